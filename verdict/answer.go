@@ -1,0 +1,221 @@
+package verdict
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// MaxFindings bounds the findings that are believed of one answer. More are a
+// model that has lost its way; the rest is dropped and the verdict blocks.
+const MaxFindings = 200
+
+// Fence is the info string of the fenced block that holds the answer's data.
+const Fence = "touchstone"
+
+// Answer is the data that a reviewing session gives beside its prose.
+type Answer struct {
+	Summary    string     `json:"summary"`
+	Dimensions []Examined `json:"dimensions"`
+	// Files are the changed files that the session examined.
+	Files    []string  `json:"files"`
+	Findings []Finding `json:"findings"`
+}
+
+// Examined says what a session looked at under one dimension.
+type Examined struct {
+	Dimension Dimension `json:"dimension"`
+	Examined  string    `json:"examined"`
+}
+
+// Judgement is what is believed of a finished session's answer.
+type Judgement struct {
+	Verdict Verdict
+	Answer  Answer
+	// Doubts say why the verdict is not what the session itself concluded.
+	// They are sentences for the posted review; an approval has none.
+	Doubts []string
+}
+
+// RunLine is the line by which a session proves that it saw this run's prompt.
+// The nonce must be unguessable and never used twice.
+func RunLine(nonce string) string { return "<!-- RUN:" + nonce + " -->" }
+
+// Marker is the machine-readable last line of an answer and of a posted review.
+func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
+
+// Judge derives the verdict of a finished session from its whole answer. It
+// fails closed: the verdict is Approve only if the answer ends in this run's
+// nonce and the approving marker, its data can be read, every dimension was
+// walked, every file of changed was examined and no finding blocks.
+func Judge(text, nonce string, changed []string) Judgement {
+	body, marked, doubt := splitMarker(text, nonce)
+	j := Judgement{Verdict: RequestChanges}
+	j.doubt(doubt)
+	answer, err := parseAnswer(body)
+	if err != nil {
+		j.doubt(fmt.Sprintf("The session's findings could not be read (%v).", err))
+		return j
+	}
+	j.Answer = answer
+	j.normalise()
+	j.doubtCoverage(changed)
+	blocking := 0
+	for _, f := range j.Answer.Findings {
+		if f.Severity.Blocks() {
+			blocking++
+		}
+	}
+	switch {
+	case marked == Approve && blocking > 0:
+		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s.", plural(blocking, "of its findings blocks", "of its findings block")))
+	case marked == RequestChanges && blocking == 0:
+		j.doubt("The session concluded REQUEST_CHANGES without naming a finding that blocks.")
+	}
+	if marked == Approve && blocking == 0 && len(j.Doubts) == 0 {
+		j.Verdict = Approve
+	}
+	return j
+}
+
+func (j *Judgement) doubt(sentence string) {
+	if sentence != "" {
+		j.Doubts = append(j.Doubts, sentence)
+	}
+}
+
+// normalise repairs what is harmless and raises to major what cannot be read:
+// a finding is never lost because its form is wrong.
+func (j *Judgement) normalise() {
+	if n := len(j.Answer.Findings); n > MaxFindings {
+		j.Answer.Findings = j.Answer.Findings[:MaxFindings]
+		j.doubt(fmt.Sprintf("The session gave %d findings; only the first %d are kept.", n, MaxFindings))
+	}
+	for i := range j.Answer.Findings {
+		f := &j.Answer.Findings[i]
+		if d, ok := dimension(string(f.Dimension)); ok {
+			f.Dimension = d
+		} else {
+			j.doubt(fmt.Sprintf("Finding %d names no known dimension.", i+1))
+			f.Dimension = Architecture
+		}
+		severity := Severity(strings.ToLower(strings.TrimSpace(string(f.Severity))))
+		switch severity {
+		case Critical, Major, Minor, Nit:
+			f.Severity = severity
+		default:
+			j.doubt(fmt.Sprintf("Finding %d has no known severity and counts as major.", i+1))
+			f.Severity = Major
+		}
+		f.Path = cleanPath(f.Path)
+		if f.Line < 0 || f.StartLine < 0 {
+			f.Line, f.StartLine = 0, 0
+		}
+		if f.StartLine > f.Line {
+			f.StartLine, f.Line = f.Line, f.StartLine
+		}
+	}
+}
+
+func (j *Judgement) doubtCoverage(changed []string) {
+	walked := map[Dimension]bool{}
+	for _, e := range j.Answer.Dimensions {
+		if d, ok := dimension(string(e.Dimension)); ok && strings.TrimSpace(e.Examined) != "" {
+			walked[d] = true
+		}
+	}
+	var missing []string
+	for _, d := range Dimensions() {
+		if !walked[d] {
+			missing = append(missing, string(d))
+		}
+	}
+	if len(missing) > 0 {
+		j.doubt("The session did not say what it examined under " + strings.Join(missing, ", ") + ".")
+	}
+	examined := map[string]bool{}
+	for _, f := range j.Answer.Files {
+		examined[cleanPath(f)] = true
+	}
+	var unread []string
+	for _, f := range changed {
+		if !examined[cleanPath(f)] {
+			unread = append(unread, f)
+		}
+	}
+	if len(unread) > 0 {
+		j.doubt(fmt.Sprintf("The session did not examine %s, %q the first.", plural(len(unread), "changed file", "changed files"), unread[0]))
+	}
+}
+
+// splitMarker takes the two closing lines off an answer. A marker counts only
+// as the last non-blank line, directly below this run's nonce: text that the
+// session read and repeats can hold a marker, but not the nonce at the end.
+func splitMarker(text, nonce string) (body string, marked Verdict, doubt string) {
+	rest, last := cutLastLine(text)
+	rest, above := cutLastLine(rest)
+	switch last {
+	case Marker(Approve):
+		marked = Approve
+	case Marker(RequestChanges):
+		marked = RequestChanges
+	default:
+		return text, "", "The session's answer does not end in a verdict marker."
+	}
+	if nonce == "" || above != RunLine(nonce) {
+		return text, "", "The verdict marker does not stand below this run's own nonce."
+	}
+	return rest, marked, ""
+}
+
+// parseAnswer reads the fenced block that ends the body. Only a block at the
+// very end counts: one further up may be quoted from what the session read.
+func parseAnswer(body string) (Answer, error) {
+	rest, last := cutLastLine(body)
+	if strings.HasPrefix(last, "<!--") {
+		// A marker that does not count may still stand below the block.
+		for strings.HasPrefix(last, "<!--") {
+			rest, last = cutLastLine(rest)
+		}
+	}
+	if last != "```" {
+		return Answer{}, fmt.Errorf("the answer does not end in a %q block", Fence)
+	}
+	start := strings.LastIndex(rest, "```"+Fence+"\n")
+	if start < 0 || (start > 0 && rest[start-1] != '\n') {
+		return Answer{}, fmt.Errorf("the answer has no %q block", Fence)
+	}
+	var a Answer
+	decoder := json.NewDecoder(strings.NewReader(rest[start+len("```"+Fence+"\n"):]))
+	if err := decoder.Decode(&a); err != nil {
+		return Answer{}, fmt.Errorf("the %q block is not the JSON asked for: %w", Fence, err)
+	}
+	if decoder.More() {
+		return Answer{}, fmt.Errorf("the %q block holds more than one JSON value", Fence)
+	}
+	return a, nil
+}
+
+// cutLastLine splits off the last line that is not blank, without its
+// surrounding white space.
+func cutLastLine(text string) (rest, line string) {
+	text = strings.TrimRight(text, " \t\r\n")
+	i := strings.LastIndexByte(text, '\n')
+	return text[:i+1], strings.TrimSpace(text[i+1:])
+}
+
+func cleanPath(p string) string {
+	p = strings.TrimSpace(p)
+	if p == "" {
+		return ""
+	}
+	return strings.TrimPrefix(path.Clean("/"+p), "/")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

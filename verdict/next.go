@@ -1,0 +1,296 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Role is the side of the loop that an agent takes.
+type Role string
+
+// The two roles. Their identities on GitHub differ: nobody approves their own
+// pull request.
+const (
+	Reviewer Role = "reviewer"
+	Author   Role = "author"
+)
+
+// Kind is what an agent does next with a pull request.
+type Kind string
+
+// The kinds of action. Skip is for a pull request that is none of this agent's
+// business, Wait for one that something else has to move, Done for one that
+// is closed.
+const (
+	Skip     Kind = "skip"
+	Wait     Kind = "wait"
+	Done     Kind = "done"
+	Review   Kind = "review"
+	Fix      Kind = "fix"
+	Merge    Kind = "merge"
+	Escalate Kind = "escalate"
+)
+
+// Action is the decision of [Next].
+type Action struct {
+	Kind Kind
+	// SHA is the head that the action is about. It must still be the head when
+	// the action is carried out.
+	SHA string
+	// Reason is a sentence part for people, without a full stop.
+	Reason string
+	// Recheck asks for another look after this long although no event may come;
+	// 0 leaves it to the next event or sweep.
+	Recheck time.Duration
+}
+
+// Checks is the state of all of a head's checks taken together.
+type Checks string
+
+// The states of checks. ChecksNone means that nothing has reported, which right
+// after a push is as likely to be a CI that has not begun as one that is not
+// there.
+const (
+	ChecksNone    Checks = "none"
+	ChecksPending Checks = "pending"
+	ChecksFailed  Checks = "failed"
+	ChecksGreen   Checks = "green"
+)
+
+// Mergeable is GitHub's own opinion on whether the head merges into the base.
+type Mergeable string
+
+// The values of Mergeable. Unknown means that GitHub is still computing it.
+const (
+	MergeableUnknown Mergeable = "unknown"
+	MergeableClean   Mergeable = "clean"
+	MergeableBehind  Mergeable = "behind"
+	MergeableDirty   Mergeable = "conflicting"
+)
+
+// Opinion is one review that stands on the pull request.
+type Opinion struct {
+	By string
+	// SHA is the commit that was reviewed.
+	SHA string
+	// State is GitHub's, in upper case: APPROVED, CHANGES_REQUESTED, COMMENTED,
+	// DISMISSED.
+	State string
+	// Record is nil for a review that this product did not write.
+	Record *Record
+	// Edited says that the body was changed after it was posted.
+	Edited bool
+	// At is when it was submitted.
+	At time.Time
+}
+
+// State is what is true of a pull request at one moment, as read from GitHub,
+// together with the settings and the history of this machine that bear on it.
+type State struct {
+	Role Role
+	// Self is the login that this agent acts as.
+	Self string
+
+	Open   bool
+	Draft  bool
+	Fork   bool
+	Author string
+	Head   string
+
+	// Requested says that this login is asked to review: by request, by an
+	// earlier review of its own, or because its configuration says all.
+	Requested bool
+	// NeedsHuman and Held are the labels that stop the loop.
+	NeedsHuman bool
+	Held       bool
+	// EscalatedAt is when a person was last called, or zero. Taking the label off
+	// again resumes the loop with a fresh count of rounds.
+	EscalatedAt time.Time
+
+	Mergeable Mergeable
+	Checks    Checks
+	// Opinions are all reviews, oldest first.
+	Opinions []Opinion
+
+	// Reviewers are the logins whose records count as verdicts.
+	Reviewers []string
+	// AutoMerge, RequireChecks, MaxRounds and MaxAttempts are settings.
+	AutoMerge     bool
+	RequireChecks bool
+	MaxRounds     int
+	MaxAttempts   int
+	// Attempts counts the sessions on this very head that came to nothing on
+	// this machine since a person was last called.
+	Attempts int
+	// RetryIn is how long the next attempt has to wait.
+	RetryIn time.Duration
+}
+
+// recheck is how soon to look again at what GitHub computes in the background
+// without ever sending an event for it.
+const recheck = 2 * time.Second
+
+// Next decides what the agent does now. It is pure and fails closed: whatever
+// it does not understand ends in Wait or Escalate, never in Merge.
+func Next(s State) Action {
+	switch {
+	case !s.Open:
+		return s.act(Done, "the pull request is closed")
+	case s.Self == "" || s.Head == "":
+		return s.act(Wait, "GitHub's answer is incomplete")
+	case s.Role == Reviewer:
+		return nextReview(s)
+	case s.Role == Author:
+		return nextFix(s)
+	}
+	return s.act(Wait, "the agent has no role")
+}
+
+func nextReview(s State) Action {
+	switch {
+	case sameLogin(s.Author, s.Self):
+		return s.act(Skip, "GitHub lets nobody review their own pull request")
+	case !s.Requested:
+		return s.act(Skip, "nobody asked "+s.Self+" to review it")
+	case s.Draft:
+		return s.act(Wait, "it is a draft")
+	case s.NeedsHuman:
+		return s.act(Wait, "it waits for a person")
+	}
+	rounds := 0
+	for _, o := range s.Opinions {
+		if !sameLogin(o.By, s.Self) || o.Record == nil {
+			continue
+		}
+		if o.SHA == s.Head {
+			return s.act(Wait, "this head is reviewed")
+		}
+		if o.At.After(s.EscalatedAt) {
+			rounds++
+		}
+	}
+	return s.spend(Review, "this head is not reviewed yet", rounds)
+}
+
+func nextFix(s State) Action {
+	switch {
+	case !sameLogin(s.Author, s.Self):
+		return s.act(Skip, "it is not "+s.Self+"'s own")
+	case s.Draft:
+		return s.act(Wait, "it is a draft")
+	case s.NeedsHuman:
+		return s.act(Wait, "it waits for a person")
+	case s.Held:
+		return s.act(Wait, "a label holds it")
+	case s.Fork:
+		return s.act(Wait, "pull requests from forks are left to people")
+	}
+	verdict, edited, rounds := s.verdict()
+	switch {
+	case edited:
+		return s.act(Escalate, "the review of this head was edited after it was posted")
+	case verdict == RequestChanges:
+		return s.spend(Fix, "the review requests changes", rounds)
+	case verdict != Approve:
+		return s.act(Wait, "this head is not reviewed yet")
+	case s.personObjects():
+		return s.act(Wait, "a person requests changes")
+	case s.Mergeable == MergeableDirty:
+		return s.spend(Fix, "it conflicts with its base", rounds)
+	case s.Checks == ChecksFailed:
+		return s.spend(Fix, "a check failed", rounds)
+	case !s.AutoMerge:
+		return s.act(Wait, "it is approved and waits for its author to merge it")
+	case s.Checks == ChecksPending:
+		return s.act(Wait, "checks are running")
+	case s.Checks == ChecksNone && s.RequireChecks:
+		return s.act(Wait, "no check has reported on this head")
+	case s.Checks != ChecksGreen && s.Checks != ChecksNone:
+		return s.act(Wait, "the state of the checks is unknown")
+	case s.Mergeable == MergeableBehind:
+		return s.spend(Fix, "it is behind its base, which is protected", rounds)
+	case s.Mergeable != MergeableClean:
+		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: recheck}
+	}
+	return s.act(Merge, "it is approved and green")
+}
+
+// verdict is what the configured reviewers say of this very head, the strictest
+// winning. A review counts only if GitHub's state, its record and its commit
+// all say the same.
+func (s State) verdict() (v Verdict, edited bool, rounds int) {
+	heads := map[string]bool{}
+	for _, o := range s.Opinions {
+		if !s.trusts(o.By) || o.Record == nil {
+			continue
+		}
+		if o.At.After(s.EscalatedAt) {
+			heads[o.SHA] = true
+		}
+		if o.SHA != s.Head || o.Record.Head != s.Head {
+			continue
+		}
+		switch {
+		case o.State == "DISMISSED":
+		case o.Edited:
+			edited = true
+		case o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges:
+			v = RequestChanges
+		case o.State == "APPROVED" && o.Record.Verdict == Approve && v == "":
+			v = Approve
+		}
+	}
+	return v, edited, len(heads)
+}
+
+// personObjects reports whether anybody's latest word, other than a verdict of
+// ours, asks for changes. As on GitHub itself, a mere comment takes nothing
+// back.
+func (s State) personObjects() bool {
+	latest := map[string]string{}
+	for _, o := range s.Opinions {
+		if o.Record != nil && s.trusts(o.By) {
+			continue
+		}
+		switch o.State {
+		case "APPROVED", "CHANGES_REQUESTED", "DISMISSED":
+			latest[strings.ToLower(o.By)] = o.State
+		}
+	}
+	for _, state := range latest {
+		if state == "CHANGES_REQUESTED" {
+			return true
+		}
+	}
+	return false
+}
+
+func (s State) trusts(login string) bool {
+	if sameLogin(login, s.Author) {
+		return false
+	}
+	return slices.ContainsFunc(s.Reviewers, func(r string) bool { return sameLogin(r, login) })
+}
+
+// sameLogin compares logins as GitHub does, ignoring case.
+func sameLogin(a, b string) bool { return strings.EqualFold(a, b) }
+
+// spend is act for an action that runs a model: bounded in rounds and attempts,
+// beyond which a person has to look.
+func (s State) spend(k Kind, reason string, rounds int) Action {
+	switch {
+	case s.MaxRounds > 0 && rounds >= s.MaxRounds:
+		return s.act(Escalate, fmt.Sprintf("%s, and %d rounds have not been enough", reason, rounds))
+	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
+		return s.act(Escalate, fmt.Sprintf("%s, and %d attempts on this head came to nothing", reason, s.Attempts))
+	case s.RetryIn > 0:
+		return Action{Kind: Wait, SHA: s.Head, Reason: "the last attempt came to nothing; the next one waits", Recheck: s.RetryIn}
+	}
+	return s.act(k, reason)
+}
+
+func (s State) act(k Kind, reason string) Action {
+	return Action{Kind: k, SHA: s.Head, Reason: reason}
+}

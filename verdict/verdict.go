@@ -1,0 +1,105 @@
+// Package verdict owns what a review says and what may follow from it:
+// findings and their severities, the model's answer and the markers in it, the
+// ledger of findings over the rounds of one pull request, the record that a
+// posted review carries, and [Next], the pure decision what a pull request
+// needs. It reads text and values and does no I/O.
+package verdict
+
+import "strings"
+
+// Verdict is the outcome of a finished review. There is nothing between the
+// two values; a session that did not finish has no verdict at all.
+type Verdict string
+
+// The two verdicts, spelled as in the marker and in GitHub's review events.
+const (
+	Approve        Verdict = "APPROVE"
+	RequestChanges Verdict = "REQUEST_CHANGES"
+)
+
+// Severity ranks a finding. The zero value is not a severity.
+type Severity string
+
+// The severities, from worst to mildest. All but nit block an approval.
+const (
+	Critical Severity = "critical"
+	Major    Severity = "major"
+	Minor    Severity = "minor"
+	Nit      Severity = "nit"
+)
+
+// Severities lists the severities from worst to mildest.
+func Severities() []Severity { return []Severity{Critical, Major, Minor, Nit} }
+
+// Blocks reports whether a finding of this severity stands against an
+// approval. Everything but a nit does, an unknown severity included.
+func (s Severity) Blocks() bool { return s != Nit }
+
+// Rank orders severities: 0 is the worst. An unknown severity ranks with the
+// worst, so that a typo can never make a finding milder.
+func (s Severity) Rank() int {
+	for i, known := range Severities() {
+		if s == known {
+			return i
+		}
+	}
+	return 0
+}
+
+// Dimension is one of the nine aspects that a review walks, in order.
+type Dimension string
+
+// The nine dimensions in the order in which they are walked: what touches
+// what comes first, what keeps coming back comes last.
+const (
+	Graph         Dimension = "Graph"
+	Architecture  Dimension = "Architecture"
+	Security      Dimension = "Security"
+	Test          Dimension = "Test"
+	Doc           Dimension = "Doc"
+	Impact        Dimension = "Impact"
+	Observability Dimension = "Observability"
+	AIAntipattern Dimension = "AI-Antipattern"
+	Recurrence    Dimension = "Recurrence"
+)
+
+// Dimensions lists the nine dimensions in walking order.
+func Dimensions() []Dimension {
+	return []Dimension{Graph, Architecture, Security, Test, Doc, Impact, Observability, AIAntipattern, Recurrence}
+}
+
+// dimension finds the dimension that a model meant, whatever its case and
+// with or without the brackets of the tag.
+func dimension(name string) (Dimension, bool) {
+	name = strings.Trim(strings.TrimSpace(name), "[]")
+	for _, d := range Dimensions() {
+		if strings.EqualFold(string(d), name) {
+			return d, true
+		}
+	}
+	return "", false
+}
+
+// Finding is one thing that a review holds against a change.
+type Finding struct {
+	Dimension Dimension `json:"dimension"`
+	Severity  Severity  `json:"severity"`
+	// Rule is the guideline row that the finding cites, such as "security/S3".
+	Rule string `json:"rule"`
+	// Path is relative to the repository's root, with forward slashes.
+	Path string `json:"path"`
+	// StartLine and Line are 1-based lines of the file at the head. StartLine is
+	// 0 or equal to Line for a single line; Line is 0 for a finding about the
+	// whole file.
+	StartLine int `json:"start_line,omitempty"`
+	Line      int `json:"line,omitempty"`
+	// Quote is the code that the finding is about, as it stands at the head.
+	Quote string `json:"quote,omitempty"`
+	// Claim says what is wrong, Why what it costs.
+	Claim string `json:"claim"`
+	Why   string `json:"why,omitempty"`
+	// Suggestion is a diff or a replacement for the quoted lines.
+	Suggestion string `json:"suggestion,omitempty"`
+	// Verify says how one can tell that the finding is gone.
+	Verify string `json:"verify,omitempty"`
+}
