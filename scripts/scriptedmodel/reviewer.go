@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+var dimensions = []string{
+	"Graph", "Architecture", "Security", "Test", "Doc", "Impact", "Observability", "AI-Antipattern", "Recurrence",
+}
+
+var (
+	nonceMark   = regexp.MustCompile(`<!-- RUN:([0-9A-Za-z_-]+) -->`)
+	changedFile = regexp.MustCompile(`^- (.+) \([A-Za-z]+ \+[0-9]+ -[0-9]+\)$`)
+)
+
+// answer is the block that carries a review.
+type answer struct {
+	Summary    string     `json:"summary"`
+	Dimensions []examined `json:"dimensions"`
+	Files      []string   `json:"files"`
+	Findings   []Finding  `json:"findings"`
+}
+
+type examined struct {
+	Dimension string `json:"dimension"`
+	Examined  string `json:"examined"`
+}
+
+// review walks the nine dimensions, one event each, and ends with the answer.
+func (s *session) review(tools []string) error {
+	if err := s.begin(tools); err != nil {
+		return err
+	}
+	files := changedFiles(s.prompt)
+	byDimension := map[string][]Finding{}
+	all := []Finding{}
+	for _, defect := range s.script.Defects {
+		finding, present, err := defect.locate(s.dir)
+		if err != nil {
+			return err
+		}
+		if present {
+			byDimension[finding.Dimension] = append(byDimension[finding.Dimension], finding)
+			all = append(all, finding)
+		}
+	}
+
+	review := answer{Summary: summary(all), Files: files, Findings: all}
+	for i, dimension := range dimensions {
+		text := walk(dimension, len(files), byDimension[dimension])
+		if err := s.text(text); err != nil {
+			return err
+		}
+		review.Dimensions = append(review.Dimensions, examined{
+			Dimension: dimension, Examined: fmt.Sprintf("%d changed files, against the rules for %s", len(files), dimension),
+		})
+		if i == len(dimensions)/2 {
+			s.misbehave()
+		}
+	}
+	final, err := s.finalText(review)
+	if err != nil {
+		return err
+	}
+	if err := s.text(final); err != nil {
+		return err
+	}
+	return s.end(final)
+}
+
+func walk(dimension string, files int, findings []Finding) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## [%s]\n\nLooked at %d changed files.", dimension, files)
+	if len(findings) == 0 {
+		b.WriteString(" Nothing to report.")
+	}
+	for _, f := range findings {
+		fmt.Fprintf(&b, "\n- %s:%d (%s, %s): %s", f.Path, f.Line, f.Severity, f.Rule, f.Claim)
+	}
+	return b.String()
+}
+
+func summary(findings []Finding) string {
+	switch len(findings) {
+	case 0:
+		return "No findings."
+	case 1:
+		return "One finding."
+	}
+	return fmt.Sprintf("%d findings.", len(findings))
+}
+
+// finalText is the fenced block and the two marker lines, spoilt as the fault says.
+func (s *session) finalText(review answer) (string, error) {
+	data, err := json.Marshal(review)
+	if err != nil {
+		return "", fmt.Errorf("write the answer: %w", err)
+	}
+	block := string(data)
+	if s.fault == "bad-json" {
+		block = block[:len(block)/2]
+	}
+	text := "```touchstone\n" + block + "\n```\n"
+	if s.fault == "no-marker" {
+		return text, nil
+	}
+	nonce := ""
+	// The last one: whatever a pull request quotes stands before the orders.
+	if all := nonceMark.FindAllStringSubmatch(s.prompt, -1); len(all) > 0 {
+		nonce = all[len(all)-1][1]
+	}
+	if s.fault == "wrong-nonce" {
+		nonce = "not-this-run"
+	}
+	return text + "\n<!-- RUN:" + nonce + " -->\n<!-- VERDICT:" + decide(review.Findings) + " -->\n", nil
+}
+
+func decide(findings []Finding) string {
+	for _, f := range findings {
+		if f.Severity != "nit" {
+			return "REQUEST_CHANGES"
+		}
+	}
+	return "APPROVE"
+}
+
+// changedFiles reads the section "# Changed files" of the prompt.
+func changedFiles(prompt string) []string {
+	files := []string{}
+	inside := false
+	for line := range strings.Lines(prompt) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(line, "# ") {
+			inside = line == "# Changed files"
+			continue
+		}
+		if m := changedFile.FindStringSubmatch(line); inside && m != nil {
+			files = append(files, m[1])
+		}
+	}
+	return files
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Script is what the model knows, as JSON.
+type Script struct {
+	// Defects are looked for by the reviewer and removed by the author.
+	Defects []Defect `json:"defects"`
+	// Faults lists, by role ("reviewer", "author"), what goes wrong in the
+	// first, second … session of that role; an empty name is a session
+	// without a fault, and so is every session beyond the list. See faults.
+	Faults map[string][]string `json:"faults"`
+	// DelayMS is waited before each event, in milliseconds.
+	DelayMS int `json:"delay_ms"`
+
+	// path is the file the script was read from; the sessions played so far
+	// are counted beside it.
+	path string
+}
+
+// Defect is a piece of text that should not be in a file.
+type Defect struct {
+	// Path is the file, slash-separated, relative to the working directory.
+	Path string `json:"path"`
+	// Contains is the exact text whose presence is the defect.
+	Contains string `json:"contains"`
+	// Fix replaces it.
+	Fix string `json:"fix"`
+	// Finding is what the reviewer reports; path, lines and an absent quote
+	// are filled in from the file.
+	Finding Finding `json:"finding"`
+}
+
+// Finding is one finding in a reviewer's answer.
+type Finding struct {
+	Dimension string `json:"dimension"`
+	Severity  string `json:"severity"`
+	Rule      string `json:"rule"`
+	Path      string `json:"path"`
+	// StartLine is absent when the quote is a single line.
+	StartLine  int    `json:"start_line,omitempty"`
+	Line       int    `json:"line"`
+	Quote      string `json:"quote"`
+	Claim      string `json:"claim"`
+	Why        string `json:"why"`
+	Suggestion string `json:"suggestion"`
+	Verify     string `json:"verify"`
+}
+
+// faults are the names that Script.Faults may hold; "slow:DURATION" besides.
+var faults = map[string][]string{
+	"reviewer": {"", "crash", "hang", "no-marker", "wrong-nonce", "bad-json"},
+	"author":   {"", "crash", "hang", "no-change"},
+}
+
+func loadScript(path string) (*Script, error) {
+	if path == "" {
+		return nil, errors.New("name the script to play: scriptedmodel --script FILE …")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the script: %w", err)
+	}
+	defer file.Close()
+	script := &Script{path: path}
+	decoder := json.NewDecoder(file)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(script); err != nil {
+		return nil, fmt.Errorf("read the script %s: %w", path, err)
+	}
+	for i, defect := range script.Defects {
+		if !filepath.IsLocal(filepath.FromSlash(defect.Path)) || defect.Contains == "" {
+			return nil, fmt.Errorf("script %s: defect %d needs a path inside the working directory and a text to look for", path, i+1)
+		}
+	}
+	return script, nil
+}
+
+func (s *Script) delay() time.Duration {
+	return time.Duration(s.DelayMS) * time.Millisecond
+}
+
+// locate gives the finding of a defect as the file stands, or false if the
+// defect is not in it.
+func (d Defect) locate(dir string) (Finding, bool, error) {
+	content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(d.Path)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Finding{}, false, nil
+	}
+	if err != nil {
+		return Finding{}, false, fmt.Errorf("look for a defect: %w", err)
+	}
+	before, _, found := strings.Cut(string(content), d.Contains)
+	if !found {
+		return Finding{}, false, nil
+	}
+	finding := d.Finding
+	finding.Path = d.Path
+	first := 1 + strings.Count(before, "\n")
+	finding.Line = first + strings.Count(strings.TrimSuffix(d.Contains, "\n"), "\n")
+	if finding.Line > first {
+		finding.StartLine = first
+	}
+	if finding.Quote == "" {
+		finding.Quote = d.Contains
+	}
+	if finding.Suggestion == "" {
+		finding.Suggestion = d.Fix
+	}
+	return finding, true, nil
+}
+
+// nextFault counts this session and says what goes wrong in it. Sessions of
+// several processes may ask at once.
+func (s *Script) nextFault(role string) (string, error) {
+	list := s.Faults[role]
+	if len(list) == 0 {
+		return "", nil
+	}
+	lock := flock.New(s.path + ".lock")
+	if err := lock.Lock(); err != nil {
+		return "", fmt.Errorf("lock the count of sessions: %w", err)
+	}
+	defer lock.Close()
+
+	runs := map[string]int{}
+	file := s.path + ".runs"
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &runs)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the count of sessions: %w", err)
+	}
+	played := runs[role]
+	runs[role]++
+	if data, err = json.Marshal(runs); err != nil {
+		return "", fmt.Errorf("count this session: %w", err)
+	}
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return "", fmt.Errorf("count this session: %w", err)
+	}
+	if played >= len(list) {
+		return "", nil
+	}
+	return checkFault(role, list[played])
+}
+
+func checkFault(role, fault string) (string, error) {
+	if rest, slow := strings.CutPrefix(fault, "slow:"); slow {
+		if _, err := time.ParseDuration(rest); err != nil {
+			return "", fmt.Errorf("fault %q: %w", fault, err)
+		}
+		return fault, nil
+	}
+	for _, known := range faults[role] {
+		if fault == known {
+			return fault, nil
+		}
+	}
+	return "", fmt.Errorf("unknown fault %q for a %s", fault, role)
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+)
+
+// session prints one session's events and counts its turns and tokens.
+type session struct {
+	out    io.Writer
+	script *Script
+	fault  string
+	dir    string
+	prompt string
+	model  string
+	id     string
+	pause  time.Duration
+
+	turns  int
+	output int
+	calls  int
+}
+
+// crashStatus is the exit status of a crash on command.
+const crashStatus = 3
+
+// newSessionID makes a random UUID, which is what claude calls its sessions.
+func newSessionID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func (s *session) begin(tools []string) error {
+	if rest, slow := strings.CutPrefix(s.fault, "slow:"); slow {
+		// checkFault has parsed it before.
+		s.pause, _ = time.ParseDuration(rest)
+	}
+	if s.model == "" {
+		s.model = "scripted-model"
+	}
+	return s.print(map[string]any{
+		"type": "system", "subtype": "init", "cwd": s.dir, "tools": tools,
+		"model": s.model, "apiKeySource": "none", "claude_code_version": version,
+	})
+}
+
+func (s *session) text(text string) error {
+	s.turns++
+	s.output += tokens(text)
+	return s.assistant(map[string]any{"type": "text", "text": text})
+}
+
+// edit announces an edit, makes it, and prints the result, as a tool call is seen.
+func (s *session) edit(path, old, replacement string, apply func() error) error {
+	s.turns++
+	s.calls++
+	id := fmt.Sprintf("toolu_scripted_%d", s.calls)
+	err := s.assistant(map[string]any{"type": "tool_use", "id": id, "name": "Edit", "input": map[string]any{
+		"file_path": path, "old_string": old, "new_string": replacement,
+	}})
+	if err != nil {
+		return err
+	}
+	if err := apply(); err != nil {
+		return err
+	}
+	return s.print(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "tool_result", "tool_use_id": id, "content": "The file " + path + " has been updated."},
+	}}})
+}
+
+func (s *session) end(result string) error {
+	input := tokens(s.prompt)
+	return s.print(map[string]any{
+		"type": "result", "subtype": "success", "is_error": false, "api_error_status": nil,
+		"terminal_reason": "completed", "num_turns": s.turns, "result": result, "total_cost_usd": 0,
+		"usage": map[string]int{
+			"input_tokens": input, "cache_creation_input_tokens": input,
+			"cache_read_input_tokens": input * max(s.turns-1, 0), "output_tokens": s.output,
+		},
+		"permission_denials": []any{},
+	})
+}
+
+func (s *session) assistant(content map[string]any) error {
+	return s.print(map[string]any{"type": "assistant", "parent_tool_use_id": nil, "message": map[string]any{
+		"type": "message", "role": "assistant", "model": s.model, "content": []any{content},
+	}})
+}
+
+func (s *session) print(event map[string]any) error {
+	time.Sleep(s.pause)
+	event["session_id"] = s.id
+	if err := json.NewEncoder(s.out).Encode(event); err != nil {
+		return fmt.Errorf("print an event: %w", err)
+	}
+	return nil
+}
+
+// misbehave carries out the faults that end or stop a session midway.
+func (s *session) misbehave() {
+	switch s.fault {
+	case "crash":
+		fmt.Fprintln(os.Stderr, "scriptedmodel: crashing, as the script says")
+		os.Exit(crashStatus)
+	case "hang":
+		// Not an empty select: the runtime would call that a deadlock and exit.
+		time.Sleep(math.MaxInt64)
+	}
+}
+
+// tokens is a rough count: four bytes each.
+func tokens(text string) int { return len(text) / 4 }
