@@ -1,0 +1,52 @@
+package process
+
+import (
+	"fmt"
+	"os/exec"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// family is the child with all its descendants: a job object, which Windows
+// ends when its last handle is closed, so also when this program is killed.
+type family struct{ job windows.Handle }
+
+func prepare(*exec.Cmd) {}
+
+func adopt(cmd *exec.Cmd, _ string) (*family, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("create a job object: %w", err)
+	}
+	f := &family{job: job}
+	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
+	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
+	if err != nil {
+		f.release()
+		return nil, fmt.Errorf("limit the job object: %w", err)
+	}
+	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid))
+	if err != nil {
+		f.release()
+		return nil, fmt.Errorf("open the child: %w", err)
+	}
+	err = windows.AssignProcessToJobObject(job, process)
+	_ = windows.CloseHandle(process)
+	if err != nil {
+		f.release()
+		return nil, fmt.Errorf("put the child into its job object: %w", err)
+	}
+	return f, nil
+}
+
+// terminate kills at once: Windows has no request to end that a program
+// without a console window would hear.
+func (f *family) terminate() { f.kill() }
+
+// kill ignores its error, which says that nothing is left to kill.
+func (f *family) kill() { _ = windows.TerminateJobObject(f.job, 1) }
+
+func (f *family) release() { _ = windows.CloseHandle(f.job) }

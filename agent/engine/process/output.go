@@ -1,0 +1,142 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// output carries what a child prints to the watch, piece by piece.
+type output struct {
+	pieces  chan piece
+	readers [2]*os.File
+	writers [2]*os.File
+}
+
+type piece struct {
+	data   []byte
+	stderr bool
+}
+
+// capture gives cmd pipes of ours. Those of os/exec would be closed by Wait
+// with output still in them.
+func capture(cmd *exec.Cmd) (*output, error) {
+	o := &output{pieces: make(chan piece)}
+	for i := range o.readers {
+		var err error
+		if o.readers[i], o.writers[i], err = os.Pipe(); err != nil {
+			o.closeReaders()
+			o.closeWriters()
+			return nil, err
+		}
+	}
+	cmd.Stdout, cmd.Stderr = o.writers[0], o.writers[1]
+	var reading sync.WaitGroup
+	for i, reader := range o.readers {
+		reading.Go(func() { o.read(reader, i == 1) })
+	}
+	go func() {
+		reading.Wait()
+		close(o.pieces)
+	}()
+	return o, nil
+}
+
+func (o *output) read(file *os.File, stderr bool) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := file.Read(buffer)
+		if n > 0 {
+			o.pieces <- piece{data: bytes.Clone(buffer[:n]), stderr: stderr}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// expire ends the reading after a while even if some process keeps a pipe open.
+func (o *output) expire(after time.Duration) {
+	for _, reader := range o.readers {
+		// Pipes of Windows have no deadlines; there the job has closed every
+		// other end by now.
+		_ = reader.SetReadDeadline(time.Now().Add(after))
+	}
+}
+
+func (o *output) closeWriters() { closeAll(o.writers) }
+func (o *output) closeReaders() { closeAll(o.readers) }
+
+// closeAll ignores errors: pipes have nothing to flush.
+func closeAll(files [2]*os.File) {
+	for _, file := range files {
+		if file != nil {
+			_ = file.Close()
+		}
+	}
+}
+
+// lines cuts a stream into lines in bounded memory.
+type lines struct {
+	partial []byte
+	skip    bool
+	dropped int
+}
+
+func (l *lines) add(data []byte, emit func([]byte) error) error {
+	for {
+		head, rest, complete := bytes.Cut(data, []byte{'\n'})
+		if len(l.partial)+len(head) > MaxLine {
+			l.skip = true
+			l.partial = nil
+		}
+		if !complete {
+			if !l.skip {
+				l.partial = append(l.partial, head...)
+			}
+			return nil
+		}
+		if err := l.finish(head, emit); err != nil {
+			return err
+		}
+		data = rest
+	}
+}
+
+// end emits a last line that was not ended.
+func (l *lines) end(emit func([]byte) error) error {
+	return l.finish(nil, emit)
+}
+
+func (l *lines) finish(head []byte, emit func([]byte) error) error {
+	line := head
+	if len(l.partial) > 0 {
+		line = append(l.partial, head...)
+		l.partial = nil
+	}
+	if l.skip {
+		l.skip = false
+		l.dropped++
+		return nil
+	}
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if len(line) == 0 {
+		return nil
+	}
+	return emit(line)
+}
+
+// tail keeps the end of a stream.
+type tail struct{ data []byte }
+
+func (t *tail) add(data []byte) {
+	t.data = append(t.data, data...)
+	if extra := len(t.data) - MaxStderr; extra > 0 {
+		t.data = append([]byte(nil), t.data[extra:]...)
+	}
+}
+
+func (t *tail) String() string { return strings.ToValidUTF8(string(t.data), "\uFFFD") }

@@ -1,0 +1,145 @@
+// Package process runs a model CLI as a supervised child: prompt in, lines
+// out, never longer or quieter than allowed, and gone with all its descendants
+// when Run returns. It owns that child and nothing else; what the lines mean
+// is the engine's business.
+package process
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"touchstone/agent/engine"
+)
+
+const (
+	// MaxLine is the longest line of output in bytes; a longer one is left
+	// out and counted in Report.LongLines.
+	MaxLine = 16 << 20
+	// MaxStderr is how much of the end of standard error is kept, in bytes.
+	MaxStderr = 4 << 10
+	// HeartbeatInterval is the silence between two calls of Command.Silence.
+	HeartbeatInterval = 30 * time.Second
+	// grace is the time between asking the child to end and killing it.
+	// claude needs 1.5 seconds to end its tools' processes.
+	grace = 4 * time.Second
+	// drain bounds the wait for the last output once every process is dead.
+	drain = time.Second
+	// markVariable marks every descendant, wherever it has moved to: tools
+	// start sessions of their own, out of reach of a signal to the group.
+	markVariable = "TOUCHSTONE_SESSION"
+)
+
+// Command is one child to run.
+type Command struct {
+	// Args is the program and its arguments. A program without a slash is
+	// looked for on this process's PATH, never in the working directory.
+	Args []string
+	Dir  string
+	// Env is the child's whole environment.
+	Env   []string
+	Stdin string
+	// Inherit become the child's descriptors 3, 4 …; not on Windows.
+	Inherit []*os.File
+	// Timeout bounds the run, IdleTimeout the time without a byte on standard
+	// output or error.
+	Timeout, IdleTimeout time.Duration
+	// Line is called for each line of output, without its end, which is valid
+	// only during the call. An error from it stops the child and is returned.
+	Line func(line []byte) error
+	// Silence, if set, is called after each HeartbeatInterval without a byte.
+	// Line and Silence are never called at once.
+	Silence func(since time.Duration)
+}
+
+// Report is how a child ran, complete as far as it came.
+type Report struct {
+	Started time.Time
+	// FirstByte and Duration count from Started.
+	FirstByte, Duration time.Duration
+	// Exit says how the child ended, such as "exit status 1".
+	Exit string
+	// Stderr is the end of standard error, at most MaxStderr bytes.
+	Stderr string
+	// LongLines counts lines left out for their length.
+	LongLines int
+}
+
+// Run starts the child and waits until it and all its descendants are gone.
+// The error is nil if the child ended by itself, however it exited; otherwise
+// it is what Line returned or an *engine.Error of the classes Missing, Idle,
+// Timeout or Cancelled.
+func (c Command) Run(ctx context.Context) (Report, error) {
+	if err := ctx.Err(); err != nil {
+		return Report{}, cancelled(ctx)
+	}
+	path, err := LookPath(c.Args[0])
+	if err != nil {
+		return Report{}, err
+	}
+	mark := markVariable + "=" + rand.Text()
+	cmd := exec.Command(path, c.Args[1:]...)
+	cmd.Args[0] = c.Args[0]
+	cmd.Dir = c.Dir
+	cmd.Env = append([]string{mark}, c.Env...)
+	cmd.Stdin = strings.NewReader(c.Stdin)
+	cmd.ExtraFiles = c.Inherit
+	// A descendant that keeps standard input open must not hold up Wait.
+	cmd.WaitDelay = drain
+
+	output, err := capture(cmd)
+	if err != nil {
+		return Report{}, fmt.Errorf("open pipes for %s: %w", c.Args[0], err)
+	}
+	child, err := start(cmd, mark)
+	output.closeWriters()
+	if err != nil {
+		output.closeReaders()
+		return Report{}, startError(c.Args[0], err)
+	}
+	w := &watch{Command: c, child: child, output: output, report: Report{Started: time.Now()}}
+	err = w.run(ctx)
+	w.report.Duration = time.Since(w.report.Started)
+	w.report.Exit = cmd.ProcessState.String()
+	return w.report, err
+}
+
+// LookPath finds a program as Run does and gives its absolute path; the error
+// is an *engine.Error of class Missing.
+func LookPath(program string) (string, error) {
+	path, err := exec.LookPath(program)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return "", &engine.Error{
+			Class:   engine.Missing,
+			Message: fmt.Sprintf("%s cannot be run: %v", program, err),
+			Err:     err,
+		}
+	}
+	return path, nil
+}
+
+func startError(program string, err error) error {
+	return &engine.Error{
+		Class:   engine.Missing,
+		Message: fmt.Sprintf("%s cannot be started: %v", program, err),
+		Err:     err,
+	}
+}
+
+func cancelled(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	message := "the session was cancelled"
+	if !errors.Is(cause, context.Canceled) {
+		message += ": " + cause.Error()
+	}
+	return &engine.Error{Class: engine.Cancelled, Message: message, Err: cause}
+}

@@ -1,0 +1,117 @@
+package process
+
+import (
+	"context"
+	"time"
+
+	"touchstone/agent/engine"
+)
+
+// watch is one run from start to end. All of it happens on one goroutine, so
+// that the callbacks need no locks.
+type watch struct {
+	Command
+	child  *child
+	output *output
+	report Report
+
+	lines  lines
+	stderr tail
+	last   time.Time
+	// broken is what Line returned; after it, output is only read away.
+	broken error
+}
+
+func (w *watch) run(ctx context.Context) error {
+	defer w.output.closeReaders()
+	stopped := w.listen(ctx)
+	if stopped != nil {
+		w.stop()
+	}
+	// The child has ended; what it left behind has not, and may hold the pipes.
+	w.child.family.kill()
+	w.rest()
+	if stopped == nil {
+		stopped = w.broken
+	}
+	w.child.family.release()
+	w.report.Stderr = w.stderr.String()
+	w.report.LongLines = w.lines.dropped
+	return stopped
+}
+
+// listen hears the child out, until it ends (nil) or has to be stopped.
+func (w *watch) listen(ctx context.Context) error {
+	w.last = w.report.Started
+	deadline := time.NewTimer(w.Timeout)
+	defer deadline.Stop()
+	idle := time.NewTimer(w.IdleTimeout)
+	defer idle.Stop()
+	heartbeat := time.NewTicker(HeartbeatInterval)
+	defer heartbeat.Stop()
+	for {
+		select {
+		case piece := <-w.output.pieces:
+			idle.Reset(w.IdleTimeout)
+			heartbeat.Reset(HeartbeatInterval)
+			if w.hear(piece); w.broken != nil {
+				return w.broken
+			}
+		case <-w.child.exited:
+			return nil
+		case <-heartbeat.C:
+			if w.Silence != nil {
+				w.Silence(time.Since(w.last).Round(time.Second))
+			}
+		case <-idle.C:
+			return engine.Errorf(engine.Idle, "%s printed nothing for %s and was stopped", w.Args[0], w.IdleTimeout)
+		case <-deadline.C:
+			return engine.Errorf(engine.Timeout, "%s was not done after %s and was stopped", w.Args[0], w.Timeout)
+		case <-ctx.Done():
+			return cancelled(ctx)
+		}
+	}
+}
+
+// stop asks the child to end, and kills it with all its descendants if it
+// takes longer than the grace.
+func (w *watch) stop() {
+	w.child.family.terminate()
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	for {
+		select {
+		case piece := <-w.output.pieces:
+			// A result printed on the way out still counts for the books.
+			w.hear(piece)
+		case <-w.child.exited:
+			return
+		case <-patience.C:
+			w.child.family.kill()
+		}
+	}
+}
+
+// rest hears what is still in the pipes of a dead child.
+func (w *watch) rest() {
+	w.output.expire(drain)
+	for piece := range w.output.pieces {
+		w.hear(piece)
+	}
+	if w.broken == nil {
+		w.broken = w.lines.end(w.Line)
+	}
+}
+
+func (w *watch) hear(p piece) {
+	w.last = time.Now()
+	if w.report.FirstByte == 0 {
+		w.report.FirstByte = w.last.Sub(w.report.Started)
+	}
+	switch {
+	case p.stderr:
+		w.stderr.add(p.data)
+	case w.broken == nil:
+		w.broken = w.lines.add(p.data, w.Line)
+	}
+}
