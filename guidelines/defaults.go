@@ -1,0 +1,49 @@
+package guidelines
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+//go:embed docs/*.md
+var docs embed.FS
+
+//go:embed prompts/reviewer.md
+var reviewerInstructions string
+
+//go:embed prompts/author.md
+var authorInstructions string
+
+// Default returns the embedded documents. An error means that this build's own
+// documents are broken.
+func Default() (Set, error) {
+	files, err := fs.Glob(docs, "docs/*.md")
+	if err != nil {
+		return Set{}, fmt.Errorf("list embedded guidelines: %w", err)
+	}
+	parsed := make([]Document, 0, len(files))
+	for _, file := range files {
+		text, err := docs.ReadFile(file)
+		if err != nil {
+			return Set{}, fmt.Errorf("read embedded guidelines: %w", err)
+		}
+		doc, err := Parse(strings.TrimSuffix(path.Base(file), ".md"), string(text))
+		if err != nil {
+			return Set{}, err
+		}
+		parsed = append(parsed, doc)
+	}
+	return Set{}.Overlay(parsed...), nil
+}
+
+// ReviewerInstructions is the standing instruction file (the CLAUDE.md) of a
+// model that reviews. It refers to the guidelines and to the answer format,
+// which the prompt carries.
+func ReviewerInstructions() string { return normalise(reviewerInstructions) }
+
+// AuthorInstructions is the standing instruction file (the CLAUDE.md) of a
+// model that applies a review.
+func AuthorInstructions() string { return normalise(authorInstructions) }

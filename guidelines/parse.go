@@ -1,0 +1,267 @@
+package guidelines
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds on a document. A repository writes its own, so Parse checks them
+// before it looks any further.
+const (
+	maxDocumentBytes  = 256 << 10
+	maxDocumentRows   = 500
+	maxDocumentErrors = 20
+)
+
+const (
+	commentStart = "<!--"
+	commentEnd   = "-->"
+)
+
+var (
+	tableHeader = []string{"ID", "Severity", "Scope", "Criterion"}
+	severities  = []string{"critical", "major", "minor", "nit"}
+
+	namePattern      = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	markPattern      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,31}$`)
+	delimiterPattern = regexp.MustCompile(`^:?-+:?$`)
+	titlePattern     = regexp.MustCompile(`^# +(?:\[([^\]]*)\] *)?(.*)$`)
+	fencePattern     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
+)
+
+// Parse reads one guideline document: at most 256 KiB of UTF-8 Markdown with at
+// most 500 rules. Name is its file name without ".md": lower-case letters,
+// digits and hyphens, at most 64.
+//
+// The first level-one heading is the title; a tag at its front, as in
+// "# [Security] What an attacker could use", names the dimension. Rules are the
+// rows of every table whose header is ID, Severity, Scope, Criterion, outside
+// code fences and HTML comments; other tables are text. A table ends at a blank line. Unlike in
+// GitHub's tables (https://github.github.com/gfm/#tables-extension-), a pipe
+// inside a code span is text even when it is not escaped, and a row with a
+// missing or an extra cell is an error, since either would lose part of a rule.
+//
+// An error names the document and the lines that are wrong, the first 20 of them.
+func Parse(name, markdown string) (Document, error) {
+	fail := func(err error) (Document, error) {
+		return Document{}, fmt.Errorf("guideline document %q: %w", name, err)
+	}
+	switch {
+	case !namePattern.MatchString(name):
+		return fail(errors.New("a name is 1 to 64 lower-case letters, digits and hyphens"))
+	case len(markdown) > maxDocumentBytes:
+		return fail(fmt.Errorf("it has %d bytes, and at most %d are read: split it", len(markdown), maxDocumentBytes))
+	case !utf8.ValidString(markdown):
+		return fail(errors.New("it is not UTF-8 text"))
+	}
+	p := parser{doc: Document{Name: name, Text: normalise(markdown)}, ids: map[string]int{}}
+	for i, line := range strings.Split(p.doc.Text, "\n") {
+		p.line(i+1, line)
+	}
+	if p.closing != "" {
+		p.errorf(p.opened, "nothing closes what begins here, and so no rule below it counts: add %s", p.closing)
+	}
+	if p.doc.Title == "" {
+		p.errorf(1, `no title: start with "# Title" or "# [Dimension] Title"`)
+	}
+	if err := errors.Join(p.errs...); err != nil {
+		return fail(err)
+	}
+	return p.doc, nil
+}
+
+// normalise makes one text of what differs by platform and editor, so that its
+// hash and its prompt are the same everywhere.
+func normalise(markdown string) string {
+	text := strings.TrimLeft(markdown, "\ufeff")
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.ReplaceAll(text, "\r", "\n")
+	return strings.TrimRight(text, " \t\n") + "\n"
+}
+
+// parser is the state of a walk over a document's lines.
+type parser struct {
+	doc     Document
+	ids     map[string]int // row id to the line that first had it
+	table   tableState
+	closing string // what ends the code fence or HTML comment around this line, if any
+	opened  int    // the line that began it
+	errs    []error
+}
+
+type tableState int
+
+const (
+	outside   tableState = iota
+	delimiter            // the header is read, the line of dashes is due
+	rows                 // inside the table's body
+)
+
+func (p *parser) errorf(line int, format string, args ...any) {
+	if len(p.errs) == maxDocumentErrors {
+		return
+	}
+	p.errs = append(p.errs, fmt.Errorf("line %d: "+format, append([]any{line}, args...)...))
+}
+
+func (p *parser) line(number int, line string) {
+	if p.table == outside && p.enclosed(number, line) {
+		return
+	}
+	if strings.TrimSpace(line) == "" {
+		if p.table == delimiter {
+			p.errorf(number, "the table's header needs a line of dashes below it")
+		}
+		p.table = outside
+		return
+	}
+	switch p.table {
+	case outside:
+		p.text(number, line)
+	case delimiter:
+		cells := splitCells(line)
+		if len(cells) != len(tableHeader) || slices.ContainsFunc(cells, isNoDelimiter) {
+			p.errorf(number, "the table's header needs a line of dashes below it, one group for each of its %d columns", len(tableHeader))
+		}
+		p.table = rows
+	case rows:
+		p.row(number, splitCells(line))
+	}
+}
+
+// enclosed reports whether line belongs to a fenced code block or an HTML
+// comment, their first and last lines included.
+func (p *parser) enclosed(number int, line string) bool {
+	switch fence := fencePattern.FindStringSubmatch(line); {
+	case p.closing == commentEnd:
+		if strings.Contains(line, commentEnd) {
+			p.closing = ""
+		}
+	case p.closing != "":
+		// A closing fence is at least as long as the opening one and stands alone:
+		// https://spec.commonmark.org/0.31.2/#fenced-code-blocks
+		if fence != nil && strings.HasPrefix(fence[1], p.closing) && strings.TrimSpace(line) == fence[1] {
+			p.closing = ""
+		}
+	case fence != nil:
+		p.closing, p.opened = fence[1], number
+	case strings.HasPrefix(strings.TrimSpace(line), commentStart):
+		if !strings.Contains(line, commentEnd) {
+			p.closing, p.opened = commentEnd, number
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// text takes a line outside tables: the title, a table's header, or prose.
+func (p *parser) text(number int, line string) {
+	if match := titlePattern.FindStringSubmatch(line); match != nil && p.doc.Title == "" {
+		p.doc.Dimension, p.doc.Title = match[1], strings.TrimSpace(match[2])
+		if p.doc.Dimension != "" && !slices.Contains(dimensions, p.doc.Dimension) {
+			p.errorf(number, "[%s] is no dimension; they are %s", p.doc.Dimension, strings.Join(dimensions, ", "))
+		}
+		return
+	}
+	if slices.EqualFunc(splitCells(line), tableHeader, strings.EqualFold) {
+		p.table = delimiter
+	}
+}
+
+func (p *parser) row(number int, cells []string) {
+	if len(cells) != len(tableHeader) {
+		p.errorf(number, `a row has the %d cells %s, this has %d: write \| for a pipe, and leave a blank line after the table`,
+			len(tableHeader), strings.Join(tableHeader, ", "), len(cells))
+		return
+	}
+	if len(p.doc.Rows) == maxDocumentRows {
+		p.errorf(number, "more than %d rules: split the document", maxDocumentRows)
+		return
+	}
+	row := Row{
+		ID:        undecorated(cells[0]),
+		Document:  p.doc.Name,
+		Severity:  undecorated(cells[1]),
+		Scope:     undecorated(cells[2]),
+		Criterion: cells[3],
+	}
+	mark, ok := strings.CutPrefix(row.ID, p.doc.Name+"/")
+	switch first := p.ids[row.ID]; {
+	case !ok || !markPattern.MatchString(mark):
+		p.errorf(number, "the id %q is not of the form %s/X1", row.ID, p.doc.Name)
+	case first != 0:
+		p.errorf(number, "the id %s is taken by line %d", row.ID, first)
+	case !slices.Contains(severities, row.Severity):
+		p.errorf(number, "the severity of %s is %q, not one of %s", row.ID, row.Severity, strings.Join(severities, ", "))
+	case row.Scope == "":
+		p.errorf(number, "%s has no scope: write all for every change", row.ID)
+	case row.Criterion == "":
+		p.errorf(number, "%s has no criterion", row.ID)
+	default:
+		p.ids[row.ID] = number
+		p.doc.Rows = append(p.doc.Rows, row)
+	}
+}
+
+func isNoDelimiter(cell string) bool { return !delimiterPattern.MatchString(cell) }
+
+// undecorated drops the backticks that keep Markdown from reading `**/*.go` as
+// emphasis.
+func undecorated(cell string) string {
+	return strings.TrimSpace(strings.ReplaceAll(cell, "`", ""))
+}
+
+// splitCells cuts a table line at its pipes, leaving alone the escaped ones and
+// those inside code spans, and returns the trimmed cells with \| made |.
+func splitCells(line string) []string {
+	line = strings.TrimPrefix(strings.TrimSpace(line), "|")
+	var cells []string
+	var cell strings.Builder
+	for i := 0; i < len(line); {
+		switch {
+		case strings.HasPrefix(line[i:], `\|`):
+			cell.WriteByte('|')
+			i += 2
+		case line[i] == '`':
+			span := codeSpan(line[i:])
+			cell.WriteString(strings.ReplaceAll(span, `\|`, "|"))
+			i += len(span)
+		case line[i] == '|':
+			cells = append(cells, strings.TrimSpace(cell.String()))
+			cell.Reset()
+			i++
+		default:
+			cell.WriteByte(line[i])
+			i++
+		}
+	}
+	if rest := strings.TrimSpace(cell.String()); rest != "" {
+		cells = append(cells, rest)
+	}
+	return cells
+}
+
+// codeSpan returns the code span at the start of text, or only its opening
+// backticks when nothing closes them.
+func codeSpan(text string) string {
+	afterTicks := strings.TrimLeft(text, "`")
+	ticks := text[:len(text)-len(afterTicks)]
+	for at := len(ticks); at < len(text); {
+		next := strings.IndexByte(text[at:], '`')
+		if next < 0 {
+			break
+		}
+		at += next
+		run := len(text[at:]) - len(strings.TrimLeft(text[at:], "`"))
+		at += run
+		if run == len(ticks) {
+			return text[:at]
+		}
+	}
+	return ticks
+}
