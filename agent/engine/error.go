@@ -16,7 +16,7 @@ const (
 	Auth Class = "auth"
 	// Billing: the account has no credit left.
 	Billing Class = "billing"
-	// RateLimited: the account's quota is used up for now; RetryAfter may say until when.
+	// RateLimited: the account's quota is used up for now; RetryAfter may say for how long.
 	RateLimited Class = "rate-limited"
 	// Overloaded: the provider has no capacity for anyone.
 	Overloaded Class = "overloaded"
@@ -54,7 +54,8 @@ type Error struct {
 	// Message is a sentence that says what happened and, where it is known,
 	// what to do. It holds no secrets.
 	Message string
-	// RetryAfter is how long the provider asked to be left alone; zero if it did not say.
+	// RetryAfter is the least time to wait before asking again, by the word of
+	// the provider or of the CLI that waited for it; zero if neither said.
 	RetryAfter time.Duration
 	// Err is the cause within this process, if there is one: a cancelled
 	// session wraps the context's cause.

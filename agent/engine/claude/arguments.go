@@ -1,0 +1,58 @@
+package claude
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"touchstone/agent/engine"
+)
+
+// arguments is the command line of a session. What the flags keep out:
+// settings and with them hooks of the checkout and of this user
+// (--setting-sources; "user" is the session's own home, whose only content is
+// our CLAUDE.md), MCP servers (--strict-mcp-config), skills and commands, and
+// a prompt that begins with a slash (--disable-slash-commands). Reads need no
+// permission inside the working directory and the added ones, and get none
+// outside, since no bare Read is allowed.
+func arguments(req engine.Request) ([]string, error) {
+	args := []string{
+		"-p", "--output-format", "stream-json", "--verbose",
+		// Thinking shows as bytes only so, and a thinker is not idle.
+		"--include-partial-messages",
+		"--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands",
+	}
+	if req.Model != "" {
+		if strings.HasPrefix(req.Model, "-") {
+			return nil, fmt.Errorf("model %q is not a model's name", req.Model)
+		}
+		args = append(args, "--model", req.Model)
+	}
+	if len(req.ReadDirs) > 0 {
+		args = append(args, "--add-dir")
+		for _, dir := range req.ReadDirs {
+			absolute, err := filepath.Abs(dir)
+			if err != nil {
+				return nil, fmt.Errorf("directory to read: %w", err)
+			}
+			args = append(args, absolute)
+		}
+	}
+	if req.Role == engine.Reviewer {
+		if len(req.Allow) > 0 {
+			return nil, fmt.Errorf("a reviewer has no shell to allow commands in")
+		}
+		return append(args, "--permission-mode", "default", "--tools", "Read,Grep,Glob"), nil
+	}
+	args = append(args, "--permission-mode", "acceptEdits", "--tools", "Read,Grep,Glob,Edit,Write,Bash")
+	if len(req.Allow) > 0 {
+		args = append(args, "--allowedTools")
+	}
+	for _, pattern := range req.Allow {
+		if pattern == "" || strings.ContainsAny(pattern, "()\n") {
+			return nil, fmt.Errorf("command pattern %q is empty or holds parentheses", pattern)
+		}
+		args = append(args, "Bash("+pattern+")")
+	}
+	return args, nil
+}

@@ -1,0 +1,106 @@
+package claude
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"touchstone/agent/engine"
+)
+
+// classify gives the failure that the result line reports, or nil. Neither its
+// subtype nor the exit status counts: a refused login is a "success" in the
+// one, an interrupted session in the other. Only a session that says that it
+// completed, without an error, did.
+func (s *session) classify() *engine.Error {
+	r := s.result
+	switch {
+	case r.IsError == nil:
+		return engine.Errorf(engine.BadOutput, "claude's result does not say whether the session failed; update claude")
+	case !*r.IsError && r.TerminalReason == "completed":
+		return nil
+	}
+	class := s.class()
+	failure := &engine.Error{Class: class, Message: sentence(class)}
+	if detail := s.clean(r.Result, maxDetail); detail != "" {
+		failure.Message += fmt.Sprintf(" (claude: %s)", detail)
+	}
+	if class == engine.RateLimited || class == engine.Overloaded {
+		failure.RetryAfter = time.Duration(s.retry.RetryDelayMS) * time.Millisecond
+	}
+	return failure
+}
+
+// class goes from what the CLI says most precisely to what it says least so.
+func (s *session) class() engine.Class {
+	r := s.result
+	switch {
+	case r.StopReason == "refusal":
+		return engine.Refusal
+	case r.TerminalReason == "prompt_too_long", s.failure.APIParams.Cut == "context_window":
+		return engine.ContextOverflow
+	case r.TerminalReason == "max_turns":
+		return engine.MaxTurns
+	case s.failure.APIError == "connection_failed":
+		return engine.Network
+	}
+	return classOf(s.failure.Error, r.APIErrorStatus)
+}
+
+// classOf reads the CLI's own names for API errors, then the HTTP status.
+func classOf(name string, status int) engine.Class {
+	switch name {
+	case "authentication_failed", "oauth_org_not_allowed":
+		return engine.Auth
+	case "billing_error":
+		return engine.Billing
+	case "rate_limit":
+		return engine.RateLimited
+	case "overloaded":
+		return engine.Overloaded
+	case "model_not_found":
+		return engine.UnknownModel
+	case "max_output_tokens":
+		return engine.BadOutput
+	}
+	switch {
+	case status == 401 || status == 403:
+		return engine.Auth
+	case status == 402:
+		return engine.Billing
+	case status == 404:
+		return engine.UnknownModel
+	case status == 413:
+		return engine.ContextOverflow
+	case status == 429:
+		return engine.RateLimited
+	case status == 503 || status == 529:
+		return engine.Overloaded
+	case status >= 500:
+		return engine.Server
+	case status >= 400:
+		return engine.BadRequest
+	case name == "server_error" || name == "unknown":
+		// An API error without a status is one that no server answered.
+		return engine.Network
+	}
+	return engine.BadOutput
+}
+
+var sentences = map[engine.Class]string{
+	engine.Auth:            "the provider refused claude's login, or there is none; " + loginHint,
+	engine.Billing:         "the account behind claude's login has no credit left; add some, or use another login",
+	engine.RateLimited:     "the quota of claude's login is used up for now; wait, or use another login",
+	engine.Overloaded:      "the provider is overloaded; it usually passes within minutes",
+	engine.Server:          "the provider failed; it usually passes within minutes",
+	engine.Network:         "the provider could not be reached or the connection broke; check the network, the proxy and ANTHROPIC_BASE_URL",
+	engine.UnknownModel:    "the provider knows no such model, or not for this account; choose another one",
+	engine.ContextOverflow: "the session outgrew the model's context; give it less, or a model with more room",
+	engine.Refusal:         "the model declined to go on with this session",
+	engine.BadRequest:      "the provider calls the request malformed; asking again will not help",
+	engine.MaxTurns:        "the session used up its turns",
+}
+
+func sentence(class engine.Class) string {
+	return cmp.Or(sentences[class], "claude did not complete the session")
+}

@@ -1,0 +1,159 @@
+// Package claude drives the claude CLI (https://code.claude.com/docs/en/headless)
+// as an engine: how it is called and confined, what its events mean, and why a
+// session failed. It owns the session's home directory, which lasts one run.
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
+)
+
+// Engine is the claude CLI. The zero value runs "claude" from PATH with what
+// this process's environment knows of a login.
+type Engine struct {
+	// Command is the program and its leading arguments; empty is "claude".
+	Command []string
+	// Environ is where the variables that a session may have are taken from,
+	// as "name=value"; nil is this process's environment.
+	Environ []string
+	// TempDir is where the sessions' homes are made; empty is the system's choice.
+	TempDir string
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// Name is "claude".
+func (e *Engine) Name() string { return "claude" }
+
+const probeTimeout = 10 * time.Second
+
+var versionNumber = regexp.MustCompile(`^\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
+
+// Probe asks the CLI for its version.
+func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
+	path, err := process.LookPath(e.command()[0])
+	if err != nil {
+		return engine.Version{}, missing(err)
+	}
+	home, err := e.newHome("")
+	if err != nil {
+		return engine.Version{}, err
+	}
+	defer e.removeHome(ctx, home)
+	var printed []byte
+	report, err := process.Command{
+		Args: append(e.command(), "--version"), Dir: home, Env: e.environment(home),
+		Timeout: probeTimeout, IdleTimeout: probeTimeout,
+		Line: func(line []byte) error {
+			if printed == nil {
+				printed = append(printed, line...)
+			}
+			return nil
+		},
+	}.Run(ctx)
+	if err != nil {
+		return engine.Version{}, missing(err)
+	}
+	number := versionNumber.Find(printed)
+	if number == nil {
+		return engine.Version{}, engine.Errorf(engine.Missing, "%s does not say its version (%s): it is not the claude CLI, or its installation is broken; %s",
+			path, report.Exit, installHint)
+	}
+	return engine.Version{Path: path, Number: string(number)}, nil
+}
+
+// Run holds one session.
+func (e *Engine) Run(ctx context.Context, req engine.Request) (engine.Result, error) {
+	req, err := req.Bounded()
+	if err != nil {
+		return engine.Result{}, &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
+	}
+	args, err := arguments(req)
+	if err != nil {
+		return engine.Result{}, &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
+	}
+	home, err := e.newHome(req.Instructions)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	defer e.removeHome(ctx, home)
+	login, err := e.login(req.Timeout)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	secret, inherit, err := login.handOver()
+	if err != nil {
+		return engine.Result{}, err
+	}
+	defer closeAll(inherit)
+
+	s := &session{progress: req.Progress, started: time.Now(), secret: login.secret}
+	report, err := process.Command{
+		Args: append(e.command(), args...), Dir: req.Dir,
+		Env: append(e.environment(home), secret...), Inherit: inherit,
+		Stdin: req.Prompt, Timeout: req.Timeout, IdleTimeout: req.IdleTimeout,
+		Line: s.line, Silence: s.silence,
+	}.Run(ctx)
+	return s.finish(report, err)
+}
+
+func (e *Engine) command() []string {
+	if len(e.Command) == 0 {
+		return []string{"claude"}
+	}
+	return append([]string(nil), e.Command...)
+}
+
+// newHome makes the directory that a session takes for its user's home. It
+// holds the instructions where the CLI looks for its user's CLAUDE.md.
+func (e *Engine) newHome(instructions string) (string, error) {
+	home, err := os.MkdirTemp(e.TempDir, "touchstone-session-")
+	if err != nil {
+		return "", fmt.Errorf("make a home for the session: %w", err)
+	}
+	for _, dir := range []string{configDir(home), tempDir(home)} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return "", errors.Join(fmt.Errorf("make a home for the session: %w", err), os.RemoveAll(home))
+		}
+	}
+	if err := os.WriteFile(filepath.Join(configDir(home), "CLAUDE.md"), []byte(instructions), 0o600); err != nil {
+		return "", errors.Join(fmt.Errorf("write the session's instructions: %w", err), os.RemoveAll(home))
+	}
+	return home, nil
+}
+
+// removeHome only warns when it fails: the session's outcome is worth more
+// than a directory left behind.
+func (e *Engine) removeHome(ctx context.Context, home string) {
+	if err := os.RemoveAll(home); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session's home could not be removed")
+	}
+}
+
+func configDir(home string) string { return filepath.Join(home, ".claude") }
+func tempDir(home string) string   { return filepath.Join(home, "tmp") }
+
+const installHint = `install it with "npm install -g @anthropic-ai/claude-code", or name its path in the configuration`
+
+// missing adds the remedy to a CLI that is not there.
+func missing(err error) error {
+	var failure *engine.Error
+	if errors.As(err, &failure) && failure.Class == engine.Missing {
+		return &engine.Error{
+			Class: engine.Missing, Err: failure.Err,
+			Message: strings.TrimSuffix(failure.Message, ".") + "; " + installHint,
+		}
+	}
+	return err
+}

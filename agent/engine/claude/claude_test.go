@@ -1,0 +1,5 @@
+package claude_test
+
+import "os"
+
+func path() string { return "PATH=" + os.Getenv("PATH") }

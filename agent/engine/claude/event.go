@@ -1,0 +1,83 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// event is one line of the stream-json output; which fields are there depends
+// on its type. The CLI is free to add more of everything.
+type event struct {
+	Type            string          `json:"type"`
+	Subtype         string          `json:"subtype"`
+	SessionID       string          `json:"session_id"`
+	Model           string          `json:"model"`
+	ParentToolUseID string          `json:"parent_tool_use_id"`
+	Message         json.RawMessage `json:"message"`
+
+	// Of an assistant event that reports a failure, and of a retry.
+	Error     string `json:"error"`
+	APIError  string `json:"api_error"`
+	APIParams struct {
+		Cut string `json:"cut"`
+	} `json:"api_error_params"`
+
+	// Of system/api_retry.
+	Attempt      int     `json:"attempt"`
+	MaxRetries   int     `json:"max_retries"`
+	RetryDelayMS float64 `json:"retry_delay_ms"`
+	ErrorStatus  int     `json:"error_status"`
+
+	// Of a stream_event, the provider's own event.
+	Stream struct {
+		Delta struct {
+			StopReason string `json:"stop_reason"`
+		} `json:"delta"`
+	} `json:"event"`
+
+	outcome
+}
+
+// outcome is what the result line says. IsError is a pointer so that a line
+// without it is not taken for a success.
+type outcome struct {
+	IsError        *bool   `json:"is_error"`
+	APIErrorStatus int     `json:"api_error_status"`
+	TerminalReason string  `json:"terminal_reason"`
+	StopReason     string  `json:"stop_reason"`
+	Result         string  `json:"result"`
+	NumTurns       int     `json:"num_turns"`
+	CostUSD        float64 `json:"total_cost_usd"`
+	Usage          struct {
+		Input      int64 `json:"input_tokens"`
+		CacheWrite int64 `json:"cache_creation_input_tokens"`
+		CacheRead  int64 `json:"cache_read_input_tokens"`
+		Output     int64 `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+// message is the model's turn in an assistant event.
+type message struct {
+	Model   string    `json:"model"`
+	Content []content `json:"content"`
+}
+
+type content struct {
+	Type  string `json:"type"`
+	Text  string `json:"text"`
+	Name  string `json:"name"`
+	Input struct {
+		FilePath string `json:"file_path"`
+		Path     string `json:"path"`
+		Pattern  string `json:"pattern"`
+		Command  string `json:"command"`
+	} `json:"input"`
+}
+
+// decode reads what it can of an object: a field whose type is not the
+// expected one stays empty, the others count. Invalid UTF-8 becomes U+FFFD.
+func decode(data []byte, into any) bool {
+	err := json.Unmarshal(data, into)
+	var mistyped *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &mistyped)
+}

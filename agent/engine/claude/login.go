@@ -1,0 +1,82 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"touchstone/agent/engine"
+)
+
+// login is what a session shows its provider.
+type login struct {
+	// variable is the name the CLI knows the secret by; empty without a login.
+	variable string
+	secret   string
+}
+
+// maxCredentials bounds the file of a subscription's login; it has 1 KB.
+const maxCredentials = 1 << 20
+
+// login finds the login to use, in the CLI's own order of preference. None is
+// no error: the CLI may need none (a gateway), or will say what it misses.
+//
+// A login by subscription lies below ~/.claude, with a refresh token that can
+// be used once. A session gets only the access token beside it: were it to get
+// a copy of the file and renew the login, it would end the login of the user.
+// On macOS that file is in the keychain, which would ask the user each time;
+// there, and for machines that are always on, "claude setup-token" is the way.
+func (e *Engine) login(lifetime time.Duration) (login, error) {
+	source := e.source()
+	for _, variable := range []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"} {
+		if secret := lookup(source, variable); secret != "" {
+			return login{variable: variable, secret: secret}, nil
+		}
+	}
+	path := lookup(source, "CLAUDE_CONFIG_DIR")
+	if path == "" {
+		home := lookup(source, homeVariable)
+		if home == "" {
+			return login{}, nil
+		}
+		path = filepath.Join(home, ".claude")
+	}
+	return subscription(filepath.Join(path, ".credentials.json"), time.Now().Add(lifetime))
+}
+
+// subscription reads the access token that the user's own CLI keeps fresh.
+func subscription(path string, until time.Time) (login, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return login{}, nil
+	}
+	if err != nil {
+		return login{}, &engine.Error{Class: engine.Auth, Message: fmt.Sprintf("the claude login cannot be read: %v", err), Err: err}
+	}
+	defer file.Close()
+	var stored struct {
+		OAuth struct {
+			AccessToken string `json:"accessToken"`
+			// ExpiresAt is in milliseconds since 1970.
+			ExpiresAt int64 `json:"expiresAt"`
+		} `json:"claudeAiOauth"`
+	}
+	// The decoder's error could quote the file, so it is not passed on.
+	if json.NewDecoder(io.LimitReader(file, maxCredentials)).Decode(&stored) != nil {
+		return login{}, engine.Errorf(engine.Auth, "the claude login in %s is not readable; %s", path, loginHint)
+	}
+	if stored.OAuth.AccessToken == "" {
+		return login{}, nil
+	}
+	if time.UnixMilli(stored.OAuth.ExpiresAt).Before(until) {
+		return login{}, engine.Errorf(engine.Auth, "the claude login in %s expires before a session could be over; start claude once to renew it, or %s", path, loginHint)
+	}
+	return login{variable: "CLAUDE_CODE_OAUTH_TOKEN", secret: stored.OAuth.AccessToken}, nil
+}
+
+const loginHint = `set ANTHROPIC_API_KEY, or run "claude setup-token" and set CLAUDE_CODE_OAUTH_TOKEN`
