@@ -1,0 +1,138 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxMessage bounds a commit message, in bytes.
+const maxMessage = 64 << 10
+
+func (id Identity) validate() error {
+	if strings.TrimSpace(id.Name) == "" || strings.TrimSpace(id.Email) == "" ||
+		strings.ContainsAny(id.Name+id.Email, "\r\n\x00<>") {
+		return fmt.Errorf("identity %q <%s>: needs a name and an address, each on one line and without angle brackets", id.Name, id.Email)
+	}
+	return nil
+}
+
+func (id Identity) environ() []string {
+	return []string{"GIT_AUTHOR_NAME=" + id.Name, "GIT_AUTHOR_EMAIL=" + id.Email,
+		"GIT_COMMITTER_NAME=" + id.Name, "GIT_COMMITTER_EMAIL=" + id.Email}
+}
+
+func checkMessage(message string) error {
+	if strings.TrimSpace(message) == "" {
+		return errors.New("commit message: is empty")
+	}
+	if len(message) > maxMessage || strings.ContainsRune(message, 0) {
+		return fmt.Errorf("commit message: must be at most %d bytes without NUL", maxMessage)
+	}
+	return nil
+}
+
+// Commit records everything in the tree, new files included and ignored ones
+// left out, and returns the new commit's SHA. It concludes a merge, but does not
+// look for conflict markers: ConflictMarkers does.
+//
+// Errors: ErrNothingToCommit; a sentence when the tree holds a git repository of
+// its own, which git would record as a submodule, leaving its files behind.
+func (t *Tree) Commit(ctx context.Context, message string, author Identity) (string, error) {
+	if err := errors.Join(checkMessage(message), author.validate()); err != nil {
+		return "", err
+	}
+	if err := t.stage(ctx, nil); err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	out, err := t.git.output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--name-only", "HEAD")
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	if len(out) == 0 && !exists(filepath.Join(t.git.dir, "MERGE_HEAD")) {
+		return "", ErrNothingToCommit
+	}
+	if err := t.git.run(ctx, call{env: author.environ(), stdin: strings.NewReader(message), args: []string{"commit",
+		"--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim", "--file=-"}}); err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	return t.Head(ctx)
+}
+
+// stage puts the whole tree into the index, or into another index through env.
+// It refuses repositories inside the tree: one at the place of a submodule, where
+// git would run commands under that repository's own configuration (submodules
+// are never checked out here, so somebody made it), and one anywhere else.
+func (t *Tree) stage(ctx context.Context, env []string) error {
+	before, err := t.submodules(ctx, env)
+	if err != nil {
+		return err
+	}
+	for path := range before {
+		if exists(filepath.Join(t.git.tree, filepath.FromSlash(path), ".git")) {
+			return fmt.Errorf("%q is a submodule that somebody checked out: submodules cannot be changed here", path)
+		}
+	}
+	if err := t.git.run(ctx, call{env: env, args: []string{"add", "--all", "--", "."}}); err != nil {
+		return err
+	}
+	after, err := t.submodules(ctx, env)
+	if err != nil {
+		return err
+	}
+	for path := range after {
+		if !before[path] {
+			return fmt.Errorf("%q is a git repository inside the worktree: delete its .git to commit its files", path)
+		}
+	}
+	return nil
+}
+
+// submodules are the paths the index records as submodules.
+func (t *Tree) submodules(ctx context.Context, env []string) (map[string]bool, error) {
+	out, err := t.git.outputOf(ctx, call{env: env, args: []string{"ls-files", "--stage", "-z", "--full-name"}})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, entry := range splitNames(out) {
+		if meta, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(meta, "160000 ") {
+			found[path] = true
+		}
+	}
+	return found, nil
+}
+
+// snapshot writes the tree's content, untracked files included, to the object
+// store and returns the git tree's SHA. The index stays as it is.
+func (t *Tree) snapshot(ctx context.Context) (_ string, err error) {
+	tmp := filepath.Join(t.git.dir, "snapshot-index")
+	if err := copyFile(tmp, filepath.Join(t.git.dir, "index")); err != nil {
+		return "", fmt.Errorf("copy the index: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.Remove(tmp)) }()
+	env := []string{"GIT_INDEX_FILE=" + tmp}
+	if err := t.stage(ctx, env); err != nil {
+		return "", err
+	}
+	out, err := t.git.outputOf(ctx, call{env: env, args: []string{"write-tree"}})
+	return strings.TrimSpace(string(out)), err
+}
+
+func copyFile(to, from string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // only read from
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

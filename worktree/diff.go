@@ -1,0 +1,124 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+const (
+	// maxFilePatch bounds the patch kept of one file, in bytes.
+	maxFilePatch = 1 << 20
+	// maxPatch bounds the patches kept of one diff, in bytes.
+	maxPatch = 32 << 20
+	// maxDiffFiles bounds the number of files in a diff.
+	maxDiffFiles = 50_000
+)
+
+// Diff is what changed between two commits or trees.
+type Diff struct {
+	Base, Head string // SHAs; Head is a tree's when the diff is of a working tree
+	Files      []FileDiff
+	// Truncated says that some file's Patch was left out or cut, so that whoever
+	// reads this diff does not see all of it.
+	Truncated bool
+}
+
+// FileDiff is what changed in one file.
+type FileDiff struct {
+	Path    string
+	OldPath string // where it was; differs from Path when Status is "renamed"
+	// Status is "added", "deleted", "modified", "renamed", "mode-changed" (same
+	// content, other permissions) or "type-changed" (for instance file to link).
+	Status           string
+	OldMode, NewMode string // git's octal modes; "000000" for a file that is not there
+	Added, Deleted   int    // lines, counted also when the patch was cut
+	Binary           bool   // git compared it as binary: no hunks
+	Submodule        bool   // the commit of a submodule changed
+	// Patch is the unified diff as git prints it, headers included; at most 1 MiB
+	// of it, and less when the whole diff exceeds 32 MiB. Attributes of the pull
+	// request play no part, so it cannot hide its changes with "-diff".
+	Patch     []byte
+	Truncated bool // the patch goes on
+	Hunks     []Hunk
+}
+
+// Hunk is one changed region with its context, as in "@@ -1,4 +1,5 @@".
+type Hunk struct{ OldStart, OldLines, NewStart, NewLines int }
+
+// CanComment reports whether a review comment can be anchored to a line of the
+// new file: GitHub takes only lines within the hunks, and refuses the whole
+// review for a single other one.
+// See https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request.
+func (f FileDiff) CanComment(line int) bool {
+	for _, h := range f.Hunks {
+		if line >= h.NewStart && line < h.NewStart+h.NewLines {
+			return true
+		}
+	}
+	return false
+}
+
+// Diff is what the pull request changes: from its merge base to the head that
+// was acquired, whatever happened in the tree since.
+func (t *Tree) Diff(ctx context.Context) (Diff, error) {
+	return t.diff(ctx, t.mergeBase, t.req.Head)
+}
+
+// DiffWorking is what the files in the tree, untracked ones included and ignored
+// ones left out, differ in from the commit since.
+func (t *Tree) DiffWorking(ctx context.Context, since string) (Diff, error) {
+	tree, err := t.snapshot(ctx)
+	if err != nil {
+		return Diff{}, err
+	}
+	return t.diff(ctx, since, tree)
+}
+
+// ChangedFiles are the paths DiffWorking would report; of a rename both.
+func (t *Tree) ChangedFiles(ctx context.Context, since string) ([]string, error) {
+	tree, err := t.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.changedBetween(ctx, since, tree)
+}
+
+func (t *Tree) changedBetween(ctx context.Context, base, head string) ([]string, error) {
+	if err := checkSHAs(base, head); err != nil {
+		return nil, err
+	}
+	out, err := t.mirror.output(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-only", base, head)
+	return splitNames(out), err
+}
+
+// diff runs in the mirror and not in the tree: there git reads no .gitattributes.
+func (t *Tree) diff(ctx context.Context, base, head string) (Diff, error) {
+	if err := checkSHAs(base, head); err != nil {
+		return Diff{}, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	r, w := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := t.mirror.run(ctx, call{stdout: w, args: []string{"diff-tree", "-r", "-z", "-M", "--raw", "--patch",
+			"--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=none",
+			"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", base, head}})
+		w.CloseWithError(err)
+		done <- err
+	}()
+	d, err := parseDiff(r)
+	if err != nil {
+		stop()
+		r.CloseWithError(err)
+	}
+	if gitErr := <-done; gitErr != nil && err == nil {
+		err = gitErr
+	}
+	if err != nil {
+		return Diff{}, fmt.Errorf("diff %.12s..%.12s: %w", base, head, err)
+	}
+	d.Base, d.Head = base, head
+	return d, nil
+}

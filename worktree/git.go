@@ -1,0 +1,217 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	// maxOutput bounds what one git command may print into memory, in bytes.
+	maxOutput = 64 << 20
+	// maxStderr bounds how much of a command's stderr is kept, in bytes.
+	maxStderr = 16 << 10
+	// killGrace is how long a cancelled git may take to remove its lock files.
+	killGrace = 2 * time.Second
+)
+
+// settings are what every git command runs under. They are passed as -c options
+// because those outrank every configuration file and, unlike GIT_CONFIG_COUNT,
+// are inherited by the git that git itself starts inside a submodule.
+var settings = []string{
+	// Nothing that the checkout brings along is executed.
+	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.sshCommand=false", "credential.helper=",
+	"core.attributesFile=" + os.DevNull, "core.excludesFile=" + os.DevNull, "core.untrackedCache=false",
+	"commit.gpgSign=false", "push.gpgSign=false", "merge.verifySignatures=false",
+	"submodule.recurse=false", "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
+	// A redirect could carry the Authorization header to another host.
+	"http.followRedirects=false", "http.lowSpeedLimit=1000", "http.lowSpeedTime=60",
+	// Files are checked out as they are committed, by as many workers as there are cores.
+	"core.autocrlf=false", "core.safecrlf=false", "core.symlinks=" + keepSymlinks, "checkout.workers=0",
+	// A fetched pack appears whole or not at all, so a commit that is present is complete.
+	"fetch.unpackLimit=1", "gc.auto=0", "maintenance.auto=false",
+	"core.fsync=committed", "core.fsyncMethod=batch", "core.logAllRefUpdates=false",
+	// Larger files are treated as binary: git holds two versions of a file in memory to compare them.
+	"core.bigFileThreshold=32m", "core.quotePath=true",
+	"merge.conflictStyle=diff3", "rerere.enabled=false",
+}
+
+// environment lists what a git child may inherit; all else is dropped, HOME
+// included, so that neither .netrc nor a user's configuration is read.
+var environment = []string{
+	"PATH", "TMPDIR", "TEMP", "TMP", "TZ",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH",
+	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT",
+}
+
+// repo is one git directory and the way this package runs git in it.
+type repo struct {
+	bin    string
+	mirror string
+	dir    string // GIT_DIR: the mirror, or a linked worktree's administrative directory
+	tree   string // GIT_WORK_TREE; "" in the mirror
+	lock   *lock  // inherited by the children
+}
+
+// call is one git command. Only args is required.
+type call struct {
+	args   []string
+	env    []string
+	remote *Remote
+	stdin  io.Reader
+	stdout io.Writer
+}
+
+func (s *Store) repo(h home, l *lock) repo {
+	return repo{bin: s.binary(), mirror: h.mirror(), dir: h.mirror(), lock: l}
+}
+
+// linked is the same mirror seen through a worktree. Naming its directories
+// outright means that the .git file inside the tree is never believed.
+func (r repo) linked(tree, admin string) repo {
+	r.tree, r.dir = tree, admin
+	return r
+}
+
+// output runs a git command and returns what it printed, at most maxOutput bytes.
+func (r repo) output(ctx context.Context, args ...string) ([]byte, error) {
+	return r.outputOf(ctx, call{args: args})
+}
+
+func (r repo) outputOf(ctx context.Context, c call) ([]byte, error) {
+	out := &capped{max: maxOutput}
+	c.stdout = out
+	err := r.run(ctx, c)
+	if out.over {
+		return nil, fmt.Errorf("git %s printed more than %d MiB: %w", c.args[0], maxOutput>>20, ErrTooLarge)
+	}
+	return out.buf.Bytes(), err
+}
+
+// line runs a git command that prints a single line, such as a commit's SHA.
+func (r repo) line(ctx context.Context, args ...string) (string, error) {
+	out, err := r.output(ctx, args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// run runs a git command to its end. When ctx ends first, the whole process
+// group is asked to stop, then killed, and the context's error is returned.
+func (r repo) run(ctx context.Context, c call) error {
+	if err := r.restoreConfig(); err != nil {
+		return err
+	}
+	var args []string
+	for _, s := range settings {
+		args = append(args, "-c", s)
+	}
+	cmd := exec.CommandContext(ctx, r.bin, append(args, c.args...)...)
+	cmd.Dir = r.mirror
+	if r.tree != "" {
+		cmd.Dir = r.tree
+	}
+	cmd.Env = r.environ(c)
+	cmd.Stdin, cmd.Stdout = c.stdin, c.stdout
+	stderr := &capped{max: maxStderr}
+	cmd.Stderr = stderr
+	cmd.WaitDelay = killGrace
+	superviseGroup(cmd)
+	if r.lock != nil {
+		inherit(cmd, r.lock.file)
+	}
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		killGroup(cmd)
+		return fmt.Errorf("git %s: %w", c.args[0], ctx.Err())
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return newGitError(c, exit.ExitCode(), stderr.buf.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("run git %s: %w", c.args[0], err)
+	}
+	return nil
+}
+
+func (r repo) environ(c call) []string {
+	env := []string{
+		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_EDITOR=:", "GIT_PAGER=cat",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=1", "GIT_DIR=" + r.dir, "GIT_COMMON_DIR=" + r.mirror,
+	}
+	for _, name := range environment {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	if r.tree != "" {
+		env = append(env, "GIT_WORK_TREE="+r.tree)
+	}
+	if c.remote == nil {
+		return append(append(env, "GIT_ALLOW_PROTOCOL=none"), c.env...)
+	}
+	scheme, _, _ := strings.Cut(c.remote.URL, ":")
+	env = append(env, "GIT_ALLOW_PROTOCOL="+scheme)
+	if c.remote.Authorization != "" {
+		env = append(env, "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=http."+c.remote.URL+".extraHeader",
+			"GIT_CONFIG_VALUE_0=Authorization: "+c.remote.Authorization)
+	}
+	return append(env, c.env...)
+}
+
+// restoreConfig puts the mirror's own configuration back when anybody changed
+// it: a command run inside a worktree can write there, and git would obey it.
+func (r repo) restoreConfig() error {
+	for name, want := range map[string]string{"config": mirrorConfig, "info/attributes": mirrorAttributes} {
+		path := filepath.Join(r.mirror, filepath.FromSlash(name))
+		if have, err := os.ReadFile(path); err == nil && string(have) == want {
+			continue
+		}
+		if err := writeFile(path, want); err != nil {
+			return fmt.Errorf("restore the mirror's configuration: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeFile replaces a file whole, so that a git running beside it never reads half of it.
+func writeFile(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.WriteString(content)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}
+
+// capped keeps the first max bytes and remembers that there were more.
+type capped struct {
+	buf  bytes.Buffer
+	max  int
+	over bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	keep := min(len(p), c.max-c.buf.Len())
+	c.buf.Write(p[:keep])
+	c.over = c.over || keep < len(p)
+	return len(p), nil
+}

@@ -1,0 +1,211 @@
+package worktree
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// MergeResult is what became of a merge. At most one of its fields is set.
+type MergeResult struct {
+	UpToDate bool   // HEAD contains the commit already
+	Commit   string // SHA of the merge commit
+	// Conflicts are the paths git could not merge. Each text file holds both
+	// sides and their base between conflict markers; Commit concludes the merge.
+	Conflicts []string
+}
+
+// Merge merges commit sha into HEAD, always as a merge commit. The tree must
+// have no uncommitted changes.
+func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (MergeResult, error) {
+	if err := errors.Join(checkSHAs(sha), checkMessage(message), id.validate()); err != nil {
+		return MergeResult{}, err
+	}
+	err := t.git.run(ctx, call{args: []string{"merge-base", "--is-ancestor", sha, "HEAD"}})
+	if err == nil {
+		return MergeResult{UpToDate: true}, nil
+	}
+	if exitCode(err) != 1 {
+		return MergeResult{}, fmt.Errorf("merge %.12s: %w", sha, err)
+	}
+	err = t.git.run(ctx, call{env: id.environ(), args: []string{"merge", "--quiet", "--no-ff", "--no-edit", "--no-verify",
+		"--no-gpg-sign", "--no-autostash", "--no-stat", "--cleanup=verbatim", "-m", message, sha}})
+	if err == nil {
+		commit, err := t.Head(ctx)
+		return MergeResult{Commit: commit}, err
+	}
+	conflicts, listErr := t.unmerged(ctx)
+	if listErr != nil || len(conflicts) == 0 {
+		return MergeResult{}, errors.Join(fmt.Errorf("merge %.12s: %w", sha, err), listErr)
+	}
+	paths := make([]string, 0, len(conflicts))
+	for path := range conflicts {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return MergeResult{Conflicts: paths}, nil
+}
+
+// stages are the blobs of an unmerged path, indexed by stage: 1 the base's, 2 ours, 3 theirs.
+type stages [4]struct{ mode, sha string }
+
+// unmerged are the index's unmerged entries, by path.
+func (t *Tree) unmerged(ctx context.Context) (map[string]stages, error) {
+	out, err := t.git.output(ctx, "ls-files", "--unmerged", "-z", "--full-name")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]stages{}
+	for _, entry := range splitNames(out) {
+		meta, path, _ := strings.Cut(entry, "\t")
+		f := strings.Fields(meta) // mode, SHA, stage
+		if len(f) != 3 || len(f[2]) != 1 || f[2][0] < '1' || f[2][0] > '3' {
+			return nil, fmt.Errorf("git ls-files printed %q", meta)
+		}
+		s := found[path]
+		s[f[2][0]-'0'] = struct{ mode, sha string }{f[0], f[1]}
+		found[path] = s
+	}
+	return found, nil
+}
+
+// ConflictMarkers returns the paths that are not merged yet, sorted. That is a
+// changed file in which a line of conflict markers is left; and a conflict which
+// leaves no markers (binary files, one side deleted, links) for as long as the
+// tree holds just what Merge put there and nobody ran git add on it.
+func (t *Tree) ConflictMarkers(ctx context.Context) ([]string, error) {
+	conflicts, err := t.unmerged(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := t.changedByHand(ctx)
+	if err != nil {
+		return nil, err
+	}
+	left := map[string]bool{}
+	for _, path := range changed {
+		has, err := t.hasMarkers(path)
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			left[path] = true
+		}
+	}
+	for path, s := range conflicts {
+		untouched, err := t.untouched(ctx, path, s)
+		if err != nil {
+			return nil, err
+		}
+		if untouched {
+			left[path] = true
+		}
+	}
+	paths := make([]string, 0, len(left))
+	for path := range left {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+// changedByHand are the paths that differ from HEAD and, during a merge, from
+// the merged commit too: a test file of either side may hold markers on purpose.
+func (t *Tree) changedByHand(ctx context.Context) ([]string, error) {
+	head, err := t.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := t.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := t.changedBetween(ctx, head, tree)
+	if err != nil {
+		return nil, err
+	}
+	merging, err := os.ReadFile(filepath.Join(t.git.dir, "MERGE_HEAD"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return paths, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	others, err := t.changedBetween(ctx, strings.TrimSpace(string(merging)), tree)
+	if err != nil {
+		return nil, err
+	}
+	other := map[string]bool{}
+	for _, path := range others {
+		other[path] = true
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return !other[p] }), nil
+}
+
+// hasMarkers reports whether a file of the tree has a line that opens or closes
+// a conflict. Directories and links on the way are not followed out of the tree.
+func (t *Tree) hasMarkers(path string) (_ bool, err error) {
+	root, err := os.OpenRoot(t.git.tree)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	info, err := root.Lstat(filepath.FromSlash(path))
+	if err != nil || !info.Mode().IsRegular() {
+		return false, ignoreNotExist(err)
+	}
+	f, err := root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return false, ignoreNotExist(err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	in := bufio.NewReaderSize(f, 64<<10)
+	for start := true; ; {
+		chunk, err := in.ReadSlice('\n')
+		if start && (bytes.HasPrefix(chunk, []byte("<<<<<<< ")) || bytes.HasPrefix(chunk, []byte(">>>>>>> "))) {
+			return true, nil
+		}
+		start = err == nil
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return false, err
+		}
+	}
+}
+
+func ignoreNotExist(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// untouched reports whether the tree holds exactly one side of a conflict, which
+// is what git leaves where it cannot write markers.
+func (t *Tree) untouched(ctx context.Context, path string, s stages) (bool, error) {
+	info, err := os.Lstat(filepath.Join(t.git.tree, filepath.FromSlash(path)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // deleted by hand: git always leaves a side in the tree
+	}
+	if err != nil {
+		return false, err
+	}
+	if !info.Mode().IsRegular() {
+		return true, nil // a link or a submodule: git add is the only way to decide it
+	}
+	sha, err := t.git.line(ctx, "hash-object", "--", path)
+	if err != nil {
+		return false, err
+	}
+	return sha == s[2].sha || sha == s[3].sha, nil
+}

@@ -1,0 +1,100 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Push brings HEAD to a branch of the remote, as a fast-forward and never by
+// force. expectedOld is the commit the caller last saw there, or "" for a branch
+// that is to be made. It may be repeated after a failure: when the remote already
+// is at HEAD, that is success.
+//
+// Errors: ErrRejected when the branch has moved to a commit that expectedOld does
+// not contain, or was deleted; a sentence otherwise, also when the remote's own
+// rules refuse the push.
+func (t *Tree) Push(ctx context.Context, branch, expectedOld string) error {
+	ref := "refs/heads/" + branch
+	if err := validateRef(ref); err != nil {
+		return err
+	}
+	if expectedOld != "" {
+		if err := checkSHAs(expectedOld); err != nil {
+			return err
+		}
+	}
+	head, err := t.Head(ctx)
+	if err != nil {
+		return err
+	}
+	at, err := t.remoteRef(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("push to %s: %w", branch, err)
+	}
+	if at == head {
+		return nil
+	}
+	if err := t.mayReplace(ctx, at, expectedOld); err != nil {
+		return fmt.Errorf("push to %s: %w", branch, err)
+	}
+	out, err := t.mirror.outputOf(ctx, call{remote: &t.req.Remote, args: []string{"push", "--porcelain", "--no-verify",
+		"--no-follow-tags", "--no-signed", "--end-of-options", t.req.Remote.URL, head + ":" + ref}})
+	if err != nil {
+		return fmt.Errorf("push to %s: %w", branch, explainRejection(string(out), err))
+	}
+	return nil
+}
+
+// remoteRef is the commit a ref of the remote points at, or "".
+func (t *Tree) remoteRef(ctx context.Context, ref string) (string, error) {
+	out, err := t.mirror.outputOf(ctx, call{remote: &t.req.Remote,
+		args: []string{"ls-remote", "--end-of-options", t.req.Remote.URL, ref}})
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(out)) {
+		if sha, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); name == ref {
+			return sha, nil
+		}
+	}
+	return "", nil
+}
+
+// mayReplace holds the remote's present commit against what the caller expects.
+// That HEAD is a descendant of it is left to git, which refuses anything else.
+func (t *Tree) mayReplace(ctx context.Context, at, expectedOld string) error {
+	switch {
+	case at == expectedOld:
+		return nil
+	case at == "":
+		return fmt.Errorf("%w: the branch was deleted", ErrRejected)
+	case expectedOld == "":
+		return fmt.Errorf("%w: the branch exists already, at %.12s", ErrRejected, at)
+	}
+	err := t.mirror.run(ctx, call{args: []string{"merge-base", "--is-ancestor", at, expectedOld}})
+	if exitCode(err) == 1 || gitSays(err, "Not a valid") {
+		return fmt.Errorf("%w: the branch is at %.12s now, expected was %.12s", ErrRejected, at, expectedOld)
+	}
+	return err
+}
+
+// explainRejection finds in the output of git push --porcelain why the remote
+// refused. Lost races are ErrRejected; a rule of the remote's is not, for merging
+// again would not help.
+func explainRejection(out string, err error) error {
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "!\t") {
+			continue
+		}
+		reason := strings.TrimSpace(line[strings.LastIndex(line, "\t")+1:])
+		for _, race := range []string{"[rejected]", "failed to update ref", "cannot lock ref", "incorrect old value"} {
+			if strings.Contains(reason, race) {
+				return fmt.Errorf("%w: %s", ErrRejected, reason)
+			}
+		}
+		return errors.Join(fmt.Errorf("the remote refused: %s (is the branch protected, or may the token not push?)", reason), err)
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// spareID names the tree that waits for the next pull request. Writing thousands
+// of files takes longer than anything else here; moving a tree that has them
+// already, and changing only what differs, takes a tenth of that.
+const spareID = "spare"
+
+// Prepare makes the first Acquire of a pull request quick: it warms the
+// repository's mirror from a branch such as refs/heads/main and keeps one spare
+// tree checked out. It does nothing when both are there.
+func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string) (err error) {
+	h, err := s.home(repo)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(remote.validate(), validateRef(branch), s.checkGit(ctx)); err != nil {
+		return err
+	}
+	l, err := h.lock(spareID)
+	if errors.Is(err, ErrBusy) {
+		return nil // somebody else is at it
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.unlock()) }()
+	m := s.repo(h, l)
+	if !exists(h.mirror()) {
+		if err := m.createMirror(ctx, h, remote, branch); err != nil {
+			return fmt.Errorf("prepare %s: %w", repo, err)
+		}
+	}
+	if exists(h.tree(spareID)) && exists(h.admin(spareID)) {
+		return nil
+	}
+	const ref = pullRefs + spareID + "/base"
+	if err := m.fetch(ctx, remote, "+"+branch+":"+ref); err != nil {
+		return fmt.Errorf("prepare %s: %w", repo, err)
+	}
+	if err := m.build(ctx, h, spareID, ref); err != nil {
+		return fmt.Errorf("prepare %s: %w", repo, err)
+	}
+	return nil
+}
+
+// create makes the tree from nothing.
+func (t *Tree) create(ctx context.Context, head string) error {
+	return t.mirror.build(ctx, t.home, t.id, head)
+}
+
+// build checks commit out as the tree id. The work happens under a temporary
+// name, so that a tree which bears its own name is whole.
+func (r repo) build(ctx context.Context, h home, id, commit string) error {
+	tmp := "new-" + id
+	if err := errors.Join(os.RemoveAll(h.tree(tmp)), os.RemoveAll(h.admin(tmp))); err != nil {
+		return fmt.Errorf("remove an unfinished worktree: %w", err)
+	}
+	if err := r.run(ctx, call{args: []string{"worktree", "add", "--quiet", "--force", "--detach", h.tree(tmp), commit}}); err != nil {
+		return err
+	}
+	return h.rename(tmp, id)
+}
+
+// rename moves a tree and its administrative directory to another id. The
+// administrative directory goes first: one without a tree is known to be waste.
+func (h home) rename(from, to string) error {
+	if err := os.RemoveAll(h.admin(to)); err != nil {
+		return err
+	}
+	if err := os.Rename(h.admin(from), h.admin(to)); err != nil {
+		return fmt.Errorf("name the worktree: %w", err)
+	}
+	if err := os.Rename(h.tree(from), h.tree(to)); err != nil {
+		return fmt.Errorf("name the worktree: %w", err)
+	}
+	// Either file points at the other; see gitrepository-layout.
+	link := filepath.Join(h.tree(to), ".git")
+	return errors.Join(
+		writeFile(filepath.Join(h.admin(to), "gitdir"), filepath.ToSlash(link)+"\n"),
+		writeFile(link, gitFile(h.admin(to))))
+}
+
+// takeSpare turns the spare tree into this one, if there is one and nobody is busy with it.
+func (t *Tree) takeSpare(context.Context, string) (_ bool, err error) {
+	if !exists(t.home.tree(spareID)) {
+		return false, nil
+	}
+	l, err := t.home.lock(spareID)
+	if errors.Is(err, ErrBusy) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, l.unlock()) }()
+	if !exists(t.home.tree(spareID)) || !exists(t.home.admin(spareID)) {
+		return false, nil
+	}
+	if err := t.home.removeStaleLocks(spareID); err != nil {
+		return false, err
+	}
+	return true, t.home.rename(spareID, t.id)
+}
+
+// retire sets aside what the tree holds, forgets its refs and turns it into the
+// spare one, or deletes it when there is a spare one already.
+func (t *Tree) retire(ctx context.Context) error {
+	if err := t.home.removeStaleLocks(t.id); err != nil {
+		return err
+	}
+	if err := t.empty(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return t.moveAside()
+	}
+	for _, name := range []string{"head", "base"} {
+		if err := t.mirror.run(ctx, call{args: []string{"update-ref", "-d", pullRefs + t.id + "/" + name}}); err != nil {
+			return err
+		}
+	}
+	return t.giveSpare()
+}
+
+// empty sets aside what only this tree holds.
+func (t *Tree) empty(ctx context.Context) error {
+	if !t.sound() {
+		return fmt.Errorf("worktree %s is not one git can read", t.id)
+	}
+	at, err := t.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.keepCommits(ctx, ""); err != nil {
+		return err
+	}
+	return t.reset(ctx, at)
+}
+
+func (t *Tree) giveSpare() (err error) {
+	l, err := t.home.lock(spareID)
+	if err == nil {
+		defer func() { err = errors.Join(err, l.unlock()) }()
+		if !exists(t.home.tree(spareID)) {
+			return t.home.rename(t.id, spareID)
+		}
+	} else if !errors.Is(err, ErrBusy) {
+		return err
+	}
+	// The tree goes first: without one, what git knows about it is known to be waste.
+	return errors.Join(os.RemoveAll(t.git.tree), os.RemoveAll(t.git.dir))
+}

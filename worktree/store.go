@@ -1,0 +1,249 @@
+// Package worktree owns the git checkouts this product works in: below one
+// root directory, one bare mirror per repository and one linked worktree per
+// pull request and role.
+//
+// It stores nothing but git data and lock files:
+//
+//	ROOT/owner/name/mirror.git       the bare mirror, shared by all trees
+//	ROOT/owner/name/12-reviewer      the worktree of pull request 12, role reviewer
+//	ROOT/owner/name/12-reviewer.lock held while somebody works in it
+//	ROOT/owner/name/spare            a checked-out tree that waits for the next pull request
+//	ROOT/owner/name/broken-*         trees git could no longer read, kept for their owner
+//
+// Everything runs through the git binary, with a configuration and an
+// environment of this package's own: nothing that a pull request contains, and
+// nothing that somebody wrote into the checkout's configuration, is executed.
+// What a tree still held when it is taken over is set aside under
+// refs/touchstone/leftovers in the mirror, never deleted.
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+var (
+	// ErrBusy means that the tree is in use, by this or another process.
+	// Trying again once that one has released it is all there is to do.
+	ErrBusy = errors.New("the worktree is in use")
+	// ErrHeadMoved means that the wanted head or base commit can no longer be
+	// fetched from its ref: the branch was force-pushed or deleted. Read the pull
+	// request afresh and acquire what it says now.
+	ErrHeadMoved = errors.New("the commit can no longer be fetched")
+	// ErrNothingToCommit means that the tree is identical to its HEAD.
+	ErrNothingToCommit = errors.New("nothing to commit")
+	// ErrRejected means that the remote branch holds commits which HEAD does
+	// not, or is gone. Acquire its present head, merge and verify again.
+	ErrRejected = errors.New("the push was rejected")
+	// ErrTooLarge means that something exceeds the bound its method documents.
+	ErrTooLarge = errors.New("too large")
+)
+
+// Store hands out worktrees below Root. Its methods may be called from several
+// goroutines and several processes at once.
+type Store struct {
+	// Root is the directory everything is kept below; made when missing.
+	Root string
+	// Git is the git binary, 2.38 or newer; "git" when empty.
+	Git string
+
+	mu      sync.Mutex
+	checked bool // the git binary was found to be recent enough
+}
+
+// Remote is the repository to fetch from and push to.
+type Remote struct {
+	// URL is an http, https or file URL without user or password.
+	URL string
+	// Authorization is the value of the HTTP Authorization header, or "". It
+	// reaches git through its environment only: never argv, files or errors.
+	Authorization string
+}
+
+// Request says which tree is wanted and at which commit.
+type Request struct {
+	Remote  Remote
+	Repo    string // owner/name
+	Number  int    // of the pull request
+	Role    string // "reviewer" or "author"
+	Head    string // commit to check out, a full SHA
+	HeadRef string // ref that holds Head, e.g. refs/pull/12/head
+	Base    string // commit of the base branch, a full SHA
+	BaseRef string // ref that holds Base, e.g. refs/heads/main
+}
+
+// Identity is the author and committer of a commit.
+type Identity struct{ Name, Email string }
+
+var (
+	repoPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}$`)
+	rolePattern = regexp.MustCompile(`^[a-z]{1,20}$`)
+	shaPattern  = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	refPattern  = regexp.MustCompile(`^refs/[^\x00-\x20\x7f:?*\[\\^~]{1,240}$`)
+)
+
+func (r Request) validate() error {
+	if r.Number < 1 {
+		return fmt.Errorf("pull request number %d: must be 1 or more", r.Number)
+	}
+	if !rolePattern.MatchString(r.Role) {
+		return fmt.Errorf("role %q: must be a lower-case word", r.Role)
+	}
+	if err := checkSHAs(r.Head, r.Base); err != nil {
+		return err
+	}
+	for _, ref := range []string{r.HeadRef, r.BaseRef} {
+		if err := validateRef(ref); err != nil {
+			return err
+		}
+	}
+	return r.Remote.validate()
+}
+
+// checkSHAs refuses everything but full SHAs: names and abbreviations can mean
+// another commit tomorrow.
+func checkSHAs(shas ...string) error {
+	for _, sha := range shas {
+		if !shaPattern.MatchString(sha) {
+			return fmt.Errorf("commit %q: must be a full SHA in lower-case hex", sha)
+		}
+	}
+	return nil
+}
+
+// validateRef refuses what would change the meaning of a refspec.
+// See https://git-scm.com/docs/git-check-ref-format.
+func validateRef(ref string) error {
+	if !refPattern.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "@{") ||
+		strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".lock") {
+		return fmt.Errorf("ref %q: must be a full ref name such as refs/heads/main", ref)
+	}
+	return nil
+}
+
+func (r Remote) validate() error {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return errors.New("remote URL: cannot be parsed")
+	}
+	switch u.Scheme {
+	case "http", "https", "file":
+	default:
+		return fmt.Errorf("remote URL scheme %q: must be https, http or file", u.Scheme)
+	}
+	if u.User != nil {
+		return errors.New("remote URL: must not contain a user or password; set Authorization instead")
+	}
+	if strings.ContainsAny(r.Authorization, "\r\n\x00") {
+		return errors.New("remote authorization: must be a single line")
+	}
+	return nil
+}
+
+// home is where everything about one repository is kept.
+type home struct{ dir string }
+
+// home maps a repository to its directory. GitHub's names ignore case, and so do
+// some file systems, hence lower case.
+func (s *Store) home(repo string) (home, error) {
+	_, name, _ := strings.Cut(repo, "/")
+	if !repoPattern.MatchString(repo) || name == "." || name == ".." {
+		return home{}, fmt.Errorf("repository %q: must be owner/name", repo)
+	}
+	root, err := filepath.Abs(s.Root)
+	if err != nil {
+		return home{}, fmt.Errorf("worktree root: %w", err)
+	}
+	return home{filepath.Join(root, filepath.FromSlash(strings.ToLower(repo)))}, nil
+}
+
+func (h home) mirror() string            { return filepath.Join(h.dir, "mirror.git") }
+func (h home) tree(id string) string     { return filepath.Join(h.dir, id) }
+func (h home) admin(id string) string    { return filepath.Join(h.mirror(), "worktrees", id) }
+func (h home) lockPath(id string) string { return filepath.Join(h.dir, id+".lock") }
+
+// lock takes the lock named id without waiting.
+func (h home) lock(id string) (*lock, error) {
+	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the repository's directory: %w", err)
+	}
+	return tryLock(h.lockPath(id))
+}
+
+func treeID(number int, role string) string { return fmt.Sprintf("%d-%s", number, role) }
+
+// Acquire returns the tree of one pull request and role, locked for the caller,
+// detached at req.Head and without anything in it that is not in that commit.
+// It fetches only when a wanted commit is missing. The lock dies with the
+// process that holds it, however that ends.
+//
+// Errors: ErrBusy, ErrHeadMoved, or a sentence about git, network or disk.
+func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
+	h, err := s.home(req.Repo)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.validate(); err != nil {
+		return nil, err
+	}
+	if err := s.checkGit(ctx); err != nil {
+		return nil, err
+	}
+	id := treeID(req.Number, req.Role)
+	l, err := h.lock(id)
+	if err != nil {
+		return nil, fmt.Errorf("acquire %s of %s: %w", id, req.Repo, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("acquire %s of %s: %w", id, req.Repo, err), l.unlock())
+		}
+	}()
+	m := s.repo(h, l)
+	t := &Tree{home: h, id: id, req: req, mirror: m, git: m.linked(h.tree(id), h.admin(id)), lock: l}
+	if err := h.removeStaleLocks(id); err != nil {
+		return nil, err
+	}
+	if t.mergeBase, err = m.ensureCommits(ctx, h, req); err != nil {
+		return nil, err
+	}
+	if err := t.checkOut(ctx, req.Head); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Remove gives up the tree of one pull request and role, after setting aside
+// what it held. Its files become the repository's spare tree when there is none
+// yet. Removing a tree that does not exist is no error; ErrBusy when it is in use.
+func (s *Store) Remove(ctx context.Context, repo string, number int, role string) (err error) {
+	h, err := s.home(repo)
+	if err != nil {
+		return err
+	}
+	if number < 1 || !rolePattern.MatchString(role) {
+		return fmt.Errorf("remove %d-%s: no such worktree can exist", number, role)
+	}
+	id := treeID(number, role)
+	if !exists(h.tree(id)) && !exists(h.admin(id)) {
+		return nil
+	}
+	l, err := h.lock(id)
+	if err != nil {
+		return fmt.Errorf("remove %s of %s: %w", id, repo, err)
+	}
+	defer func() { err = errors.Join(err, l.unlock()) }()
+	m := s.repo(h, l)
+	t := &Tree{home: h, id: id, mirror: m, git: m.linked(h.tree(id), h.admin(id)), lock: l}
+	if err := t.retire(ctx); err != nil {
+		return fmt.Errorf("remove %s of %s: %w", id, repo, err)
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Tree is one pull request's checkout, locked for whoever acquired it. It is for
+// one goroutine at a time.
+type Tree struct {
+	home      home
+	id        string
+	req       Request
+	mirror    repo // for what needs no files; reads no attributes of the pull request
+	git       repo
+	lock      *lock
+	mergeBase string
+}
+
+// Dir is the absolute path of the checkout.
+func (t *Tree) Dir() string { return t.git.tree }
+
+// MergeBase is the SHA where the pull request's head forked from its base.
+func (t *Tree) MergeBase() string { return t.mergeBase }
+
+// Head is the SHA that is checked out now.
+func (t *Tree) Head(ctx context.Context) (string, error) {
+	// A detached HEAD is one line in a file; only a branch needs git to resolve it.
+	if b, err := os.ReadFile(filepath.Join(t.git.dir, "HEAD")); err == nil {
+		if sha := strings.TrimSpace(string(b)); shaPattern.MatchString(sha) {
+			return sha, nil
+		}
+	}
+	return t.git.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+}
+
+// Release gives the lock back and keeps the checkout for the next Acquire. The
+// tree must not be used afterwards.
+func (t *Tree) Release() error {
+	if err := t.lock.unlock(); err != nil {
+		return fmt.Errorf("release %s: %w", t.id, err)
+	}
+	return nil
+}
+
+// checkOut brings the tree to head: the one that is there, else the spare one,
+// else a new one. A tree git cannot bring there is moved out of the way.
+func (t *Tree) checkOut(ctx context.Context, head string) error {
+	for _, find := range []func(context.Context, string) (bool, error){t.takeOver, t.takeSpare} {
+		found, err := find(ctx, head)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		err = t.reset(ctx, head)
+		if err == nil || ctx.Err() != nil || diskTrouble(err) {
+			return err
+		}
+		if err := t.moveAside(); err != nil {
+			return err
+		}
+	}
+	return t.create(ctx, head)
+}
+
+// diskTrouble reports whether err is the disk's fault and not the tree's.
+func diskTrouble(err error) bool {
+	return gitSays(err, "No space left") || gitSays(err, "quota exceeded") || gitSays(err, "Read-only file system")
+}
+
+// takeOver reports whether this tree exists and is sound, after keeping the
+// commits that only it holds. An unsound one is moved aside.
+func (t *Tree) takeOver(ctx context.Context, head string) (bool, error) {
+	if !exists(t.git.tree) && !exists(t.git.dir) {
+		return false, nil
+	}
+	if !t.sound() || t.keepCommits(ctx, head) != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		return false, t.moveAside()
+	}
+	return true, nil
+}
+
+// sound reports whether the tree and its administrative directory belong
+// together. A .git file that was tampered with is put right.
+func (t *Tree) sound() bool {
+	info, err := os.Lstat(t.git.tree)
+	if err != nil || !info.IsDir() || !exists(filepath.Join(t.git.dir, "HEAD")) || !exists(filepath.Join(t.git.dir, "index")) {
+		return false
+	}
+	link := filepath.Join(t.git.tree, ".git")
+	if info, err := os.Lstat(link); err == nil && info.Mode().IsRegular() {
+		if b, err := os.ReadFile(link); err == nil && string(b) == gitFile(t.git.dir) {
+			return true
+		}
+	}
+	return writeFile(link, gitFile(t.git.dir)) == nil
+}
+
+// gitFile is what the .git file of a linked worktree holds.
+func gitFile(admin string) string { return "gitdir: " + filepath.ToSlash(admin) + "\n" }
+
+// inProgress are the traces of an operation somebody began and did not finish.
+var inProgress = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer"}
+
+// reset makes the tree identical to commit head, setting aside what it held.
+func (t *Tree) reset(ctx context.Context, head string) error {
+	status, err := t.git.output(ctx, "status", "--porcelain", "-z", "--no-renames",
+		"--untracked-files=normal", "--ignored=traditional", "--ignore-submodules=dirty")
+	if err != nil {
+		return err
+	}
+	var dirty, extra bool
+	for entry := range strings.SplitSeq(string(status), "\x00") {
+		dirty = dirty || entry != "" && !strings.HasPrefix(entry, "!!")
+		extra = extra || strings.HasPrefix(entry, "!!") || strings.HasPrefix(entry, "??")
+	}
+	if dirty {
+		if err := t.keepChanges(ctx); err != nil {
+			return err
+		}
+	}
+	unfinished := false
+	for _, name := range inProgress {
+		unfinished = unfinished || exists(filepath.Join(t.git.dir, name))
+	}
+	at, err := os.ReadFile(filepath.Join(t.git.dir, "HEAD"))
+	if err != nil {
+		return err
+	}
+	if dirty || unfinished || strings.TrimSpace(string(at)) != head {
+		if err := t.git.run(ctx, call{args: []string{"checkout", "--quiet", "--force", "--detach", head}}); err != nil {
+			return err
+		}
+	}
+	if extra {
+		if err := t.git.run(ctx, call{args: []string{"clean", "-ffdxq"}}); err != nil {
+			return err
+		}
+	}
+	for _, name := range inProgress {
+		if err := os.RemoveAll(filepath.Join(t.git.dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepChanges sets the uncommitted content of the tree aside as a commit.
+func (t *Tree) keepChanges(ctx context.Context) error {
+	tree, err := t.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	me := Identity{"touchstone", "touchstone@localhost"}
+	out, err := t.git.outputOf(ctx, call{args: []string{"commit-tree", "-p", "HEAD", "-m", "Left over in " + t.id, tree}, env: me.environ()})
+	if err != nil {
+		return err
+	}
+	return t.keep(ctx, strings.TrimSpace(string(out)))
+}
+
+// keepCommits sets the tree's commit aside when neither head ("" for none) nor any
+// ref of the mirror holds it: committed, but never pushed, or overwritten since.
+func (t *Tree) keepCommits(ctx context.Context, head string) error {
+	at, err := t.Head(ctx)
+	if err != nil || at == head {
+		return err
+	}
+	args := []string{"rev-list", "--max-count=1", at, "--not", "--glob=refs/touchstone"}
+	if head != "" {
+		args = append(args, head)
+	}
+	lost, err := t.git.line(ctx, args...)
+	if err != nil || lost == "" {
+		return err
+	}
+	return t.keep(ctx, at)
+}
+
+// keep gives a commit a name below refs/touchstone/leftovers, so that git never
+// collects it. The name says whose it is and when it was set aside.
+func (t *Tree) keep(ctx context.Context, commit string) error {
+	name := leftoverRefs + t.id + "/" + timestamp()
+	return t.git.run(ctx, call{args: []string{"update-ref", name, commit}})
+}
+
+func timestamp() string {
+	return strings.ReplaceAll(time.Now().UTC().Format("20060102-150405.000000000"), ".", "-")
+}
+
+// moveAside puts a tree that git cannot work with out of the way, for a person
+// to look at, and forgets what git knew about it.
+func (t *Tree) moveAside() error {
+	if exists(t.git.tree) {
+		if err := os.Rename(t.git.tree, t.home.tree("broken-"+t.id+"-"+timestamp())); err != nil {
+			return fmt.Errorf("move a broken worktree aside: %w", err)
+		}
+	}
+	return os.RemoveAll(t.git.dir)
+}
