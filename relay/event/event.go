@@ -1,0 +1,130 @@
+// Package event owns the relay's wire contract: what an event says, how a position
+// in the log is written, which events a subscriber asks for, and the Server-Sent
+// Events frames that carry all of it. It stores nothing and uses the standard
+// library alone, so that any client may import it.
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// Event is one webhook as the relay stored it.
+type Event struct {
+	// ID is the event's place in the log.
+	ID Cursor
+	// Source is the name of the relay's endpoint that took the webhook, such as "github".
+	Source string
+	// Delivery is the sender's id for this delivery, the same again when it is redelivered.
+	Delivery string
+	// Type is the sender's name for the kind of event, such as "pull_request".
+	Type string
+	// Action says what happened, where the sender tells, such as "opened".
+	Action string
+	// Repo is the repository in the form owner/name, where there is one.
+	Repo string
+	// Number is the issue's or pull request's number; zero when the event is about neither.
+	Number int
+	// Sender is the login of whoever caused the event, where the sender tells.
+	Sender string
+	// ReceivedAt is when the relay took the webhook, in UTC, to the millisecond.
+	ReceivedAt time.Time
+	// Headers holds the webhook's own HTTP headers, canonical names; never credentials.
+	Headers map[string]string
+	// Payload is the webhook's content, byte for byte as the sender wrote it. It is
+	// nearly always JSON; whoever reads it has to be ready for anything.
+	Payload []byte
+}
+
+// envelope is Event on the wire; exactly one of the two payload fields is present.
+type envelope struct {
+	ID            Cursor            `json:"id"`
+	Source        string            `json:"source"`
+	Delivery      string            `json:"delivery"`
+	Type          string            `json:"type"`
+	Action        string            `json:"action,omitempty"`
+	Repo          string            `json:"repo,omitempty"`
+	Number        int               `json:"number,omitempty"`
+	Sender        string            `json:"sender,omitempty"`
+	ReceivedAt    time.Time         `json:"received_at"`
+	Headers       map[string]string `json:"headers,omitempty"`
+	Payload       json.RawMessage   `json:"payload,omitempty"`
+	PayloadBase64 *[]byte           `json:"payload_base64,omitempty"`
+}
+
+// Name is the event's name in its frame: source and type, such as "github.pull_request".
+func (e Event) Name() string {
+	if e.Type == "" {
+		return e.Source
+	}
+	return e.Source + "." + e.Type
+}
+
+// AppendJSON appends the event's envelope to dst. A payload that is JSON stands in it
+// unchanged, line breaks and all, which json.Marshal could not promise: it compacts.
+func (e Event) AppendJSON(dst []byte) ([]byte, error) {
+	wire := envelope{
+		ID: e.ID, Source: e.Source, Delivery: e.Delivery, Type: e.Type, Action: e.Action, Repo: e.Repo,
+		Number: e.Number, Sender: e.Sender, ReceivedAt: e.ReceivedAt, Headers: e.Headers,
+	}
+	inline := inlineable(e.Payload)
+	if !inline {
+		wire.PayloadBase64 = &e.Payload
+	}
+	head, err := json.Marshal(wire)
+	if err != nil {
+		return dst, fmt.Errorf("encode event %s: %w", e.ID, err)
+	}
+	if !inline {
+		return append(dst, head...), nil
+	}
+	dst = append(dst, head[:len(head)-1]...)
+	dst = append(dst, `,"payload":`...)
+	dst = append(dst, e.Payload...)
+	return append(dst, '}'), nil
+}
+
+// MarshalJSON gives the envelope to encoding/json, which compacts the payload within
+// it. Use AppendJSON where the payload's bytes matter.
+func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
+
+// UnmarshalJSON reads an envelope; the payload keeps its bytes.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var wire envelope
+	if err := json.Unmarshal(data, &wire); err != nil {
+		return err
+	}
+	*e = Event{
+		ID: wire.ID, Source: wire.Source, Delivery: wire.Delivery, Type: wire.Type, Action: wire.Action, Repo: wire.Repo,
+		Number: wire.Number, Sender: wire.Sender, ReceivedAt: wire.ReceivedAt, Headers: wire.Headers, Payload: wire.Payload,
+	}
+	if wire.PayloadBase64 != nil {
+		e.Payload = *wire.PayloadBase64
+	}
+	return nil
+}
+
+// maxDepth is how deeply encoding/json lets JSON be nested.
+const maxDepth = 10_000
+
+// inlineable reports whether payload can stand inside the envelope and come out of it
+// with the same bytes, through any reader that keeps to the SSE and JSON standards.
+// Not so: what is not JSON; what is not UTF-8, which readers of event streams replace;
+// a carriage return, which ends a line of a stream as a line feed does; white space
+// around the value, which belongs to nobody once the value stands in an object; and
+// nesting that the envelope's own level would take over the limit.
+func inlineable(payload []byte) bool {
+	if bytes.IndexByte(payload, '\r') >= 0 || !utf8.Valid(payload) ||
+		len(bytes.TrimSpace(payload)) != len(payload) || !json.Valid(payload) {
+		return false
+	}
+	if bytes.Count(payload, []byte("{"))+bytes.Count(payload, []byte("[")) < maxDepth {
+		return true
+	}
+	nested := make([]byte, 0, len(payload)+2)
+	nested = append(append(append(nested, '['), payload...), ']')
+	return json.Valid(nested)
+}

@@ -1,0 +1,90 @@
+package event
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Bounds of a filter, far above what any subscriber needs.
+const (
+	maxFilterValues = 100
+	maxFilterLength = 256
+)
+
+// Filter says which events a subscriber wants. An empty list wants everything; of
+// several values in one list any may match; all three lists have to.
+type Filter struct {
+	// Sources are exact names of sources.
+	Sources []string
+	// Types are exact names of event types.
+	Types []string
+	// Repos are repositories or globs such as "acme/*", in the syntax of path.Match,
+	// without regard to case, as GitHub's names have none. A filter with Repos leaves
+	// out events that are about no repository.
+	Repos []string
+}
+
+// ParseFilter reads the parameters source, type and repo, each repeatable, from a
+// query. Its errors are sentences for whoever wrote the query.
+func ParseFilter(query url.Values) (Filter, error) {
+	f := Filter{Sources: query["source"], Types: query["type"], Repos: query["repo"]}
+	if err := f.Validate(); err != nil {
+		return Filter{}, err
+	}
+	return f, nil
+}
+
+// Validate reports the first value that cannot be used, and why.
+func (f Filter) Validate() error {
+	for _, list := range []struct {
+		name   string
+		values []string
+	}{{"source", f.Sources}, {"type", f.Types}, {"repo", f.Repos}} {
+		if len(list.values) > maxFilterValues {
+			return fmt.Errorf("the filter %s has %d values; at most %d are allowed", list.name, len(list.values), maxFilterValues)
+		}
+		for _, value := range list.values {
+			if value == "" || len(value) > maxFilterLength {
+				return fmt.Errorf("the filter %s has a value of %d characters; 1 to %d are allowed", list.name, len(value), maxFilterLength)
+			}
+		}
+	}
+	for _, glob := range f.Repos {
+		if _, err := path.Match(glob, ""); err != nil {
+			return fmt.Errorf("the filter repo=%q is no valid pattern; write a repository or a glob such as acme/*", glob)
+		}
+	}
+	return nil
+}
+
+// Query is the filter as ParseFilter reads it.
+func (f Filter) Query() url.Values {
+	query := url.Values{}
+	for name, values := range map[string][]string{"source": f.Sources, "type": f.Types, "repo": f.Repos} {
+		if len(values) > 0 {
+			query[name] = slices.Clone(values)
+		}
+	}
+	return query
+}
+
+// Match reports whether the subscriber wants the event.
+func (f Filter) Match(e Event) bool {
+	if len(f.Sources) > 0 && !slices.Contains(f.Sources, e.Source) {
+		return false
+	}
+	if len(f.Types) > 0 && !slices.Contains(f.Types, e.Type) {
+		return false
+	}
+	if len(f.Repos) == 0 {
+		return true
+	}
+	repo := strings.ToLower(e.Repo)
+	return repo != "" && slices.ContainsFunc(f.Repos, func(glob string) bool {
+		matched, err := path.Match(strings.ToLower(glob), repo)
+		return err == nil && matched
+	})
+}
