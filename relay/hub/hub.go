@@ -1,0 +1,243 @@
+// Package hub takes events in and lets readers follow them: it persists first and
+// fans out afterwards. It owns the group commit (one goroutine writes whatever has
+// queued up as one durable append), the retention of old events, a bounded cache of
+// the newest events, and the wake-up of readers. A reader is a position in the log
+// that it keeps itself; the hub holds no queue for it, so a slow one costs the others
+// nothing. What is stored belongs to the Store.
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"touchstone/relay/event"
+)
+
+// Bounds of one group commit and of the queue before it.
+const (
+	maxCommitEvents = 512
+	maxCommitBytes  = 8 << 20
+	queueLength     = 4096
+)
+
+// ErrOverloaded is returned when more events are waiting to be stored than the hub
+// takes. The event was not stored.
+var ErrOverloaded = errors.New("too many events are waiting to be stored")
+
+// errStopped answers whoever comes when Run has ended.
+var errStopped = errors.New("the relay is shutting down")
+
+// Hub connects one log's writers and readers.
+type Hub struct {
+	store     Store
+	retention time.Duration
+	queue     chan *pending
+	stopped   chan struct{}
+
+	mu   sync.Mutex
+	tail tail
+	wake chan struct{}
+}
+
+// pending is an event on its way into the store.
+type pending struct {
+	event  event.Event
+	state  atomic.Int32
+	result Appended
+	err    error
+	done   chan struct{}
+}
+
+// States of a pending event: whoever moves it out of queued decides whether it is
+// stored, so that a writer who gave up knows that it never will be.
+const (
+	queued int32 = iota
+	taken
+	abandoned
+)
+
+// New builds a hub over a store. Events older than retention are removed; zero keeps
+// them all. Run has to be running for Append to return.
+func New(ctx context.Context, store Store, retention time.Duration) (*Hub, error) {
+	bounds, err := store.Bounds(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the log's bounds: %w", err)
+	}
+	return &Hub{
+		store:     store,
+		retention: retention,
+		queue:     make(chan *pending, queueLength),
+		stopped:   make(chan struct{}),
+		tail:      tail{bounds: bounds},
+		wake:      make(chan struct{}),
+	}, nil
+}
+
+// Run stores what Append brings and removes what is too old, until ctx ends. It
+// finishes the commit it is in; events still waiting then are not stored.
+func (h *Hub) Run(ctx context.Context) error {
+	defer close(h.stopped)
+	var group errgroup.Group
+	group.Go(func() error { h.commitLoop(ctx); return nil })
+	group.Go(func() error { h.trimLoop(ctx); return nil })
+	return group.Wait()
+}
+
+// Ready reports whether the store can be reached.
+func (h *Hub) Ready(ctx context.Context) error {
+	_, err := h.store.Bounds(ctx)
+	return err
+}
+
+// Bounds are the log's ends as the hub knows them; it asks the store nothing.
+func (h *Hub) Bounds() Bounds {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tail.bounds
+}
+
+// Append stores an event and returns its cursor once it is durable, or the cursor of
+// the stored one and true if this delivery was stored before. When ctx ends while the
+// event still waits, it is not stored; when the store has it already, Append waits for
+// the outcome. With any error nobody will be told of the event, and sending it again is right.
+func (h *Hub) Append(ctx context.Context, e event.Event) (event.Cursor, bool, error) {
+	p := &pending{event: e, done: make(chan struct{})}
+	select {
+	case h.queue <- p:
+	default:
+		return event.Cursor{}, false, ErrOverloaded
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		if p.state.CompareAndSwap(queued, abandoned) {
+			return event.Cursor{}, false, context.Cause(ctx)
+		}
+		<-p.done
+	case <-h.stopped:
+		if p.state.CompareAndSwap(queued, abandoned) {
+			return event.Cursor{}, false, errStopped
+		}
+		<-p.done
+	}
+	if p.err != nil {
+		return event.Cursor{}, false, p.err
+	}
+	return event.Cursor{Log: h.Bounds().Log, Seq: p.result.Seq}, p.result.Duplicate, nil
+}
+
+func (h *Hub) commitLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case p := <-h.queue:
+			h.commit(context.WithoutCancel(ctx), h.gather(p))
+		}
+	}
+}
+
+// gather takes what has queued up behind first, as much as fits one commit. Waiting
+// for more would only add delay: while this commit runs, the next one gathers by itself.
+func (h *Hub) gather(first *pending) []*pending {
+	var batch []*pending
+	size := 0
+	for p := first; ; {
+		if p.state.CompareAndSwap(queued, taken) {
+			batch = append(batch, p)
+			size += len(p.event.Payload)
+		}
+		if len(batch) == maxCommitEvents || size >= maxCommitBytes {
+			return batch
+		}
+		select {
+		case p = <-h.queue:
+		default:
+			return batch
+		}
+	}
+}
+
+// commit stores the batch, makes it visible to readers, and only then answers the writers.
+func (h *Hub) commit(ctx context.Context, batch []*pending) {
+	if len(batch) == 0 {
+		return
+	}
+	events := make([]event.Event, len(batch))
+	for i, p := range batch {
+		events[i] = p.event
+	}
+	results, err := h.store.Append(ctx, events)
+	if err == nil {
+		h.publish(events, results)
+	}
+	for i, p := range batch {
+		if err != nil {
+			p.err = fmt.Errorf("store event: %w", err)
+		} else {
+			p.result = results[i]
+		}
+		close(p.done)
+	}
+}
+
+// publish moves the head and wakes every reader at once by closing one channel.
+func (h *Hub) publish(events []event.Event, results []Appended) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, result := range results {
+		if result.Duplicate {
+			continue
+		}
+		events[i].ID = event.Cursor{Log: h.tail.bounds.Log, Seq: result.Seq}
+		h.tail.push(&Entry{Event: events[i]})
+	}
+	close(h.wake)
+	h.wake = make(chan struct{})
+}
+
+// trimLoop removes old events at the start and then often enough that none outlives
+// the retention by more than a minute.
+func (h *Hub) trimLoop(ctx context.Context) {
+	if h.retention <= 0 {
+		return
+	}
+	ticker := time.NewTicker(min(h.retention/10+time.Millisecond, time.Minute))
+	defer ticker.Stop()
+	for {
+		if err := h.trim(ctx); err != nil && ctx.Err() == nil {
+			zerolog.Ctx(ctx).Error().Err(err).Msg("old events could not be removed; trying again")
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (h *Hub) trim(ctx context.Context) error {
+	for {
+		removed, err := h.store.Trim(ctx, time.Now().Add(-h.retention))
+		if err != nil {
+			return fmt.Errorf("trim the log: %w", err)
+		}
+		if removed == 0 {
+			return nil
+		}
+		bounds, err := h.store.Bounds(ctx)
+		if err != nil {
+			return fmt.Errorf("read the log's bounds: %w", err)
+		}
+		h.mu.Lock()
+		h.tail.dropThrough(bounds.Floor)
+		h.mu.Unlock()
+	}
+}

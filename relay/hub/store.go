@@ -1,0 +1,53 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// Store keeps the log on durable storage. Every implementation passes the suite in
+// relay/storetest. Its methods may be called at the same time from many goroutines,
+// except that the hub never runs two Appends at once.
+type Store interface {
+	// Bounds says which log this is and which events it holds. It is also the
+	// question by which a relay learns whether its store is reachable.
+	Bounds(ctx context.Context) (Bounds, error)
+
+	// Append stores the events in order behind the head and returns once they are
+	// durable: all of them, or, with an error, none that anybody was told of. An
+	// event whose source and delivery are stored already, or stand earlier in the
+	// same call, is not stored again; its result names the first one. The events'
+	// own ID is ignored.
+	Append(ctx context.Context, events []event.Event) ([]Appended, error)
+
+	// Read returns events numbered above after, in order, at most limit of them and
+	// no more once their payloads pass maxBytes, but one at least if there is one.
+	Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error)
+
+	// Trim removes the oldest events as long as they were received before the given
+	// time, a bounded number of them in one call, and returns how many went.
+	Trim(ctx context.Context, before time.Time) (int, error)
+
+	// Close releases the store; nothing else may be called after it.
+	Close() error
+}
+
+// Bounds are the ends of a log.
+type Bounds struct {
+	// Log is the log's id.
+	Log string
+	// Floor is the number of the last event that retention removed; zero for none.
+	Floor int64
+	// Head is the number of the newest event; equal to Floor when the log is empty.
+	Head int64
+}
+
+// Appended says what became of one event.
+type Appended struct {
+	// Seq is the number under which the event, or the earlier one like it, is stored.
+	Seq int64
+	// Duplicate is true when the delivery was stored already.
+	Duplicate bool
+}

@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// lock is the claim of one process on one store file. It stands beside the file, as
+// "<file>.lock", because SQLite needs its own locks on the file itself. The system
+// drops it when the process ends, however that happens.
+type lock struct{ *flock.Flock }
+
+// acquire claims the store at path for this process. The lock file holds the process's
+// id, for the message that the next one prints.
+func acquire(path string) (*lock, error) {
+	held := flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR))
+	locked, err := held.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock store %s: %w (the folder has to exist and be writable)", path, err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("the store %s is in use by another relay%s: stop that one, or give this one a store of its own", path, owner(path))
+	}
+	l := &lock{held}
+	if err := writeOwner(path); err != nil {
+		return nil, errors.Join(fmt.Errorf("write lock of store %s: %w", path, err), l.release())
+	}
+	return l, nil
+}
+
+// ownerOffset leaves out the file's first byte: that is what Windows locks, and there
+// nobody can read what is locked.
+const ownerOffset = 1
+
+func writeOwner(path string) error {
+	file, err := os.OpenFile(path+".lock", os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(fmt.Appendf(nil, "%-20d\n", os.Getpid()), ownerOffset)
+	return errors.Join(err, file.Close())
+}
+
+// owner names the process that holds the lock, where its file says so.
+func owner(path string) string {
+	file, err := os.Open(path + ".lock")
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.NewSectionReader(file, ownerOffset, 32))
+	if err != nil {
+		return ""
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (process %d)", pid)
+}
+
+// release gives the claim up. The file stays: removing it would let two processes
+// hold locks on two files of the same name.
+func (l *lock) release() error {
+	if err := l.Unlock(); err != nil {
+		return fmt.Errorf("unlock store: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+// Package sqlite keeps the relay's log in one SQLite file, which any operator can
+// open with the usual tools. It owns the schema, and the lock that keeps a second
+// relay away. Every append is one transaction that is on the disk when it returns:
+// write-ahead log with synchronous=FULL (https://www.sqlite.org/pragma.html#pragma_synchronous).
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+)
+
+// schemaVersion is kept in the file's user_version.
+const schemaVersion = 1
+
+const schema = `
+CREATE TABLE meta (
+	name  TEXT PRIMARY KEY,
+	value ANY NOT NULL
+) STRICT;
+CREATE TABLE events (
+	seq         INTEGER PRIMARY KEY,
+	source      TEXT NOT NULL,
+	delivery    TEXT NOT NULL,
+	type        TEXT NOT NULL,
+	action      TEXT NOT NULL,
+	repo        TEXT NOT NULL,
+	number      INTEGER NOT NULL,
+	sender      TEXT NOT NULL,
+	received_at INTEGER NOT NULL, -- milliseconds since 1970, UTC
+	headers     TEXT NOT NULL,    -- a JSON object
+	payload     BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX events_by_delivery ON events (source, delivery);`
+
+// trimLimit is how many events one Trim removes at most, so that appends never wait
+// long for it.
+const trimLimit = 1000
+
+// Store is a log in a SQLite file. It implements hub.Store.
+type Store struct {
+	// writer has one connection, which makes appends and trims take turns.
+	writer *sql.DB
+	reader *sql.DB
+	lock   *lock
+}
+
+// Open opens the log at path and makes it if there is none; the folder has to exist.
+// It fails if another process has the file open as its log.
+func Open(ctx context.Context, path string) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find the store: %w", err)
+	}
+	held, err := acquire(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{lock: held}
+	if err := s.open(ctx, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, path string) error {
+	var err error
+	if s.writer, err = sql.Open("sqlite", dsn(path, "immediate")); err != nil {
+		return err
+	}
+	s.writer.SetMaxOpenConns(1)
+	if err := migrate(ctx, s.writer); err != nil {
+		return err
+	}
+	if s.reader, err = sql.Open("sqlite", dsn(path, "deferred")); err != nil {
+		return err
+	}
+	s.reader.SetMaxOpenConns(4)
+	_, err = s.Bounds(ctx)
+	return err
+}
+
+// dsn names the file as a URI, in which a path may hold any character
+// (https://www.sqlite.org/uri.html).
+func dsn(path, txlock string) string {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
+	}
+	query := url.Values{
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)"},
+		"_txlock": {txlock},
+	}
+	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
+}
+
+// migrate makes the tables of a new file and refuses the file of a newer relay.
+func migrate(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	var version int
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	switch version {
+	case schemaVersion:
+		return nil
+	case 0:
+	default:
+		return fmt.Errorf("the file has schema version %d and this relay knows %d: run the relay that wrote it, or name another file", version, schemaVersion)
+	}
+	if _, err := tx.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+	logID := strings.ToLower(rand.Text()[:event.LogIDLength])
+	if _, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('log', ?), ('floor', 0)", logID); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// Close closes the file and lets another relay have it.
+func (s *Store) Close() error {
+	var errs []error
+	for _, db := range []*sql.DB{s.reader, s.writer} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(append(errs, s.lock.release())...)
+}
+
+const selectBounds = `SELECT log.value, floor.value, COALESCE((SELECT MAX(seq) FROM events), floor.value)
+	FROM meta AS log, meta AS floor WHERE log.name = 'log' AND floor.name = 'floor'`
+
+// Bounds implements hub.Store.
+func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
+	var b hub.Bounds
+	if err := s.reader.QueryRowContext(ctx, selectBounds).Scan(&b.Log, &b.Floor, &b.Head); err != nil {
+		return hub.Bounds{}, fmt.Errorf("read bounds: %w", err)
+	}
+	if !event.ValidLogID(b.Log) {
+		return hub.Bounds{}, errors.New("read bounds: the file's log id is damaged")
+	}
+	return b, nil
+}
+
+// Append implements hub.Store.
+func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, fmt.Errorf("begin append: %w", err)
+	}
+	defer tx.Rollback()
+	a := appender{tx: tx}
+	if err := a.prepare(ctx); err != nil {
+		return nil, fmt.Errorf("prepare append: %w", err)
+	}
+	results := make([]hub.Appended, len(events))
+	for i, e := range events {
+		if results[i], err = a.append(ctx, e); err != nil {
+			return nil, fmt.Errorf("append: %w", err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, fmt.Errorf("commit append: %w", err)
+	}
+	return results, nil
+}
+
+// appender is one append's transaction. The head is read within it, so that even a
+// commit of unknown outcome leaves nothing to repair.
+type appender struct {
+	tx     *sql.Tx
+	insert *sql.Stmt
+	head   int64
+}
+
+func (a *appender) prepare(ctx context.Context) (err error) {
+	var b hub.Bounds
+	if err = a.tx.QueryRowContext(ctx, selectBounds).Scan(&b.Log, &b.Floor, &a.head); err != nil {
+		return err
+	}
+	a.insert, err = a.tx.PrepareContext(ctx, `INSERT INTO events
+		(seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, delivery) DO NOTHING`)
+	return err
+}
+
+func (a *appender) append(ctx context.Context, e event.Event) (hub.Appended, error) {
+	headers, err := json.Marshal(e.Headers)
+	if err != nil {
+		return hub.Appended{}, err
+	}
+	payload := e.Payload
+	if payload == nil {
+		payload = []byte{} // nil would be NULL
+	}
+	result, err := a.insert.ExecContext(ctx, a.head+1, e.Source, e.Delivery, e.Type, e.Action, e.Repo,
+		e.Number, e.Sender, e.ReceivedAt.UnixMilli(), string(headers), payload)
+	if err != nil {
+		return hub.Appended{}, err
+	}
+	if stored, err := result.RowsAffected(); err != nil || stored == 1 {
+		a.head++
+		return hub.Appended{Seq: a.head}, err
+	}
+	duplicate := hub.Appended{Duplicate: true}
+	err = a.tx.QueryRowContext(ctx, "SELECT seq FROM events WHERE source = ? AND delivery = ?",
+		e.Source, e.Delivery).Scan(&duplicate.Seq)
+	return duplicate, err
+}
+
+// Read implements hub.Store.
+func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error) {
+	rows, err := s.reader.QueryContext(ctx, `SELECT (SELECT value FROM meta WHERE name = 'log'),
+		seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload
+		FROM events WHERE seq > ? ORDER BY seq LIMIT ?`, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	defer rows.Close()
+	var events []event.Event
+	for size := 0; size < maxBytes && rows.Next(); {
+		var e event.Event
+		var received int64
+		var headers []byte
+		if err := rows.Scan(&e.ID.Log, &e.ID.Seq, &e.Source, &e.Delivery, &e.Type, &e.Action, &e.Repo,
+			&e.Number, &e.Sender, &received, &headers, &e.Payload); err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+		if err := json.Unmarshal(headers, &e.Headers); err != nil {
+			return nil, fmt.Errorf("read headers of event %s: %w", e.ID, err)
+		}
+		e.ReceivedAt = time.UnixMilli(received).UTC()
+		size += len(e.Payload)
+		events = append(events, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	return events, nil
+}
+
+// Trim implements hub.Store.
+func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, fmt.Errorf("begin trim: %w", err)
+	}
+	defer tx.Rollback()
+	var last sql.NullInt64
+	err = tx.QueryRowContext(ctx, `WITH oldest AS (SELECT seq, received_at FROM events ORDER BY seq LIMIT ?)
+		SELECT MAX(seq) FROM oldest
+		WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE received_at >= ?), seq + 1)`,
+		trimLimit, before.UnixMilli()).Scan(&last)
+	if err != nil {
+		return 0, fmt.Errorf("find old events: %w", err)
+	}
+	if !last.Valid {
+		return 0, nil
+	}
+	result, err := tx.ExecContext(ctx, "DELETE FROM events WHERE seq <= ?", last.Int64)
+	if err != nil {
+		return 0, fmt.Errorf("remove old events: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE meta SET value = ? WHERE name = 'floor'", last.Int64); err != nil {
+		return 0, fmt.Errorf("record the floor: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return 0, fmt.Errorf("commit trim: %w", err)
+	}
+	removed, err := result.RowsAffected()
+	return int(removed), err
+}

@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchstone/relay/hub"
+	"touchstone/relay/storetest"
+)
+
+func TestConformance(t *testing.T) {
+	folders := map[*testing.T]string{}
+	storetest.Run(t, func(t *testing.T, name string) hub.Store {
+		if folders[t] == "" {
+			folders[t] = t.TempDir()
+		}
+		store, err := Open(t.Context(), filepath.Join(folders[t], name+".db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	})
+}
+
+// A path may hold what means something in a URI.
+func TestOpenOddPath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a b#c%20d&e.db")
+	store, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the store is not where it was asked for: %v", err)
+	}
+}
+
+func TestLockedByAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "relay.db")
+	first, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), path)
+	want := fmt.Sprintf("in use by another relay (process %d)", os.Getpid())
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("opening a second time: %v, want %q in it", err, want)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatalf("opening once the first is closed: %v", err)
+	}
+	again.Close()
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		prepare func(t *testing.T, path string)
+		want    string
+	}{
+		"a newer schema": {func(t *testing.T, path string) {
+			db, err := sql.Open("sqlite", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if _, err := db.Exec("PRAGMA user_version = 99"); err != nil {
+				t.Fatal(err)
+			}
+		}, "schema version 99"},
+		"another kind of file": {func(t *testing.T, path string) {
+			if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "not a database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "relay.db")
+			test.prepare(t, path)
+			_, err := Open(t.Context(), path)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q in it", err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,321 @@
+// Package storetest owns the conformance suite that every hub.Store passes.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+)
+
+// Open opens the store under test. Called again with the same name after Close, it
+// opens the same log; another name is another log.
+type Open func(t *testing.T, name string) hub.Store
+
+// noLimit is more than any test stores.
+const noLimit = 1 << 30
+
+// Run runs the suite.
+func Run(t *testing.T, open Open) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Open)
+	}{
+		{"EmptyLog", emptyLog},
+		{"OrderWithoutGaps", orderWithoutGaps},
+		{"EveryFieldComesBack", everyField},
+		{"Duplicates", duplicates},
+		{"Reopen", reopen},
+		{"LargePayload", largePayload},
+		{"ReadLimits", readLimits},
+		{"Trim", trim},
+		{"ReadersBesideAppends", readersBesideAppends},
+		{"CancelledAppend", cancelledAppend},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
+	}
+}
+
+// Event makes an event that differs from all others by its delivery.
+func Event(delivery string) event.Event {
+	return event.Event{
+		Source: "github", Delivery: delivery, Type: "push",
+		ReceivedAt: time.UnixMilli(1_700_000_000_123).UTC(),
+		Headers:    map[string]string{"X-Github-Event": "push"},
+		Payload:    []byte(`{"delivery":"` + delivery + `"}`),
+	}
+}
+
+func emptyLog(t *testing.T, open Open) {
+	one, two := open(t, "one"), open(t, "two")
+	defer closeStore(t, one)
+	defer closeStore(t, two)
+	a, b := bounds(t, one), bounds(t, two)
+	if a.Head != 0 || a.Floor != 0 || !event.ValidLogID(a.Log) {
+		t.Errorf("bounds of an empty log: %+v", a)
+	}
+	if a.Log == b.Log {
+		t.Errorf("two logs have the same id %q", a.Log)
+	}
+	if events := read(t, one, 0); len(events) != 0 {
+		t.Errorf("an empty log holds %d events", len(events))
+	}
+}
+
+func orderWithoutGaps(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	for batch := range 10 {
+		var events []event.Event
+		for i := range batch + 1 {
+			events = append(events, Event(fmt.Sprintf("%d-%d", batch, i)))
+		}
+		appendAll(t, store, events...)
+	}
+	events := read(t, store, 0)
+	if len(events) != 55 {
+		t.Fatalf("stored 55 events, read %d", len(events))
+	}
+	log := bounds(t, store).Log
+	next := 0
+	for batch := range 10 {
+		for i := range batch + 1 {
+			want := event.Cursor{Log: log, Seq: int64(next + 1)}
+			if got := events[next]; got.ID != want || got.Delivery != fmt.Sprintf("%d-%d", batch, i) {
+				t.Fatalf("at place %d stands %s, delivery %s", next, got.ID, got.Delivery)
+			}
+			next++
+		}
+	}
+}
+
+func everyField(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	want := event.Event{
+		Source: "github", Delivery: "d'1\"; --", Type: "pull_request", Action: "opened", Repo: "acme/app",
+		Number: 12, Sender: "octocat", ReceivedAt: time.UnixMilli(1_700_000_000_456).UTC(),
+		Headers: map[string]string{"Content-Type": "application/json", "User-Agent": "ünïcode \x00"},
+		Payload: []byte("not JSON: \x00\xff\r\n"),
+	}
+	bare := event.Event{Source: "github", Delivery: "empty", ReceivedAt: want.ReceivedAt, Payload: []byte{}}
+	appendAll(t, store, want, bare)
+	got := read(t, store, 0)
+	want.ID = event.Cursor{Log: bounds(t, store).Log, Seq: 1}
+	if !reflect.DeepEqual(got[0], want) {
+		t.Errorf("got  %#v\nwant %#v", got[0], want)
+	}
+	if len(got[1].Payload) != 0 || got[1].Delivery != "empty" {
+		t.Errorf("the bare event came back as %#v", got[1])
+	}
+}
+
+func duplicates(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	appendAll(t, store, Event("a"), Event("b"))
+	otherSource := Event("a")
+	otherSource.Source = "grafana"
+	results, err := store.Append(t.Context(), []event.Event{Event("b"), Event("c"), Event("c"), otherSource, Event("a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []hub.Appended{{Seq: 2, Duplicate: true}, {Seq: 3}, {Seq: 3, Duplicate: true}, {Seq: 4}, {Seq: 1, Duplicate: true}}
+	if !reflect.DeepEqual(results, want) {
+		t.Errorf("got %v, want %v", results, want)
+	}
+	if events := read(t, store, 0); len(events) != 4 {
+		t.Errorf("the log holds %d events, want 4", len(events))
+	}
+}
+
+func reopen(t *testing.T, open Open) {
+	store := open(t, "log")
+	appendAll(t, store, Event("a"), Event("b"))
+	before, events := bounds(t, store), read(t, store, 0)
+	closeStore(t, store)
+
+	store = open(t, "log")
+	defer closeStore(t, store)
+	if after := bounds(t, store); after != before {
+		t.Errorf("bounds were %+v and are %+v", before, after)
+	}
+	if again := read(t, store, 0); !reflect.DeepEqual(again, events) {
+		t.Errorf("events differ after reopening")
+	}
+	results := appendAll(t, store, Event("b"), Event("c"))
+	if !results[0].Duplicate || results[1].Seq != 3 {
+		t.Errorf("appending after reopening gave %v", results)
+	}
+}
+
+func largePayload(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	large := Event("large")
+	large.Payload = make([]byte, 25<<20)
+	rand.Read(large.Payload)
+	appendAll(t, store, Event("before"), large, Event("after"))
+	events := read(t, store, 0)
+	if len(events) != 3 || !bytes.Equal(events[1].Payload, large.Payload) {
+		t.Errorf("a payload of 25 MiB did not come back as it went in")
+	}
+}
+
+func readLimits(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	for i := range 10 {
+		e := Event(fmt.Sprint(i))
+		e.Payload = make([]byte, 1000)
+		appendAll(t, store, e)
+	}
+	for _, test := range []struct {
+		after           int64
+		limit, maxBytes int
+		first, count    int64
+	}{
+		{0, 3, noLimit, 1, 3},
+		{8, 3, noLimit, 9, 2},
+		{10, 3, noLimit, 0, 0},
+		{99, 3, noLimit, 0, 0},
+		{2, 10, 2500, 3, 3},
+		{2, 10, 1, 3, 1},
+	} {
+		events, err := store.Read(t.Context(), test.after, test.limit, test.maxBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int64(len(events)) != test.count || test.count > 0 && events[0].ID.Seq != test.first {
+			t.Errorf("%+v: read %d events", test, len(events))
+		}
+	}
+}
+
+func trim(t *testing.T, open Open) {
+	store := open(t, "log")
+	start := time.UnixMilli(1_700_000_000_000)
+	for i := range 10 {
+		e := Event(fmt.Sprint(i + 1))
+		e.ReceivedAt = start.Add(time.Duration(i) * time.Hour)
+		appendAll(t, store, e)
+	}
+	trimAll(t, store, start.Add(-time.Second), 0)
+	trimAll(t, store, start.Add(3*time.Hour), 3)
+	trimAll(t, store, start.Add(3*time.Hour), 0)
+	if b := bounds(t, store); b.Floor != 3 || b.Head != 10 {
+		t.Errorf("bounds after trimming: %+v", b)
+	}
+	if events := read(t, store, 0); len(events) != 7 || events[0].ID.Seq != 4 {
+		t.Errorf("%d events are left", len(events))
+	}
+	trimAll(t, store, start.Add(100*time.Hour), 7)
+	emptied := bounds(t, store)
+	if emptied.Floor != 10 || emptied.Head != 10 {
+		t.Errorf("bounds of the emptied log: %+v", emptied)
+	}
+	closeStore(t, store)
+
+	store = open(t, "log")
+	defer closeStore(t, store)
+	if b := bounds(t, store); b != emptied {
+		t.Errorf("bounds of the emptied log after reopening: %+v", b)
+	}
+	if results := appendAll(t, store, Event("1")); results[0].Seq != 11 || results[0].Duplicate {
+		t.Errorf("the event after an emptied log got %+v", results[0])
+	}
+}
+
+func readersBesideAppends(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	const total = 200
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for after := int64(0); after < total; {
+				events, err := store.Read(t.Context(), after, 7, noLimit)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, e := range events {
+					if after++; e.ID.Seq != after {
+						t.Errorf("read event %d in place of %d", e.ID.Seq, after)
+						return
+					}
+				}
+			}
+		})
+	}
+	for i := range total {
+		appendAll(t, store, Event(fmt.Sprint(i)))
+	}
+	readers.Wait()
+}
+
+func cancelledAppend(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := store.Append(ctx, []event.Event{Event("a")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("append with a cancelled context: %v", err)
+	}
+	if results := appendAll(t, store, Event("a")); results[0] != (hub.Appended{Seq: 1}) {
+		t.Errorf("append after a cancelled one: %+v", results[0])
+	}
+}
+
+func appendAll(t *testing.T, store hub.Store, events ...event.Event) []hub.Appended {
+	t.Helper()
+	results, err := store.Append(t.Context(), events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+func read(t *testing.T, store hub.Store, after int64) []event.Event {
+	t.Helper()
+	events, err := store.Read(t.Context(), after, noLimit, noLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+func bounds(t *testing.T, store hub.Store) hub.Bounds {
+	t.Helper()
+	b, err := store.Bounds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func trimAll(t *testing.T, store hub.Store, before time.Time, want int) {
+	t.Helper()
+	removed, err := store.Trim(t.Context(), before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if removed != want {
+		t.Errorf("trimming removed %d events, want %d", removed, want)
+	}
+}
+
+func closeStore(t *testing.T, store hub.Store) {
+	t.Helper()
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+}
