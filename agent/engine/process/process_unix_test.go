@@ -1,0 +1,142 @@
+//go:build linux || darwin
+
+package process_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+)
+
+func detach(cmd *exec.Cmd, ownSession bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: ownSession}
+}
+
+// alive reports whether a process runs; one that has ended but whose parent
+// has not asked how, does not.
+func alive(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return runtime.GOOS != "linux"
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(state, "Z")
+}
+
+func TestCancelLeavesNoDescendant(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var lines []string
+	cmd := actor("stubborn", &lines)
+	gather := cmd.Line
+	cmd.Line = func(line []byte) error {
+		err := gather(line)
+		if len(lines) == 3 {
+			for _, pid := range pids(t, lines) {
+				if !alive(pid) {
+					t.Errorf("process %d has ended before the cancellation", pid)
+				}
+			}
+			cancel()
+		}
+		return err
+	}
+	_, err := cmd.Run(ctx)
+	wantClass(t, err, engine.Cancelled)
+	if len(lines) != 3 {
+		t.Fatalf("lines = %q; want three process ids", lines)
+	}
+	for _, pid := range pids(t, lines) {
+		if alive(pid) {
+			t.Errorf("process %d outlived the run", pid)
+		}
+	}
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	if _, err := actor("deserter", &lines).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids(t, lines) {
+		if alive(pid) {
+			t.Errorf("process %d outlived the run", pid)
+		}
+	}
+}
+
+func TestInheritedFile(t *testing.T) {
+	t.Parallel()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.WriteString("handed over\n"); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	defer reader.Close()
+	var lines []string
+	cmd := actor("inherit", &lines)
+	cmd.Inherit = []*os.File{reader}
+	if _, err := cmd.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if lines[0] != "handed over" {
+		t.Errorf("the child read %q", lines)
+	}
+}
+
+func TestChildEndsWithItsSupervisor(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: only Linux ends a child with its parent")
+	}
+	t.Parallel()
+	parent := exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), actVariable+"=parent")
+	output, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := pids(t, []string{strings.TrimSpace(line)})[0]
+	if !alive(child) {
+		t.Fatal("the child ended by itself")
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	patience, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for alive(child) {
+		select {
+		case <-poll.C:
+		case <-patience.Done():
+			t.Fatal("the child outlived its supervisor by 10 seconds")
+		}
+	}
+}
