@@ -1,6 +1,7 @@
 package guidelines
 
 import (
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -76,9 +77,17 @@ func TestIndexNamesEveryDimensionAndPredicate(t *testing.T) {
 			t.Errorf("the index does not list %s", doc.Name)
 		}
 	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, predicate := range predicates {
-		if !strings.Contains(index, "| `"+predicate+"` |") {
+		line := "| `" + predicate + "` |"
+		if !strings.Contains(index, line) {
 			t.Errorf("the index does not explain %s", predicate)
+		}
+		if !strings.Contains(string(readme), line) {
+			t.Errorf("README.md does not define %s", predicate)
 		}
 	}
 }
