@@ -147,11 +147,7 @@ func (r repo) environ(c call) []string {
 		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_EDITOR=:", "GIT_PAGER=cat",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=1", "GIT_DIR=" + r.dir, "GIT_COMMON_DIR=" + r.mirror,
 	}
-	for _, name := range environment {
-		if v, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+v)
-		}
-	}
+	env = append(env, inherited()...)
 	if r.tree != "" {
 		env = append(env, "GIT_WORK_TREE="+r.tree)
 	}
@@ -166,6 +162,17 @@ func (r repo) environ(c call) []string {
 			"GIT_CONFIG_VALUE_0=Authorization: "+c.remote.Authorization)
 	}
 	return append(env, c.env...)
+}
+
+// inherited is what of our own environment a git child gets to see.
+func inherited() []string {
+	env := []string{}
+	for _, name := range environment {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
 }
 
 // restoreConfig puts the mirror's own configuration back when anybody changed

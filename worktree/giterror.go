@@ -102,7 +102,9 @@ func (s *Store) checkGit(ctx context.Context) error {
 	if s.checked {
 		return nil
 	}
-	out, err := exec.CommandContext(ctx, s.binary(), "version").Output()
+	cmd := exec.CommandContext(ctx, s.binary(), "version")
+	cmd.Env = inherited()
+	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

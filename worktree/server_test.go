@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -45,7 +46,7 @@ func newRemote(t testing.TB) *remoteRepo {
 	run(t, dir, "git", "init", "-q", "--bare", "--initial-branch=main", r.bare)
 	run(t, r.bare, "git", "config", "http.receivepack", "true")
 	run(t, dir, "git", "init", "-q", "--initial-branch=main", r.work)
-	backend := &cgi.Handler{Path: git, Args: []string{"http-backend"},
+	backend := &cgi.Handler{Path: git, Args: []string{"http-backend"}, Stderr: io.Discard,
 		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=octocat"}}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.requests.Add(1)

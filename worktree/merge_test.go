@@ -1,0 +1,230 @@
+package worktree
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// conflict makes main and the branch disagree about main.txt, and a binary file
+// and a deletion besides; it returns the request and main's new commit.
+func (r *remoteRepo) conflict() (Request, string) {
+	r.write("image.bin", "\x00base")
+	r.write("gone.txt", "content\n")
+	req := r.pull()
+	r.write("main.txt", "one\nours\nthree\n")
+	r.write("image.bin", "\x00ours")
+	r.write("gone.txt", "content\nmore\n")
+	req.Head = r.commit("refs/heads/topic")
+	r.git("checkout", "-q", "main")
+	r.write("main.txt", "one\ntheirs\nthree\n")
+	r.write("image.bin", "\x00theirs")
+	r.git("rm", "-q", "gone.txt")
+	return req, r.commit("refs/heads/main")
+}
+
+func TestMerge(t *testing.T) {
+	r := newRemote(t)
+	req := r.pull()
+	r.git("checkout", "-q", "main")
+	r.write("other.txt", "from main\n")
+	main := r.commit("refs/heads/main")
+	s := &Store{Root: t.TempDir()}
+	tree := acquire(t, s, req)
+	got, err := tree.Merge(t.Context(), req.Base, "merge", me)
+	if err != nil || !got.UpToDate {
+		t.Errorf("merging the merge base: %+v, %v", got, err)
+	}
+	if _, err := tree.Merge(t.Context(), strings.Repeat("0", 40), "merge", me); err == nil {
+		t.Error("merged a commit that does not exist")
+	}
+	release(t, tree)
+	req.Base = main
+	tree = acquire(t, s, req)
+	got, err = tree.Merge(t.Context(), main, "Merge main", me)
+	if err != nil || got.Commit == "" || len(got.Conflicts) > 0 {
+		t.Fatalf("merge: %+v, %v", got, err)
+	}
+	if parents := run(t, tree.Dir(), "git", "log", "-1", "--format=%P|%an|%s"); parents != req.Head+" "+main+"|Octo Cat|Merge main" {
+		t.Errorf("the merge commit is %s", parents)
+	}
+	if read(t, tree.Dir(), "other.txt") != "from main\n" {
+		t.Error("the merge is not in the files")
+	}
+}
+
+func TestMergeConflict(t *testing.T) {
+	r := newRemote(t)
+	req, main := r.conflict()
+	req.Base = main
+	s := &Store{Root: t.TempDir()}
+	tree := acquire(t, s, req)
+	got, err := tree.Merge(t.Context(), main, "Merge main", me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"gone.txt", "image.bin", "main.txt"}
+	if !slices.Equal(got.Conflicts, all) {
+		t.Fatalf("merge: %+v", got)
+	}
+	text := read(t, tree.Dir(), "main.txt")
+	for _, part := range []string{"<<<<<<< ", "ours", "||||||| ", "two", "=======", "theirs", ">>>>>>> "} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the conflict lacks %q:\n%s", part, text)
+		}
+	}
+	wantMarkers(t, tree, all...)
+
+	writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "one\nboth\nthree\n")
+	wantMarkers(t, tree, "gone.txt", "image.bin")
+	writeTest(t, filepath.Join(tree.Dir(), "image.bin"), "\x00both")
+	if err := os.Remove(filepath.Join(tree.Dir(), "gone.txt")); err != nil {
+		t.Fatal(err)
+	}
+	wantMarkers(t, tree)
+	writeTest(t, filepath.Join(tree.Dir(), "sub/new.txt"), "x\n>>>>>>> theirs\n")
+	wantMarkers(t, tree, "sub/new.txt")
+	if err := os.RemoveAll(filepath.Join(tree.Dir(), "sub")); err != nil {
+		t.Fatal(err)
+	}
+	sha, err := tree.Commit(t.Context(), "Merge main by hand", me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, tree.Dir(), "git", "log", "-1", "--format=%P"); got != req.Head+" "+main {
+		t.Errorf("the parents are %s", got)
+	}
+	if err := tree.Push(t.Context(), "topic", req.Head); err != nil {
+		t.Fatal(err)
+	}
+	release(t, tree)
+
+	// A merge that was given up half way is set aside, and the tree is clean again.
+	again := acquire(t, s, req)
+	if at, err := again.Head(t.Context()); err != nil || at != req.Head || sha == at {
+		t.Errorf("head is %s, %v", at, err)
+	}
+	if _, err := again.Merge(t.Context(), main, "Merge main", me); err != nil {
+		t.Fatal(err)
+	}
+	release(t, again)
+	acquire(t, s, req)
+	wantMarkers(t, again)
+	if got := read(t, again.Dir(), "main.txt"); got != "one\nours\nthree\n" {
+		t.Errorf("main.txt is %q", got)
+	}
+}
+
+func wantMarkers(t *testing.T, tree *Tree, want ...string) {
+	t.Helper()
+	got, err := tree.ConflictMarkers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("conflict markers in %q, want %q", got, want)
+	}
+}
+
+func TestMergeLeavesMarkersOfTestFilesAlone(t *testing.T) {
+	r := newRemote(t)
+	req, _ := r.conflict()
+	r.write("testdata/conflict.txt", "<<<<<<< a\n=======\n>>>>>>> b\n")
+	req.Base = r.commit("refs/heads/main")
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	if _, err := tree.Merge(t.Context(), req.Base, "Merge main", me); err != nil {
+		t.Fatal(err)
+	}
+	wantMarkers(t, tree, "gone.txt", "image.bin", "main.txt")
+}
+
+func TestPushIsRejected(t *testing.T) {
+	r := newRemote(t)
+	req := r.pull()
+	s := &Store{Root: t.TempDir()}
+	tree := acquire(t, s, req)
+	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
+	if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
+		t.Fatal(err)
+	}
+	r.write("topic.txt", "a person's\n")
+	theirs := r.commit("refs/heads/topic")
+	err := tree.Push(t.Context(), "topic", req.Head)
+	wantErr(t, err, ErrRejected)
+	t.Log(err)
+	// Even a caller that expects the newer commit cannot overwrite it.
+	err = tree.Push(t.Context(), "topic", theirs)
+	wantErr(t, err, ErrRejected)
+	t.Log(err)
+	if got := r.at("refs/heads/topic"); got != theirs {
+		t.Fatalf("the remote is at %s, want the person's %s", got, theirs)
+	}
+	err = tree.Push(t.Context(), "topic", "")
+	wantErr(t, err, ErrRejected)
+
+	r.git("push", "-q", r.bare, ":refs/heads/topic")
+	err = tree.Push(t.Context(), "topic", req.Head)
+	wantErr(t, err, ErrRejected)
+	if err := tree.Push(t.Context(), "fresh", ""); err != nil {
+		t.Errorf("push to a new branch: %v", err)
+	}
+}
+
+func TestPushRefusedByRule(t *testing.T) {
+	r := newRemote(t)
+	req := r.pull()
+	hook := filepath.Join(r.bare, "hooks", "pre-receive")
+	writeTest(t, hook, "#!/bin/sh\necho 'topic is protected' >&2\nexit 1\n")
+	if err := os.Chmod(hook, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
+	if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
+		t.Fatal(err)
+	}
+	err := tree.Push(t.Context(), "topic", req.Head)
+	if err == nil || !strings.Contains(err.Error(), "is the branch protected") {
+		t.Errorf("error is %v", err)
+	}
+	t.Log(err)
+}
+
+func TestPushAgainAfterLostResponse(t *testing.T) {
+	r := newRemote(t)
+	req := r.pull()
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
+	sha, err := tree.Commit(t.Context(), "ours", me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lose := func(w http.ResponseWriter, q *http.Request, next http.Handler) bool {
+		if !strings.HasSuffix(q.URL.Path, "/git-receive-pack") || q.Method != http.MethodPost {
+			return false
+		}
+		next.ServeHTTP(discard{http.Header{}}, q)
+		panic(http.ErrAbortHandler)
+	}
+	r.intercept.Store(&lose)
+	if err := tree.Push(t.Context(), "topic", req.Head); err == nil {
+		t.Fatal("the response was lost, and yet the push succeeded")
+	}
+	if got := r.at("refs/heads/topic"); got != sha {
+		t.Fatalf("the push did not arrive: %s", got)
+	}
+	r.intercept.Store(nil)
+	if err := tree.Push(t.Context(), "topic", req.Head); err != nil {
+		t.Errorf("pushing again: %v", err)
+	}
+}
+
+// discard is the response of a server whose client is gone.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d discard) WriteHeader(int)             {}
