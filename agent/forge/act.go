@@ -1,0 +1,180 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"unicode/utf8"
+
+	"github.com/google/go-github/v66/github"
+)
+
+// MaxBody is the longest body GitHub takes for a review or a comment, in characters. A longer one is an error here,
+// before anything is sent.
+const MaxBody = 65535
+
+// The events of a review, as in Review.Event of a draft.
+const (
+	Approve        = "APPROVE"
+	RequestChanges = "REQUEST_CHANGES"
+)
+
+// Draft is a review to post. It always names its commit: without one GitHub would take whatever the head is when the
+// request arrives, which nobody may have read.
+type Draft struct {
+	SHA      string // the commit that was reviewed
+	Event    string // Approve or RequestChanges
+	Body     string // Markdown, not empty, at most MaxBody characters
+	Comments []LineComment
+}
+
+// LineComment is a comment on lines of the diff.
+type LineComment struct {
+	Path      string
+	StartLine int    // first line of a range within one hunk; 0 for a single line
+	Line      int    // last line, 1-based
+	Side      string // RIGHT for lines of the head, LEFT for deleted ones; empty means RIGHT
+	Body      string
+}
+
+// Posted is a review that GitHub took.
+type Posted struct {
+	ID   int64
+	URL  string
+	Kept int // line comments GitHub lists on it; -1 when they could not be counted
+}
+
+// Poster posts reviews.
+type Poster struct{ c *Client }
+
+// NewPoster returns what posts reviews as c's login.
+func NewPoster(c *Client) *Poster { return &Poster{c} }
+
+// PostReview posts one review. It is never sent twice: after an ErrUnavailable, look at the pull request to learn
+// whether it is there. ErrBadAnchor means that a line is not part of the diff and nothing was posted; ErrSelfReview
+// that this login opened the pull request; ErrHeadMoved that the commit is no longer part of it.
+func (p *Poster) PostReview(ctx context.Context, ref Ref, draft Draft) (Posted, error) {
+	op := "post a review on " + ref.String()
+	if draft.SHA == "" || draft.Event != Approve && draft.Event != RequestChanges {
+		return Posted{}, fmt.Errorf("%s: it needs the reviewed commit and the event %s or %s", op, Approve, RequestChanges)
+	}
+	if err := checkBody(draft.Body); err != nil {
+		return Posted{}, fmt.Errorf("%s: %w", op, err)
+	}
+	request := &github.PullRequestReviewRequest{CommitID: &draft.SHA, Event: &draft.Event, Body: &draft.Body}
+	for _, comment := range draft.Comments {
+		request.Comments = append(request.Comments, comment.request())
+	}
+	review, _, err := p.c.rest.PullRequests.CreateReview(ctx, ref.Owner, ref.Name, ref.Number, request)
+	if err != nil {
+		return Posted{}, p.c.failed(op, err)
+	}
+	posted := Posted{ID: review.GetID(), URL: review.GetHTMLURL()}
+	if len(draft.Comments) > 0 {
+		posted.Kept = p.kept(ctx, ref, posted.ID)
+	}
+	return posted, nil
+}
+
+func (l LineComment) request() *github.DraftReviewComment {
+	side := l.Side
+	if side == "" {
+		side = "RIGHT"
+	}
+	comment := &github.DraftReviewComment{Path: &l.Path, Body: &l.Body, Line: &l.Line, Side: &side}
+	if l.StartLine > 0 && l.StartLine < l.Line {
+		comment.StartLine, comment.StartSide = &l.StartLine, &side
+	}
+	return comment
+}
+
+// kept counts a review's comments. The review stands whatever comes of the count, so a failure is no error.
+func (p *Poster) kept(ctx context.Context, ref Ref, review int64) int {
+	count := 0
+	options := &github.ListOptions{PerPage: 100}
+	for {
+		page, response, err := p.c.rest.PullRequests.ListReviewComments(ctx, ref.Owner, ref.Name, ref.Number, review, options)
+		if err != nil {
+			return -1
+		}
+		count += len(page)
+		if response.NextPage == 0 {
+			return count
+		}
+		options.Page = response.NextPage
+	}
+}
+
+// Speaker comments and labels.
+type Speaker struct{ c *Client }
+
+// NewSpeaker returns what comments and labels as c's login.
+func NewSpeaker(c *Client) *Speaker { return &Speaker{c} }
+
+// Comment adds a comment to the conversation and returns the address of it. Like a review it is never sent twice.
+func (s *Speaker) Comment(ctx context.Context, ref Ref, body string) (string, error) {
+	op := "comment on " + ref.String()
+	if err := checkBody(body); err != nil {
+		return "", fmt.Errorf("%s: %w", op, err)
+	}
+	comment, _, err := s.c.rest.Issues.CreateComment(ctx, ref.Owner, ref.Name, ref.Number, &github.IssueComment{Body: &body})
+	if err != nil {
+		return "", s.c.failed(op, err)
+	}
+	return comment.GetHTMLURL(), nil
+}
+
+// AddLabel puts a label on the pull request. GitHub makes the label when the repository has none of that name.
+func (s *Speaker) AddLabel(ctx context.Context, ref Ref, name string) error {
+	_, _, err := s.c.rest.Issues.AddLabelsToIssue(ctx, ref.Owner, ref.Name, ref.Number, []string{name})
+	return s.c.failed(fmt.Sprintf("label %s with %q", ref, name), err)
+}
+
+// RemoveLabel takes a label off; one that is not there is no error.
+func (s *Speaker) RemoveLabel(ctx context.Context, ref Ref, name string) error {
+	_, err := s.c.rest.Issues.RemoveLabelForIssue(ctx, ref.Owner, ref.Name, ref.Number, url.PathEscape(name))
+	if err = s.c.failed(fmt.Sprintf("take the label %q off %s", name, ref), err); errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Merger merges.
+type Merger struct{ c *Client }
+
+// NewMerger returns what merges as c's login.
+func NewMerger(c *Client) *Merger { return &Merger{c} }
+
+// SquashRequest says what to merge and how the one commit shall read.
+type SquashRequest struct {
+	SHA   string // the head that was approved; GitHub refuses to merge any other
+	Title string // first line of the commit message
+	Body  string // the rest; empty means none
+}
+
+// Squash merges the pull request as one commit and returns that commit. Its refusals are ErrHeadMoved, ErrBaseMoved,
+// ErrNotMergeable and ErrApprovalRequired. After an ErrUnavailable only the pull request itself can tell whether the
+// merge happened.
+func (m *Merger) Squash(ctx context.Context, ref Ref, req SquashRequest) (string, error) {
+	op := "merge " + ref.String()
+	if req.SHA == "" || req.Title == "" {
+		return "", fmt.Errorf("%s: it needs the approved commit and a title", op)
+	}
+	options := &github.PullRequestOptions{CommitTitle: req.Title, SHA: req.SHA, MergeMethod: "squash", DontDefaultIfBlank: true}
+	result, _, err := m.c.rest.PullRequests.Merge(ctx, ref.Owner, ref.Name, ref.Number, req.Body, options)
+	if err != nil {
+		return "", m.c.failed(op, err)
+	}
+	if !result.GetMerged() {
+		return "", &Error{Op: op, Message: "GitHub did not merge: " + m.c.token.clean(result.GetMessage()), kind: ErrNotMergeable}
+	}
+	return result.GetSHA(), nil
+}
+
+func checkBody(body string) error {
+	if n := utf8.RuneCountInString(body); n == 0 || n > MaxBody {
+		return fmt.Errorf("the text has %d characters; GitHub takes 1 to %d", n, MaxBody)
+	}
+	return nil
+}

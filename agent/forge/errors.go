@@ -1,0 +1,213 @@
+package forge
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// What callers branch on, by errors.Is. Each error that matches one of them is an *Error whose text says what
+// happened and what to do.
+var (
+	// ErrNotFound: there is no such thing, or the token cannot see it; GitHub does not tell these apart.
+	ErrNotFound = errors.New("not found")
+	// ErrUnauthorized: GitHub does not know the token (any more).
+	ErrUnauthorized = errors.New("unauthorized")
+	// ErrForbidden: the token is known and lacks a permission.
+	ErrForbidden = errors.New("forbidden")
+	// ErrRateLimited: wait for the error's RetryAfter.
+	ErrRateLimited = errors.New("rate limited")
+	// ErrHeadMoved: the head is no longer the commit that was named. Read the pull request again.
+	ErrHeadMoved = errors.New("head moved")
+	// ErrBaseMoved: the base moved while GitHub was merging. Transient: read again, then try again.
+	ErrBaseMoved = errors.New("base moved")
+	// ErrNotMergeable: conflicts, a missing required check, a draft, or merged or closed already.
+	ErrNotMergeable = errors.New("not mergeable")
+	// ErrApprovalRequired: branch protection asks for more approving reviews.
+	ErrApprovalRequired = errors.New("approval required")
+	// ErrSelfReview: the reviewing login opened this pull request.
+	ErrSelfReview = errors.New("self review")
+	// ErrBadAnchor: a review comment's line is not part of the diff, and the whole review was refused.
+	ErrBadAnchor = errors.New("bad anchor")
+	// ErrUnavailable: GitHub could not be reached, or answered 5xx. After a write it may have happened all the same.
+	ErrUnavailable = errors.New("unavailable")
+)
+
+// Error is a refusal or failure, told as a sentence. It never holds the token.
+type Error struct {
+	Op         string        // what was tried, such as "read acme/app#12"
+	Status     int           // HTTP status; 0 when no answer came
+	Message    string        // what GitHub said, shortened
+	Remedy     string        // what to do about it; may be empty
+	RetryAfter time.Duration // how long to wait; only with ErrRateLimited
+
+	kind  error // one of the sentinels, or nil
+	cause error // the context's error when it ended the call
+}
+
+// Error returns "op: message; remedy".
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Op != "" {
+		b.WriteString(e.Op + ": ")
+	}
+	if e.Status != 0 {
+		fmt.Fprintf(&b, "GitHub answered %d: ", e.Status)
+	}
+	b.WriteString(e.Message)
+	if e.Remedy != "" {
+		b.WriteString("; " + e.Remedy)
+	}
+	return b.String()
+}
+
+// Unwrap lets errors.Is find the sentinel and a context's end.
+func (e *Error) Unwrap() []error {
+	var all []error
+	for _, err := range []error{e.kind, e.cause} {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
+}
+
+// refusal reads GitHub's error answer. Its "errors" are objects in some places and bare strings in others.
+type refusal struct {
+	Message string            `json:"message"`
+	Errors  []json.RawMessage `json:"errors"`
+}
+
+func (r refusal) text() string {
+	parts := []string{r.Message}
+	for _, raw := range r.Errors {
+		var text string
+		var detail struct{ Message, Field, Code string }
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+		case json.Unmarshal(raw, &detail) == nil:
+			text = cmp.Or(detail.Message, strings.TrimSpace(detail.Field+" "+detail.Code))
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ": ")
+}
+
+// refused turns an answer of 400 and above into an *Error that lacks only its Op.
+func (t token) refused(response *http.Response, body []byte, now time.Time) *Error {
+	var answer refusal
+	_ = json.Unmarshal(body, &answer) // a proxy's HTML page has no message, and the status then speaks alone
+	message := answer.text()
+	if message == "" {
+		message = http.StatusText(response.StatusCode)
+	}
+	err := &Error{Status: response.StatusCode, Message: t.clean(message)}
+	if wait, limited := limitedFor(response, message, now); limited {
+		err.kind, err.RetryAfter = ErrRateLimited, wait
+		err.Remedy = fmt.Sprintf("try again in %s, or use a token of its own for each machine", wait.Round(time.Second))
+		return err
+	}
+	err.kind = classify(response.StatusCode, message)
+	err.Remedy = t.remedy(err.kind, response.Header)
+	return err
+}
+
+// refusals maps what GitHub says to what callers branch on, first match first. GitHub has no codes for these, only
+// sentences: https://docs.github.com/rest/pulls/pulls#merge-a-pull-request and .../pulls/reviews.
+var refusals = []struct {
+	status int
+	text   *regexp.Regexp
+	kind   error
+}{
+	{405, regexp.MustCompile(`(?i)base branch was modified`), ErrBaseMoved},
+	{405, regexp.MustCompile(`(?i)approving review`), ErrApprovalRequired},
+	{409, regexp.MustCompile(`(?i)head branch was modified|sha`), ErrHeadMoved},
+	{422, regexp.MustCompile(`(?i)(approve|request changes on) your own pull request`), ErrSelfReview},
+	{422, regexp.MustCompile(`(?i)commit.*not part of the pull request|no commit found`), ErrHeadMoved},
+	{422, regexp.MustCompile(`(?i)\b(line|path|position|hunk|diff)\b`), ErrBadAnchor},
+}
+
+func classify(status int, message string) error {
+	for _, r := range refusals {
+		if r.status == status && r.text.MatchString(message) {
+			return r.kind
+		}
+	}
+	switch {
+	case status == http.StatusUnauthorized:
+		return ErrUnauthorized
+	case status == http.StatusForbidden:
+		return ErrForbidden
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return ErrNotFound
+	case status == http.StatusMethodNotAllowed:
+		return ErrNotMergeable
+	case status >= 500:
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// remedy says what a person can do. GitHub names the permission that would have sufficed in a header, one for each
+// kind of token: https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
+func (t token) remedy(kind error, header http.Header) string {
+	switch kind {
+	case ErrUnauthorized:
+		return "the token is wrong, expired or revoked: make a new one and set GITHUB_TOKEN or github.token_file"
+	case ErrNotFound:
+		return "check the name, and that the token was given access to this repository"
+	case ErrForbidden:
+		if needs := cmp.Or(header.Get("X-Accepted-GitHub-Permissions"), header.Get("X-Accepted-OAuth-Scopes")); needs != "" {
+			return "give the token the permission " + t.clean(needs)
+		}
+		return "give the token read and write access to contents, pull requests and issues, and read access to checks and commit statuses"
+	case ErrNotMergeable:
+		return "see the pull request's page for what is missing"
+	case ErrApprovalRequired:
+		return "another account with write access has to approve"
+	case ErrSelfReview:
+		return "reviewer and author need two different accounts: run the reviewer with a token of another one"
+	}
+	return ""
+}
+
+// token is the secret that GitHub knows us by.
+type token string
+
+// clean makes foreign text fit for an error: one bounded line, without the token, should a server or a library have
+// repeated it.
+func (t token) clean(text string) string {
+	text = strings.ReplaceAll(text, string(t), "[redacted]")
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	if runes := []rune(text); len(runes) > 500 {
+		return string(runes[:500]) + " …"
+	}
+	return text
+}
+
+// failed completes an error of a call with the operation. A nil err stays nil.
+func (c *Client) failed(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	failure := &Error{Op: op}
+	var refusal *Error
+	switch {
+	case errors.As(err, &refusal):
+		*failure = *refusal
+		failure.Op = op
+	case errors.Is(err, context.Canceled):
+		failure.Message, failure.cause = "cancelled", context.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		failure.Message, failure.cause = "ran out of time", context.DeadlineExceeded
+	default:
+		failure.Message = c.token.clean(err.Error())
+	}
+	return failure
+}

@@ -1,0 +1,127 @@
+// Package forge is GitHub as this product needs it: its own small types for a pull request and what hangs on it, reads
+// that are complete or fail, and the few acts that change something, each behind a type of its own, so that a package
+// which was handed only a Client can look but not touch.
+//
+// The package logs nothing and stores nothing. No error it returns holds the token.
+package forge
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-github/v66/github"
+)
+
+// DefaultAPIURL is the API of github.com.
+const DefaultAPIURL = "https://api.github.com/"
+
+// Config says which GitHub to talk to, and as whom.
+type Config struct {
+	APIURL    string            // root of the REST API; empty means DefaultAPIURL, a GitHub Enterprise Server's is https://host/api/v3/
+	Token     string            // personal or installation token
+	Transport http.RoundTripper // carries the requests; nil means a transport with timeouts of its own
+	Version   string            // of this program, for the User-Agent header
+}
+
+// Client reads from GitHub. It is safe for concurrent use.
+type Client struct {
+	rest    *github.Client
+	http    *http.Client
+	graphql string // address of the GraphQL API
+	web     string // root of pages and clone addresses, without a trailing slash
+	token   token
+}
+
+// New returns a client for cfg. It opens no connection; its errors are mistakes in cfg.
+func New(cfg Config) (*Client, error) {
+	if cfg.Token == "" {
+		return nil, errors.New("no GitHub token: set GITHUB_TOKEN, or name a file that holds one in github.token_file")
+	}
+	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the GitHub token holds a space or another character that no token has: copy it again")
+	}
+	if cfg.APIURL == "" {
+		cfg.APIURL = DefaultAPIURL
+	}
+	api, err := url.Parse(cfg.APIURL)
+	if err != nil || api.Host == "" || api.User != nil || api.RawQuery != "" || api.Fragment != "" {
+		return nil, errors.New("github.api_url is not the address of an API; it looks like https://api.github.com/ or https://host/api/v3/")
+	}
+	if api.Scheme != "https" && (api.Scheme != "http" || !loopback(api.Hostname())) {
+		return nil, fmt.Errorf("github.api_url %s would send the token unencrypted; use https", api)
+	}
+	if !strings.HasSuffix(api.Path, "/") {
+		api.Path += "/"
+	}
+
+	client := &Client{graphql: graphqlURL(*api), web: webURL(*api), token: token(cfg.Token)}
+	client.http = &http.Client{
+		Transport: newTransport(cfg, api.Host),
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if req.URL.Host != api.Host || len(via) >= 5 {
+				return errors.New("refusing to follow a redirect away from the configured GitHub")
+			}
+			return nil
+		},
+	}
+	client.rest = github.NewClient(client.http)
+	client.rest.BaseURL = api
+	client.rest.UserAgent = "touchstone/" + cfg.Version
+	return client, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// graphqlURL: https://docs.github.com/enterprise-server/graphql/guides/forming-calls-with-graphql
+func graphqlURL(api url.URL) string {
+	if root, ok := strings.CutSuffix(api.Path, "/api/v3/"); ok {
+		api.Path = root + "/api/graphql"
+	} else {
+		api.Path += "graphql"
+	}
+	return api.String()
+}
+
+// webURL: github.com and its data-residency hosts keep the API on a host of its own, servers below /api/v3/.
+func webURL(api url.URL) string {
+	if host, ok := strings.CutPrefix(api.Host, "api."); ok && (host == "github.com" || strings.HasSuffix(host, ".ghe.com")) {
+		api.Host = host
+	}
+	api.Path = strings.TrimSuffix(strings.TrimSuffix(api.Path, "/"), "/api/v3")
+	return api.String()
+}
+
+// Remote returns how git reaches a repository over HTTP: its clone address, and the value of the Authorization header
+// to send along, which is a secret.
+func (c *Client) Remote(repo Repo) (cloneURL, authorization string) {
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + string(c.token)))
+	return c.web + "/" + repo.String() + ".git", "Basic " + basic
+}
+
+// HeadSHA returns the commit at the head of a pull request. It is the cheap read to make right before an act.
+func (c *Client) HeadSHA(ctx context.Context, ref Ref) (string, error) {
+	pr, _, err := c.rest.PullRequests.Get(ctx, ref.Owner, ref.Name, ref.Number)
+	if err != nil {
+		return "", c.failed("read the head of "+ref.String(), err)
+	}
+	return pr.GetHead().GetSHA(), nil
+}
+
+// Permission returns what a login may do in a repository, on GitHub's legacy scale (admin, write, read or none), onto
+// which it maps every role, custom ones too.
+func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permission, error) {
+	level, _, err := c.rest.Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, url.PathEscape(login))
+	if err != nil {
+		return "", c.failed(fmt.Sprintf("read what %s may do in %s", login, repo), err)
+	}
+	return Permission(level.GetPermission()), nil
+}

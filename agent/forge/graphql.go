@@ -1,0 +1,195 @@
+package forge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	_ "embed"
+)
+
+// The queries are kept as documents of their own, so that tools for GraphQL can read them.
+var (
+	//go:embed query.graphql
+	pullRequestQuery string
+	//go:embed list.graphql
+	openPullRequestsQuery string
+)
+
+// query sends one GraphQL query and decodes its data into result. An answer that carries errors is a failure even
+// when it also carries data: half a pull request is no ground for a decision.
+func (c *Client) query(ctx context.Context, document string, variables map[string]any, result any) error {
+	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(asRead(ctx), http.MethodPost, c.graphql, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", c.rest.UserAgent)
+	response, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Data   json.RawMessage
+		Errors []graphqlError
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return fmt.Errorf("read GitHub's answer: %w", err)
+	}
+	if len(answer.Errors) > 0 {
+		return c.token.denied(answer.Errors[0], response.Header, time.Now())
+	}
+	if err := json.Unmarshal(answer.Data, result); err != nil {
+		return fmt.Errorf("read GitHub's answer: %w", err)
+	}
+	return nil
+}
+
+// graphqlError is one entry of "errors", which comes with status 200.
+type graphqlError struct {
+	Type    string
+	Message string
+}
+
+func (t token) denied(answer graphqlError, header http.Header, now time.Time) *Error {
+	err := &Error{Message: t.clean(answer.Message)}
+	switch answer.Type {
+	case "NOT_FOUND":
+		err.kind = ErrNotFound
+	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
+		err.kind = ErrForbidden
+	case "RATE_LIMITED", "RATE_LIMIT":
+		err.kind, err.RetryAfter = ErrRateLimited, time.Minute
+		if wait, ok := untilReset(header, now); ok {
+			err.RetryAfter = wait
+		}
+	}
+	err.Remedy = t.remedy(err.kind, header)
+	return err
+}
+
+// Viewer returns the login that the token belongs to. An app's installation has one too, "name[bot]".
+func (c *Client) Viewer(ctx context.Context) (string, error) {
+	var data struct{ Viewer struct{ Login string } }
+	err := c.query(ctx, "query Viewer { viewer { login } }", nil, &data)
+	return data.Viewer.Login, c.failed("ask GitHub who the token belongs to", err)
+}
+
+// maxListed bounds a list of open pull requests: a hundred pages.
+const maxListed = 5000
+
+// OpenPullRequests lists the open pull requests of a repository, newest first. More than 5,000 are an error.
+func (c *Client) OpenPullRequests(ctx context.Context, repo Repo) ([]Listed, error) {
+	op := "list the open pull requests of " + repo.String()
+	var all []Listed
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
+	for {
+		var data struct {
+			Repository *struct {
+				PullRequests connection[listNode]
+			}
+		}
+		if err := c.query(ctx, openPullRequestsQuery, variables, &data); err != nil {
+			return nil, c.failed(op, err)
+		}
+		if data.Repository == nil {
+			return nil, c.failed(op, c.missing())
+		}
+		page := data.Repository.PullRequests
+		for _, node := range page.Nodes {
+			if node.ReviewRequests.PageInfo.HasNextPage {
+				return nil, &Error{Op: op, Message: fmt.Sprintf("#%d asks more than 100 reviewers", node.Number)}
+			}
+			all = append(all, node.listed(repo))
+		}
+		switch {
+		case !page.PageInfo.HasNextPage:
+			return all, nil
+		case len(all) >= maxListed:
+			return nil, &Error{Op: op, Message: fmt.Sprintf("there are more than %d", maxListed)}
+		case page.PageInfo.EndCursor == variables["after"]:
+			return nil, &Error{Op: op, Message: "GitHub's pages do not end", kind: ErrUnavailable}
+		}
+		variables["after"] = page.PageInfo.EndCursor
+	}
+}
+
+// missing is what an answer of null means.
+func (c *Client) missing() *Error {
+	return c.token.denied(graphqlError{Type: "NOT_FOUND", Message: "there is no such repository or pull request, or the token cannot see it"}, nil, time.Time{})
+}
+
+// connection is a page of a GraphQL list.
+type connection[T any] struct {
+	Nodes    []T
+	PageInfo struct {
+		HasPreviousPage, HasNextPage bool
+		StartCursor, EndCursor       string
+	}
+}
+
+type actorNode struct {
+	Login    string
+	Typename string `json:"__typename"`
+}
+
+// user: GraphQL leaves the suffix off the login of a bot and has no author where the account was deleted.
+func (a *actorNode) user() User {
+	if a == nil || a.Login == "" {
+		return User{Login: "ghost"}
+	}
+	user := User{Login: a.Login, Bot: a.Typename == "Bot"}
+	if user.Bot {
+		user.Login = strings.TrimSuffix(user.Login, "[bot]") + "[bot]"
+	}
+	return user
+}
+
+type requestNode struct{ RequestedReviewer *actorNode }
+
+// logins lists those of people and bots; a team, or someone the token cannot see, has none.
+func logins(requests connection[requestNode]) []string {
+	var all []string
+	for _, r := range requests.Nodes {
+		if r.RequestedReviewer != nil && r.RequestedReviewer.Login != "" {
+			all = append(all, r.RequestedReviewer.user().Login)
+		}
+	}
+	return all
+}
+
+type listNode struct {
+	Number         int
+	Title          string
+	HeadRefOid     string
+	IsDraft        bool
+	UpdatedAt      time.Time
+	Author         *actorNode
+	ReviewRequests connection[requestNode]
+}
+
+func (n listNode) listed(repo Repo) Listed {
+	return Listed{
+		Ref: Ref{Repo: repo, Number: n.Number}, Title: n.Title, HeadSHA: n.HeadRefOid, Draft: n.IsDraft,
+		Author: n.Author.user(), Requested: logins(n.ReviewRequests), UpdatedAt: n.UpdatedAt,
+	}
+}
+
+// bigInt is GraphQL's BigInt, which GitHub sends as a string because JavaScript has no such numbers.
+type bigInt int64
+
+func (b *bigInt) UnmarshalJSON(data []byte) error {
+	n, err := strconv.ParseInt(string(bytes.Trim(data, `"`)), 10, 64)
+	*b = bigInt(n)
+	return err
+}

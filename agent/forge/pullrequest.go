@@ -1,0 +1,164 @@
+package forge
+
+import "time"
+
+// PullRequest is everything a decision about one pull request rests on, read as one consistent snapshot: reviews,
+// comments and checks all belong to the head named in it. Lists are complete and oldest first.
+type PullRequest struct {
+	Ref
+	ID      string // GraphQL node id
+	Title   string
+	Body    string // Markdown as its author wrote it: untrusted text
+	URL     string // its page
+	Author  User
+	Open    bool
+	Merged  bool
+	Draft   bool
+	Fork    bool // the head lives in another repository
+	InQueue bool // waits in a merge queue
+
+	MaintainerCanModify bool // the author lets maintainers push to the head branch of a fork
+
+	Head Branch // what is proposed
+	Base Branch // where it is to go; SHA is the branch's tip now, and empty when the branch is gone
+
+	Labels    []string
+	Requested []string // logins of the people and bots whose review is asked for; teams are not among them
+	Reviews   []Review
+	Comments  []Comment // comments on the conversation, not on lines
+	Checks    []Check   // check runs and commit statuses of Head.SHA
+
+	Mergeable Mergeable
+	Behind    bool   // the branch has to be brought up to date with its base before a merge
+	MergeSHA  string // the commit that merged it, empty before
+
+	UpdatedAt        time.Time
+	Viewer           string     // login the token belongs to
+	ViewerPermission Permission // what that login may do here
+}
+
+// Branch is one end of a pull request.
+type Branch struct {
+	Repo Repo   // zero when the repository was deleted
+	Name string // without refs/heads/
+	SHA  string
+}
+
+// User is an account. Login of an app's bot always carries its "[bot]" suffix, and that of a deleted account is
+// "ghost", as GitHub's pages show them.
+type User struct {
+	Login string
+	Bot   bool
+}
+
+// Review states, as in Review.State.
+const (
+	Approved         = "APPROVED"
+	ChangesRequested = "CHANGES_REQUESTED"
+	Commented        = "COMMENTED"
+	Dismissed        = "DISMISSED"
+)
+
+// Review is a submitted review. A pending one is not listed.
+type Review struct {
+	ID          int64
+	Author      User
+	State       string // APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED
+	Body        string // untrusted text
+	SHA         string // the commit reviewed; empty when GitHub no longer has it
+	SubmittedAt time.Time
+	EditedAt    *time.Time // nil when the body is as first submitted
+	URL         string
+}
+
+// Comment is a comment on the conversation.
+type Comment struct {
+	ID          int64
+	Author      User
+	Association string // OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE …; says nothing certain about write access
+	Body        string // untrusted text
+	CreatedAt   time.Time
+	EditedAt    *time.Time // nil when never edited
+	URL         string
+}
+
+// CheckKind tells GitHub's two ways of reporting on a commit apart.
+type CheckKind string
+
+// The kinds of check.
+const (
+	CheckRun CheckKind = "check-run" // https://docs.github.com/rest/checks
+	Status   CheckKind = "status"    // https://docs.github.com/rest/commits/statuses
+)
+
+// CheckState is the outcome of a check, one scale for both kinds.
+type CheckState string
+
+// The outcomes. A required check is satisfied by success, neutral and skipped
+// (https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
+// Timeouts, failed starts, stale runs and whatever GitHub may add later count as failure.
+const (
+	CheckPending        CheckState = "pending"
+	CheckSuccess        CheckState = "success"
+	CheckFailure        CheckState = "failure"
+	CheckNeutral        CheckState = "neutral"
+	CheckSkipped        CheckState = "skipped"
+	CheckCancelled      CheckState = "cancelled"
+	CheckActionRequired CheckState = "action_required"
+)
+
+// Check is one check run or commit status of the head.
+type Check struct {
+	Name     string
+	App      string // slug of the app that reports it; empty for a status
+	Kind     CheckKind
+	State    CheckState
+	Required bool // branch protection demands it
+	URL      string
+	Summary  string // one line: the check run's title, the status's description; untrusted text
+}
+
+// Mergeable is GitHub's answer whether head merges into base without conflict.
+type Mergeable string
+
+// The answers. GitHub computes the answer in the background: unknown means ask again in a moment
+// (https://docs.github.com/rest/pulls/pulls#get-a-pull-request).
+const (
+	MergeableUnknown     Mergeable = "unknown"
+	MergeableClean       Mergeable = "clean"
+	MergeableConflicting Mergeable = "conflicting"
+)
+
+// Permission is what a login may do in a repository: admin, maintain, write, triage, read or none.
+type Permission string
+
+// CanWrite reports whether the permission includes pushing, which is what makes a person's word count here.
+func (p Permission) CanWrite() bool { return p == "admin" || p == "maintain" || p == "write" }
+
+// Listed is a pull request in a list of open ones: enough to see whether it has to be looked at.
+type Listed struct {
+	Ref
+	Title     string
+	HeadSHA   string
+	Draft     bool
+	Author    User
+	Requested []string // logins, as in PullRequest.Requested
+	UpdatedAt time.Time
+}
+
+// FailedCheck is a check that did not pass, with what its author was told.
+type FailedCheck struct {
+	Name        string
+	URL         string
+	Summary     string // at most 16 KiB; untrusted text, as is everything below
+	Text        string // at most 64 KiB
+	Annotations []Annotation
+}
+
+// Annotation is one remark of a check on a line.
+type Annotation struct {
+	Path    string
+	Line    int    // 1-based line of the file at the checked commit; the last line of a range
+	Level   string // notice, warning or failure
+	Message string // at most 4 KiB
+}

@@ -1,0 +1,256 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	snapshotPages = 20 // of each list: 1,000 reviews, 1,000 comments, 2,000 checks
+	snapshotTries = 4  // a pull request may change while its pages are read
+	snapshotPause = 500 * time.Millisecond
+)
+
+// errMoving: the pages read do not belong together.
+var errMoving = errors.New("the pull request keeps changing while it is read")
+
+// PullRequest reads a pull request whole, as it stood at one moment: when it changes between two pages, or when
+// GitHub has not yet connected the newest push with its commit, the reading starts over, and after four tries it is
+// an ErrUnavailable. More than 1,000 reviews, 1,000 comments or 2,000 checks are an error, never a shorter list.
+func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) {
+	op := "read " + ref.String()
+	for try := 1; ; try++ {
+		pr, err := c.snapshot(ctx, ref)
+		if !errors.Is(err, errMoving) {
+			return pr, c.failed(op, err)
+		}
+		if try == snapshotTries || !sleep(ctx, snapshotPause*time.Duration(try)) {
+			return PullRequest{}, &Error{Op: op, Message: errMoving.Error(), Remedy: "try again", kind: ErrUnavailable, cause: ctx.Err()}
+		}
+	}
+}
+
+// snapshot makes one try. All three lists are paged by the same query; one that is read to its end answers further
+// pages with nothing.
+func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
+	variables := map[string]any{"owner": ref.Owner, "name": ref.Name, "number": ref.Number}
+	var pr PullRequest
+	for page := 1; ; page++ {
+		var data snapshotData
+		if err := c.query(ctx, pullRequestQuery, variables, &data); err != nil {
+			return PullRequest{}, err
+		}
+		if data.Repository == nil || data.Repository.PullRequest == nil {
+			return PullRequest{}, c.missing()
+		}
+		node := data.Repository.PullRequest
+		next := node.head(ref)
+		next.Viewer = data.Viewer.Login
+		next.ViewerPermission = Permission(lower(data.Repository.ViewerPermission))
+		if page > 1 && !sameMoment(pr, next) {
+			return PullRequest{}, errMoving
+		}
+		commit := node.commit()
+		if commit.Oid != next.Head.SHA {
+			return PullRequest{}, errMoving
+		}
+		next.Reviews = slices.Concat(node.reviews(), pr.Reviews)
+		next.Comments = slices.Concat(node.comments(), pr.Comments)
+		next.Checks = slices.Concat(pr.Checks, commit.checks())
+		pr = next
+
+		more := advance(variables, "reviewsBefore", node.Reviews.PageInfo.HasPreviousPage, node.Reviews.PageInfo.StartCursor)
+		more = advance(variables, "commentsBefore", node.Comments.PageInfo.HasPreviousPage, node.Comments.PageInfo.StartCursor) || more
+		if commit.StatusCheckRollup != nil {
+			info := commit.StatusCheckRollup.Contexts.PageInfo
+			more = advance(variables, "checksAfter", info.HasNextPage, info.EndCursor) || more
+		}
+		if node.Labels.PageInfo.HasNextPage || node.ReviewRequests.PageInfo.HasNextPage || more && page == snapshotPages {
+			return PullRequest{}, fmt.Errorf("it has more labels, reviewers, reviews, comments or checks than this program reads: decide it by hand")
+		}
+		if !more {
+			return pr, nil
+		}
+	}
+}
+
+// advance moves a list's cursor to the page just read and reports whether another one follows. An empty page has no
+// cursor and leaves the last one, so that the next answer is empty again rather than the first page.
+func advance(variables map[string]any, name string, more bool, cursor string) bool {
+	if cursor != "" {
+		variables[name] = cursor
+	}
+	return more
+}
+
+// sameMoment compares all that belongs to the pull request itself on two pages.
+func sameMoment(a, b PullRequest) bool {
+	return a.Head == b.Head && a.Base == b.Base && a.Open == b.Open && a.Draft == b.Draft &&
+		a.UpdatedAt.Equal(b.UpdatedAt) && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Requested, b.Requested)
+}
+
+type snapshotData struct {
+	Viewer     struct{ Login string }
+	Repository *struct {
+		ViewerPermission string
+		PullRequest      *pullRequestNode
+	}
+}
+
+type oidNode struct{ Oid string }
+
+type repoNode struct{ NameWithOwner string }
+
+func (r *repoNode) repo() Repo {
+	if r == nil {
+		return Repo{}
+	}
+	repo, _ := ParseRepo(r.NameWithOwner)
+	return repo
+}
+
+type pullRequestNode struct {
+	ID, Title, Body, URL, State, Mergeable, MergeStateStatus string
+	Number                                                   int
+	IsDraft, Merged, IsCrossRepository                       bool
+	MaintainerCanModify, IsInMergeQueue                      bool
+	UpdatedAt                                                time.Time
+	Author                                                   *actorNode
+	HeadRefName, HeadRefOid, BaseRefName                     string
+	HeadRepository, BaseRepository                           *repoNode
+	BaseRef                                                  *struct{ Target *oidNode }
+	MergeCommit                                              *oidNode
+	Labels                                                   connection[struct{ Name string }]
+	ReviewRequests                                           connection[requestNode]
+	Reviews                                                  connection[reviewNode]
+	Comments                                                 connection[commentNode]
+	Commits                                                  connection[struct{ Commit commitNode }]
+}
+
+// head translates all but the paged lists.
+func (n *pullRequestNode) head(ref Ref) PullRequest {
+	pr := PullRequest{
+		Ref: ref, ID: n.ID, Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.user(),
+		Open: n.State == "OPEN", Merged: n.Merged, Draft: n.IsDraft, Fork: n.IsCrossRepository, InQueue: n.IsInMergeQueue,
+		MaintainerCanModify: n.MaintainerCanModify,
+		Head:                Branch{Repo: n.HeadRepository.repo(), Name: n.HeadRefName, SHA: n.HeadRefOid},
+		Base:                Branch{Repo: n.BaseRepository.repo(), Name: n.BaseRefName},
+		Requested:           logins(n.ReviewRequests),
+		Mergeable:           mergeable(n.Mergeable),
+		Behind:              n.MergeStateStatus == "BEHIND",
+		UpdatedAt:           n.UpdatedAt,
+	}
+	if n.BaseRef != nil && n.BaseRef.Target != nil {
+		pr.Base.SHA = n.BaseRef.Target.Oid
+	}
+	if n.MergeCommit != nil {
+		pr.MergeSHA = n.MergeCommit.Oid
+	}
+	for _, label := range n.Labels.Nodes {
+		pr.Labels = append(pr.Labels, label.Name)
+	}
+	return pr
+}
+
+func mergeable(state string) Mergeable {
+	switch state {
+	case "MERGEABLE":
+		return MergeableClean
+	case "CONFLICTING":
+		return MergeableConflicting
+	}
+	return MergeableUnknown
+}
+
+type reviewNode struct {
+	FullDatabaseID bigInt
+	Author         *actorNode
+	State, Body    string
+	SubmittedAt    *time.Time
+	LastEditedAt   *time.Time
+	Commit         *oidNode
+	URL            string
+}
+
+func (n *pullRequestNode) reviews() []Review {
+	var all []Review
+	for _, r := range n.Reviews.Nodes {
+		if r.State == "PENDING" || r.SubmittedAt == nil {
+			continue // its author alone sees it, and has not said it yet
+		}
+		review := Review{
+			ID: int64(r.FullDatabaseID), Author: r.Author.user(), State: r.State, Body: r.Body,
+			SubmittedAt: *r.SubmittedAt, EditedAt: r.LastEditedAt, URL: r.URL,
+		}
+		if r.Commit != nil {
+			review.SHA = r.Commit.Oid
+		}
+		all = append(all, review)
+	}
+	return all
+}
+
+type commentNode struct {
+	FullDatabaseID    bigInt
+	Author            *actorNode
+	AuthorAssociation string
+	Body              string
+	CreatedAt         time.Time
+	LastEditedAt      *time.Time
+	URL               string
+}
+
+func (n *pullRequestNode) comments() []Comment {
+	var all []Comment
+	for _, c := range n.Comments.Nodes {
+		all = append(all, Comment{
+			ID: int64(c.FullDatabaseID), Author: c.Author.user(), Association: c.AuthorAssociation, Body: c.Body,
+			CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, URL: c.URL,
+		})
+	}
+	return all
+}
+
+type commitNode struct {
+	Oid               string
+	StatusCheckRollup *struct{ Contexts connection[checkNode] } // null when nothing has reported
+}
+
+func (n *pullRequestNode) commit() commitNode {
+	if len(n.Commits.Nodes) == 0 {
+		return commitNode{}
+	}
+	return n.Commits.Nodes[0].Commit
+}
+
+// checkNode is the union of a check run and a commit status.
+type checkNode struct {
+	Typename                               string `json:"__typename"`
+	Name, Status, Conclusion, DetailsURL   string
+	Title                                  string
+	Context, State, TargetURL, Description string
+	IsRequired                             bool
+	CheckSuite                             *struct{ App *struct{ Slug string } }
+}
+
+func (n commitNode) checks() []Check {
+	if n.StatusCheckRollup == nil {
+		return nil
+	}
+	var all []Check
+	for _, c := range n.StatusCheckRollup.Contexts.Nodes {
+		if c.Typename == "StatusContext" {
+			all = append(all, Check{Name: c.Context, Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL, Summary: c.Description})
+			continue
+		}
+		check := Check{Name: c.Name, Kind: CheckRun, State: runState(c.Status, c.Conclusion), Required: c.IsRequired, URL: c.DetailsURL, Summary: c.Title}
+		if c.CheckSuite != nil && c.CheckSuite.App != nil {
+			check.App = c.CheckSuite.App.Slug
+		}
+		all = append(all, check)
+	}
+	return all
+}

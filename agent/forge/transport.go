@@ -1,0 +1,171 @@
+package forge
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxAnswer      = 32 << 20         // bytes of one answer; GitHub's largest that we ask for is far below
+	attemptTimeout = 40 * time.Second // one request and its answer; GitHub gives up on its own after 10 s
+	readTries      = 3                // of a read that met 5xx or a broken connection
+	longestWait    = time.Minute      // for a rate limit, before it becomes the caller's matter
+	limitTries     = 3                // refusals by rate limit that are waited for within one call
+)
+
+// transport adds what every call needs: identity, a bound on time and size, patience with limits, second tries of
+// reads, and one reading of refusals. It answers with a whole body in memory, or an error.
+type transport struct {
+	base  http.RoundTripper
+	host  string // the only one that gets the token
+	token token
+}
+
+func newTransport(cfg Config, host string) *transport {
+	base := cfg.Transport
+	if base == nil {
+		own := http.DefaultTransport.(*http.Transport).Clone()
+		own.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+		own.ResponseHeaderTimeout = attemptTimeout
+		base = own
+	}
+	return &transport{base: base, host: host, token: token(cfg.Token)}
+}
+
+type readKey struct{}
+
+// asRead marks a POST that only reads, as a GraphQL query does, so that it may be sent again.
+func asRead(ctx context.Context) context.Context { return context.WithValue(ctx, readKey{}, true) }
+
+func isRead(req *http.Request) bool {
+	return req.Method == http.MethodGet || req.Method == http.MethodHead || req.Context().Value(readKey{}) != nil
+}
+
+// RoundTrip sends a request, several times when that is safe: a write only after GitHub refused it for a rate limit,
+// which means that nothing was done, never after an answer that was lost or was a 5xx.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != t.host {
+		return nil, errors.New("refusing to send a request to a host that is not the configured GitHub")
+	}
+	tries, limits := 0, 0
+	for {
+		response, err := t.attempt(req)
+		var refusal *Error
+		if !errors.As(err, &refusal) {
+			return response, err
+		}
+		wait := refusal.RetryAfter
+		if errors.Is(err, ErrRateLimited) {
+			if limits++; limits >= limitTries || wait > longestWait {
+				return nil, err
+			}
+		} else {
+			if tries++; !isRead(req) || !errors.Is(err, ErrUnavailable) || tries >= readTries {
+				return nil, err
+			}
+			wait = time.Duration(tries) * (200*time.Millisecond + rand.N(400*time.Millisecond))
+		}
+		if !sleep(req.Context(), wait) {
+			return nil, err
+		}
+	}
+}
+
+// sleep waits, and reports whether there is time left to go on. It does not begin a wait that the context's deadline
+// would cut short.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// attempt sends the request once and reads the answer whole. Refusals and failures of the network come back as *Error.
+func (t *transport) attempt(original *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(original.Context(), attemptTimeout)
+	defer cancel()
+	req := original.Clone(ctx)
+	if original.GetBody != nil {
+		body, err := original.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		req.Body = body
+	}
+	req.Header.Set("Authorization", "Bearer "+string(t.token))
+
+	response, err := t.base.RoundTrip(req)
+	if err != nil {
+		return nil, t.token.broken(original.Context(), err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, t.token.broken(original.Context(), err)
+	case len(body) > maxAnswer:
+		return nil, fmt.Errorf("GitHub's answer is larger than %d MiB", maxAnswer>>20)
+	case response.StatusCode >= 400:
+		return nil, t.token.refused(response, body, time.Now())
+	}
+	// go-github keeps a memory of the limits it was told, and refuses calls by it that are waited for here.
+	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		response.Header.Del(name)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, nil
+}
+
+// broken tells a call that its caller ended from one that the network ended.
+func (t token) broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &Error{Message: "no answer: " + t.clean(err.Error()), Remedy: "check the network and github.api_url", kind: ErrUnavailable}
+}
+
+// limitedFor reads GitHub's ways to say "later": 403 or 429, with Retry-After, or with a budget of zero and the time
+// it is filled again, or with neither, and then a minute is asked for.
+// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
+func limitedFor(response *http.Response, message string, now time.Time) (time.Duration, bool) {
+	if response.StatusCode != http.StatusForbidden && response.StatusCode != http.StatusTooManyRequests {
+		return 0, false
+	}
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, 86400)) * time.Second, true
+	}
+	if wait, ok := untilReset(response.Header, now); ok {
+		return wait, true
+	}
+	secondary := strings.Contains(strings.ToLower(message), "rate limit")
+	return time.Minute, secondary || response.StatusCode == http.StatusTooManyRequests
+}
+
+// untilReset reads how long a used-up budget stays so.
+func untilReset(header http.Header, now time.Time) (time.Duration, bool) {
+	if header.Get("X-RateLimit-Remaining") != "0" {
+		return 0, false
+	}
+	reset, err := strconv.ParseInt(cmp.Or(header.Get("X-RateLimit-Reset"), "0"), 10, 64)
+	if err != nil || reset <= 0 {
+		return time.Minute, true
+	}
+	return min(max(time.Unix(reset, 0).Sub(now), time.Second), 24*time.Hour), true
+}
