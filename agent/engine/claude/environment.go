@@ -48,6 +48,8 @@ func (e *Engine) environment(home string) []string {
 		"DISABLE_TELEMETRY=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
+		// Commit messages are foreign text and have no place in the system prompt.
+		"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS=1",
 		// Without these git asks the machine's credential helper, or the terminal.
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_TERMINAL_PROMPT=0",

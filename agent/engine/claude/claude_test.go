@@ -1,5 +1,0 @@
-package claude_test
-
-import "os"
-
-func path() string { return "PATH=" + os.Getenv("PATH") }
