@@ -1,0 +1,156 @@
+package source
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// GitHub takes the webhooks of GitHub and GitHub Enterprise Server
+// (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
+type GitHub struct {
+	// Secret is the webhook's secret. Without one every request is believed.
+	Secret string
+}
+
+// githubType is how GitHub writes event types; the type stands in a frame's head,
+// where nothing else may get in.
+var githubType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// Accept verifies a request over its body's bytes and describes it. Its errors are
+// sentences for the sender; one that wraps ErrUnauthorized is about the signature.
+// The event's payload is the JSON that GitHub wrote, whether it came as the body or
+// in the form field "payload".
+func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error) {
+	if err := g.verify(header.Get("X-Hub-Signature-256"), body); err != nil {
+		return event.Event{}, err
+	}
+	kind := header.Get("X-GitHub-Event")
+	if !githubType.MatchString(kind) {
+		return event.Event{}, errors.New("the header X-GitHub-Event is missing or is no event's name")
+	}
+	payload, err := githubPayload(header.Get("Content-Type"), body)
+	if err != nil {
+		return event.Event{}, err
+	}
+	delivery := clip(header.Get("X-GitHub-Delivery"))
+	if delivery == "" {
+		delivery = hashDelivery(name, body, at)
+	}
+	e := event.Event{
+		Source: name, Delivery: delivery, Type: kind,
+		ReceivedAt: at.UTC().Truncate(time.Millisecond),
+		Headers:    keep(header, githubHeader),
+		Payload:    payload,
+	}
+	describeGitHub(&e)
+	return e, nil
+}
+
+// verify checks the signature as GitHub asks for it
+// (https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries).
+func (g GitHub) verify(signature string, body []byte) error {
+	if g.Secret == "" {
+		return nil
+	}
+	if signature == "" {
+		return fmt.Errorf("%w: the header X-Hub-Signature-256 is missing; set the relay's secret in the webhook's settings", ErrUnauthorized)
+	}
+	digest, found := strings.CutPrefix(signature, "sha256=")
+	got, err := hex.DecodeString(digest)
+	if !found || err != nil {
+		return fmt.Errorf(`%w: the header X-Hub-Signature-256 is not "sha256=" and a hexadecimal number`, ErrUnauthorized)
+	}
+	mac := hmac.New(sha256.New, []byte(g.Secret))
+	mac.Write(body)
+	if !hmac.Equal(got, mac.Sum(nil)) {
+		return fmt.Errorf("%w: the signature does not match the body; the webhook's secret and the relay's have to be the same", ErrUnauthorized)
+	}
+	return nil
+}
+
+func githubHeader(name string) bool {
+	return name == "Content-Type" || name == "User-Agent" || name == "X-Hub-Signature-256" ||
+		strings.HasPrefix(name, "X-Github-")
+}
+
+// githubPayload finds the JSON in a body of either of the two content types that
+// GitHub offers. Unknown types are read as JSON.
+func githubPayload(contentType string, body []byte) ([]byte, error) {
+	payload := body
+	if mediaType, _, _ := mime.ParseMediaType(contentType); mediaType == "application/x-www-form-urlencoded" {
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return nil, errors.New("the body is no readable form")
+		}
+		if len(form["payload"]) != 1 {
+			return nil, errors.New("the form has to have the field payload exactly once")
+		}
+		payload = []byte(form.Get("payload"))
+	}
+	if !json.Valid(payload) {
+		return nil, errors.New("the payload is not JSON")
+	}
+	return payload, nil
+}
+
+// numbered is anything of GitHub's that has a number in its repository.
+type numbered struct {
+	Number int `json:"number"`
+}
+
+// run is a check run, check suite or workflow run; it belongs to pull requests.
+type run struct {
+	PullRequests []numbered `json:"pull_requests"`
+}
+
+// githubSummary is the little of a payload that events are filtered by.
+type githubSummary struct {
+	Action      string   `json:"action"`
+	Number      int      `json:"number"`
+	PullRequest numbered `json:"pull_request"`
+	Issue       numbered `json:"issue"`
+	CheckRun    run      `json:"check_run"`
+	CheckSuite  run      `json:"check_suite"`
+	WorkflowRun run      `json:"workflow_run"`
+	Repository  struct {
+		FullName string `json:"full_name"`
+	} `json:"repository"`
+	Sender struct {
+		Login string `json:"login"`
+	} `json:"sender"`
+}
+
+// describeGitHub fills in what the payload says of itself. A payload of another shape
+// is an event all the same, only described by less: Unmarshal goes on behind a value
+// of the wrong type, and what it did find is good.
+func describeGitHub(e *event.Event) {
+	var s githubSummary
+	if err := json.Unmarshal(e.Payload, &s); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+		return
+	}
+	e.Action = clip(s.Action)
+	e.Repo = clip(s.Repository.FullName)
+	e.Sender = clip(s.Sender.Login)
+	numbers := []numbered{s.PullRequest, s.Issue, {s.Number}}
+	for _, r := range []run{s.CheckRun, s.CheckSuite, s.WorkflowRun} {
+		numbers = append(numbers, r.PullRequests...)
+	}
+	for _, n := range numbers {
+		if n.Number > 0 {
+			e.Number = n.Number
+			return
+		}
+	}
+}
