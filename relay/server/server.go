@@ -1,0 +1,157 @@
+// Package server owns the relay's HTTP side: webhooks come in, event streams go out,
+// and both keep to their limits of time and memory. What is stored belongs to the
+// hub's store.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	stdlog "log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+)
+
+// Limits that hold for every relay.
+const (
+	// MaxBodyBytes bounds a webhook's body: GitHub's 25 MB, and headroom.
+	MaxBodyBytes = 26 << 20
+	// maxBodiesBytes bounds the bodies of all webhooks being taken at one time.
+	maxBodiesBytes = 256 << 20
+
+	headerTimeout   = 10 * time.Second
+	idleTimeout     = 2 * time.Minute
+	shutdownTimeout = 8 * time.Second
+)
+
+// Source verifies and describes the webhooks of one kind of sender. An error that
+// wraps source.ErrUnauthorized is answered 401, any other 400 with its text.
+type Source interface {
+	Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error)
+}
+
+// Config is what a relay needs.
+type Config struct {
+	// Listener takes the connections; Run closes it. It has to be on a loopback
+	// address, since nothing yet says who may read.
+	Listener net.Listener
+	// Store keeps the log. It stays the caller's to close, after Run.
+	Store hub.Store
+	// Sources are the endpoints below /webhooks/, by name.
+	Sources map[string]Source
+	// Retention is how long events are kept; zero keeps them all.
+	Retention time.Duration
+	// Heartbeat is the time between two signs of life on a stream; zero means 15 s.
+	Heartbeat time.Duration
+	// WriteTimeout is how long a subscriber may take to read what was sent to it
+	// before it is cut off; zero means 30 s.
+	WriteTimeout time.Duration
+}
+
+// Server is one relay.
+type Server struct {
+	config   Config
+	hub      *hub.Hub
+	bodies   *semaphore.Weighted
+	stopping chan struct{}
+}
+
+// New builds a relay over a store. It refuses a listener that others could reach.
+func New(ctx context.Context, config Config) (*Server, error) {
+	address, ok := config.Listener.Addr().(*net.TCPAddr)
+	if !ok || !address.IP.IsLoopback() {
+		return nil, fmt.Errorf("the relay cannot listen on %s: it has no access tokens, so anybody could read the events there; listen on a loopback address such as 127.0.0.1:8080", config.Listener.Addr())
+	}
+	if config.Heartbeat == 0 {
+		config.Heartbeat = 15 * time.Second
+	}
+	if config.WriteTimeout == 0 {
+		config.WriteTimeout = 30 * time.Second
+	}
+	events, err := hub.New(ctx, config.Store, config.Retention)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		config:   config,
+		hub:      events,
+		bodies:   semaphore.NewWeighted(maxBodiesBytes),
+		stopping: make(chan struct{}),
+	}, nil
+}
+
+// Run serves until ctx ends. Then webhooks that are being taken are answered, streams
+// are ended, and Run returns nil. It can run once.
+func (s *Server) Run(ctx context.Context) error {
+	log := zerolog.Ctx(ctx)
+	// Requests outlive ctx: it ends when the relay begins to stop.
+	requests := context.WithoutCancel(ctx)
+	server := &http.Server{
+		Handler:           s.routes(),
+		BaseContext:       func(net.Listener) context.Context { return requests },
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          stdlog.New(log, "", 0),
+	}
+	hubCtx, stopHub := context.WithCancel(requests)
+	defer stopHub()
+	var group errgroup.Group
+	group.Go(func() error { return s.hub.Run(hubCtx) })
+	group.Go(func() error {
+		// The hub stops last: webhooks still being taken need it.
+		defer stopHub()
+		return s.serve(ctx, server)
+	})
+	return group.Wait()
+}
+
+func (s *Server) serve(ctx context.Context, server *http.Server) error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(s.config.Listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	close(s.stopping)
+	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	err := server.Shutdown(deadline)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("connections did not end within %s: %w", shutdownTimeout, err), server.Close())
+	}
+	<-failed // http.ErrServerClosed, since Shutdown was called
+	return err
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /webhooks/{source}", s.takeWebhook)
+	mux.HandleFunc("GET /events", s.streamEvents)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	mux.HandleFunc("GET /readyz", s.readiness)
+	return mux
+}
+
+// readiness says whether a webhook could be stored and a cursor be served.
+func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if err := s.hub.Ready(ctx); err != nil {
+		zerolog.Ctx(r.Context()).Error().Err(err).Msg("the store cannot be reached")
+		refuse(w, http.StatusServiceUnavailable, "the store cannot be reached; the relay's log says why")
+		return
+	}
+	reply(w, http.StatusOK, map[string]string{"status": "ready"})
+}
