@@ -1,0 +1,212 @@
+// Package client follows a relay from a cursor and never loses its place. It owns the
+// connection: noticing that one is dead, making the next, and resuming behind the last
+// message that was dealt with. It stores nothing; a caller that wants to resume after
+// its own restart keeps the cursor. It is the only importer of r3labs/sse.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/r3labs/sse/v2"
+	"gopkg.in/cenkalti/backoff.v1"
+
+	"touchstone/relay/event"
+)
+
+// Places to begin at other than a cursor.
+const (
+	// Oldest is before the oldest event the relay still has.
+	Oldest = "oldest"
+	// Now is behind the newest event.
+	Now = "now"
+)
+
+// Client follows one relay. Its zero value with a URL is ready to use.
+type Client struct {
+	// URL is the relay's address, such as http://127.0.0.1:8080.
+	URL string
+	// Token, if set, is sent as the bearer token.
+	Token string
+	// Filter leaves out events at the relay; the zero Filter lets everything through.
+	Filter event.Filter
+	// OnState, if set, is called when a connection is made or lost, from the
+	// goroutine that Follow runs in.
+	OnState func(State)
+	// IdleTimeout is how long the relay may be silent before the connection counts as
+	// dead; zero means 45 s, three of the relay's heartbeats.
+	IdleTimeout time.Duration
+}
+
+// State is a change of the connection.
+type State struct {
+	// Connected is true when the relay has begun to answer.
+	Connected bool
+	// Err says why the connection was lost or could not be made; nil when Connected.
+	Err error
+	// Retry is the time until the next attempt; zero when Connected.
+	Retry time.Duration
+}
+
+// permanentError is one that no further attempt would change.
+type permanentError struct{ error }
+
+// Follow hands every message behind after to handle, one at a time and in the log's
+// order, and reconnects for as long as ctx lives. After is a cursor as event.Cursor
+// prints it, Oldest, or Now; the empty string is Now. A message counts as dealt with,
+// and the cursor moves past it, when handle returns nil.
+//
+// Follow ends with ctx's error; with handle's error, wrapped; or when the relay's
+// answer says that asking again is useless (400, 401 and 403).
+func (c *Client) Follow(ctx context.Context, after string, handle func(context.Context, event.Message) error) error {
+	address, err := c.address(after)
+	if err != nil {
+		return err
+	}
+	f := &follower{client: c, address: address, after: after, handle: handle}
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.Multiplier, wait.MaxInterval = 200*time.Millisecond, 2, 15*time.Second
+	wait.MaxElapsedTime = 0 // it never gives up
+	for {
+		progress, err := f.connect(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if permanent := new(permanentError); errors.As(err, permanent) {
+			return permanent.error
+		}
+		if progress {
+			wait.Reset()
+		}
+		delay := wait.NextBackOff()
+		c.report(State{Err: err, Retry: delay})
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(delay):
+		}
+	}
+}
+
+// address checks what the caller gave and builds the stream's URL.
+func (c *Client) address(after string) (string, error) {
+	u, err := url.Parse(c.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("%q is no relay's address; write one such as http://127.0.0.1:8080", c.URL)
+	}
+	if err := c.Filter.Validate(); err != nil {
+		return "", err
+	}
+	if after != "" && after != Oldest && after != Now {
+		if _, err := event.ParseCursor(after); err != nil {
+			return "", err
+		}
+	}
+	u = u.JoinPath("events")
+	u.RawQuery = c.Filter.Query().Encode()
+	return u.String(), nil
+}
+
+func (c *Client) report(s State) {
+	if c.OnState != nil {
+		c.OnState(s)
+	}
+}
+
+// follower is one Follow: the place in the log across connections.
+type follower struct {
+	client  *Client
+	address string
+	after   string // what to ask for next; a cursor once one is known
+	handle  func(context.Context, event.Message) error
+}
+
+// connect runs one connection to its end and reports whether it brought anything.
+func (f *follower) connect(ctx context.Context) (progress bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	idle := f.client.IdleTimeout
+	if idle == 0 {
+		idle = 45 * time.Second
+	}
+	stream := sse.NewClient(f.address, sse.ClientMaxBufferSize(event.MaxFrameBytes))
+	stream.Connection = &http.Client{Transport: &transport{idle: idle, cancel: cancel}}
+	// The library's own reconnecting would lose what it had cut off, and gives up.
+	stream.ReconnectStrategy = &backoff.StopBackOff{}
+	stream.ResponseValidator = func(_ *sse.Client, r *http.Response) error { return f.validate(r) }
+	f.setHeaders(stream)
+	// Frames that are already read keep coming after a cancel; they are not handled.
+	err = stream.SubscribeRawWithContext(ctx, func(frame *sse.Event) {
+		if ctx.Err() != nil {
+			return
+		}
+		progress = true
+		if err := f.deal(ctx, frame); err != nil {
+			cancel(err)
+		}
+	})
+	if ctx.Err() != nil {
+		return progress, context.Cause(ctx)
+	}
+	if err == nil {
+		err = errors.New("the relay ended the stream")
+	}
+	return progress, err
+}
+
+// setHeaders asks for the stream from the place that is acknowledged. "oldest" and
+// "now" go into the query; a cursor is sent as a browser would.
+func (f *follower) setHeaders(stream *sse.Client) {
+	if f.client.Token != "" {
+		stream.Headers["Authorization"] = "Bearer " + f.client.Token
+	}
+	switch f.after {
+	case "":
+	case Oldest, Now:
+		separator := "?"
+		if strings.Contains(f.address, "?") {
+			separator = "&"
+		}
+		stream.URL = f.address + separator + "after=" + f.after
+	default:
+		stream.Headers["Last-Event-ID"] = f.after
+	}
+}
+
+// validate reads the relay's answer to the request.
+func (f *follower) validate(r *http.Response) error {
+	if r.StatusCode == http.StatusOK {
+		f.client.report(State{Connected: true})
+		return nil
+	}
+	defer r.Body.Close()
+	// Whatever could be read is only for the message.
+	text, _ := io.ReadAll(io.LimitReader(r.Body, 1<<10))
+	err := fmt.Errorf("the relay answered %s: %s", r.Status, strings.TrimSpace(string(text)))
+	switch r.StatusCode {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
+		return permanentError{err}
+	}
+	return err
+}
+
+// deal hands one frame over and moves the cursor behind it.
+func (f *follower) deal(ctx context.Context, frame *sse.Event) error {
+	message, err := event.Decode(string(frame.Event), frame.Data, string(frame.ID))
+	if err != nil {
+		return fmt.Errorf("the relay sent what is no message: %w", err)
+	}
+	if err := f.handle(ctx, message); err != nil {
+		return permanentError{fmt.Errorf("handle message %s: %w", message.Cursor, err)}
+	}
+	if !message.Cursor.IsZero() {
+		f.after = message.Cursor.String()
+	}
+	return nil
+}
