@@ -14,23 +14,23 @@ import (
 // before anything is sent.
 const MaxBody = 65535
 
-// The events of a review, as in Review.Event of a draft.
+// The events of a review, as in Review.Event.
 const (
 	Approve        = "APPROVE"
 	RequestChanges = "REQUEST_CHANGES"
 )
 
-// Draft is a review to post. It always names its commit: without one GitHub would take whatever the head is when the
+// Review is a review to post. It always names its commit: without one GitHub would take whatever the head is when the
 // request arrives, which nobody may have read.
-type Draft struct {
+type Review struct {
 	SHA      string // the commit that was reviewed
 	Event    string // Approve or RequestChanges
-	Body     string // Markdown, not empty, at most MaxBody characters
-	Comments []LineComment
+	Body     string // Markdown of 1 to MaxBody characters
+	Comments []ReviewComment
 }
 
-// LineComment is a comment on lines of the diff.
-type LineComment struct {
+// ReviewComment is a comment on lines of the diff.
+type ReviewComment struct {
 	Path      string
 	StartLine int    // first line of a range within one hunk; 0 for a single line
 	Line      int    // last line, 1-based
@@ -42,7 +42,7 @@ type LineComment struct {
 type Posted struct {
 	ID   int64
 	URL  string
-	Kept int // line comments GitHub lists on it; -1 when they could not be counted
+	Kept int // line comments GitHub lists on it; -1 when they could not be counted, which does not undo the review
 }
 
 // Poster posts reviews.
@@ -54,56 +54,42 @@ func NewPoster(c *Client) *Poster { return &Poster{c} }
 // PostReview posts one review. It is never sent twice: after an ErrUnavailable, look at the pull request to learn
 // whether it is there. ErrBadAnchor means that a line is not part of the diff and nothing was posted; ErrSelfReview
 // that this login opened the pull request; ErrHeadMoved that the commit is no longer part of it.
-func (p *Poster) PostReview(ctx context.Context, ref Ref, draft Draft) (Posted, error) {
+func (p *Poster) PostReview(ctx context.Context, ref Ref, review Review) (Posted, error) {
 	op := "post a review on " + ref.String()
-	if draft.SHA == "" || draft.Event != Approve && draft.Event != RequestChanges {
+	if review.SHA == "" || review.Event != Approve && review.Event != RequestChanges {
 		return Posted{}, fmt.Errorf("%s: it needs the reviewed commit and the event %s or %s", op, Approve, RequestChanges)
 	}
-	if err := checkBody(draft.Body); err != nil {
+	if err := checkBody(review.Body); err != nil {
 		return Posted{}, fmt.Errorf("%s: %w", op, err)
 	}
-	request := &github.PullRequestReviewRequest{CommitID: &draft.SHA, Event: &draft.Event, Body: &draft.Body}
-	for _, comment := range draft.Comments {
+	request := &github.PullRequestReviewRequest{CommitID: &review.SHA, Event: &review.Event, Body: &review.Body}
+	for _, comment := range review.Comments {
 		request.Comments = append(request.Comments, comment.request())
 	}
-	review, _, err := p.c.rest.PullRequests.CreateReview(ctx, ref.Owner, ref.Name, ref.Number, request)
+	taken, _, err := p.c.rest.PullRequests.CreateReview(ctx, ref.Owner, ref.Name, ref.Number, request)
 	if err != nil {
 		return Posted{}, p.c.failed(op, err)
 	}
-	posted := Posted{ID: review.GetID(), URL: review.GetHTMLURL()}
-	if len(draft.Comments) > 0 {
-		posted.Kept = p.kept(ctx, ref, posted.ID)
+	posted := Posted{ID: taken.GetID(), URL: taken.GetHTMLURL()}
+	if len(review.Comments) > 0 {
+		posted.Kept = -1
+		if remarks, err := p.c.ReviewRemarks(ctx, ref, posted.ID); err == nil {
+			posted.Kept = len(remarks)
+		}
 	}
 	return posted, nil
 }
 
-func (l LineComment) request() *github.DraftReviewComment {
-	side := l.Side
+func (c ReviewComment) request() *github.DraftReviewComment {
+	side := c.Side
 	if side == "" {
 		side = "RIGHT"
 	}
-	comment := &github.DraftReviewComment{Path: &l.Path, Body: &l.Body, Line: &l.Line, Side: &side}
-	if l.StartLine > 0 && l.StartLine < l.Line {
-		comment.StartLine, comment.StartSide = &l.StartLine, &side
+	comment := &github.DraftReviewComment{Path: &c.Path, Body: &c.Body, Line: &c.Line, Side: &side}
+	if c.StartLine > 0 && c.StartLine < c.Line {
+		comment.StartLine, comment.StartSide = &c.StartLine, &side
 	}
 	return comment
-}
-
-// kept counts a review's comments. The review stands whatever comes of the count, so a failure is no error.
-func (p *Poster) kept(ctx context.Context, ref Ref, review int64) int {
-	count := 0
-	options := &github.ListOptions{PerPage: 100}
-	for {
-		page, response, err := p.c.rest.PullRequests.ListReviewComments(ctx, ref.Owner, ref.Name, ref.Number, review, options)
-		if err != nil {
-			return -1
-		}
-		count += len(page)
-		if response.NextPage == 0 {
-			return count
-		}
-		options.Page = response.NextPage
-	}
 }
 
 // Speaker comments and labels.

@@ -8,7 +8,6 @@ import (
 )
 
 const (
-	maxFailedPages  = 20 // of 100 check runs or statuses each
 	maxAnnotations  = 50 // of one check run
 	maxSummaryBytes = 16 << 10
 	maxTextBytes    = 64 << 10
@@ -46,7 +45,7 @@ func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]Fai
 	op := "read the failed checks of " + sha + " in " + repo.String()
 	var failed []FailedCheck
 	list := &github.ListCheckRunsOptions{ListOptions: github.ListOptions{PerPage: 100}}
-	for range maxFailedPages {
+	for range maxRestPages {
 		page, response, err := c.rest.Checks.ListCheckRunsForRef(ctx, repo.Owner, repo.Name, sha, list)
 		if err != nil {
 			return nil, c.failed(op, err)
@@ -93,7 +92,7 @@ func (c *Client) failedRun(ctx context.Context, repo Repo, run *github.CheckRun)
 func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]FailedCheck, error) {
 	var failed []FailedCheck
 	list := &github.ListOptions{PerPage: 100}
-	for range maxFailedPages {
+	for range maxRestPages {
 		combined, response, err := c.rest.Repositories.GetCombinedStatus(ctx, repo.Owner, repo.Name, sha, list)
 		if err != nil {
 			return nil, err

@@ -21,6 +21,9 @@ import (
 // DefaultAPIURL is the API of github.com.
 const DefaultAPIURL = "https://api.github.com/"
 
+// maxRestPages bounds every list read by REST, in pages of 100.
+const maxRestPages = 20
+
 // Config says which GitHub to talk to, and as whom.
 type Config struct {
 	APIURL    string            // root of the REST API; empty means DefaultAPIURL, a GitHub Enterprise Server's is https://host/api/v3/
@@ -124,4 +127,27 @@ func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permi
 		return "", c.failed(fmt.Sprintf("read what %s may do in %s", login, repo), err)
 	}
 	return Permission(level.GetPermission()), nil
+}
+
+// ReviewRemarks returns the line comments of one review, in GitHub's order. More than 2,000 are an error.
+func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]ReviewRemark, error) {
+	op := fmt.Sprintf("read the comments of review %d on %s", review, ref)
+	var all []ReviewRemark
+	list := &github.ListOptions{PerPage: 100}
+	for range maxRestPages {
+		page, response, err := c.rest.PullRequests.ListReviewComments(ctx, ref.Owner, ref.Name, ref.Number, review, list)
+		if err != nil {
+			return nil, c.failed(op, err)
+		}
+		for _, remark := range page {
+			all = append(all, ReviewRemark{
+				Path: remark.GetPath(), Line: remark.GetLine(), Side: remark.GetSide(), Body: remark.GetBody(), URL: remark.GetHTMLURL(),
+			})
+		}
+		if response.NextPage == 0 {
+			return all, nil
+		}
+		list.Page = response.NextPage
+	}
+	return nil, &Error{Op: op, Message: "there are more than this program reads"}
 }

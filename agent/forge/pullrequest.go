@@ -24,7 +24,7 @@ type PullRequest struct {
 
 	Labels    []string
 	Requested []string // logins of the people and bots whose review is asked for; teams are not among them
-	Reviews   []Review
+	Reviews   []SubmittedReview
 	Comments  []Comment // comments on the conversation, not on lines
 	Checks    []Check   // check runs and commit statuses of Head.SHA
 
@@ -51,7 +51,7 @@ type User struct {
 	Bot   bool
 }
 
-// Review states, as in Review.State.
+// Review states, as in SubmittedReview.State.
 const (
 	Approved         = "APPROVED"
 	ChangesRequested = "CHANGES_REQUESTED"
@@ -59,8 +59,8 @@ const (
 	Dismissed        = "DISMISSED"
 )
 
-// Review is a submitted review. A pending one is not listed.
-type Review struct {
+// SubmittedReview is a review that stands on a pull request. A pending one is not listed.
+type SubmittedReview struct {
 	ID          int64
 	Author      User
 	State       string // APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED
@@ -69,6 +69,15 @@ type Review struct {
 	SubmittedAt time.Time
 	EditedAt    *time.Time // nil when the body is as first submitted
 	URL         string
+}
+
+// ReviewRemark is one comment that a review makes on lines of the diff.
+type ReviewRemark struct {
+	Path string
+	Line int    // 1-based, of the head if Side is RIGHT; 0 when later pushes took the line away
+	Side string // RIGHT, or LEFT for a deleted line
+	Body string // untrusted text
+	URL  string
 }
 
 // Comment is a comment on the conversation.

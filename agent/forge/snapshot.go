@@ -175,13 +175,13 @@ type reviewNode struct {
 	URL            string
 }
 
-func (n *pullRequestNode) reviews() []Review {
-	var all []Review
+func (n *pullRequestNode) reviews() []SubmittedReview {
+	var all []SubmittedReview
 	for _, r := range n.Reviews.Nodes {
 		if r.State == "PENDING" || r.SubmittedAt == nil {
 			continue // its author alone sees it, and has not said it yet
 		}
-		review := Review{
+		review := SubmittedReview{
 			ID: int64(r.FullDatabaseID), Author: r.Author.user(), State: r.State, Body: r.Body,
 			SubmittedAt: *r.SubmittedAt, EditedAt: r.LastEditedAt, URL: r.URL,
 		}
