@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -33,10 +34,17 @@ type Examined struct {
 type Judgement struct {
 	Verdict Verdict
 	Answer  Answer
+	// Complete says that the session saw everything and that all it found is in
+	// Answer: a finding that is not there was looked for and is gone.
+	Complete bool
 	// Doubts say why the verdict is not what the session itself concluded.
-	// They are sentences for the posted review; an approval has none.
+	// They are sentences for the posted review; an approval has none. They can
+	// quote the answer or a path, so they need [Neutralise] like any such text.
 	Doubts []string
 }
+
+// maxDoubt bounds, in bytes, what a doubt repeats of a text it did not write.
+const maxDoubt = 240
 
 // RunLine is the line by which a session proves that it saw this run's prompt.
 // The nonce must be unguessable and never used twice.
@@ -48,17 +56,19 @@ func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
 // Judge derives the verdict of a finished session from its whole answer. It
 // fails closed: the verdict is Approve only if the answer ends in this run's
 // nonce and the approving marker, its data can be read, every dimension was
-// walked, every file of changed was examined and no finding blocks.
+// walked, every file of changed was examined and no finding blocks. The paths
+// of changed are spelled as they were given to the session; the nonce is not
+// empty.
 func Judge(text, nonce string, changed []string) Judgement {
-	body, marked, doubt := splitMarker(text, nonce)
+	body, marked, doubt := splitMarker(strings.ReplaceAll(text, "\r\n", "\n"), nonce)
 	j := Judgement{Verdict: RequestChanges}
 	j.doubt(doubt)
 	answer, err := parseAnswer(body)
 	if err != nil {
-		j.doubt(fmt.Sprintf("The session's findings could not be read (%v).", err))
+		j.doubt(fmt.Sprintf("The session's findings could not be read (%s).", clip(err.Error(), maxDoubt)))
 		return j
 	}
-	j.Answer = answer
+	j.Answer, j.Complete = answer, true
 	j.normalise()
 	j.doubtCoverage(changed)
 	blocking := 0
@@ -79,18 +89,24 @@ func Judge(text, nonce string, changed []string) Judgement {
 	return j
 }
 
+// miss is a doubt about whether the session saw everything.
+func (j *Judgement) miss(sentence string) {
+	j.Complete = false
+	j.doubt(sentence)
+}
+
 func (j *Judgement) doubt(sentence string) {
 	if sentence != "" {
 		j.Doubts = append(j.Doubts, sentence)
 	}
 }
 
-// normalise repairs what is harmless and raises to major what cannot be read:
-// a finding is never lost because its form is wrong.
+// normalise repairs what is harmless and raises to major what has no known
+// severity: a finding that could be decoded is never lost for its wording.
 func (j *Judgement) normalise() {
 	if n := len(j.Answer.Findings); n > MaxFindings {
 		j.Answer.Findings = j.Answer.Findings[:MaxFindings]
-		j.doubt(fmt.Sprintf("The session gave %d findings; only the first %d are kept.", n, MaxFindings))
+		j.miss(fmt.Sprintf("The session gave %d findings; only the first %d are kept.", n, MaxFindings))
 	}
 	for i := range j.Answer.Findings {
 		f := &j.Answer.Findings[i]
@@ -132,20 +148,22 @@ func (j *Judgement) doubtCoverage(changed []string) {
 		}
 	}
 	if len(missing) > 0 {
-		j.doubt("The session did not say what it examined under " + strings.Join(missing, ", ") + ".")
+		j.miss("The session did not say what it examined under " + strings.Join(missing, ", ") + ".")
 	}
 	examined := map[string]bool{}
 	for _, f := range j.Answer.Files {
-		examined[cleanPath(f)] = true
+		examined[f], examined[cleanPath(f)] = true, true
 	}
 	var unread []string
 	for _, f := range changed {
-		if !examined[cleanPath(f)] {
+		// Git allows names that differ only in what cleaning takes away.
+		if !examined[f] {
 			unread = append(unread, f)
 		}
 	}
 	if len(unread) > 0 {
-		j.doubt(fmt.Sprintf("The session did not examine %s, %q the first.", plural(len(unread), "changed file", "changed files"), unread[0]))
+		j.miss(fmt.Sprintf("The session did not examine %s, %q the first.",
+			plural(len(unread), "changed file", "changed files"), clip(unread[0], maxDoubt)))
 	}
 }
 
@@ -173,28 +191,70 @@ func splitMarker(text, nonce string) (body string, marked Verdict, doubt string)
 // very end counts: one further up may be quoted from what the session read.
 func parseAnswer(body string) (Answer, error) {
 	rest, last := cutLastLine(body)
-	if strings.HasPrefix(last, "<!--") {
-		// A marker that does not count may still stand below the block.
-		for strings.HasPrefix(last, "<!--") {
-			rest, last = cutLastLine(rest)
-		}
+	// A marker that does not count may still stand below the block.
+	for strings.HasPrefix(last, "<!--") {
+		rest, last = cutLastLine(rest)
 	}
 	if last != "```" {
 		return Answer{}, fmt.Errorf("the answer does not end in a %q block", Fence)
 	}
-	start := strings.LastIndex(rest, "```"+Fence+"\n")
+	const open = "```" + Fence + "\n"
+	start := strings.LastIndex(rest, open)
 	if start < 0 || (start > 0 && rest[start-1] != '\n') {
 		return Answer{}, fmt.Errorf("the answer has no %q block", Fence)
 	}
+	data := rest[start+len(open):]
 	var a Answer
-	decoder := json.NewDecoder(strings.NewReader(rest[start+len("```"+Fence+"\n"):]))
-	if err := decoder.Decode(&a); err != nil {
+	// Unmarshal also bounds the depth of what uniqueKeys then walks.
+	if err := json.Unmarshal([]byte(data), &a); err != nil {
 		return Answer{}, fmt.Errorf("the %q block is not the JSON asked for: %w", Fence, err)
 	}
-	if decoder.More() {
-		return Answer{}, fmt.Errorf("the %q block holds more than one JSON value", Fence)
+	if err := uniqueKeys(json.NewDecoder(strings.NewReader(data))); err != nil {
+		return Answer{}, fmt.Errorf("the %q block is ambiguous: %w", Fence, err)
+	}
+	if a.Findings == nil {
+		return Answer{}, errors.New("it lists no findings, not even an empty list")
 	}
 	return a, nil
+}
+
+// uniqueKeys refuses a value in which an object names a key twice. To
+// encoding/json the last one counts, so that a second, empty "findings" would
+// unsay the first.
+func uniqueKeys(d *json.Decoder) error {
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	switch token {
+	case json.Delim('{'):
+		seen := map[string]bool{}
+		for d.More() {
+			key, err := d.Token()
+			if err != nil {
+				return err
+			}
+			// As encoding/json matches keys: by simple folding, in which also ſ and
+			// the Kelvin sign are letters of ASCII.
+			name := strings.ToLower(strings.ToUpper(fmt.Sprint(key)))
+			if seen[name] {
+				return fmt.Errorf("the key %q stands there twice", name)
+			}
+			seen[name] = true
+			if err := uniqueKeys(d); err != nil {
+				return err
+			}
+		}
+		_, err = d.Token()
+	case json.Delim('['):
+		for d.More() {
+			if err := uniqueKeys(d); err != nil {
+				return err
+			}
+		}
+		_, err = d.Token()
+	}
+	return err
 }
 
 // cutLastLine splits off the last line that is not blank, without its

@@ -1,10 +1,11 @@
 package verdict
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
-	"unicode"
 )
 
 // Status is where a finding of the ledger stands.
@@ -39,9 +40,12 @@ type Entry struct {
 // Ledger is the findings of all rounds of one pull request, oldest first.
 type Ledger []Entry
 
-// maxClaim bounds, in bytes, what the ledger keeps of a claim: the ledger rides
-// in every review and must not grow with its prose.
-const maxClaim = 240
+// maxClaim and maxRule bound, in bytes, what the ledger keeps of a claim and of
+// a rule's name: the ledger rides in every review and must not grow with prose.
+const (
+	maxClaim = 240
+	maxRule  = 120
+)
 
 // Fingerprint names a finding by its rule, path and code, so that the same
 // finding on moved lines is the same. Without a quote the claim stands in.
@@ -50,35 +54,55 @@ func Fingerprint(f Finding) string {
 	if strings.TrimSpace(code) == "" {
 		code = f.Claim
 	}
-	code = strings.Join(strings.FieldsFunc(code, unicode.IsSpace), " ")
+	code = strings.Join(strings.Fields(code), " ")
 	sum := sha256.Sum256([]byte(f.Rule + "\x00" + f.Path + "\x00" + code))
 	return hex.EncodeToString(sum[:4])
 }
 
-// Advance is the ledger after a finished round (from 1) that found findings.
-// The receiver is left as it is.
+// After is the ledger after a round (from 1) whose answer was judged. Only a
+// session that saw everything verifies what it did not find again; the silence
+// of one that left files out, or could not be read, says nothing. The receiver
+// is left as it is.
+func (l Ledger) After(round int, j Judgement) Ledger {
+	if !j.Complete {
+		return l.enter(round, j.Answer.Findings)
+	}
+	return l.Advance(round, j.Answer.Findings)
+}
+
+// Advance is the ledger after a round (from 1) that saw everything and found
+// findings. The receiver is left as it is.
 func (l Ledger) Advance(round int, findings []Finding) Ledger {
+	next := l.enter(round, findings)
+	for i := range next {
+		if e := &next[i]; e.Last != round && e.stands() {
+			e.Status = Verified
+		}
+	}
+	return next
+}
+
+// enter is a copy of the ledger with what a round found.
+func (l Ledger) enter(round int, findings []Finding) Ledger {
 	next := make(Ledger, len(l), len(l)+len(findings))
 	copy(next, l)
-	found := map[string]bool{}
 	at := map[string]int{}
 	for i, e := range next {
 		at[e.ID] = i
 	}
 	for _, f := range findings {
 		id := Fingerprint(f)
-		if found[id] {
-			continue
-		}
-		found[id] = true
 		i, known := at[id]
 		if !known {
-			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity, Rule: f.Rule,
+			at[id] = len(next)
+			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity, Rule: clip(f.Rule, maxRule),
 				Path: f.Path, Line: f.Line, Claim: clip(f.Claim, maxClaim), First: round, Last: round})
 			continue
 		}
 		e := &next[i]
-		e.Line, e.Last = f.Line, round
+		if e.Last != round {
+			e.Line, e.Last = f.Line, round
+		}
 		if f.Severity.Rank() < e.Severity.Rank() {
 			e.Severity = f.Severity
 		}
@@ -86,23 +110,41 @@ func (l Ledger) Advance(round int, findings []Finding) Ledger {
 			e.Status = Regressed
 		}
 	}
-	for i := range next {
-		if e := &next[i]; !found[e.ID] && (e.Status == Open || e.Status == Regressed) {
-			e.Status = Verified
-		}
-	}
 	return next
 }
+
+// stands reports whether the entry still stands against the pull request.
+func (e Entry) stands() bool { return e.Status == Open || e.Status == Regressed }
 
 // Outstanding is the entries that still stand against the pull request.
 func (l Ledger) Outstanding() []Entry {
 	var open []Entry
 	for _, e := range l {
-		if e.Status == Open || e.Status == Regressed {
+		if e.stands() {
 			open = append(open, e)
 		}
 	}
 	return open
+}
+
+// shed is the ledger without the twentieth of it, one entry at least, that
+// matters least to later rounds.
+func (l Ledger) shed() Ledger {
+	settled := func(e Entry) int {
+		if e.Status == Verified {
+			return 0
+		}
+		return 1
+	}
+	order := slices.Clone(l)
+	slices.SortStableFunc(order, func(a, b Entry) int {
+		return cmp.Or(settled(a)-settled(b), b.Severity.Rank()-a.Severity.Rank())
+	})
+	gone := map[string]bool{}
+	for _, e := range order[:len(l)/20+1] {
+		gone[e.ID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(l), func(e Entry) bool { return gone[e.ID] })
 }
 
 // clip shortens s to at most n bytes without cutting a character in two.

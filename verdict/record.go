@@ -40,23 +40,39 @@ type Tokens struct {
 const (
 	recordOpen  = "<!-- touchstone:state v1 "
 	recordClose = " -->"
-	// maxRecord bounds, in bytes, the block that is read from a review's body.
-	maxRecord = 60_000
+	// maxSeal bounds, in bytes, the closing lines of a review: less than half of
+	// the 65,536 characters that GitHub takes, so that prose has room beside them.
+	maxSeal = 30_000
 )
 
 // ErrNoRecord says that a review's body does not end in a record and its
 // marker: it was not written by this product, or was cut or altered since.
 var ErrNoRecord = errors.New("the review carries no touchstone record")
 
-// Seal is the two lines that end a posted review: the record and the marker.
+// Seal is the two lines that end a posted review: the record and the marker,
+// 30,000 bytes at most. A ledger too long for that loses entries, what is
+// settled before what stands and what is mild before what is grave. A record
+// that [ParseRecord] would not take back is an error.
 func (r Record) Seal() (string, error) {
-	// encoding/json writes '<' and '>' as escapes, so no text in the record can
-	// close the comment.
-	data, err := json.Marshal(r)
-	if err != nil {
-		return "", fmt.Errorf("encode the review's record: %w", err)
+	if !r.Verdict.valid() {
+		return "", fmt.Errorf("a review's record cannot say %q", r.Verdict)
 	}
-	return recordOpen + string(data) + recordClose + "\n" + Marker(r.Verdict), nil
+	for {
+		// encoding/json writes '<' and '>' as escapes, so no text in the record can
+		// close the comment.
+		data, err := json.Marshal(r)
+		if err != nil {
+			return "", fmt.Errorf("encode the review's record: %w", err)
+		}
+		seal := recordOpen + string(data) + recordClose + "\n" + Marker(r.Verdict)
+		switch {
+		case len(seal) <= maxSeal:
+			return seal, nil
+		case len(r.Ledger) == 0:
+			return "", fmt.Errorf("the review's record takes %d bytes even without a ledger; %d is the most", len(seal), maxSeal)
+		}
+		r.Ledger = r.Ledger.shed()
+	}
 }
 
 // ParseRecord reads the record from a posted review's body. Like the marker it
@@ -69,14 +85,14 @@ func ParseRecord(body string) (Record, error) {
 	if ok {
 		data, ok = strings.CutSuffix(data, recordClose)
 	}
-	if !ok || len(data) > maxRecord {
+	if !ok || len(line) > maxSeal {
 		return Record{}, ErrNoRecord
 	}
 	var r Record
 	if err := json.Unmarshal([]byte(data), &r); err != nil {
 		return Record{}, fmt.Errorf("%w: %v", ErrNoRecord, err)
 	}
-	if r.Verdict != Approve && r.Verdict != RequestChanges || marker != Marker(r.Verdict) {
+	if !r.Verdict.valid() || marker != Marker(r.Verdict) {
 		return Record{}, fmt.Errorf("%w: its marker and its record disagree", ErrNoRecord)
 	}
 	return r, nil
@@ -86,5 +102,7 @@ func ParseRecord(body string) (Record, error) {
 // a posted review: it can no longer form a marker, a record or any other
 // hidden comment.
 func Neutralise(text string) string {
-	return strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(text)
+	// Also "<!x" and "<?x" hide text in Markdown, see
+	// https://spec.commonmark.org/0.31.2/#html-blocks.
+	return strings.NewReplacer("<!", "&lt;!", "<?", "&lt;?", "-->", "--&gt;").Replace(text)
 }

@@ -17,6 +17,8 @@ const (
 	RequestChanges Verdict = "REQUEST_CHANGES"
 )
 
+func (v Verdict) valid() bool { return v == Approve || v == RequestChanges }
+
 // Severity ranks a finding. The zero value is not a severity.
 type Severity string
 

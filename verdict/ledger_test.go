@@ -1,0 +1,138 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func named(claim string, s Severity) Finding {
+	return Finding{Dimension: Test, Severity: s, Rule: "test/T1", Path: "a.go", Line: 7, Claim: claim}
+}
+
+func statuses(l Ledger) string {
+	var all []string
+	for _, e := range l {
+		all = append(all, e.Claim+":"+string(e.Status))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestLedgerOverRounds(t *testing.T) {
+	a, b, c := named("a", Major), named("b", Nit), named("c", Minor)
+	rounds := []struct {
+		findings []Finding
+		want     string
+	}{
+		{[]Finding{a, b, a}, "a:open b:open"},
+		{[]Finding{b, c}, "a:verified b:open c:open"},
+		{[]Finding{a}, "a:regressed b:verified c:verified"},
+		{[]Finding{a}, "a:regressed b:verified c:verified"},
+		{nil, "a:verified b:verified c:verified"},
+		{[]Finding{c}, "a:verified b:verified c:regressed"},
+	}
+	var l Ledger
+	for i, round := range rounds {
+		before := slices.Clone(l)
+		next := l.Advance(i+1, round.findings)
+		if !slices.Equal(l, before) {
+			t.Fatalf("round %d changed the ledger it started from", i+1)
+		}
+		if got := statuses(next); got != round.want {
+			t.Fatalf("round %d: %s, want %s", i+1, got, round.want)
+		}
+		l = next
+	}
+	if l[0].First != 1 || l[0].Last != 4 || l[2].First != 2 || l[2].Last != 6 {
+		t.Errorf("rounds of a and c: %+v %+v", l[0], l[2])
+	}
+	if out := l.Outstanding(); len(out) != 1 || out[0].Claim != "c" {
+		t.Errorf("outstanding: %+v", out)
+	}
+}
+
+// What a session did not look at is not gone.
+func TestLedgerAfterIncompleteRound(t *testing.T) {
+	a, b := named("a", Major), named("b", Major)
+	l := Ledger(nil).Advance(1, []Finding{a})
+	unread := Judge("no answer at all", nonce, nil)
+	if got := statuses(l.After(2, unread)); got != "a:open" {
+		t.Errorf("after an unreadable answer: %s", got)
+	}
+	partial := Judgement{Answer: Answer{Findings: []Finding{b}}}
+	if got := statuses(l.After(2, partial)); got != "a:open b:open" {
+		t.Errorf("after a partial answer: %s", got)
+	}
+	partial.Complete = true
+	if got := statuses(l.After(2, partial)); got != "a:verified b:open" {
+		t.Errorf("after a complete answer: %s", got)
+	}
+}
+
+func TestLedgerNeverLowersSeverity(t *testing.T) {
+	l := Ledger(nil).Advance(1, []Finding{named("a", Minor)})
+	for i, step := range []struct{ found, want Severity }{{Nit, Minor}, {Critical, Critical}, {Major, Critical}} {
+		l = l.Advance(i+2, []Finding{named("a", step.found)})
+		if len(l) != 1 || l[0].Severity != step.want {
+			t.Fatalf("after %s: %+v, want %s", step.found, l, step.want)
+		}
+	}
+}
+
+// Neither finding it again nor missing it overrides a person.
+func TestLedgerKeepsWhatPeopleDecided(t *testing.T) {
+	for _, status := range []Status{Waived, Disputed} {
+		l := Ledger(nil).Advance(1, []Finding{named("a", Major)})
+		l[0].Status = status
+		for round, findings := range [][]Finding{{named("a", Critical)}, nil, {named("a", Nit)}} {
+			l = l.Advance(round+2, findings)
+			if l[0].Status != status || len(l.Outstanding()) > 0 {
+				t.Errorf("%s became %s in round %d", status, l[0].Status, round+2)
+			}
+		}
+	}
+}
+
+func TestLedgerBoundsProse(t *testing.T) {
+	f := named(strings.Repeat("ä", 1000), Major)
+	f.Rule = strings.Repeat("r", 1000)
+	e := Ledger(nil).Advance(1, []Finding{f})[0]
+	if len(e.Claim) > maxClaim || len(e.Rule) > maxRule || !utf8.ValidString(e.Claim) || !strings.HasSuffix(e.Claim, "ä…") {
+		t.Errorf("kept %d bytes of claim and %d of rule: %q", len(e.Claim), len(e.Rule), e.Claim)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	base := Finding{Rule: "r", Path: "p", Line: 1, Quote: "if x {\n\treturn y\n}", Claim: "c", Severity: Major}
+	same := map[string]func(*Finding){
+		"moved":       func(f *Finding) { f.Line, f.StartLine = 90, 80 },
+		"reindented":  func(f *Finding) { f.Quote = "  if x {\r\n      return y\r\n  }\n" },
+		"reworded":    func(f *Finding) { f.Claim, f.Why = "other words", "other reasons" },
+		"re-assessed": func(f *Finding) { f.Severity, f.Dimension = Nit, Doc },
+	}
+	for name, change := range same {
+		f := base
+		change(&f)
+		if Fingerprint(f) != Fingerprint(base) {
+			t.Errorf("%s: another fingerprint", name)
+		}
+	}
+	other := map[string]func(*Finding){
+		"rule":     func(f *Finding) { f.Rule = "s" },
+		"path":     func(f *Finding) { f.Path = "q" },
+		"code":     func(f *Finding) { f.Quote = "if z {\n\treturn y\n}" },
+		"boundary": func(f *Finding) { f.Rule, f.Path = "rp", "" },
+		"no quote": func(f *Finding) { f.Quote = " " },
+	}
+	for name, change := range other {
+		f := base
+		change(&f)
+		if Fingerprint(f) == Fingerprint(base) {
+			t.Errorf("%s: the same fingerprint", name)
+		}
+	}
+	if id := Fingerprint(base); len(id) != 8 {
+		t.Errorf("fingerprint %q is not 8 characters long", id)
+	}
+}
