@@ -66,9 +66,8 @@ type Server struct {
 
 // New builds a relay over a store. It refuses a listener that others could reach.
 func New(ctx context.Context, config Config) (*Server, error) {
-	address, ok := config.Listener.Addr().(*net.TCPAddr)
-	if !ok || !address.IP.IsLoopback() {
-		return nil, fmt.Errorf("the relay cannot listen on %s: it has no access tokens, so anybody could read the events there; listen on a loopback address such as 127.0.0.1:8080", config.Listener.Addr())
+	if err := CheckAddress(config.Listener.Addr()); err != nil {
+		return nil, err
 	}
 	if config.Heartbeat == 0 {
 		config.Heartbeat = 15 * time.Second
@@ -86,6 +85,15 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		bodies:   semaphore.NewWeighted(maxBodiesBytes),
 		stopping: make(chan struct{}),
 	}, nil
+}
+
+// CheckAddress refuses addresses that other machines could reach. A relay's listener
+// has to pass it.
+func CheckAddress(address net.Addr) error {
+	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("the relay cannot listen on %s: it has no access tokens, so anybody could read the events there; listen on a loopback address such as 127.0.0.1:8080", address)
 }
 
 // Run serves until ctx ends. Then webhooks that are being taken are answered, streams
