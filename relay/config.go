@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"touchstone/relay/server"
+	"touchstone/relay/source"
+)
+
+// maxConfigBytes is far above any configuration.
+const maxConfigBytes = 1 << 20
+
+// Config is what `relay serve` is told, by relay.yaml and by flags, which win.
+type Config struct {
+	// Listen is the address to take connections on.
+	Listen string `yaml:"listen"`
+	// Store says where the log is kept, as server.OpenStore reads it.
+	Store string `yaml:"store"`
+	// Retention is how long events are kept; zero keeps them all.
+	Retention time.Duration `yaml:"retention"`
+	// AllowUnsigned names sources whose webhooks are believed without a secret.
+	AllowUnsigned []string `yaml:"allow_unsigned"`
+}
+
+// defaultConfig is what holds where nothing else is said.
+func defaultConfig() Config {
+	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: 30 * 24 * time.Hour}
+}
+
+// load overlays the file's settings. An unknown key is an error that names it.
+func (c *Config) load(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	defer file.Close()
+	decoder := yaml.NewDecoder(io.LimitReader(file, maxConfigBytes), yaml.Strict())
+	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read configuration %s: %s", path, yaml.FormatError(err, false, true))
+	}
+	return nil
+}
+
+// validate reports the first setting that cannot work, before anything is opened.
+func (c Config) validate() error {
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return fmt.Errorf("%q is no address to listen on; write one such as 127.0.0.1:8080", c.Listen)
+	}
+	if err := server.ValidateStore(c.Store); err != nil {
+		return err
+	}
+	if c.Retention < 0 {
+		return fmt.Errorf("retention is %s; write a time such as 720h, or 0 to keep everything", c.Retention)
+	}
+	for _, name := range c.AllowUnsigned {
+		if name != "github" {
+			return fmt.Errorf("allow-unsigned names %q, which is no source; the sources are: github", name)
+		}
+	}
+	return nil
+}
+
+// sources builds the endpoints from what the configuration and the environment say.
+func (c Config) sources() (map[string]server.Source, error) {
+	secret := os.Getenv("RELAY_GITHUB_SECRET")
+	if secret == "" && !slices.Contains(c.AllowUnsigned, "github") {
+		return nil, errors.New("RELAY_GITHUB_SECRET is not set: set it to the secret in the webhook's settings on GitHub, or start with --allow-unsigned github to believe every request")
+	}
+	return map[string]server.Source{"github": source.GitHub{Secret: secret}}, nil
+}

@@ -1,0 +1,95 @@
+// Command relay takes webhooks in, keeps them, and streams them to whoever follows.
+// This package owns the command line; the relay itself is in the folders below.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Exit codes.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second signal ends the process at once, the usual way.
+	context.AfterFunc(ctx, stop)
+
+	log := newLogger(os.Stderr)
+	zerolog.DefaultContextLogger = &log
+	err := rootCommand().ExecuteContext(log.WithContext(ctx))
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, new(usageError)):
+		fmt.Fprintf(os.Stderr, "relay: %v\n", err)
+		return exitUsage
+	default:
+		fmt.Fprintf(os.Stderr, "relay: %v\n", err)
+		return exitFailure
+	}
+}
+
+// usageError is a mistake in the command line, the configuration or the environment,
+// found before anything was opened.
+type usageError struct{ error }
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "relay",
+		Short: "Keep webhooks and stream them to whoever follows",
+		Long: `relay takes webhooks (POST /webhooks/github), stores each one before it answers,
+and streams them as Server-Sent Events (GET /events) to any number of followers.
+A follower that was away resumes where it left off.
+
+Start one on this machine and watch it:
+
+  export RELAY_GITHUB_SECRET=…    # the secret in the webhook's settings on GitHub
+  relay serve
+  relay tail                      # in another terminal
+
+Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything else.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noArguments,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(serveCommand(), tailCommand(), versionCommand())
+	return root
+}
+
+// noArguments refuses words that are no flags, among them unknown commands.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("%q is not understood here; see %s --help", args[0], cmd.CommandPath())}
+	}
+	return nil
+}
+
+// newLogger writes for people on a terminal and JSON lines otherwise.
+func newLogger(out *os.File) zerolog.Logger {
+	var writer io.Writer = out
+	if term.IsTerminal(int(out.Fd())) {
+		writer = zerolog.ConsoleWriter{Out: out, TimeFormat: "15:04:05"}
+	}
+	return zerolog.New(writer).With().Timestamp().Logger()
+}

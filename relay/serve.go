@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"touchstone/relay/server"
+)
+
+func serveCommand() *cobra.Command {
+	flags := defaultConfig()
+	var configFile, addressFile string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the relay until SIGINT or SIGTERM",
+		Long: `Run the relay until SIGINT or SIGTERM; webhooks being taken then are still answered.
+
+  POST /webhooks/github  the address for the webhook on GitHub, JSON or form.
+                         RELAY_GITHUB_SECRET holds its secret.
+  GET  /events           the stream. Query: source, type, repo (repeatable, repo takes
+                         globs such as acme/*), after=<cursor>|oldest|now. A
+                         Last-Event-ID header resumes behind that event.
+  GET  /healthz          the process lives
+  GET  /readyz           the store can be reached
+
+There are no access tokens, so the relay listens on loopback addresses only.
+The settings can stand in a file as well; flags win over it:
+
+  listen: 127.0.0.1:8080
+  store: sqlite:relay.db
+  retention: 720h
+  allow_unsigned: [github]`,
+		Example: `  relay serve
+  relay serve --store sqlite:/var/lib/relay/relay.db --retention 2160h
+  relay serve --listen 127.0.0.1:0 --address-file relay.address`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := mergeConfig(cmd, configFile, flags)
+			if err != nil {
+				return usageError{err}
+			}
+			return serve(cmd.Context(), config, addressFile)
+		},
+	}
+	cmd.Flags().StringVar(&flags.Listen, "listen", flags.Listen, "address to listen on; port 0 picks a free one")
+	cmd.Flags().StringVar(&flags.Store, "store", flags.Store, "where to keep the log: sqlite:PATH")
+	cmd.Flags().DurationVar(&flags.Retention, "retention", flags.Retention, "how long to keep events; 0 keeps them all")
+	cmd.Flags().StringSliceVar(&flags.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
+	cmd.Flags().StringVar(&configFile, "config", "", "read settings from this YAML file")
+	cmd.Flags().StringVar(&addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
+	return cmd
+}
+
+// mergeConfig lays the file over the defaults and the flags that were given over both.
+func mergeConfig(cmd *cobra.Command, file string, flags Config) (Config, error) {
+	config := defaultConfig()
+	if file != "" {
+		if err := config.load(file); err != nil {
+			return Config{}, err
+		}
+	}
+	given := cmd.Flags().Changed
+	if given("listen") {
+		config.Listen = flags.Listen
+	}
+	if given("store") {
+		config.Store = flags.Store
+	}
+	if given("retention") {
+		config.Retention = flags.Retention
+	}
+	if given("allow-unsigned") {
+		config.AllowUnsigned = flags.AllowUnsigned
+	}
+	return config, config.validate()
+}
+
+// serve opens what the configuration names, runs the relay, and closes it all again.
+func serve(ctx context.Context, config Config, addressFile string) (err error) {
+	sources, err := config.sources()
+	if err != nil {
+		return usageError{err}
+	}
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w; is another program using it? Choose another address with --listen", config.Listen, err)
+	}
+	defer listener.Close()
+	if err := server.CheckAddress(listener.Addr()); err != nil {
+		return usageError{err}
+	}
+	store, err := server.OpenStore(ctx, config.Store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	relay, err := server.New(ctx, server.Config{
+		Listener: listener, Store: store, Sources: sources, Retention: config.Retention,
+	})
+	if err != nil {
+		return err
+	}
+	address := listener.Addr().String()
+	log := zerolog.Ctx(ctx)
+	log.Info().Str("address", "http://"+address).Str("store", config.Store).Stringer("retention", config.Retention).Msg("relay listening")
+	if addressFile != "" {
+		if err := writeAtomically(addressFile, address+"\n"); err != nil {
+			return fmt.Errorf("write the address: %w", err)
+		}
+		defer os.Remove(addressFile)
+	}
+	if err := relay.Run(ctx); err != nil {
+		return err
+	}
+	log.Info().Msg("relay stopped")
+	return nil
+}
+
+// writeAtomically lets a reader see the whole content or no file.
+func writeAtomically(path, content string) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(content)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return os.Rename(file.Name(), path)
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"touchstone/relay/client"
+	"touchstone/relay/event"
+)
+
+func tailCommand() *cobra.Command {
+	follow := client.Client{Token: os.Getenv("RELAY_TOKEN")}
+	var after string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "tail",
+		Short: "Follow a relay and print its events",
+		Long: `Follow a relay and print one line for each event, until SIGINT or SIGTERM.
+A lost connection is made again, and nothing is missed meanwhile.
+
+The first word of a line is the event's cursor; --after takes it to go on from there.`,
+		Example: `  relay tail --after oldest
+  relay tail --repo 'acme/*' --type pull_request --type push
+  relay tail --after q7m2x4ka-1042 --json | jq .payload.action`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			follow.OnState = func(s client.State) { logState(cmd.Context(), s) }
+			p := printer{out: cmd.OutOrStdout(), json: asJSON}
+			err := follow.Follow(cmd.Context(), after, p.print)
+			if errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&follow.URL, "url", "http://127.0.0.1:8080", "the relay's address")
+	cmd.Flags().StringArrayVar(&follow.Filter.Sources, "source", nil, "only events of this source (repeatable)")
+	cmd.Flags().StringArrayVar(&follow.Filter.Types, "type", nil, "only events of this type (repeatable)")
+	cmd.Flags().StringArrayVar(&follow.Filter.Repos, "repo", nil, "only events of this repository, or glob such as acme/* (repeatable)")
+	cmd.Flags().StringVar(&after, "after", client.Now, "where to begin: a cursor, oldest or now")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print whole events, one JSON object in each line")
+	return cmd
+}
+
+func logState(ctx context.Context, s client.State) {
+	if s.Connected {
+		zerolog.Ctx(ctx).Info().Msg("connected")
+		return
+	}
+	zerolog.Ctx(ctx).Warn().Err(s.Err).Stringer("retry_in", s.Retry).Msg("not connected")
+}
+
+// printer writes messages for people or, as JSON, for programs.
+type printer struct {
+	out  io.Writer
+	json bool
+}
+
+func (p printer) print(_ context.Context, m event.Message) error {
+	var err error
+	switch {
+	case m.Event != nil && p.json:
+		encoder := json.NewEncoder(p.out)
+		encoder.SetEscapeHTML(false)
+		err = encoder.Encode(m.Event)
+	case m.Event != nil:
+		e := m.Event
+		subject := cmp.Or(e.Repo, "-")
+		if e.Number > 0 {
+			subject += fmt.Sprintf("#%d", e.Number)
+		}
+		_, err = fmt.Fprintf(p.out, "%s  %s  %s  %s  %s  %s\n", e.ID, e.ReceivedAt.Format("2006-01-02T15:04:05Z"),
+			e.Name(), printable(cmp.Or(e.Action, "-")), printable(subject), printable(cmp.Or(e.Sender, "-")))
+	case m.Gap != nil:
+		_, err = fmt.Fprintf(p.notes(), "-- %s to %s are gone (%s)\n", m.Gap.From, m.Gap.To, m.Gap.Reason)
+	case m.Reset != nil:
+		_, err = fmt.Fprintf(p.notes(), "-- the cursor is none of this relay's (%s); going on from the oldest event of log %s\n", m.Reset.Reason, m.Reset.Log)
+	}
+	return err
+}
+
+// printable drops what could steer a terminal from text that a sender chose.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// notes is where gaps and resets go: among the events for people, beside them when a
+// program reads the events.
+func (p printer) notes() io.Writer {
+	if p.json {
+		return os.Stderr
+	}
+	return p.out
+}
