@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// The label by which agents give a pull request to a person, and how long the
+// demo waits for the end: a script needs seconds, a model takes its time.
+const (
+	needsHuman   = "needs-human"
+	scriptedTime = 3 * time.Minute
+	claudeTime   = 2 * time.Hour
+)
+
+// What thinks.
+const (
+	scripted = "scripted"
+	claude   = "claude"
+)
+
+// options are the command line's.
+type options struct {
+	model    string
+	keep     bool
+	dir, bin string
+}
+
+// demo is one run.
+type demo struct {
+	options
+	out *timeline
+	// fail ends the run with an error.
+	fail context.CancelCauseFunc
+	// running are the processes in the order in which they were started.
+	running []*process
+	// goCache is the user's build cache.
+	goCache string
+	// github is GitHub as the author sees it, relay the relay's base URL.
+	github github
+	relay  string
+	// tokens are the users' at GitHub, secret is the webhook's.
+	tokens map[string]string
+	secret string
+}
+
+// run makes the directory, runs the demo in it, and removes all traces.
+func (o options) run(ctx context.Context) (err error) {
+	limit := scriptedTime
+	switch o.model {
+	case scripted:
+	case claude:
+		limit = claudeTime
+		if _, err := exec.LookPath("claude"); err != nil {
+			return errors.New("no claude on the PATH: install it and log in, or leave out --model for the scripted model")
+		}
+	default:
+		return usageError{fmt.Errorf("--model is scripted or claude, not %q", o.model)}
+	}
+	if o.dir, err = makeDir(o.dir); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it was not done within %v", limit))
+	defer cancel()
+	ctx, fail := context.WithCancelCause(ctx)
+	d := &demo{
+		options: o, out: newTimeline(), fail: fail, secret: rand.Text(),
+		tokens: map[string]string{authorLogin: rand.Text(), reviewer: rand.Text()},
+	}
+	d.github.token = d.tokens[authorLogin]
+	err = d.play(ctx)
+	// From here on the end of a process is no failure.
+	fail(nil)
+	return errors.Join(err, d.clear())
+}
+
+// makeDir makes the demo's directory and returns its absolute path without
+// symbolic links, so that all programs spell it alike.
+func makeDir(dir string) (string, error) {
+	var err error
+	if dir == "" {
+		dir, err = os.MkdirTemp("", "touchstone-demo-")
+	} else {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("make the demo's directory: %w", err)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// clear stops what runs, the agents before the servers they talk to, and
+// removes the directory unless it is to be kept.
+func (d *demo) clear() error {
+	for _, p := range slices.Backward(d.running) {
+		p.stop()
+	}
+	if d.keep {
+		fmt.Fprintf(os.Stderr, "demo: everything is stopped; its files are kept in %s\n", d.dir)
+		return nil
+	}
+	if err := os.RemoveAll(d.dir); err != nil {
+		return fmt.Errorf("remove the demo's directory: %w", err)
+	}
+	return nil
+}
+
+// play is the demo from the first process to the merge.
+func (d *demo) play(ctx context.Context) error {
+	d.out.title("touchstone", fmt.Sprintf("A pull request with %d planted defects, two agents, and nobody at the keyboard.", len(defects)))
+	if d.model == scripted {
+		d.out.fact("model", "scripted: it plays prepared findings and fixes. --model claude lets your own claude think")
+	} else {
+		d.out.fact("model", "claude, with your login")
+	}
+	d.out.fact("directory", d.dir)
+	if err := d.build(ctx); err != nil {
+		return err
+	}
+	if err := d.startServers(ctx); err != nil {
+		return err
+	}
+	if err := d.startAgents(); err != nil {
+		return err
+	}
+	s := &story{out: d.out, round: 1}
+	if err := d.follow(ctx, s); err != nil {
+		return err
+	}
+	if d.keep {
+		d.places()
+	}
+	d.out.line("\n  main is at %s · %d of %d findings fixed · the reviews cost $%.2f by the model's own account\n",
+		short(s.merge), verified(s.last), len(s.last.Ledger), s.cost)
+	d.out.line("demo: %s/%s#%d merged after %d rounds in %.1fs", owner, name, s.number, s.last.Round, time.Since(d.out.began).Seconds())
+	if d.keep {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// places tells where to look while everything is left running.
+func (d *demo) places() {
+	d.out.line("\n  Everything goes on running until Ctrl-C. Where to look:\n")
+	d.out.fact("GitHub", d.github.url+"/repos/acme/app/pulls/1")
+	d.out.fact("relay", fmt.Sprintf("%s/healthz · curl -N '%s/events?after=oldest'", d.relay, d.relay))
+	d.out.fact("clone", fmt.Sprintf("git clone %s/%s/%s.git", d.github.url, owner, name))
+	d.out.fact("logs", filepath.Join(d.dir, "*.log"))
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// The pull request's place and people.
+const (
+	owner, name  = "acme", "app"
+	branch       = "add-search"
+	authorLogin  = "octocat"
+	reviewer     = "hubot"
+	maxAnswer    = 8 << 20
+	answerWithin = 30 * time.Second
+)
+
+// github is GitHub as one of its users sees it.
+type github struct{ url, token string }
+
+// hook registers the relay's webhook.
+func (g github) hook(ctx context.Context, relay, secret string) error {
+	return g.post(ctx, "/repos/"+owner+"/"+name+"/hooks", map[string]any{
+		"name": "web", "active": true, "events": []string{"*"},
+		"config": map[string]any{"url": relay + "/webhooks/github", "content_type": "json", "secret": secret},
+	}, nil)
+}
+
+// open opens the pull request and asks for its review.
+func (g github) open(ctx context.Context) error {
+	var pull struct{ Number int }
+	err := g.post(ctx, "/repos/"+owner+"/"+name+"/pulls", map[string]any{
+		"title": pullTitle, "body": pullBody, "head": branch, "base": "main",
+	}, &pull)
+	if err != nil {
+		return err
+	}
+	path := fmt.Sprintf("/repos/%s/%s/pulls/%d/requested_reviewers", owner, name, pull.Number)
+	return g.post(ctx, path, map[string]any{"reviewers": []string{reviewer}}, nil)
+}
+
+// pull is the state of the pull request that the demo ends by.
+type pull struct {
+	State  string
+	Merged bool
+}
+
+func (g github) pull(ctx context.Context, number int) (pull, error) {
+	var p pull
+	return p, g.do(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/%s/pulls/%d", owner, name, number), nil, &p)
+}
+
+func (g github) post(ctx context.Context, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("POST %s: %w", path, err)
+	}
+	return g.do(ctx, http.MethodPost, path, bytes.NewReader(body), out)
+}
+
+func (g github) do(ctx context.Context, method, path string, body io.Reader, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, g.url+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+g.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if resp.StatusCode/100 != 2 {
+		return fmt.Errorf("%s %s: GitHub answered %s: %s", method, path, resp.Status, bytes.TrimSpace(answer))
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("%s %s: read the answer: %w", method, path, err)
+	}
+	return nil
+}
+
+// gitEnv lets git sign in with the user's token, which stays off the command line.
+func (g github) gitEnv() []string {
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + g.token))
+	return []string{
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: Basic " + basic,
+		"GIT_TERMINAL_PROMPT=0",
+	}
+}

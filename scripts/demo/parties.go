@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"touchstone/verdict"
+)
+
+// startServers starts the simulated GitHub with the service's repository and
+// the relay, and registers the one as the other's webhook.
+func (d *demo) startServers(ctx context.Context) error {
+	laptop, err := d.makeRepository(ctx)
+	if err != nil {
+		return fmt.Errorf("make the service's repository: %w", err)
+	}
+	if err := d.startGitHub(ctx); err != nil {
+		return err
+	}
+	if err := d.startRelay(ctx); err != nil {
+		return err
+	}
+	d.out.fact("github", fmt.Sprintf("%s, simulated; its CI runs the service's tests", d.github.url))
+	d.out.fact("relay", d.relay+", storing in SQLite")
+	if err := d.github.hook(ctx, d.relay, d.secret); err != nil {
+		return fmt.Errorf("register the webhook: %w", err)
+	}
+	return laptop.git(ctx, "push", "--quiet", d.github.url+"/"+owner+"/"+name+".git", branch)
+}
+
+// clone is the author's own clone of the repository.
+type clone struct {
+	dir string
+	env []string
+}
+
+func (c clone) git(ctx context.Context, args ...string) error {
+	return command(ctx, c.dir, c.env, append([]string{"git"}, args...)...)
+}
+
+// commit puts the files of an archive into the clone and commits all.
+func (c clone) commit(ctx context.Context, archive []byte, message string) error {
+	if err := unpack(archive, c.dir); err != nil {
+		return err
+	}
+	if err := c.git(ctx, "add", "--all"); err != nil {
+		return err
+	}
+	return c.git(ctx, "commit", "--quiet", "--message", message)
+}
+
+// makeRepository makes the bare repository that GitHub will serve, with the
+// main branch in it, and the author's clone with the pull request's branch.
+func (d *demo) makeRepository(ctx context.Context) (clone, error) {
+	home, env, err := d.home("laptop")
+	if err != nil {
+		return clone{}, err
+	}
+	c := clone{dir: filepath.Join(home, name), env: append(env, d.github.gitEnv()...)}
+	bare := filepath.Join(d.repositories(), owner, name+".git")
+	for _, dir := range []string{c.dir, filepath.Dir(bare)} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return clone{}, err
+		}
+	}
+	for _, step := range []func() error{
+		func() error { return c.git(ctx, "init", "--quiet", "--bare", "--initial-branch=main", bare) },
+		func() error { return c.git(ctx, "init", "--quiet", "--initial-branch=main") },
+		func() error { return c.commit(ctx, baseFiles, "Keep notes") },
+		func() error { return c.git(ctx, "push", "--quiet", bare, "main") },
+		func() error { return c.git(ctx, "checkout", "--quiet", "-b", branch) },
+		func() error { return c.commit(ctx, pullFiles, pullTitle) },
+	} {
+		if err := step(); err != nil {
+			return clone{}, err
+		}
+	}
+	return c, nil
+}
+
+func (d *demo) repositories() string { return filepath.Join(d.dir, "github", "repositories") }
+
+func (d *demo) startGitHub(ctx context.Context) error {
+	home, env, err := d.home("github")
+	if err != nil {
+		return err
+	}
+	var users []map[string]any
+	for _, login := range []string{authorLogin, reviewer} {
+		users = append(users, map[string]any{
+			"login": login, "token": d.tokens[login], "name": login, "email": login + "@example.com", "admin": login == authorLogin,
+		})
+	}
+	data, err := json.Marshal(users)
+	if err != nil {
+		return err
+	}
+	list, address := filepath.Join(home, "users.json"), filepath.Join(home, "address")
+	if err := os.WriteFile(list, data, 0o600); err != nil {
+		return err
+	}
+	p, err := d.start("github", env, d.program("scripts/githubsim"), "--listen", "127.0.0.1:0", "--address-file", address,
+		"--repo", d.repositories(), "--users", list, "--ci", "go test ./...")
+	if err != nil {
+		return err
+	}
+	at, err := p.address(ctx, address)
+	d.github.url = "http://" + at
+	return err
+}
+
+func (d *demo) startRelay(ctx context.Context) error {
+	home, env, err := d.home("relay")
+	if err != nil {
+		return err
+	}
+	address := filepath.Join(home, "address")
+	p, err := d.start("relay", append(env, "RELAY_GITHUB_SECRET="+d.secret), d.program("relay"), "serve", "--listen", "127.0.0.1:0",
+		"--address-file", address, "--store", "sqlite:"+filepath.Join(home, "relay.db"))
+	if err != nil {
+		return err
+	}
+	at, err := p.address(ctx, address)
+	d.relay = "http://" + at
+	return err
+}
+
+// start starts one of the demo's lasting processes; its end is the demo's.
+func (d *demo) start(party string, env []string, argv ...string) (*process, error) {
+	p, err := startProcess(party, filepath.Join(d.dir, party+".log"), env, argv...)
+	if err != nil {
+		return nil, err
+	}
+	d.running = append(d.running, p)
+	go func() {
+		<-p.done
+		d.fail(p.failure())
+	}()
+	return p, nil
+}
+
+// startAgents starts the reviewing agent and the author's.
+func (d *demo) startAgents() error {
+	engine := `"claude"`
+	if d.model == scripted {
+		script, err := scriptFile()
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(d.dir, "script.json")
+		if err := os.WriteFile(file, script, 0o600); err != nil {
+			return err
+		}
+		engine = fmt.Sprintf("%q, --script, %q", d.program("scripts/scriptedmodel"), file)
+	}
+	for role, login := range map[verdict.Role]string{verdict.Reviewer: reviewer, verdict.Author: authorLogin} {
+		if err := d.startAgent(string(role), login, engine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *demo) startAgent(role, login string, engine string) error {
+	home, env, err := d.home(role)
+	if err != nil {
+		return err
+	}
+	if d.model == claude {
+		login, err := claudeEnv()
+		if err != nil {
+			return err
+		}
+		env = append(env, login...)
+	}
+	token, config := filepath.Join(home, "token"), filepath.Join(home, "agent.yaml")
+	if err := os.WriteFile(token, []byte(d.tokens[login]+"\n"), 0o600); err != nil {
+		return err
+	}
+	settings := fmt.Sprintf(agentConfig, d.github.url+"/", token, d.relay, owner, name, reviewer, engine)
+	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
+		return err
+	}
+	_, err = d.start(role, env, d.program("agent"), "run", "--mode", role, "--config", config)
+	return err
+}
+
+// agentConfig is an agent's configuration file.
+const agentConfig = `github:
+  api_url: %q
+  token_file: %q
+relay:
+  url: %q
+repositories: [%s/%s]
+reviewers: [%s]
+engine:
+  command: [%s]
+log:
+  format: json
+`

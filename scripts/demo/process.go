@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// grace is how long a process has for its own cleaning up before it is killed.
+const grace = 5 * time.Second
+
+// process is one running program of the demo, with a log of its own.
+type process struct {
+	name string
+	log  string
+	cmd  *exec.Cmd
+	// done is closed when the program has ended, and err is set before that.
+	done chan struct{}
+	err  error
+}
+
+// startProcess runs argv in a process group of its own, its output going to log.
+func startProcess(name, log string, env []string, argv ...string) (*process, error) {
+	file, err := os.Create(log)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	defer file.Close()
+	p := &process{name: name, log: log, cmd: exec.Command(argv[0], argv[1:]...), done: make(chan struct{})}
+	p.cmd.Dir = filepath.Dir(log)
+	p.cmd.Env = env
+	p.cmd.Stdout, p.cmd.Stderr = file, file
+	isolate(p.cmd)
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// stop asks the process to end and, if it does not in time, ends it and all
+// that is left of its group.
+func (p *process) stop() {
+	terminate(p.cmd)
+	select {
+	case <-p.done:
+	case <-time.After(grace):
+	}
+	kill(p.cmd)
+	<-p.done
+}
+
+// failure says that the process ended although nobody asked it to. It may be
+// called once done is closed.
+func (p *process) failure() error {
+	how := "without an error"
+	if p.err != nil {
+		how = "with " + p.err.Error()
+	}
+	return fmt.Errorf("%s ended %s. The end of its log:\n%s", p.name, how, tail(p.log))
+}
+
+// tail is the last lines of a log, indented.
+func tail(log string) string {
+	const most = 12
+	data, err := os.ReadFile(log)
+	if err != nil {
+		return "  (" + err.Error() + ")"
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	return "  " + strings.Join(lines[max(0, len(lines)-most):], "\n  ")
+}
+
+// address waits until the process has written the address that it listens on.
+func (p *process) address(ctx context.Context, file string) (string, error) {
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		data, err := os.ReadFile(file)
+		if address := strings.TrimSpace(string(data)); err == nil && address != "" {
+			return strings.TrimPrefix(address, "http://"), nil
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", fmt.Errorf("learn where %s listens: %w", p.name, err)
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-p.done:
+			return "", p.failure()
+		case <-look.C:
+		}
+	}
+}
+
+// command runs a short-lived program to its end; ctx ends it with all its
+// children. Its output is told only if it fails.
+func command(ctx context.Context, dir string, env []string, argv ...string) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	var output bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, &output, &output
+	isolate(cmd)
+	cmd.Cancel = func() error { kill(cmd); return nil }
+	cmd.WaitDelay = grace
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("%s: %w\n  %s", strings.Join(argv, " "), err, strings.ReplaceAll(strings.TrimSpace(output.String()), "\n", "\n  "))
+	}
+	return nil
+}

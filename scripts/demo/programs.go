@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// programs are what the demo runs, by the folders of their source.
+var programs = []string{"relay", "agent", "scripts/githubsim", "scripts/scriptedmodel"}
+
+// build makes the programs, unless they were given.
+func (d *demo) build(ctx context.Context) error {
+	cache, err := goEnv(ctx, "GOCACHE")
+	if err != nil {
+		return err
+	}
+	d.goCache = cache
+	if d.bin == "" {
+		return d.compile(ctx)
+	}
+	if d.bin, err = filepath.Abs(d.bin); err != nil {
+		return err
+	}
+	for _, p := range programs {
+		if _, err := os.Stat(d.program(p)); err != nil {
+			return fmt.Errorf("%w: build the programs into %s, or leave out --bin", err, d.bin)
+		}
+	}
+	return nil
+}
+
+func (d *demo) compile(ctx context.Context) error {
+	module, err := goEnv(ctx, "GOMOD")
+	if err != nil {
+		return err
+	}
+	d.bin = filepath.Join(d.dir, "bin")
+	argv := []string{"go", "build", "-trimpath", "-o", d.bin + string(filepath.Separator)}
+	for _, p := range programs {
+		argv = append(argv, "touchstone/"+p)
+	}
+	return command(ctx, filepath.Dir(module), os.Environ(), argv...)
+}
+
+func goEnv(ctx context.Context, name string) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", name).Output()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask go for its %s: %w", name, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// program is the path of a built program.
+func (d *demo) program(folder string) string {
+	file := filepath.Join(d.bin, filepath.Base(folder))
+	if runtime.GOOS == "windows" {
+		file += ".exe"
+	}
+	return file
+}
+
+// inherited are the variables that pass from the user's environment to the
+// demo's programs. No other does, so that no token of the user's is used or shown.
+var inherited = []string{
+	"PATH", "LANG", "LC_ALL", "TERM", "GOROOT", "GOTOOLCHAIN", "CGO_ENABLED",
+	"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT",
+}
+
+// forClaude are the variables, beyond those, by which claude finds its provider
+// and learns who its user is.
+var forClaude = []string{
+	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS",
+}
+
+// claudeEnv lets an agent use the login of the user's own claude, although its
+// home is another.
+func claudeEnv() ([]string, error) {
+	dir := os.Getenv("CLAUDE_CONFIG_DIR")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, fmt.Errorf("find claude's login: %w", err)
+		}
+		dir = filepath.Join(home, ".claude")
+	}
+	return append(pass(forClaude), "CLAUDE_CONFIG_DIR="+dir), nil
+}
+
+// home makes a directory for one party of the demo and the environment of its
+// programs: the home, the state and the temporary files lie in that directory.
+// Only Go's build cache is the user's, because without it every run would
+// compile the standard library.
+func (d *demo) home(party string) (dir string, env []string, err error) {
+	dir = filepath.Join(d.dir, party)
+	tmp := filepath.Join(dir, "tmp")
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return "", nil, err
+	}
+	env = append(pass(inherited),
+		"HOME="+dir, "USERPROFILE="+dir, "APPDATA="+dir, "LOCALAPPDATA="+dir,
+		"XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
+		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_DATA_HOME="+filepath.Join(dir, "data"),
+		"TMPDIR="+tmp, "TMP="+tmp, "TEMP="+tmp,
+		"GOCACHE="+d.goCache, "GOWORK=off", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+	)
+	return dir, env, nil
+}
+
+// pass is those of the named variables that are set.
+func pass(names []string) []string {
+	var env []string
+	for _, name := range names {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// The service's repository: what is on the main branch, and what the pull
+// request puts over it.
+//
+//go:embed service/base.txtar
+var baseFiles []byte
+
+//go:embed service/pull.txtar
+var pullFiles []byte
+
+const (
+	pullTitle = "Add search"
+	pullBody  = "Adds `GET /search`: the notes that contain a word, newest first.\n\n" +
+		"The answer has the form that `GET /notes` has, and both are now written by one function."
+)
+
+// unpack writes the files of an archive below dir, over those that are there.
+func unpack(archive []byte, dir string) error {
+	for _, file := range txtar.Parse(archive).Files {
+		path := filepath.Join(dir, filepath.FromSlash(file.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("unpack the service: %w", err)
+		}
+		if err := os.WriteFile(path, file.Data, 0o644); err != nil {
+			return fmt.Errorf("unpack the service: %w", err)
+		}
+	}
+	return nil
+}

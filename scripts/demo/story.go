@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"touchstone/relay/event"
+	"touchstone/verdict"
+)
+
+// story follows the pull request through the relay's events and tells it on
+// the timeline.
+type story struct {
+	out *timeline
+	// number is the pull request's, round the one that it is in, from 1.
+	number, round int
+	// last is the record of the latest review; cost adds up all of them, in US
+	// dollars.
+	last verdict.Record
+	cost float64
+	// merge is the commit that the pull request became, once it is merged.
+	merge string
+	// stuck says why no agent will go on, once that is so.
+	stuck string
+}
+
+// payload is what the story needs of GitHub's webhooks.
+// https://docs.github.com/en/webhooks/webhook-events-and-payloads
+type payload struct {
+	PullRequest struct {
+		Title          string
+		Merged         bool
+		MergeCommitSHA string `json:"merge_commit_sha"`
+		Head           struct{ SHA string }
+	} `json:"pull_request"`
+	Review struct {
+		Body     string
+		CommitID string `json:"commit_id"`
+	}
+	CheckRun struct {
+		Name       string
+		Conclusion string
+		HeadSHA    string `json:"head_sha"`
+		Output     struct{ Title, Summary string }
+	} `json:"check_run"`
+	Label             struct{ Name string }
+	RequestedReviewer struct{ Login string } `json:"requested_reviewer"`
+}
+
+// hear takes the next event. It is called for one event after the other.
+func (s *story) hear(e event.Event) error {
+	var p payload
+	if err := json.Unmarshal(e.Payload, &p); err != nil {
+		return fmt.Errorf("read the %s event that the relay sent: %w", e.Name(), err)
+	}
+	now := step{round: s.round, sha: p.PullRequest.Head.SHA, event: e.Type + "." + e.Action, who: e.Sender}
+	switch now.event {
+	case "pull_request.opened":
+		s.number = e.Number
+		now.what = fmt.Sprintf("opens %s#%d %q", e.Repo, e.Number, p.PullRequest.Title)
+	case "pull_request.review_requested":
+		now.what = "asks " + p.RequestedReviewer.Login + " for a review"
+	case "pull_request.synchronize":
+		s.round = s.last.Round + 1
+		now.round, now.what = s.round, fmt.Sprintf("pushes a fix for %d findings", len(s.last.Ledger.Outstanding()))
+	case "check_run.completed":
+		now.sha, now.who = p.CheckRun.HeadSHA, "ci"
+		now.what, now.style = "✗ "+p.CheckRun.Conclusion, bad
+		if p.CheckRun.Conclusion == "success" {
+			now.what, now.style = "✓ success", good
+		}
+		now.what += ": " + p.CheckRun.Name
+	case "pull_request_review.submitted":
+		return s.reviewed(now, p)
+	case "pull_request.labeled":
+		now.what, now.style = "puts the label "+p.Label.Name+" on it", warn
+		if p.Label.Name == needsHuman {
+			s.stuck = "the agents gave the pull request to a person"
+		}
+	case "pull_request.closed":
+		s.closed(&now, p)
+	default:
+		return nil
+	}
+	s.out.step(now)
+	return nil
+}
+
+// reviewed tells a review with its findings.
+func (s *story) reviewed(now step, p payload) error {
+	record, err := verdict.ParseRecord(p.Review.Body)
+	if err != nil {
+		return fmt.Errorf("read the posted review: %w", err)
+	}
+	s.last, s.cost = record, s.cost+record.CostUSD
+	now.round, now.sha = record.Round, p.Review.CommitID
+	now.what, now.style = string(record.Verdict)+": "+counts(record), good
+	if record.Verdict != verdict.Approve {
+		now.style = bad
+	}
+	s.out.step(now)
+	for _, entry := range record.Ledger.Outstanding() {
+		colour := map[verdict.Severity]style{verdict.Critical: bad, verdict.Major: warn, verdict.Nit: dim}[entry.Severity]
+		s.out.detail(colour, string(entry.Severity), string(entry.Dimension), fmt.Sprintf("%s:%d", entry.Path, entry.Line), clip(entry.Claim, 80))
+	}
+	return nil
+}
+
+func (s *story) closed(now *step, p payload) {
+	if !p.PullRequest.Merged {
+		s.stuck = "the pull request was closed without having been merged"
+		now.what, now.style = "closes it", bad
+		return
+	}
+	s.merge = p.PullRequest.MergeCommitSHA
+	now.what, now.style = "squash-merges it into main as "+short(s.merge), good
+}
+
+// counts says how many findings of each severity stand, and how many are gone.
+func counts(r verdict.Record) string {
+	open := map[verdict.Severity]int{}
+	for _, e := range r.Ledger.Outstanding() {
+		open[e.Severity]++
+	}
+	var parts []string
+	for _, severity := range verdict.Severities() {
+		if n := open[severity]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, severity))
+		}
+	}
+	if n := verified(r); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d fixed", n))
+	}
+	if len(parts) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// verified counts the findings that a later round no longer found.
+func verified(r verdict.Record) int {
+	n := 0
+	for _, e := range r.Ledger {
+		if e.Status == verdict.Verified {
+			n++
+		}
+	}
+	return n
+}
+
+// clip shortens text to at most n characters.
+func clip(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n-1]) + "…"
+}

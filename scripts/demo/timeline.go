@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-colorable"
+	"golang.org/x/term"
+)
+
+// style is a terminal's escape sequence for a way to write.
+type style string
+
+const (
+	plain style = ""
+	bold  style = "1"
+	dim   style = "2"
+	bad   style = "31"
+	good  style = "32"
+	warn  style = "33"
+	cyan  style = "36"
+)
+
+// timeline writes what happens, a line for each step, in columns.
+type timeline struct {
+	w      io.Writer
+	colour bool
+	began  time.Time
+}
+
+// newTimeline writes to standard output, in colour if that is a terminal and
+// its user has nothing against it (https://no-color.org).
+func newTimeline() *timeline {
+	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
+	return &timeline{w: colorable.NewColorableStdout(), colour: colour, began: time.Now()}
+}
+
+// paint writes text in a style, padded to width first so that columns stay
+// aligned.
+func (t *timeline) paint(s style, width int, text string) string {
+	if pad := width - len([]rune(text)); pad > 0 {
+		text += strings.Repeat(" ", pad)
+	}
+	if !t.colour || s == plain {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// title opens the output.
+func (t *timeline) title(text, rest string) {
+	fmt.Fprintf(t.w, "\n  %s  %s\n\n", t.paint(bold, 0, text), rest)
+}
+
+// fact is a line that holds for the whole run.
+func (t *timeline) fact(name, value string) {
+	fmt.Fprintf(t.w, "  %s %s\n", t.paint(dim, 10, name), value)
+}
+
+// header names the columns of the steps that follow.
+func (t *timeline) header() {
+	columns := fmt.Sprintf("%7s  %-5s  %-7s  %-29s  %-8s %s", "time", "round", "head", "event", "who", "what")
+	fmt.Fprintf(t.w, "\n  %s\n", t.paint(dim, 0, columns))
+}
+
+// step is one line of the timeline.
+type step struct {
+	round int
+	sha   string
+	event string
+	who   string
+	what  string
+	style style
+}
+
+func (t *timeline) step(s step) {
+	fmt.Fprintf(t.w, "  %6.1fs  %5d  %s  %s  %s %s\n", time.Since(t.began).Seconds(), s.round,
+		t.paint(cyan, 7, short(s.sha)), t.paint(dim, 29, s.event), t.paint(bold, 8, s.who), t.paint(s.style, 0, s.what))
+}
+
+// detail is a line that belongs to the step above it.
+func (t *timeline) detail(s style, mark, kind, where, text string) {
+	fmt.Fprintf(t.w, "  %24s%s  %s %s  %s\n", "", t.paint(s, 8, mark), t.paint(plain, 14, kind), t.paint(dim, 20, where), text)
+}
+
+// line ends the output or says something outside the columns.
+func (t *timeline) line(format string, args ...any) {
+	fmt.Fprintf(t.w, format+"\n", args...)
+}
+
+func short(sha string) string { return sha[:min(len(sha), 7)] }
