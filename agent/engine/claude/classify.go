@@ -3,7 +3,6 @@ package claude
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"touchstone/agent/engine"
 )
@@ -14,11 +13,14 @@ import (
 // completed, without an error, did.
 func (s *session) classify() *engine.Error {
 	r := s.result
-	switch {
-	case r.IsError == nil:
+	switch string(r.IsError) {
+	case "true":
+	case "false":
+		if r.TerminalReason == "completed" {
+			return nil
+		}
+	default:
 		return engine.Errorf(engine.BadOutput, "claude's result does not say whether the session failed; update claude")
-	case !*r.IsError && r.TerminalReason == "completed":
-		return nil
 	}
 	class := s.class()
 	failure := &engine.Error{Class: class, Message: sentence(class)}
@@ -26,7 +28,7 @@ func (s *session) classify() *engine.Error {
 		failure.Message += fmt.Sprintf(" (claude: %s)", detail)
 	}
 	if class == engine.RateLimited || class == engine.Overloaded {
-		failure.RetryAfter = time.Duration(s.retry.RetryDelayMS) * time.Millisecond
+		failure.RetryAfter = s.retry.retryDelay()
 	}
 	return failure
 }

@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/json"
 	"errors"
+	"time"
 )
 
 // event is one line of the stream-json output; which fields are there depends
@@ -38,16 +39,22 @@ type event struct {
 	outcome
 }
 
-// outcome is what the result line says. IsError is a pointer so that a line
-// without it is not taken for a success.
+// retryDelay is the wait before a retry, at most a day.
+func (e event) retryDelay() time.Duration {
+	const day = 24 * time.Hour
+	return time.Duration(min(max(e.RetryDelayMS, 0), float64(day.Milliseconds()))) * time.Millisecond
+}
+
+// outcome is what the result line says. IsError is kept as it stands: only
+// the word false says that there was none.
 type outcome struct {
-	IsError        *bool   `json:"is_error"`
-	APIErrorStatus int     `json:"api_error_status"`
-	TerminalReason string  `json:"terminal_reason"`
-	StopReason     string  `json:"stop_reason"`
-	Result         string  `json:"result"`
-	NumTurns       int     `json:"num_turns"`
-	CostUSD        float64 `json:"total_cost_usd"`
+	IsError        json.RawMessage `json:"is_error"`
+	APIErrorStatus int             `json:"api_error_status"`
+	TerminalReason string          `json:"terminal_reason"`
+	StopReason     string          `json:"stop_reason"`
+	Result         string          `json:"result"`
+	NumTurns       int             `json:"num_turns"`
+	CostUSD        float64         `json:"total_cost_usd"`
 	Usage          struct {
 		Input      int64 `json:"input_tokens"`
 		CacheWrite int64 `json:"cache_creation_input_tokens"`

@@ -123,7 +123,7 @@ func git(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-func write(t *testing.T, path, content string) {
+func write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)

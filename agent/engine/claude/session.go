@@ -76,9 +76,8 @@ func (s *session) system(e event) {
 		s.model = cmp.Or(e.Model, s.model)
 	case "api_retry":
 		s.retry, s.retrying = e, true
-		delay := time.Duration(e.RetryDelayMS) * time.Millisecond
 		s.report(engine.ProgressRetry, fmt.Sprintf("%s (attempt %d of %d, in %s)",
-			cmp.Or(e.Error, "failure"), e.Attempt, e.MaxRetries, delay.Round(100*time.Millisecond)))
+			cmp.Or(e.Error, "failure"), e.Attempt, e.MaxRetries, e.retryDelay().Round(100*time.Millisecond)))
 	case "status", "thinking_tokens", "informational", "permission_denied":
 	default:
 		s.report(engine.ProgressRaw, "system/"+e.Subtype)
@@ -158,22 +157,14 @@ func (s *session) clean(text string, limit int) string {
 	if s.secret != "" {
 		text = strings.ReplaceAll(text, s.secret, "[redacted]")
 	}
-	var b strings.Builder
-	count := 0
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-			count++
-		}
-		for _, r := range word {
-			if count++; count >= limit {
-				b.WriteRune('…')
-				return b.String()
-			}
-			b.WriteRune(r)
-		}
+	// More than this never shows, however much of it is white space.
+	text = text[:min(len(text), 16*limit)]
+	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+	line := []rune(strings.Join(words, " "))
+	if len(line) > limit {
+		return string(line[:limit-1]) + "…"
 	}
-	return b.String()
+	return string(line)
 }
 
 // finish turns the end of the process into the end of the session.
@@ -221,6 +212,6 @@ func (s *session) stopped(err error) error {
 	return &engine.Error{
 		Class:      classOf(s.retry.Error, s.retry.ErrorStatus),
 		Message:    fmt.Sprintf("the provider kept refusing (%s), and %s", cmp.Or(s.retry.Error, "no reason given"), failure.Message),
-		RetryAfter: time.Duration(s.retry.RetryDelayMS) * time.Millisecond,
+		RetryAfter: s.retry.retryDelay(),
 	}
 }
