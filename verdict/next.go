@@ -102,7 +102,8 @@ type State struct {
 	// Requested says that this login is asked to review: by request, by an
 	// earlier review of its own, or because its configuration says all.
 	Requested bool
-	// NeedsHuman and Held are the labels that stop the loop.
+	// NeedsHuman is the label that stops both roles, Held the one that stops the
+	// author's side.
 	NeedsHuman bool
 	Held       bool
 	// EscalatedAt is when a person was last called, or zero. Taking the label off
@@ -116,7 +117,8 @@ type State struct {
 
 	// Reviewers are the logins whose records count as verdicts.
 	Reviewers []string
-	// AutoMerge, RequireChecks, MaxRounds and MaxAttempts are settings.
+	// AutoMerge, RequireChecks, MaxRounds and MaxAttempts are settings; 0 is no
+	// bound.
 	AutoMerge     bool
 	RequireChecks bool
 	MaxRounds     int
@@ -138,7 +140,7 @@ func Next(s State) Action {
 	switch {
 	case !s.Open:
 		return s.act(Done, "the pull request is closed")
-	case s.Self == "" || s.Head == "":
+	case s.Self == "" || s.Author == "" || s.Head == "":
 		return s.act(Wait, "GitHub's answer is incomplete")
 	case s.Role == Reviewer:
 		return nextReview(s)
@@ -159,19 +161,13 @@ func nextReview(s State) Action {
 	case s.NeedsHuman:
 		return s.act(Wait, "it waits for a person")
 	}
-	rounds := 0
+	mine := func(login string) bool { return sameLogin(login, s.Self) }
 	for _, o := range s.Opinions {
-		if !sameLogin(o.By, s.Self) || o.Record == nil {
-			continue
-		}
-		if o.SHA == s.Head {
+		if mine(o.By) && o.Record != nil && o.SHA == s.Head {
 			return s.act(Wait, "this head is reviewed")
 		}
-		if o.At.After(s.EscalatedAt) {
-			rounds++
-		}
 	}
-	return s.spend(Review, "this head is not reviewed yet", rounds)
+	return s.spend(Review, "this head is not reviewed yet", s.rounds(mine))
 }
 
 func nextFix(s State) Action {
@@ -187,16 +183,17 @@ func nextFix(s State) Action {
 	case s.Fork:
 		return s.act(Wait, "pull requests from forks are left to people")
 	}
-	verdict, edited, rounds := s.verdict()
+	verdict, doubtful := s.verdict()
+	rounds := s.rounds(s.trusts)
 	switch {
-	case edited:
-		return s.act(Escalate, "the review of this head was edited after it was posted")
+	case doubtful:
+		return s.act(Escalate, "the review of this head was edited or does not agree with itself")
 	case verdict == RequestChanges:
 		return s.spend(Fix, "the review requests changes", rounds)
 	case verdict != Approve:
 		return s.act(Wait, "this head is not reviewed yet")
-	case s.personObjects():
-		return s.act(Wait, "a person requests changes")
+	case s.objection():
+		return s.act(Wait, "somebody else still requests changes")
 	case s.Mergeable == MergeableDirty:
 		return s.spend(Fix, "it conflicts with its base", rounds)
 	case s.Checks == ChecksFailed:
@@ -219,44 +216,54 @@ func nextFix(s State) Action {
 
 // verdict is what the configured reviewers say of this very head, the strictest
 // winning. A review counts only if GitHub's state, its record and its commit
-// all say the same.
-func (s State) verdict() (v Verdict, edited bool, rounds int) {
-	heads := map[string]bool{}
+// all say the same; one that does not, or was edited, is doubtful.
+func (s State) verdict() (v Verdict, doubtful bool) {
 	for _, o := range s.Opinions {
-		if !s.trusts(o.By) || o.Record == nil {
-			continue
-		}
-		if o.At.After(s.EscalatedAt) {
-			heads[o.SHA] = true
-		}
-		if o.SHA != s.Head || o.Record.Head != s.Head {
+		if !s.trusts(o.By) || o.Record == nil || o.SHA != s.Head || o.State == "DISMISSED" {
 			continue
 		}
 		switch {
-		case o.State == "DISMISSED":
-		case o.Edited:
-			edited = true
+		case o.Edited || o.Record.Head != s.Head:
+			doubtful = true
 		case o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges:
 			v = RequestChanges
-		case o.State == "APPROVED" && o.Record.Verdict == Approve && v == "":
-			v = Approve
+		case o.State == "APPROVED" && o.Record.Verdict == Approve:
+			if v == "" {
+				v = Approve
+			}
+		default:
+			doubtful = true
 		}
 	}
-	return v, edited, len(heads)
+	return v, doubtful
 }
 
-// personObjects reports whether anybody's latest word, other than a verdict of
-// ours, asks for changes. As on GitHub itself, a mere comment takes nothing
-// back.
-func (s State) personObjects() bool {
-	latest := map[string]string{}
+// rounds counts the heads that the logins chosen by by have reviewed since a
+// person was last called.
+func (s State) rounds(by func(login string) bool) int {
+	heads := map[string]bool{}
 	for _, o := range s.Opinions {
-		if o.Record != nil && s.trusts(o.By) {
-			continue
+		if by(o.By) && o.Record != nil && (s.EscalatedAt.IsZero() || o.At.After(s.EscalatedAt)) {
+			heads[o.SHA] = true
 		}
+	}
+	return len(heads)
+}
+
+// objection reports whether anybody's latest word asks for changes, whichever
+// head it was said of. As on GitHub itself, a mere comment takes nothing back.
+// A person and the agent under the same login are two: neither takes back what
+// the other said.
+func (s State) objection() bool {
+	type voice struct {
+		login string
+		agent bool
+	}
+	latest := map[voice]string{}
+	for _, o := range s.Opinions {
 		switch o.State {
 		case "APPROVED", "CHANGES_REQUESTED", "DISMISSED":
-			latest[strings.ToLower(o.By)] = o.State
+			latest[voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}] = o.State
 		}
 	}
 	for _, state := range latest {
