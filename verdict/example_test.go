@@ -1,0 +1,47 @@
+package verdict_test
+
+import (
+	"fmt"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+// A record approves a head; the head moves. What was approved is not what
+// would be merged, so the author waits for the next review.
+func ExampleNext() {
+	s := verdict.State{
+		Role: verdict.Author, Self: "octocat", Author: "octocat", Open: true, Head: "4f1c0de",
+		Mergeable: verdict.MergeableClean, Checks: verdict.ChecksGreen, AutoMerge: true, Reviewers: []string{"alice"},
+		Opinions: []verdict.Opinion{{
+			By: "alice", SHA: "4f1c0de", State: "APPROVED",
+			Record: &verdict.Record{Verdict: verdict.Approve, Head: "4f1c0de"},
+		}},
+	}
+	fmt.Println(verdict.Next(s).Kind)
+	s.Head = "0ddba11"
+	fmt.Println(verdict.Next(s).Kind)
+	// Output:
+	// merge
+	// wait
+}
+
+// The marker alone approves nothing: it has to stand below this run's nonce
+// and agree with the answer's data.
+func ExampleJudge() {
+	answer := strings.Join([]string{
+		"The handler ignores an error.",
+		"```" + verdict.Fence,
+		`{"summary": "One error is lost.", "dimensions": [], "files": ["main.go"], "findings": [`,
+		`  {"dimension": "Observability", "severity": "major", "path": "main.go", "line": 12, "claim": "the error is dropped"}]}`,
+		"```",
+		verdict.RunLine("b7x2"),
+		verdict.Marker(verdict.Approve),
+	}, "\n")
+	j := verdict.Judge(answer, "b7x2", []string{"main.go"})
+	fmt.Println(j.Verdict)
+	fmt.Println(j.Doubts[len(j.Doubts)-1])
+	// Output:
+	// REQUEST_CHANGES
+	// The session concluded APPROVE although 1 of its findings blocks.
+}

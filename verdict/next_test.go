@@ -1,0 +1,207 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	head  = "4f1c0de"
+	older = "0ddba11"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// says is a review of a head by the product, as GitHub shows it.
+func says(by, sha string, v Verdict) Opinion {
+	state := "APPROVED"
+	if v == RequestChanges {
+		state = "CHANGES_REQUESTED"
+	}
+	return Opinion{By: by, SHA: sha, State: state, Record: &Record{Verdict: v, Head: sha}, At: noon}
+}
+
+// asks is a pull request that alice's reviewer has to review now.
+func asks() State {
+	return State{Role: Reviewer, Self: "alice", Open: true, Author: "octocat", Head: head, Requested: true,
+		Mergeable: MergeableClean, Checks: ChecksGreen, Reviewers: []string{"alice"}, MaxRounds: 3, MaxAttempts: 2}
+}
+
+// ready is a pull request that octocat's agent has to merge now.
+func ready() State {
+	return State{Role: Author, Self: "octocat", Open: true, Author: "octocat", Head: head, Mergeable: MergeableClean, Checks: ChecksGreen,
+		Opinions: []Opinion{says("alice", head, Approve)}, Reviewers: []string{"alice", "bob"},
+		AutoMerge: true, RequireChecks: true, MaxRounds: 3, MaxAttempts: 2}
+}
+
+type nextCase struct {
+	name   string
+	change func(*State)
+	want   Kind
+	reason string // a part of it
+}
+
+func runNext(t *testing.T, start func() State, tests []nextCase) {
+	t.Helper()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start()
+			tt.change(&s)
+			got := Next(s)
+			if got.Kind != tt.want || !strings.Contains(got.Reason, tt.reason) {
+				t.Errorf("got %s because %q; want %s because %q", got.Kind, got.Reason, tt.want, tt.reason)
+			}
+			if got.SHA != s.Head {
+				t.Errorf("the action is about %q instead of the head", got.SHA)
+			}
+		})
+	}
+}
+
+func rounds(n int) []Opinion {
+	var all []Opinion
+	for i := range n {
+		all = append(all, says("alice", "older"+string(rune('a'+i)), RequestChanges))
+	}
+	return all
+}
+
+func TestNextForReviewer(t *testing.T) {
+	runNext(t, asks, []nextCase{
+		{"asked", func(s *State) {}, Review, "not reviewed yet"},
+		{"of a fork", func(s *State) { s.Fork = true }, Review, ""},
+		{"held back from merging", func(s *State) { s.Held = true }, Review, ""},
+		{"CI red", func(s *State) { s.Checks = ChecksFailed }, Review, ""},
+		{"closed", func(s *State) { s.Open = false }, Done, "closed"},
+		{"no role", func(s *State) { s.Role = "" }, Wait, "no role"},
+		{"no login", func(s *State) { s.Self = "" }, Wait, "incomplete"},
+		{"no head", func(s *State) { s.Head = "" }, Wait, "incomplete"},
+		{"no author", func(s *State) { s.Author = "" }, Wait, "incomplete"},
+		{"its own", func(s *State) { s.Author = "Alice" }, Skip, "their own"},
+		{"not asked", func(s *State) { s.Requested = false }, Skip, "nobody asked alice"},
+		{"draft", func(s *State) { s.Draft = true }, Wait, "draft"},
+		{"needs a person", func(s *State) { s.NeedsHuman = true }, Wait, "person"},
+		{"reviewed already", func(s *State) { s.Opinions = []Opinion{says("ALICE", head, Approve)} }, Wait, "is reviewed"},
+		{"reviewed, then dismissed", func(s *State) {
+			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions[0].State = "DISMISSED"
+		}, Wait, "is reviewed"},
+		{"older head reviewed", func(s *State) { s.Opinions = []Opinion{says("alice", older, Approve)} }, Review, ""},
+		{"reviewed by another", func(s *State) { s.Opinions = []Opinion{says("bob", head, Approve)} }, Review, ""},
+		{"reviewed by hand under this login", func(s *State) {
+			s.Opinions = []Opinion{{By: "alice", SHA: head, State: "APPROVED"}}
+		}, Review, ""},
+		{"last round left", func(s *State) { s.Opinions = rounds(2) }, Review, ""},
+		{"rounds used up", func(s *State) { s.Opinions = rounds(3) }, Escalate, "3 rounds"},
+		{"rounds without times", func(s *State) {
+			s.Opinions = rounds(3)
+			for i := range s.Opinions {
+				s.Opinions[i].At = time.Time{}
+			}
+		}, Escalate, "3 rounds"},
+		{"one head twice is one round", func(s *State) { s.Opinions = append(rounds(2), rounds(2)...) }, Review, ""},
+		{"rounds without bound", func(s *State) { s.Opinions = rounds(3); s.MaxRounds = 0 }, Review, ""},
+		{"a person resumed", func(s *State) { s.Opinions = rounds(3); s.EscalatedAt = noon }, Review, ""},
+		{"rounds used up since", func(s *State) { s.Opinions = rounds(3); s.EscalatedAt = noon.Add(-1) }, Escalate, "3 rounds"},
+		{"other people's rounds", func(s *State) { s.Opinions = rounds(3); s.Self = "bob" }, Review, ""},
+		{"one attempt failed", func(s *State) { s.Attempts = 1 }, Review, ""},
+		{"attempts used up", func(s *State) { s.Attempts = 2 }, Escalate, "2 attempts"},
+		{"attempts without bound", func(s *State) { s.Attempts = 99; s.MaxAttempts = 0 }, Review, ""},
+		{"attempt has to wait", func(s *State) { s.Attempts = 1; s.RetryIn = time.Minute }, Wait, "next one waits"},
+	})
+}
+
+func TestNextForAuthor(t *testing.T) {
+	review := func(change func(*Opinion)) func(*State) {
+		return func(s *State) { change(&s.Opinions[0]) }
+	}
+	also := func(opinions ...Opinion) func(*State) {
+		return func(s *State) { s.Opinions = append(s.Opinions, opinions...) }
+	}
+	before := func(opinions ...Opinion) func(*State) {
+		return func(s *State) { s.Opinions = append(opinions, s.Opinions...) }
+	}
+	byHand := func(by, state string) Opinion { return Opinion{By: by, SHA: head, State: state, At: noon} }
+	runNext(t, ready, []nextCase{
+		{"ready", func(s *State) {}, Merge, "approved and green"},
+		{"reviewer in other case", review(func(o *Opinion) { o.By = "ALICE" }), Merge, ""},
+		{"no checks, none required", func(s *State) { s.Checks = ChecksNone; s.RequireChecks = false }, Merge, ""},
+		{"closed", func(s *State) { s.Open = false }, Done, "closed"},
+		{"another's", func(s *State) { s.Author = "mona" }, Skip, "not octocat's own"},
+		{"draft", func(s *State) { s.Draft = true }, Wait, "draft"},
+		{"needs a person", func(s *State) { s.NeedsHuman = true }, Wait, "person"},
+		{"held", func(s *State) { s.Held = true }, Wait, "label"},
+		{"fork", func(s *State) { s.Fork = true }, Wait, "forks"},
+
+		{"no review", func(s *State) { s.Opinions = nil }, Wait, "not reviewed yet"},
+		{"older head approved", review(func(o *Opinion) { o.SHA, o.Record.Head = older, older }), Wait, "not reviewed yet"},
+		{"approved by hand", review(func(o *Opinion) { o.Record = nil }), Wait, "not reviewed yet"},
+		{"approved by a stranger", review(func(o *Opinion) { o.By = "mallory" }), Wait, "not reviewed yet"},
+		{"approved by the author", func(s *State) { s.Opinions[0].By = "octocat"; s.Reviewers = []string{"octocat"} }, Wait, "not reviewed yet"},
+		{"nobody is trusted", func(s *State) { s.Reviewers = nil }, Wait, "not reviewed yet"},
+		{"dismissed", review(func(o *Opinion) { o.State = "DISMISSED" }), Wait, "not reviewed yet"},
+		{"record of an older head on this one", review(func(o *Opinion) { o.Record.Head = older }), Escalate, "agree with itself"},
+		{"record of this head on an older one", review(func(o *Opinion) { o.SHA = older }), Wait, "not reviewed yet"},
+		{"edited", review(func(o *Opinion) { o.Edited = true }), Escalate, "edited"},
+		{"edited and dismissed", review(func(o *Opinion) { o.Edited, o.State = true, "DISMISSED" }), Wait, "not reviewed yet"},
+		{"commented with an approving record", review(func(o *Opinion) { o.State = "COMMENTED" }), Escalate, "agree with itself"},
+		{"approved with a blocking record", review(func(o *Opinion) { o.Record.Verdict = RequestChanges }), Escalate, "agree with itself"},
+		{"blocked with an approving record", review(func(o *Opinion) { o.State = "CHANGES_REQUESTED" }), Escalate, "agree with itself"},
+		{"state in lower case", review(func(o *Opinion) { o.State = "approved" }), Escalate, "agree with itself"},
+
+		{"changes requested", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)} }, Fix, "requests changes"},
+		{"strictest after", also(says("bob", head, RequestChanges)), Fix, "requests changes"},
+		{"strictest before", before(says("bob", head, RequestChanges)), Fix, "requests changes"},
+		{"the other one is edited", also(func() Opinion { o := says("bob", head, Approve); o.Edited = true; return o }()), Escalate, "edited"},
+		{"rounds used up", func(s *State) { s.Opinions = append(rounds(2), says("alice", head, RequestChanges)) }, Escalate, "3 rounds"},
+		{"rounds of two reviewers", func(s *State) {
+			s.Opinions = append(rounds(1), says("bob", "older9", RequestChanges), says("bob", head, RequestChanges))
+		}, Escalate, "3 rounds"},
+		{"a stranger's rounds", func(s *State) {
+			s.Opinions = append(rounds(1), says("mallory", "older9", RequestChanges), says("bob", head, RequestChanges))
+		}, Fix, ""},
+		{"attempts used up", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)}; s.Attempts = 2 }, Escalate, "2 attempts"},
+		{"attempt has to wait", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)}; s.RetryIn = 1 }, Wait, "next one waits"},
+		{"approved in the last round", before(rounds(2)...), Merge, ""},
+
+		{"a person objects", also(byHand("mona", "CHANGES_REQUESTED")), Wait, "somebody else"},
+		{"a person objected to an older head", before(Opinion{By: "mona", SHA: older, State: "CHANGES_REQUESTED"}), Wait, "somebody else"},
+		{"and then only comments", also(byHand("mona", "CHANGES_REQUESTED"), byHand("Mona", "COMMENTED")), Wait, "somebody else"},
+		{"and then approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("Mona", "APPROVED")), Merge, ""},
+		{"and then is dismissed", also(byHand("mona", "DISMISSED")), Merge, ""},
+		{"another person approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("hubot", "APPROVED")), Wait, "somebody else"},
+		{"the reviewer's owner objects by hand", before(byHand("alice", "CHANGES_REQUESTED")), Wait, "somebody else"},
+		{"a stranger's record objects", also(says("mallory", head, RequestChanges)), Wait, "somebody else"},
+		{"the same reviewer blocked an older head", before(says("alice", older, RequestChanges)), Merge, ""},
+		{"another reviewer blocked an older head", before(says("bob", older, RequestChanges)), Wait, "somebody else"},
+
+		{"conflict", func(s *State) { s.Mergeable = MergeableDirty }, Fix, "conflicts"},
+		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.AutoMerge = false }, Fix, "conflicts"},
+		{"check failed", func(s *State) { s.Checks = ChecksFailed }, Fix, "check failed"},
+		{"check failed, attempts used up", func(s *State) { s.Checks = ChecksFailed; s.Attempts = 2 }, Escalate, "a check failed, and 2 attempts"},
+		{"no auto-merge", func(s *State) { s.AutoMerge = false }, Wait, "its author to merge"},
+		{"checks running", func(s *State) { s.Checks = ChecksPending }, Wait, "running"},
+		{"checks not begun", func(s *State) { s.Checks = ChecksNone }, Wait, "no check has reported"},
+		{"checks unread", func(s *State) { s.Checks = "" }, Wait, "unknown"},
+		{"checks running behind the base", func(s *State) { s.Checks = ChecksPending; s.Mergeable = MergeableBehind }, Wait, "running"},
+		{"behind", func(s *State) { s.Mergeable = MergeableBehind }, Fix, "behind its base"},
+		{"mergeability unknown", func(s *State) { s.Mergeable = MergeableUnknown }, Wait, "computing"},
+		{"mergeability unread", func(s *State) { s.Mergeable = "" }, Wait, "computing"},
+	})
+}
+
+// GitHub sends no event for what it computes in the background, and none when
+// a wait of ours is over.
+func TestNextAsksToLookAgain(t *testing.T) {
+	s := ready()
+	s.Mergeable = MergeableUnknown
+	if a := Next(s); a.Recheck <= 0 || a.Recheck > time.Minute {
+		t.Errorf("while GitHub computes: look again after %s", a.Recheck)
+	}
+	s = asks()
+	s.RetryIn = 90 * time.Second
+	if a := Next(s); a.Recheck != s.RetryIn {
+		t.Errorf("after a failed attempt: look again after %s, want %s", a.Recheck, s.RetryIn)
+	}
+}
