@@ -1,0 +1,261 @@
+package githubsim
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// suite finds or makes the check suite of an app for a commit.
+func (s *Sim) suite(r *repo, sha, branch string, app *account) *checkSuite {
+	for _, cs := range r.suites {
+		if cs.sha == sha && cs.app == app {
+			return cs
+		}
+	}
+	cs := &checkSuite{id: s.id(), sha: sha, branch: branch, app: app, created: now(), updated: now()}
+	r.suites = append(r.suites, cs)
+	return cs
+}
+
+// runs returns the check runs of a commit, the oldest first.
+func (r *repo) runs(sha string) []*checkRun {
+	var out []*checkRun
+	for _, cs := range r.suites {
+		if cs.sha == sha {
+			out = append(out, cs.runs...)
+		}
+	}
+	return out
+}
+
+// latestStatuses returns the last status of each context of a commit.
+func (r *repo) latestStatuses(sha string) []*status {
+	var out []*status
+	for _, st := range slices.Backward(r.statuses) {
+		if st.sha == sha && !slices.ContainsFunc(out, func(o *status) bool { return o.context == st.context }) {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// checkPasses tells whether the newest check run or status of a name passes.
+func (r *repo) checkPasses(sha, name string) bool {
+	for _, run := range slices.Backward(r.runs(sha)) {
+		if run.name == name {
+			return run.status == "completed" && passing(run.conclusion)
+		}
+	}
+	for _, st := range r.latestStatuses(sha) {
+		if st.context == name {
+			return st.state == "success"
+		}
+	}
+	return false
+}
+
+// rollup is GraphQL's StatusState of a commit, "" without checks and statuses.
+func (r *repo) rollup(sha string) string {
+	out := ""
+	worse := func(state string) {
+		order := []string{"", "SUCCESS", "PENDING", "ERROR", "FAILURE"}
+		if slices.Index(order, state) > slices.Index(order, out) {
+			out = state
+		}
+	}
+	for _, run := range r.runs(sha) {
+		switch {
+		case run.status != "completed":
+			worse("PENDING")
+		case passing(run.conclusion):
+			worse("SUCCESS")
+		default:
+			worse("FAILURE")
+		}
+	}
+	for _, st := range r.latestStatuses(sha) {
+		worse(map[string]string{"success": "SUCCESS", "pending": "PENDING", "error": "ERROR", "failure": "FAILURE"}[st.state])
+	}
+	return out
+}
+
+// resolve finds the commit of a SHA, a branch or a full ref.
+func (c *call) resolve(ref string) (string, error) {
+	sha, err := c.repo.git.run(c.ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if err != nil {
+		return "", refuse(http.StatusUnprocessableEntity, "No commit found for SHA: %s", ref)
+	}
+	return sha, nil
+}
+
+func (c *call) listCheckRuns(ref string) (reply, error) {
+	sha, err := c.resolve(ref)
+	if err != nil {
+		return reply{}, err
+	}
+	query := c.r.URL.Query()
+	runs := slices.DeleteFunc(c.repo.runs(sha), func(run *checkRun) bool {
+		return query.Get("check_name") != "" && query.Get("check_name") != run.name ||
+			query.Get("status") != "" && query.Get("status") != run.status
+	})
+	return ok(object{"total_count": len(runs), "check_runs": each(page(c, runs), c.renderCheckRun)})
+}
+
+func (c *call) renderCheckRun(run *checkRun) object { return c.sim.renderCheckRun(c.repo, run) }
+
+type checkRunInput struct {
+	Name        string `json:"name"`
+	HeadSHA     string `json:"head_sha"`
+	Status      string `json:"status"`
+	Conclusion  string `json:"conclusion"`
+	DetailsURL  string `json:"details_url"`
+	ExternalID  string `json:"external_id"`
+	Output      *struct{ Title, Summary, Text string }
+	StartedAt   time.Time `json:"started_at"`
+	CompletedAt time.Time `json:"completed_at"`
+}
+
+func (c *call) createCheckRun() (reply, error) {
+	var in checkRunInput
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if !c.user.App {
+		return reply{}, refuse(http.StatusForbidden, "You must authenticate via a GitHub App.")
+	}
+	if in.Name == "" {
+		return reply{}, invalid("CheckRun", "name", "missing_field")
+	}
+	sha, err := c.resolve(in.HeadSHA)
+	if err != nil {
+		return reply{}, err
+	}
+	run := &checkRun{id: c.sim.id(), suite: c.sim.suite(c.repo, sha, "", c.user), name: in.Name, status: "queued", started: now()}
+	run.suite.runs = append(run.suite.runs, run)
+	c.sim.emitCheckRun(c.repo, c.user, run, "created")
+	c.fillCheckRun(run, in)
+	return created(c.renderCheckRun(run))
+}
+
+// fillCheckRun applies an app's input; completing the run has its events.
+func (c *call) fillCheckRun(run *checkRun, in checkRunInput) {
+	run.status = cmp.Or(in.Status, run.status)
+	run.detailsURL, run.externalID = cmp.Or(in.DetailsURL, run.detailsURL), cmp.Or(in.ExternalID, run.externalID)
+	if in.Output != nil {
+		run.title, run.summary, run.text = in.Output.Title, in.Output.Summary, in.Output.Text
+	}
+	if in.Conclusion != "" {
+		c.sim.complete(c.repo, c.user, run, in.Conclusion)
+	}
+}
+
+func (c *call) withCheckRun() (*checkRun, error) {
+	for _, cs := range c.repo.suites {
+		for _, run := range cs.runs {
+			if run.id == c.id("run") {
+				return run, nil
+			}
+		}
+	}
+	return nil, errNotFound
+}
+
+func (c *call) getCheckRun() (reply, error) {
+	run, err := c.withCheckRun()
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(c.renderCheckRun(run))
+}
+
+func (c *call) updateCheckRun() (reply, error) {
+	run, err := c.withCheckRun()
+	if err != nil {
+		return reply{}, err
+	}
+	if !c.user.App || run.suite.app != c.user {
+		return reply{}, refuse(http.StatusForbidden, "Invalid app_id `0` - check run can only be modified by the GitHub App that created it.")
+	}
+	var in checkRunInput
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	c.fillCheckRun(run, in)
+	return ok(c.renderCheckRun(run))
+}
+
+// complete ends a check run, and its suite when it was the last.
+func (s *Sim) complete(r *repo, by *account, run *checkRun, conclusion string) {
+	run.status, run.conclusion, run.completed = "completed", conclusion, now()
+	run.suite.updated = now()
+	s.emitCheckRun(r, by, run, "completed")
+	if run.suite.status() == "completed" {
+		s.emitSuite(r, by, run.suite, "completed")
+	}
+}
+
+func (s *Sim) emitCheckRun(r *repo, by *account, run *checkRun, action string) {
+	s.emit(r, by, "check_run", action, object{"check_run": s.renderCheckRun(r, run)})
+}
+
+func (s *Sim) emitSuite(r *repo, by *account, cs *checkSuite, action string) {
+	s.emit(r, by, "check_suite", action, object{"check_suite": s.renderSuite(r, cs)})
+}
+
+func (c *call) combinedStatus(ref string) (reply, error) {
+	sha, err := c.resolve(ref)
+	if err != nil {
+		return reply{}, err
+	}
+	latest, state := c.repo.latestStatuses(sha), "success"
+	for _, st := range latest {
+		if st.state == "failure" || st.state == "error" {
+			state = "failure"
+		} else if st.state == "pending" && state == "success" {
+			state = "pending"
+		}
+	}
+	if len(latest) == 0 {
+		state = "pending"
+	}
+	self := c.sim.api("/repos/%s/commits/%s", c.repo.fullName(), sha)
+	return ok(object{
+		"state": state, "sha": sha, "total_count": len(latest), "statuses": each(page(c, latest), c.renderStatus),
+		"repository": c.sim.renderRepo(c.repo), "commit_url": self, "url": self + "/status",
+	})
+}
+
+func (c *call) renderStatus(st *status) object { return c.sim.renderStatus(c.repo, st) }
+
+func (c *call) createStatus() (reply, error) {
+	var in struct {
+		State, Description, Context string
+		TargetURL                   string `json:"target_url"`
+	}
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if err := c.needWrite(); err != nil {
+		return reply{}, err
+	}
+	sha, err := c.resolve(c.r.PathValue("sha"))
+	if err != nil {
+		return reply{}, err
+	}
+	if !slices.Contains([]string{"error", "failure", "pending", "success"}, in.State) {
+		return reply{}, invalid("Status", "state", "inclusion")
+	}
+	st := &status{
+		id: c.sim.id(), sha: sha, context: cmp.Or(in.Context, "default"), state: in.State, description: in.Description,
+		targetURL: in.TargetURL, creator: c.user, created: now(),
+	}
+	c.repo.statuses = append(c.repo.statuses, st)
+	if err := c.emitStatus(st); err != nil {
+		return reply{}, err
+	}
+	out := c.renderStatus(st)
+	out["creator"] = c.sim.renderUser(c.user)
+	return created(out)
+}

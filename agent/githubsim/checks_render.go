@@ -1,0 +1,92 @@
+package githubsim
+
+import "time"
+
+// ciApp is the GitHub App behind the simulator's own checks.
+func (s *Sim) renderApp(app *account) object {
+	slug, id := "github-actions", int64(15368)
+	owner := s.renderOwner("github", 9919, "Organization")
+	if app != nil {
+		slug, id, owner = app.Login, app.id, s.renderUser(app)
+	}
+	return object{
+		"id": id, "slug": slug, "node_id": nodeID("A", id), "owner": owner, "name": slug, "description": "",
+		"external_url": s.url + "/apps/" + slug, "html_url": s.url + "/apps/" + slug,
+		"created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z",
+		"permissions": object{"checks": "write", "metadata": "read"}, "events": []string{"check_run", "check_suite"},
+	}
+}
+
+func (s *Sim) renderCheckRun(r *repo, run *checkRun) object {
+	self := s.api("/repos/%s/check-runs/%d", r.fullName(), run.id)
+	html := s.url + "/" + r.fullName() + "/runs/" + nodeID("CR", run.id)
+	details := run.detailsURL
+	if details == "" {
+		details = html
+	}
+	return object{
+		"id": run.id, "node_id": nodeID("CR", run.id), "head_sha": run.suite.sha, "external_id": run.externalID,
+		"name": run.name, "url": self, "html_url": html, "details_url": details, "status": run.status,
+		"conclusion": orNull(run.conclusion), "started_at": stamp(run.started), "completed_at": stamp(run.completed),
+		"output": object{"title": orNull(run.title), "summary": orNull(run.summary), "text": orNull(run.text),
+			"annotations_count": 0, "annotations_url": self + "/annotations"},
+		"check_suite": s.renderSuite(r, run.suite), "app": s.renderApp(run.suite.app),
+		"pull_requests": s.suitePulls(r, run.suite),
+	}
+}
+
+func (s *Sim) renderSuite(r *repo, cs *checkSuite) object {
+	self := s.api("/repos/%s/check-suites/%d", r.fullName(), cs.id)
+	return object{
+		"id": cs.id, "node_id": nodeID("CS", cs.id), "head_branch": orNull(cs.branch), "head_sha": cs.sha,
+		"status": cs.status(), "conclusion": orNull(cs.conclusion()), "url": self, "before": zeroSHA, "after": cs.sha,
+		"created_at": stamp(cs.created), "updated_at": stamp(cs.updated), "app": s.renderApp(cs.app),
+		"pull_requests": s.suitePulls(r, cs), "latest_check_runs_count": len(cs.runs), "check_runs_url": self + "/check-runs",
+		"head_commit": object{
+			"id": cs.sha, "tree_id": cs.sha, "message": "", "timestamp": cs.created.Format(time.RFC3339),
+			"author": object{"name": "", "email": ""}, "committer": object{"name": "", "email": ""},
+		},
+	}
+}
+
+// suitePulls are the open pull requests with this head.
+func (s *Sim) suitePulls(r *repo, cs *checkSuite) []object {
+	out := []object{}
+	end := func(of *repo, ref, sha string) object {
+		return object{"ref": ref, "sha": sha, "repo": object{"id": of.id, "url": s.api("/repos/%s", of.fullName()), "name": of.name}}
+	}
+	for _, p := range r.sortedPulls() {
+		if p.headSHA == cs.sha && !p.closed && !p.crossRepo() {
+			out = append(out, object{
+				"id": p.id, "number": p.number, "url": s.api("/repos/%s/pulls/%d", r.fullName(), p.number),
+				"head": end(p.headRepo, p.headRef, p.headSHA), "base": end(r, p.baseRef, p.baseSHA),
+			})
+		}
+	}
+	return out
+}
+
+func (s *Sim) renderStatus(r *repo, st *status) object {
+	return object{
+		"id": st.id, "node_id": nodeID("SC", st.id), "state": st.state, "context": st.context,
+		"description": orNull(st.description), "target_url": orNull(st.targetURL),
+		"avatar_url": s.url + "/avatars/" + st.creator.Login,
+		"url":        s.api("/repos/%s/statuses/%s", r.fullName(), st.sha),
+		"created_at": st.created.Format(time.RFC3339), "updated_at": st.created.Format(time.RFC3339),
+	}
+}
+
+// emitStatus sends a status event with the commit it is about.
+func (c *call) emitStatus(st *status) error {
+	commits, err := c.repo.git.log(c.ctx, "-n", "1", st.sha)
+	if err != nil {
+		return err
+	}
+	c.sim.emit(c.repo, c.user, "status", "", object{
+		"id": st.id, "sha": st.sha, "name": c.repo.fullName(), "context": st.context, "state": st.state,
+		"description": orNull(st.description), "target_url": orNull(st.targetURL),
+		"avatar_url": c.sim.url + "/avatars/" + c.user.Login, "commit": c.renderCommit(commits[0]),
+		"branches": []object{}, "created_at": stamp(st.created), "updated_at": stamp(st.created),
+	})
+	return nil
+}

@@ -1,0 +1,73 @@
+package githubsim
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// CIName is the name of the check run that Config.CI decides.
+const CIName = "ci"
+
+// CIResult is how a run of Config.CI ended.
+type CIResult struct {
+	// Conclusion is GitHub's: success, failure, neutral, cancelled, skipped,
+	// timed_out or action_required.
+	Conclusion string
+	// Summary is one line for people, Log the output behind it.
+	Summary, Log string
+}
+
+// maxLog bounds the log a check run keeps: GitHub's limit for output.text.
+const maxLog = 65_535
+
+// startCI begins the check run of a new head, once for each commit.
+func (s *Sim) startCI(p *pull) {
+	r, sha := p.repo, p.headSHA
+	if s.cfg.CI == nil || len(r.runs(sha)) > 0 {
+		return
+	}
+	cs := s.suite(r, sha, p.headRef, nil)
+	run := &checkRun{id: s.id(), suite: cs, name: CIName, status: "queued", started: now()}
+	cs.runs = append(cs.runs, run)
+	s.emitSuite(r, p.author, cs, "requested")
+	s.emitCheckRun(r, p.author, run, "created")
+	by := p.author
+	s.lanes.do(fmt.Sprintf("ci %d", run.id), func(ctx context.Context) {
+		select {
+		case s.ciSlots <- struct{}{}:
+			defer func() { <-s.ciSlots }()
+		case <-ctx.Done():
+			return
+		}
+		s.mu.Lock()
+		run.status = "in_progress"
+		s.mu.Unlock()
+		result := s.runCI(ctx, r, sha)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		run.title, run.summary, run.text = CIName+": "+result.Conclusion, result.Summary, tail(result.Log, maxLog)
+		s.complete(r, by, run, result.Conclusion)
+	})
+}
+
+// runCI checks the commit out and lets Config.CI judge it.
+func (s *Sim) runCI(ctx context.Context, r *repo, sha string) CIResult {
+	dir, err := os.MkdirTemp(s.cfg.Dir, ".ci-")
+	if err != nil {
+		return CIResult{Conclusion: "failure", Summary: "make a checkout: " + err.Error()}
+	}
+	defer os.RemoveAll(dir)
+	if err := r.git.checkout(ctx, sha, dir); err != nil {
+		return CIResult{Conclusion: "failure", Summary: "check out: " + err.Error()}
+	}
+	return s.cfg.CI(ctx, r.fullName(), sha, dir)
+}
+
+// tail keeps the end of a text, where a log says what went wrong.
+func tail(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return text[len(text)-most:]
+}

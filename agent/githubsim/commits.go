@@ -1,0 +1,255 @@
+package githubsim
+
+import (
+	"encoding/base64"
+	"net/http"
+	"path"
+	"strings"
+)
+
+func (c *call) getRepo() (reply, error) { return ok(c.renderRepoFor()) }
+
+func (c *call) getUser() (reply, error) { return ok(c.sim.renderProfile(c.user)) }
+
+func (c *call) getUserByLogin() (reply, error) {
+	a := c.sim.findAccount(c.r.PathValue("login"))
+	if a == nil {
+		return reply{}, errNotFound
+	}
+	return ok(c.sim.renderProfile(a))
+}
+
+func (c *call) getPermission() (reply, error) {
+	a := c.sim.findAccount(c.r.PathValue("login"))
+	if a == nil {
+		return reply{}, errNotFound
+	}
+	permission, user := c.repo.permission(a), c.sim.renderUser(a)
+	user["role_name"] = permission
+	user["permissions"] = object{
+		"admin": permission == "admin", "maintain": permission == "admin",
+		"push": c.repo.canWrite(a), "triage": c.repo.canWrite(a), "pull": permission != "none",
+	}
+	return ok(object{"permission": permission, "role_name": permission, "user": user})
+}
+
+// getCommits serves what lies below /commits/{ref}, where ref holds slashes.
+func (c *call) getCommits() (reply, error) {
+	ref := c.r.PathValue("ref")
+	if branch, found := strings.CutSuffix(ref, "/check-runs"); found {
+		return c.listCheckRuns(branch)
+	}
+	if branch, found := strings.CutSuffix(ref, "/status"); found {
+		return c.combinedStatus(branch)
+	}
+	sha, err := c.resolve(ref)
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := c.commit(sha)
+	return reply{status: http.StatusOK, body: out}, err
+}
+
+// commit renders one commit by its SHA.
+func (c *call) commit(sha string) (object, error) {
+	commits, err := c.repo.git.log(c.ctx, "-n", "1", sha)
+	if err != nil {
+		return nil, err
+	}
+	return c.renderCommit(commits[0]), nil
+}
+
+func person(name, email, date string) object {
+	return object{"name": name, "email": email, "date": date}
+}
+
+var unsigned = object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
+
+// accountOf finds who signs commits with this address.
+func (s *Sim) accountOf(email string) *account {
+	for _, a := range s.accounts {
+		if strings.HasSuffix(a.ident(), " <"+email+">") {
+			return a
+		}
+	}
+	return nil
+}
+
+func (c *call) renderCommit(cm commit) object {
+	self, html := c.sim.api("/repos/%s/commits/%s", c.repo.fullName(), cm.sha), c.sim.url+"/"+c.repo.fullName()+"/commit/"
+	parents := each(cm.parents, func(sha string) object {
+		return object{"sha": sha, "url": c.sim.api("/repos/%s/commits/%s", c.repo.fullName(), sha), "html_url": html + sha}
+	})
+	out := object{
+		"sha": cm.sha, "node_id": "C_" + cm.sha, "url": self, "html_url": html + cm.sha, "comments_url": self + "/comments",
+		"author": nil, "committer": nil, "parents": parents,
+		"commit": object{
+			"message": cm.message, "comment_count": 0, "verification": unsigned,
+			"author": person(cm.authorName, cm.authorMail, cm.authorDate), "committer": person(cm.commitName, cm.commitMail, cm.commitDate),
+			"url":  c.sim.api("/repos/%s/git/commits/%s", c.repo.fullName(), cm.sha),
+			"tree": object{"sha": cm.tree, "url": c.sim.api("/repos/%s/git/trees/%s", c.repo.fullName(), cm.tree)},
+		},
+	}
+	if a := c.sim.accountOf(cm.authorMail); a != nil {
+		out["author"] = c.sim.renderUser(a)
+	}
+	if a := c.sim.accountOf(cm.commitMail); a != nil {
+		out["committer"] = c.sim.renderUser(a)
+	}
+	return out
+}
+
+func (c *call) getGitCommit() (reply, error) {
+	sha, err := c.resolve(c.r.PathValue("sha"))
+	if err != nil {
+		return reply{}, errNotFound
+	}
+	full, err := c.commit(sha)
+	if err != nil {
+		return reply{}, err
+	}
+	inner := full["commit"].(object)
+	return ok(object{
+		"sha": sha, "node_id": full["node_id"], "url": inner["url"], "html_url": full["html_url"], "message": inner["message"],
+		"author": inner["author"], "committer": inner["committer"], "tree": inner["tree"], "parents": full["parents"], "verification": unsigned,
+	})
+}
+
+func (c *call) getRef() (reply, error) {
+	ref := "refs/" + c.r.PathValue("ref")
+	sha := c.repo.refs[ref]
+	if sha == "" {
+		return reply{}, errNotFound
+	}
+	return ok(object{
+		"ref": ref, "node_id": "REF_" + ref, "url": c.sim.api("/repos/%s/git/%s", c.repo.fullName(), ref),
+		"object": object{"type": "commit", "sha": sha, "url": c.sim.api("/repos/%s/git/commits/%s", c.repo.fullName(), sha)},
+	})
+}
+
+func (c *call) deleteRef() (reply, error) {
+	if err := c.needWrite(); err != nil {
+		return reply{}, err
+	}
+	ref := "refs/" + c.r.PathValue("ref")
+	if c.repo.refs[ref] == "" || strings.HasPrefix(ref, "refs/pull/") {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "Reference does not exist")
+	}
+	if err := c.repo.git.updateRef(c.ctx, ref, "", c.repo.refs[ref]); err != nil {
+		return reply{}, err
+	}
+	if err := c.sim.noticeRefs(c.ctx, c.repo, c.user); err != nil {
+		return reply{}, err
+	}
+	return noContent()
+}
+
+func (c *call) getBranch() (reply, error) {
+	name := c.r.PathValue("branch")
+	sha := c.repo.refs["refs/heads/"+name]
+	if sha == "" {
+		return reply{}, refuse(http.StatusNotFound, "Branch not found")
+	}
+	full, err := c.commit(sha)
+	if err != nil {
+		return reply{}, err
+	}
+	self := c.sim.api("/repos/%s/branches/%s", c.repo.fullName(), name)
+	rule, protected := c.repo.protected[name]
+	return ok(object{
+		"name": name, "commit": full, "protected": protected, "protection_url": self + "/protection",
+		"_links":     object{"self": self, "html": c.sim.url + "/" + c.repo.fullName() + "/tree/" + name},
+		"protection": object{"enabled": protected, "required_status_checks": c.renderRequired(rule, self)},
+	})
+}
+
+func (c *call) renderRequired(rule Protection, branch string) object {
+	checks := each(rule.RequiredChecks, func(name string) object { return object{"context": name, "app_id": nil} })
+	contexts := rule.RequiredChecks
+	if contexts == nil {
+		contexts = []string{}
+	}
+	url := branch + "/protection/required_status_checks"
+	return object{"url": url, "contexts_url": url + "/contexts", "strict": rule.Strict, "enforcement_level": "everyone", "contexts": contexts, "checks": checks}
+}
+
+func (c *call) getProtection() (reply, error) {
+	if err := c.needAdmin(); err != nil {
+		return reply{}, err
+	}
+	name := c.r.PathValue("branch")
+	rule, protected := c.repo.protected[name]
+	if !protected {
+		return reply{}, refuse(http.StatusNotFound, "Branch not protected")
+	}
+	self := c.sim.api("/repos/%s/branches/%s", c.repo.fullName(), name)
+	out := object{"url": self + "/protection", "required_status_checks": c.renderRequired(rule, self)}
+	if rule.Approvals > 0 {
+		out["required_pull_request_reviews"] = object{
+			"url": self + "/protection/required_pull_request_reviews", "dismiss_stale_reviews": false,
+			"require_code_owner_reviews": false, "required_approving_review_count": rule.Approvals,
+		}
+	}
+	return ok(out)
+}
+
+// getContents serves a file as JSON with base64, or a directory as a list.
+func (c *call) getContents() (reply, error) {
+	name := strings.Trim(c.r.PathValue("path"), "/")
+	ref := c.r.URL.Query().Get("ref")
+	if ref == "" {
+		ref = c.repo.defaultBranch
+	}
+	sha, err := c.resolve(ref)
+	if err != nil {
+		return reply{}, refuse(http.StatusNotFound, "No commit found for the ref %s", ref)
+	}
+	kind, err := c.repo.git.run(c.ctx, "cat-file", "-t", sha+":"+name)
+	switch {
+	case err != nil:
+		return reply{}, errNotFound
+	case kind == "tree":
+		return c.listDirectory(sha, name)
+	}
+	blob, err := c.repo.git.run(c.ctx, "rev-parse", sha+":"+name)
+	if err != nil {
+		return reply{}, err
+	}
+	text, err := c.repo.git.runRaw(c.ctx, "cat-file", "blob", blob)
+	if err != nil {
+		return reply{}, err
+	}
+	out := c.renderEntry(sha, name, blob, "file", len(text))
+	out["encoding"], out["content"] = "base64", base64.StdEncoding.EncodeToString([]byte(text))
+	return ok(out)
+}
+
+func (c *call) listDirectory(sha, dir string) (reply, error) {
+	out, err := c.repo.git.run(c.ctx, "ls-tree", "-z", "--format=%(objecttype)%x09%(objectname)%x09%(path)", sha+":"+dir)
+	if err != nil {
+		return reply{}, err
+	}
+	entries := []object{}
+	for record := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
+		fields := strings.SplitN(record, "\t", 3)
+		if len(fields) < 3 {
+			continue
+		}
+		kind := "file"
+		if fields[0] == "tree" {
+			kind = "dir"
+		}
+		entries = append(entries, c.renderEntry(sha, path.Join(dir, fields[2]), fields[1], kind, 0))
+	}
+	return ok(entries)
+}
+
+func (c *call) renderEntry(ref, name, sha, kind string, size int) object {
+	self := c.sim.api("/repos/%s/contents/%s?ref=%s", c.repo.fullName(), name, ref)
+	blob, html := c.sim.api("/repos/%s/git/blobs/%s", c.repo.fullName(), sha), c.sim.url+"/"+c.repo.fullName()+"/blob/"+ref+"/"+name
+	return object{
+		"type": kind, "size": size, "name": path.Base(name), "path": name, "sha": sha, "url": self, "git_url": blob,
+		"html_url": html, "download_url": c.sim.url + "/" + c.repo.fullName() + "/raw/" + ref + "/" + name,
+		"_links": object{"self": self, "git": blob, "html": html},
+	}
+}

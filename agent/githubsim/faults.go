@@ -1,0 +1,138 @@
+package githubsim
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Drop says whether the connection of a request is cut, and when.
+type Drop int
+
+const (
+	// KeepConnection answers normally.
+	KeepConnection Drop = iota
+	// DropBefore cuts the connection and does nothing.
+	DropBefore
+	// DropAfter does what was asked and then cuts the connection: the caller
+	// cannot know that it happened.
+	DropAfter
+)
+
+// Fault is what happens to one request. The zero value lets it pass.
+type Fault struct {
+	// Status, when not zero, is answered instead, with Retry-After if that is
+	// positive (rounded up to seconds).
+	Status     int
+	RetryAfter time.Duration
+	Drop       Drop
+}
+
+// Faults are misbehaviours of the whole simulator. Counts go down as they are
+// used up, so Faults reads what is left.
+type Faults struct {
+	// NullMergeable answers this many reads of a pull request as if its
+	// mergeability were still being computed.
+	NullMergeable int `json:"null_mergeable"`
+	// MoveHead and MoveBase let somebody else push to the head or the base of
+	// a pull request right before this many merges of it.
+	MoveHead int `json:"move_head"`
+	MoveBase int `json:"move_base"`
+	// DuplicateDeliveries sends this many webhooks twice, LoseDeliveries drops
+	// this many after recording them as sent into the void.
+	DuplicateDeliveries int `json:"duplicate_deliveries"`
+	LoseDeliveries      int `json:"lose_deliveries"`
+	// ShuffleDeliveries holds each hook's webhooks back until there are this
+	// many, then sends them in reverse order. Zero sends what is held.
+	ShuffleDeliveries int `json:"shuffle_deliveries"`
+	// DeliveryDelayMS delays each webhook by this many milliseconds.
+	DeliveryDelayMS int `json:"delivery_delay_ms"`
+	// FailRequests answers this many requests of FailLogin (empty: anybody's)
+	// with FailStatus and, if positive, Retry-After in seconds.
+	FailRequests      int    `json:"fail_requests"`
+	FailLogin         string `json:"fail_login"`
+	FailStatus        int    `json:"fail_status"`
+	FailRetryAfterSec int    `json:"fail_retry_after_sec"`
+}
+
+// SetFaults replaces the faults.
+func (s *Sim) SetFaults(f Faults) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = f
+	if f.ShuffleDeliveries == 0 {
+		s.releaseHeld()
+	}
+}
+
+// Faults returns the faults that are left.
+func (s *Sim) Faults() Faults {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults
+}
+
+// Intercept lets decide see every request before it is executed (REST, GraphQL
+// and git alike) and choose its fault. Login is "" without a valid token. It
+// runs without any lock, so it may use the Sim. Nil lets everything pass.
+func (s *Sim) Intercept(decide func(login string, r *http.Request) Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.intercept = decide
+}
+
+func (s *Sim) nextFault(login string, r *http.Request) Fault {
+	s.mu.Lock()
+	decide := s.intercept
+	f := &s.faults
+	fails := f.FailRequests > 0 && (f.FailLogin == "" || f.FailLogin == login)
+	fault := Fault{Status: f.FailStatus, RetryAfter: time.Duration(f.FailRetryAfterSec) * time.Second}
+	if fails {
+		f.FailRequests--
+	}
+	s.mu.Unlock()
+	if fails {
+		return fault
+	}
+	if decide != nil {
+		return decide(login, r)
+	}
+	return Fault{}
+}
+
+func faultMessage(status int) string {
+	switch status {
+	case http.StatusForbidden, http.StatusTooManyRequests:
+		return "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+	}
+	return http.StatusText(status)
+}
+
+// spendFault uses one of a count up and tells whether there was one.
+func spendFault(count *int) bool {
+	if *count <= 0 {
+		return false
+	}
+	*count--
+	return true
+}
+
+// moveBeforeMerge plays the person who pushes at the worst moment.
+func (s *Sim) moveBeforeMerge(ctx context.Context, p *pull) error {
+	move := func(r *repo, branch string) error {
+		_, err := r.git.commit(ctx, branch, r.refs["refs/heads/"+branch], "Somebody Else <else@example.com>",
+			"Push at the worst moment", map[string]string{"moved.txt": now().String() + "\n"})
+		return err
+	}
+	if spendFault(&s.faults.MoveHead) {
+		if err := move(p.headRepo, p.headRef); err != nil {
+			return err
+		}
+		return s.noticeRefs(ctx, p.headRepo, p.author)
+	}
+	if spendFault(&s.faults.MoveBase) {
+		// Not noticed yet: the merge finds out when it moves the ref.
+		return move(p.repo, p.baseRef)
+	}
+	return nil
+}

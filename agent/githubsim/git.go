@@ -1,0 +1,204 @@
+package githubsim
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// gitRepo runs git in one bare repository.
+type gitRepo struct{ path, dir string }
+
+// zeroSHA stands for "no such ref" in git's and GitHub's protocols.
+const zeroSHA = "0000000000000000000000000000000000000000"
+
+// gitConfig lets everybody fetch any commit, as GitHub does, keeps the refs of
+// pull requests out of reach of pushes, and trades durability for speed.
+const gitConfig = `[core]
+	repositoryformatversion = 0
+	bare = true
+	fsync = none
+[http]
+	receivepack = true
+[receive]
+	hideRefs = refs/pull
+	autogc = false
+[uploadpack]
+	allowAnySHA1InWant = true
+	allowFilter = true
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+`
+
+// prepare makes the bare repository that opts asks for.
+func (g gitRepo) prepare(ctx context.Context, opts RepoOptions, parent *repo) error {
+	if opts.Dir != "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(g.dir), 0o755); err != nil {
+		return err
+	}
+	args := []string{"init", "--quiet", "--bare", "--template=", "--initial-branch=main", g.dir}
+	if parent != nil {
+		args = []string{"clone", "--quiet", "--bare", "--template=", parent.git.dir, g.dir}
+	}
+	cmd := exec.CommandContext(ctx, g.path, args...)
+	cmd.Env = gitEnv()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("make repository %s: %w: %s", g.dir, err, out)
+	}
+	if err := os.WriteFile(filepath.Join(g.dir, "config"), []byte(gitConfig), 0o644); err != nil {
+		return err
+	}
+	if len(opts.Files) == 0 {
+		return nil
+	}
+	_, err := g.commit(ctx, "main", "", opts.Owner+" <"+opts.Owner+"@example.com>", "Initial commit", opts.Files)
+	return err
+}
+
+// gitEnv is all that a child git sees: no configuration of the user's.
+func gitEnv(extra ...string) []string {
+	env := []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "TZ=UTC"}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "USERPROFILE"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return append(env, extra...)
+}
+
+// run returns git's standard output without its last newline.
+func (g gitRepo) run(ctx context.Context, args ...string) (string, error) {
+	return g.runWith(ctx, nil, nil, args...)
+}
+
+// runRaw returns git's standard output as it is.
+func (g gitRepo) runRaw(ctx context.Context, args ...string) (string, error) {
+	return g.execute(ctx, nil, nil, args...)
+}
+
+func (g gitRepo) runWith(ctx context.Context, stdin io.Reader, env []string, args ...string) (string, error) {
+	out, err := g.execute(ctx, stdin, env, args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+func (g gitRepo) execute(ctx context.Context, stdin io.Reader, env []string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, g.path, append([]string{"--git-dir=" + g.dir}, args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = stdin, &stdout, &stderr, gitEnv(env...)
+	if err := cmd.Run(); err != nil {
+		return stdout.String(), fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.String(), nil
+}
+
+// refs returns every ref and the object it points to.
+func (g gitRepo) refs(ctx context.Context) (map[string]string, error) {
+	out, err := g.run(ctx, "for-each-ref", "--format=%(objectname) %(refname)")
+	if err != nil {
+		return nil, err
+	}
+	refs := map[string]string{}
+	for line := range strings.Lines(out) {
+		sha, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		refs[ref] = sha
+	}
+	return refs, nil
+}
+
+// updateRef moves ref from before to after; "" for either means no such ref.
+// It fails when the ref was not at before.
+func (g gitRepo) updateRef(ctx context.Context, ref, after, before string) error {
+	if before == "" {
+		before = zeroSHA
+	}
+	if after == "" {
+		after = zeroSHA
+	}
+	_, err := g.run(ctx, "update-ref", ref, after, before)
+	return err
+}
+
+// mergeTree merges head into base and returns the tree, or "" on a conflict.
+func (g gitRepo) mergeTree(ctx context.Context, base, head string) (string, error) {
+	out, err := g.run(ctx, "merge-tree", "--write-tree", "--no-messages", base, head)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return "", nil
+	}
+	return out, err
+}
+
+// commitTree makes a commit; author and committer are "Name <email>".
+func (g gitRepo) commitTree(ctx context.Context, tree, author, committer, message string, parents ...string) (string, error) {
+	args := []string{"commit-tree", tree}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	authorName, authorEmail := splitIdent(author)
+	committerName, committerEmail := splitIdent(committer)
+	return g.runWith(ctx, strings.NewReader(message), []string{
+		"GIT_AUTHOR_NAME=" + authorName, "GIT_AUTHOR_EMAIL=" + authorEmail,
+		"GIT_COMMITTER_NAME=" + committerName, "GIT_COMMITTER_EMAIL=" + committerEmail,
+	}, args...)
+}
+
+func splitIdent(ident string) (name, email string) {
+	name, email, _ = strings.Cut(ident, " <")
+	return name, strings.TrimSuffix(email, ">")
+}
+
+// commit writes files onto branch, whose tip is parent or "" for a new one. A
+// file with an empty text is deleted.
+func (g gitRepo) commit(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
+	var in bytes.Buffer
+	fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter %s %d +0000\ndata %d\n%s\n", branch, ident, now().Unix(), len(message), message)
+	if parent != "" {
+		fmt.Fprintf(&in, "from %s\n", parent)
+	}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if text := files[path]; text == "" {
+			fmt.Fprintf(&in, "D %s\n", path)
+		} else {
+			fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
+		}
+	}
+	if _, err := g.runWith(ctx, &in, nil, "fast-import", "--quiet"); err != nil {
+		return "", err
+	}
+	return g.run(ctx, "rev-parse", "refs/heads/"+branch)
+}
+
+// checkout writes the files of sha below dir, without a .git.
+func (g gitRepo) checkout(ctx context.Context, sha, dir string) error {
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, ".git-index")}
+	if _, err := g.runWith(ctx, nil, index, "read-tree", sha); err != nil {
+		return err
+	}
+	defer os.Remove(filepath.Join(dir, ".git-index"))
+	_, err := g.runWith(ctx, nil, index, "--work-tree="+dir, "checkout-index", "--all", "--force")
+	return err
+}
+
+// contains reports whether ancestor is reachable from sha.
+func (g gitRepo) contains(ctx context.Context, sha, ancestor string) bool {
+	_, err := g.run(ctx, "merge-base", "--is-ancestor", ancestor, sha)
+	return err == nil
+}
+
+// fetch copies a commit and its history from another repository.
+func (g gitRepo) fetch(ctx context.Context, from gitRepo, sha string) error {
+	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", from.dir, sha)
+	return err
+}

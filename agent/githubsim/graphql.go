@@ -1,0 +1,175 @@
+package githubsim
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"touchstone/agent/githubsim/graphql"
+	"touchstone/agent/githubsim/spec"
+)
+
+type (
+	node   = *graphql.Object
+	fields = map[string]any
+	args   = graphql.Args
+)
+
+// graphQL answers a query or mutation. What the schema has and the simulator
+// does not is an error that names the field.
+func (c *call) graphQL() (reply, error) {
+	schema, err := spec.GraphQL()
+	if err != nil {
+		return reply{}, err
+	}
+	var req graphql.Request
+	if err := c.decode(&req); err != nil {
+		return reply{}, err
+	}
+	query := &graphql.Object{Type: "Query", Fields: fields{
+		"viewer":     graphql.Resolver(func(args) (any, error) { return c.userNode(c.user, "User"), nil }),
+		"repository": graphql.Resolver(c.repositoryField),
+		"node":       graphql.Resolver(func(a args) (any, error) { return c.pullNode(c.pullByID(a.Text("id"))), nil }),
+		"rateLimit":  graphql.Resolver(c.rateLimitField),
+	}}
+	mutation := &graphql.Object{Type: "Mutation", Fields: fields{
+		"markPullRequestReadyForReview": c.draftMutation("MarkPullRequestReadyForReviewPayload", false),
+		"convertPullRequestToDraft":     c.draftMutation("ConvertPullRequestToDraftPayload", true),
+	}}
+	return reply{status: http.StatusOK, body: graphql.Execute(schema, query, mutation, req)}, nil
+}
+
+// field makes a resolver of a function that needs no arguments and cannot fail.
+func field(value func() any) graphql.Resolver {
+	return func(args) (any, error) { return value(), nil }
+}
+
+func nodes[T any](items []T, render func(T) node) []node {
+	out := make([]node, 0, len(items))
+	for _, item := range items {
+		out = append(out, render(item))
+	}
+	return out
+}
+
+func (c *call) rateLimitField(args) (any, error) {
+	l := c.user.limit()
+	return &graphql.Object{Type: "RateLimit", Fields: fields{
+		"limit": hourlyLimit, "cost": 1, "remaining": max(0, l.remaining), "used": l.used, "resetAt": stamp(l.reset), "nodeCount": 0,
+	}}, nil
+}
+
+// userNode is a User, or for an app a Bot. kind "User" is for viewer, which the
+// schema types as User whoever asks.
+func (c *call) userNode(a *account, kind string) node {
+	if a == nil {
+		return nil
+	}
+	if a.App && kind == "" {
+		kind = "Bot"
+	} else if kind == "" {
+		kind = "User"
+	}
+	return &graphql.Object{Type: kind, Fields: fields{
+		"login": a.Login, "id": nodeID("U", a.id), "databaseId": a.id, "name": orNull(a.Name), "email": a.Email,
+		"url": c.sim.url + "/" + a.Login, "avatarUrl": c.sim.url + "/avatars/" + a.Login,
+	}}
+}
+
+func (c *call) actor(a *account) node { return c.userNode(a, "") }
+
+func (c *call) repositoryField(a args) (any, error) {
+	r := c.sim.findRepo(a.Text("owner"), a.Text("name"))
+	if r == nil || r.permission(c.user) == "none" {
+		return nil, fmt.Errorf("Could not resolve to a Repository with the name '%s/%s'.", a.Text("owner"), a.Text("name"))
+	}
+	return c.repoNode(r), nil
+}
+
+func (c *call) repoNode(r *repo) node {
+	return &graphql.Object{Type: "Repository", Fields: fields{
+		"id": nodeID("R", r.id), "databaseId": r.id, "name": r.name, "nameWithOwner": r.fullName(),
+		"url": c.sim.url + "/" + r.fullName(), "isArchived": false, "isFork": r.parent != nil, "isPrivate": r.private,
+		"viewerPermission": strings.ToUpper(r.permission(c.user)),
+		"defaultBranchRef": field(func() any { return c.refNode(r, r.defaultBranch) }),
+		"pullRequest": graphql.Resolver(func(a args) (any, error) {
+			number, _ := a.Int("number")
+			if p := r.pulls[number]; p != nil {
+				return c.pullNode(p), nil
+			}
+			return nil, fmt.Errorf("Could not resolve to a PullRequest with the number of %d.", number)
+		}),
+		"pullRequests": graphql.Resolver(func(a args) (any, error) { return c.pullConnection(r, a) }),
+		"ref": graphql.Resolver(func(a args) (any, error) {
+			return c.refNode(r, strings.TrimPrefix(a.Text("qualifiedName"), "refs/heads/")), nil
+		}),
+	}}
+}
+
+// refNode is a branch, or null when there is none of this name.
+func (c *call) refNode(r *repo, branch string) any {
+	sha := r.refs["refs/heads/"+branch]
+	if sha == "" {
+		return nil
+	}
+	return &graphql.Object{Type: "Ref", Fields: fields{
+		"id": "REF_" + branch, "name": branch, "prefix": "refs/heads/", "target": c.commitNode(r, sha),
+	}}
+}
+
+func (c *call) pullConnection(r *repo, a args) (any, error) {
+	states, _ := a["states"].([]any)
+	list := slices.DeleteFunc(r.sortedPulls(), func(p *pull) bool {
+		return len(states) > 0 && !slices.Contains(states, any(pullState(p)))
+	})
+	order, _ := a["orderBy"].(map[string]any)
+	if order["field"] == "UPDATED_AT" {
+		slices.SortStableFunc(list, func(a, b *pull) int { return a.updated.Compare(b.updated) })
+	}
+	if order["direction"] == "DESC" {
+		slices.Reverse(list)
+	}
+	return graphql.Connection("PullRequestConnection", nodes(list, c.pullNode))(a)
+}
+
+func pullState(p *pull) string {
+	if p.merged {
+		return "MERGED"
+	}
+	return strings.ToUpper(p.state())
+}
+
+func (c *call) pullByID(id string) *pull {
+	for _, r := range c.sim.repos {
+		for _, p := range r.pulls {
+			if nodeID("PR", p.id) == id && r.permission(c.user) != "none" {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// draftMutation marks a pull request as a draft or as ready for review.
+func (c *call) draftMutation(payload string, draft bool) graphql.Resolver {
+	return func(a args) (any, error) {
+		input, _ := a["input"].(map[string]any)
+		id, _ := input["pullRequestId"].(string)
+		p := c.pullByID(id)
+		if p == nil {
+			return nil, fmt.Errorf("Could not resolve to a node with the global id of '%s'", id)
+		}
+		if p.author != c.user && !p.repo.canWrite(c.user) {
+			return nil, fmt.Errorf("%s does not have permission to change this pull request", c.user.Login)
+		}
+		c.sim.setDraft(c.ctx, p, c.user, draft)
+		return &graphql.Object{Type: payload, Fields: fields{
+			"clientMutationId": input["clientMutationId"], "pullRequest": c.pullNode(p),
+		}}, nil
+	}
+}
+
+// idText is an id as the schema's BigInt.
+func idText(id int64) string { return strconv.FormatInt(id, 10) }

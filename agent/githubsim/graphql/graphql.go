@@ -1,0 +1,223 @@
+// Package graphql executes GraphQL requests over objects made of Go values. It
+// owns validation against a schema, selection, fragments, aliases, variables
+// and the rules for null; it stores nothing.
+//
+// The rules are those of https://spec.graphql.org/October2021/#sec-Execution,
+// without subscriptions.
+package graphql
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator"
+)
+
+// Args are a field's arguments, defaults and variables applied.
+type Args map[string]any
+
+// Text returns a string or enum argument, "" when it is absent or null.
+func (a Args) Text(name string) string {
+	text, _ := a[name].(string)
+	return text
+}
+
+// Int returns an integer argument and whether it was given.
+func (a Args) Int(name string) (int, bool) {
+	switch n := a[name].(type) {
+	case int64:
+		return int(n), true
+	case int:
+		return n, true
+	case float64:
+		return int(n), true
+	}
+	return 0, false
+}
+
+// Object is a value of an object type. A field holds nil, a scalar, an *Object,
+// a []*Object, a []string, or a Resolver that yields one of these.
+type Object struct {
+	Type   string
+	Fields map[string]any
+}
+
+// Resolver computes a field when it is asked for.
+type Resolver func(Args) (any, error)
+
+// Request is what a client posts.
+type Request struct {
+	Query     string         `json:"query"`
+	Operation string         `json:"operationName"`
+	Variables map[string]any `json:"variables"`
+}
+
+// Response is what it gets back.
+type Response struct {
+	Data   any           `json:"data,omitempty"`
+	Errors gqlerror.List `json:"errors,omitempty"`
+}
+
+// Execute validates a request and resolves it from the root objects. Errors,
+// also those of the request itself, are in the Response.
+func Execute(schema *ast.Schema, query, mutation *Object, req Request) Response {
+	op, vars, errs := Prepare(schema, req)
+	if errs != nil {
+		return Response{Errors: errs}
+	}
+	root := query
+	if op.Operation == ast.Mutation {
+		root = mutation
+	}
+	e := &execution{schema: schema, vars: vars}
+	data, _ := e.object(root, []ast.SelectionSet{op.SelectionSet}, nil)
+	return Response{Data: data, Errors: e.errs}
+}
+
+// Prepare parses and validates a request and applies its variables.
+func Prepare(schema *ast.Schema, req Request) (*ast.OperationDefinition, map[string]any, gqlerror.List) {
+	doc, errs := gqlparser.LoadQuery(schema, req.Query)
+	if errs != nil {
+		return nil, nil, errs
+	}
+	op := doc.Operations.ForName(req.Operation)
+	if op == nil {
+		return nil, nil, gqlerror.List{gqlerror.Errorf("no operation named %q", req.Operation)}
+	}
+	vars, err := validator.VariableValues(schema, op, req.Variables)
+	if err != nil {
+		return nil, nil, gqlerror.List{gqlerror.Wrap(err)}
+	}
+	return op, vars, nil
+}
+
+type execution struct {
+	schema *ast.Schema
+	vars   map[string]any
+	errs   gqlerror.List
+}
+
+// object resolves selections on obj. valid is false when a field that cannot be
+// null has failed, which makes the whole object null.
+func (e *execution) object(obj *Object, sets []ast.SelectionSet, path ast.Path) (data map[string]any, valid bool) {
+	data = map[string]any{}
+	for _, fields := range Collect(e.schema, obj.Type, e.vars, sets...) {
+		field := fields[0]
+		if field.Name == "__typename" {
+			data[field.Alias] = obj.Type
+			continue
+		}
+		def := e.schema.Types[obj.Type].Fields.ForName(field.Name)
+		at := append(slices.Clone(path), ast.PathName(field.Alias))
+		var sub []ast.SelectionSet
+		for _, f := range fields {
+			sub = append(sub, f.SelectionSet)
+		}
+		value, ok := e.value(def.Type, e.resolve(obj, field, at), sub, at)
+		if !ok {
+			return nil, false
+		}
+		data[field.Alias] = value
+	}
+	return data, true
+}
+
+// resolve returns the field's value, or nil after noting why there is none.
+func (e *execution) resolve(obj *Object, field *ast.Field, path ast.Path) any {
+	value, known := obj.Fields[field.Name]
+	if !known {
+		e.errs = append(e.errs, &gqlerror.Error{Path: path, Message: fmt.Sprintf("field %s.%s is not simulated", obj.Type, field.Name)})
+		return nil
+	}
+	resolver, lazy := value.(Resolver)
+	if !lazy {
+		return value
+	}
+	value, err := resolver(field.ArgumentMap(e.vars))
+	if err != nil {
+		e.errs = append(e.errs, &gqlerror.Error{Path: path, Message: err.Error()})
+		return nil
+	}
+	return value
+}
+
+// value completes a resolved value; ok is false for a null that may not be.
+func (e *execution) value(t *ast.Type, value any, sub []ast.SelectionSet, path ast.Path) (out any, ok bool) {
+	switch v := value.(type) {
+	case *Object:
+		if v != nil {
+			if data, valid := e.object(v, sub, path); valid {
+				return data, true
+			}
+		}
+	case []*Object:
+		list := make([]any, 0, len(v))
+		for i, item := range v {
+			element, valid := e.value(t.Elem, item, sub, append(slices.Clone(path), ast.PathIndex(i)))
+			if !valid {
+				return nil, !t.NonNull
+			}
+			list = append(list, element)
+		}
+		return list, true
+	case nil:
+	default:
+		return v, true
+	}
+	if t.NonNull && len(e.errs) == 0 {
+		e.errs = append(e.errs, &gqlerror.Error{Path: path, Message: "null for a field that cannot be null"})
+	}
+	return nil, !t.NonNull
+}
+
+// Collect returns the fields that selections ask of a type, those of the same
+// alias together, in the order of their first mention.
+func Collect(schema *ast.Schema, typeName string, vars map[string]any, sets ...ast.SelectionSet) [][]*ast.Field {
+	var out [][]*ast.Field
+	var visit func(set ast.SelectionSet)
+	visit = func(set ast.SelectionSet) {
+		for _, selection := range set {
+			switch s := selection.(type) {
+			case *ast.Field:
+				if skipped(s.Directives, vars) {
+					continue
+				}
+				if i := slices.IndexFunc(out, func(f []*ast.Field) bool { return f[0].Alias == s.Alias }); i >= 0 {
+					out[i] = append(out[i], s)
+				} else {
+					out = append(out, []*ast.Field{s})
+				}
+			case *ast.InlineFragment:
+				if !skipped(s.Directives, vars) && applies(schema, s.TypeCondition, typeName) {
+					visit(s.SelectionSet)
+				}
+			case *ast.FragmentSpread:
+				if !skipped(s.Directives, vars) && applies(schema, s.Definition.TypeCondition, typeName) {
+					visit(s.Definition.SelectionSet)
+				}
+			}
+		}
+	}
+	for _, set := range sets {
+		visit(set)
+	}
+	return out
+}
+
+// skipped applies @skip and @include.
+func skipped(directives ast.DirectiveList, vars map[string]any) bool {
+	for name, unwanted := range map[string]bool{"skip": true, "include": false} {
+		if d := directives.ForName(name); d != nil && d.ArgumentMap(vars)["if"] == unwanted {
+			return true
+		}
+	}
+	return false
+}
+
+func applies(schema *ast.Schema, condition, typeName string) bool {
+	return condition == "" || condition == typeName ||
+		slices.ContainsFunc(schema.PossibleTypes[condition], func(d *ast.Definition) bool { return d.Name == typeName })
+}

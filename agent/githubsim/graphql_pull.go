@@ -1,0 +1,234 @@
+package githubsim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"touchstone/agent/githubsim/graphql"
+)
+
+func (c *call) pullNode(p *pull) node {
+	if p == nil {
+		return nil
+	}
+	s, r := c.sim, p.repo
+	html := fmt.Sprintf("%s/%s/pull/%d", s.url, r.fullName(), p.number)
+	return &graphql.Object{Type: "PullRequest", Fields: fields{
+		"id": nodeID("PR", p.id), "databaseId": p.id, "fullDatabaseId": idText(p.id), "number": p.number, "title": p.title,
+		"body": p.body, "url": html, "state": pullState(p), "isDraft": p.draft, "merged": p.merged, "closed": p.closed,
+		"maintainerCanModify": p.maintainerCanModify, "isCrossRepository": p.crossRepo(), "isInMergeQueue": false,
+		"author": c.actor(p.author), "mergedBy": c.actor(p.mergedBy), "headRefName": p.headRef, "headRefOid": p.headSHA,
+		"baseRefName": p.baseRef, "baseRefOid": p.baseSHA, "createdAt": stamp(p.created), "updatedAt": stamp(p.updated),
+		"closedAt": stamp(p.closedAt), "mergedAt": stamp(p.mergedAt), "repository": c.repoNode(r), "headRepository": c.repoNode(p.headRepo),
+		"headRef": field(func() any { return c.refNode(p.headRepo, p.headRef) }),
+		"baseRef": field(func() any { return c.refNode(r, p.baseRef) }),
+		"mergeCommit": field(func() any {
+			if !p.merged {
+				return nil
+			}
+			return c.commitNode(r, p.mergeSHA)
+		}),
+		"mergeable":        field(func() any { return c.mergeableState(p) }),
+		"mergeStateStatus": field(func() any { return s.mergeState(c.ctx, p) }),
+		"reviewDecision":   field(func() any { return reviewDecision(p) }),
+		"labels": graphql.Connection("LabelConnection", nodes(p.labels, func(l *label) node {
+			return &graphql.Object{Type: "Label", Fields: fields{"id": nodeID("LA", l.id), "name": l.name, "color": l.color}}
+		})),
+		"reviewRequests": graphql.Connection("ReviewRequestConnection", nodes(p.requested, func(a *account) node {
+			return &graphql.Object{Type: "ReviewRequest", Fields: fields{"id": nodeID("RR", a.id), "requestedReviewer": c.actor(a)}}
+		})),
+		"reviews":       graphql.Resolver(func(a args) (any, error) { return c.reviewConnection(p, a) }),
+		"comments":      graphql.Connection("IssueCommentConnection", nodes(p.comments, func(cm *comment) node { return c.commentNode(p, cm) })),
+		"reviewThreads": graphql.Resolver(func(a args) (any, error) { return c.threadConnection(p, a) }),
+		"commits":       graphql.Resolver(func(a args) (any, error) { return c.pullCommitConnection(p, a) }),
+	}}
+}
+
+// mergeableState is GraphQL's MergeableState.
+func (c *call) mergeableState(p *pull) string {
+	mergeable, known := c.sim.mergeable(p)
+	switch {
+	case !known || spendFault(&c.sim.faults.NullMergeable):
+		return "UNKNOWN"
+	case mergeable:
+		return "MERGEABLE"
+	}
+	return "CONFLICTING"
+}
+
+// reviewDecision is what reviewers said, null when there is no requirement and
+// nobody has said anything.
+func reviewDecision(p *pull) any {
+	decision := any(nil)
+	if p.repo.protected[p.baseRef].Approvals > 0 {
+		decision = "REVIEW_REQUIRED"
+	}
+	for _, rv := range p.opinions() {
+		if rv.state == "CHANGES_REQUESTED" {
+			return rv.state
+		}
+		decision = rv.state
+	}
+	return decision
+}
+
+func (c *call) reviewConnection(p *pull, a args) (any, error) {
+	c.pull = p
+	wanted, _ := a["states"].([]any)
+	var list []node
+	for _, rv := range c.visibleReviews() {
+		if len(wanted) == 0 || contains(wanted, rv.state) {
+			list = append(list, c.reviewNode(p, rv))
+		}
+	}
+	return graphql.Connection("PullRequestReviewConnection", list)(a)
+}
+
+func contains(list []any, text string) bool {
+	for _, item := range list {
+		if item == text {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *call) reviewNode(p *pull, rv *review) node {
+	return &graphql.Object{Type: "PullRequestReview", Fields: fields{
+		"id": nodeID("PRR", rv.id), "databaseId": rv.id, "fullDatabaseId": idText(rv.id), "author": c.actor(rv.author),
+		"authorAssociation": p.repo.association(rv.author), "state": rv.state, "body": rv.body,
+		"createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted), "lastEditedAt": nil,
+		"commit": field(func() any { return c.commitNode(p.repo, rv.commit) }),
+		"url":    fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", c.sim.url, p.repo.fullName(), p.number, rv.id),
+		"comments": graphql.Connection("PullRequestReviewCommentConnection", nodes(rv.comments, func(rc *reviewComment) node {
+			return c.reviewCommentNode(p, rc)
+		})),
+	}}
+}
+
+func (c *call) reviewCommentNode(p *pull, rc *reviewComment) node {
+	return &graphql.Object{Type: "PullRequestReviewComment", Fields: fields{
+		"id": nodeID("PRRC", rc.id), "databaseId": rc.id, "fullDatabaseId": idText(rc.id), "author": c.actor(rc.author),
+		"authorAssociation": p.repo.association(rc.author), "body": rc.body, "path": rc.path, "line": rc.line,
+		"diffHunk": rc.hunk, "createdAt": stamp(rc.created), "lastEditedAt": nil,
+		"url": fmt.Sprintf("%s/%s/pull/%d#discussion_r%d", c.sim.url, p.repo.fullName(), p.number, rc.id),
+	}}
+}
+
+// threadConnection shows each inline comment as a thread of its own, since
+// replies are not simulated.
+func (c *call) threadConnection(p *pull, a args) (any, error) {
+	c.pull = p
+	var list []node
+	for _, rv := range c.visibleReviews() {
+		for _, rc := range rv.comments {
+			list = append(list, &graphql.Object{Type: "PullRequestReviewThread", Fields: fields{
+				"id": nodeID("PRRT", rc.id), "isResolved": false, "isOutdated": rc.commit != p.headSHA, "isCollapsed": false,
+				"path": rc.path, "line": rc.line, "diffSide": rc.side,
+				"comments": graphql.Connection("PullRequestReviewCommentConnection", []node{c.reviewCommentNode(p, rc)}),
+			}})
+		}
+	}
+	return graphql.Connection("PullRequestReviewThreadConnection", list)(a)
+}
+
+func (c *call) commentNode(p *pull, cm *comment) node {
+	return &graphql.Object{Type: "IssueComment", Fields: fields{
+		"id": nodeID("IC", cm.id), "databaseId": cm.id, "fullDatabaseId": idText(cm.id), "author": c.actor(cm.author),
+		"authorAssociation": p.repo.association(cm.author), "body": cm.body, "createdAt": stamp(cm.created),
+		"updatedAt": stamp(cm.updated), "lastEditedAt": stamp(cm.edited), "isMinimized": false,
+		"url": fmt.Sprintf("%s/%s/pull/%d#issuecomment-%d", c.sim.url, p.repo.fullName(), p.number, cm.id),
+	}}
+}
+
+func (c *call) pullCommitConnection(p *pull, a args) (any, error) {
+	diff, err := p.repo.compare(c.ctx, p.baseSHA, p.headSHA)
+	if err != nil {
+		return nil, err
+	}
+	return graphql.Connection("PullRequestCommitConnection", nodes(diff.commits, func(cm commit) node {
+		return &graphql.Object{Type: "PullRequestCommit", Fields: fields{"id": "PRC_" + cm.sha, "commit": c.commitNode(p.repo, cm.sha)}}
+	}))(a)
+}
+
+func (c *call) commitNode(r *repo, sha string) node {
+	log := func() (commit, error) {
+		commits, err := r.git.log(c.ctx, "-n", "1", sha)
+		if err != nil {
+			return commit{}, err
+		}
+		return commits[0], nil
+	}
+	read := func(get func(commit) any) graphql.Resolver {
+		return func(args) (any, error) {
+			cm, err := log()
+			return get(cm), err
+		}
+	}
+	return &graphql.Object{Type: "Commit", Fields: fields{
+		"id": "C_" + sha, "oid": sha, "abbreviatedOid": sha[:7], "url": c.sim.url + "/" + r.fullName() + "/commit/" + sha,
+		"message":         read(func(cm commit) any { return cm.message }),
+		"messageHeadline": read(func(cm commit) any { first, _, _ := strings.Cut(cm.message, "\n"); return first }),
+		"committedDate":   read(func(cm commit) any { return cm.commitDate }),
+		"authoredDate":    read(func(cm commit) any { return cm.authorDate }),
+		"statusCheckRollup": field(func() any {
+			if r.rollup(sha) == "" {
+				return nil
+			}
+			return c.rollupNode(r, sha)
+		}),
+	}}
+}
+
+func (c *call) rollupNode(r *repo, sha string) node {
+	var contexts []node
+	for _, run := range r.runs(sha) {
+		contexts = append(contexts, c.checkRunNode(r, run))
+	}
+	for _, st := range r.latestStatuses(sha) {
+		contexts = append(contexts, &graphql.Object{Type: "StatusContext", Fields: fields{
+			"id": nodeID("SC", st.id), "context": st.context, "state": strings.ToUpper(st.state), "targetUrl": orNull(st.targetURL),
+			"description": orNull(st.description), "createdAt": st.created.Format(time.RFC3339), "creator": c.actor(st.creator),
+			"isRequired": requiredField(r, st.context),
+		}})
+	}
+	return &graphql.Object{Type: "StatusCheckRollup", Fields: fields{
+		"id": "SCR_" + sha, "state": r.rollup(sha), "contexts": graphql.Connection("StatusCheckRollupContextConnection", contexts),
+	}}
+}
+
+func (c *call) checkRunNode(r *repo, run *checkRun) node {
+	rest := c.sim.renderCheckRun(r, run)
+	upper := func(text string) any { return orNull(strings.ToUpper(text)) }
+	slug, _ := c.sim.renderApp(run.suite.app)["slug"].(string)
+	return &graphql.Object{Type: "CheckRun", Fields: fields{
+		"id": nodeID("CR", run.id), "databaseId": run.id, "name": run.name, "status": upper(run.status),
+		"conclusion": upper(run.conclusion), "detailsUrl": rest["details_url"], "url": rest["html_url"],
+		"title": orNull(run.title), "summary": orNull(run.summary), "text": orNull(run.text),
+		"startedAt": stamp(run.started), "completedAt": stamp(run.completed), "isRequired": requiredField(r, run.name),
+		"checkSuite": &graphql.Object{Type: "CheckSuite", Fields: fields{
+			"id": nodeID("CS", run.suite.id), "databaseId": run.suite.id, "status": upper(run.suite.status()),
+			"conclusion": upper(run.suite.conclusion()),
+			"app":        &graphql.Object{Type: "App", Fields: fields{"id": slug, "slug": slug, "name": slug}},
+		}},
+	}}
+}
+
+// requiredField tells whether the base branch of the pull request named in the
+// arguments requires the check.
+func requiredField(r *repo, name string) graphql.Resolver {
+	return func(a args) (any, error) {
+		number, given := a.Int("pullRequestNumber")
+		p := r.pulls[number]
+		if !given || p == nil {
+			return nil, fmt.Errorf("a pull request ID or pull request number is required")
+		}
+		for _, required := range r.protected[p.baseRef].RequiredChecks {
+			if required == name {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+}

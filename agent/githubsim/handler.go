@@ -1,0 +1,202 @@
+package githubsim
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// hourlyLimit is GitHub's limit for a signed-in user.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+const hourlyLimit = 5000
+
+type contextKey struct{}
+
+// signedIn returns who makes the request, nil for nobody.
+func signedIn(r *http.Request) *account {
+	a, _ := r.Context().Value(contextKey{}).(*account)
+	return a
+}
+
+// Handler serves REST below / and /api/v3/, GraphQL at /graphql and
+// /api/graphql, git below /OWNER/NAME.git/, and the faults of a simulator that
+// runs alone at /_sim/faults. The process that listens must also call Run.
+func (s *Sim) Handler() http.Handler { return http.HandlerFunc(s.serve) }
+
+func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/_sim/faults" {
+		s.serveFaults(w, r)
+		return
+	}
+	who, tried := s.authenticate(r)
+	login := ""
+	if who != nil {
+		login = who.Login
+	}
+	fault := s.nextFault(login, r)
+	switch {
+	case fault.Drop == DropBefore:
+		panic(http.ErrAbortHandler)
+	case fault.Status != 0:
+		if fault.RetryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int((fault.RetryAfter+time.Second-1)/time.Second)))
+		}
+		writeRefusal(w, refuse(fault.Status, "%s", faultMessage(fault.Status)))
+		return
+	case fault.Drop == DropAfter:
+		w = &heldResponse{header: http.Header{}}
+		defer panic(http.ErrAbortHandler)
+	}
+	r = r.WithContext(context.WithValue(r.Context(), contextKey{}, who))
+	if service := gitService(r.URL.Path); service != "" {
+		s.serveGit(w, r, service)
+		return
+	}
+	if who == nil {
+		message := "Requires authentication"
+		if tried {
+			message = "Bad credentials"
+		}
+		writeRefusal(w, refuse(http.StatusUnauthorized, "%s", message))
+		return
+	}
+	s.serveAPI(w, r, who)
+}
+
+func (s *Sim) serveAPI(w http.ResponseWriter, r *http.Request, who *account) {
+	limit := s.spend(who)
+	limit.describe(w.Header())
+	if limit.remaining < 0 {
+		writeRefusal(w, refuse(http.StatusForbidden, "API rate limit exceeded for %s.", who.Login))
+		return
+	}
+	counted := &statusWriter{ResponseWriter: w}
+	prefix := ""
+	switch {
+	case r.URL.Path == "/api/graphql":
+		prefix = "/api"
+	case strings.HasPrefix(r.URL.Path, "/api/v3/"):
+		prefix = "/api/v3"
+	}
+	http.StripPrefix(prefix, s.mux).ServeHTTP(counted, r)
+	if counted.status == http.StatusNotModified {
+		s.refund(who)
+	}
+}
+
+// authenticate finds the account of a bearer token or of a Basic password.
+// tried tells whether the request carried any credential.
+func (s *Sim) authenticate(r *http.Request) (who *account, tried bool) {
+	_, token, isBasic := r.BasicAuth()
+	if !isBasic {
+		header := r.Header.Get("Authorization")
+		scheme, rest, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "token") {
+			return nil, header != ""
+		}
+		token = strings.TrimSpace(rest)
+	}
+	for _, a := range s.accounts {
+		if subtle.ConstantTimeCompare([]byte(a.Token), []byte(token)) == 1 {
+			who = a
+		}
+	}
+	return who, true
+}
+
+// limit is where an account stands in its hour.
+type limit struct {
+	used, remaining int
+	reset           time.Time
+}
+
+func (s *Sim) spend(a *account) limit {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := now(); at.After(a.reset) {
+		a.used, a.reset = 0, at.Add(time.Hour)
+	}
+	a.used++
+	return a.limit()
+}
+
+// refund gives back a request that GitHub does not count, such as a 304.
+func (s *Sim) refund(a *account) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.used--
+}
+
+func (a *account) limit() limit {
+	return limit{used: a.used, remaining: hourlyLimit - a.used, reset: a.reset}
+}
+
+func (l limit) describe(h http.Header) {
+	h.Set("X-RateLimit-Limit", strconv.Itoa(hourlyLimit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, l.remaining)))
+	h.Set("X-RateLimit-Used", strconv.Itoa(l.used))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(l.reset.Unix(), 10))
+	h.Set("X-RateLimit-Resource", "core")
+	h.Set("X-GitHub-Media-Type", "github.v3; format=json")
+}
+
+func (c *call) rateLimit() (reply, error) {
+	c.user.used-- // asking is free
+	l := c.user.limit()
+	core := object{"limit": hourlyLimit, "remaining": max(0, l.remaining), "used": l.used, "reset": l.reset.Unix()}
+	return ok(object{"rate": core, "resources": object{"core": core, "search": core, "graphql": core}})
+}
+
+// statusWriter remembers the status it passes on.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// heldResponse keeps an answer until it is sent, or lost.
+type heldResponse struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *heldResponse) Header() http.Header         { return w.header }
+func (w *heldResponse) Write(p []byte) (int, error) { return w.body.Write(p) }
+func (w *heldResponse) WriteHeader(status int)      { w.status = status }
+
+func (w *heldResponse) sendTo(to http.ResponseWriter) {
+	maps.Copy(to.Header(), w.header)
+	if w.status != 0 {
+		to.WriteHeader(w.status)
+	}
+	to.Write(w.body.Bytes())
+}
+
+func (s *Sim) serveFaults(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPut || r.Method == http.MethodPost {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+		var faults Faults
+		if err == nil {
+			err = json.Unmarshal(body, &faults)
+		}
+		if err != nil {
+			http.Error(w, "the body must be the JSON of the faults: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		s.SetFaults(faults)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(s.Faults())
+}

@@ -1,0 +1,187 @@
+package githubsim
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+func (c *call) renderComment(cm *comment) object { return c.sim.renderComment(c.pull, cm) }
+
+func (c *call) listComments() (reply, error) {
+	return ok(each(page(c, c.pull.comments), c.renderComment))
+}
+
+// commentBody reads and bounds the text of a comment.
+func (c *call) commentBody() (string, error) {
+	var in struct{ Body string }
+	if err := c.decode(&in); err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(in.Body) == "" {
+		return "", invalid("IssueComment", "body", "missing_field")
+	}
+	if len(in.Body) > maxText {
+		return "", invalid("IssueComment", "body", "too_long")
+	}
+	return in.Body, nil
+}
+
+func (c *call) createComment() (reply, error) {
+	body, err := c.commentBody()
+	if err != nil {
+		return reply{}, err
+	}
+	cm := &comment{id: c.sim.id(), author: c.user, body: body, created: now(), updated: now()}
+	c.pull.comments = append(c.pull.comments, cm)
+	c.pull.updated = now()
+	c.emitComment(cm, "created", object{})
+	return created(c.renderComment(cm))
+}
+
+func (c *call) emitComment(cm *comment, action string, payload object) {
+	payload["comment"], payload["issue"] = c.renderComment(cm), c.sim.renderIssue(c.pull)
+	c.sim.emit(c.repo, c.user, "issue_comment", action, payload)
+}
+
+// withComment finds the comment the path names, and its pull request.
+func withComment(run func(c *call, cm *comment) (reply, error)) endpoint {
+	return func(c *call) (reply, error) {
+		for _, p := range c.repo.pulls {
+			for _, cm := range p.comments {
+				if cm.id == c.id("comment") {
+					c.pull = p
+					return run(c, cm)
+				}
+			}
+		}
+		return reply{}, errNotFound
+	}
+}
+
+func (c *call) getComment(cm *comment) (reply, error) { return ok(c.renderComment(cm)) }
+
+func (c *call) updateComment(cm *comment) (reply, error) {
+	if cm.author != c.user {
+		if err := c.needWrite(); err != nil {
+			return reply{}, err
+		}
+	}
+	body, err := c.commentBody()
+	if err != nil {
+		return reply{}, err
+	}
+	before := cm.body
+	cm.body, cm.updated, cm.edited = body, now(), now()
+	c.emitComment(cm, "edited", object{"changes": object{"body": object{"from": before}}})
+	return ok(c.renderComment(cm))
+}
+
+func (c *call) deleteComment(cm *comment) (reply, error) {
+	if cm.author != c.user {
+		if err := c.needWrite(); err != nil {
+			return reply{}, err
+		}
+	}
+	c.pull.comments = slices.DeleteFunc(c.pull.comments, func(other *comment) bool { return other == cm })
+	c.emitComment(cm, "deleted", object{})
+	return noContent()
+}
+
+// renderIssue is a pull request seen as the issue it also is.
+func (s *Sim) renderIssue(p *pull) object {
+	pr := s.renderPull(p)
+	self := s.api("/repos/%s/issues/%d", p.repo.fullName(), p.number)
+	out := object{
+		"url": self, "repository_url": s.api("/repos/%s", p.repo.fullName()), "labels_url": self + "/labels{/name}",
+		"comments_url": self + "/comments", "events_url": self + "/events", "timeline_url": self + "/timeline",
+		"comments": len(p.comments), "state_reason": nil, "performed_via_github_app": nil,
+		"pull_request": object{"url": pr["url"], "html_url": pr["html_url"], "diff_url": pr["diff_url"],
+			"patch_url": pr["patch_url"], "merged_at": pr["merged_at"]},
+		"reactions": object{"url": self + "/reactions", "total_count": 0, "+1": 0, "-1": 0, "laugh": 0, "hooray": 0,
+			"confused": 0, "heart": 0, "rocket": 0, "eyes": 0},
+	}
+	for _, name := range []string{"id", "node_id", "number", "html_url", "title", "user", "labels", "state", "locked", "assignee",
+		"assignees", "milestone", "created_at", "updated_at", "closed_at", "author_association", "active_lock_reason", "draft", "body"} {
+		out[name] = pr[name]
+	}
+	return out
+}
+
+func (c *call) renderLabels() (reply, error) {
+	return ok(each(page(c, c.pull.labels), func(l *label) object { return c.sim.renderLabel(c.repo, l) }))
+}
+
+// labelNames reads {"labels": [...]} or, as clients also send, a bare array.
+func (c *call) labelNames() ([]string, error) {
+	var in struct{ Labels []string }
+	if json.Unmarshal(c.body, &in.Labels) == nil {
+		return in.Labels, nil
+	}
+	err := c.decode(&in)
+	return in.Labels, err
+}
+
+func (c *call) addLabels() (reply, error) {
+	names, err := c.labelNames()
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.needWrite(); err != nil {
+		return reply{}, err
+	}
+	for _, name := range names {
+		c.addLabel(name)
+	}
+	return c.renderLabels()
+}
+
+func (c *call) setLabels() (reply, error) {
+	names, err := c.labelNames()
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.needWrite(); err != nil {
+		return reply{}, err
+	}
+	for _, l := range slices.Clone(c.pull.labels) {
+		if !slices.Contains(names, l.name) {
+			c.dropLabel(l)
+		}
+	}
+	for _, name := range names {
+		c.addLabel(name)
+	}
+	return c.renderLabels()
+}
+
+// addLabel makes the label if the repository has none of this name.
+func (c *call) addLabel(name string) {
+	l := c.repo.labels[strings.ToLower(name)]
+	if l == nil {
+		l = &label{id: c.sim.id(), name: name, color: "ededed"}
+		c.repo.labels[strings.ToLower(name)] = l
+	}
+	if !slices.Contains(c.pull.labels, l) {
+		c.pull.labels = append(c.pull.labels, l)
+		c.sim.emitPull(c.ctx, c.pull, c.user, "labeled", object{"label": c.sim.renderLabel(c.repo, l)})
+	}
+}
+
+func (c *call) dropLabel(l *label) {
+	c.pull.labels = slices.DeleteFunc(c.pull.labels, func(other *label) bool { return other == l })
+	c.sim.emitPull(c.ctx, c.pull, c.user, "unlabeled", object{"label": c.sim.renderLabel(c.repo, l)})
+}
+
+func (c *call) removeLabel() (reply, error) {
+	if err := c.needWrite(); err != nil {
+		return reply{}, err
+	}
+	l := c.repo.labels[strings.ToLower(c.r.PathValue("name"))]
+	if l == nil || !slices.Contains(c.pull.labels, l) {
+		return reply{}, refuse(http.StatusNotFound, "Label does not exist")
+	}
+	c.dropLabel(l)
+	return c.renderLabels()
+}

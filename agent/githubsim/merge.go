@@ -1,0 +1,220 @@
+package githubsim
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// GitHub's words, which clients match on.
+// https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
+var (
+	errHeadModified  = refuse(http.StatusConflict, "Head branch was modified. Review and try the merge again.")
+	errBaseModified  = refuse(http.StatusMethodNotAllowed, "Base branch was modified. Review and try the merge again.")
+	errNotMergeable  = refuse(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
+	errStillDraft    = refuse(http.StatusMethodNotAllowed, "Pull Request is still a draft")
+	errBehind        = refuse(http.StatusMethodNotAllowed, "Head branch is out of date. Review and try the merge again.")
+	errUnknownMethod = invalid("PullRequest", "merge_method", "invalid")
+)
+
+func (c *call) mergePull() (reply, error) {
+	var in struct {
+		Title   string `json:"commit_title"`
+		Message string `json:"commit_message"`
+		SHA     string `json:"sha"`
+		Method  string `json:"merge_method"`
+	}
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if err := c.needWrite(); err != nil {
+		return reply{}, err
+	}
+	p := c.pull
+	if err := c.sim.moveBeforeMerge(c.ctx, p); err != nil {
+		return reply{}, err
+	}
+	switch {
+	case p.closed:
+		return reply{}, errNotMergeable
+	case in.SHA != "" && in.SHA != p.headSHA:
+		return reply{}, errHeadModified
+	case p.draft:
+		return reply{}, errStillDraft
+	}
+	if err := c.sim.protects(c.ctx, p); err != nil {
+		return reply{}, err
+	}
+	title, message := in.Title, in.Message
+	if title == "" {
+		title = fmt.Sprintf("%s (#%d)", p.title, p.number)
+		if in.Method == "merge" || in.Method == "" {
+			title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.headRepo.owner, p.headRef)
+		}
+	}
+	sha, err := c.sim.mergeCommit(c.ctx, p, c.user, in.Method, strings.TrimSpace(title+"\n\n"+message)+"\n")
+	if err != nil {
+		return reply{}, err
+	}
+	before := p.base()
+	if err := p.repo.git.updateRef(c.ctx, "refs/heads/"+p.baseRef, sha, before); err != nil {
+		// Somebody else's push came first; learn of it before saying so.
+		if err := c.sim.noticeRefs(c.ctx, p.repo, c.user); err != nil {
+			return reply{}, err
+		}
+		return reply{}, errBaseModified
+	}
+	c.sim.markMerged(c.ctx, p, c.user, sha)
+	if err := c.sim.noticeRefs(c.ctx, p.repo, c.user); err != nil {
+		return reply{}, err
+	}
+	return ok(object{"sha": sha, "merged": true, "message": "Pull Request successfully merged"})
+}
+
+// mergeCommit makes the commit that the base will move to.
+func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, message string) (string, error) {
+	git, base := p.repo.git, p.base()
+	tree, err := git.mergeTree(ctx, base, p.headSHA)
+	if err != nil {
+		return "", err
+	}
+	if tree == "" {
+		return "", errNotMergeable
+	}
+	const github = "GitHub <noreply@example.com>"
+	switch method {
+	case "", "merge":
+		return git.commitTree(ctx, tree, by.ident(), github, message, base, p.headSHA)
+	case "squash":
+		return git.commitTree(ctx, tree, p.author.ident(), github, message, base)
+	case "rebase":
+		return s.rebase(ctx, p)
+	}
+	return "", errUnknownMethod
+}
+
+// rebase replays each commit of the head on the base; merges are left out.
+func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
+	onto := p.base()
+	diff, err := p.repo.compare(ctx, onto, p.headSHA)
+	if err != nil {
+		return "", err
+	}
+	for _, cm := range diff.commits {
+		if len(cm.parents) != 1 {
+			continue
+		}
+		tree, err := p.repo.git.run(ctx, "merge-tree", "--write-tree", "--no-messages", "--merge-base="+cm.parents[0], onto, cm.sha)
+		if err != nil {
+			return "", errNotMergeable
+		}
+		author := cm.authorName + " <" + cm.authorMail + ">"
+		if onto, err = p.repo.git.commitTree(ctx, tree, author, author, cm.message, onto); err != nil {
+			return "", err
+		}
+	}
+	return onto, nil
+}
+
+// markMerged closes a pull request as merged by sha.
+func (s *Sim) markMerged(ctx context.Context, p *pull, by *account, sha string) {
+	p.merged, p.mergedBy, p.mergedAt, p.mergeSHA = true, by, now(), sha
+	s.closePull(ctx, p, by)
+}
+
+// protects returns the refusal of the base branch's protection, if any.
+func (s *Sim) protects(ctx context.Context, p *pull) error {
+	rule, ok := p.repo.protected[p.baseRef]
+	if !ok {
+		return nil
+	}
+	approvals := 0
+	for reviewer, rv := range p.opinions() {
+		if !p.repo.canWrite(reviewer) {
+			continue
+		}
+		if rv.state == "CHANGES_REQUESTED" && rule.Approvals > 0 {
+			return refuse(http.StatusMethodNotAllowed, "Changes have been requested by reviewers with write access.")
+		}
+		approvals++
+	}
+	if approvals < rule.Approvals {
+		return refuse(http.StatusMethodNotAllowed, "At least %d approving review is required by reviewers with write access.", rule.Approvals)
+	}
+	for _, name := range rule.RequiredChecks {
+		if !p.repo.checkPasses(p.headSHA, name) {
+			return refuse(http.StatusMethodNotAllowed, "Required status check %q is expected.", name)
+		}
+	}
+	if rule.Strict && !p.repo.git.contains(ctx, p.headSHA, p.base()) {
+		return errBehind
+	}
+	return nil
+}
+
+// mergeState is GraphQL's MergeStateStatus; REST shows it in lower case.
+func (s *Sim) mergeState(ctx context.Context, p *pull) string {
+	mergeable, known := s.mergeable(p)
+	if !known {
+		return "UNKNOWN"
+	}
+	if !mergeable {
+		return "DIRTY"
+	}
+	if p.draft {
+		return "DRAFT"
+	}
+	switch err := s.protects(ctx, p); err {
+	case nil:
+	case errBehind:
+		return "BEHIND"
+	default:
+		return "BLOCKED"
+	}
+	if state := p.repo.rollup(p.headSHA); state != "" && state != "SUCCESS" {
+		return "UNSTABLE"
+	}
+	return "CLEAN"
+}
+
+// updateBranch merges the base into the head, as the button does.
+func (c *call) updateBranch() (reply, error) {
+	var in struct {
+		Expected string `json:"expected_head_sha"`
+	}
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	p := c.pull
+	if in.Expected != "" && in.Expected != p.headSHA {
+		return reply{}, &refusal{http.StatusUnprocessableEntity, "expected head sha didn’t match current head ref.", nil}
+	}
+	if !c.sim.mayPush(p.headRepo, c.user) {
+		return reply{}, refuse(http.StatusForbidden, "You do not have write access to the head branch.")
+	}
+	if p.repo.git.contains(c.ctx, p.headSHA, p.base()) {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "There are no new commits on the base branch.")
+	}
+	tree, err := p.repo.git.mergeTree(c.ctx, p.base(), p.headSHA)
+	if err != nil || tree == "" {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "merge conflict between base and head")
+	}
+	message := fmt.Sprintf("Merge branch '%s' into %s", p.baseRef, p.headRef)
+	sha, err := p.repo.git.commitTree(c.ctx, tree, c.user.ident(), c.user.ident(), message, p.headSHA, p.base())
+	if err != nil {
+		return reply{}, err
+	}
+	if p.crossRepo() {
+		if err := p.headRepo.git.fetch(c.ctx, p.repo.git, sha); err != nil {
+			return reply{}, err
+		}
+	}
+	if err := p.headRepo.git.updateRef(c.ctx, "refs/heads/"+p.headRef, sha, p.headSHA); err != nil {
+		return reply{}, err
+	}
+	if err := c.sim.noticeRefs(c.ctx, p.headRepo, c.user); err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusAccepted, body: object{"message": "Updating pull request branch.", "url": c.sim.api("/repos/%s/pulls/%d", p.repo.fullName(), p.number)}}, nil
+}

@@ -1,0 +1,266 @@
+package githubsim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// account is a user with what GitHub adds to it.
+type account struct {
+	User
+	id    int64
+	used  int       // requests in the current rate-limit window
+	reset time.Time // when that window ends
+}
+
+// ident is how the account signs commits.
+func (a *account) ident() string {
+	name, email := a.Name, a.Email
+	if name == "" {
+		name = a.Login
+	}
+	if email == "" {
+		email = fmt.Sprintf("%d+%s@users.noreply.example.com", a.id, a.Login)
+	}
+	return name + " <" + email + ">"
+}
+
+// repo is one repository: git on disk, and what GitHub keeps beside it.
+type repo struct {
+	id            int64
+	owner, name   string
+	defaultBranch string
+	private       bool
+	git           gitRepo
+	parent        *repo
+	perms         map[string]string
+	protected     map[string]Protection
+	created       time.Time
+
+	refs        map[string]string // as last noticed
+	lastNumber  int
+	pulls       map[int]*pull
+	labels      map[string]*label
+	hooks       []*hook
+	suites      []*checkSuite
+	statuses    []*status
+	comparisons map[[2]string]*comparison
+}
+
+func (r *repo) fullName() string { return r.owner + "/" + r.name }
+
+// load reads the refs, the default branch and the highest number given out.
+func (r *repo) load(ctx context.Context) (err error) {
+	if r.refs, err = r.git.refs(ctx); err != nil {
+		return err
+	}
+	head, err := r.git.run(ctx, "symbolic-ref", "HEAD")
+	if err != nil {
+		return err
+	}
+	r.defaultBranch = strings.TrimPrefix(head, "refs/heads/")
+	for ref := range r.refs {
+		rest, ok := strings.CutPrefix(ref, "refs/pull/")
+		number, err := strconv.Atoi(strings.TrimSuffix(rest, "/head"))
+		if ok && err == nil {
+			r.lastNumber = max(r.lastNumber, number)
+		}
+	}
+	return nil
+}
+
+// permission is admin, write, read or none.
+func (r *repo) permission(a *account) string {
+	switch {
+	case a.Admin || strings.EqualFold(a.Login, r.owner):
+		return "admin"
+	case r.perms == nil:
+		return "write"
+	case r.perms[a.Login] != "":
+		return r.perms[a.Login]
+	case r.private:
+		return "none"
+	}
+	return "read"
+}
+
+func (r *repo) canWrite(a *account) bool {
+	p := r.permission(a)
+	return p == "write" || p == "admin"
+}
+
+// sortedPulls returns the pull requests, the oldest first.
+func (r *repo) sortedPulls() []*pull {
+	out := make([]*pull, 0, len(r.pulls))
+	for n := 1; n <= r.lastNumber; n++ {
+		if p := r.pulls[n]; p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// pull is one pull request, and the issue it also is.
+type pull struct {
+	id                    int64
+	number                int
+	repo, headRepo        *repo
+	title, body           string
+	author                *account
+	draft, closed, merged bool
+	maintainerCanModify   bool
+	baseRef, headRef      string // branch names
+	baseSHA, headSHA      string
+	created, updated      time.Time
+	closedAt, mergedAt    time.Time
+	mergedBy              *account
+	mergeSHA              string // of the merge, once merged
+	labels                []*label
+	requested             []*account
+	reviews               []*review
+	comments              []*comment
+	mergeability          mergeability
+}
+
+func (p *pull) base() string { return p.repo.refs["refs/heads/"+p.baseRef] }
+
+func (p *pull) crossRepo() bool { return p.headRepo != p.repo }
+
+func (p *pull) state() string {
+	if p.closed {
+		return "closed"
+	}
+	return "open"
+}
+
+func (p *pull) review(id int64) *review {
+	i := slices.IndexFunc(p.reviews, func(rv *review) bool { return rv.id == id })
+	if i < 0 {
+		return nil
+	}
+	return p.reviews[i]
+}
+
+// opinions returns each reviewer's review that counts: the last approval or
+// request for changes that was not dismissed.
+func (p *pull) opinions() map[*account]*review {
+	out := map[*account]*review{}
+	for _, rv := range p.reviews {
+		switch rv.state {
+		case "APPROVED", "CHANGES_REQUESTED":
+			out[rv.author] = rv
+		case "DISMISSED":
+			if out[rv.author] == rv {
+				delete(out, rv.author)
+			}
+		}
+	}
+	return out
+}
+
+// mergeability is the outcome of a trial merge of one head into one base.
+type mergeability struct {
+	base, head string
+	tree       string // "" on a conflict
+	commit     string // the test merge, refs/pull/N/merge
+}
+
+// review states are GitHub's: PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED, DISMISSED.
+type review struct {
+	id          int64
+	author      *account
+	state, body string
+	commit      string
+	created     time.Time
+	submitted   time.Time // zero while pending
+	comments    []*reviewComment
+}
+
+type reviewComment struct {
+	id              int64
+	author          *account
+	path, body      string
+	side, startSide string
+	line, startLine int
+	position        int
+	hunk, commit    string
+	created         time.Time
+	review          *review
+	replyTo         int64
+}
+
+type comment struct {
+	id               int64
+	author           *account
+	body             string
+	created, updated time.Time
+	edited           time.Time // zero when never
+}
+
+type label struct {
+	id          int64
+	name, color string
+}
+
+// checkSuite groups the check runs of one app for one commit.
+type checkSuite struct {
+	id               int64
+	sha, branch      string
+	app              *account // nil for the simulator's own CI
+	runs             []*checkRun
+	created, updated time.Time
+}
+
+// status and conclusion of a suite follow from its runs.
+func (cs *checkSuite) status() string {
+	out := "queued"
+	for _, run := range cs.runs {
+		if run.status != "completed" {
+			return run.status
+		}
+		out = "completed"
+	}
+	return out
+}
+
+func (cs *checkSuite) conclusion() string {
+	if cs.status() != "completed" {
+		return ""
+	}
+	for _, run := range cs.runs {
+		if !passing(run.conclusion) {
+			return run.conclusion
+		}
+	}
+	return "success"
+}
+
+// passing tells whether a required check with this conclusion lets a merge by.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
+func passing(conclusion string) bool {
+	return conclusion == "success" || conclusion == "neutral" || conclusion == "skipped"
+}
+
+type checkRun struct {
+	id                   int64
+	suite                *checkSuite
+	name                 string
+	status, conclusion   string
+	title, summary, text string
+	detailsURL           string
+	externalID           string
+	started, completed   time.Time
+}
+
+type status struct {
+	id                     int64
+	sha                    string
+	context, state         string
+	description, targetURL string
+	creator                *account
+	created                time.Time
+}

@@ -1,0 +1,285 @@
+package githubsim
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// GitHub's limits on a diff asked for as text, and on the list of files.
+// https://docs.github.com/en/repositories/creating-and-managing-repositories/repository-limits
+const (
+	maxDiffFiles = 300
+	maxDiffLines = 20_000
+	maxFiles     = 3000
+)
+
+func (c *call) listPulls() (reply, error) {
+	query := c.r.URL.Query()
+	state := query.Get("state")
+	if state == "" {
+		state = "open"
+	}
+	var out []*pull
+	for _, p := range c.repo.sortedPulls() {
+		head := p.headRepo.owner + ":" + p.headRef
+		if state != "all" && p.state() != state ||
+			query.Get("base") != "" && query.Get("base") != p.baseRef ||
+			query.Get("head") != "" && query.Get("head") != head {
+			continue
+		}
+		out = append(out, p)
+	}
+	if query.Get("sort") == "updated" {
+		slices.SortStableFunc(out, func(a, b *pull) int { return a.updated.Compare(b.updated) })
+	}
+	ascending := query.Get("direction") == "asc" || query.Get("direction") == "" && query.Get("sort") != "" && query.Get("sort") != "created"
+	if !ascending {
+		slices.Reverse(out)
+	}
+	return ok(each(page(c, out), c.sim.renderPull))
+}
+
+func (c *call) createPull() (reply, error) {
+	in := struct {
+		Title, Body, Head, Base string
+		Draft                   bool
+		Maintainer              *bool `json:"maintainer_can_modify"`
+	}{}
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	headRepo, headRef := c.repo, in.Head
+	if owner, ref, forked := strings.Cut(in.Head, ":"); forked {
+		headRef = ref
+		if headRepo = c.sim.headRepo(c.repo, owner); headRepo == nil {
+			return reply{}, invalid("PullRequest", "head", "invalid")
+		}
+	}
+	base, head := c.repo.refs["refs/heads/"+in.Base], headRepo.refs["refs/heads/"+headRef]
+	switch {
+	case !headRepo.canWrite(c.user):
+		return reply{}, errNotFound
+	case in.Title == "":
+		return reply{}, invalid("PullRequest", "title", "missing_field")
+	case base == "":
+		return reply{}, invalid("PullRequest", "base", "invalid")
+	case head == "":
+		return reply{}, invalid("PullRequest", "head", "invalid")
+	}
+	for _, p := range c.repo.pulls {
+		if !p.closed && p.headRepo == headRepo && p.headRef == headRef && p.baseRef == in.Base {
+			return reply{}, pullProblem("A pull request already exists for %s:%s.", headRepo.owner, headRef)
+		}
+	}
+	p := &pull{
+		id: c.sim.id(), number: c.repo.lastNumber + 1, repo: c.repo, headRepo: headRepo, title: in.Title, body: in.Body,
+		author: c.user, draft: in.Draft, maintainerCanModify: headRepo != c.repo && (in.Maintainer == nil || *in.Maintainer),
+		baseRef: in.Base, headRef: headRef, baseSHA: base, created: now(), updated: now(),
+	}
+	if err := c.sim.takeHead(c.ctx, p, head); err != nil {
+		return reply{}, err
+	}
+	diff, err := c.repo.compare(c.ctx, base, head)
+	if err != nil || len(diff.commits) == 0 {
+		return reply{}, pullProblem("No commits between %s and %s", in.Base, headRef)
+	}
+	c.repo.lastNumber = p.number
+	c.repo.pulls[p.number] = p
+	c.sim.emitPull(c.ctx, p, c.user, "opened", nil)
+	c.sim.newHead(p)
+	full, err := c.sim.renderFullPull(c.ctx, p)
+	return reply{status: http.StatusCreated, body: full}, err
+}
+
+func pullProblem(format string, args ...any) error {
+	return &refusal{http.StatusUnprocessableEntity, "Validation Failed",
+		[]object{{"resource": "PullRequest", "code": "custom", "message": fmt.Sprintf(format, args...)}}}
+}
+
+// headRepo finds the repository of owner that a pull request to r may come from.
+func (s *Sim) headRepo(r *repo, owner string) *repo {
+	for _, other := range s.repos {
+		if strings.EqualFold(other.owner, owner) && (other == r || other.parent == r) {
+			return other
+		}
+	}
+	return nil
+}
+
+func (c *call) getPull() (reply, error) {
+	switch accept := c.r.Header.Get("Accept"); {
+	case strings.Contains(accept, "diff"):
+		return c.pullDiff()
+	default:
+		full, err := c.sim.renderFullPull(c.ctx, c.pull)
+		if err == nil && spendFault(&c.sim.faults.NullMergeable) {
+			full["mergeable"], full["rebaseable"], full["mergeable_state"] = nil, nil, "unknown"
+		}
+		return reply{status: http.StatusOK, body: full}, err
+	}
+}
+
+func (c *call) pullDiff() (reply, error) {
+	diff, err := c.repo.compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
+	if err != nil {
+		return reply{}, err
+	}
+	if len(diff.files) > maxDiffFiles || diff.additions+diff.deletions > maxDiffLines {
+		return reply{}, &refusal{http.StatusNotAcceptable,
+			fmt.Sprintf("Sorry, the diff exceeded the maximum number of files (%d) or lines (%d).", maxDiffFiles, maxDiffLines),
+			[]object{{"resource": "PullRequest", "field": "diff", "code": "too_large"}}}
+	}
+	text, err := c.repo.git.run(c.ctx, "diff-tree", "-r", "-M", "-p", diff.mergeBase, c.pull.headSHA)
+	return reply{status: http.StatusOK, text: text + "\n"}, err
+}
+
+// renderFullPull is a pull request as GET shows it, with what must be computed.
+func (s *Sim) renderFullPull(ctx context.Context, p *pull) (object, error) {
+	diff, err := p.repo.compare(ctx, p.baseSHA, p.headSHA)
+	if err != nil {
+		return nil, err
+	}
+	out := s.renderPull(p)
+	inline := 0
+	for _, rv := range p.reviews {
+		inline += len(rv.comments)
+	}
+	out["merged"], out["mergeable"], out["rebaseable"] = p.merged, nil, nil
+	if mergeable, known := s.mergeable(p); known {
+		out["mergeable"], out["rebaseable"] = mergeable, mergeable
+	}
+	out["mergeable_state"] = strings.ToLower(s.mergeState(ctx, p))
+	out["merged_by"], out["maintainer_can_modify"] = nil, p.maintainerCanModify
+	if p.mergedBy != nil {
+		out["merged_by"] = s.renderUser(p.mergedBy)
+	}
+	out["comments"], out["review_comments"], out["commits"] = len(p.comments), inline, len(diff.commits)
+	out["additions"], out["deletions"], out["changed_files"] = diff.additions, diff.deletions, len(diff.files)
+	return out, nil
+}
+
+func (c *call) updatePull() (reply, error) {
+	var in struct {
+		Title, Body, State, Base *string
+	}
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	p := c.pull
+	if p.author != c.user {
+		if err := c.needWrite(); err != nil {
+			return reply{}, err
+		}
+	}
+	if in.State != nil && *in.State != p.state() {
+		switch {
+		case *in.State == "closed":
+			c.sim.closePull(c.ctx, p, c.user)
+		case p.merged || p.headRepo.refs["refs/heads/"+p.headRef] == "":
+			return reply{}, invalid("PullRequest", "state", "invalid")
+		default:
+			p.closed, p.closedAt = false, p.mergedAt
+			c.sim.emitPull(c.ctx, p, c.user, "reopened", nil)
+		}
+	}
+	if err := c.editPull(in.Title, in.Body, in.Base); err != nil {
+		return reply{}, err
+	}
+	full, err := c.sim.renderFullPull(c.ctx, p)
+	return reply{status: http.StatusOK, body: full}, err
+}
+
+// editPull changes what is given and differs, and says so in one event.
+func (c *call) editPull(title, body, base *string) error {
+	p, changes := c.pull, object{}
+	if title != nil && *title != p.title {
+		changes["title"] = object{"from": p.title}
+		p.title = *title
+	}
+	if body != nil && *body != p.body {
+		changes["body"] = object{"from": p.body}
+		p.body = *body
+	}
+	if base != nil && *base != p.baseRef {
+		sha := c.repo.refs["refs/heads/"+*base]
+		if sha == "" {
+			return invalid("PullRequest", "base", "invalid")
+		}
+		changes["base"] = object{"ref": object{"from": p.baseRef}, "sha": object{"from": p.baseSHA}}
+		p.baseRef, p.baseSHA = *base, sha
+		c.sim.tryMerge(p)
+	}
+	if len(changes) > 0 {
+		c.sim.emitPull(c.ctx, p, c.user, "edited", object{"changes": changes})
+	}
+	return nil
+}
+
+// closePull closes without merging.
+func (s *Sim) closePull(ctx context.Context, p *pull, by *account) {
+	p.closed, p.closedAt = true, now()
+	s.emitPull(ctx, p, by, "closed", nil)
+}
+
+// setDraft makes a pull request a draft, or ready for review.
+func (s *Sim) setDraft(ctx context.Context, p *pull, by *account, draft bool) {
+	if p.draft == draft {
+		return
+	}
+	p.draft = draft
+	action := "ready_for_review"
+	if draft {
+		action = "converted_to_draft"
+	}
+	s.emitPull(ctx, p, by, action, nil)
+}
+
+// emitPull sends a pull_request event. It also marks the pull request updated.
+func (s *Sim) emitPull(ctx context.Context, p *pull, by *account, action string, extra object) {
+	p.updated = now()
+	full, err := s.renderFullPull(ctx, p)
+	if err != nil {
+		full = s.renderPull(p) // unrelated histories after a force push
+	}
+	payload := object{"number": p.number, "pull_request": full}
+	for name, value := range extra {
+		payload[name] = value
+	}
+	s.emit(p.repo, by, "pull_request", action, payload)
+}
+
+func (c *call) pullFiles() (reply, error) {
+	diff, err := c.repo.compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(each(page(c, diff.files[:min(len(diff.files), maxFiles)]), c.renderFile))
+}
+
+func (c *call) renderFile(f file) object {
+	head, html := c.pull.headSHA, c.sim.url+"/"+c.repo.fullName()
+	out := object{
+		"sha": f.blob, "filename": f.path, "status": f.status, "additions": f.additions, "deletions": f.deletions,
+		"changes": f.additions + f.deletions, "blob_url": html + "/blob/" + head + "/" + f.path,
+		"raw_url":      html + "/raw/" + head + "/" + f.path,
+		"contents_url": c.sim.api("/repos/%s/contents/%s?ref=%s", c.repo.fullName(), f.path, head),
+	}
+	if f.patch != "" {
+		out["patch"] = f.patch
+	}
+	if f.previous != "" {
+		out["previous_filename"] = f.previous
+	}
+	return out
+}
+
+func (c *call) pullCommits() (reply, error) {
+	diff, err := c.repo.compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(each(page(c, diff.commits[:min(len(diff.commits), 250)]), c.renderCommit))
+}

@@ -1,0 +1,195 @@
+package githubsim
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// noticeRefs compares the refs on disk with those last noticed, and does what
+// GitHub does about each difference. Locked by the caller.
+func (s *Sim) noticeRefs(ctx context.Context, r *repo, by *account) error {
+	after, err := r.git.refs(ctx)
+	if err != nil {
+		return err
+	}
+	before := r.refs
+	r.refs = after
+	changed := map[string]bool{}
+	for ref, sha := range after {
+		changed[ref] = before[ref] != sha
+	}
+	for ref := range before {
+		changed[ref] = before[ref] != after[ref]
+	}
+	for _, ref := range slices.Sorted(maps.Keys(changed)) {
+		branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
+		if !changed[ref] || !isBranch {
+			continue
+		}
+		if err := s.branchMoved(ctx, r, by, branch, before[ref], after[ref]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// branchMoved tells hooks of the push, and the pull requests from and to it.
+func (s *Sim) branchMoved(ctx context.Context, r *repo, by *account, branch, before, after string) error {
+	if err := s.emitPush(ctx, r, by, branch, before, after); err != nil {
+		return err
+	}
+	for _, target := range s.repos {
+		for _, p := range target.sortedPulls() {
+			if p.closed {
+				continue
+			}
+			if p.headRepo == r && p.headRef == branch {
+				if err := s.headMoved(ctx, p, by, after); err != nil {
+					return err
+				}
+			} else if target == r && p.baseRef == branch {
+				s.baseMoved(ctx, p, by)
+			}
+		}
+	}
+	return nil
+}
+
+// headMoved follows a push to a pull request; a deleted head closes it.
+func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string) error {
+	if after == "" {
+		s.closePull(ctx, p, by)
+		return nil
+	}
+	before := p.headSHA
+	p.baseSHA = p.base()
+	if err := s.takeHead(ctx, p, after); err != nil {
+		return err
+	}
+	s.emitPull(ctx, p, by, "synchronize", object{"before": before, "after": after})
+	s.newHead(p)
+	return nil
+}
+
+// baseMoved makes the trial merge again, unless the base now contains the
+// head: then the pull request has been merged by a push.
+func (s *Sim) baseMoved(ctx context.Context, p *pull, by *account) {
+	if p.base() != "" && p.repo.git.contains(ctx, p.base(), p.headSHA) {
+		s.markMerged(ctx, p, by, p.headSHA)
+		return
+	}
+	s.tryMerge(p)
+}
+
+// takeHead points a pull request, and its refs/pull/N/head, at a commit.
+func (s *Sim) takeHead(ctx context.Context, p *pull, sha string) error {
+	if p.crossRepo() {
+		if err := p.repo.git.fetch(ctx, p.headRepo.git, sha); err != nil {
+			return err
+		}
+	}
+	p.headSHA = sha
+	return p.repo.setRef(ctx, fmt.Sprintf("refs/pull/%d/head", p.number), sha)
+}
+
+// setRef moves one of the simulator's own refs, wherever it was.
+func (r *repo) setRef(ctx context.Context, ref, sha string) error {
+	if err := r.git.updateRef(ctx, ref, sha, r.refs[ref]); err != nil {
+		return err
+	}
+	r.refs[ref] = sha
+	return nil
+}
+
+// newHead starts what GitHub computes for a head: mergeability and checks.
+func (s *Sim) newHead(p *pull) {
+	s.tryMerge(p)
+	s.startCI(p)
+}
+
+// tryMerge queues a trial merge of the head into the base.
+func (s *Sim) tryMerge(p *pull) {
+	s.lanes.do(fmt.Sprintf("merge %d", p.id), func(ctx context.Context) {
+		s.mu.Lock()
+		m := mergeability{base: p.base(), head: p.headSHA}
+		wanted := !p.closed && m.base != "" && (p.mergeability.base != m.base || p.mergeability.head != m.head)
+		s.mu.Unlock()
+		if !wanted {
+			return
+		}
+		var err error
+		if m.tree, err = p.repo.git.mergeTree(ctx, m.base, m.head); err != nil {
+			return // unrelated histories, or the end: mergeability stays unknown
+		}
+		if m.tree != "" {
+			ident := "GitHub <noreply@example.com>"
+			message := fmt.Sprintf("Merge %s into %s", m.head, m.base)
+			if m.commit, err = p.repo.git.commitTree(ctx, m.tree, ident, ident, message, m.base, m.head); err != nil {
+				return
+			}
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if m.base != p.base() || m.head != p.headSHA {
+			return // whoever moved it has queued another
+		}
+		if m.commit != "" && p.repo.setRef(ctx, fmt.Sprintf("refs/pull/%d/merge", p.number), m.commit) != nil {
+			return
+		}
+		p.mergeability = m
+	})
+}
+
+// mergeable tells whether the head merges cleanly, if that is known by now.
+func (s *Sim) mergeable(p *pull) (mergeable, known bool) {
+	known = !p.closed && p.mergeability.head == p.headSHA && p.mergeability.base == p.base()
+	return known && p.mergeability.tree != "", known
+}
+
+// maxPushCommits is how many commits a push event lists.
+const maxPushCommits = 20
+
+func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before, after string) error {
+	var commits []commit
+	if after != "" {
+		args := []string{"--reverse", "-n", fmt.Sprint(maxPushCommits), after}
+		if before != "" {
+			args = append(args, "^"+before)
+		}
+		var err error
+		if commits, err = r.git.log(ctx, args...); err != nil {
+			return err
+		}
+	}
+	list := each(commits, func(cm commit) object { return s.renderPushCommit(r, cm) })
+	payload := object{
+		"ref": "refs/heads/" + branch, "before": before, "after": after, "created": before == "", "deleted": after == "",
+		"forced": false, "base_ref": nil, "compare": s.url + "/" + r.fullName() + "/compare/" + before + "..." + after,
+		"commits": list, "head_commit": nil, "pusher": object{"name": by.Login, "email": orNull(by.Email)},
+	}
+	if before == "" {
+		payload["before"] = zeroSHA
+	} else if after != "" {
+		payload["forced"] = !r.git.contains(ctx, after, before)
+	}
+	if after == "" {
+		payload["after"] = zeroSHA
+	}
+	if len(list) > 0 {
+		payload["head_commit"] = list[len(list)-1]
+	}
+	s.emit(r, by, "push", "", payload)
+	return nil
+}
+
+func (s *Sim) renderPushCommit(r *repo, cm commit) object {
+	return object{
+		"id": cm.sha, "tree_id": cm.tree, "distinct": true, "message": cm.message, "timestamp": cm.commitDate,
+		"url":    s.url + "/" + r.fullName() + "/commit/" + cm.sha,
+		"author": object{"name": cm.authorName, "email": cm.authorMail}, "committer": object{"name": cm.commitName, "email": cm.commitMail},
+		"added": []string{}, "removed": []string{}, "modified": []string{},
+	}
+}

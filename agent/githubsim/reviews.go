@@ -1,0 +1,283 @@
+package githubsim
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// maxText is how long the body of a review or a comment may be.
+const maxText = 65_536
+
+// reviewStates maps the event of a review to the state it takes.
+var reviewStates = map[string]string{
+	"": "PENDING", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED",
+}
+
+// textRefusal is a 422 whose errors are plain texts, as for reviews.
+func textRefusal(texts ...string) error {
+	return &refusal{http.StatusUnprocessableEntity, "Unprocessable Entity", texts}
+}
+
+// visibleReviews leaves out what only its author may see: pending reviews.
+func (c *call) visibleReviews() []*review {
+	return slices.DeleteFunc(slices.Clone(c.pull.reviews), func(rv *review) bool {
+		return rv.state == "PENDING" && rv.author != c.user
+	})
+}
+
+func (c *call) renderReview(rv *review) object { return c.sim.renderReview(c.pull, rv) }
+
+func (c *call) listReviews() (reply, error) {
+	return ok(each(page(c, c.visibleReviews()), c.renderReview))
+}
+
+type reviewInput struct {
+	CommitID string `json:"commit_id"`
+	Body     string `json:"body"`
+	Event    string `json:"event"`
+	Comments []struct {
+		Path      string `json:"path"`
+		Body      string `json:"body"`
+		Position  int    `json:"position"`
+		Line      int    `json:"line"`
+		Side      string `json:"side"`
+		StartLine int    `json:"start_line"`
+		StartSide string `json:"start_side"`
+	} `json:"comments"`
+}
+
+func (c *call) createReview() (reply, error) {
+	var in reviewInput
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	p := c.pull
+	if in.CommitID == "" {
+		in.CommitID = p.headSHA
+	}
+	if err := c.checkReview(in.Event, in.Body, len(in.Comments) > 0); err != nil {
+		return reply{}, err
+	}
+	// A commit that a force push took out of the pull request is still accepted.
+	if _, err := p.repo.git.run(c.ctx, "cat-file", "-e", in.CommitID+"^{commit}"); err != nil {
+		return reply{}, textRefusal("The commit_id does not exist")
+	}
+	rv := &review{id: c.sim.id(), author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: now()}
+	if err := c.addComments(rv, in); err != nil {
+		return reply{}, err
+	}
+	p.reviews = append(p.reviews, rv)
+	if in.Event != "" {
+		c.submit(rv, in.Event)
+	}
+	return ok(c.renderReview(rv))
+}
+
+// checkReview holds the rules of a review's event.
+// https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request
+func (c *call) checkReview(event, body string, inline bool) error {
+	verb := map[string]string{"APPROVE": "approve", "REQUEST_CHANGES": "request changes on"}[event]
+	switch {
+	case reviewStates[event] == "":
+		return textRefusal("Variable $event of type PullRequestReviewEvent was provided invalid value")
+	case verb != "" && c.user == c.pull.author:
+		return textRefusal("Can not " + verb + " your own pull request")
+	case event == "REQUEST_CHANGES" && strings.TrimSpace(body) == "",
+		event == "COMMENT" && strings.TrimSpace(body) == "" && !inline:
+		return textRefusal("Body is required")
+	case len(body) > maxText:
+		return textRefusal(fmt.Sprintf("Body is too long (maximum is %d characters)", maxText))
+	}
+	for _, rv := range c.pull.reviews {
+		if event == "" && rv.author == c.user && rv.state == "PENDING" {
+			return textRefusal("User can only have one pending review per pull request")
+		}
+	}
+	return nil
+}
+
+// addComments places the inline comments; one that has no place refuses them all.
+func (c *call) addComments(rv *review, in reviewInput) error {
+	if len(in.Comments) == 0 {
+		return nil
+	}
+	diff, err := c.repo.compare(c.ctx, c.pull.baseSHA, rv.commit)
+	if err != nil {
+		return err
+	}
+	for _, cm := range in.Comments {
+		i := slices.IndexFunc(diff.files, func(f file) bool { return f.path == cm.Path })
+		if i < 0 {
+			return textRefusal("Path could not be resolved")
+		}
+		if strings.TrimSpace(cm.Body) == "" || len(cm.Body) > maxText {
+			return textRefusal("Body is required and at most 65536 characters long")
+		}
+		rc := &reviewComment{
+			id: c.sim.id(), author: c.user, path: cm.Path, body: cm.Body, side: orRight(cm.Side), line: cm.Line,
+			commit: rv.commit, created: now(), review: rv,
+		}
+		patch := diff.files[i].patch
+		position, hunk, found := anchor(patch, rc.side, cm.Line)
+		if cm.Line == 0 && cm.Position > 0 && cm.Position < strings.Count(patch, "\n")+1 {
+			position, found = cm.Position, true
+		}
+		if !found {
+			return textRefusal("Line could not be resolved")
+		}
+		if cm.StartLine != 0 {
+			rc.startLine, rc.startSide = cm.StartLine, orRight(cm.StartSide)
+			_, startHunk, startFound := anchor(patch, rc.startSide, cm.StartLine)
+			if !startFound || startHunk != hunk || cm.StartLine >= cm.Line && rc.startSide == rc.side {
+				return textRefusal("Start line must precede the end line and be part of the same hunk")
+			}
+		}
+		rc.position = position
+		rc.hunk = strings.Join(strings.SplitN(patch, "\n", position+2)[:position+1], "\n")
+		rv.comments = append(rv.comments, rc)
+	}
+	return nil
+}
+
+func orRight(side string) string {
+	if side == "" {
+		return "RIGHT"
+	}
+	return side
+}
+
+// submit makes a review public.
+func (c *call) submit(rv *review, event string) {
+	p := c.pull
+	rv.state, rv.submitted = reviewStates[event], now()
+	p.requested = slices.DeleteFunc(p.requested, func(a *account) bool { return a == rv.author })
+	p.updated = now()
+	c.emitReview(rv, "submitted")
+	for _, rc := range rv.comments {
+		c.sim.emit(p.repo, c.user, "pull_request_review_comment", "created", object{
+			"comment": c.sim.renderReviewComment(p, rc), "pull_request": c.sim.renderPull(p),
+		})
+	}
+}
+
+// emitReview sends a review event, in which the state is in lower case.
+func (c *call) emitReview(rv *review, action string) {
+	rendered := c.renderReview(rv)
+	rendered["state"] = strings.ToLower(rv.state)
+	c.sim.emit(c.repo, c.user, "pull_request_review", action, object{"review": rendered, "pull_request": c.sim.renderPull(c.pull)})
+}
+
+// withReview finds the review the path names.
+func withReview(run func(c *call, rv *review) (reply, error)) endpoint {
+	return func(c *call) (reply, error) {
+		rv := c.pull.review(c.id("review"))
+		if rv == nil || rv.state == "PENDING" && rv.author != c.user {
+			return reply{}, errNotFound
+		}
+		return run(c, rv)
+	}
+}
+
+func (c *call) getReview(rv *review) (reply, error) { return ok(c.renderReview(rv)) }
+
+func (c *call) submitReview(rv *review) (reply, error) {
+	var in reviewInput
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if rv.state != "PENDING" || in.Event == "" {
+		return reply{}, textRefusal("Could not submit the review: it is not pending, or the event is missing")
+	}
+	if in.Body == "" {
+		in.Body = rv.body
+	}
+	if err := c.checkReview(in.Event, in.Body, len(rv.comments) > 0); err != nil {
+		return reply{}, err
+	}
+	rv.body = in.Body
+	c.submit(rv, in.Event)
+	return ok(c.renderReview(rv))
+}
+
+func (c *call) dismissReview(rv *review) (reply, error) {
+	if err := c.needWrite(); err != nil {
+		return reply{}, err
+	}
+	if rv.state != "APPROVED" && rv.state != "CHANGES_REQUESTED" {
+		return reply{}, textRefusal("Can not dismiss a commented pull request review")
+	}
+	rv.state = "DISMISSED"
+	c.emitReview(rv, "dismissed")
+	return ok(c.renderReview(rv))
+}
+
+func (c *call) reviewComments(rv *review) (reply, error) {
+	return ok(each(page(c, rv.comments), c.renderReviewComment))
+}
+
+func (c *call) pullComments() (reply, error) {
+	var all []*reviewComment
+	for _, rv := range c.visibleReviews() {
+		all = append(all, rv.comments...)
+	}
+	return ok(each(page(c, all), c.renderReviewComment))
+}
+
+func (c *call) renderReviewComment(rc *reviewComment) object {
+	return c.sim.renderReviewComment(c.pull, rc)
+}
+
+type reviewersInput struct {
+	Reviewers []string `json:"reviewers"`
+}
+
+func (c *call) requestedReviewers() (reply, error) {
+	return ok(object{"users": each(c.pull.requested, c.sim.renderUser), "teams": []object{}})
+}
+
+func (c *call) requestReviewers() (reply, error) {
+	return c.changeReviewers(http.StatusCreated, "review_requested", func(a *account) (bool, error) {
+		if a == c.pull.author {
+			return false, refuse(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
+		}
+		again := slices.Contains(c.pull.requested, a)
+		if !again {
+			c.pull.requested = append(c.pull.requested, a)
+		}
+		return !again, nil
+	})
+}
+
+func (c *call) unrequestReviewers() (reply, error) {
+	return c.changeReviewers(http.StatusOK, "review_request_removed", func(a *account) (bool, error) {
+		before := len(c.pull.requested)
+		c.pull.requested = slices.DeleteFunc(c.pull.requested, func(other *account) bool { return other == a })
+		return len(c.pull.requested) != before, nil
+	})
+}
+
+func (c *call) changeReviewers(status int, action string, change func(*account) (bool, error)) (reply, error) {
+	var in reviewersInput
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if err := c.needWrite(); err != nil {
+		return reply{}, err
+	}
+	for _, login := range in.Reviewers {
+		a := c.sim.findAccount(login)
+		if a == nil || c.repo.permission(a) == "none" {
+			return reply{}, refuse(http.StatusUnprocessableEntity, "Reviews may only be requested from collaborators.")
+		}
+		changed, err := change(a)
+		if err != nil {
+			return reply{}, err
+		}
+		if changed {
+			c.sim.emitPull(c.ctx, c.pull, c.user, action, object{"requested_reviewer": c.sim.renderUser(a)})
+		}
+	}
+	return reply{status: status, body: c.sim.renderPull(c.pull)}, nil
+}

@@ -1,0 +1,109 @@
+package githubsim
+
+import "net/http"
+
+// routes lists everything the REST interface answers, under GitHub's paths.
+func (s *Sim) routes() *http.ServeMux {
+	const (
+		repo    = "/repos/{owner}/{repo}"
+		hooks   = repo + "/hooks"
+		pulls   = repo + "/pulls"
+		pull    = pulls + "/{number}"
+		reviews = pull + "/reviews"
+		issue   = repo + "/issues/{number}"
+		comment = repo + "/issues/comments/{comment}"
+		branch  = repo + "/branches/{branch}"
+	)
+	mux := http.NewServeMux()
+	for pattern, run := range map[string]endpoint{
+		"GET /user":          (*call).getUser,
+		"GET /users/{login}": (*call).getUserByLogin,
+		"GET /rate_limit":    (*call).rateLimit,
+		"GET " + repo:        (*call).getRepo,
+		"GET " + repo + "/collaborators/{login}/permission": (*call).getPermission,
+
+		"GET " + hooks:                                             (*call).listHooks,
+		"POST " + hooks:                                            (*call).createHook,
+		"GET " + hooks + "/{hook}":                                 withHook((*call).getHook),
+		"PATCH " + hooks + "/{hook}":                               withHook((*call).updateHook),
+		"DELETE " + hooks + "/{hook}":                              withHook((*call).deleteHook),
+		"POST " + hooks + "/{hook}/pings":                          withHook((*call).pingHook),
+		"GET " + hooks + "/{hook}/deliveries":                      withHook((*call).listDeliveries),
+		"GET " + hooks + "/{hook}/deliveries/{delivery}":           withDelivery((*call).getDelivery),
+		"POST " + hooks + "/{hook}/deliveries/{delivery}/attempts": withDelivery((*call).redeliver),
+
+		"GET " + pulls:                            (*call).listPulls,
+		"POST " + pulls:                           (*call).createPull,
+		"GET " + pull:                             (*call).getPull,
+		"PATCH " + pull:                           (*call).updatePull,
+		"GET " + pull + "/files":                  (*call).pullFiles,
+		"GET " + pull + "/commits":                (*call).pullCommits,
+		"GET " + pull + "/comments":               (*call).pullComments,
+		"GET " + pull + "/merge":                  (*call).isMerged,
+		"PUT " + pull + "/merge":                  (*call).mergePull,
+		"PUT " + pull + "/update-branch":          (*call).updateBranch,
+		"GET " + pull + "/requested_reviewers":    (*call).requestedReviewers,
+		"POST " + pull + "/requested_reviewers":   (*call).requestReviewers,
+		"DELETE " + pull + "/requested_reviewers": (*call).unrequestReviewers,
+
+		"GET " + reviews:                          (*call).listReviews,
+		"POST " + reviews:                         (*call).createReview,
+		"GET " + reviews + "/{review}":            withReview((*call).getReview),
+		"GET " + reviews + "/{review}/comments":   withReview((*call).reviewComments),
+		"POST " + reviews + "/{review}/events":    withReview((*call).submitReview),
+		"PUT " + reviews + "/{review}/dismissals": withReview((*call).dismissReview),
+
+		"POST " + issue + "/comments":            (*call).createComment,
+		"GET " + repo + "/issues/{issue}/{part}": (*call).getIssuePart,
+		"PATCH " + comment:                       withComment((*call).updateComment),
+		"DELETE " + comment:                      withComment((*call).deleteComment),
+		"POST " + issue + "/labels":              (*call).addLabels,
+		"PUT " + issue + "/labels":               (*call).setLabels,
+		"DELETE " + issue + "/labels/{name}":     (*call).removeLabel,
+
+		"POST " + repo + "/check-runs":          (*call).createCheckRun,
+		"GET " + repo + "/check-runs/{run}":     (*call).getCheckRun,
+		"PATCH " + repo + "/check-runs/{run}":   (*call).updateCheckRun,
+		"POST " + repo + "/statuses/{sha}":      (*call).createStatus,
+		"GET " + repo + "/commits/{ref...}":     (*call).getCommits,
+		"GET " + repo + "/git/ref/{ref...}":     (*call).getRef,
+		"DELETE " + repo + "/git/refs/{ref...}": (*call).deleteRef,
+		"GET " + repo + "/git/commits/{sha}":    (*call).getGitCommit,
+		"GET " + repo + "/contents/{path...}":   (*call).getContents,
+		"GET " + branch:                         (*call).getBranch,
+		"GET " + branch + "/protection":         (*call).getProtection,
+		"POST /graphql":                         (*call).graphQL,
+		"/":                                     func(*call) (reply, error) { return reply{}, errNotFound },
+	} {
+		mux.Handle(pattern, s.route(run))
+	}
+	return mux
+}
+
+func (c *call) isMerged() (reply, error) {
+	if !c.pull.merged {
+		return reply{}, errNotFound
+	}
+	return noContent()
+}
+
+// getIssuePart tells /issues/comments/ID from /issues/NUMBER/comments, which
+// http.ServeMux holds to be ambiguous.
+func (c *call) getIssuePart() (reply, error) {
+	issue, part := c.r.PathValue("issue"), c.r.PathValue("part")
+	if issue == "comments" {
+		c.r.SetPathValue("comment", part)
+		return withComment((*call).getComment)(c)
+	}
+	var err error
+	if c.pull, err = c.findPull(issue); err != nil {
+		return reply{}, err
+	}
+	switch part {
+	case "comments":
+		return c.listComments()
+	case "labels":
+		return c.renderLabels()
+	}
+	return reply{}, errNotFound
+}

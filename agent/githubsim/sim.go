@@ -1,0 +1,252 @@
+// Package githubsim is a GitHub that runs on loopback, for tests and the demo.
+//
+// It owns the state of its repositories: real bare git repositories on disk,
+// and in memory everything GitHub keeps beside git (pull requests, reviews,
+// comments, labels, checks, webhooks and their deliveries). It speaks REST,
+// the part of GraphQL this product asks for, and git over HTTP, all with the
+// same tokens, and it sends signed webhooks. What it claims is computed from
+// the refs: mergeability by a real merge, checks by a real command.
+//
+// No production package may import it.
+package githubsim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config says what a Sim serves. Dir, URL and at least one user are required.
+type Config struct {
+	// Dir holds the repositories, as OWNER/NAME.git; those found there are
+	// served from the start. It is created when missing.
+	Dir string
+	// URL is the public base of the simulator, such as http://127.0.0.1:8090.
+	URL string
+	// Users may sign in, each with its token.
+	Users []User
+	// CI, when set, decides every new head of a pull request, in a clean
+	// checkout of the commit below dir. It ends when ctx does.
+	CI func(ctx context.Context, repo, sha, dir string) CIResult
+	// Transport carries the webhooks; nil means http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+// User is one identity. REST, GraphQL and git share it.
+type User struct {
+	Login string `json:"login"`
+	// Token is the REST bearer token and the git password.
+	Token string `json:"token"`
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	// Admin gives administration of every repository.
+	Admin bool `json:"admin"`
+	// App makes this the token of a GitHub App: a Bot that may write check runs.
+	App bool `json:"app"`
+}
+
+// Sim is one simulated GitHub. Its methods are safe for concurrent use.
+type Sim struct {
+	cfg     Config
+	url     string
+	gitPath string
+	client  *http.Client
+	lanes   lanes
+	ciSlots chan struct{}
+	mux     *http.ServeMux
+
+	mu        sync.Mutex
+	accounts  []*account
+	repos     []*repo
+	nextID    int64
+	faults    Faults
+	intercept func(login string, r *http.Request) Fault
+	held      map[int64][]*delivery
+}
+
+// New opens the repositories below cfg.Dir. It starts nothing: see Serve and Run.
+func New(cfg Config) (*Sim, error) {
+	if cfg.Dir == "" || cfg.URL == "" || len(cfg.Users) == 0 {
+		return nil, errors.New("githubsim needs a directory, a URL and at least one user")
+	}
+	gitPath, err := exec.LookPath("git")
+	if err != nil {
+		return nil, fmt.Errorf("githubsim serves real repositories and needs git: %w", err)
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	transport := cfg.Transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	s := &Sim{
+		cfg:     cfg,
+		url:     strings.TrimSuffix(cfg.URL, "/"),
+		gitPath: gitPath,
+		client:  &http.Client{Transport: transport, Timeout: deliveryTimeout, CheckRedirect: noRedirect},
+		ciSlots: make(chan struct{}, 2),
+		nextID:  1000,
+		held:    map[int64][]*delivery{},
+	}
+	for _, u := range cfg.Users {
+		if u.Login == "" || u.Token == "" {
+			return nil, errors.New("every githubsim user needs a login and a token")
+		}
+		s.accounts = append(s.accounts, &account{User: u, id: s.id(), used: 0})
+	}
+	s.mux = s.routes()
+	found, err := filepath.Glob(filepath.Join(cfg.Dir, "*", "*.git"))
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range found {
+		owner, name := filepath.Base(filepath.Dir(dir)), strings.TrimSuffix(filepath.Base(dir), ".git")
+		if err := s.CreateRepo(context.Background(), RepoOptions{Owner: owner, Name: name, Dir: dir}); err != nil {
+			return nil, fmt.Errorf("open %s: %w", dir, err)
+		}
+	}
+	return s, nil
+}
+
+// Run delivers webhooks, computes mergeability and runs CI until ctx ends, and
+// returns once all of that has stopped. Work that comes up before waits for it.
+func (s *Sim) Run(ctx context.Context) error {
+	s.lanes.run(ctx)
+	return nil
+}
+
+// Serve answers requests on ln and does the work of Run until ctx ends.
+func (s *Sim) Serve(ctx context.Context, ln net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() {
+		failed <- server.Serve(ln)
+		cancel()
+	}()
+	err := s.Run(ctx)
+	closeErr := server.Close()
+	if serveErr := <-failed; !errors.Is(serveErr, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", serveErr)
+	}
+	return errors.Join(err, closeErr)
+}
+
+// Settle waits until no webhook, mergeability or CI work is left, or ctx ends.
+// Deliveries held back to be shuffled do not count.
+func (s *Sim) Settle(ctx context.Context) error { return s.lanes.settle(ctx) }
+
+// Protection is what a protected branch asks of a pull request.
+type Protection struct {
+	RequiredChecks []string `json:"required_checks"`
+	// Strict asks the head to contain the tip of the base.
+	Strict    bool `json:"strict"`
+	Approvals int  `json:"approvals"`
+}
+
+// RepoOptions describe a repository to serve.
+type RepoOptions struct {
+	Owner, Name string
+	// Dir is an existing bare repository, served in place. When empty a new one
+	// is made below Config.Dir, with Files as the first commit on main.
+	Dir   string
+	Files map[string]string
+	// ForkOf is the OWNER/NAME of the repository this one was forked from; the
+	// fork starts as a copy of it.
+	ForkOf  string
+	Private bool
+	// Permissions maps logins to admin, write or read. Nil gives everybody
+	// write; the owner and administrators always have admin.
+	Permissions map[string]string
+	// Protected maps branch names to their protection.
+	Protected map[string]Protection
+}
+
+// CreateRepo makes or adopts a repository. It fails when the name is taken.
+func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.findRepo(opts.Owner, opts.Name) != nil {
+		return fmt.Errorf("repository %s/%s exists already", opts.Owner, opts.Name)
+	}
+	r := &repo{
+		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private,
+		perms: opts.Permissions, protected: opts.Protected, created: now(), pulls: map[int]*pull{},
+		labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
+	}
+	if opts.ForkOf != "" {
+		owner, name, _ := strings.Cut(opts.ForkOf, "/")
+		if r.parent = s.findRepo(owner, name); r.parent == nil {
+			return fmt.Errorf("no repository %s to fork", opts.ForkOf)
+		}
+	}
+	dir := opts.Dir
+	if dir == "" {
+		dir = filepath.Join(s.cfg.Dir, opts.Owner, opts.Name+".git")
+	}
+	r.git = gitRepo{path: s.gitPath, dir: dir}
+	if err := r.git.prepare(ctx, opts, r.parent); err != nil {
+		return err
+	}
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	s.repos = append(s.repos, r)
+	return nil
+}
+
+// Commit writes files (an empty text deletes one) onto branch and lets all of
+// GitHub notice, as a push by login would. It returns the new commit.
+func (s *Sim) Commit(ctx context.Context, login, repository, branch, message string, files map[string]string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner, name, _ := strings.Cut(repository, "/")
+	r, by := s.findRepo(owner, name), s.findAccount(login)
+	if r == nil || by == nil {
+		return "", fmt.Errorf("no repository %s or no user %s", repository, login)
+	}
+	sha, err := r.git.commit(ctx, branch, r.refs["refs/heads/"+branch], by.ident(), message, files)
+	if err != nil {
+		return "", err
+	}
+	return sha, s.noticeRefs(ctx, r, by)
+}
+
+func (s *Sim) id() int64 {
+	s.nextID++
+	return s.nextID
+}
+
+func (s *Sim) findRepo(owner, name string) *repo {
+	i := slices.IndexFunc(s.repos, func(r *repo) bool {
+		return strings.EqualFold(r.owner, owner) && strings.EqualFold(r.name, name)
+	})
+	if i < 0 {
+		return nil
+	}
+	return s.repos[i]
+}
+
+func (s *Sim) findAccount(login string) *account {
+	i := slices.IndexFunc(s.accounts, func(a *account) bool { return strings.EqualFold(a.Login, login) })
+	if i < 0 {
+		return nil
+	}
+	return s.accounts[i]
+}
+
+// now is GitHub's clock: UTC in whole seconds.
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -1,0 +1,56 @@
+package main
+
+// kept lists the operations the simulator serves: a path, then its methods.
+const kept = `
+/user get
+/users/{username} get
+/rate_limit get
+/repos/{owner}/{repo} get
+/repos/{owner}/{repo}/hooks get post
+/repos/{owner}/{repo}/hooks/{hook_id} get patch delete
+/repos/{owner}/{repo}/hooks/{hook_id}/pings post
+/repos/{owner}/{repo}/hooks/{hook_id}/deliveries get
+/repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id} get
+/repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id}/attempts post
+/repos/{owner}/{repo}/pulls get post
+/repos/{owner}/{repo}/pulls/{pull_number} get patch
+/repos/{owner}/{repo}/pulls/{pull_number}/files get
+/repos/{owner}/{repo}/pulls/{pull_number}/commits get
+/repos/{owner}/{repo}/pulls/{pull_number}/merge get put
+/repos/{owner}/{repo}/pulls/{pull_number}/update-branch put
+/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers get post delete
+/repos/{owner}/{repo}/pulls/{pull_number}/comments get
+/repos/{owner}/{repo}/pulls/{pull_number}/reviews get post
+/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id} get
+/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments get
+/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/events post
+/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals put
+/repos/{owner}/{repo}/issues/comments/{comment_id} get patch delete
+/repos/{owner}/{repo}/issues/{issue_number}/comments get post
+/repos/{owner}/{repo}/issues/{issue_number}/labels get post put
+/repos/{owner}/{repo}/issues/{issue_number}/labels/{name} delete
+/repos/{owner}/{repo}/check-runs post
+/repos/{owner}/{repo}/check-runs/{check_run_id} get patch
+/repos/{owner}/{repo}/commits/{ref}/check-runs get
+/repos/{owner}/{repo}/commits/{ref}/status get
+/repos/{owner}/{repo}/statuses/{sha} post
+/repos/{owner}/{repo}/commits/{ref} get
+/repos/{owner}/{repo}/contents/{path} get
+/repos/{owner}/{repo}/git/ref/{ref} get
+/repos/{owner}/{repo}/git/refs/{ref} delete
+/repos/{owner}/{repo}/git/commits/{commit_sha} get
+/repos/{owner}/{repo}/branches/{branch} get
+/repos/{owner}/{repo}/branches/{branch}/protection get
+/repos/{owner}/{repo}/collaborators/{username}/permission get
+`
+
+// keptWebhooks lists the webhooks the simulator sends.
+const keptWebhooks = `
+ping push status
+check-run-created check-run-completed check-suite-requested check-suite-completed
+issue-comment-created issue-comment-edited issue-comment-deleted
+pull-request-opened pull-request-synchronize pull-request-closed pull-request-reopened pull-request-edited
+pull-request-ready-for-review pull-request-converted-to-draft pull-request-labeled pull-request-unlabeled
+pull-request-review-requested pull-request-review-request-removed
+pull-request-review-submitted pull-request-review-dismissed pull-request-review-comment-created
+`
