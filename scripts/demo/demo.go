@@ -53,11 +53,9 @@ type demo struct {
 
 // run makes the directory, runs the demo in it, and removes all traces.
 func (o options) run(ctx context.Context) (err error) {
-	limit := scriptedTime
 	switch o.model {
 	case scripted:
 	case claude:
-		limit = claudeTime
 		if _, err := exec.LookPath("claude"); err != nil {
 			return errors.New("no claude on the PATH: install it and log in, or leave out --model for the scripted model")
 		}
@@ -67,8 +65,6 @@ func (o options) run(ctx context.Context) (err error) {
 	if o.dir, err = makeDir(o.dir); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it was not done within %v", limit))
-	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
 	d := &demo{
 		options: o, out: newTimeline(), fail: fail, secret: rand.Text(),
@@ -115,26 +111,11 @@ func (d *demo) clear() error {
 	return nil
 }
 
-// play is the demo from the first process to the merge.
+// play is the demo from the first process to the merge and, if everything is to
+// be left running, on to the signal that ends it.
 func (d *demo) play(ctx context.Context) error {
-	d.out.title("touchstone", fmt.Sprintf("A pull request with %d planted defects, two agents, and nobody at the keyboard.", len(defects)))
-	if d.model == scripted {
-		d.out.fact("model", "scripted: it plays prepared findings and fixes. --model claude lets your own claude think")
-	} else {
-		d.out.fact("model", "claude, with your login")
-	}
-	d.out.fact("directory", d.dir)
-	if err := d.build(ctx); err != nil {
-		return err
-	}
-	if err := d.startServers(ctx); err != nil {
-		return err
-	}
-	if err := d.startAgents(); err != nil {
-		return err
-	}
-	s := &story{out: d.out, round: 1}
-	if err := d.follow(ctx, s); err != nil {
+	s, err := d.loop(ctx)
+	if err != nil {
 		return err
 	}
 	if d.keep {
@@ -148,6 +129,29 @@ func (d *demo) play(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// loop starts everything and follows the pull request until it is merged.
+func (d *demo) loop(ctx context.Context) (*story, error) {
+	limit, model := scriptedTime, "scripted: it plays prepared findings and fixes; --model claude lets your own claude think"
+	if d.model == claude {
+		limit, model = claudeTime, "claude, with your login"
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errLate)
+	defer cancel()
+	d.out.title("touchstone", fmt.Sprintf("A pull request with %d planted defects, two agents, and nobody at the keyboard.", len(defects)))
+	d.out.fact("model", model)
+	d.out.fact("directory", d.dir)
+	if err := d.build(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.startServers(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.startAgents(); err != nil {
+		return nil, err
+	}
+	return d.follow(ctx)
 }
 
 // places tells where to look while everything is left running.

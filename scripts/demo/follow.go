@@ -4,21 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"touchstone/relay/client"
 	"touchstone/relay/event"
+	"touchstone/verdict"
 )
 
-// errDone ends the following of the relay.
-var errDone = errors.New("the story is at its end")
+var (
+	// errDone ends the following of the relay.
+	errDone = errors.New("the story is at its end")
+	// errLate ends a demo in which nothing leads to the merge.
+	errLate = errors.New("the pull request was not merged in time")
+)
 
 // follow opens the pull request and tells the relay's events until it is
 // merged.
-func (d *demo) follow(ctx context.Context, s *story) error {
+func (d *demo) follow(ctx context.Context) (*story, error) {
 	if err := d.github.open(ctx); err != nil {
-		return fmt.Errorf("open the pull request: %w", err)
+		return nil, fmt.Errorf("open the pull request: %w", err)
 	}
 	d.out.header()
+	s := &story{out: d.out, round: 1}
 	follower := client.Client{URL: d.relay}
 	err := follower.Follow(ctx, "oldest", func(_ context.Context, m event.Message) error {
 		if m.Event == nil {
@@ -31,14 +38,27 @@ func (d *demo) follow(ctx context.Context, s *story) error {
 		return err
 	})
 	switch {
+	case errors.Is(context.Cause(ctx), errLate):
+		return nil, fmt.Errorf("%w%s", errLate, d.agentLogs())
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case s.stuck != "":
-		return fmt.Errorf("%s", s.stuck)
+		return nil, fmt.Errorf("%s%s", s.stuck, d.agentLogs())
 	case !errors.Is(err, errDone):
-		return fmt.Errorf("follow the relay: %w", err)
+		return nil, fmt.Errorf("follow the relay: %w", err)
 	}
-	return d.confirm(ctx, s)
+	return s, d.confirm(ctx, s)
+}
+
+// agentLogs is what the agents said last.
+func (d *demo) agentLogs() string {
+	var logs strings.Builder
+	for _, p := range d.running {
+		if p.name == string(verdict.Reviewer) || p.name == string(verdict.Author) {
+			fmt.Fprintf(&logs, "\nThe end of the %s's log:\n%s", p.name, tail(p.log))
+		}
+	}
+	return logs.String()
 }
 
 // confirm asks GitHub itself whether the pull request is merged: the relay's

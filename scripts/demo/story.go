@@ -73,7 +73,8 @@ func (s *story) hear(e event.Event) error {
 		}
 		now.what += ": " + p.CheckRun.Name
 	case "pull_request_review.submitted":
-		return s.reviewed(now, p)
+		s.reviewed(now, p)
+		return nil
 	case "pull_request.labeled":
 		now.what, now.style = "puts the label "+p.Label.Name+" on it", warn
 		if p.Label.Name == needsHuman {
@@ -89,13 +90,16 @@ func (s *story) hear(e event.Event) error {
 }
 
 // reviewed tells a review with its findings.
-func (s *story) reviewed(now step, p payload) error {
+func (s *story) reviewed(now step, p payload) {
+	now.sha = p.Review.CommitID
 	record, err := verdict.ParseRecord(p.Review.Body)
 	if err != nil {
-		return fmt.Errorf("read the posted review: %w", err)
+		now.what = "gives an opinion without a verdict"
+		s.out.step(now)
+		return
 	}
 	s.last, s.cost = record, s.cost+record.CostUSD
-	now.round, now.sha = record.Round, p.Review.CommitID
+	now.round = record.Round
 	now.what, now.style = string(record.Verdict)+": "+counts(record), good
 	if record.Verdict != verdict.Approve {
 		now.style = bad
@@ -105,7 +109,6 @@ func (s *story) reviewed(now step, p payload) error {
 		colour := map[verdict.Severity]style{verdict.Critical: bad, verdict.Major: warn, verdict.Nit: dim}[entry.Severity]
 		s.out.detail(colour, string(entry.Severity), string(entry.Dimension), fmt.Sprintf("%s:%d", entry.Path, entry.Line), clip(entry.Claim, 80))
 	}
-	return nil
 }
 
 func (s *story) closed(now *step, p payload) {
