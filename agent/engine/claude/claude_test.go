@@ -24,7 +24,16 @@ func TestMain(m *testing.M) {
 		play(os.Args[2])
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(test(m))
+}
+
+func test(m *testing.M) int {
+	var err error
+	if buildDir, err = os.MkdirTemp("", "touchstone-engine-test-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(buildDir)
+	return m.Run()
 }
 
 func play(dir string) {

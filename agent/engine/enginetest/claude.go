@@ -30,11 +30,11 @@ func Claude(t testing.TB) string {
 	return ""
 }
 
-// Build compiles a program of this module and gives its path.
-func Build(t testing.TB, pkg string) string {
+// Build compiles a program of this module into dir and gives its path.
+func Build(t testing.TB, dir, pkg string) string {
 	t.Helper()
 	// The suffix is for Windows and does no harm elsewhere.
-	program := filepath.Join(t.TempDir(), filepath.Base(pkg)+".exe")
+	program := filepath.Join(dir, filepath.Base(pkg)+".exe")
 	build := exec.Command("go", "build", "-o", program, pkg)
 	build.Dir = moduleRoot(t)
 	if out, err := build.CombinedOutput(); err != nil {
