@@ -250,3 +250,14 @@ func (s *Sim) findAccount(login string) *account {
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Repos returns the OWNER/NAME of every repository, in the order of creation.
+func (s *Sim) Repos() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for _, r := range s.repos {
+		names = append(names, r.fullName())
+	}
+	return names
+}

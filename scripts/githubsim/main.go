@@ -1,0 +1,190 @@
+// Command githubsim serves real bare repositories as a GitHub on loopback.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/githubsim"
+)
+
+const long = `Serve bare git repositories as a GitHub that runs on this machine.
+
+REST is at / and /api/v3/, GraphQL at /graphql and /api/graphql, git at
+/OWNER/NAME.git. One token serves all three: as a bearer token, or as the
+password of git with any user name. Pull requests, reviews and webhooks live in
+memory and are gone when the simulator ends; commits and refs stay on disk.
+
+The users file lists who may sign in, in JSON or YAML:
+
+  - login: octocat
+    token: author-secret
+  - login: reviewer
+    token: reviewer-secret
+  - login: boss
+    token: admin-secret
+    admin: true
+
+An app (app: true) may write check runs. PUT /_sim/faults takes JSON such as
+{"null_mergeable": 3, "lose_deliveries": 1, "move_base": 1}; GET shows what is
+left of it and names every fault there is.`
+
+const example = `  githubsim --repo ./repos --users users.yaml --ci 'go test ./...'
+  githubsim --listen 127.0.0.1:8090 --repo acme/app.git --users users.yaml`
+
+type options struct {
+	listen, repo, users, ci, faults, addressFile string
+	ciTimeout                                    time.Duration
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "githubsim:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use: "githubsim --repo DIR --users FILE", Short: "A GitHub on loopback", Long: long, Example: example,
+		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "address to listen on; port 0 takes a free one")
+	flags.StringVar(&o.repo, "repo", "", "a bare repository .../OWNER/NAME.git, or a directory of OWNER/NAME.git")
+	flags.StringVar(&o.users, "users", "", "file that lists the users and their tokens")
+	flags.StringVar(&o.ci, "ci", "", "shell command that decides the check run of each new head, run in a checkout of it")
+	flags.DurationVar(&o.ciTimeout, "ci-timeout", 2*time.Minute, "how long the command may take before the check run is timed_out")
+	flags.StringVar(&o.faults, "faults", "", "faults from the start, as JSON")
+	flags.StringVar(&o.addressFile, "address-file", "", "file to write the base URL to once it answers")
+	for _, name := range []string{"repo", "users"} {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err) // the flag is declared above
+		}
+	}
+	return cmd
+}
+
+func (o options) run(ctx context.Context, out io.Writer) error {
+	users, err := readUsers(o.users)
+	if err != nil {
+		return err
+	}
+	var faults githubsim.Faults
+	if o.faults != "" {
+		if err := json.Unmarshal([]byte(o.faults), &faults); err != nil {
+			return fmt.Errorf("--faults is not the JSON of faults: %w", err)
+		}
+	}
+	ln, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w; choose another --listen, or port 0 for a free one", err)
+	}
+	defer ln.Close()
+	url := "http://" + ln.Addr().String()
+	sim, done, err := o.open(ctx, url, users)
+	if err != nil {
+		return err
+	}
+	defer done()
+	sim.SetFaults(faults)
+	if o.addressFile != "" {
+		if err := writeFile(o.addressFile, url+"\n"); err != nil {
+			return fmt.Errorf("write --address-file: %w", err)
+		}
+	}
+	fmt.Fprintf(out, "githubsim: %s serves %s\n", url, strings.Join(sim.Repos(), ", "))
+	fmt.Fprintf(out, "  REST     %s/api/v3/\n  GraphQL  %s/api/graphql\n  git      %s/OWNER/NAME.git\n  faults   %s/_sim/faults\n", url, url, url, url)
+	for _, u := range users {
+		fmt.Fprintf(out, "  user     %s\n", u.Login)
+	}
+	return sim.Serve(ctx, ln)
+}
+
+// open makes the simulator of --repo; done removes what it put aside.
+func (o options) open(ctx context.Context, url string, users []githubsim.User) (sim *githubsim.Sim, done func(), err error) {
+	repo, err := filepath.Abs(o.repo)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err := os.Stat(repo); err != nil || !info.IsDir() {
+		return nil, nil, fmt.Errorf("--repo %s is not a directory: name a bare repository, or a directory of OWNER/NAME.git", o.repo)
+	}
+	cfg := githubsim.Config{Dir: repo, URL: url, Users: users}
+	if o.ci != "" {
+		cfg.CI = ciCommand{line: o.ci, timeout: o.ciTimeout}.run
+	}
+	_, err = os.Stat(filepath.Join(repo, "HEAD"))
+	bare := err == nil
+	done = func() {}
+	if bare {
+		if cfg.Dir, err = os.MkdirTemp("", "githubsim-"); err != nil {
+			return nil, nil, err
+		}
+		done = func() { os.RemoveAll(cfg.Dir) }
+	}
+	if sim, err = githubsim.New(cfg); err != nil {
+		done()
+		return nil, nil, err
+	}
+	if bare {
+		name := strings.TrimSuffix(filepath.Base(repo), ".git")
+		err = sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: filepath.Base(filepath.Dir(repo)), Name: name, Dir: repo})
+	} else if len(sim.Repos()) == 0 {
+		err = fmt.Errorf("--repo %s holds no OWNER/NAME.git: make one with `git init --bare`", o.repo)
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return sim, done, nil
+}
+
+func readUsers(path string) ([]githubsim.User, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read --users: %w", err)
+	}
+	var users []githubsim.User
+	if err := yaml.UnmarshalWithOptions(text, &users, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("--users %s is not a list of login and token, see --help: %w", path, err)
+	}
+	if len(users) == 0 {
+		return nil, errors.New("--users lists nobody, so nobody could sign in; see --help")
+	}
+	return users, nil
+}
+
+// writeFile puts text at path whole or not at all.
+func writeFile(path, text string) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".address-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	if _, err := tmp.WriteString(text); err != nil {
+		return errors.Join(err, tmp.Close())
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

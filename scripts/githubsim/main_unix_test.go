@@ -1,0 +1,196 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary stand in for the command itself.
+func TestMain(m *testing.M) {
+	if os.Getenv("GITHUBSIM_MAIN") == "1" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// bareRepo makes acme/app.git with one branch that fails or stalls CI.
+func bareRepo(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	dir, work := filepath.Join(root, "acme", "app.git"), filepath.Join(root, "work")
+	for _, args := range [][]string{
+		{"init", "-q", "--bare", "-b", "main", dir},
+		{"init", "-q", "-b", "main", work},
+		{"-C", work, "-c", "user.name=o", "-c", "user.email=o@example.com", "commit", "-q", "--allow-empty", "-m", "first"},
+		{"-C", work, "push", "-q", dir, "main"},
+		{"-C", work, "-c", "user.name=o", "-c", "user.email=o@example.com", "commit", "-q", "--allow-empty", "-m", "second"},
+		{"-C", work, "push", "-q", dir, "main:feature"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	return dir
+}
+
+func usersFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "users.yaml")
+	if err := os.WriteFile(path, []byte("- login: octocat\n  token: s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// standalone runs the command as a process and returns its base URL.
+func standalone(t *testing.T, args ...string) (url string, cmd *exec.Cmd) {
+	t.Helper()
+	address := filepath.Join(t.TempDir(), "address")
+	cmd = exec.Command(os.Args[0], append(args, "--address-file", address)...)
+	cmd.Env = append(os.Environ(), "GITHUBSIM_MAIN=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	var seen strings.Builder
+	for buf := make([]byte, 4096); !strings.Contains(seen.String(), "octocat"); {
+		n, err := out.Read(buf)
+		seen.Write(buf[:n])
+		if err != nil {
+			t.Fatalf("the simulator ended: %v\n%s", err, seen.String())
+		}
+	}
+	go io.Copy(io.Discard, out)
+	if strings.Contains(seen.String(), "s3cret") {
+		t.Fatal("the simulator prints tokens")
+	}
+	text, err := os.ReadFile(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text)), cmd
+}
+
+func post(t *testing.T, method, url, body string) map[string]any {
+	t.Helper()
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer s3cret")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var doc map[string]any
+	if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil || resp.StatusCode >= 300 {
+		t.Fatalf("%s %s: %s %v", method, url, resp.Status, doc)
+	}
+	return doc
+}
+
+func TestStandaloneEndsWithItsCI(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	if err := syscall.Mkfifo(ready, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, cmd := standalone(t, "--repo", bareRepo(t), "--users", usersFile(t), "--ci", "echo $$ > '"+ready+"'; sleep 300 & wait")
+	post(t, "POST", url+"/repos/acme/app/pulls", `{"title":"T","head":"feature","base":"main"}`)
+	pid, err := os.ReadFile(ready) // blocks until CI runs
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("ended by SIGTERM: %v", err)
+	}
+	if out, err := exec.Command("kill", "-0", "-"+strings.TrimSpace(string(pid))).CombinedOutput(); err == nil {
+		t.Fatalf("the process group %s of CI still runs %s", pid, out)
+	}
+}
+
+func TestFaultsOverHTTP(t *testing.T) {
+	url, _ := standalone(t, "--repo", filepath.Dir(filepath.Dir(bareRepo(t))), "--users", usersFile(t), "--faults", `{"null_mergeable":2}`)
+	if left := post(t, "GET", url+"/_sim/faults", ""); left["null_mergeable"] != 2.0 {
+		t.Fatalf("faults from the flag: %v", left)
+	}
+	post(t, "PUT", url+"/_sim/faults", `{"fail_requests":1,"fail_status":429,"fail_retry_after_sec":7}`)
+	resp, err := http.Get(url + "/user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "7" {
+		t.Fatalf("got %s, Retry-After %q", resp.Status, resp.Header.Get("Retry-After"))
+	}
+}
+
+func TestCIConclusions(t *testing.T) {
+	for _, tt := range []struct {
+		line, want string
+		timeout    time.Duration
+	}{
+		{"exit 0", "success", time.Minute},
+		{"echo broken; exit 3", "failure", time.Minute},
+		{"sleep 60", "timed_out", 50 * time.Millisecond},
+	} {
+		got := ciCommand{line: tt.line, timeout: tt.timeout}.run(t.Context(), "acme/app", "", t.TempDir())
+		if got.Conclusion != tt.want {
+			t.Errorf("%s: %s (%s), want %s", tt.line, got.Conclusion, got.Summary, tt.want)
+		}
+	}
+}
+
+func TestCISeesNoCredentials(t *testing.T) {
+	t.Setenv("GITHUB_TOKEN", "s3cret")
+	got := ciCommand{line: "env", timeout: time.Minute}.run(t.Context(), "acme/app", "", t.TempDir())
+	if strings.Contains(got.Log, "s3cret") || !strings.Contains(got.Log, "CI=true") {
+		t.Fatalf("the command saw:\n%s", got.Log)
+	}
+}
+
+func TestBadInputIsSaidInASentence(t *testing.T) {
+	users := usersFile(t)
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no repository":     {[]string{"--repo", t.TempDir(), "--users", users}, "holds no OWNER/NAME.git"},
+		"missing directory": {[]string{"--repo", "/nowhere", "--users", users}, "is not a directory"},
+		"unknown key":       {[]string{"--repo", t.TempDir(), "--users", os.Args[0]}, "see --help"},
+		"bad faults":        {[]string{"--repo", t.TempDir(), "--users", users, "--faults", "{"}, "--faults"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := command()
+			cmd.SetArgs(tt.args)
+			cmd.SetOut(&bytes.Buffer{})
+			err := cmd.ExecuteContext(context.Background())
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("got %v, want it to say %q", err, tt.want)
+			}
+		})
+	}
+}
