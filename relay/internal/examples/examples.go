@@ -1,0 +1,82 @@
+// Package examples owns GitHub's published example payloads, for tests. The file
+// webhooks.txt says where they come from; scripts/refresh-webhooks renews them.
+package examples
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/hmac"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+)
+
+//go:embed webhooks.jsonl.gz
+var packed []byte
+
+// Count is how many examples there are; fewer would be a test that covers less.
+const Count = 329
+
+// Example is one webhook of GitHub's.
+type Example struct {
+	// Event is what GitHub sends in X-GitHub-Event.
+	Event string
+	// Payload is the example byte for byte as it was published.
+	Payload []byte
+}
+
+// All returns every example, in the order of the package.
+func All(tb testing.TB) []Example {
+	tb.Helper()
+	plain, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var examples []Example
+	for lines := json.NewDecoder(plain); ; {
+		var line struct{ Event, Payload string }
+		err := lines.Decode(&line)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		examples = append(examples, Example{Event: line.Event, Payload: []byte(line.Payload)})
+	}
+	if len(examples) != Count {
+		tb.Fatalf("there are %d examples, want %d", len(examples), Count)
+	}
+	return examples
+}
+
+// Request makes the request by which GitHub would deliver a body, signed with secret.
+// The address is the relay's, such as http://127.0.0.1:8080.
+func Request(tb testing.TB, address, secret, event, delivery string, body []byte) *http.Request {
+	tb.Helper()
+	request, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, address+"/webhooks/github", bytes.NewReader(body))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-GitHub-Event", event)
+	request.Header.Set("X-GitHub-Delivery", delivery)
+	request.Header.Set("X-Hub-Signature-256", Signature(secret, body))
+	return request
+}
+
+// Signature is the value of X-Hub-Signature-256 for a body.
+func Signature(secret string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// Delivery is the delivery id that tests use for the example at an index.
+func Delivery(index int) string { return fmt.Sprintf("example-%03d", index) }
