@@ -34,6 +34,9 @@ The first word of a line is the event's cursor; --after takes it to go on from t
   relay tail --after q7m2x4ka-1042 --json | jq .payload.action`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := follow.Validate(after); err != nil {
+				return usageError{err}
+			}
 			follow.OnState = func(s client.State) { logState(cmd.Context(), s) }
 			p := printer{out: cmd.OutOrStdout(), json: asJSON}
 			err := follow.Follow(cmd.Context(), after, p.print)

@@ -65,11 +65,10 @@ type permanentError struct{ error }
 // Follow ends with ctx's error; with handle's error, wrapped; or when the relay's
 // answer says that asking again is useless (400, 401 and 403).
 func (c *Client) Follow(ctx context.Context, after string, handle func(context.Context, event.Message) error) error {
-	address, err := c.address(after)
-	if err != nil {
+	if err := c.Validate(after); err != nil {
 		return err
 	}
-	f := &follower{client: c, address: address, after: after, handle: handle}
+	f := &follower{client: c, after: after, handle: handle}
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.Multiplier, wait.MaxInterval = 200*time.Millisecond, 2, 15*time.Second
 	wait.MaxElapsedTime = 0 // it never gives up
@@ -94,23 +93,19 @@ func (c *Client) Follow(ctx context.Context, after string, handle func(context.C
 	}
 }
 
-// address checks what the caller gave and builds the stream's URL.
-func (c *Client) address(after string) (string, error) {
+// Validate reports what Follow could not begin with, in sentences for whoever
+// configured the client.
+func (c *Client) Validate(after string) error {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%q is no relay's address; write one such as http://127.0.0.1:8080", c.URL)
-	}
-	if err := c.Filter.Validate(); err != nil {
-		return "", err
+		return fmt.Errorf("%q is no relay's address; write one such as http://127.0.0.1:8080", c.URL)
 	}
 	if after != "" && after != Oldest && after != Now {
 		if _, err := event.ParseCursor(after); err != nil {
-			return "", err
+			return fmt.Errorf("the relay cannot be followed from there: %w; or write oldest or now", err)
 		}
 	}
-	u = u.JoinPath("events")
-	u.RawQuery = c.Filter.Query().Encode()
-	return u.String(), nil
+	return c.Filter.Validate()
 }
 
 func (c *Client) report(s State) {
@@ -121,10 +116,9 @@ func (c *Client) report(s State) {
 
 // follower is one Follow: the place in the log across connections.
 type follower struct {
-	client  *Client
-	address string
-	after   string // what to ask for next; a cursor once one is known
-	handle  func(context.Context, event.Message) error
+	client *Client
+	after  string // what to ask for next; a cursor once one is known
+	handle func(context.Context, event.Message) error
 }
 
 // connect runs one connection to its end and reports whether it brought anything.
@@ -135,12 +129,16 @@ func (f *follower) connect(ctx context.Context) (progress bool, err error) {
 	if idle == 0 {
 		idle = 45 * time.Second
 	}
-	stream := sse.NewClient(f.address, sse.ClientMaxBufferSize(event.MaxFrameBytes))
+	address, header, err := f.request()
+	if err != nil {
+		return false, permanentError{err}
+	}
+	stream := sse.NewClient(address, sse.ClientMaxBufferSize(event.MaxFrameBytes))
 	stream.Connection = &http.Client{Transport: &transport{idle: idle, cancel: cancel}}
 	// The library's own reconnecting would lose what it had cut off, and gives up.
 	stream.ReconnectStrategy = &backoff.StopBackOff{}
 	stream.ResponseValidator = func(_ *sse.Client, r *http.Response) error { return f.validate(r) }
-	f.setHeaders(stream)
+	stream.Headers = header
 	// Frames that are already read keep coming after a cancel; they are not handled.
 	err = stream.SubscribeRawWithContext(ctx, func(frame *sse.Event) {
 		if ctx.Err() != nil {
@@ -160,23 +158,28 @@ func (f *follower) connect(ctx context.Context) (progress bool, err error) {
 	return progress, err
 }
 
-// setHeaders asks for the stream from the place that is acknowledged. "oldest" and
-// "now" go into the query; a cursor is sent as a browser would.
-func (f *follower) setHeaders(stream *sse.Client) {
-	if f.client.Token != "" {
-		stream.Headers["Authorization"] = "Bearer " + f.client.Token
+// request asks for the stream from the place that is acknowledged. "oldest" and "now"
+// go into the query; a cursor goes into the header that a browser would use.
+func (f *follower) request() (address string, header map[string]string, err error) {
+	u, err := url.Parse(f.client.URL)
+	if err != nil {
+		return "", nil, fmt.Errorf("read the relay's address: %w", err)
 	}
+	query := f.client.Filter.Query()
+	header = map[string]string{}
 	switch f.after {
 	case "":
 	case Oldest, Now:
-		separator := "?"
-		if strings.Contains(f.address, "?") {
-			separator = "&"
-		}
-		stream.URL = f.address + separator + "after=" + f.after
+		query.Set("after", f.after)
 	default:
-		stream.Headers["Last-Event-ID"] = f.after
+		header["Last-Event-ID"] = f.after
 	}
+	if f.client.Token != "" {
+		header["Authorization"] = "Bearer " + f.client.Token
+	}
+	u = u.JoinPath("events")
+	u.RawQuery = query.Encode()
+	return u.String(), header, nil
 }
 
 // validate reads the relay's answer to the request.
