@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -76,7 +77,15 @@ func Open(ctx context.Context, path string) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, path string) error {
-	var err error
+	// What the log holds is private; SQLite would let the umask decide, and gives the
+	// files beside this one the same permissions.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
 	if s.writer, err = sql.Open("sqlite", dsn(path, "immediate")); err != nil {
 		return err
 	}
