@@ -109,6 +109,7 @@ func TestJudgeBlocks(t *testing.T) {
 		{"block of four ticks", "`" + block(data) + ends, unread},
 		{"other info string", "```json\n" + data + "\n```\n" + ends, unread},
 		{"block unclosed", "```" + Fence + "\n" + data + "\n" + ends, unread},
+		{"block closed by words", "```" + Fence + "\n" + data + "\nThe end.\n" + ends, unread},
 		{"empty block", block("") + ends, unread},
 		{"JSON cut", block(data[:len(data)-1]) + ends, unread},
 		{"brace after JSON", block(data+"}") + ends, unread},
@@ -148,9 +149,6 @@ func TestJudgeBlocks(t *testing.T) {
 			}
 			if all := strings.Join(j.Doubts, "\n"); !strings.Contains(all, tt.doubt) {
 				t.Errorf("doubts %q say nothing of %q", all, tt.doubt)
-			}
-			if tt.doubt == unread && j.Complete {
-				t.Error("an answer that could not be read counts as complete")
 			}
 		})
 	}
@@ -196,6 +194,25 @@ func TestJudgeRequestsChanges(t *testing.T) {
 	j = Judge(block(encode(t, walked()))+closing(RequestChanges), nonce, changed)
 	if j.Verdict != RequestChanges || !j.Complete || len(j.Doubts) != 1 {
 		t.Errorf("without a finding that blocks: %s, complete %v, doubts %q", j.Verdict, j.Complete, j.Doubts)
+	}
+}
+
+// What a session did not read, walk or keep, its silence says nothing about.
+func TestJudgeIncomplete(t *testing.T) {
+	for name, change := range map[string]func(*Answer){
+		"file":      func(a *Answer) { a.Files = a.Files[:1] },
+		"dimension": func(a *Answer) { a.Dimensions = a.Dimensions[1:] },
+		"findings":  func(a *Answer) { a.Findings = slices.Repeat([]Finding{finding(Nit)}, MaxFindings+1) },
+		"all":       func(a *Answer) { a.Findings = nil },
+	} {
+		a := walked()
+		change(&a)
+		if j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, changed); j.Complete {
+			t.Errorf("%s missing: complete all the same", name)
+		}
+	}
+	if j := Judge(block(encode(t, walked())), nonce, changed); !j.Complete {
+		t.Errorf("only the marker missing: incomplete, %q", j.Doubts)
 	}
 }
 

@@ -158,6 +158,9 @@ func TestNextForAuthor(t *testing.T) {
 		{"rounds of two reviewers", func(s *State) {
 			s.Opinions = append(rounds(1), says("bob", "older9", RequestChanges), says("bob", head, RequestChanges))
 		}, Escalate, "3 rounds"},
+		{"two reviewers of one head are one round", func(s *State) {
+			s.Opinions = append(rounds(1), says("alice", head, RequestChanges), says("bob", head, RequestChanges))
+		}, Fix, ""},
 		{"a stranger's rounds", func(s *State) {
 			s.Opinions = append(rounds(1), says("mallory", "older9", RequestChanges), says("bob", head, RequestChanges))
 		}, Fix, ""},
