@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -322,5 +323,47 @@ func TestRealSlowThinkerIsNotIdle(t *testing.T) {
 	}
 	if result.Duration < req.IdleTimeout {
 		t.Errorf("the session took %s, so it never thought longer than %s", result.Duration, req.IdleTimeout)
+	}
+}
+
+// TestRealCancelEndsTheTools cancels a session while its shell command runs,
+// which claude has put into a session of its own.
+func TestRealCancelEndsTheTools(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the command of this test is one for a Unix shell")
+	}
+	dir := t.TempDir()
+	program := filepath.Join(t.TempDir(), "outlast")
+	write(t, program, "#!/bin/sh\ntrap '' TERM HUP INT\necho $$ > pid.tmp && mv pid.tmp pid\nwhile :; do sleep 60; done\n")
+	p := enginetest.NewProvider(t, enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": program, "description": "outlast"}})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := realEngine(t, p).Run(ctx, engine.Request{Role: engine.Author, Dir: dir, Prompt: "Wait.", Allow: []string{program}})
+		ended <- err
+	}()
+
+	var pid string
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for pid == "" {
+		select {
+		case err := <-ended:
+			t.Fatalf("the session ended by itself: %v", err)
+		case <-poll.C:
+			if data, err := os.ReadFile(filepath.Join(dir, "pid")); err == nil {
+				pid = strings.TrimSpace(string(data))
+			}
+		}
+	}
+	if out, err := exec.Command("ps", "-p", pid, "-o", "stat=").Output(); err != nil || len(out) == 0 {
+		t.Fatalf("the tool's process %s does not run: %v", pid, err)
+	}
+	cancel()
+	wantClass(t, <-ended, engine.Cancelled)
+	if out, err := exec.Command("ps", "-p", pid, "-o", "stat=").Output(); err == nil && !strings.HasPrefix(string(out), "Z") {
+		t.Errorf("process %s outlived the session: %s", pid, out)
 	}
 }
