@@ -142,16 +142,24 @@ func (d *demo) loop(ctx context.Context) (*story, error) {
 	d.out.title("touchstone", fmt.Sprintf("A pull request with %d planted defects, two agents, and nobody at the keyboard.", len(defects)))
 	d.out.fact("model", model)
 	d.out.fact("directory", d.dir)
-	if err := d.build(ctx); err != nil {
-		return nil, err
+	for _, start := range []func(context.Context) error{d.build, d.startServers, d.startAgents} {
+		if err := start(ctx); err != nil {
+			return nil, because(ctx, err)
+		}
 	}
-	if err := d.startServers(ctx); err != nil {
-		return nil, err
+	s, err := d.follow(ctx)
+	if err = because(ctx, err); errors.Is(err, errLate) || errors.Is(err, errStuck) {
+		err = fmt.Errorf("%w%s", err, d.agentLogs())
 	}
-	if err := d.startAgents(); err != nil {
-		return nil, err
+	return s, err
+}
+
+// because is the reason for which ctx ended, if that is what err comes from.
+func because(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	return d.follow(ctx)
+	return err
 }
 
 // places tells where to look while everything is left running.

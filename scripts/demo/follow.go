@@ -14,7 +14,9 @@ import (
 var (
 	// errDone ends the following of the relay.
 	errDone = errors.New("the story is at its end")
-	// errLate ends a demo in which nothing leads to the merge.
+	// errStuck ends a demo in which no agent will go on.
+	errStuck = errors.New("the pull request was not merged")
+	// errLate ends one that takes too long.
 	errLate = errors.New("the pull request was not merged in time")
 )
 
@@ -38,12 +40,8 @@ func (d *demo) follow(ctx context.Context) (*story, error) {
 		return err
 	})
 	switch {
-	case errors.Is(context.Cause(ctx), errLate):
-		return nil, fmt.Errorf("%w%s", errLate, d.agentLogs())
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
 	case s.stuck != "":
-		return nil, fmt.Errorf("%s%s", s.stuck, d.agentLogs())
+		return nil, fmt.Errorf("%w: %s", errStuck, s.stuck)
 	case !errors.Is(err, errDone):
 		return nil, fmt.Errorf("follow the relay: %w", err)
 	}

@@ -93,11 +93,14 @@ func (g github) do(ctx context.Context, method, path string, body io.Reader, out
 	return nil
 }
 
-// gitEnv lets git sign in with the user's token, which stays off the command line.
+// gitEnv tells git whose commits it makes and signs it in with the token, which
+// stays off the command line.
 func (g github) gitEnv() []string {
 	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + g.token))
 	return []string{
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: Basic " + basic,
-		"GIT_TERMINAL_PROMPT=0",
+		"GIT_CONFIG_COUNT=3",
+		"GIT_CONFIG_KEY_0=http.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: Basic " + basic,
+		"GIT_CONFIG_KEY_1=user.name", "GIT_CONFIG_VALUE_1=" + authorLogin,
+		"GIT_CONFIG_KEY_2=user.email", "GIT_CONFIG_VALUE_2=" + authorLogin + "@example.com",
 	}
 }

@@ -94,7 +94,7 @@ func (p *process) address(ctx context.Context, file string) (string, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return "", context.Cause(ctx)
+			return "", ctx.Err()
 		case <-p.done:
 			return "", p.failure()
 		case <-look.C:
@@ -111,11 +111,7 @@ func command(ctx context.Context, dir string, env []string, argv ...string) erro
 	isolate(cmd)
 	cmd.Cancel = func() error { kill(cmd); return nil }
 	cmd.WaitDelay = grace
-	err := cmd.Run()
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
+	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w\n  %s", strings.Join(argv, " "), err, strings.ReplaceAll(strings.TrimSpace(output.String()), "\n", "\n  "))
 	}
 	return nil

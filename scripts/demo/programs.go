@@ -49,9 +49,6 @@ func (d *demo) compile(ctx context.Context) error {
 
 func goEnv(ctx context.Context, name string) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", name).Output()
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
-	}
 	if err != nil {
 		return "", fmt.Errorf("ask go for its %s: %w", name, err)
 	}
