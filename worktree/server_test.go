@@ -81,7 +81,10 @@ func run(t testing.TB, dir, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (r *remoteRepo) git(args ...string) string { r.t.Helper(); return run(r.t, r.work, "git", args...) }
+func (r *remoteRepo) git(args ...string) string {
+	r.t.Helper()
+	return run(r.t, r.work, "git", args...)
+}
 
 func (r *remoteRepo) write(name, content string) {
 	r.t.Helper()

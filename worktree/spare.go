@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // spareID names the tree that waits for the next pull request. Writing thousands
 // of files takes longer than anything else here; moving a tree that has them
 // already, and changing only what differs, takes a tenth of that.
 const spareID = "spare"
+
+// settleTime is how far a spare tree's index is dated ahead: git compares whole
+// seconds, so one second is the least that separates it from the files.
+const settleTime = time.Second
 
 // Prepare makes the first Acquire of a pull request quick: it warms the
 // repository's mirror from a branch such as refs/heads/main and keeps one spare
@@ -48,7 +53,23 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	if err := m.build(ctx, h, spareID, ref); err != nil {
 		return fmt.Errorf("prepare %s: %w", repo, err)
 	}
-	return nil
+	return h.settle(spareID)
+}
+
+// settle dates the index of an untouched tree past its files. Git reads every
+// file again whose time is not older than the index, and a fresh checkout is
+// full of them: this saves the next Acquire most of its time.
+// See https://git-scm.com/docs/racy-git.
+func (h home) settle(id string) error {
+	later := time.Now().Add(settleTime)
+	return os.Chtimes(filepath.Join(h.admin(id), "index"), later, later)
+}
+
+// settled reports whether the index's date has passed. Before that, an edit in
+// the tree could carry a time that makes it look older than the index.
+func (h home) settled(id string) bool {
+	info, err := os.Stat(filepath.Join(h.admin(id), "index"))
+	return err == nil && info.ModTime().Before(time.Now())
 }
 
 // create makes the tree from nothing.
@@ -101,7 +122,7 @@ func (t *Tree) takeSpare(context.Context, string) (_ bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, l.unlock()) }()
-	if !exists(t.home.tree(spareID)) || !exists(t.home.admin(spareID)) {
+	if !exists(t.home.tree(spareID)) || !t.home.settled(spareID) {
 		return false, nil
 	}
 	if err := t.home.removeStaleLocks(spareID); err != nil {
