@@ -95,6 +95,13 @@ func (j *Judgement) miss(sentence string) {
 	j.doubt(sentence)
 }
 
+// Withhold takes an approval back for a reason that lies outside the answer,
+// such as a change that could not be shown whole. The sentence says why.
+func (j *Judgement) Withhold(sentence string) {
+	j.Verdict = RequestChanges
+	j.miss(sentence)
+}
+
 func (j *Judgement) doubt(sentence string) {
 	if sentence != "" {
 		j.Doubts = append(j.Doubts, sentence)

@@ -67,12 +67,12 @@ func (l Ledger) After(round int, j Judgement) Ledger {
 	if !j.Complete {
 		return l.enter(round, j.Answer.Findings)
 	}
-	return l.Advance(round, j.Answer.Findings)
+	return l.advance(round, j.Answer.Findings)
 }
 
-// Advance is the ledger after a round (from 1) that saw everything and found
+// advance is the ledger after a round (from 1) that saw everything and found
 // findings. The receiver is left as it is.
-func (l Ledger) Advance(round int, findings []Finding) Ledger {
+func (l Ledger) advance(round int, findings []Finding) Ledger {
 	next := l.enter(round, findings)
 	for i := range next {
 		if e := &next[i]; e.Last != round && e.stands() {

@@ -35,7 +35,7 @@ func TestLedgerOverRounds(t *testing.T) {
 	var l Ledger
 	for i, round := range rounds {
 		before := slices.Clone(l)
-		next := l.Advance(i+1, round.findings)
+		next := l.advance(i+1, round.findings)
 		if !slices.Equal(l, before) {
 			t.Fatalf("round %d changed the ledger it started from", i+1)
 		}
@@ -55,7 +55,7 @@ func TestLedgerOverRounds(t *testing.T) {
 // What a session did not look at is not gone.
 func TestLedgerAfterIncompleteRound(t *testing.T) {
 	a, b := named("a", Major), named("b", Major)
-	l := Ledger(nil).Advance(1, []Finding{a})
+	l := Ledger(nil).advance(1, []Finding{a})
 	unread := Judge("no answer at all", nonce, nil)
 	if got := statuses(l.After(2, unread)); got != "a:open" {
 		t.Errorf("after an unreadable answer: %s", got)
@@ -71,9 +71,9 @@ func TestLedgerAfterIncompleteRound(t *testing.T) {
 }
 
 func TestLedgerNeverLowersSeverity(t *testing.T) {
-	l := Ledger(nil).Advance(1, []Finding{named("a", Minor)})
+	l := Ledger(nil).advance(1, []Finding{named("a", Minor)})
 	for i, step := range []struct{ found, want Severity }{{Nit, Minor}, {Critical, Critical}, {Major, Critical}} {
-		l = l.Advance(i+2, []Finding{named("a", step.found)})
+		l = l.advance(i+2, []Finding{named("a", step.found)})
 		if len(l) != 1 || l[0].Severity != step.want {
 			t.Fatalf("after %s: %+v, want %s", step.found, l, step.want)
 		}
@@ -83,10 +83,10 @@ func TestLedgerNeverLowersSeverity(t *testing.T) {
 // Neither finding it again nor missing it overrides a person.
 func TestLedgerKeepsWhatPeopleDecided(t *testing.T) {
 	for _, status := range []Status{Waived, Disputed} {
-		l := Ledger(nil).Advance(1, []Finding{named("a", Major)})
+		l := Ledger(nil).advance(1, []Finding{named("a", Major)})
 		l[0].Status = status
 		for round, findings := range [][]Finding{{named("a", Critical)}, nil, {named("a", Nit)}} {
-			l = l.Advance(round+2, findings)
+			l = l.advance(round+2, findings)
 			if l[0].Status != status || len(l.Outstanding()) > 0 {
 				t.Errorf("%s became %s in round %d", status, l[0].Status, round+2)
 			}
@@ -97,7 +97,7 @@ func TestLedgerKeepsWhatPeopleDecided(t *testing.T) {
 func TestLedgerBoundsProse(t *testing.T) {
 	f := named(strings.Repeat("ä", 1000), Major)
 	f.Rule = strings.Repeat("r", 1000)
-	e := Ledger(nil).Advance(1, []Finding{f})[0]
+	e := Ledger(nil).advance(1, []Finding{f})[0]
 	if len(e.Claim) > maxClaim || len(e.Rule) > maxRule || !utf8.ValidString(e.Claim) || !strings.HasSuffix(e.Claim, "ä…") {
 		t.Errorf("kept %d bytes of claim and %d of rule: %q", len(e.Claim), len(e.Rule), e.Claim)
 	}
