@@ -1,0 +1,131 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+const (
+	// maxFile is far above any configuration, in bytes.
+	maxFile = 64 << 10
+	// maxSecret is above any token or webhook's address, in bytes.
+	maxSecret = 4 << 10
+)
+
+// Load reads the settings from the file at path and the secrets from the environment,
+// which getenv looks up as os.Getenv does, or from the files that the settings name. An
+// empty path is $XDG_CONFIG_HOME/touchstone/agent.yaml, which need not exist
+// (%APPDATA%\touchstone\agent.yaml on Windows). In the settings that name files, ~/ is the
+// home directory, and a relative path begins at the configuration file.
+//
+// The errors are for a person to read. A setting that cannot work, and a secret that is
+// nowhere, is left to Validate.
+func Load(path string, getenv func(string) string) (Config, error) {
+	cfg := Default()
+	required := path != ""
+	if !required {
+		path = inside(configHome(getenv), "touchstone", "agent.yaml")
+	}
+	if path != "" {
+		if err := cfg.read(path); err != nil && (required || !errors.Is(err, fs.ErrNotExist)) {
+			return cfg, err
+		}
+	}
+	return cfg, cfg.resolve(filepath.Dir(path), getenv)
+}
+
+// read overlays the settings in the file.
+func (c *Config) read(path string) error {
+	content, err := readFile(path, maxFile)
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict())
+	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		// Without the source lines, which might hold what should not be there.
+		return fmt.Errorf("read the configuration %s: %s", path, yaml.FormatError(err, false, false))
+	}
+	return nil
+}
+
+// resolve fills in what depends on the environment and on other files.
+func (c *Config) resolve(base string, getenv func(string) string) error {
+	for _, file := range []*string{&c.GitHub.TokenFile, &c.Relay.TokenFile, &c.Notify.SlackWebhookFile, &c.StateDir} {
+		if rest, ok := strings.CutPrefix(*file, "~/"); ok {
+			*file = inside(home(getenv), rest)
+		} else if *file != "" && !filepath.IsAbs(*file) {
+			*file = filepath.Join(base, *file)
+		}
+	}
+	if c.StateDir == "" {
+		c.StateDir = inside(stateHome(getenv), "touchstone")
+	}
+	c.GitHub.Token = Secret(strings.TrimSpace(getenv("GITHUB_TOKEN")))
+	c.Relay.Token = Secret(strings.TrimSpace(getenv("RELAY_TOKEN")))
+	return errors.Join(
+		c.readSecret(&c.GitHub.Token, "github.token_file", c.GitHub.TokenFile),
+		c.readSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile),
+		c.readSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),
+	)
+}
+
+// readSecret takes a secret that the environment did not give from the file that key names.
+func (c *Config) readSecret(s *Secret, key, file string) error {
+	if *s != "" || file == "" {
+		return nil
+	}
+	content, err := readFile(file, maxSecret)
+	if err != nil {
+		return fmt.Errorf("read the file that %s names: %w", key, err)
+	}
+	if *s = Secret(bytes.TrimSpace(content)); *s == "" {
+		return fmt.Errorf("%s names %s, which is empty; write the secret into it", key, file)
+	}
+	if othersRead(file) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("every user of this machine can read the secret in %s; run chmod 600 on it", file))
+	}
+	return nil
+}
+
+// readFile reads a file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(content)) > limit {
+		return nil, fmt.Errorf("%s is longer than %d bytes", path, limit)
+	}
+	return content, nil
+}
+
+// inside joins names to dir, or stays empty where there is no dir.
+func inside(dir string, names ...string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, filepath.Join(names...))
+}
+
+// xdg is the directory that a variable of the XDG specification names. It ignores
+// relative ones, as that says
+// (https://specifications.freedesktop.org/basedir-spec/latest/).
+func xdg(variable string, getenv func(string) string) string {
+	if dir := getenv(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	return ""
+}

@@ -1,0 +1,24 @@
+package config
+
+import (
+	"fmt"
+	"io"
+)
+
+// redacted stands where a secret would.
+const redacted = "[redacted]"
+
+// Secret is a token that does not show itself: whatever prints, logs or encodes it gets a
+// placeholder. Converting it to a string is the one way to use it. Like every type's, its
+// methods are not called when fmt prints a struct that has it in an unexported field.
+type Secret string
+
+// String is the placeholder.
+func (Secret) String() string { return redacted }
+
+// Format prints the placeholder whatever the verb. Without it, %#v and a verb that does not
+// fit would show the secret.
+func (Secret) Format(state fmt.State, _ rune) { io.WriteString(state, redacted) }
+
+// MarshalText encodes the placeholder, in JSON, YAML and structured logs alike.
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -1,0 +1,208 @@
+// Package journal is what one agent on this machine has done and was about to do. It owns
+// a directory: its acts as JSON lines, its place in the relay's log, and the lock that keeps
+// a second agent out. GitHub stays the truth: a lost journal costs a few attempts made again.
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	// MaxDetail bounds Outcome.Detail, in bytes.
+	MaxDetail = 2 << 10
+	// maxField bounds what an Entry says of its act, in bytes each.
+	maxField = 256
+	// maxKept is how many entries Open keeps.
+	maxKept = 5000
+)
+
+// ID names an entry in its journal, in the order of beginning.
+type ID uint64
+
+// Entry is one act. Its beginner says the pull request, the commit and the kind of act, none
+// of them empty or longer than 256 bytes; the journal knows the rest.
+type Entry struct {
+	// Ref names the pull request, as owner/name#number.
+	Ref string `json:"ref"`
+	// SHA is the head commit that the act is about.
+	SHA string `json:"sha"`
+	// Act is the kind: review, fix, merge and so on.
+	Act string `json:"act"`
+
+	ID    ID        `json:"-"`
+	Begun time.Time `json:"-"`
+	// Ended is zero while the act goes on, and for ever if a crash cut it off.
+	Ended time.Time `json:"-"`
+	// Outcome means nothing until Ended is set.
+	Outcome Outcome `json:"-"`
+}
+
+// Outcome is how an act ended.
+type Outcome struct {
+	OK bool `json:"ok"`
+	// Counts says that a failure is one of those that Attempts counts.
+	Counts bool `json:"counts,omitempty"`
+	// Detail says why it failed. What is beyond MaxDetail is cut off.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Journal is an open journal. Its methods may be called from several goroutines at once.
+type Journal struct {
+	dir  string
+	lock *flock.Flock
+
+	mu      sync.Mutex
+	file    *os.File
+	size    int64   // how much of the file is whole
+	entries []Entry // by ascending ID
+	next    ID
+	cursor  string
+}
+
+// Open opens the journal in dir, making it if there is none, and forgets all but the newest
+// 5,000 entries. It fails, with a sentence, while another process has it open.
+func Open(dir string) (_ *Journal, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the journal's directory: %w", err)
+	}
+	j := &Journal{dir: dir, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}
+	locked, err := j.lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock the journal: %w", err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("another agent is at work with %s; wait for it or stop it, or give this one a state_dir of its own", dir)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, j.lock.Unlock())
+		}
+	}()
+	if j.entries, err = Read(dir); err != nil {
+		return nil, err
+	}
+	j.next = 1
+	if n := len(j.entries); n > 0 {
+		j.next = j.entries[n-1].ID + 1
+		j.entries = slices.Clone(j.entries[max(0, n-maxKept):])
+	}
+	if err := j.compact(); err != nil {
+		return nil, fmt.Errorf("compact the journal: %w", err)
+	}
+	j.cursor = readCursor(dir)
+	return j, nil
+}
+
+// Begin writes down that an act is about to happen. It is on disk when Begin returns.
+func (j *Journal) Begin(e Entry) (ID, error) {
+	if !e.valid() {
+		return 0, fmt.Errorf("begin an act: its pull request, commit and kind have to be 1 to %d bytes long", maxField)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e = Entry{Ref: e.Ref, SHA: e.SHA, Act: e.Act, ID: j.next, Begun: now()}
+	if err := j.append(e.begin()); err != nil {
+		return 0, err
+	}
+	j.entries = append(j.entries, e)
+	j.next++
+	return e.ID, nil
+}
+
+// End writes down how an act ended. An act ends once.
+func (j *Journal) End(id ID, outcome Outcome) error {
+	outcome.Detail = strings.ToValidUTF8(outcome.Detail[:min(len(outcome.Detail), MaxDetail)], "")
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	entry := find(j.entries, id)
+	if entry == nil || !entry.Ended.IsZero() {
+		return fmt.Errorf("end act %d: it is not going on", id)
+	}
+	ended := *entry
+	ended.Ended, ended.Outcome = now(), outcome
+	if err := j.append(ended.end()); err != nil {
+		return err
+	}
+	*entry = ended
+	return nil
+}
+
+// Pending is what has begun and not ended, the oldest first: right after Open, what a crash
+// interrupted.
+func (j *Journal) Pending() []Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(j.entries), func(e Entry) bool { return !e.Ended.IsZero() })
+}
+
+// Attempts counts, for a commit of a pull request, the failures after since that count, and
+// tells when the last of them was; that is zero where there is none.
+func (j *Journal) Attempts(ref, sha string, since time.Time) (n int, last time.Time) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.entries {
+		if e.failed(ref, sha) && e.Ended.After(since) {
+			n++
+			if e.Ended.After(last) {
+				last = e.Ended
+			}
+		}
+	}
+	return n, last
+}
+
+// LastFailure is the detail of the newest of the failures that Attempts counts, or empty.
+func (j *Journal) LastFailure(ref, sha string) string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var last Entry
+	for _, e := range j.entries {
+		if e.failed(ref, sha) && !e.Ended.Before(last.Ended) {
+			last = e
+		}
+	}
+	return last.Outcome.Detail
+}
+
+// Close lets the next agent in. What was written down needs no Close to last.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := errors.Join(j.file.Close(), j.lock.Unlock()); err != nil {
+		return fmt.Errorf("close the journal: %w", err)
+	}
+	return nil
+}
+
+func (e Entry) valid() bool {
+	return !slices.ContainsFunc([]string{e.Ref, e.SHA, e.Act}, func(s string) bool { return s == "" || len(s) > maxField })
+}
+
+func (e Entry) failed(ref, sha string) bool {
+	return e.Ref == ref && e.SHA == sha && !e.Ended.IsZero() && !e.Outcome.OK && e.Outcome.Counts
+}
+
+// String is the entry on one line, for a person.
+func (e Entry) String() string {
+	came := "going on or interrupted"
+	switch {
+	case e.Ended.IsZero():
+	case e.Outcome.OK:
+		came = "done in " + e.Ended.Sub(e.Begun).Round(100*time.Millisecond).String()
+	default:
+		came = "came to nothing: " + strings.Join(strings.Fields(e.Outcome.Detail), " ")
+	}
+	return fmt.Sprintf("%s %s %s %.7s: %s", e.Begun.Local().Format(time.DateTime), e.Act, e.Ref, e.SHA, came)
+}
+
+// now is the present without the monotonic clock, which cannot be written down.
+func now() time.Time { return time.Now().UTC().Round(0) }
