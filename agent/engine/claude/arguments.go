@@ -18,7 +18,7 @@ import (
 func arguments(req engine.Request) ([]string, error) {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--verbose",
-		// Thinking shows as bytes only so, and a thinker is not idle.
+		// Otherwise a message is silent until it is complete, which looks idle.
 		"--include-partial-messages",
 		"--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands",
 	}

@@ -312,17 +312,26 @@ func TestRealHangs(t *testing.T) {
 	}
 }
 
-func TestRealSlowThinkerIsNotIdle(t *testing.T) {
+func TestRealSlowModelIsNotIdle(t *testing.T) {
 	t.Parallel()
-	p := enginetest.NewProvider(t, enginetest.Turn{Think: 10, Interval: 500 * time.Millisecond, Text: []string{"Thought."}})
-	req := reviewer(t.TempDir())
-	req.IdleTimeout = 4 * time.Second
-	result, err := realEngine(t, p).Run(context.Background(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Duration < req.IdleTimeout {
-		t.Errorf("the session took %s, so it never thought longer than %s", result.Duration, req.IdleTimeout)
+	slow := enginetest.Turn{Interval: 700 * time.Millisecond}
+	thinker, writer := slow, slow
+	thinker.Think, thinker.Text = 7, []string{"Thought."}
+	writer.Text = strings.Split("seven words that take their time here", " ")
+	for name, turn := range map[string]enginetest.Turn{"thinking": thinker, "writing": writer} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := enginetest.NewProvider(t, turn)
+			req := reviewer(t.TempDir())
+			req.IdleTimeout = 4 * time.Second
+			result, err := realEngine(t, p).Run(context.Background(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Duration < req.IdleTimeout {
+				t.Errorf("the session took %s, too little to show anything about %s", result.Duration, req.IdleTimeout)
+			}
+		})
 	}
 }
 

@@ -35,8 +35,9 @@ type Turn struct {
 	Hang HangPoint
 	// Cut breaks the connection after the first text delta.
 	Cut bool
-	// Think streams a thinking delta at each interval, this many times, before the text.
-	Think    int
+	// Think streams this many thinking deltas before the text.
+	Think int
+	// Interval is waited before each delta.
 	Interval time.Duration
 }
 
@@ -148,7 +149,7 @@ func (p *Provider) stream(w http.ResponseWriter, r *http.Request, body []byte, t
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	s := &sse{w: w, flush: http.NewResponseController(w)}
+	s := &sse{w: w, flush: http.NewResponseController(w), gone: r.Context().Done(), interval: turn.Interval}
 	s.send("message_start", map[string]any{"message": map[string]any{
 		"id": "msg_" + strconv.FormatInt(time.Now().UnixNano(), 36), "type": "message", "role": "assistant",
 		"model": request.Model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
@@ -158,10 +159,6 @@ func (p *Provider) stream(w http.ResponseWriter, r *http.Request, body []byte, t
 	if turn.Think > 0 {
 		s.block(index, map[string]any{"type": "thinking", "thinking": "", "signature": ""}, func() {
 			for range turn.Think {
-				select {
-				case <-time.After(turn.Interval):
-				case <-r.Context().Done():
-				}
 				s.delta(index, map[string]any{"type": "thinking_delta", "thinking": "hm "})
 			}
 			s.delta(index, map[string]any{"type": "signature_delta", "signature": "c2ln"})
@@ -206,8 +203,10 @@ func (p *Provider) stream(w http.ResponseWriter, r *http.Request, body []byte, t
 // sse writes the events of one streamed message. A client that is gone shows
 // in the request's context, so its write errors are not looked at.
 type sse struct {
-	w     io.Writer
-	flush *http.ResponseController
+	w        io.Writer
+	flush    *http.ResponseController
+	gone     <-chan struct{}
+	interval time.Duration
 }
 
 func (s *sse) send(event string, fields map[string]any) {
@@ -227,5 +226,9 @@ func (s *sse) block(index int, start map[string]any, deltas func()) {
 }
 
 func (s *sse) delta(index int, delta map[string]any) {
+	select {
+	case <-time.After(s.interval):
+	case <-s.gone:
+	}
 	s.send("content_block_delta", map[string]any{"index": index, "delta": delta})
 }
