@@ -1,0 +1,286 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/internal/sqlite"
+	"touchstone/relay/storetest"
+)
+
+func openStore(t *testing.T) *sqlite.Store {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+// start runs a hub until the test ends.
+func start(t *testing.T, store hub.Store, retention time.Duration) *hub.Hub {
+	t.Helper()
+	h, err := hub.New(t.Context(), store, retention)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- h.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// follow reads the log from a position until it has seen the event numbered last, and
+// checks on the way that nothing is missing.
+func follow(t *testing.T, h *hub.Hub, after, last int64) []event.Event {
+	t.Helper()
+	var events []event.Event
+	for after < last {
+		batch, err := h.After(t.Context(), after)
+		if err != nil {
+			t.Error(err)
+			return events
+		}
+		if batch.GoneThrough != 0 {
+			t.Errorf("events through %d are gone", batch.GoneThrough)
+			return events
+		}
+		for _, entry := range batch.Entries {
+			if after++; entry.ID.Seq != after {
+				t.Errorf("event %d stands in place of %d", entry.ID.Seq, after)
+				return events
+			}
+			events = append(events, entry.Event)
+		}
+		if batch.Wake != nil {
+			<-batch.Wake
+		}
+	}
+	return events
+}
+
+func TestEveryReaderSeesEverything(t *testing.T) {
+	h := start(t, openStore(t), 0)
+	const writers, each = 8, 50
+	var wait sync.WaitGroup
+	for reader := range 4 {
+		wait.Go(func() { follow(t, h, 0, writers*each*int64(reader+1)/4) })
+	}
+	for writer := range writers {
+		wait.Go(func() {
+			for i := range each {
+				id, duplicate, err := h.Append(t.Context(), storetest.Event(fmt.Sprintf("%d-%d", writer, i)))
+				if err != nil || duplicate || id.Seq == 0 {
+					t.Errorf("append: %v, %t, %v", id, duplicate, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if len(follow(t, h, 0, writers*each)) != writers*each {
+		t.Error("a late reader did not see everything")
+	}
+}
+
+// A second hub on the store has an empty cache: it has to read what the first one had in memory.
+func TestMemoryAndStoreAgree(t *testing.T) {
+	store := openStore(t)
+	h := start(t, store, 0)
+	for i := range 600 {
+		if _, _, err := h.Append(t.Context(), storetest.Event(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cold := start(t, store, 0)
+	for _, after := range []int64{0, 1, 255, 256, 599} {
+		fromMemory, fromStore := follow(t, h, after, 600), follow(t, cold, after, 600)
+		for i := range fromMemory {
+			warm, err := fromMemory[i].AppendFrame(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored, err := fromStore[i].AppendFrame(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(warm) != string(stored) {
+				t.Fatalf("after %d: memory says\n%s\nthe store\n%s", after, warm, stored)
+			}
+		}
+	}
+}
+
+func TestDuplicateWakesNobody(t *testing.T) {
+	h := start(t, openStore(t), 0)
+	first, _, err := h.Append(t.Context(), storetest.Event("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, duplicate, err := h.Append(t.Context(), storetest.Event("a"))
+	if err != nil || !duplicate || again != first {
+		t.Errorf("the same delivery again: %v, %t, %v", again, duplicate, err)
+	}
+	if head := h.Bounds().Head; head != 1 {
+		t.Errorf("the head is at %d", head)
+	}
+}
+
+func TestRetention(t *testing.T) {
+	store := openStore(t)
+	old := storetest.Event("old")
+	if _, err := store.Append(t.Context(), []event.Event{old, storetest.Event("old too")}); err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, store, time.Hour)
+	fresh := storetest.Event("fresh")
+	fresh.ReceivedAt = time.Now()
+	if _, _, err := h.Append(t.Context(), fresh); err != nil {
+		t.Fatal(err)
+	}
+	for h.Bounds().Floor < 2 {
+		runtime.Gosched() // the hub trims by itself, at its start
+	}
+	batch, err := h.After(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if batch.GoneThrough != 2 || len(batch.Entries) != 1 || batch.Entries[0].ID.Seq != 3 {
+		t.Errorf("behind the start there is %+v", batch)
+	}
+	if batch, err := h.After(t.Context(), 2); err != nil || batch.GoneThrough != 0 || len(batch.Entries) != 1 {
+		t.Errorf("behind the floor there is %+v, %v", batch, err)
+	}
+}
+
+// failingStore stands for a broken disk. Its Append can also be held up.
+type failingStore struct {
+	hub.Store
+	entered chan struct{}
+	resume  chan error
+}
+
+func (s *failingStore) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
+	s.entered <- struct{}{}
+	if err := <-s.resume; err != nil {
+		return nil, err
+	}
+	return s.Store.Append(ctx, events)
+}
+
+func TestStoreFailureReachesTheWriterOnly(t *testing.T) {
+	store := &failingStore{openStore(t), make(chan struct{}), make(chan error)}
+	h := start(t, store, 0)
+	full := errors.New("disk full")
+	go func() { <-store.entered; store.resume <- full }()
+	if _, _, err := h.Append(t.Context(), storetest.Event("a")); !errors.Is(err, full) {
+		t.Errorf("append on a full disk: %v", err)
+	}
+	if batch, err := h.After(t.Context(), 0); err != nil || batch.Wake == nil {
+		t.Errorf("readers see %+v, %v", batch, err)
+	}
+	go func() { <-store.entered; store.resume <- nil }()
+	if id, duplicate, err := h.Append(t.Context(), storetest.Event("a")); err != nil || duplicate || id.Seq != 1 {
+		t.Errorf("append once there is room again: %v, %t, %v", id, duplicate, err)
+	}
+}
+
+func TestAbandonedWhileQueuedIsNotStored(t *testing.T) {
+	store := &failingStore{openStore(t), make(chan struct{}), make(chan error)}
+	h := start(t, store, 0)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if _, _, err := h.Append(t.Context(), storetest.Event("first")); err != nil {
+			t.Error(err)
+		}
+	})
+	<-store.entered // the first is being stored, so the second has to wait
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := h.Append(ctx, storetest.Event("second")); !errors.Is(err, context.Canceled) {
+		t.Errorf("an abandoned append: %v", err)
+	}
+	store.resume <- nil
+	wait.Wait()
+	go func() { <-store.entered; store.resume <- nil }()
+	id, duplicate, err := h.Append(t.Context(), storetest.Event("third"))
+	if err != nil || duplicate || id.Seq != 2 {
+		t.Errorf("the next append: %v, %t, %v; want number 2", id, duplicate, err)
+	}
+}
+
+// While one commit runs, what comes is gathered into the next one; no writer waits for two.
+func TestGroupCommitAndOverload(t *testing.T) {
+	store := &failingStore{openStore(t), make(chan struct{}), make(chan error)}
+	h := start(t, store, 0)
+	var wait sync.WaitGroup
+	appendOne := func(i int, overloaded chan<- struct{}) {
+		_, _, err := h.Append(t.Context(), storetest.Event(fmt.Sprint(i)))
+		if errors.Is(err, hub.ErrOverloaded) {
+			overloaded <- struct{}{}
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	overloaded := make(chan struct{}, 5000)
+	wait.Go(func() { appendOne(0, overloaded) })
+	<-store.entered
+	for i := range 5000 {
+		wait.Go(func() { appendOne(i+1, overloaded) })
+	}
+	for range 5000 - 4096 { // the queue holds the others
+		<-overloaded
+	}
+	store.resume <- nil
+	commits := 1
+	stored := make(chan struct{})
+	go func() { wait.Wait(); close(stored) }()
+	for more := true; more; {
+		select {
+		case <-store.entered:
+			commits++
+			store.resume <- nil
+		case <-stored:
+			more = false
+		}
+	}
+	if head := h.Bounds().Head; head != 4097 {
+		t.Errorf("the head is at %d", head)
+	}
+	if commits > 10 {
+		t.Errorf("4097 events took %d commits", commits)
+	}
+}
+
+func TestAppendAfterTheEnd(t *testing.T) {
+	h, err := hub.New(t.Context(), openStore(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := h.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.Append(t.Context(), storetest.Event("late")); err == nil {
+		t.Error("an event was taken by a hub that has ended")
+	}
+}
