@@ -33,7 +33,7 @@ type call struct {
 	link string
 }
 
-// reply is an answer: body as JSON, or text as it is.
+// reply is an answer: body as JSON, or text, which is a diff.
 type reply struct {
 	status int
 	body   any
@@ -132,8 +132,11 @@ func (c *call) findPull(number string) (*pull, error) {
 }
 
 func writeReply(w http.ResponseWriter, r *http.Request, out reply) {
-	if out.body != nil {
+	switch {
+	case out.body != nil:
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	case out.text != "":
+		w.Header().Set("Content-Type", "application/vnd.github.diff; charset=utf-8")
 	}
 	if r.Method == http.MethodGet && out.status == http.StatusOK {
 		etag := fmt.Sprintf(`W/"%x"`, sha256.Sum256([]byte(out.text)))

@@ -99,8 +99,7 @@ func (s *Sim) renderIssue(p *pull) object {
 		"comments": len(p.comments), "state_reason": nil, "performed_via_github_app": nil,
 		"pull_request": object{"url": pr["url"], "html_url": pr["html_url"], "diff_url": pr["diff_url"],
 			"patch_url": pr["patch_url"], "merged_at": pr["merged_at"]},
-		"reactions": object{"url": self + "/reactions", "total_count": 0, "+1": 0, "-1": 0, "laugh": 0, "hooray": 0,
-			"confused": 0, "heart": 0, "rocket": 0, "eyes": 0},
+		"reactions": noReactions(self),
 	}
 	for _, name := range []string{"id", "node_id", "number", "html_url", "title", "user", "labels", "state", "locked", "assignee",
 		"assignees", "milestone", "created_at", "updated_at", "closed_at", "author_association", "active_lock_reason", "draft", "body"} {

@@ -45,6 +45,7 @@ func (s *Sim) renderProfile(a *account) object {
 	for _, name := range []string{"followers", "following", "public_gists", "public_repos"} {
 		out[name] = 0
 	}
+	out["user_view_type"] = "public"
 	out["name"], out["email"], out["blog"] = orNull(a.Name), orNull(a.Email), ""
 	out["created_at"], out["updated_at"] = "2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"
 	return out
@@ -198,7 +199,7 @@ func (s *Sim) renderReviewComment(p *pull, rc *reviewComment) object {
 		"body": rc.body, "created_at": rc.created.Format(time.RFC3339), "updated_at": rc.created.Format(time.RFC3339),
 		"html_url": html, "url": self, "pull_request_url": pullURL, "author_association": p.repo.association(rc.author),
 		"position": rc.position, "original_position": rc.position, "line": rc.line, "original_line": rc.line,
-		"side": rc.side, "start_line": nil, "original_start_line": nil, "start_side": nil, "subject_type": "line",
+		"reactions": noReactions(self), "side": rc.side, "start_line": nil, "original_start_line": nil, "start_side": nil, "subject_type": "line",
 		"_links": object{"self": link(self), "html": link(html), "pull_request": link(pullURL)},
 	}
 	if rc.startLine != 0 {
@@ -207,11 +208,21 @@ func (s *Sim) renderReviewComment(p *pull, rc *reviewComment) object {
 	return out
 }
 
+// noReactions is the summary of the reactions to something nobody reacted to.
+func noReactions(of string) object {
+	out := object{"url": of + "/reactions", "total_count": 0}
+	for _, name := range []string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"} {
+		out[name] = 0
+	}
+	return out
+}
+
 func (s *Sim) renderComment(p *pull, cm *comment) object {
 	issue := s.api("/repos/%s/issues/%d", p.repo.fullName(), p.number)
+	self := s.api("/repos/%s/issues/comments/%d", p.repo.fullName(), cm.id)
 	return object{
 		"id": cm.id, "node_id": nodeID("IC", cm.id), "body": cm.body, "user": s.renderUser(cm.author),
-		"url":       s.api("/repos/%s/issues/comments/%d", p.repo.fullName(), cm.id),
+		"url": self, "reactions": noReactions(self),
 		"html_url":  fmt.Sprintf("%s/%s/pull/%d#issuecomment-%d", s.url, p.repo.fullName(), p.number, cm.id),
 		"issue_url": issue, "author_association": p.repo.association(cm.author), "performed_via_github_app": nil,
 		"created_at": stamp(cm.created), "updated_at": stamp(cm.updated),

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/contract"
 )
 
 const (
@@ -41,7 +42,9 @@ func start(t *testing.T, tweak func(*githubsim.Config), opts githubsim.RepoOptio
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := githubsim.Config{Dir: t.TempDir(), URL: "http://" + ln.Addr().String()}
+	cfg := githubsim.Config{
+		Dir: t.TempDir(), URL: "http://" + ln.Addr().String(), Transport: contract.Transport(t, nil),
+	}
 	for _, login := range []string{author, reviewer, bot, "admin"} {
 		cfg.Users = append(cfg.Users, githubsim.User{Login: login, Token: tokenOf(login), Admin: login == "admin", App: login == bot})
 	}
@@ -60,7 +63,7 @@ func start(t *testing.T, tweak func(*githubsim.Config), opts githubsim.RepoOptio
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	server := &http.Server{Handler: sim.Handler()}
+	server := &http.Server{Handler: contract.Wrap(t, sim.Handler())}
 	ran := make(chan error, 2)
 	go func() { ran <- server.Serve(ln) }()
 	go func() { ran <- sim.Run(ctx) }()

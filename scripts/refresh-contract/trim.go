@@ -52,7 +52,7 @@ func trimOpenAPI(src []byte) ([]byte, error) {
 }
 
 // manySegments tells the router which path parameters hold slashes.
-var manySegments = strings.NewReplacer("{path}", "{path:.+}", "git/ref/{ref}", "git/ref/{ref:.+}",
+var manySegments = strings.NewReplacer("{path}", "{path:.*}", "git/ref/{ref}", "git/ref/{ref:.+}",
 	"git/refs/{ref}", "git/refs/{ref:.+}", "commits/{ref}", "commits/{ref:.+}")
 
 // trimWebhooks keeps one schema for each event and action in keptWebhooks.

@@ -1,0 +1,249 @@
+// Package contract holds a simulated GitHub to what GitHub publishes about
+// itself: every REST request and response to its OpenAPI description, every
+// GraphQL request and response to its schema, every webhook to its schema.
+//
+// It is a gate for tests: what breaks the contract fails the test, whether the
+// simulator answered wrongly or the product asked wrongly. It owns the short
+// list of what GitHub does beside its description (see allowed).
+package contract
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"touchstone/agent/githubsim/spec"
+)
+
+// T is the part of a test that the gate reports to.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// Wrap passes requests on to next and reports to t whatever breaks the contract
+// in them or in the answers. Git's own protocol and /_sim/ pass unseen. The
+// server must be closed before the test ends.
+func Wrap(t T, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimPrefix(strings.TrimPrefix(r.URL.EscapedPath(), "/api/v3"), "/api")
+		if strings.HasPrefix(path, "/_sim/") || !strings.HasPrefix(path, "/repos/") && strings.Count(path, "/") > 2 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Errorf("contract: read %s %s: %v", r.Method, path, err)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		seen := &tee{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(seen, r)
+		check := checkREST
+		if path == "/graphql" {
+			check = checkGraphQL
+		}
+		if err := check(exchange{r, path, body, seen.status, w.Header(), seen.body.Bytes()}); err != nil {
+			t.Helper()
+			t.Errorf("contract: %s %s answered %d: %v", r.Method, path, seen.status, err)
+		}
+	})
+}
+
+// exchange is one request and its answer.
+type exchange struct {
+	r        *http.Request
+	path     string
+	request  []byte
+	status   int
+	header   http.Header
+	response []byte
+}
+
+// tee keeps a copy of the answer it passes on.
+type tee struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (w *tee) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *tee) Write(p []byte) (int, error) {
+	w.body.Write(p)
+	return w.ResponseWriter.Write(p)
+}
+
+var restRouter = sync.OnceValues(func() (routers.Router, error) {
+	doc, err := load(spec.OpenAPI)
+	if err != nil {
+		return nil, err
+	}
+	return gorillamux.NewRouter(doc)
+})
+
+func load(read func() ([]byte, error)) (*openapi3.T, error) {
+	text, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return openapi3.NewLoader().LoadFromData(text)
+}
+
+func checkREST(x exchange) error {
+	router, err := restRouter()
+	if err != nil {
+		return err
+	}
+	plain := x.r.Clone(context.Background())
+	if plain.URL, err = url.Parse(x.path); err != nil {
+		return err
+	}
+	plain.URL.RawQuery, plain.Body = x.r.URL.RawQuery, io.NopCloser(bytes.NewReader(x.request))
+	route, params, err := router.FindRoute(plain)
+	if err != nil {
+		return fmt.Errorf("GitHub's description, as trimmed here, has no such operation: %w", err)
+	}
+	options := &openapi3filter.Options{
+		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, MultiError: true,
+	}
+	options.WithCustomSchemaErrorFunc(brief)
+	input := &openapi3filter.RequestValidationInput{Request: plain, PathParams: params, Route: route, Options: options}
+	if err := checkRequest(x, input); err != nil {
+		return fmt.Errorf("the request: %w", err)
+	}
+	if allowed(x) {
+		return nil
+	}
+	if strings.Contains(x.header.Get("Content-Type"), "diff") {
+		return nil // media types beside JSON are not described
+	}
+	return openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input, Status: x.status, Header: x.header,
+		Body: io.NopCloser(bytes.NewReader(x.response)), Options: input.Options,
+	})
+}
+
+// checkRequest validates a request, unless GitHub itself refuses it or fails.
+func checkRequest(x exchange, input *openapi3filter.RequestValidationInput) error {
+	if x.status >= http.StatusBadRequest {
+		return nil
+	}
+	if strings.HasSuffix(x.path, "/labels") && bytes.HasPrefix(bytes.TrimSpace(x.request), []byte("[")) {
+		return nil // go-github sends a bare array, and GitHub takes it
+	}
+	if strings.HasSuffix(x.path, "/contents/") {
+		return nil // an empty path, the root directory, is well understood
+	}
+	return openapi3filter.ValidateRequest(context.Background(), input)
+}
+
+// allowed tells which answers GitHub gives on any operation, described or not:
+// refused credentials and limits, outages, and a 304 to a conditional request.
+func allowed(x exchange) bool {
+	switch x.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		return hasMessage(x.response)
+	case http.StatusNotModified:
+		return x.r.Header.Get("If-None-Match") != ""
+	}
+	return x.status >= http.StatusInternalServerError && hasMessage(x.response) && !bytes.Contains(x.response, []byte("githubsim:"))
+}
+
+func hasMessage(response []byte) bool {
+	var doc struct {
+		Message string `json:"message"`
+	}
+	return json.Unmarshal(response, &doc) == nil && doc.Message != ""
+}
+
+var webhookSchemas = sync.OnceValues(func() (openapi3.Schemas, error) {
+	doc, err := load(spec.Webhooks)
+	if err != nil {
+		return nil, err
+	}
+	return doc.Components.Schemas, nil
+})
+
+// Webhook validates the JSON payload of an event against GitHub's schema for
+// the event and the payload's action.
+func Webhook(event string, payload []byte) error {
+	schemas, err := webhookSchemas()
+	if err != nil {
+		return err
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(payload, &doc); err != nil {
+		return err
+	}
+	name := "webhook-" + event
+	if action, ok := doc["action"].(string); ok {
+		name += "-" + action
+	}
+	schema := schemas[strings.ReplaceAll(name, "_", "-")]
+	if schema == nil {
+		return fmt.Errorf("GitHub's webhooks, as trimmed here, have no %s", name)
+	}
+	return schema.Value.VisitJSON(doc, openapi3.MultiErrors(), openapi3.SetSchemaErrorMessageCustomizer(brief))
+}
+
+// brief says what is wrong and where, without printing the schema.
+func brief(err *openapi3.SchemaError) string {
+	return fmt.Sprintf("/%s: %s", strings.Join(err.JSONPointer(), "/"), err.Reason)
+}
+
+// Transport sends requests on through next, or http.DefaultTransport when it is
+// nil, and reports webhooks whose payload or headers break the contract.
+func Transport(t T, next http.RoundTripper) http.RoundTripper {
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkDelivery(r.Header, body); err != nil {
+			t.Helper()
+			t.Errorf("contract: webhook %s: %v", r.Header.Get("X-GitHub-Event"), err)
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return next.RoundTrip(r)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func checkDelivery(header http.Header, body []byte) error {
+	for _, name := range []string{"X-GitHub-Event", "X-GitHub-Delivery", "X-GitHub-Hook-ID", "User-Agent"} {
+		if header.Get(name) == "" {
+			return errors.New("the header " + name + " is missing")
+		}
+	}
+	if header.Get("Content-Type") == "application/x-www-form-urlencoded" {
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return err
+		}
+		body = []byte(form.Get("payload"))
+	}
+	return Webhook(header.Get("X-GitHub-Event"), body)
+}
