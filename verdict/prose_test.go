@@ -16,3 +16,14 @@ func TestProse(t *testing.T) {
 		}
 	}
 }
+
+func TestRecordMentionsNobody(t *testing.T) {
+	sealed, err := Record{Verdict: RequestChanges, Head: "h", Ledger: Ledger{{ID: "1", Claim: "ask @octocat"}}}.Seal()
+	if err != nil || mention.MatchString(sealed) {
+		t.Fatalf("%v: %s", err, sealed)
+	}
+	record, err := ParseRecord("text\n" + sealed)
+	if err != nil || record.Ledger[0].Claim != "ask @octocat" {
+		t.Errorf("%v: %+v", err, record)
+	}
+}
