@@ -6,6 +6,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -140,8 +141,10 @@ func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]Re
 			return nil, c.failed(op, err)
 		}
 		for _, remark := range page {
+			// GitHub leaves "line" out of this list where the newest push made it void.
+			line := cmp.Or(remark.GetLine(), remark.GetOriginalLine())
 			all = append(all, ReviewRemark{
-				Path: remark.GetPath(), Line: remark.GetLine(), Side: remark.GetSide(), Body: remark.GetBody(), URL: remark.GetHTMLURL(),
+				Path: remark.GetPath(), Line: line, Side: remark.GetSide(), Body: remark.GetBody(), URL: remark.GetHTMLURL(),
 			})
 		}
 		if response.NextPage == 0 {

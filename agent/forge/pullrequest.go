@@ -74,7 +74,7 @@ type SubmittedReview struct {
 // ReviewRemark is one comment that a review makes on lines of the diff.
 type ReviewRemark struct {
 	Path string
-	Line int    // 1-based, of the head if Side is RIGHT; 0 when later pushes took the line away
+	Line int    // 1-based; of the reviewed commit where the head no longer has the line
 	Side string // RIGHT, or LEFT for a deleted line
 	Body string // untrusted text
 	URL  string
