@@ -96,6 +96,8 @@ func (r Request) Bounded() (Request, error) {
 		return r, fmt.Errorf("a session needs a prompt")
 	case len(r.Prompt) > MaxPrompt:
 		return r, fmt.Errorf("the prompt is %d bytes long; the model takes %d", len(r.Prompt), MaxPrompt)
+	case r.Timeout < 0 || r.IdleTimeout < 0:
+		return r, fmt.Errorf("a session's timeouts cannot be negative")
 	}
 	if r.Timeout == 0 {
 		r.Timeout = DefaultTimeout

@@ -39,7 +39,7 @@ func (s *session) class() engine.Class {
 	switch {
 	case r.StopReason == "refusal":
 		return engine.Refusal
-	case r.TerminalReason == "prompt_too_long", s.failure.APIParams.Cut == "context_window":
+	case r.TerminalReason == "prompt_too_long", s.stop == "model_context_window_exceeded":
 		return engine.ContextOverflow
 	case r.TerminalReason == "max_turns":
 		return engine.MaxTurns

@@ -118,7 +118,7 @@ func (e *Engine) command() []string {
 // newHome makes the directory that a session takes for its user's home. It
 // holds the instructions where the CLI looks for its user's CLAUDE.md.
 func (e *Engine) newHome(instructions string) (string, error) {
-	home, err := os.MkdirTemp(e.TempDir, "touchstone-session-")
+	home, err := os.MkdirTemp(e.TempDir, "touchstone-")
 	if err != nil {
 		return "", fmt.Errorf("make a home for the session: %w", err)
 	}

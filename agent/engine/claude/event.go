@@ -17,11 +17,8 @@ type event struct {
 	Message         json.RawMessage `json:"message"`
 
 	// Of an assistant event that reports a failure, and of a retry.
-	Error     string `json:"error"`
-	APIError  string `json:"api_error"`
-	APIParams struct {
-		Cut string `json:"cut"`
-	} `json:"api_error_params"`
+	Error    string `json:"error"`
+	APIError string `json:"api_error"`
 
 	// Of system/api_retry.
 	Attempt      int     `json:"attempt"`

@@ -86,7 +86,7 @@ func TestRealReviewerGetsTheWholeAnswer(t *testing.T) {
 	if want := (engine.Usage{Input: 300, CacheWrite: 60, CacheRead: 9000, Output: 150}); result.Usage != want {
 		t.Errorf("usage = %+v; want %+v", result.Usage, want)
 	}
-	if result.Turns != 3 || result.CostUSD <= 0 || result.SessionID == "" || result.Model == "" ||
+	if result.Turns < 2 || result.CostUSD <= 0 || result.SessionID == "" || result.Model == "" ||
 		result.FirstByte <= 0 || result.FirstByte > result.Duration {
 		t.Errorf("result = %+v", result)
 	}
@@ -144,6 +144,8 @@ func TestRealAuthorEditsAWorktree(t *testing.T) {
 		enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": "go vet ./...", "description": "vet"}},
 		enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": "sh -c 'echo x > not-allowed'", "description": "not allowed"}},
 		enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(filepath.Dir(dir), "outside"), "content": "x"}},
+		enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(dir, ".claude", "settings.json"), "content": "{}"}},
+		enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(dir, ".git"), "content": "gitdir: elsewhere"}},
 		enginetest.Turn{Text: []string{"Raised the answer."}},
 	)
 	result, err := realEngine(t, p).Run(context.Background(), engine.Request{
@@ -215,6 +217,41 @@ func TestRealHostileCheckout(t *testing.T) {
 		if strings.Contains(conversation, value) {
 			t.Errorf("%q reached the session", value)
 		}
+	}
+}
+
+// TestRealReviewerOnlyReads has a reviewer try everything but what it is for.
+func TestRealReviewerOnlyReads(t *testing.T) {
+	t.Parallel()
+	dir := worktree(t, map[string]string{"a.go": "package acme\n"})
+	file := filepath.Join(dir, "a.go")
+	outside, extra := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(outside, "secret"), "SECRET-OUTSIDE")
+	write(t, filepath.Join(extra, "notes"), "CONTEXT-TO-READ")
+	p := enginetest.NewProvider(t,
+		enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": filepath.Join(extra, "notes")}},
+		enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": file}},
+		enginetest.Turn{Tool: "Edit", Input: map[string]any{"file_path": file, "old_string": "acme", "new_string": "evil"}},
+		enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(dir, "new"), "content": "x"}},
+		enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": "touch new", "description": "x"}},
+		enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": filepath.Join(outside, "secret")}},
+		enginetest.Turn{Tool: "Grep", Input: map[string]any{"pattern": "SECRET", "path": outside, "output_mode": "content"}},
+		enginetest.Turn{Text: []string{"Done."}},
+	)
+	req := reviewer(dir)
+	req.ReadDirs = []string{extra}
+	if _, err := realEngine(t, p).Run(context.Background(), req); err != nil {
+		t.Fatal(err)
+	}
+	if status := git(t, dir, "status", "--porcelain"); status != "" {
+		t.Errorf("status after the session = %q", status)
+	}
+	conversation := sent(p)
+	if strings.Contains(conversation, "SECRET-OUTSIDE") {
+		t.Error("the session read outside its directories")
+	}
+	if !strings.Contains(conversation, "CONTEXT-TO-READ") {
+		t.Error("the session could not read the directory added for it")
 	}
 }
 

@@ -32,9 +32,8 @@ type session struct {
 	// retry is the last retry; retrying, while nothing has come after it.
 	retry    event
 	retrying bool
-	// cutOff: the last message ended at its token limit, in mid-sentence, and
-	// the next one goes on from there.
-	cutOff bool
+	// stop is why the last message ended.
+	stop string
 }
 
 // synthetic is the model's name in messages that the CLI wrote itself.
@@ -56,7 +55,7 @@ func (s *session) line(line []byte) error {
 		s.retrying = false
 		// Sub-agents have no part in the text, so nor have their limits.
 		if reason := e.Stream.Delta.StopReason; reason != "" && e.ParentToolUseID == "" {
-			s.cutOff = reason == "max_tokens"
+			s.stop = reason
 		}
 	case "result":
 		s.result = &e.outcome
@@ -115,10 +114,11 @@ func (s *session) prose(text string) error {
 	if text == "" {
 		return nil
 	}
-	if s.text.Len() > 0 && !s.cutOff {
+	// A message cut off at its limit goes on in the next one, in mid-sentence.
+	if s.text.Len() > 0 && s.stop != "max_tokens" {
 		s.text.WriteString("\n\n")
 	}
-	s.cutOff = false
+	s.stop = ""
 	if s.text.Len()+len(text) > maxText {
 		return engine.Errorf(engine.BadOutput, "the session wrote more than %d MiB of text and was stopped", maxText>>20)
 	}
