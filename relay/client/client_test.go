@@ -1,0 +1,396 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"touchstone/relay/client"
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/internal/examples"
+	"touchstone/relay/server"
+	"touchstone/relay/source"
+	"touchstone/relay/storetest"
+)
+
+const secret = "s3cret"
+
+// errEnough ends a Follow that has seen what the test wants.
+var errEnough = errors.New("enough")
+
+// collect follows until it has n messages that say something, moves of the cursor aside.
+func collect(t *testing.T, c *client.Client, after string, n int) []event.Message {
+	t.Helper()
+	var messages []event.Message
+	err := c.Follow(t.Context(), after, func(_ context.Context, m event.Message) error {
+		if m.Event != nil || m.Gap != nil || m.Reset != nil {
+			messages = append(messages, m)
+		}
+		if len(messages) == n {
+			return errEnough
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) {
+		t.Errorf("follow: %v", err)
+	}
+	return messages
+}
+
+// serve runs a relay until stop is called. An address of "" picks one.
+func serve(t *testing.T, address, storePath string) (url string, stop func()) {
+	t.Helper()
+	store, err := server.OpenStore(t.Context(), "sqlite:"+storePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if address == "" {
+		address = "127.0.0.1:0"
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(t.Context(), server.Config{
+		Listener: listener, Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := errors.Join(<-done, store.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Cleanup(stop)
+	return "http://" + listener.Addr().String(), stop
+}
+
+func post(t *testing.T, url, delivery string, payload []byte) {
+	t.Helper()
+	response, err := http.DefaultClient.Do(examples.Request(t, url, secret, "push", delivery, payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusAccepted {
+		t.Fatalf("delivery %s was answered %s", delivery, response.Status)
+	}
+}
+
+func TestPayloadsThroughTheWholeChain(t *testing.T) {
+	url, _ := serve(t, "", filepath.Join(t.TempDir(), "relay.db"))
+	payloads := [][]byte{
+		[]byte(`{}`),
+		[]byte("{\n\n  \"a\":  1,\n\t\"data: b\": \"id: 7\"\n}"),
+		[]byte("{\"a\":\r\n1}"),
+		[]byte(" {}\n"),
+		[]byte("\"\xff\xfe\""),
+		[]byte("\"\u2028 \u0085 é 漢\""),
+		[]byte(`"` + strings.Repeat("x", 25<<20) + `"`),
+		[]byte(`" ` + strings.Repeat("x", 25<<20) + "\"\n"), // goes as base64: the largest frame
+	}
+	for i, payload := range payloads {
+		post(t, url, fmt.Sprint(i), payload)
+	}
+	for i, m := range collect(t, &client.Client{URL: url}, client.Oldest, len(payloads)) {
+		if !bytes.Equal(m.Event.Payload, payloads[i]) {
+			t.Errorf("payload %d came out as %.60q", i, m.Event.Payload)
+		}
+	}
+}
+
+func TestFilter(t *testing.T) {
+	url, _ := serve(t, "", filepath.Join(t.TempDir(), "relay.db"))
+	for i, repo := range []string{"acme/app", "other/app", "acme/lib"} {
+		post(t, url, fmt.Sprint(i), fmt.Appendf(nil, `{"repository":{"full_name":%q}}`, repo))
+	}
+	c := &client.Client{URL: url, Filter: event.Filter{Repos: []string{"acme/*"}, Types: []string{"push", "pull_request"}}}
+	messages := collect(t, c, client.Oldest, 2)
+	if messages[0].Event.Repo != "acme/app" || messages[1].Event.Repo != "acme/lib" {
+		t.Errorf("got %s and %s", messages[0].Event.Repo, messages[1].Event.Repo)
+	}
+}
+
+// A follower that asked for "now" has its place from the start: what comes while the
+// relay is down is not missed, though it had not seen an event before.
+func TestRelayRestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "relay.db")
+	url, stop := serve(t, "", path)
+	post(t, url, "before", []byte(`{}`))
+	states := make(chan client.State, 100)
+	c := &client.Client{URL: url, OnState: func(s client.State) { states <- s }}
+	messages := make(chan event.Message, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		done <- c.Follow(ctx, client.Now, func(_ context.Context, m event.Message) error {
+			messages <- m
+			return nil
+		})
+	}()
+	if s := <-states; !s.Connected {
+		t.Fatalf("first state: %+v", s)
+	}
+	if m := <-messages; m.Event != nil || m.Cursor.Seq != 1 {
+		t.Fatalf("first message: %+v", m)
+	}
+	stop()
+	if s := <-states; s.Connected || s.Err == nil || s.Retry <= 0 {
+		t.Errorf("with the relay gone: %+v", s)
+	}
+	// An event gets into the log before the follower is back.
+	store, err := server.OpenStore(t.Context(), "sqlite:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Append(t.Context(), []event.Event{storetest.Event("meanwhile")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, strings.TrimPrefix(url, "http://"), path)
+	post(t, url, "after", []byte(`{}`))
+	var got []string
+	for len(got) < 2 {
+		if m := <-messages; m.Event != nil {
+			got = append(got, m.Event.Delivery)
+		}
+	}
+	if got[0] != "meanwhile" || got[1] != "after" {
+		t.Errorf("got %v", got)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("follow ended with %v", err)
+	}
+}
+
+func TestGapAndReset(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "relay.db")
+	store, err := server.OpenStore(t.Context(), "sqlite:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := storetest.Event("fresh")
+	fresh.ReceivedAt = time.Now()
+	if _, err := store.Append(t.Context(), []event.Event{storetest.Event("1"), storetest.Event("2"), fresh}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Trim(t.Context(), time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	bounds, err := store.Bounds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	url, _ := serve(t, "", path)
+	c := &client.Client{URL: url}
+	gap := collect(t, c, hubCursor(bounds, 1), 2)
+	if gap[0].Gap == nil || gap[0].Gap.From.Seq != 2 || gap[0].Gap.To.Seq != 2 || gap[1].Event.Delivery != "fresh" {
+		t.Errorf("from before the floor: %+v", gap)
+	}
+	reset := collect(t, c, "zzzzzzzz-5", 2)
+	if reset[0].Reset == nil || reset[0].Reset.Log != bounds.Log || reset[1].Event.Delivery != "fresh" {
+		t.Errorf("from another log: %+v", reset)
+	}
+}
+
+func hubCursor(b hub.Bounds, seq int64) string {
+	return event.Cursor{Log: b.Log, Seq: seq}.String()
+}
+
+// scripted is a relay that answers each connection as the test says, in turn; the last
+// answer is repeated. It records where each connection wanted to begin.
+func scripted(t *testing.T, answers ...http.HandlerFunc) (url string, asked func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var from []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		from = append(from, r.Header.Get("Last-Event-ID")+r.URL.Query().Get("after"))
+		answer := answers[min(len(from), len(answers))-1]
+		mu.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() []string { mu.Lock(); defer mu.Unlock(); return from }
+}
+
+func frame(t *testing.T, seq int64) string {
+	t.Helper()
+	e := storetest.Event(fmt.Sprint(seq))
+	e.ID = event.Cursor{Log: "q7m2x4ka", Seq: seq}
+	encoded, err := e.AppendFrame(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(encoded)
+}
+
+// stream answers with text and then closes the connection in an orderly way.
+func stream(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
+}
+
+// The half of an event that came before the cut is neither delivered nor acknowledged,
+// wherever the cut is.
+func TestCutInTheMiddleOfAnEvent(t *testing.T) {
+	second := frame(t, 2)
+	for _, cut := range []int{1, 10, len(second) / 2, strings.LastIndex(second, "id:"), len(second) - 3, len(second) - 2, len(second) - 1} {
+		url, asked := scripted(t, stream(frame(t, 1)+second[:cut]), stream(second))
+		messages := collect(t, &client.Client{URL: url}, client.Now, 2)
+		if messages[0].Event.Delivery != "1" || messages[1].Event.Delivery != "2" {
+			t.Errorf("cut at %d: got %+v", cut, messages)
+		}
+		if from := asked(); len(from) != 2 || from[0] != "now" || from[1] != "q7m2x4ka-1" {
+			t.Errorf("cut at %d: asked for %q", cut, from)
+		}
+	}
+}
+
+func TestDeadPeer(t *testing.T) {
+	silent := func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, frame(t, 1))
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}
+	url, asked := scripted(t, silent, stream(frame(t, 2)))
+	var lost client.State
+	c := &client.Client{URL: url, IdleTimeout: 100 * time.Millisecond, OnState: func(s client.State) {
+		if !s.Connected && lost.Err == nil {
+			lost = s
+		}
+	}}
+	if messages := collect(t, c, client.Oldest, 2); messages[1].Event.Delivery != "2" {
+		t.Errorf("got %+v", messages)
+	}
+	if lost.Err == nil || !strings.Contains(lost.Err.Error(), "silent") {
+		t.Errorf("the connection was lost because of %v", lost.Err)
+	}
+	if from := asked(); from[1] != "q7m2x4ka-1" {
+		t.Errorf("asked for %q", from)
+	}
+}
+
+// A handler may take its time: only the relay's silence counts.
+func TestSlowHandlerIsNoDeadPeer(t *testing.T) {
+	url, asked := scripted(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, frame(t, 1))
+		http.NewResponseController(w).Flush()
+		for {
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(10 * time.Millisecond):
+				fmt.Fprint(w, ": heartbeat\n\n")
+				http.NewResponseController(w).Flush()
+			}
+		}
+	})
+	c := &client.Client{URL: url, IdleTimeout: 200 * time.Millisecond}
+	err := c.Follow(t.Context(), client.Now, func(ctx context.Context, m event.Message) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+			return errEnough
+		}
+	})
+	if !errors.Is(err, errEnough) || len(asked()) != 1 {
+		t.Errorf("follow ended with %v after %d connections", err, len(asked()))
+	}
+}
+
+func TestHandlerErrorEndsFollowing(t *testing.T) {
+	url, asked := scripted(t, stream(frame(t, 1)+frame(t, 2)+frame(t, 3)))
+	handled := 0
+	err := (&client.Client{URL: url}).Follow(t.Context(), client.Now, func(context.Context, event.Message) error {
+		if handled++; handled == 2 {
+			return errEnough
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) || handled != 2 || len(asked()) != 1 {
+		t.Errorf("follow ended with %v, having handled %d messages of %d connections", err, handled, len(asked()))
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for status, permanent := range map[int]bool{
+		http.StatusBadRequest: true, http.StatusUnauthorized: true, http.StatusForbidden: true,
+		http.StatusNotFound: false, http.StatusTooManyRequests: false, http.StatusBadGateway: false,
+	} {
+		refuse := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "the reason", status) }
+		url, asked := scripted(t, refuse, stream(frame(t, 1)))
+		err := (&client.Client{URL: url, Token: "rly_1_x"}).Follow(t.Context(), client.Now,
+			func(context.Context, event.Message) error { return errEnough })
+		switch {
+		case permanent && (err == nil || !strings.Contains(err.Error(), "the reason") || len(asked()) != 1):
+			t.Errorf("%d: %v after %d attempts", status, err, len(asked()))
+		case !permanent && !errors.Is(err, errEnough):
+			t.Errorf("%d: %v", status, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "rly_1_x") {
+			t.Errorf("%d: the error gives the token away", status)
+		}
+	}
+}
+
+func TestTokenIsSent(t *testing.T) {
+	var got string
+	url, _ := scripted(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Get("Authorization")
+		fmt.Fprint(w, frame(t, 1))
+	})
+	collect(t, &client.Client{URL: url, Token: "rly_1_x"}, client.Now, 1)
+	if got != "Bearer rly_1_x" {
+		t.Errorf("sent %q", got)
+	}
+}
+
+func TestNonsenseIsNotAcknowledged(t *testing.T) {
+	url, asked := scripted(t, stream(frame(t, 1)+"data: {\nid: q7m2x4ka-2\n\n"+frame(t, 3)), stream(frame(t, 2)))
+	messages := collect(t, &client.Client{URL: url}, client.Now, 2)
+	if messages[1].Event.Delivery != "2" || asked()[1] != "q7m2x4ka-1" {
+		t.Errorf("got %+v, asked for %q", messages, asked())
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for name, c := range map[string]struct {
+		client client.Client
+		after  string
+	}{
+		"no address":     {client.Client{}, ""},
+		"no scheme":      {client.Client{URL: "127.0.0.1:8080"}, ""},
+		"another scheme": {client.Client{URL: "ftp://relay"}, ""},
+		"broken filter":  {client.Client{URL: "http://relay", Filter: event.Filter{Repos: []string{"["}}}, ""},
+		"broken cursor":  {client.Client{URL: "http://relay"}, "17"},
+	} {
+		if err := c.client.Follow(t.Context(), c.after, nil); err == nil {
+			t.Errorf("%s: followed", name)
+		}
+	}
+}
