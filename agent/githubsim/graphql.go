@@ -83,10 +83,12 @@ func (c *call) actor(a *account) node { return c.userNode(a, "") }
 func (c *call) repositoryField(a args) (any, error) {
 	r := c.sim.findRepo(a.Text("owner"), a.Text("name"))
 	if r == nil || r.permission(c.user) == "none" {
-		return nil, fmt.Errorf("Could not resolve to a Repository with the name '%s/%s'.", a.Text("owner"), a.Text("name"))
+		return nil, notFound("Could not resolve to a Repository with the name '%s/%s'.", a.Text("owner"), a.Text("name"))
 	}
 	return c.repoNode(r), nil
 }
+
+func notFound(format string, args ...any) error { return graphql.NotFound(fmt.Sprintf(format, args...)) }
 
 func (c *call) repoNode(r *repo) node {
 	return &graphql.Object{Type: "Repository", Fields: fields{
@@ -99,7 +101,7 @@ func (c *call) repoNode(r *repo) node {
 			if p := r.pulls[number]; p != nil {
 				return c.pullNode(p), nil
 			}
-			return nil, fmt.Errorf("Could not resolve to a PullRequest with the number of %d.", number)
+			return nil, notFound("Could not resolve to a PullRequest with the number of %d.", number)
 		}),
 		"pullRequests": graphql.Resolver(func(a args) (any, error) { return c.pullConnection(r, a) }),
 		"ref": graphql.Resolver(func(a args) (any, error) {
@@ -159,7 +161,7 @@ func (c *call) draftMutation(payload string, draft bool) graphql.Resolver {
 		id, _ := input["pullRequestId"].(string)
 		p := c.pullByID(id)
 		if p == nil {
-			return nil, fmt.Errorf("Could not resolve to a node with the global id of '%s'", id)
+			return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
 		}
 		if p.author != c.user && !p.repo.canWrite(c.user) {
 			return nil, fmt.Errorf("%s does not have permission to change this pull request", c.user.Login)

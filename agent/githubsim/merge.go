@@ -96,7 +96,7 @@ func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, mes
 
 // rebase replays each commit of the head on the base; merges are left out.
 func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
-	onto := p.base()
+	git, onto := p.repo.git, p.base()
 	diff, err := p.repo.compare(ctx, onto, p.headSHA)
 	if err != nil {
 		return "", err
@@ -105,12 +105,21 @@ func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
 		if len(cm.parents) != 1 {
 			continue
 		}
-		tree, err := p.repo.git.run(ctx, "merge-tree", "--write-tree", "--no-messages", "--merge-base="+cm.parents[0], onto, cm.sha)
+		author := cm.authorName + " <" + cm.authorMail + ">"
+		// A commit that claims the parent of cm and holds the files of onto makes
+		// an ordinary merge with cm the cherry-pick of cm.
+		stand, err := git.commitTree(ctx, onto+"^{tree}", author, author, "stand-in", cm.parents[0])
 		if err != nil {
+			return "", err
+		}
+		tree, err := git.mergeTree(ctx, stand, cm.sha)
+		if err != nil {
+			return "", err
+		}
+		if tree == "" {
 			return "", errNotMergeable
 		}
-		author := cm.authorName + " <" + cm.authorMail + ">"
-		if onto, err = p.repo.git.commitTree(ctx, tree, author, author, cm.message, onto); err != nil {
+		if onto, err = git.commitTree(ctx, tree, author, author, cm.message, onto); err != nil {
 			return "", err
 		}
 	}

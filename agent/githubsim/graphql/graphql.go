@@ -7,6 +7,7 @@
 package graphql
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,16 +58,33 @@ type Request struct {
 
 // Response is what it gets back.
 type Response struct {
-	Data   any           `json:"data,omitempty"`
-	Errors gqlerror.List `json:"errors,omitempty"`
+	Data   any     `json:"data,omitempty"`
+	Errors []Error `json:"errors,omitempty"`
 }
+
+// Error is one error of a response. Type is GitHub's addition, such as
+// NOT_FOUND; most errors have none.
+type Error struct {
+	Type    string   `json:"type,omitempty"`
+	Path    ast.Path `json:"path,omitempty"`
+	Message string   `json:"message"`
+}
+
+// NotFound is a resolver's error for what does not exist, or not for the caller.
+type NotFound string
+
+func (e NotFound) Error() string { return string(e) }
 
 // Execute validates a request and resolves it from the root objects. Errors,
 // also those of the request itself, are in the Response.
 func Execute(schema *ast.Schema, query, mutation *Object, req Request) Response {
 	op, vars, errs := Prepare(schema, req)
 	if errs != nil {
-		return Response{Errors: errs}
+		refused := Response{}
+		for _, err := range errs {
+			refused.Errors = append(refused.Errors, Error{Path: err.Path, Message: err.Message})
+		}
+		return refused
 	}
 	root := query
 	if op.Operation == ast.Mutation {
@@ -97,7 +115,7 @@ func Prepare(schema *ast.Schema, req Request) (*ast.OperationDefinition, map[str
 type execution struct {
 	schema *ast.Schema
 	vars   map[string]any
-	errs   gqlerror.List
+	errs   []Error
 }
 
 // object resolves selections on obj. valid is false when a field that cannot be
@@ -129,7 +147,7 @@ func (e *execution) object(obj *Object, sets []ast.SelectionSet, path ast.Path) 
 func (e *execution) resolve(obj *Object, field *ast.Field, path ast.Path) any {
 	value, known := obj.Fields[field.Name]
 	if !known {
-		e.errs = append(e.errs, &gqlerror.Error{Path: path, Message: fmt.Sprintf("field %s.%s is not simulated", obj.Type, field.Name)})
+		e.fail(path, fmt.Errorf("field %s.%s is not simulated", obj.Type, field.Name))
 		return nil
 	}
 	resolver, lazy := value.(Resolver)
@@ -138,10 +156,19 @@ func (e *execution) resolve(obj *Object, field *ast.Field, path ast.Path) any {
 	}
 	value, err := resolver(field.ArgumentMap(e.vars))
 	if err != nil {
-		e.errs = append(e.errs, &gqlerror.Error{Path: path, Message: err.Error()})
+		e.fail(path, err)
 		return nil
 	}
 	return value
+}
+
+func (e *execution) fail(path ast.Path, err error) {
+	failure := Error{Path: path, Message: err.Error()}
+	var notFound NotFound
+	if errors.As(err, &notFound) {
+		failure.Type = "NOT_FOUND"
+	}
+	e.errs = append(e.errs, failure)
 }
 
 // value completes a resolved value; ok is false for a null that may not be.
@@ -168,7 +195,7 @@ func (e *execution) value(t *ast.Type, value any, sub []ast.SelectionSet, path a
 		return v, true
 	}
 	if t.NonNull && len(e.errs) == 0 {
-		e.errs = append(e.errs, &gqlerror.Error{Path: path, Message: "null for a field that cannot be null"})
+		e.fail(path, errors.New("null for a field that cannot be null"))
 	}
 	return nil, !t.NonNull
 }
