@@ -28,7 +28,7 @@ type Config struct {
 	Rounds Rounds `yaml:"rounds"`
 	// Sweep is the time between two looks at everything that is open: how late an
 	// agent may be whose events were lost. 5m by default.
-	Sweep time.Duration `yaml:"sweep"`
+	Sweep Duration `yaml:"sweep"`
 	// Concurrency is how many pull requests are worked on at once; 3 by default.
 	Concurrency int    `yaml:"concurrency"`
 	Engine      Engine `yaml:"engine"`
@@ -83,7 +83,7 @@ type Rounds struct {
 	Attempts int `yaml:"attempts"`
 	// Backoff is the wait before another attempt on the same commit. It doubles with
 	// each; 30s by default.
-	Backoff time.Duration `yaml:"backoff"`
+	Backoff Duration `yaml:"backoff"`
 }
 
 // Engine says which model CLI does the thinking.
@@ -95,9 +95,9 @@ type Engine struct {
 	// Model is the CLI's name of a model; empty, the default, leaves the choice to it.
 	Model string `yaml:"model"`
 	// Timeout bounds a session; 25m by default.
-	Timeout time.Duration `yaml:"timeout"`
+	Timeout Duration `yaml:"timeout"`
 	// IdleTimeout bounds the time in which the CLI says nothing; 60s by default.
-	IdleTimeout time.Duration `yaml:"idle_timeout"`
+	IdleTimeout Duration `yaml:"idle_timeout"`
 	// Allow lists the shell commands that an author's session may run, as patterns in
 	// which * stands for anything. By default the Go tools that build and check.
 	Allow []string `yaml:"allow"`
@@ -142,12 +142,12 @@ func Default() Config {
 		GitHub:      GitHub{APIURL: "https://api.github.com/"},
 		Review:      ReviewRequested,
 		Merge:       Merge{Auto: true, RequireChecks: true},
-		Rounds:      Rounds{Max: 15, Attempts: 3, Backoff: 30 * time.Second},
-		Sweep:       5 * time.Minute,
+		Rounds:      Rounds{Max: 15, Attempts: 3, Backoff: Duration(30 * time.Second)},
+		Sweep:       Duration(5 * time.Minute),
 		Concurrency: 3,
 		Engine: Engine{
 			Name: "claude", Command: []string{"claude"},
-			Timeout: 25 * time.Minute, IdleTimeout: time.Minute,
+			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute),
 			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *"},
 		},
 		Labels: Labels{NeedsHuman: "needs-human", Hold: "touchstone-hold"},

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Validate reports, in sentences that say what to do, every setting that cannot work. It
@@ -112,7 +111,7 @@ func (c Config) validateLimits() error {
 	}
 	for _, d := range []struct {
 		key   string
-		value time.Duration
+		value Duration
 	}{{"rounds.backoff", c.Rounds.Backoff}, {"sweep", c.Sweep}, {"engine.timeout", c.Engine.Timeout}, {"engine.idle_timeout", c.Engine.IdleTimeout}} {
 		if d.value <= 0 {
 			errs = append(errs, fmt.Errorf("%s is %s; it has to be longer than nothing, such as 30s", d.key, d.value))
