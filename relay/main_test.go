@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"relay": func() { os.Exit(run()) }})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfile": waitFile},
+	})
+}
+
+// waitFile waits until a file is there and puts its first line into an environment
+// variable: waitfile VARIABLE FILE.
+func waitFile(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: waitfile VARIABLE FILE")
+	}
+	line, err := waitForLine(ts.MkAbs(args[1]))
+	ts.Check(err)
+	ts.Setenv(args[0], line)
+}
