@@ -2,6 +2,7 @@ package githubsim
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -52,7 +53,8 @@ func noContent() (reply, error)       { return reply{status: http.StatusNoConten
 type refusal struct {
 	status  int
 	message string
-	details any // the "errors" member, if any
+	details any    // the "errors" member, if any
+	docs    string // where GitHub explains it, if not at the front door
 }
 
 func (e *refusal) Error() string { return e.message }
@@ -65,8 +67,12 @@ var errNotFound = refuse(http.StatusNotFound, "Not Found")
 
 // invalid is a 422 that names a field.
 func invalid(resource, field, code string) error {
-	return &refusal{http.StatusUnprocessableEntity, "Validation Failed",
-		[]object{{"resource": resource, "field": field, "code": code}}}
+	return unprocessable(object{"resource": resource, "field": field, "code": code})
+}
+
+// unprocessable is a 422 with one error document.
+func unprocessable(detail object) error {
+	return &refusal{status: http.StatusUnprocessableEntity, message: "Validation Failed", details: []object{detail}}
 }
 
 // route turns an endpoint into a handler: it finds what the path names, holds
@@ -157,7 +163,7 @@ func writeRefusal(w http.ResponseWriter, err error) {
 	}
 	doc := object{
 		"message": refused.message, "status": strconv.Itoa(refused.status),
-		"documentation_url": "https://docs.github.com/rest",
+		"documentation_url": cmp.Or(refused.docs, "https://docs.github.com/rest"),
 	}
 	if refused.details != nil {
 		doc["errors"] = refused.details

@@ -100,12 +100,15 @@ func (s *Sim) nextFault(login string, r *http.Request) Fault {
 	return Fault{}
 }
 
-func faultMessage(status int) string {
-	switch status {
-	case http.StatusForbidden, http.StatusTooManyRequests:
-		return "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+// refusal is the answer of a fault with a status.
+func (f Fault) refusal() error {
+	if f.Status == http.StatusForbidden || f.Status == http.StatusTooManyRequests {
+		return &refusal{
+			status: f.Status, message: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+			docs: "https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits",
+		}
 	}
-	return http.StatusText(status)
+	return refuse(f.Status, "%s", http.StatusText(f.Status))
 }
 
 // spendFault uses one of a count up and tells whether there was one.

@@ -88,7 +88,9 @@ func (c *call) repositoryField(a args) (any, error) {
 	return c.repoNode(r), nil
 }
 
-func notFound(format string, args ...any) error { return graphql.NotFound(fmt.Sprintf(format, args...)) }
+func notFound(format string, args ...any) error {
+	return graphql.NotFound(fmt.Sprintf(format, args...))
+}
 
 func (c *call) repoNode(r *repo) node {
 	return &graphql.Object{Type: "Repository", Fields: fields{

@@ -48,7 +48,7 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 		if fault.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int((fault.RetryAfter+time.Second-1)/time.Second)))
 		}
-		writeRefusal(w, refuse(fault.Status, "%s", faultMessage(fault.Status)))
+		writeRefusal(w, fault.refusal())
 		return
 	case fault.Drop == DropAfter:
 		w = &heldResponse{header: http.Header{}}

@@ -45,8 +45,7 @@ func (c *call) createHook() (reply, error) {
 	}
 	for _, other := range c.repo.hooks {
 		if other.url == h.url && slices.Equal(other.events, h.events) {
-			return reply{}, &refusal{http.StatusUnprocessableEntity, "Validation Failed",
-				[]object{{"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"}}}
+			return reply{}, unprocessable(object{"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"})
 		}
 	}
 	c.repo.hooks = append(c.repo.hooks, h)

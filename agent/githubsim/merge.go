@@ -197,7 +197,7 @@ func (c *call) updateBranch() (reply, error) {
 	}
 	p := c.pull
 	if in.Expected != "" && in.Expected != p.headSHA {
-		return reply{}, &refusal{http.StatusUnprocessableEntity, "expected head sha didn’t match current head ref.", nil}
+		return reply{}, refuse(http.StatusUnprocessableEntity, "expected head sha didn’t match current head ref.")
 	}
 	if !c.sim.mayPush(p.headRepo, c.user) {
 		return reply{}, refuse(http.StatusForbidden, "You do not have write access to the head branch.")

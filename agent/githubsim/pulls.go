@@ -95,8 +95,7 @@ func (c *call) createPull() (reply, error) {
 }
 
 func pullProblem(format string, args ...any) error {
-	return &refusal{http.StatusUnprocessableEntity, "Validation Failed",
-		[]object{{"resource": "PullRequest", "code": "custom", "message": fmt.Sprintf(format, args...)}}}
+	return unprocessable(object{"resource": "PullRequest", "code": "custom", "message": fmt.Sprintf(format, args...)})
 }
 
 // headRepo finds the repository of owner that a pull request to r may come from.
@@ -128,9 +127,11 @@ func (c *call) pullDiff() (reply, error) {
 		return reply{}, err
 	}
 	if len(diff.files) > maxDiffFiles || diff.additions+diff.deletions > maxDiffLines {
-		return reply{}, &refusal{http.StatusNotAcceptable,
-			fmt.Sprintf("Sorry, the diff exceeded the maximum number of files (%d) or lines (%d).", maxDiffFiles, maxDiffLines),
-			[]object{{"resource": "PullRequest", "field": "diff", "code": "too_large"}}}
+		return reply{}, &refusal{
+			status:  http.StatusNotAcceptable,
+			message: fmt.Sprintf("Sorry, the diff exceeded the maximum number of files (%d) or lines (%d).", maxDiffFiles, maxDiffLines),
+			details: []object{{"resource": "PullRequest", "field": "diff", "code": "too_large"}},
+		}
 	}
 	text, err := c.repo.git.run(c.ctx, "diff-tree", "-r", "-M", "-p", diff.mergeBase, c.pull.headSHA)
 	return reply{status: http.StatusOK, text: text + "\n"}, err

@@ -17,7 +17,7 @@ var reviewStates = map[string]string{
 
 // textRefusal is a 422 whose errors are plain texts, as for reviews.
 func textRefusal(texts ...string) error {
-	return &refusal{http.StatusUnprocessableEntity, "Unprocessable Entity", texts}
+	return &refusal{status: http.StatusUnprocessableEntity, message: "Unprocessable Entity", details: texts}
 }
 
 // visibleReviews leaves out what only its author may see: pending reviews.

@@ -11,6 +11,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -206,8 +207,9 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	return nil
 }
 
-// Commit writes files (an empty text deletes one) onto branch and lets all of
-// GitHub notice, as a push by login would. It returns the new commit.
+// Commit writes files (an empty text deletes one) onto branch, a new one on top
+// of main, and lets all of GitHub notice, as a push by login would. It returns
+// the new commit.
 func (s *Sim) Commit(ctx context.Context, login, repository, branch, message string, files map[string]string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +218,8 @@ func (s *Sim) Commit(ctx context.Context, login, repository, branch, message str
 	if r == nil || by == nil {
 		return "", fmt.Errorf("no repository %s or no user %s", repository, login)
 	}
-	sha, err := r.git.commit(ctx, branch, r.refs["refs/heads/"+branch], by.ident(), message, files)
+	parent := cmp.Or(r.refs["refs/heads/"+branch], r.refs["refs/heads/main"])
+	sha, err := r.git.commit(ctx, branch, parent, by.ident(), message, files)
 	if err != nil {
 		return "", err
 	}
