@@ -109,13 +109,17 @@ func (t token) refused(response *http.Response, body []byte, now time.Time) *Err
 	}
 	err := &Error{Status: response.StatusCode, Message: t.clean(message)}
 	if wait, limited := limitedFor(response, message, now); limited {
-		err.kind, err.RetryAfter = ErrRateLimited, wait
-		err.Remedy = fmt.Sprintf("try again in %s, or use a token of its own for each machine", wait.Round(time.Second))
-		return err
+		return err.limited(wait)
 	}
 	err.kind = classify(response.StatusCode, message)
 	err.Remedy = t.remedy(err.kind, response.Header)
 	return err
+}
+
+func (e *Error) limited(wait time.Duration) *Error {
+	e.kind, e.RetryAfter = ErrRateLimited, wait
+	e.Remedy = fmt.Sprintf("try again in %s, or use a token of its own for each machine", wait.Round(time.Second))
+	return e
 }
 
 // refusals maps what GitHub says to what callers branch on, first match first. GitHub has no codes for these, only

@@ -65,8 +65,9 @@ func New(cfg Config) (*Client, error) {
 	}
 
 	client := &Client{graphql: graphqlURL(*api), web: webURL(*api), token: token(cfg.Token)}
+	transport := newTransport(cfg, api.Host)
 	client.http = &http.Client{
-		Transport: newTransport(cfg, api.Host),
+		Transport: transport,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if req.URL.Host != api.Host || len(via) >= 5 {
 				return errors.New("refusing to follow a redirect away from the configured GitHub")
@@ -74,7 +75,7 @@ func New(cfg Config) (*Client, error) {
 			return nil
 		},
 	}
-	client.rest = github.NewClient(client.http)
+	client.rest = github.NewClient(&http.Client{Transport: forgetful{transport}, CheckRedirect: client.http.CheckRedirect})
 	client.rest.BaseURL = api
 	client.rest.UserAgent = "touchstone/" + cfg.Version
 	return client, nil
@@ -113,11 +114,16 @@ func (c *Client) Remote(repo Repo) (cloneURL, authorization string) {
 
 // HeadSHA returns the commit at the head of a pull request. It is the cheap read to make right before an act.
 func (c *Client) HeadSHA(ctx context.Context, ref Ref) (string, error) {
+	op := "read the head of " + ref.String()
 	pr, _, err := c.rest.PullRequests.Get(ctx, ref.Owner, ref.Name, ref.Number)
 	if err != nil {
-		return "", c.failed("read the head of "+ref.String(), err)
+		return "", c.failed(op, err)
 	}
-	return pr.GetHead().GetSHA(), nil
+	sha := pr.GetHead().GetSHA()
+	if sha == "" {
+		return "", &Error{Op: op, Message: "GitHub's answer names no commit"}
+	}
+	return sha, nil
 }
 
 // Permission returns what a login may do in a repository, on GitHub's legacy scale (admin, write, read or none), onto

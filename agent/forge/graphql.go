@@ -69,10 +69,11 @@ func (t token) denied(answer graphqlError, header http.Header, now time.Time) *E
 	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
 		err.kind = ErrForbidden
 	case "RATE_LIMITED", "RATE_LIMIT":
-		err.kind, err.RetryAfter = ErrRateLimited, time.Minute
-		if wait, ok := untilReset(header, now); ok {
-			err.RetryAfter = wait
+		wait, ok := untilReset(header, now)
+		if !ok {
+			wait = time.Minute
 		}
+		return err.limited(wait)
 	}
 	err.Remedy = t.remedy(err.kind, header)
 	return err

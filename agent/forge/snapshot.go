@@ -3,7 +3,6 @@ package forge
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -54,8 +53,8 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 			return PullRequest{}, errMoving
 		}
 		commit := node.commit()
-		if commit.Oid != next.Head.SHA {
-			return PullRequest{}, errMoving
+		if commit.Oid != next.Head.SHA && next.Open {
+			return PullRequest{}, errMoving // checks of another commit must not vouch for this one
 		}
 		next.Reviews = slices.Concat(node.reviews(), pr.Reviews)
 		next.Comments = slices.Concat(node.comments(), pr.Comments)
@@ -69,7 +68,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 			more = advance(variables, "checksAfter", info.HasNextPage, info.EndCursor) || more
 		}
 		if node.Labels.PageInfo.HasNextPage || node.ReviewRequests.PageInfo.HasNextPage || more && page == snapshotPages {
-			return PullRequest{}, fmt.Errorf("it has more labels, reviewers, reviews, comments or checks than this program reads: decide it by hand")
+			return PullRequest{}, errors.New("it has more labels, reviewers, reviews, comments or checks than this program reads: decide it by hand")
 		}
 		if !more {
 			return pr, nil
@@ -120,7 +119,7 @@ type pullRequestNode struct {
 	UpdatedAt                                                time.Time
 	Author                                                   *actorNode
 	HeadRefName, HeadRefOid, BaseRefName                     string
-	HeadRepository, BaseRepository                           *repoNode
+	HeadRepository                                           *repoNode
 	BaseRef                                                  *struct{ Target *oidNode }
 	MergeCommit                                              *oidNode
 	Labels                                                   connection[struct{ Name string }]
@@ -137,7 +136,7 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 		Open: n.State == "OPEN", Merged: n.Merged, Draft: n.IsDraft, Fork: n.IsCrossRepository, InQueue: n.IsInMergeQueue,
 		MaintainerCanModify: n.MaintainerCanModify,
 		Head:                Branch{Repo: n.HeadRepository.repo(), Name: n.HeadRefName, SHA: n.HeadRefOid},
-		Base:                Branch{Repo: n.BaseRepository.repo(), Name: n.BaseRefName},
+		Base:                Branch{Repo: ref.Repo, Name: n.BaseRefName},
 		Requested:           logins(n.ReviewRequests),
 		Mergeable:           mergeable(n.Mergeable),
 		Behind:              n.MergeStateStatus == "BEHIND",

@@ -125,12 +125,23 @@ func (t *transport) attempt(original *http.Request) (*http.Response, error) {
 	case response.StatusCode >= 400:
 		return nil, t.token.refused(response, body, time.Now())
 	}
-	// go-github keeps a memory of the limits it was told, and refuses calls by it that are waited for here.
-	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
-		response.Header.Del(name)
-	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
+}
+
+// forgetful takes the limits out of answers: go-github would remember them and refuse calls that transport rather
+// waits for.
+type forgetful struct{ http.RoundTripper }
+
+// RoundTrip passes a request on.
+func (f forgetful) RoundTrip(req *http.Request) (*http.Response, error) {
+	response, err := f.RoundTripper.RoundTrip(req)
+	if err == nil {
+		for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+			response.Header.Del(name)
+		}
+	}
+	return response, err
 }
 
 // broken tells a call that its caller ended from one that the network ended.
