@@ -99,7 +99,8 @@ type Engine struct {
 	// IdleTimeout bounds the time in which the CLI says nothing; 60s by default.
 	IdleTimeout Duration `yaml:"idle_timeout"`
 	// Allow lists the shell commands that an author's session may run, as patterns in
-	// which * stands for anything. By default the Go tools that build and check.
+	// which * stands for anything. By default what builds and tests in common
+	// languages.
 	Allow []string `yaml:"allow"`
 }
 
@@ -148,7 +149,7 @@ func Default() Config {
 		Engine: Engine{
 			Name: "claude", Command: []string{"claude"},
 			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute),
-			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *"},
+			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *", "npm test *", "cargo test *", "pytest *", "make test"},
 		},
 		Labels: Labels{NeedsHuman: "needs-human", Hold: "touchstone-hold"},
 		Log:    Log{Level: "info", Format: "auto"},

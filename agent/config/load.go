@@ -8,9 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
 const (
@@ -34,10 +37,15 @@ func Load(path string, getenv func(string) string) (Config, error) {
 	if !required {
 		path = inside(configHome(getenv), "touchstone", "agent.yaml")
 	}
-	if path != "" {
-		if err := cfg.read(path); err != nil && (required || !errors.Is(err, fs.ErrNotExist)) {
-			return cfg, err
-		}
+	if path == "" {
+		return cfg, cfg.resolve("", getenv)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return cfg, fmt.Errorf("find the configuration: %w", err)
+	}
+	if err := cfg.read(path); err != nil && (required || !errors.Is(err, fs.ErrNotExist)) {
+		return cfg, err
 	}
 	return cfg, cfg.resolve(filepath.Dir(path), getenv)
 }
@@ -46,14 +54,30 @@ func Load(path string, getenv func(string) string) (Config, error) {
 func (c *Config) read(path string) error {
 	content, err := readFile(path, maxFile)
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
+		return fmt.Errorf("read the configuration: %w; correct its name or its permissions", err)
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict())
-	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		// Without the source lines, which might hold what should not be there.
+	if err := c.decode(content); err != nil {
+		// Without the source lines, in which someone may have put a token.
 		return fmt.Errorf("read the configuration %s: %s", path, yaml.FormatError(err, false, false))
 	}
 	return nil
+}
+
+// decode overlays the settings that the content of a file names. An unknown key is an error
+// that names it.
+func (c *Config) decode(content []byte) error {
+	file, err := parser.ParseBytes(bytes.TrimPrefix(content, []byte("\ufeff")), 0)
+	if err != nil {
+		return err
+	}
+	documents := slices.DeleteFunc(file.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
+	switch len(documents) {
+	case 0: // decoding nothing would wipe out the defaults
+		return nil
+	case 1:
+		return yaml.NodeToValue(documents[0].Body, c, yaml.Strict())
+	}
+	return errors.New("there are several documents, of which all but one would be left out; remove the lines that are only ---")
 }
 
 // resolve fills in what depends on the environment and on other files.

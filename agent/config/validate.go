@@ -33,35 +33,41 @@ func (c Config) validateAccess() error {
 	if c.GitHub.Token == "" {
 		errs = append(errs, errors.New("there is no GitHub token; set GITHUB_TOKEN, or write the token to a file that only you can read and name that file as github.token_file"))
 	}
-	return errors.Join(append(errs, validateToken("GitHub", c.GitHub.Token), validateToken("relay", c.Relay.Token))...)
-}
-
-// validateToken never names the token, which may be a mistyped real one.
-func validateToken(whose string, token Secret) error {
-	if strings.ContainsFunc(string(token), func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return fmt.Errorf("the %s token holds a space, a line break or another character that no token has; copy it again", whose)
+	for _, token := range []struct {
+		whose string
+		value Secret
+	}{{"GitHub", c.GitHub.Token}, {"relay", c.Relay.Token}} {
+		if strings.ContainsFunc(string(token.value), func(r rune) bool { return r <= ' ' || r > '~' }) {
+			errs = append(errs, fmt.Errorf("the %s token holds a space, a line break or another character that no token has; copy it again", token.whose))
+		}
 	}
-	return nil
+	// That address is a secret: the error must not repeat it.
+	if u, err := url.Parse(string(c.Notify.SlackWebhook)); c.Notify.SlackWebhook != "" && (err != nil || u.Host == "" || !private(u)) {
+		errs = append(errs, errors.New("the notify.slack_webhook_file names a file that holds no address of a webhook; it begins with https://"))
+	}
+	return errors.Join(errs...)
 }
 
-// validateURL lets through what keeps a token secret on its way: TLS, or a connection that
-// stays on this machine.
+// validateURL lets through the addresses to which a token may be sent.
 func validateURL(key, value string) error {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "https" && u.Scheme != "http":
 		return fmt.Errorf("%s is no address of a server; write one such as https://host/", key)
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return fmt.Errorf("%s has to be a plain address such as https://%s/, without a user, password, query or fragment", key, u.Host)
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return fmt.Errorf("%s has to be plain, such as https://%s/: no user, password, query or fragment", key, u.Host)
+	case !private(u):
 		return fmt.Errorf("%s is %q, where everyone on the way could read the token; use https (http is for this machine alone, such as http://127.0.0.1:8080)", key, value)
 	}
 	return nil
 }
 
-func loopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.IsLoopback()
+// private reports whether what is sent there stays secret on its way: it is encrypted, or it
+// does not leave this machine.
+func private(u *url.URL) bool {
+	address, err := netip.ParseAddr(u.Hostname())
+	loopback := u.Hostname() == "localhost" || err == nil && address.IsLoopback()
+	return u.Scheme == "https" || u.Scheme == "http" && loopback
 }
 
 // What GitHub lets an owner, a repository and a login look like. A login may also be an

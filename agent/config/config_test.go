@@ -1,0 +1,164 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/rs/zerolog"
+)
+
+func TestTheExampleStatesTheDefaults(t *testing.T) {
+	content, err := os.ReadFile("agent.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Config // not Default(): what the example leaves out would go unnoticed
+	if err := got.decode(content); err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Repositories, want.Reviewers = []string{"acme/app"}, []string{"acme-reviewer"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the example says\n%+v\nthe defaults are\n%+v", got, want)
+	}
+	if err := usable(got).Validate(); err != nil {
+		t.Errorf("the example cannot work: %v", err)
+	}
+	var keys map[string]any
+	if err := yaml.Unmarshal(content, &keys); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range unmentioned(reflect.TypeFor[Config](), keys, "") {
+		t.Errorf("the example does not mention %s", key)
+	}
+}
+
+// unmentioned lists the keys of a struct that a document leaves out.
+func unmentioned(of reflect.Type, keys map[string]any, prefix string) []string {
+	var missing []string
+	for field := range of.Fields() {
+		key := field.Tag.Get("yaml")
+		if key == "-" {
+			continue
+		}
+		value, ok := keys[key]
+		if !ok {
+			missing = append(missing, prefix+key)
+		}
+		if field.Type.Kind() == reflect.Struct {
+			below, _ := value.(map[string]any)
+			missing = append(missing, unmentioned(field.Type, below, prefix+key+".")...)
+		}
+	}
+	return missing
+}
+
+// usable is the configuration with what Load takes from the environment.
+func usable(c Config) Config {
+	c.GitHub.Token, c.StateDir = "ghp_token", "/state"
+	return c
+}
+
+func TestValidateNamesWhatCannotWork(t *testing.T) {
+	if err := usable(Default()).Validate(); err != nil {
+		t.Fatalf("the defaults cannot work: %v", err)
+	}
+	for says, spoil := range map[string]func(*Config){
+		"set GITHUB_TOKEN":                        func(c *Config) { c.GitHub.Token = "" },
+		"the GitHub token holds":                  func(c *Config) { c.GitHub.Token = "hunter2 hunter2" },
+		"the relay token holds":                   func(c *Config) { c.Relay.Token = "hunter2\nhunter2" },
+		"the notify.slack_webhook_file names":     func(c *Config) { c.Notify.SlackWebhook = "hunter2" },
+		"github.api_url is no address":            func(c *Config) { c.GitHub.APIURL = "api.github.com" },
+		"github.api_url has to be plain":          func(c *Config) { c.GitHub.APIURL = "https://me:hunter2@github.example.com/" },
+		"use https":                               func(c *Config) { c.GitHub.APIURL = "http://github.example.com/api/v3/" },
+		"relay.url is no address":                 func(c *Config) { c.Relay.URL = "ftp://relay.example.com" },
+		"relay.url has to be plain":               func(c *Config) { c.Relay.URL = "https://relay.example.com/?token=hunter2" },
+		"where everyone on the way":               func(c *Config) { c.Relay.URL = "http://10.0.0.1:8080" },
+		`repositories has "app"`:                  func(c *Config) { c.Repositories = []string{"acme/app", "app"} },
+		`repositories has "acme/.."`:              func(c *Config) { c.Repositories = []string{"acme/.."} },
+		`reviewers has "@octocat"`:                func(c *Config) { c.Reviewers = []string{"@octocat"} },
+		`review is "some"`:                        func(c *Config) { c.Review = "some" },
+		"rounds.max is 0":                         func(c *Config) { c.Rounds.Max = 0 },
+		"rounds.attempts is -1":                   func(c *Config) { c.Rounds.Attempts = -1 },
+		"rounds.backoff is 0s":                    func(c *Config) { c.Rounds.Backoff = 0 },
+		"sweep is -1m0s":                          func(c *Config) { c.Sweep = Duration(-time.Minute) },
+		"concurrency is 0":                        func(c *Config) { c.Concurrency = 0 },
+		"engine.command is empty":                 func(c *Config) { c.Engine.Command = nil },
+		"engine.timeout is 0s":                    func(c *Config) { c.Engine.Timeout = 0 },
+		"engine.idle_timeout is 0s":               func(c *Config) { c.Engine.IdleTimeout = 0 },
+		"author has to be":                        func(c *Config) { c.Author = Author{Name: "Octo Cat", Email: "octocat"} },
+		"author has to be a plain name":           func(c *Config) { c.Author.Name = "Octo\nCat" },
+		"labels.needs_human has to be":            func(c *Config) { c.Labels.NeedsHuman = "" },
+		"labels.hold has to be":                   func(c *Config) { c.Labels.Hold = strings.Repeat("x", 51) },
+		"name one as state_dir":                   func(c *Config) { c.StateDir = "" },
+		`log.level is "loud"; it has to be debug`: func(c *Config) { c.Log.Level = "loud" },
+		"auto, console or json":                   func(c *Config) { c.Log.Format = "xml" },
+	} {
+		t.Run(says, func(t *testing.T) {
+			cfg := usable(Default())
+			spoil(&cfg)
+			err := cfg.Validate()
+			if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("Validate says %v", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error shows a secret: %v", err)
+			}
+		})
+	}
+}
+
+func TestValidateLetsThrough(t *testing.T) {
+	cfg := usable(Default())
+	cfg.GitHub.APIURL = "http://127.0.0.1:4000/api/v3/"
+	cfg.Relay.URL, cfg.Relay.Token = "http://[::1]:8080", "rly_1_secret"
+	cfg.Notify.SlackWebhook = "https://hooks.example.com/services/x"
+	cfg.Reviewers = []string{"octocat", "acme-reviewer[bot]", "octo_acme"}
+	cfg.Author = Author{Name: "Octo Cat", Email: "octocat@example.com"}
+	if err := cfg.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestValidateNamesAllAtOnce(t *testing.T) {
+	cfg := usable(Default())
+	cfg.Review, cfg.Concurrency, cfg.GitHub.Token = "some", 0, ""
+	err := cfg.Validate()
+	if err == nil || strings.Count(err.Error(), "\n") != 2 {
+		t.Errorf("three mistakes make %v", err)
+	}
+}
+
+func TestASecretDoesNotShow(t *testing.T) {
+	const secret = "ghp_do_not_show"
+	cfg := Default()
+	cfg.GitHub.Token, cfg.Relay.Token, cfg.Notify.SlackWebhook = secret, secret, secret
+	var shown strings.Builder
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		fmt.Fprintf(&shown, verb+"\n", cfg)
+		fmt.Fprintf(&shown, verb+"\n", cfg.GitHub.Token)
+	}
+	asJSON, err := json.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asYAML, err := yaml.Marshal(map[string]any{"config": cfg, "token": cfg.GitHub.Token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := zerolog.New(&shown)
+	log.Info().Interface("config", cfg).Any("token", cfg.GitHub.Token).Stringer("as", cfg.GitHub.Token).Send()
+	all := shown.String() + string(asJSON) + string(asYAML)
+	if strings.Contains(all, secret) || strings.Contains(all, fmt.Sprintf("%x", secret)) {
+		t.Errorf("a secret shows:\n%s", all)
+	}
+	if n := strings.Count(all, "[redacted]"); n < 15 {
+		t.Errorf("the placeholder shows only %d times:\n%s", n, all)
+	}
+}

@@ -1,0 +1,185 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// environment looks names up in a user's environment with some more variables.
+func environment(home string, more ...string) func(string) string {
+	variables := map[string]string{
+		"HOME": home, "USERPROFILE": home,
+		"APPDATA": filepath.Join(home, ".config"), "LOCALAPPDATA": filepath.Join(home, ".local", "state"),
+	}
+	for i := 0; i < len(more); i += 2 {
+		variables[more[i]] = more[i+1]
+	}
+	return func(name string) string { return variables[name] }
+}
+
+// write makes a file with that text, and its folder.
+func write(t *testing.T, text string, mode os.FileMode, path ...string) string {
+	t.Helper()
+	file := filepath.Join(path...)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestLoadOverlaysTheDefaults(t *testing.T) {
+	home := t.TempDir()
+	state := filepath.Join(home, ".local", "state", "touchstone")
+	for name, test := range map[string]struct {
+		text  string
+		wants func(*Config)
+	}{
+		"nothing":                {"", func(*Config) {}},
+		"only comments":          {"# sweep: 1m\n", func(*Config) {}},
+		"an empty document":      {"---\n", func(*Config) {}},
+		"a section of comments":  {"rounds:\n  # max: 1\nsweep:\n", func(*Config) {}},
+		"a byte order mark":      {"\ufeffsweep: 1m\n", func(c *Config) { c.Sweep = Duration(time.Minute) }},
+		"one of a section":       {"merge: {auto: false}\n", func(c *Config) { c.Merge.Auto = false }},
+		"a list instead of ours": {"engine:\n  command: [nice, claude]\n", func(c *Config) { c.Engine.Command = []string{"nice", "claude"} }},
+		"state beside the file":  {"state_dir: state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
+		"state at home":          {"state_dir: ~/state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Load(write(t, test.text, 0o600, home, "agent.yaml"), environment(home))
+			want := Default()
+			want.StateDir = state
+			test.wants(&want)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
+			}
+		})
+	}
+}
+
+func TestLoadFindsTheUsersFile(t *testing.T) {
+	empty, home, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, "concurrency: 4", 0o600, home, ".config", "touchstone", "agent.yaml")
+	write(t, "concurrency: 5", 0o600, elsewhere, "touchstone", "agent.yaml")
+	for name, test := range map[string]struct {
+		getenv      func(string) string
+		concurrency int
+		state       string
+	}{
+		"no file":      {environment(empty), 3, filepath.Join(empty, ".local", "state", "touchstone")},
+		"at home":      {environment(home), 4, filepath.Join(home, ".local", "state", "touchstone")},
+		"elsewhere":    {environment(home, "XDG_CONFIG_HOME", elsewhere, "XDG_STATE_HOME", elsewhere), 5, filepath.Join(elsewhere, "touchstone")},
+		"relative XDG": {environment(home, "XDG_CONFIG_HOME", "x", "XDG_STATE_HOME", "x"), 4, filepath.Join(home, ".local", "state", "touchstone")},
+		"no home":      {func(string) string { return "" }, 3, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Load("", test.getenv)
+			if err != nil || got.Concurrency != test.concurrency || got.StateDir != test.state {
+				t.Errorf("concurrency %d, state in %q, %v; want %d and %q", got.Concurrency, got.StateDir, err, test.concurrency, test.state)
+			}
+		})
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for name, test := range map[string]struct{ text, says string }{
+		"an unknown key":        {"sweeep: 5m\n", `"sweeep"`},
+		"an unknown inner key":  {"engine:\n  kommand: [claude]\n", `"kommand"`},
+		"a token in the file":   {"github:\n  token: hunter2\n", `"token"`},
+		"a token in its place":  {"github: hunter2\n", "mapping"},
+		"a key twice":           {"sweep: 5m\nsweep: 6m\n", "already defined"},
+		"a time without a unit": {"sweep: 5\n", "write one such as 90s"},
+		"a word for a number":   {"concurrency: many\n", "Concurrency"},
+		"what is not YAML":      {"engine: [\n", "[1:9]"},
+		"two documents":         {"sweep: 5m\n---\nsweep: 6m\n", "several documents"},
+		"too much":              {strings.Repeat("# filler\n", maxFile/8), "longer than 65536 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, test.text, 0o600, t.TempDir(), "agent.yaml")
+			_, err := Load(path, environment(t.TempDir()))
+			if err == nil || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %v; it has to name %s and %s", err, test.says, path)
+			}
+			if err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error shows a secret: %v", err)
+			}
+		})
+	}
+	missing := filepath.Join(t.TempDir(), "agent.yaml")
+	if _, err := Load(missing, environment(t.TempDir())); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	home := t.TempDir()
+	write(t, "ghp_of_file\n", 0o600, home, "secrets", "github")
+	relay := write(t, "rly_of_file\n", 0o644, home, "relay")
+	bell := write(t, "https://hooks.example.com/x\n", 0o600, home, "bell")
+	path := write(t, "github: {token_file: ~/secrets/github}\nrelay: {token_file: relay}\nnotify: {slack_webhook_file: "+bell+"}\n", 0o600, home, "agent.yaml")
+
+	got, err := Load(path, environment(home))
+	if err != nil || got.GitHub.Token != "ghp_of_file" || got.Relay.Token != "rly_of_file" || got.Notify.SlackWebhook != "https://hooks.example.com/x" {
+		t.Errorf("from files: %q, %q, %q, %v", string(got.GitHub.Token), string(got.Relay.Token), string(got.Notify.SlackWebhook), err)
+	}
+	if runtime.GOOS != "windows" && (len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], relay) || !strings.Contains(got.Warnings[0], "chmod 600")) {
+		t.Errorf("warnings %q; want one, about %s", got.Warnings, relay)
+	}
+	got, err = Load(path, environment(home, "GITHUB_TOKEN", " ghp_of_env\n", "RELAY_TOKEN", "rly_of_env"))
+	if err != nil || got.GitHub.Token != "ghp_of_env" || got.Relay.Token != "rly_of_env" || len(got.Warnings) > 0 {
+		t.Errorf("from the environment: %q, %q, warnings %q, %v", string(got.GitHub.Token), string(got.Relay.Token), got.Warnings, err)
+	}
+
+	write(t, " \n", 0o600, relay)
+	if _, err := Load(path, environment(home)); err == nil || !strings.Contains(err.Error(), "relay.token_file") || !strings.Contains(err.Error(), relay) {
+		t.Errorf("an empty file of a token: %v", err)
+	}
+	if err := os.Remove(relay); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path, environment(home)); err == nil || !strings.Contains(err.Error(), "relay.token_file") {
+		t.Errorf("no file of a token: %v", err)
+	}
+}
+
+// FuzzDecode: whatever a file says, it is refused or it means the same when it is written
+// out and read back.
+func FuzzDecode(f *testing.F) {
+	example, err := os.ReadFile("agent.example.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{string(example), "", "---", "a: &a [*a]", "sweep: !!binary x", "engine: {command: [\"\\x00\"]}", "? x\n: y", "repositories: [[[", "<<: {sweep: 1s}", "\ufeff~"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		cfg := Default()
+		if err := cfg.decode([]byte(text)); err != nil {
+			return
+		}
+		if usable(cfg).Validate() != nil {
+			return
+		}
+		written, err := yaml.Marshal(cfg)
+		if err != nil {
+			t.Fatalf("%q is valid and cannot be written: %v", text, err)
+		}
+		again := Default()
+		if err := again.decode(written); err != nil {
+			t.Fatalf("%q was written as %q, which cannot be read: %v", text, written, err)
+		}
+		if usable(again).Validate() != nil || again.Sweep != cfg.Sweep || again.Concurrency != cfg.Concurrency || !slices.Equal(again.Repositories, cfg.Repositories) || !slices.Equal(again.Reviewers, cfg.Reviewers) {
+			t.Errorf("%q: read %+v, then %+v", text, cfg, again)
+		}
+	})
+}
