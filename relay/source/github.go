@@ -54,7 +54,9 @@ func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Tim
 		Headers:    keep(header, githubHeader),
 		Payload:    payload,
 	}
-	describeGitHub(&e)
+	if err := describeGitHub(&e); err != nil {
+		return event.Event{}, err
+	}
 	return e, nil
 }
 
@@ -85,7 +87,7 @@ func githubHeader(name string) bool {
 		strings.HasPrefix(name, "X-Github-")
 }
 
-// githubPayload finds the JSON in a body of either of the two content types that
+// githubPayload finds what should be JSON in a body of either of the two content types that
 // GitHub offers. Unknown types are read as JSON.
 func githubPayload(contentType string, body []byte) ([]byte, error) {
 	payload := body
@@ -98,9 +100,6 @@ func githubPayload(contentType string, body []byte) ([]byte, error) {
 			return nil, errors.New("the form has to have the field payload exactly once")
 		}
 		payload = []byte(form.Get("payload"))
-	}
-	if !json.Valid(payload) {
-		return nil, errors.New("the payload is not JSON")
 	}
 	return payload, nil
 }
@@ -134,11 +133,11 @@ type githubSummary struct {
 
 // describeGitHub fills in what the payload says of itself. A payload of another shape
 // is an event all the same, only described by less: Unmarshal goes on behind a value
-// of the wrong type, and what it did find is good.
-func describeGitHub(e *event.Event) {
+// of the wrong type, and what it did find is good. Only what is not JSON is an error.
+func describeGitHub(e *event.Event) error {
 	var s githubSummary
 	if err := json.Unmarshal(e.Payload, &s); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
-		return
+		return errors.New("the payload is not JSON")
 	}
 	e.Action = clip(s.Action)
 	e.Repo = clip(s.Repository.FullName)
@@ -150,7 +149,8 @@ func describeGitHub(e *event.Event) {
 	for _, n := range numbers {
 		if n.Number > 0 {
 			e.Number = n.Number
-			return
+			break
 		}
 	}
+	return nil
 }

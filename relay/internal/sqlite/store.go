@@ -54,6 +54,7 @@ const trimLimit = 1000
 type Store struct {
 	// writer has one connection, which makes appends and trims take turns.
 	writer *sql.DB
+	insert *sql.Stmt // of the writer
 	reader *sql.DB
 	lock   *lock
 }
@@ -91,6 +92,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 	}
 	s.writer.SetMaxOpenConns(1)
 	if err := migrate(ctx, s.writer); err != nil {
+		return err
+	}
+	if s.insert, err = s.writer.PrepareContext(ctx, insertEvent); err != nil {
 		return err
 	}
 	if s.reader, err = sql.Open("sqlite", dsn(path, "deferred")); err != nil {
@@ -149,6 +153,9 @@ func migrate(ctx context.Context, db *sql.DB) error {
 // Close closes the file and lets another relay have it.
 func (s *Store) Close() error {
 	var errs []error
+	if s.insert != nil {
+		errs = append(errs, s.insert.Close())
+	}
 	for _, db := range []*sql.DB{s.reader, s.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -172,6 +179,10 @@ func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
 	return b, nil
 }
 
+const insertEvent = `INSERT INTO events
+	(seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, delivery) DO NOTHING`
+
 // Append implements hub.Store.
 func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
 	tx, err := s.writer.BeginTx(ctx, nil)
@@ -179,9 +190,10 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 		return nil, fmt.Errorf("begin append: %w", err)
 	}
 	defer tx.Rollback()
-	a := appender{tx: tx}
-	if err := a.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("prepare append: %w", err)
+	a := appender{tx: tx, insert: tx.StmtContext(ctx, s.insert)}
+	var b hub.Bounds
+	if err := tx.QueryRowContext(ctx, selectBounds).Scan(&b.Log, &b.Floor, &a.head); err != nil {
+		return nil, fmt.Errorf("find the head: %w", err)
 	}
 	results := make([]hub.Appended, len(events))
 	for i, e := range events {
@@ -201,17 +213,6 @@ type appender struct {
 	tx     *sql.Tx
 	insert *sql.Stmt
 	head   int64
-}
-
-func (a *appender) prepare(ctx context.Context) (err error) {
-	var b hub.Bounds
-	if err = a.tx.QueryRowContext(ctx, selectBounds).Scan(&b.Log, &b.Floor, &a.head); err != nil {
-		return err
-	}
-	a.insert, err = a.tx.PrepareContext(ctx, `INSERT INTO events
-		(seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, delivery) DO NOTHING`)
-	return err
 }
 
 func (a *appender) append(ctx context.Context, e event.Event) (hub.Appended, error) {
