@@ -44,7 +44,8 @@ const (
 	Cancelled Class = "cancelled"
 	// Crash: the CLI ended without a result.
 	Crash Class = "crash"
-	// Invalid: the request itself cannot be run; nothing was started.
+	// Invalid: the request, or this machine, does not allow the session to
+	// begin; nothing was started.
 	Invalid Class = "invalid"
 )
 

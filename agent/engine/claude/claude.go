@@ -48,7 +48,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	}
 	home, err := e.newHome("")
 	if err != nil {
-		return engine.Version{}, err
+		return engine.Version{}, unstarted(err)
 	}
 	defer e.removeHome(ctx, home)
 	var printed []byte
@@ -77,24 +77,24 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 func (e *Engine) Run(ctx context.Context, req engine.Request) (engine.Result, error) {
 	req, err := req.Bounded()
 	if err != nil {
-		return engine.Result{}, &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
+		return engine.Result{}, unstarted(err)
 	}
 	args, err := arguments(req)
 	if err != nil {
-		return engine.Result{}, &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
+		return engine.Result{}, unstarted(err)
+	}
+	login, err := e.login(req.Timeout)
+	if err != nil {
+		return engine.Result{}, unstarted(err)
 	}
 	home, err := e.newHome(req.Instructions)
 	if err != nil {
-		return engine.Result{}, err
+		return engine.Result{}, unstarted(err)
 	}
 	defer e.removeHome(ctx, home)
-	login, err := e.login(req.Timeout)
-	if err != nil {
-		return engine.Result{}, err
-	}
 	secret, inherit, err := login.handOver()
 	if err != nil {
-		return engine.Result{}, err
+		return engine.Result{}, unstarted(err)
 	}
 	defer closeAll(inherit)
 
@@ -106,6 +106,15 @@ func (e *Engine) Run(ctx context.Context, req engine.Request) (engine.Result, er
 		Line: s.line, Silence: s.silence,
 	}.Run(ctx)
 	return s.finish(report, err)
+}
+
+// unstarted gives a class to what kept a session from beginning.
+func unstarted(err error) error {
+	var failure *engine.Error
+	if errors.As(err, &failure) {
+		return err
+	}
+	return &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
 }
 
 func (e *Engine) command() []string {

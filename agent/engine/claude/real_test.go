@@ -3,6 +3,7 @@ package claude_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -302,11 +303,15 @@ func TestRealUnreachableProvider(t *testing.T) {
 
 func TestRealLogins(t *testing.T) {
 	t.Parallel()
+	home := t.TempDir()
+	write(t, filepath.Join(home, ".claude", ".credentials.json"),
+		fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"sk-ant-oat01-stored","refreshToken":"x","expiresAt":%d}}`, time.Now().Add(time.Hour).UnixMilli()))
 	for _, test := range []struct {
 		name, environ, header, value string
 	}{
 		{"API key", "ANTHROPIC_API_KEY=" + testKey, "X-Api-Key", testKey},
 		{"setup token", "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-canary", "Authorization", "Bearer sk-ant-oat01-canary"},
+		{"stored subscription", "HOME=" + home, "Authorization", "Bearer sk-ant-oat01-stored"},
 		{"gateway token", "ANTHROPIC_AUTH_TOKEN=gateway-canary", "Authorization", "Bearer gateway-canary"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -5,10 +5,12 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,8 +75,8 @@ type Report struct {
 
 // Run starts the child and waits until it and all its descendants are gone.
 // The error is nil if the child ended by itself, however it exited; otherwise
-// it is what Line returned or an *engine.Error of the classes Missing, Idle,
-// Timeout or Cancelled.
+// it is what Line returned or an *engine.Error of the classes Missing, Invalid,
+// Idle, Timeout or Cancelled.
 func (c Command) Run(ctx context.Context) (Report, error) {
 	if err := ctx.Err(); err != nil {
 		return Report{}, cancelled(ctx)
@@ -82,6 +84,9 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	path, err := LookPath(c.Args[0])
 	if err != nil {
 		return Report{}, err
+	}
+	if info, err := os.Stat(cmp.Or(c.Dir, ".")); err != nil || !info.IsDir() {
+		return Report{}, engine.Errorf(engine.Invalid, "%s is not a directory to work in", c.Dir)
 	}
 	mark := markVariable + "=" + rand.Text()
 	cmd := exec.Command(path, c.Args[1:]...)
@@ -95,7 +100,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 
 	output, err := capture(cmd)
 	if err != nil {
-		return Report{}, fmt.Errorf("open pipes for %s: %w", c.Args[0], err)
+		return Report{}, startError(c.Args[0], err)
 	}
 	child, err := start(cmd, mark)
 	output.closeWriters()
@@ -127,9 +132,14 @@ func LookPath(program string) (string, error) {
 	return path, nil
 }
 
+// startError is Missing also when a script is there and its interpreter is not.
 func startError(program string, err error) error {
+	class := engine.Invalid
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		class = engine.Missing
+	}
 	return &engine.Error{
-		Class:   engine.Missing,
+		Class:   class,
 		Message: fmt.Sprintf("%s cannot be started: %v", program, err),
 		Err:     err,
 	}

@@ -266,6 +266,15 @@ func TestProgramThatIsNotThere(t *testing.T) {
 	}
 }
 
+func TestDirectoryThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	cmd := actor("echo", &lines)
+	cmd.Dir = filepath.Join(t.TempDir(), "none")
+	_, err := cmd.Run(context.Background())
+	wantClass(t, err, engine.Invalid)
+}
+
 // pids reads the process ids among the lines.
 func pids(t *testing.T, lines []string) []int {
 	t.Helper()

@@ -1,0 +1,50 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"touchstone/agent/engine"
+)
+
+// TestHeartbeats lets a child be silent on a clock that costs no time.
+func TestHeartbeats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pieces := make(chan piece)
+		var beats []time.Duration
+		started := time.Now()
+		w := &watch{
+			Command: Command{
+				Args: []string{"model"}, Timeout: time.Hour, IdleTimeout: 70 * time.Second,
+				Line:    func([]byte) error { return nil },
+				Silence: func(since time.Duration) { beats = append(beats, since) },
+			},
+			child:  &child{exited: make(chan struct{})},
+			output: &output{pieces: pieces},
+			report: Report{Started: started},
+		}
+		go func() {
+			<-time.After(40 * time.Second)
+			pieces <- piece{data: []byte("a byte"), stderr: true}
+		}()
+		err := w.listen(context.Background())
+		var failure *engine.Error
+		if !errors.As(err, &failure) || failure.Class != engine.Idle {
+			t.Errorf("error = %v; want an idle child", err)
+		}
+		if want := []time.Duration{30 * time.Second, 30 * time.Second, 60 * time.Second}; !slices.Equal(beats, want) {
+			t.Errorf("heartbeats after a silence of %v; want %v", beats, want)
+		}
+		if elapsed := time.Since(started); elapsed != 110*time.Second {
+			t.Errorf("stopped after %s; want 70 seconds after the byte at 40", elapsed)
+		}
+		if w.report.FirstByte != 40*time.Second {
+			t.Errorf("first byte after %s", w.report.FirstByte)
+		}
+	})
+}
