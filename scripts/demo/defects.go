@@ -9,8 +9,7 @@ import (
 // script is what the scripted model plays, in the form in which it reads it.
 type script struct {
 	Defects []defect `json:"defects"`
-	// DelayMS is waited before each of the model's events, in milliseconds: just
-	// enough to follow the session in the logs.
+	// DelayMS is waited before each of the model's events, in milliseconds.
 	DelayMS int `json:"delay_ms"`
 }
 
@@ -23,9 +22,13 @@ type defect struct {
 	Finding  verdict.Finding `json:"finding"`
 }
 
+// thinking is the time, in milliseconds, that the scripted model takes for each
+// of its events: enough to see the parties take turns.
+const thinking = 60
+
 // scriptFile is the file that the scripted model is started with.
 func scriptFile() ([]byte, error) {
-	return json.MarshalIndent(script{Defects: defects, DelayMS: 5}, "", "  ")
+	return json.MarshalIndent(script{Defects: defects, DelayMS: thinking}, "", "  ")
 }
 
 // defects are all that is wrong with the pull request, as a careful reviewer
@@ -37,7 +40,7 @@ var defects = []defect{
 		Fix:      `	owner := a.user(r)`,
 		Finding: verdict.Finding{
 			Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S2",
-			Claim: "Whose notes are searched is taken from the query string, so every user can read everybody's notes.",
+			Claim: "Anyone can search anyone's notes: the query string says whose.",
 			Why: "All other requests act for the user whom the token names (`a.user(r)`). With `?owner=hubot` any known token " +
 				"searches hubot's private notes, and the README promises that everybody sees their own notes only.",
 			Verify: "`GET /search?q=milk&owner=hubot` with octocat's token finds no note of hubot's; a test says so.",
@@ -66,7 +69,7 @@ var defects = []defect{
 	}`,
 		Finding: verdict.Finding{
 			Dimension: verdict.AIAntipattern, Severity: verdict.Critical, Rule: "ai-antipattern/X2",
-			Claim: "An error of the store is swallowed and shown as an empty result with status 200.",
+			Claim: "A failing store is shown as an empty result with status 200.",
 			Why: "A broken disk looks like \"you have no such note\": the caller draws the wrong conclusion and nobody is told, " +
 				"since the error is not even logged. `a.fail` exists for this.",
 			Verify: "With an unreadable note in the store, `GET /search` answers 500 and the log holds the error, as `GET /notes` does.",
@@ -78,8 +81,8 @@ var defects = []defect{
 		Fix:      `	a.write(w, http.StatusOK, map[string]any{"notes": notes})`,
 		Finding: verdict.Finding{
 			Dimension: verdict.Impact, Severity: verdict.Critical, Rule: "impact/I2",
-			Claim: "Moving the answer into `writeNotes` renames the field of `GET /notes` from `notes` to `results`.",
-			Why: "Every client that reads `notes` sees an empty list from now on. The README still documents `{\"notes\":[…]}`, " +
+			Claim: "`GET /notes` now answers with `results` instead of `notes`.",
+			Why: "The new `writeNotes` serves both requests. Every client that reads `notes` sees an empty list from now on. The README still documents `{\"notes\":[…]}`, " +
 				"the pull request does not mention the change, and TestListShowsYourOwnNotes fails because of it.",
 			Verify: "`go test ./api` passes without a change to TestListShowsYourOwnNotes.",
 		},
@@ -98,7 +101,7 @@ var defects = []defect{
 	}`,
 		Finding: verdict.Finding{
 			Dimension: verdict.Test, Severity: verdict.Major, Rule: "test/T3",
-			Claim: "TestSearch prints the answer and compares it with nothing, so it cannot fail.",
+			Claim: "TestSearch compares the answer with nothing and cannot fail.",
 			Why: "It passes with any status and any body, also with other people's notes in it, and gives the new endpoint a " +
 				"coverage that proves nothing.",
 			Verify: "Let `search` answer with all notes of all owners: the test goes red.",
@@ -110,7 +113,7 @@ var defects = []defect{
 		Fix:      "| `GET /search`     | `?q=milk`: your notes that contain it, newest first, 20 at most |",
 		Finding: verdict.Finding{
 			Dimension: verdict.Doc, Severity: verdict.Major, Rule: "doc/D1",
-			Claim:  "The README documents the parameter `query`, but the handler reads `q`.",
+			Claim:  "The README says `query`, the handler reads `q`.",
 			Why:    "Whoever follows the README is answered with 400 and asked what to search for.",
 			Verify: "The request in the README, sent as it stands there, finds the note.",
 		},
@@ -122,8 +125,8 @@ var defects = []defect{
 		Fix: `		http.Error(w, "say what to search for: ?q=milk", http.StatusBadRequest)`,
 		Finding: verdict.Finding{
 			Dimension: verdict.Observability, Severity: verdict.Minor, Rule: "observability/O6",
-			Claim:  "A caller's mistake, a search without `q`, is logged as an error.",
-			Why:    "Errors are what somebody gets up for. Anyone can fill the log with these, and the real ones drown.",
+			Claim:  "A caller's mistake is logged as an error.",
+			Why:    "A search without `q` is nobody's emergency. Errors are what somebody gets up for. Anyone can fill the log with these, and the real ones drown.",
 			Verify: "`GET /search` answers 400 and logs nothing, as `POST /notes` does with a body that is no note.",
 		},
 	},

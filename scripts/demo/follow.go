@@ -27,8 +27,8 @@ func (d *demo) follow(ctx context.Context) (*story, error) {
 		return nil, fmt.Errorf("open the pull request: %w", err)
 	}
 	d.out.header()
-	s := &story{out: d.out, round: 1}
-	follower := client.Client{URL: d.relay}
+	s := &story{out: d.out, rounds: map[string]int{}}
+	follower := client.Client{URL: d.relay, Filter: event.Filter{Types: []string{"pull_request", "pull_request_review", "check_run"}}}
 	err := follower.Follow(ctx, "oldest", func(_ context.Context, m event.Message) error {
 		if m.Event == nil {
 			return nil

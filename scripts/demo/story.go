@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"touchstone/relay/event"
 	"touchstone/verdict"
@@ -14,8 +14,10 @@ import (
 // the timeline.
 type story struct {
 	out *timeline
-	// number is the pull request's, round the one that it is in, from 1.
-	number, round int
+	// number is the pull request's.
+	number int
+	// rounds are the rounds, from 1, that the heads belong to.
+	rounds map[string]int
 	// last is the record of the latest review; cost adds up all of them, in US
 	// dollars.
 	last verdict.Record
@@ -49,13 +51,23 @@ type payload struct {
 	RequestedReviewer struct{ Login string } `json:"requested_reviewer"`
 }
 
+// head is the commit that an event is about. A review and a check stay with
+// theirs while the branch moves on.
+func (p payload) head() string {
+	return cmp.Or(p.Review.CommitID, p.CheckRun.HeadSHA, p.PullRequest.Head.SHA)
+}
+
 // hear takes the next event. It is called for one event after the other.
 func (s *story) hear(e event.Event) error {
 	var p payload
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
 		return fmt.Errorf("read the %s event that the relay sent: %w", e.Name(), err)
 	}
-	now := step{round: s.round, sha: p.PullRequest.Head.SHA, event: e.Type + "." + e.Action, who: e.Sender}
+	now := step{sha: p.head(), event: e.Type + "." + e.Action, who: e.Sender}
+	if _, known := s.rounds[now.sha]; !known && now.sha != "" {
+		s.rounds[now.sha] = s.last.Round + 1
+	}
+	now.round = s.rounds[now.sha]
 	switch now.event {
 	case "pull_request.opened":
 		s.number = e.Number
@@ -63,10 +75,9 @@ func (s *story) hear(e event.Event) error {
 	case "pull_request.review_requested":
 		now.what = "asks " + p.RequestedReviewer.Login + " for a review"
 	case "pull_request.synchronize":
-		s.round = s.last.Round + 1
-		now.round, now.what = s.round, fmt.Sprintf("pushes a fix for %d findings", len(s.last.Ledger.Outstanding()))
+		now.what = "pushes a fix for " + plural(len(s.last.Ledger.Outstanding()), "finding")
 	case "check_run.completed":
-		now.sha, now.who = p.CheckRun.HeadSHA, "ci"
+		now.who = "ci"
 		now.what, now.style = "✗ "+p.CheckRun.Conclusion, bad
 		if p.CheckRun.Conclusion == "success" {
 			now.what, now.style = "✓ success", good
@@ -91,7 +102,6 @@ func (s *story) hear(e event.Event) error {
 
 // reviewed tells a review with its findings.
 func (s *story) reviewed(now step, p payload) {
-	now.sha = p.Review.CommitID
 	record, err := verdict.ParseRecord(p.Review.Body)
 	if err != nil {
 		now.what = "gives an opinion without a verdict"
@@ -99,7 +109,6 @@ func (s *story) reviewed(now step, p payload) {
 		return
 	}
 	s.last, s.cost = record, s.cost+record.CostUSD
-	now.round = record.Round
 	now.what, now.style = string(record.Verdict)+": "+counts(record), good
 	if record.Verdict != verdict.Approve {
 		now.style = bad
@@ -107,7 +116,7 @@ func (s *story) reviewed(now step, p payload) {
 	s.out.step(now)
 	for _, entry := range record.Ledger.Outstanding() {
 		colour := map[verdict.Severity]style{verdict.Critical: bad, verdict.Major: warn, verdict.Nit: dim}[entry.Severity]
-		s.out.detail(colour, string(entry.Severity), string(entry.Dimension), fmt.Sprintf("%s:%d", entry.Path, entry.Line), clip(entry.Claim, 80))
+		s.out.detail(colour, string(entry.Severity), string(entry.Dimension), fmt.Sprintf("%s:%d", entry.Path, entry.Line), entry.Claim)
 	}
 }
 
@@ -142,6 +151,13 @@ func counts(r verdict.Record) string {
 	return strings.Join(parts, ", ")
 }
 
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // verified counts the findings that a later round no longer found.
 func verified(r verdict.Record) int {
 	n := 0
@@ -151,12 +167,4 @@ func verified(r verdict.Record) int {
 		}
 	}
 	return n
-}
-
-// clip shortens text to at most n characters.
-func clip(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	return string([]rune(text)[:n-1]) + "…"
 }

@@ -16,7 +16,7 @@ import (
 func tell(t *testing.T, s *story, heard ...[3]string) string {
 	t.Helper()
 	var out bytes.Buffer
-	s.out, s.round = &timeline{w: &out, began: time.Now()}, 1
+	s.out, s.rounds = &timeline{w: &out, began: time.Now()}, map[string]int{}
 	for _, e := range heard {
 		err := s.hear(event.Event{Type: e[0], Action: e[1], Payload: []byte(e[2]), Repo: "acme/app", Number: 1, Sender: "octocat"})
 		if err != nil {
@@ -42,21 +42,20 @@ func review(t *testing.T, r verdict.Record) string {
 
 func TestStoryFollowsTheRounds(t *testing.T) {
 	first := verdict.Record{Verdict: verdict.RequestChanges, Head: "1111111111", Round: 1, CostUSD: 0.25}
+	found := verdict.Judgement{Complete: true}
 	for _, d := range defects {
-		first.Ledger = first.Ledger.Advance(1, []verdict.Finding{d.Finding})
+		found.Answer.Findings = append(found.Answer.Findings, d.Finding)
 	}
-	for i := range first.Ledger {
-		first.Ledger[i].Status = verdict.Open
-	}
-	second := verdict.Record{Verdict: verdict.Approve, Head: "2222222222", Round: 2, CostUSD: 0.5, Ledger: first.Ledger.Advance(2, nil)}
+	first.Ledger = first.Ledger.After(1, found)
+	second := verdict.Record{Verdict: verdict.Approve, Head: "2222222222", Round: 2, CostUSD: 0.5, Ledger: first.Ledger.After(2, verdict.Judgement{Complete: true})}
 
 	var s story
 	out := tell(t, &s,
 		[3]string{"ping", "", `{}`},
 		[3]string{"pull_request", "opened", `{"pull_request":{"title":"Add search","head":{"sha":"1111111111"}}}`},
-		[3]string{"check_run", "completed", `{"check_run":{"name":"test","conclusion":"failure","head_sha":"1111111111"}}`},
 		[3]string{"pull_request_review", "submitted", review(t, first)},
 		[3]string{"pull_request", "synchronize", `{"pull_request":{"head":{"sha":"2222222222"}}}`},
+		[3]string{"check_run", "completed", `{"check_run":{"name":"test","conclusion":"failure","head_sha":"1111111111"}}`},
 		[3]string{"pull_request_review", "submitted", review(t, second)},
 		[3]string{"pull_request", "closed", `{"pull_request":{"merged":true,"merge_commit_sha":"3333333333","head":{"sha":"2222222222"}}}`},
 	)
@@ -66,6 +65,11 @@ func TestStoryFollowsTheRounds(t *testing.T) {
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the story lacks %q:\n%s", want, out)
+		}
+	}
+	for _, line := range strings.Split(out, "\n") {
+		if strings.Contains(line, "✗ failure") && !strings.Contains(line, "    1  1111111") {
+			t.Errorf("the check of the first head is not told of it: %q", line)
 		}
 	}
 	if s.merge != "3333333333" || s.stuck != "" || s.number != 1 || s.last.Round != 2 || s.cost != 0.75 {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mattn/go-colorable"
 	"golang.org/x/term"
@@ -28,20 +29,27 @@ const (
 type timeline struct {
 	w      io.Writer
 	colour bool
-	began  time.Time
+	// width is the terminal's, in characters; 0 where there is none to keep to.
+	width int
+	began time.Time
 }
 
 // newTimeline writes to standard output, in colour if that is a terminal and
 // its user has nothing against it (https://no-color.org).
 func newTimeline() *timeline {
-	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-	return &timeline{w: colorable.NewColorableStdout(), colour: colour, began: time.Now()}
+	t := &timeline{w: colorable.NewColorableStdout(), began: time.Now()}
+	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
+		t.colour = os.Getenv("NO_COLOR") == ""
+		// A terminal that does not tell its width is one to write whole lines to.
+		t.width, _, _ = term.GetSize(out)
+	}
+	return t
 }
 
 // paint writes text in a style, padded to width first so that columns stay
 // aligned.
 func (t *timeline) paint(s style, width int, text string) string {
-	if pad := width - len([]rune(text)); pad > 0 {
+	if pad := width - utf8.RuneCountInString(text); pad > 0 {
 		text += strings.Repeat(" ", pad)
 	}
 	if !t.colour || s == plain {
@@ -81,14 +89,27 @@ func (t *timeline) step(s step) {
 		t.paint(cyan, 7, short(s.sha)), t.paint(dim, 29, s.event), t.paint(bold, 8, s.who), t.paint(s.style, 0, s.what))
 }
 
-// detail is a line that belongs to the step above it.
+// detail is a line that belongs to the step above it. What does not fit the
+// terminal is left out, since the review has it all.
 func (t *timeline) detail(s style, mark, kind, where, text string) {
-	fmt.Fprintf(t.w, "  %24s%s  %s %s  %s\n", "", t.paint(s, 8, mark), t.paint(plain, 14, kind), t.paint(dim, 20, where), text)
+	before := fmt.Sprintf("%16s%-9s %-14s %-22s ", "", mark, kind, where)
+	if room := t.width - utf8.RuneCountInString(before) - 1; t.width > 0 {
+		text = clip(text, max(room, 0))
+	}
+	fmt.Fprintf(t.w, "%16s%s %-14s %s %s\n", "", t.paint(s, 9, mark), kind, t.paint(dim, 22, where), text)
 }
 
 // line ends the output or says something outside the columns.
 func (t *timeline) line(format string, args ...any) {
 	fmt.Fprintf(t.w, format+"\n", args...)
+}
+
+// clip shortens text to at most n characters.
+func clip(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:max(n-1, 0)]) + "…"
 }
 
 func short(sha string) string { return sha[:min(len(sha), 7)] }
