@@ -29,7 +29,7 @@ type PullRequest struct {
 	Checks    []Check   // check runs and commit statuses of Head.SHA
 
 	Mergeable Mergeable
-	Behind    bool   // the branch has to be brought up to date with its base before a merge
+	Behind    bool   // the base's protection wants it merged in first; GitHub says so only once nothing else blocks
 	MergeSHA  string // the commit that merged it, empty before
 
 	UpdatedAt        time.Time

@@ -1,0 +1,515 @@
+package forge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-github/v66/github"
+
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/contract"
+)
+
+const (
+	octocat = "octocat" // opens pull requests
+	hubot   = "hubot"   // reviews them
+	ci      = "ci"      // an app, reports checks
+)
+
+var app = forge.Repo{Owner: "acme", Name: "app"}
+
+// world is a GitHub on loopback that serves acme/app to one test, held to GitHub's own descriptions.
+type world struct {
+	*githubsim.Sim
+	t   *testing.T
+	url string
+}
+
+func start(t *testing.T, opts githubsim.RepoOptions) *world {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, url: "http://" + ln.Addr().String()}
+	users := []githubsim.User{
+		{Login: octocat, Token: "token-of-octocat"}, {Login: hubot, Token: "token-of-hubot"}, {Login: ci, Token: "token-of-ci", App: true},
+	}
+	if w.Sim, err = githubsim.New(githubsim.Config{Dir: t.TempDir(), URL: w.url, Users: users}); err != nil {
+		t.Fatal(err)
+	}
+	opts.Owner, opts.Name = app.Owner, app.Name
+	opts.Files = map[string]string{"main.go": "package main\n\nfunc main() {}\n"}
+	if err := w.CreateRepo(t.Context(), opts); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	server := &http.Server{Handler: contract.Wrap(t, w.Handler())}
+	ended := make(chan error, 2)
+	go func() { ended <- server.Serve(ln) }()
+	go func() { ended <- w.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		<-ended
+	})
+	return w
+}
+
+// as is the package under test, signed in as login.
+func (w *world) as(login string) *forge.Client {
+	w.t.Helper()
+	c, err := forge.New(forge.Config{APIURL: w.url, Token: "token-of-" + login, Version: "test"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// raw does what the package under test does not: open pull requests, report checks.
+func (w *world) raw(login string) *github.Client {
+	w.t.Helper()
+	c, err := github.NewClient(nil).WithAuthToken("token-of-"+login).WithEnterpriseURLs(w.url, w.url)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// commit puts files onto a branch and returns the commit.
+func (w *world) commit(branch string, files map[string]string) string {
+	w.t.Helper()
+	sha, err := w.Commit(w.t.Context(), octocat, app.String(), branch, "Change "+branch, files)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return sha
+}
+
+// open opens a pull request from a new branch, and waits until GitHub knows whether it merges.
+func (w *world) open(branch string) (forge.Ref, string) {
+	w.t.Helper()
+	sha := w.commit(branch, map[string]string{branch + ".go": "package main\n\nvar (\n\ta = 1\n\tb = 2\n)\n"})
+	pr, _, err := w.raw(octocat).PullRequests.Create(w.t.Context(), app.Owner, app.Name, &github.NewPullRequest{
+		Title: github.String("Add " + branch), Head: &branch, Base: github.String("main"), Body: github.String("Because."),
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.settle()
+	return forge.Ref{Repo: app, Number: pr.GetNumber()}, sha
+}
+
+func (w *world) settle() {
+	w.t.Helper()
+	if err := w.Settle(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) read(ref forge.Ref) forge.PullRequest {
+	w.t.Helper()
+	pr, err := w.as(hubot).PullRequest(w.t.Context(), ref)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return pr
+}
+
+func (w *world) post(ref forge.Ref, sha, event, body string, comments ...forge.ReviewComment) (forge.Posted, error) {
+	return forge.NewPoster(w.as(hubot)).PostReview(w.t.Context(), ref, forge.Review{SHA: sha, Event: event, Body: body, Comments: comments})
+}
+
+func (w *world) check(name, sha, status, conclusion string, output *github.CheckRunOutput) {
+	w.t.Helper()
+	options := github.CreateCheckRunOptions{Name: name, HeadSHA: sha, Status: &status, Output: output, DetailsURL: github.String("https://ci.example.com/1")}
+	if conclusion != "" {
+		options.Conclusion = &conclusion
+	}
+	if _, _, err := w.raw(ci).Checks.CreateCheckRun(w.t.Context(), app.Owner, app.Name, options); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) status(context, sha, state string) {
+	w.t.Helper()
+	if _, _, err := w.raw(octocat).Repositories.CreateStatus(w.t.Context(), app.Owner, app.Name, sha, &github.RepoStatus{
+		Context: &context, State: &state, Description: github.String("it said " + state),
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestPullRequestIsReadWhole(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {RequiredChecks: []string{"build"}}}})
+	ref, sha := w.open("topic")
+	if _, _, err := w.raw(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
+		t.Fatal(err)
+	}
+	speaker := forge.NewSpeaker(w.as(octocat))
+	if err := speaker.AddLabel(t.Context(), ref, "needs-human"); err != nil {
+		t.Fatal(err)
+	}
+	said, err := speaker.Comment(t.Context(), ref, "Please look.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.check("build", sha, "completed", "failure", &github.CheckRunOutput{Title: github.String("2 tests failed"), Summary: github.String("…")})
+	w.check("slow", sha, "in_progress", "", nil)
+	w.status("lint", sha, "success")
+	base := w.commit("main", map[string]string{"other.go": "package main\n"})
+	w.settle()
+
+	pr := w.read(ref)
+	if pr.Ref != ref || pr.Title != "Add topic" || pr.Body != "Because." || pr.Author != (forge.User{Login: octocat}) || pr.ID == "" || !strings.HasSuffix(pr.URL, "/acme/app/pull/1") {
+		t.Errorf("described as %q, %q, %q, %q by %+v", pr.ID, pr.Title, pr.Body, pr.URL, pr.Author)
+	}
+	if !pr.Open || pr.Merged || pr.Draft || pr.Fork || pr.InQueue || pr.MergeSHA != "" || pr.Mergeable != forge.MergeableClean {
+		t.Errorf("open %t, merged %t as %q, draft %t, fork %t, mergeable %s", pr.Open, pr.Merged, pr.MergeSHA, pr.Draft, pr.Fork, pr.Mergeable)
+	}
+	if want := (forge.Branch{Repo: app, Name: "topic", SHA: sha}); pr.Head != want {
+		t.Errorf("head %+v; want %+v", pr.Head, want)
+	}
+	if want := (forge.Branch{Repo: app, Name: "main", SHA: base}); pr.Base != want {
+		t.Errorf("base %+v; want %+v, the branch's tip", pr.Base, want)
+	}
+	if !slices.Equal(pr.Labels, []string{"needs-human"}) || !slices.Equal(pr.Requested, []string{hubot}) || pr.Viewer != hubot || !pr.ViewerPermission.CanWrite() {
+		t.Errorf("labels %q, requested %q, viewer %s who may %s", pr.Labels, pr.Requested, pr.Viewer, pr.ViewerPermission)
+	}
+	if len(pr.Comments) != 1 || pr.Comments[0].Body != "Please look." || pr.Comments[0].Author.Login != octocat || pr.Comments[0].URL != said || pr.Comments[0].EditedAt != nil || pr.Comments[0].CreatedAt.IsZero() {
+		t.Errorf("comments %+v", pr.Comments)
+	}
+	slices.SortFunc(pr.Checks, func(a, b forge.Check) int { return strings.Compare(a.Name, b.Name) })
+	for i := range pr.Checks {
+		pr.Checks[i].App = strings.TrimSuffix(pr.Checks[i].App, "[bot]")
+	}
+	want := []forge.Check{
+		{Name: "build", App: ci, Kind: forge.CheckRun, State: forge.CheckFailure, Required: true, URL: "https://ci.example.com/1", Summary: "2 tests failed"},
+		{Name: "lint", Kind: forge.Status, State: forge.CheckSuccess, Summary: "it said success"},
+		{Name: "slow", App: ci, Kind: forge.CheckRun, State: forge.CheckPending, URL: "https://ci.example.com/1"},
+	}
+	if !reflect.DeepEqual(pr.Checks, want) {
+		t.Errorf("checks %+v\nwant   %+v", pr.Checks, want)
+	}
+	if err := speaker.RemoveLabel(t.Context(), ref, "needs-human"); err != nil {
+		t.Fatal(err)
+	}
+	if err := speaker.RemoveLabel(t.Context(), ref, "needs-human"); err != nil {
+		t.Errorf("taking off a label that is not there: %v", err)
+	}
+	if pr := w.read(ref); len(pr.Labels) != 0 {
+		t.Errorf("labels %q", pr.Labels)
+	}
+}
+
+func TestMergeableIsUnknownWhileGitHubComputes(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	ref, _ := w.open("topic")
+	w.SetFaults(githubsim.Faults{NullMergeable: 1})
+	if pr := w.read(ref); pr.Mergeable != forge.MergeableUnknown {
+		t.Errorf("mergeable is %s; want unknown", pr.Mergeable)
+	}
+	w.commit("main", map[string]string{"topic.go": "package other\n"})
+	w.settle()
+	if pr := w.read(ref); pr.Mergeable != forge.MergeableConflicting {
+		t.Errorf("mergeable is %s; want conflicting", pr.Mergeable)
+	}
+}
+
+func TestBehind(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {Strict: true}}})
+	ref, _ := w.open("topic")
+	if pr := w.read(ref); pr.Behind {
+		t.Error("behind a base that has not moved")
+	}
+	w.commit("main", map[string]string{"other.go": "package main\n"})
+	w.settle()
+	if pr := w.read(ref); !pr.Behind || pr.Mergeable != forge.MergeableClean {
+		t.Errorf("behind %t, mergeable %s after the base moved; want true and clean", pr.Behind, pr.Mergeable)
+	}
+}
+
+func TestReviews(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	ref, sha := w.open("topic")
+	first, err := w.post(ref, sha, forge.RequestChanges, "Not yet.",
+		forge.ReviewComment{Path: "topic.go", Line: 4, Body: "Why 1?"},
+		forge.ReviewComment{Path: "topic.go", StartLine: 4, Line: 5, Body: "Why these?"})
+	if err != nil || first.Kept != 2 || first.ID == 0 || first.URL == "" {
+		t.Fatalf("posted %+v, %v; want both comments kept", first, err)
+	}
+	remarks, err := w.as(octocat).ReviewRemarks(t.Context(), ref, first.ID)
+	if err != nil || len(remarks) != 2 || remarks[0].Path != "topic.go" || remarks[0].Line != 4 || remarks[0].Body != "Why 1?" || remarks[1].Line != 5 {
+		t.Errorf("remarks %+v, %v", remarks, err)
+	}
+	second := w.commit("topic", map[string]string{"topic.go": "package main\n"})
+	w.settle()
+	if _, err := w.post(ref, second, forge.Approve, "Now it is."); err != nil {
+		t.Fatal(err)
+	}
+
+	pr := w.read(ref)
+	if len(pr.Reviews) != 2 || pr.Head.SHA != second {
+		t.Fatalf("head %s, reviews %+v; want both at %s", pr.Head.SHA, pr.Reviews, second)
+	}
+	for i, want := range []forge.SubmittedReview{
+		{ID: first.ID, State: forge.ChangesRequested, Body: "Not yet.", SHA: sha, URL: first.URL},
+		{State: forge.Approved, Body: "Now it is.", SHA: second},
+	} {
+		got := pr.Reviews[i]
+		if got.State != want.State || got.Body != want.Body || got.SHA != want.SHA || got.Author.Login != hubot || got.SubmittedAt.IsZero() || got.EditedAt != nil {
+			t.Errorf("review %d is %+v; want %+v", i, got, want)
+		}
+		if want.ID != 0 && (got.ID != want.ID || got.URL != want.URL) {
+			t.Errorf("review %d is %+v; want %+v", i, got, want)
+		}
+	}
+}
+
+func TestReviewsThatGitHubRefuses(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	ref, sha := w.open("topic")
+	if _, err := w.post(ref, sha, forge.RequestChanges, "Look:",
+		forge.ReviewComment{Path: "topic.go", Line: 4, Body: "fine"},
+		forge.ReviewComment{Path: "main.go", Line: 400, Body: "no such line"}); !errors.Is(err, forge.ErrBadAnchor) {
+		t.Errorf("a line outside the diff: %v", err)
+	}
+	own := forge.NewPoster(w.as(octocat))
+	for _, event := range []string{forge.Approve, forge.RequestChanges} {
+		if _, err := own.PostReview(t.Context(), ref, forge.Review{SHA: sha, Event: event, Body: "I like it."}); !errors.Is(err, forge.ErrSelfReview) || !strings.Contains(err.Error(), "two different accounts") {
+			t.Errorf("%s of one's own: %v", event, err)
+		}
+	}
+	if pr := w.read(ref); len(pr.Reviews) != 0 {
+		t.Errorf("reviews %+v; want none after refusals", pr.Reviews)
+	}
+}
+
+func TestSquash(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {Approvals: 1}}})
+	ref, old := w.open("topic")
+	sha := w.commit("topic", map[string]string{"more.go": "package main\n"})
+	w.settle()
+	merger := forge.NewMerger(w.as(octocat))
+	squash := func(sha string) (string, error) {
+		return merger.Squash(t.Context(), ref, forge.SquashRequest{SHA: sha, Title: "Add topic (#1)", Body: "All of it."})
+	}
+	if _, err := squash(sha); !errors.Is(err, forge.ErrApprovalRequired) {
+		t.Errorf("without an approval: %v", err)
+	}
+	if _, err := w.post(ref, sha, forge.Approve, "Good."); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := squash(old); !errors.Is(err, forge.ErrHeadMoved) {
+		t.Errorf("of an older head: %v", err)
+	}
+	w.SetFaults(githubsim.Faults{MoveBase: 1})
+	if _, err := squash(sha); !errors.Is(err, forge.ErrBaseMoved) {
+		t.Errorf("while the base moves: %v", err)
+	}
+	w.settle()
+	merged, err := squash(sha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr := w.read(ref)
+	if !pr.Merged || pr.Open || pr.MergeSHA != merged || pr.Base.SHA != merged {
+		t.Errorf("merged as %s; the pull request says merged %t, open %t, as %s, base %+v", merged, pr.Merged, pr.Open, pr.MergeSHA, pr.Base)
+	}
+	commit, _, err := w.raw(octocat).Git.GetCommit(t.Context(), app.Owner, app.Name, merged)
+	if err != nil || strings.TrimSpace(commit.GetMessage()) != "Add topic (#1)\n\nAll of it." {
+		t.Errorf("message %q, %v", commit.GetMessage(), err)
+	}
+	if _, err := squash(sha); !errors.Is(err, forge.ErrNotMergeable) {
+		t.Errorf("twice: %v", err)
+	}
+}
+
+func TestALostAnswerOfAWriteIsNotRepeated(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	ref, sha := w.open("topic")
+	var posts atomic.Int32
+	w.Intercept(func(login string, r *http.Request) githubsim.Fault {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/reviews") {
+			posts.Add(1)
+			return githubsim.Fault{Drop: githubsim.DropAfter}
+		}
+		return githubsim.Fault{}
+	})
+	if _, err := w.post(ref, sha, forge.Approve, "Good."); !errors.Is(err, forge.ErrUnavailable) {
+		t.Errorf("error %v; want ErrUnavailable", err)
+	}
+	if pr := w.read(ref); len(pr.Reviews) != 1 || posts.Load() != 1 {
+		t.Errorf("sent %d times, %d reviews; want one and one", posts.Load(), len(pr.Reviews))
+	}
+}
+
+func TestLongListsAreReadToTheEnd(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	ref, sha := w.open("topic")
+	speaker := forge.NewSpeaker(w.as(octocat))
+	for i := range 120 {
+		if _, err := speaker.Comment(t.Context(), ref, fmt.Sprintf("comment %d", i)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.post(ref, sha, forge.RequestChanges, fmt.Sprintf("review %d", i)); err != nil {
+			t.Fatal(err)
+		}
+		w.status(fmt.Sprintf("status %d", i), sha, "success")
+	}
+	pr := w.read(ref)
+	if len(pr.Comments) != 120 || len(pr.Reviews) != 120 || len(pr.Checks) != 120 {
+		t.Fatalf("%d comments, %d reviews, %d checks; want 120 of each", len(pr.Comments), len(pr.Reviews), len(pr.Checks))
+	}
+	names := map[string]bool{}
+	for i := range 120 {
+		if pr.Comments[i].Body != fmt.Sprintf("comment %d", i) || pr.Reviews[i].Body != fmt.Sprintf("review %d", i) {
+			t.Fatalf("at %d: %q, %q; want the oldest first", i, pr.Comments[i].Body, pr.Reviews[i].Body)
+		}
+		names[pr.Checks[i].Name] = true
+	}
+	if len(names) != 120 {
+		t.Errorf("%d different checks; want 120", len(names))
+	}
+}
+
+// TestAPushBetweenTwoPages: reviews of one head and checks of another must never be read as one state.
+func TestAPushBetweenTwoPages(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	ref, _ := w.open("topic")
+	speaker := forge.NewSpeaker(w.as(octocat))
+	for range 60 {
+		if _, err := speaker.Comment(t.Context(), ref, "one more"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var pages atomic.Int32
+	var newest atomic.Value
+	w.Intercept(func(login string, r *http.Request) githubsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/graphql") && pages.Add(1) == 2 {
+			newest.Store(w.commit("topic", map[string]string{"late.go": "package main\n"}))
+			w.status("build", newest.Load().(string), "failure")
+		}
+		return githubsim.Fault{}
+	})
+	pr := w.read(ref)
+	if pages.Load() < 4 || pr.Head.SHA != newest.Load() || len(pr.Comments) != 60 || len(pr.Checks) != 1 || pr.Checks[0].State != forge.CheckFailure {
+		t.Errorf("%d pages: head %s, %d comments, checks %+v; want all of %s, read anew", pages.Load(), pr.Head.SHA, len(pr.Comments), pr.Checks, newest.Load())
+	}
+}
+
+func TestOpenPullRequests(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	var heads []string
+	for i := range 53 {
+		_, sha := w.open(fmt.Sprintf("topic-%d", i))
+		heads = append(heads, sha)
+	}
+	if _, _, err := w.raw(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, 53, github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.raw(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 7, &github.PullRequest{State: github.String("closed")}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.as(hubot).OpenPullRequests(t.Context(), app)
+	if err != nil || len(list) != 52 {
+		t.Fatalf("%d open, %v; want 52", len(list), err)
+	}
+	for _, pr := range list {
+		if pr.Number == 7 || pr.Repo != app || pr.HeadSHA != heads[pr.Number-1] || pr.Author.Login != octocat || pr.Draft || time.Since(pr.UpdatedAt) > time.Hour {
+			t.Errorf("listed %s at %s by %s, draft %t, updated %s", pr, pr.HeadSHA, pr.Author.Login, pr.Draft, pr.UpdatedAt)
+		}
+	}
+	if first := list[0]; first.Number != 53 || first.Title != "Add topic-52" || !slices.Equal(first.Requested, []string{hubot}) {
+		t.Errorf("the newest is %s, %q, asking %q", first, first.Title, first.Requested)
+	}
+}
+
+func TestFailedChecks(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	_, sha := w.open("topic")
+	long := strings.Repeat("ok\n", 20000) + "FAIL: TestSum"
+	w.check("test", sha, "completed", "failure", &github.CheckRunOutput{Title: github.String("1 failed"), Summary: github.String("TestSum"), Text: &long})
+	w.check("vet", sha, "completed", "success", nil)
+	w.check("slow", sha, "queued", "", nil)
+	w.check("late", sha, "completed", "timed_out", nil)
+	w.check("off", sha, "completed", "cancelled", nil)
+	w.status("deploy", sha, "error")
+	w.status("lint", sha, "success")
+	failed, err := w.as(octocat).FailedChecks(t.Context(), app, sha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]forge.FailedCheck{}
+	for _, check := range failed {
+		byName[check.Name] = check
+	}
+	if len(failed) != 3 || byName["late"].Name == "" || byName["deploy"].Summary != "it said error" {
+		t.Errorf("failed %+v; want test, late and deploy", failed)
+	}
+	if check := byName["test"]; check.Summary != "1 failed\nTestSum" || !strings.HasSuffix(check.Text, "FAIL: TestSum") || len(check.Text) > 64<<10 {
+		t.Errorf("test says %q and %d bytes", check.Summary, len(check.Text))
+	}
+}
+
+func TestWhoAndWhat(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{Private: true, Permissions: map[string]string{octocat: "write", hubot: "read"}})
+	ref, sha := w.open("topic")
+	c := w.as(octocat)
+	if login, err := c.Viewer(t.Context()); err != nil || login != octocat {
+		t.Errorf("viewer %q, %v", login, err)
+	}
+	if head, err := c.HeadSHA(t.Context(), ref); err != nil || head != sha {
+		t.Errorf("head %q, %v; want %s", head, err, sha)
+	}
+	for login, may := range map[string]bool{octocat: true, hubot: false, ci: false} {
+		if p, err := c.Permission(t.Context(), app, login); err != nil || p.CanWrite() != may {
+			t.Errorf("%s may %q, %v; want write access: %t", login, p, err, may)
+		}
+	}
+	if _, err := c.PullRequest(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a pull request that is not there: %v", err)
+	}
+	if _, err := c.HeadSHA(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("the head of one that is not there: %v", err)
+	}
+	if _, err := c.OpenPullRequests(t.Context(), forge.Repo{Owner: "acme", Name: "none"}); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a repository that is not there: %v", err)
+	}
+	if _, err := w.as("nobody").Viewer(t.Context()); !errors.Is(err, forge.ErrUnauthorized) {
+		t.Errorf("an unknown token: %v", err)
+	}
+}
+
+func TestGitTakesTheRemote(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err) // the simulator needs it too
+	}
+	w := start(t, githubsim.RepoOptions{Private: true, Permissions: map[string]string{octocat: "write"}})
+	_, sha := w.open("topic")
+	url, authorization := w.as(octocat).Remote(app)
+	cmd := exec.Command(git, "ls-remote", url, "refs/pull/1/head")
+	cmd.Env = []string{
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "HOME=" + t.TempDir(),
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http." + url + ".extraHeader", "GIT_CONFIG_VALUE_0=Authorization: " + authorization,
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), sha) {
+		t.Errorf("%s, %v; want %s", out, err, sha)
+	}
+}
