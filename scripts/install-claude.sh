@@ -12,8 +12,10 @@ if [ "$("$claude" --version 2>/dev/null || true)" = "$version (Claude Code)" ]; 
 	exit 0
 fi
 if ! command -v npm >/dev/null; then
-	echo "install-claude: npm is not on PATH; install Node.js, or set TOUCHSTONE_CLAUDE to a claude binary" >&2
-	exit 1
+	echo "install-claude: npm is not on PATH, so the tests of the real claude will be skipped; install Node.js, or set TOUCHSTONE_CLAUDE to a claude binary" >&2
+	# Where every test has to run, this is a failure.
+	[ "${CI:-}" != true ]
+	exit
 fi
 mkdir -p "$root/.tools"
 npm install --prefix "$root/.tools" --no-audit --no-fund --no-save --loglevel=error \

@@ -63,7 +63,8 @@ type Request struct {
 	Role Role
 	// Dir is the session's working directory, normally a worktree.
 	Dir string
-	// ReadDirs are more directories the session may read.
+	// ReadDirs are more directories a reviewer may read. An author has none,
+	// since what a CLI lets it read besides its worktree it may let it edit.
 	ReadDirs []string
 	// Instructions are the standing orders of the role; the session sees no
 	// others, neither this user's own nor the checkout's.
@@ -90,6 +91,10 @@ func (r Request) Bounded() (Request, error) {
 	switch {
 	case r.Role != Reviewer && r.Role != Author:
 		return r, fmt.Errorf("role %q is neither %s nor %s", r.Role, Reviewer, Author)
+	case r.Role == Author && len(r.ReadDirs) > 0:
+		return r, fmt.Errorf("an author works in one directory, and may read no other")
+	case r.Role == Reviewer && len(r.Allow) > 0:
+		return r, fmt.Errorf("a reviewer has no shell to allow commands in")
 	case r.Dir == "":
 		return r, fmt.Errorf("a session needs a directory to work in")
 	case strings.TrimSpace(r.Prompt) == "":

@@ -39,9 +39,6 @@ func arguments(req engine.Request) ([]string, error) {
 		}
 	}
 	if req.Role == engine.Reviewer {
-		if len(req.Allow) > 0 {
-			return nil, fmt.Errorf("a reviewer has no shell to allow commands in")
-		}
 		return append(args, "--permission-mode", "default", "--tools", "Read,Grep,Glob"), nil
 	}
 	args = append(args, "--permission-mode", "acceptEdits", "--tools", "Read,Grep,Glob,Edit,Write,Bash")

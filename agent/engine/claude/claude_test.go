@@ -151,6 +151,7 @@ func TestRequestsThatCannotRun(t *testing.T) {
 		"no prompt":               {Role: engine.Reviewer, Dir: dir, Prompt: " \n"},
 		"too long a prompt":       {Role: engine.Reviewer, Dir: dir, Prompt: strings.Repeat("x", engine.MaxPrompt+1)},
 		"reviewer with a shell":   {Role: engine.Reviewer, Dir: dir, Prompt: "x", Allow: []string{"go test *"}},
+		"author who reads more":   {Role: engine.Author, Dir: dir, Prompt: "x", ReadDirs: []string{dir}},
 		"model like an option":    {Role: engine.Reviewer, Dir: dir, Prompt: "x", Model: "--dangerously-skip-permissions"},
 		"pattern that breaks out": {Role: engine.Author, Dir: dir, Prompt: "x", Allow: []string{"go test) Bash(*"}},
 	} {
