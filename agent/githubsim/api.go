@@ -84,7 +84,8 @@ func (s *Sim) route(run endpoint) http.HandlerFunc {
 			writeRefusal(w, refuse(http.StatusRequestEntityTooLarge, "Request body is too large"))
 			return
 		}
-		c := &call{sim: s, ctx: r.Context(), r: r, body: body, user: signedIn(r)}
+		// GitHub finishes what it has begun, even if nobody waits for the answer.
+		c := &call{sim: s, ctx: context.WithoutCancel(r.Context()), r: r, body: body, user: signedIn(r)}
 		out, err := s.locked(c, run)
 		if err != nil {
 			writeRefusal(w, err)

@@ -2,21 +2,26 @@ package githubsim
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 	"time"
 )
 
 // suite finds or makes the check suite of an app for a commit.
-func (s *Sim) suite(r *repo, sha, branch string, app *account) *checkSuite {
+func (s *Sim) suite(ctx context.Context, r *repo, sha, branch string, app *account) (*checkSuite, error) {
 	for _, cs := range r.suites {
 		if cs.sha == sha && cs.app == app {
-			return cs
+			return cs, nil
 		}
 	}
-	cs := &checkSuite{id: s.id(), sha: sha, branch: branch, app: app, created: now(), updated: now()}
+	commits, err := r.git.log(ctx, "-n", "1", sha)
+	if err != nil {
+		return nil, err
+	}
+	cs := &checkSuite{id: s.id(), sha: sha, commit: commits[0], branch: branch, app: app, created: now(), updated: now()}
 	r.suites = append(r.suites, cs)
-	return cs
+	return cs, nil
 }
 
 // runs returns the check runs of a commit, the oldest first.
@@ -132,8 +137,12 @@ func (c *call) createCheckRun() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	run := &checkRun{id: c.sim.id(), suite: c.sim.suite(c.repo, sha, "", c.user), name: in.Name, status: "queued", started: now()}
-	run.suite.runs = append(run.suite.runs, run)
+	cs, err := c.sim.suite(c.ctx, c.repo, sha, "", c.user)
+	if err != nil {
+		return reply{}, err
+	}
+	run := &checkRun{id: c.sim.id(), suite: cs, name: in.Name, status: "queued", started: now()}
+	cs.runs = append(cs.runs, run)
 	c.sim.emitCheckRun(c.repo, c.user, run, "created")
 	c.fillCheckRun(run, in)
 	return created(c.renderCheckRun(run))

@@ -1,8 +1,7 @@
 package githubsim
 
-import "time"
-
-// ciApp is the GitHub App behind the simulator's own checks.
+// renderApp is the GitHub App behind a check; without one it is the simulator's
+// own CI, which passes for GitHub Actions.
 func (s *Sim) renderApp(app *account) object {
 	slug, id := "github-actions", int64(15368)
 	owner := s.renderOwner("github", 9919, "Organization")
@@ -42,10 +41,7 @@ func (s *Sim) renderSuite(r *repo, cs *checkSuite) object {
 		"status": cs.status(), "conclusion": orNull(cs.conclusion()), "url": self, "before": zeroSHA, "after": cs.sha,
 		"created_at": stamp(cs.created), "updated_at": stamp(cs.updated), "app": s.renderApp(cs.app),
 		"pull_requests": s.suitePulls(r, cs), "latest_check_runs_count": len(cs.runs), "check_runs_url": self + "/check-runs",
-		"head_commit": object{
-			"id": cs.sha, "tree_id": cs.sha, "message": "", "timestamp": cs.created.Format(time.RFC3339),
-			"author": object{"name": "", "email": ""}, "committer": object{"name": "", "email": ""},
-		},
+		"head_commit": s.renderSimpleCommit(r, cs.commit),
 	}
 }
 
@@ -72,7 +68,7 @@ func (s *Sim) renderStatus(r *repo, st *status) object {
 		"description": orNull(st.description), "target_url": orNull(st.targetURL),
 		"avatar_url": s.url + "/avatars/" + st.creator.Login,
 		"url":        s.api("/repos/%s/statuses/%s", r.fullName(), st.sha),
-		"created_at": st.created.Format(time.RFC3339), "updated_at": st.created.Format(time.RFC3339),
+		"created_at": stamp(st.created), "updated_at": stamp(st.created),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 )
 
 // CIName is the name of the check run that Config.CI decides.
@@ -22,12 +23,15 @@ type CIResult struct {
 const maxLog = 65_535
 
 // startCI begins the check run of a new head, once for each commit.
-func (s *Sim) startCI(p *pull) {
+func (s *Sim) startCI(ctx context.Context, p *pull) error {
 	r, sha := p.repo, p.headSHA
-	if s.cfg.CI == nil || len(r.runs(sha)) > 0 {
-		return
+	if s.cfg.CI == nil || slices.ContainsFunc(r.runs(sha), func(run *checkRun) bool { return run.name == CIName }) {
+		return nil
 	}
-	cs := s.suite(r, sha, p.headRef, nil)
+	cs, err := s.suite(ctx, r, sha, p.headRef, nil)
+	if err != nil {
+		return err
+	}
 	run := &checkRun{id: s.id(), suite: cs, name: CIName, status: "queued", started: now()}
 	cs.runs = append(cs.runs, run)
 	s.emitSuite(r, p.author, cs, "requested")
@@ -49,6 +53,7 @@ func (s *Sim) startCI(p *pull) {
 		run.title, run.summary, run.text = CIName+": "+result.Conclusion, result.Summary, tail(result.Log, maxLog)
 		s.complete(r, by, run, result.Conclusion)
 	})
+	return nil
 }
 
 // runCI checks the commit out and lets Config.CI judge it.

@@ -3,6 +3,7 @@ package githubsim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -98,6 +99,22 @@ func (g gitRepo) diff(ctx context.Context, from, to string) ([]file, error) {
 		}
 	}
 	return files, nil
+}
+
+// changed puts the files that a commit added, removed and modified into out.
+func (g gitRepo) changed(ctx context.Context, sha string, out object) error {
+	text, err := g.run(ctx, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-status", sha)
+	if err != nil {
+		return err
+	}
+	lists := map[string][]string{"A": {}, "D": {}, "M": {}}
+	for pair := range slices.Chunk(strings.Split(strings.TrimRight(text, "\x00"), "\x00"), 2) {
+		if len(pair) == 2 {
+			lists[pair[0]] = append(lists[pair[0]], pair[1])
+		}
+	}
+	out["added"], out["removed"], out["modified"] = lists["A"], lists["D"], lists["M"]
+	return nil
 }
 
 // parseRaw reads --raw -z records followed by as many --numstat -z ones.

@@ -2,6 +2,8 @@ package githubsim
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"time"
 )
@@ -53,6 +55,15 @@ type Faults struct {
 	FailLogin         string `json:"fail_login"`
 	FailStatus        int    `json:"fail_status"`
 	FailRetryAfterSec int    `json:"fail_retry_after_sec"`
+}
+
+// ReadFaults reads faults from JSON; an unknown key is an error that names it.
+func ReadFaults(from io.Reader) (Faults, error) {
+	var f Faults
+	dec := json.NewDecoder(from)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&f)
+	return f, err
 }
 
 // SetFaults replaces the faults.

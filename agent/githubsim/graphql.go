@@ -95,7 +95,7 @@ func notFound(format string, args ...any) error {
 func (c *call) repoNode(r *repo) node {
 	return &graphql.Object{Type: "Repository", Fields: fields{
 		"id": nodeID("R", r.id), "databaseId": r.id, "name": r.name, "nameWithOwner": r.fullName(),
-		"url": c.sim.url + "/" + r.fullName(), "isArchived": false, "isFork": r.parent != nil, "isPrivate": r.private,
+		"url": c.sim.url + "/" + r.fullName(), "isArchived": r.archived, "isFork": r.parent != nil, "isPrivate": r.private,
 		"viewerPermission": strings.ToUpper(r.permission(c.user)),
 		"defaultBranchRef": field(func() any { return c.refNode(r, r.defaultBranch) }),
 		"pullRequest": graphql.Resolver(func(a args) (any, error) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"encoding/json"
-	"io"
 	"maps"
 	"net/http"
 	"strconv"
@@ -186,11 +185,7 @@ func (w *heldResponse) sendTo(to http.ResponseWriter) {
 
 func (s *Sim) serveFaults(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPut || r.Method == http.MethodPost {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-		var faults Faults
-		if err == nil {
-			err = json.Unmarshal(body, &faults)
-		}
+		faults, err := ReadFaults(http.MaxBytesReader(w, r.Body, 1<<20))
 		if err != nil {
 			http.Error(w, "the body must be the JSON of the faults: "+err.Error(), http.StatusBadRequest)
 			return

@@ -46,12 +46,17 @@ type delivery struct {
 	answer         string
 }
 
+// hears tells whether a hook asked for an event.
+func (h *hook) hears(event string) bool {
+	return h.active && (slices.Contains(h.events, event) || slices.Contains(h.events, "*"))
+}
+
 // emit sends an event to every hook that asked for it. Locked by the caller;
 // the payload is rendered now, and sent later.
 func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 	var body []byte
 	for _, h := range r.hooks {
-		if !h.active || event != "ping" && !slices.Contains(h.events, event) && !slices.Contains(h.events, "*") {
+		if !h.hears(event) {
 			continue
 		}
 		if body == nil {

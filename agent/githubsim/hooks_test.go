@@ -62,7 +62,7 @@ func (w *world) listen(contentType string, events ...string) *inbox {
 	return in
 }
 
-func (in *inbox) add(t *testing.T, header http.Header, body []byte) {
+func (in *inbox) add(t testing.TB, header http.Header, body []byte) {
 	event := header.Get("X-GitHub-Event")
 	if _, err := github.ParseWebHook(event, body); err != nil {
 		t.Errorf("go-github cannot read %s: %v", event, err)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 func (c *call) renderComment(cm *comment) object { return c.sim.renderComment(c.pull, cm) }
@@ -22,7 +23,7 @@ func (c *call) commentBody() (string, error) {
 	if strings.TrimSpace(in.Body) == "" {
 		return "", invalid("IssueComment", "body", "missing_field")
 	}
-	if len(in.Body) > maxText {
+	if utf8.RuneCountInString(in.Body) > maxText {
 		return "", invalid("IssueComment", "body", "too_long")
 	}
 	return in.Body, nil

@@ -35,6 +35,7 @@ type repo struct {
 	owner, name   string
 	defaultBranch string
 	private       bool
+	archived      bool
 	git           gitRepo
 	parent        *repo
 	perms         map[string]string
@@ -90,7 +91,7 @@ func (r *repo) permission(a *account) string {
 
 func (r *repo) canWrite(a *account) bool {
 	p := r.permission(a)
-	return p == "write" || p == "admin"
+	return !r.archived && (p == "write" || p == "admin")
 }
 
 // sortedPulls returns the pull requests, the oldest first.
@@ -210,6 +211,7 @@ type label struct {
 type checkSuite struct {
 	id               int64
 	sha, branch      string
+	commit           commit
 	app              *account // nil for the simulator's own CI
 	runs             []*checkRun
 	created, updated time.Time

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // GitHub's limits on a diff asked for as text, and on the list of files.
@@ -89,7 +90,9 @@ func (c *call) createPull() (reply, error) {
 	c.repo.lastNumber = p.number
 	c.repo.pulls[p.number] = p
 	c.sim.emitPull(c.ctx, p, c.user, "opened", nil)
-	c.sim.newHead(p)
+	if err := c.sim.newHead(c.ctx, p); err != nil {
+		return reply{}, err
+	}
 	full, err := c.sim.renderFullPull(c.ctx, p)
 	return reply{status: http.StatusCreated, body: full}, err
 }
@@ -182,8 +185,9 @@ func (c *call) updatePull() (reply, error) {
 		case p.merged || p.headRepo.refs["refs/heads/"+p.headRef] == "":
 			return reply{}, invalid("PullRequest", "state", "invalid")
 		default:
-			p.closed, p.closedAt = false, p.mergedAt
-			c.sim.emitPull(c.ctx, p, c.user, "reopened", nil)
+			if err := c.reopen(); err != nil {
+				return reply{}, err
+			}
 		}
 	}
 	if err := c.editPull(in.Title, in.Body, in.Base); err != nil {
@@ -191,6 +195,17 @@ func (c *call) updatePull() (reply, error) {
 	}
 	full, err := c.sim.renderFullPull(c.ctx, p)
 	return reply{status: http.StatusOK, body: full}, err
+}
+
+// reopen takes up the head again, which may have moved meanwhile.
+func (c *call) reopen() error {
+	p := c.pull
+	p.closed, p.closedAt, p.baseSHA = false, time.Time{}, p.base()
+	if err := c.sim.takeHead(c.ctx, p, p.headRepo.refs["refs/heads/"+p.headRef]); err != nil {
+		return err
+	}
+	c.sim.emitPull(c.ctx, p, c.user, "reopened", nil)
+	return c.sim.newHead(c.ctx, p)
 }
 
 // editPull changes what is given and differs, and says so in one event.

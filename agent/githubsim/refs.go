@@ -70,8 +70,7 @@ func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string)
 		return err
 	}
 	s.emitPull(ctx, p, by, "synchronize", object{"before": before, "after": after})
-	s.newHead(p)
-	return nil
+	return s.newHead(ctx, p)
 }
 
 // baseMoved makes the trial merge again, unless the base now contains the
@@ -105,9 +104,9 @@ func (r *repo) setRef(ctx context.Context, ref, sha string) error {
 }
 
 // newHead starts what GitHub computes for a head: mergeability and checks.
-func (s *Sim) newHead(p *pull) {
+func (s *Sim) newHead(ctx context.Context, p *pull) error {
 	s.tryMerge(p)
-	s.startCI(p)
+	return s.startCI(ctx, p)
 }
 
 // tryMerge queues a trial merge of the head into the base.
@@ -153,6 +152,9 @@ func (s *Sim) mergeable(p *pull) (mergeable, known bool) {
 const maxPushCommits = 20
 
 func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before, after string) error {
+	if !slices.ContainsFunc(r.hooks, func(h *hook) bool { return h.hears("push") }) {
+		return nil
+	}
 	var commits []commit
 	if after != "" {
 		args := []string{"--reverse", "-n", fmt.Sprint(maxPushCommits), after}
@@ -164,7 +166,14 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 			return err
 		}
 	}
-	list := each(commits, func(cm commit) object { return s.renderPushCommit(r, cm) })
+	list := make([]object, 0, len(commits))
+	for _, cm := range commits {
+		rendered := s.renderSimpleCommit(r, cm)
+		if err := r.git.changed(ctx, cm.sha, rendered); err != nil {
+			return err
+		}
+		list = append(list, rendered)
+	}
 	payload := object{
 		"ref": "refs/heads/" + branch, "before": before, "after": after, "created": before == "", "deleted": after == "",
 		"forced": false, "base_ref": nil, "compare": s.url + "/" + r.fullName() + "/compare/" + before + "..." + after,
@@ -185,11 +194,11 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 	return nil
 }
 
-func (s *Sim) renderPushCommit(r *repo, cm commit) object {
+// renderSimpleCommit is a commit as push and check_suite events show it.
+func (s *Sim) renderSimpleCommit(r *repo, cm commit) object {
 	return object{
 		"id": cm.sha, "tree_id": cm.tree, "distinct": true, "message": cm.message, "timestamp": cm.commitDate,
 		"url":    s.url + "/" + r.fullName() + "/commit/" + cm.sha,
 		"author": object{"name": cm.authorName, "email": cm.authorMail}, "committer": object{"name": cm.commitName, "email": cm.commitMail},
-		"added": []string{}, "removed": []string{}, "modified": []string{},
 	}
 }

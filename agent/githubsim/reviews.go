@@ -5,9 +5,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// maxText is how long the body of a review or a comment may be.
+// maxText is how long the body of a review or a comment may be, in characters.
 const maxText = 65_536
 
 // reviewStates maps the event of a review to the state it takes.
@@ -87,7 +88,7 @@ func (c *call) checkReview(event, body string, inline bool) error {
 	case event == "REQUEST_CHANGES" && strings.TrimSpace(body) == "",
 		event == "COMMENT" && strings.TrimSpace(body) == "" && !inline:
 		return textRefusal("Body is required")
-	case len(body) > maxText:
+	case utf8.RuneCountInString(body) > maxText:
 		return textRefusal(fmt.Sprintf("Body is too long (maximum is %d characters)", maxText))
 	}
 	for _, rv := range c.pull.reviews {
@@ -112,7 +113,7 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 		if i < 0 {
 			return textRefusal("Path could not be resolved")
 		}
-		if strings.TrimSpace(cm.Body) == "" || len(cm.Body) > maxText {
+		if strings.TrimSpace(cm.Body) == "" || utf8.RuneCountInString(cm.Body) > maxText {
 			return textRefusal("Body is required and at most 65536 characters long")
 		}
 		rc := &reviewComment{

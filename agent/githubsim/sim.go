@@ -167,6 +167,8 @@ type RepoOptions struct {
 	// fork starts as a copy of it.
 	ForkOf  string
 	Private bool
+	// Archived repositories refuse every write.
+	Archived bool
 	// Permissions maps logins to admin, write or read. Nil gives everybody
 	// write; the owner and administrators always have admin.
 	Permissions map[string]string
@@ -182,7 +184,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 		return fmt.Errorf("repository %s/%s exists already", opts.Owner, opts.Name)
 	}
 	r := &repo{
-		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private,
+		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
 		perms: opts.Permissions, protected: opts.Protected, created: now(), pulls: map[int]*pull{},
 		labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
 	}

@@ -28,7 +28,7 @@ const (
 // world is a simulator that serves on loopback for one test.
 type world struct {
 	*githubsim.Sim
-	t   *testing.T
+	t   testing.TB
 	url string
 	dir string
 }
@@ -36,7 +36,7 @@ type world struct {
 func tokenOf(login string) string { return "token-of-" + login }
 
 // start serves acme/app; tweak may change the configuration first.
-func start(t *testing.T, tweak func(*githubsim.Config), opts githubsim.RepoOptions) *world {
+func start(t testing.TB, tweak func(*githubsim.Config), opts githubsim.RepoOptions) *world {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

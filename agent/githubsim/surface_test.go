@@ -14,8 +14,8 @@ import (
 )
 
 // must fails the test unless err is nil, and returns the rest.
-func must[V any](v V, _ *github.Response, err error) func(*testing.T) V {
-	return func(t *testing.T) V {
+func must[V any](v V, _ *github.Response, err error) func(testing.TB) V {
+	return func(t testing.TB) V {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -25,7 +25,7 @@ func must[V any](v V, _ *github.Response, err error) func(*testing.T) V {
 }
 
 // done fails the test unless a call without a value has succeeded.
-func done(t *testing.T, _ *github.Response, err error) {
+func done(t testing.TB, _ *github.Response, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestEverythingKeepsTheContract(t *testing.T) {
 	}
 }
 
-func done2(t *testing.T) func(*github.Response, error) {
+func done2(t testing.TB) func(*github.Response, error) {
 	return func(resp *github.Response, err error) {
 		t.Helper()
 		done(t, resp, err)

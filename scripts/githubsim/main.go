@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -90,7 +89,7 @@ func (o options) run(ctx context.Context, out io.Writer) error {
 	}
 	var faults githubsim.Faults
 	if o.faults != "" {
-		if err := json.Unmarshal([]byte(o.faults), &faults); err != nil {
+		if faults, err = githubsim.ReadFaults(strings.NewReader(o.faults)); err != nil {
 			return fmt.Errorf("--faults is not the JSON of faults: %w", err)
 		}
 	}
