@@ -71,6 +71,9 @@ func BenchmarkAcquireNew(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
+				if spare {
+					eventually(b, "the spare tree to settle", func() bool { return h.settled(spareID) })
+				}
 				b.StartTimer()
 				tree, err := s.Acquire(b.Context(), req)
 				if err != nil {

@@ -95,8 +95,9 @@ func (s *Store) binary() string {
 	return s.Git
 }
 
-// checkGit makes sure, once, that git is there and recent enough.
-func (s *Store) checkGit(ctx context.Context) error {
+// CheckGit makes sure, once, that git is there and recent enough. Its error says
+// what to install.
+func (s *Store) CheckGit(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.checked {

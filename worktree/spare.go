@@ -26,7 +26,7 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(remote.validate(), validateRef(branch), s.checkGit(ctx)); err != nil {
+	if err := errors.Join(remote.validate(), validateRef(branch), s.CheckGit(ctx)); err != nil {
 		return err
 	}
 	l, err := h.lock(spareID)
@@ -50,7 +50,11 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	if err := m.fetch(ctx, remote, "+"+branch+":"+ref); err != nil {
 		return fmt.Errorf("prepare %s: %w", repo, err)
 	}
-	if err := m.build(ctx, h, spareID, ref); err != nil {
+	tip, err := m.line(ctx, "rev-parse", "--verify", ref)
+	if err == nil {
+		err = m.build(ctx, h, spareID, tip)
+	}
+	if err != nil {
 		return fmt.Errorf("prepare %s: %w", repo, err)
 	}
 	return h.settle(spareID)
@@ -79,12 +83,29 @@ func (t *Tree) create(ctx context.Context, head string) error {
 
 // build checks commit out as the tree id. The work happens under a temporary
 // name, so that a tree which bears its own name is whole.
+//
+// It does not use git worktree add, which for a moment leaves a HEAD that points
+// nowhere: a fetch for another pull request that meets it fails.
 func (r repo) build(ctx context.Context, h home, id, commit string) error {
 	tmp := "new-" + id
-	if err := errors.Join(os.RemoveAll(h.tree(tmp)), os.RemoveAll(h.admin(tmp))); err != nil {
+	tree, admin := h.tree(tmp), h.admin(tmp)
+	if err := errors.Join(os.RemoveAll(tree), os.RemoveAll(admin)); err != nil {
 		return fmt.Errorf("remove an unfinished worktree: %w", err)
 	}
-	if err := r.run(ctx, call{args: []string{"worktree", "add", "--quiet", "--force", "--detach", h.tree(tmp), commit}}); err != nil {
+	if err := os.MkdirAll(tree, 0o755); err != nil {
+		return fmt.Errorf("make a worktree: %w", err)
+	}
+	for _, f := range []struct{ path, content string }{
+		{filepath.Join(admin, "HEAD"), commit + "\n"},
+		{filepath.Join(admin, "commondir"), "../..\n"},
+		// Last, since it is what makes git see the worktree.
+		{filepath.Join(admin, "gitdir"), filepath.ToSlash(filepath.Join(tree, ".git")) + "\n"},
+	} {
+		if err := writeFile(f.path, f.content); err != nil {
+			return fmt.Errorf("make a worktree: %w", err)
+		}
+	}
+	if err := r.linked(tree, admin).run(ctx, call{args: []string{"reset", "--quiet", "--hard"}}); err != nil {
 		return err
 	}
 	return h.rename(tmp, id)

@@ -193,7 +193,7 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 	if err := req.validate(); err != nil {
 		return nil, err
 	}
-	if err := s.checkGit(ctx); err != nil {
+	if err := s.CheckGit(ctx); err != nil {
 		return nil, err
 	}
 	id := treeID(req.Number, req.Role)
