@@ -21,7 +21,7 @@ type Engine interface {
 	Name() string
 
 	// Probe starts the CLI only to ask for its version. The error, an *Error,
-	// says what to install or to log in to.
+	// says what to install or how to log in.
 	Probe(ctx context.Context) (Version, error)
 
 	// Run holds one session and blocks until every process of it is gone.

@@ -40,7 +40,8 @@ const probeTimeout = 10 * time.Second
 
 var versionNumber = regexp.MustCompile(`^\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
 
-// Probe asks the CLI for its version.
+// Probe asks the CLI for its version, and looks whether a stored login can be
+// used. That there is none at all shows only in a session.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	path, err := process.LookPath(e.command()[0])
 	if err != nil {
@@ -70,7 +71,8 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 		return engine.Version{}, engine.Errorf(engine.Missing, "%s does not say its version (%s): it is not the claude CLI, or its installation is broken; %s",
 			path, report.Exit, installHint)
 	}
-	return engine.Version{Path: path, Number: string(number)}, nil
+	_, err = e.login(0)
+	return engine.Version{Path: path, Number: string(number)}, err
 }
 
 // Run holds one session.

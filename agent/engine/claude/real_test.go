@@ -57,7 +57,7 @@ func sent(p *enginetest.Provider) string {
 
 func TestRealProbe(t *testing.T) {
 	t.Parallel()
-	version, err := (&claude.Engine{Command: []string{enginetest.Claude(t)}}).Probe(context.Background())
+	version, err := (&claude.Engine{Command: []string{enginetest.Claude(t)}, Environ: []string{}}).Probe(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

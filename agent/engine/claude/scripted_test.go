@@ -78,9 +78,15 @@ func author(dir string) engine.Request {
 func TestScriptedProbe(t *testing.T) {
 	t.Parallel()
 	e, _ := scripted(t, "[]", "[]")
-	if version, err := e.Probe(context.Background()); err != nil || version.Number == "" {
+	home := t.TempDir()
+	e.Environ = []string{"HOME=" + home, "USERPROFILE=" + home}
+	version, err := e.Probe(context.Background())
+	if err != nil || version.Number != "2.1.329" || !filepath.IsAbs(version.Path) {
 		t.Errorf("version = %+v, %v", version, err)
 	}
+	write(t, filepath.Join(home, ".claude", ".credentials.json"), `{"claudeAiOauth":{"accessToken":"x","expiresAt":1}}`)
+	_, err = e.Probe(context.Background())
+	wantClass(t, err, engine.Auth)
 }
 
 func TestScriptedReviewAndFix(t *testing.T) {
