@@ -144,17 +144,18 @@ func (j *Journal) Pending() []Entry {
 	return slices.DeleteFunc(slices.Clone(j.entries), func(e Entry) bool { return !e.Ended.IsZero() })
 }
 
-// Attempts counts, for a commit of a pull request, the failures after since that count, and
-// tells when the last of them was; that is zero where there is none.
-func (j *Journal) Attempts(ref, sha string, since time.Time) (n int, last time.Time) {
+// Attempts counts, for a commit of a pull request, the failures that count since an act on
+// that pull request last succeeded, and tells when the last of them was; that is zero where
+// there is none. Calling a person is such an act: what comes after it is counted anew.
+func (j *Journal) Attempts(ref, sha string) (n int, last time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range j.entries {
-		if e.failed(ref, sha) && e.Ended.After(since) {
-			n++
-			if e.Ended.After(last) {
-				last = e.Ended
-			}
+		switch {
+		case e.Ref == ref && e.Outcome.OK:
+			n, last = 0, time.Time{}
+		case e.failed(ref, sha):
+			n, last = n+1, e.Ended
 		}
 	}
 	return n, last

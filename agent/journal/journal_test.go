@@ -1,0 +1,292 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+)
+
+func open(t testing.TB, dir string) *Journal {
+	t.Helper()
+	j, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() }) // most tests have closed it, and look at that error
+	return j
+}
+
+func shut(t testing.TB, j *Journal) {
+	t.Helper()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func begin(t testing.TB, j *Journal, ref, sha, act string) ID {
+	t.Helper()
+	id, err := j.Begin(Entry{Ref: ref, SHA: sha, Act: act})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func end(t testing.TB, j *Journal, id ID, outcome Outcome) {
+	t.Helper()
+	if err := j.End(id, outcome); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read is what somebody else sees of the journal.
+func read(t testing.TB, dir string) []Entry {
+	t.Helper()
+	entries, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+func TestWhatWasBegunIsRemembered(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state", "journal")
+	if entries := read(t, dir); len(entries) != 0 {
+		t.Errorf("before there is a journal, it has %v", entries)
+	}
+	j := open(t, dir)
+	end(t, j, begin(t, j, "acme/app#1", "aaa", "review"), Outcome{OK: true})
+	interrupted := begin(t, j, "acme/app#1", "bbb", "fix")
+	if seen := read(t, dir); len(seen) != 2 || !reflect.DeepEqual(seen, j.entries) {
+		t.Errorf("somebody else sees %+v; the journal has %+v", seen, j.entries)
+	}
+	shut(t, j)
+	if _, err := j.Begin(Entry{Ref: "acme/app#1", SHA: "ccc", Act: "fix"}); err == nil {
+		t.Error("a closed journal takes entries")
+	}
+
+	j = open(t, dir)
+	pending := j.Pending()
+	if len(pending) != 1 || pending[0].ID != interrupted || pending[0].Act != "fix" || pending[0].SHA != "bbb" || pending[0].Begun.IsZero() {
+		t.Fatalf("pending %+v; want the fix of bbb", pending)
+	}
+	if next := begin(t, j, "acme/app#2", "ccc", "merge"); next <= interrupted {
+		t.Errorf("after %d comes %d", interrupted, next)
+	}
+	end(t, j, interrupted, Outcome{Detail: "interrupted"})
+	if n := len(j.Pending()); n != 1 {
+		t.Errorf("%d pending; want only the merge", n)
+	}
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, dir)
+	long := strings.Repeat("x", maxField+1)
+	for _, e := range []Entry{{}, {SHA: "a", Act: "fix"}, {Ref: "r", Act: "fix"}, {Ref: "r", SHA: "a"}, {Ref: long, SHA: "a", Act: "fix"}, {Ref: "r", SHA: long, Act: "fix"}, {Ref: "r", SHA: "a", Act: long}} {
+		if _, err := j.Begin(e); err == nil {
+			t.Errorf("%.60q begins", e)
+		}
+	}
+	id := begin(t, j, "acme/app#1", "aaa", "fix")
+	end(t, j, id, Outcome{OK: true})
+	if err := j.End(id, Outcome{}); err == nil {
+		t.Error("an act ends twice")
+	}
+	if err := j.End(id+1, Outcome{}); err == nil {
+		t.Error("an act ends that has not begun")
+	}
+	if entries := read(t, dir); len(entries) != 1 || !entries[0].Outcome.OK {
+		t.Errorf("what was refused has left %+v", entries)
+	}
+}
+
+func TestAttempts(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) { // for its clock
+		j := open(t, dir)
+		start := time.Now()
+		failed := func(ref, sha, detail string, counts bool) {
+			time.Sleep(time.Minute)
+			end(t, j, begin(t, j, ref, sha, "review"), Outcome{Counts: counts, Detail: detail})
+		}
+		failed("acme/app#1", "aaa", "before the success", true) // after 1 minute
+		end(t, j, begin(t, j, "acme/app#1", "aaa", "escalate"), Outcome{OK: true})
+		failed("acme/app#1", "aaa", "first", true)           // 2
+		failed("acme/app#1", "aaa", "second", true)          // 3
+		failed("acme/app#1", "aaa", "the network", false)    // 4
+		failed("acme/app#1", "bbb", "another commit", true)  // 5
+		failed("acme/app#2", "aaa", "another request", true) // 6
+		end(t, j, begin(t, j, "acme/app#3", "aaa", "review"), Outcome{OK: true})
+		begin(t, j, "acme/app#1", "aaa", "review")
+
+		for _, again := range []bool{false, true} {
+			if again {
+				shut(t, j)
+				j = open(t, dir)
+			}
+			for _, test := range []struct {
+				ref, sha string
+				n        int
+				last     time.Time
+			}{
+				{"acme/app#1", "aaa", 2, start.Add(3 * time.Minute)},
+				{"acme/app#1", "bbb", 1, start.Add(5 * time.Minute)},
+				{"acme/app#2", "aaa", 1, start.Add(6 * time.Minute)},
+				{"acme/app#1", "ccc", 0, time.Time{}},
+			} {
+				if n, last := j.Attempts(test.ref, test.sha); n != test.n || !last.Equal(test.last) {
+					t.Errorf("opened again %t: on %s at %s: %d, the last %s; want %d, %s", again, test.ref, test.sha, n, last, test.n, test.last)
+				}
+			}
+			for sha, want := range map[string]string{"aaa": "second", "bbb": "another commit", "ccc": ""} {
+				if got := j.LastFailure("acme/app#1", sha); got != want {
+					t.Errorf("opened again %t: the last failure on %s is %q; want %q", again, sha, got, want)
+				}
+			}
+		}
+		shut(t, j)
+	})
+}
+
+func TestDetailIsBounded(t *testing.T) {
+	for name, detail := range map[string]string{
+		"runes":   "x" + strings.Repeat("é", MaxDetail),
+		"binary":  strings.Repeat("\xff\x00", MaxDetail),
+		"escaped": strings.Repeat("\x01", MaxDetail),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			j := open(t, dir)
+			end(t, j, begin(t, j, "acme/app#1", "aaa", "review"), Outcome{Counts: true, Detail: detail})
+			got := read(t, dir)[0].Outcome.Detail
+			if len(got) < MaxDetail/2-1 || len(got) > MaxDetail || !utf8.ValidString(got) || got != j.LastFailure("acme/app#1", "aaa") {
+				t.Errorf("%d bytes are left, %.20q…", len(got), got)
+			}
+		})
+	}
+}
+
+func TestOneAgentAtATime(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, dir)
+	id := begin(t, j, "acme/app#1", "aaa", "review")
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "state_dir") {
+		t.Errorf("error %v; it has to say what to do about %s", err, dir)
+	}
+	end(t, j, id, Outcome{OK: true})
+	shut(t, j)
+	open(t, dir)
+}
+
+func TestSeveralActsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, dir)
+	var workers sync.WaitGroup
+	for worker := range 8 {
+		workers.Go(func() {
+			for i := range 10 {
+				id, err := j.Begin(Entry{Ref: fmt.Sprintf("acme/app#%d", worker), SHA: strconv.Itoa(i), Act: "review"})
+				if err == nil {
+					err = j.End(id, Outcome{Counts: true})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if n := len(read(t, dir)); n != 80 || len(j.Pending()) > 0 {
+		t.Errorf("%d entries, %d pending; want 80 and none", n, len(j.Pending()))
+	}
+}
+
+func TestItDoesNotGrowForEver(t *testing.T) {
+	dir := t.TempDir()
+	const written = maxKept + 10
+	var all bytes.Buffer
+	for i := 1; i <= written; i++ {
+		fmt.Fprintf(&all, `{"id":%d,"at":"2026-01-02T03:04:05Z","begin":{"ref":"acme/app#1","sha":"s%d","act":"review"}}`+"\n", i, i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, entriesFile), all.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, open(t, dir))
+	entries := read(t, dir)
+	if len(entries) != maxKept || entries[0].ID != written-maxKept+1 || entries[maxKept-1].ID != written {
+		t.Fatalf("%d entries are left, from %d to %d", len(entries), entries[0].ID, entries[len(entries)-1].ID)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("the directory holds %v, %v; want the entries and the lock", left, err)
+	}
+}
+
+func TestCursor(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, dir)
+	if got := j.Cursor(); got != "" {
+		t.Errorf("a new journal is at %q", got)
+	}
+	for _, cursor := range []string{"q7m2x4ka-1", "q7m2x4ka-1042", "q7m2x4ka-1042"} {
+		if err := j.SetCursor(cursor); err != nil || j.Cursor() != cursor {
+			t.Fatalf("set to %s: %v, at %q", cursor, err, j.Cursor())
+		}
+	}
+	if err := j.SetCursor("tomorrow"); err == nil || j.Cursor() != "q7m2x4ka-1042" {
+		t.Errorf("what is no cursor: %v, at %q", err, j.Cursor())
+	}
+	shut(t, j)
+	j = open(t, dir)
+	if got := j.Cursor(); got != "q7m2x4ka-1042" {
+		t.Errorf("opened again, it is at %q", got)
+	}
+	shut(t, j)
+	if err := os.WriteFile(filepath.Join(dir, cursorFile), make([]byte, 14), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := open(t, dir).Cursor(); got != "" {
+		t.Errorf("after a power cut left zeros, it is at %q", got)
+	}
+}
+
+func TestString(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	e := Entry{ID: 1, Ref: "acme/app#1", SHA: "0123456789", Act: "fix", Begun: at}
+	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: going on or interrupted"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	e.Ended, e.Outcome = at.Add(1234*time.Millisecond), Outcome{OK: true}
+	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: done in 1.2s"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	e.Outcome = Outcome{Detail: "two\n lines"}
+	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: came to nothing: two lines"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func BenchmarkBeginEnd(b *testing.B) {
+	j := open(b, b.TempDir())
+	for b.Loop() {
+		end(b, j, begin(b, j, "acme/app#1", "aaa", "review"), Outcome{OK: true})
+	}
+}
+
+func BenchmarkSetCursor(b *testing.B) {
+	j := open(b, b.TempDir())
+	for i := 1; b.Loop(); i++ {
+		if err := j.SetCursor("q7m2x4ka-" + strconv.Itoa(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
