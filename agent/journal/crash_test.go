@@ -109,6 +109,8 @@ func TestDamage(t *testing.T) {
 	}{
 		"none":                  {begun1 + ended1 + begun2, map[ID]bool{1: true, 2: false}},
 		"all":                   {"", map[ID]bool{}},
+		"torn in a beginning":   {begun1 + ended1 + begun2[:40], map[ID]bool{1: true}},
+		"torn before the break": {begun1 + ended1[:len(ended1)-1], map[ID]bool{1: false}},
 		"zeros at the end":      {begun1 + strings.Repeat("\x00", 500), map[ID]bool{1: false}},
 		"a hole":                {begun1 + "\x00\x00garbage\n" + begun2, map[ID]bool{1: false, 2: false}},
 		"a line without end":    {begun1 + strings.Repeat("x", 3*maxLine) + "\n" + begun2, map[ID]bool{1: false, 2: false}},
@@ -131,7 +133,10 @@ func TestTornAnywhere(t *testing.T) {
 		if n >= len(begun1) {
 			want[1] = n >= len(begun1+ended1)
 		}
-		opens(t, whole[:n], want)
+		entries, err := parse(strings.NewReader(whole[:n]))
+		if got := states(entries); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is %v, %v; want %v", whole[:n], got, err, want)
+		}
 	}
 }
 
