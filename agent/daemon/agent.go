@@ -1,0 +1,179 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/author"
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+	"touchstone/agent/forge"
+	"touchstone/agent/journal"
+	"touchstone/agent/merger"
+	"touchstone/agent/reviewer"
+	"touchstone/verdict"
+)
+
+// Reader reads from GitHub.
+type Reader interface {
+	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
+	HeadSHA(ctx context.Context, ref forge.Ref) (string, error)
+	OpenPullRequests(ctx context.Context, repo forge.Repo) ([]forge.Listed, error)
+}
+
+// Agent takes one role in the loop and does what a pull request needs of it,
+// one step at a time. Its methods may be called from several goroutines at
+// once, but not for the same pull request.
+type Agent struct {
+	Role     verdict.Role
+	Config   config.Config
+	Read     Reader
+	Journal  *journal.Journal
+	Reviewer *reviewer.Reviewer
+	Author   *author.Author
+	Merger   *merger.Merger
+	Caller   Caller
+}
+
+// Step is what one look at a pull request came to.
+type Step struct {
+	PR     forge.PullRequest
+	Action verdict.Action
+	// Verdict is set after a finished review.
+	Verdict verdict.Verdict
+	// URL is what the step left on GitHub, if anything.
+	URL string
+	// Head is the new head after a fix, the merge commit after a merge.
+	Head string
+	// Findings counts the findings of a finished review.
+	Findings int
+	CostUSD  float64
+	// EngineStarted is when the model's process started.
+	EngineStarted time.Time
+}
+
+// Look reads a pull request and decides what it needs of this agent.
+func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, verdict.Action, error) {
+	pr, err := a.Read.PullRequest(ctx, ref)
+	if err != nil {
+		return pr, verdict.Action{}, err
+	}
+	return pr, a.Decide(pr), nil
+}
+
+// Settled is Decide, having waited for what GitHub computes in the background.
+func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
+	action := a.Decide(pr)
+	for patience := 10; action.Recheck > 0 && patience > 0; patience-- {
+		if !sleep(ctx, action.Recheck, nil) {
+			return action, context.Cause(ctx)
+		}
+		var err error
+		if _, action, err = a.Look(ctx, pr.Ref); err != nil {
+			return action, err
+		}
+	}
+	return action, nil
+}
+
+// Decide is the decision on a pull request as it was read.
+func (a *Agent) Decide(pr forge.PullRequest) verdict.Action {
+	return verdict.Next(stateOf(pr, a.Role, a.Config, a.past(pr)))
+}
+
+// past is what the journal knows of failed attempts on the present head.
+func (a *Agent) past(pr forge.PullRequest) history {
+	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA)
+	h := history{attempts: n}
+	if n > 0 {
+		wait := a.Config.Rounds.Backoff.Duration() << min(n-1, 6)
+		h.retryIn = max(0, time.Until(last.Add(wait)))
+	}
+	return h
+}
+
+// Act carries out what Look decided.
+func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Action) (Step, error) {
+	step := Step{PR: pr, Action: action}
+	act := map[verdict.Kind]func(context.Context, *Step) error{
+		verdict.Review: a.review, verdict.Fix: a.fix, verdict.Merge: a.merge, verdict.Escalate: a.escalate,
+	}[action.Kind]
+	if act == nil {
+		return step, nil
+	}
+	// The intent is durable before anything happens that others can see. After a
+	// crash GitHub tells whether it happened.
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(action.Kind)})
+	if err != nil {
+		return step, fmt.Errorf("write down what is about to be done: %w", err)
+	}
+	err = act(ctx, &step)
+	outcome := journal.Outcome{OK: err == nil, Counts: counts(err)}
+	if err != nil {
+		outcome.Detail = err.Error()
+	}
+	return step, errors.Join(err, a.Journal.End(id, outcome))
+}
+
+// overtaken reports whether an act ended because the pull request moved on, so
+// that looking again is all there is to do.
+func overtaken(err error) bool {
+	return errors.Is(err, reviewer.ErrOvertaken) || errors.Is(err, author.ErrOvertaken) || errors.Is(err, merger.ErrOvertaken)
+}
+
+func (a *Agent) review(ctx context.Context, step *Step) error {
+	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx)})
+	step.EngineStarted = out.Started
+	if err == nil {
+		step.Verdict, step.URL = out.Record.Verdict, out.URL
+		step.Findings, step.CostUSD = len(out.Judgement.Answer.Findings), out.Record.CostUSD
+	}
+	return err
+}
+
+func (a *Agent) fix(ctx context.Context, step *Step) error {
+	out, err := a.Author.Fix(ctx, step.PR, Progress(ctx))
+	step.Head, step.CostUSD = out.Head, out.CostUSD
+	return err
+}
+
+func (a *Agent) merge(ctx context.Context, step *Step) error {
+	sha, err := a.Merger.Merge(ctx, step.PR.Ref, step.Action.SHA)
+	step.Head = sha
+	return err
+}
+
+// counts tells whether an error is the pull request's or the model's, so that
+// trying for ever would not help.
+func counts(err error) bool {
+	var session *engine.Error
+	if errors.As(err, &session) {
+		return session.Class != engine.Cancelled
+	}
+	for _, mine := range []error{
+		author.ErrNothingChanged, author.ErrConflicts, author.ErrForbidden, reviewer.ErrRules,
+		forge.ErrNotMergeable, forge.ErrApprovalRequired, forge.ErrForbidden, forge.ErrSelfReview, forge.ErrBadAnchor,
+	} {
+		if errors.Is(err, mine) {
+			return true
+		}
+	}
+	return false
+}
+
+// Progress logs a session as it goes.
+func Progress(ctx context.Context) func(engine.Progress) {
+	log := zerolog.Ctx(ctx)
+	return func(p engine.Progress) {
+		level := zerolog.DebugLevel
+		switch p.Kind {
+		case engine.ProgressDimension, engine.ProgressRetry, engine.ProgressHeartbeat:
+			level = zerolog.InfoLevel
+		}
+		log.WithLevel(level).Str("session", string(p.Kind)).Dur("elapsed", p.Elapsed).Msg(p.Text)
+	}
+}

@@ -1,0 +1,280 @@
+// Package daemon owns the loop on one machine: it takes events from the relay
+// as hints, keeps one worker per pull request, and lets each of them look at
+// GitHub, decide and act until there is nothing left to do. A sweep at the start
+// and every few minutes makes up for any hint that was lost. The journal is the
+// only thing it keeps.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// Follower follows the relay: it calls handle for each event until the context
+// ends, reconnecting by itself.
+type Follower interface {
+	Follow(ctx context.Context, hint func(Hint)) error
+}
+
+// Hint says that something happened: to one pull request; with number 0, to any
+// of a repository's; with nothing set, to any at all.
+type Hint struct {
+	Repo   forge.Repo
+	Number int
+}
+
+// Daemon keeps an agent at work.
+type Daemon struct {
+	Agent  *Agent
+	Follow Follower
+	Repos  []forge.Repo
+	// Sweep is the time between two looks at everything that is open.
+	Sweep time.Duration
+	// Concurrency bounds the acts that run at the same time.
+	Concurrency int
+	// Stepped, if set, hears of every act that was carried out, with its error.
+	Stepped func(Step, error)
+
+	mu      sync.Mutex
+	workers map[forge.Ref]*worker
+	wg      sync.WaitGroup
+	slots   chan struct{}
+	// all holds at most one request to look at everything.
+	all chan struct{}
+}
+
+// worker is the one goroutine that handles one pull request.
+type worker struct {
+	// wake holds at most one hint: any number of them ask for one more look.
+	wake chan struct{}
+}
+
+// Run works until the context ends and every worker has stopped. It returns an
+// error only when the relay can never be followed, such as with a wrong token.
+func (d *Daemon) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	d.workers = map[forge.Ref]*worker{}
+	d.slots = make(chan struct{}, max(1, d.Concurrency))
+	d.all = make(chan struct{}, 1)
+	d.wg.Go(func() { d.sweep(ctx) })
+	if d.Follow != nil {
+		d.wg.Go(func() {
+			if err := d.Follow.Follow(ctx, func(h Hint) { d.hint(ctx, h) }); err != nil && ctx.Err() == nil {
+				cancel(fmt.Errorf("follow the relay: %w", err))
+			}
+		})
+	}
+	<-ctx.Done()
+	d.wg.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// hint wakes the worker of a pull request, or those of a whole repository.
+func (d *Daemon) hint(ctx context.Context, h Hint) {
+	if h == (Hint{}) {
+		poke(d.all)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if h.Number != 0 {
+		d.wakeLocked(ctx, forge.Ref{Repo: h.Repo, Number: h.Number})
+		return
+	}
+	for ref := range d.workers {
+		if ref.Repo == h.Repo {
+			d.wakeLocked(ctx, ref)
+		}
+	}
+}
+
+func (d *Daemon) wakeLocked(ctx context.Context, ref forge.Ref) {
+	if ctx.Err() != nil {
+		return
+	}
+	w := d.workers[ref]
+	if w == nil {
+		w = &worker{wake: make(chan struct{}, 1)}
+		d.workers[ref] = w
+		d.wg.Go(func() { d.work(ctx, ref, w) })
+	}
+	poke(w.wake)
+}
+
+// poke leaves a signal unless one is there already.
+func poke(signal chan<- struct{}) {
+	select {
+	case signal <- struct{}{}:
+	default:
+	}
+}
+
+// retire ends a worker unless a hint came in meanwhile.
+func (d *Daemon) retire(ref forge.Ref, w *worker) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(w.wake) > 0 {
+		return false
+	}
+	delete(d.workers, ref)
+	return true
+}
+
+// sweep looks at every open pull request at the start, now and then, and when
+// hints may have been missed.
+func (d *Daemon) sweep(ctx context.Context) {
+	for {
+		wait := d.Sweep
+		for _, repo := range d.Repos {
+			open, err := d.Agent.Read.OpenPullRequests(ctx, repo)
+			if err != nil {
+				if ctx.Err() == nil {
+					zerolog.Ctx(ctx).Warn().Err(err).Stringer("repo", repo).Msg("cannot list the open pull requests; trying again")
+				}
+				wait = min(wait, retryLook)
+				continue
+			}
+			for _, pr := range open {
+				d.hint(ctx, Hint{Repo: repo, Number: pr.Number})
+			}
+		}
+		if !sleep(ctx, wait, d.all) {
+			return
+		}
+	}
+}
+
+// retryLook is how long to wait after GitHub could not be read, or an act was
+// refused for a reason that lies outside the pull request.
+const retryLook = 5 * time.Second
+
+// work looks at one pull request and does what it needs, again and again, until
+// there is nothing left to do for this agent.
+func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
+	log := zerolog.Ctx(ctx).With().Stringer("pr", ref).Logger()
+	ctx = log.WithContext(ctx)
+	var said verdict.Action
+	for {
+		select {
+		case <-w.wake:
+		default:
+		}
+		pr, action, err := d.Agent.Look(ctx, ref)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, forge.ErrNotFound):
+			log.Warn().Err(err).Msg("leaving it alone")
+			action = verdict.Action{Kind: verdict.Skip}
+		case err != nil:
+			log.Warn().Err(err).Msg("cannot read the pull request; trying again")
+			action = verdict.Action{Kind: verdict.Wait, Recheck: retryLook}
+		case action != said:
+			log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
+			said = action
+		}
+		switch action.Kind {
+		case verdict.Skip, verdict.Done:
+			if d.retire(ref, w) {
+				return
+			}
+		case verdict.Wait:
+			if !sleep(ctx, action.Recheck, w.wake) {
+				return
+			}
+		default:
+			if !d.act(ctx, pr, action, w) && !sleep(ctx, retryLook, w.wake) {
+				return
+			}
+		}
+	}
+}
+
+// errNewerHead cancels an act whose head is no longer the pull request's.
+var errNewerHead = errors.New("a newer commit was pushed")
+
+// act carries out an action while it listens for hints: one that turns out to
+// mean a newer head cancels it. It reports whether to look again at once.
+func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.Action, w *worker) bool {
+	log := zerolog.Ctx(ctx)
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	case <-w.wake:
+		return true
+	case <-ctx.Done():
+		return true
+	}
+	acting, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var watching sync.WaitGroup
+	watching.Go(func() { d.watch(acting, pr, w, cancel) })
+	step, err := d.Agent.Act(acting, pr, action)
+	newer := errors.Is(context.Cause(acting), errNewerHead)
+	cancel(nil)
+	watching.Wait()
+	if d.Stepped != nil {
+		d.Stepped(step, err)
+	}
+	switch {
+	case err == nil:
+		log.Info().Str("sha", short(action.SHA)).Str("did", string(action.Kind)).Str("verdict", string(step.Verdict)).Str("head", short(step.Head)).Int("findings", step.Findings).Msg("done")
+		return true
+	case ctx.Err() != nil:
+		return true
+	case newer, overtaken(err):
+		log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg("given up: the pull request moved on")
+		return true
+	}
+	log.Warn().Err(err).Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg("came to nothing")
+	return counts(err)
+}
+
+// watch cancels an act when a hint turns out to mean that the head has moved.
+// What else a hint may mean is seen at the next look.
+func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, w *worker, cancel context.CancelCauseFunc) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+		}
+		head, err := d.Agent.Read.HeadSHA(ctx, pr.Ref)
+		if err == nil && head != pr.Head.SHA {
+			cancel(errNewerHead)
+			return
+		}
+	}
+}
+
+// sleep waits for d (without end when d is 0), a wake-up or the context's end;
+// only the last makes it false.
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
+	var timeout <-chan time.Time
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timeout:
+	case <-wake:
+	}
+	return true
+}
+
+func short(sha string) string { return sha[:min(len(sha), 7)] }

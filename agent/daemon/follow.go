@@ -1,0 +1,58 @@
+package daemon
+
+import (
+	"context"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/forge"
+	"touchstone/agent/journal"
+	"touchstone/relay/client"
+	"touchstone/relay/event"
+)
+
+// relayFollower turns the relay's events into hints, from where this machine
+// left off.
+type relayFollower struct {
+	url     string
+	token   string
+	repos   []forge.Repo
+	journal *journal.Journal
+}
+
+// Follow hints at everything whenever the connection is made anew, or the relay
+// says that events are missing, since whatever was not heard then may concern
+// any pull request.
+func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
+	log := zerolog.Ctx(ctx)
+	filter := event.Filter{Sources: []string{"github"}}
+	for _, repo := range f.repos {
+		filter.Repos = append(filter.Repos, repo.String())
+	}
+	c := client.Client{URL: f.url, Token: f.token, Filter: filter, OnState: func(s client.State) {
+		if s.Connected {
+			log.Info().Str("relay", f.url).Msg("following the relay")
+			hint(Hint{})
+			return
+		}
+		log.Warn().Err(s.Err).Dur("retry_in", s.Retry).Msg("the relay is out of reach; trying again")
+	}}
+	return c.Follow(ctx, f.journal.Cursor(), func(_ context.Context, m event.Message) error {
+		switch {
+		case m.Event != nil:
+			for _, repo := range f.repos {
+				// Names have no case on GitHub; the configured spelling is the one used.
+				if strings.EqualFold(repo.String(), m.Event.Repo) {
+					hint(Hint{Repo: repo, Number: int(m.Event.Number)})
+				}
+			}
+		case m.Gap != nil, m.Reset != nil:
+			hint(Hint{})
+		}
+		if m.Cursor.IsZero() {
+			return nil
+		}
+		return f.journal.SetCursor(m.Cursor.String())
+	})
+}
