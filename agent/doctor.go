@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/engine/claude"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+func newDoctor(s *settings) *cobra.Command {
+	var mode string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check everything an agent needs and say what to do about what is missing",
+		Long: `doctor checks the configuration, the token and whose it is, each repository and
+what the token may do there, the relay, git, the model CLI and the state
+directory. It changes nothing. It exits 1 if anything is wrong.`,
+		Example: "  agent doctor --mode author",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			role := verdict.Role(mode)
+			if role != verdict.Reviewer && role != verdict.Author {
+				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
+			}
+			cfg, err := s.load()
+			if err != nil {
+				return err
+			}
+			d := doctor{out: cmd.OutOrStdout(), cfg: cfg, role: role}
+			d.examine(cmd.Context())
+			if d.problems > 0 {
+				return fmt.Errorf("%d of %d checks found a problem", d.problems, d.checks)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&mode, "mode", "reviewer", "the mode to check for: reviewer or author")
+	return cmd
+}
+
+// doctor runs the checks one after the other and counts.
+type doctor struct {
+	out      io.Writer
+	cfg      config.Config
+	role     verdict.Role
+	checks   int
+	problems int
+}
+
+// check prints what one check found: a fact, or an error that says what to do.
+func (d *doctor) check(what string, find func() (string, error)) {
+	d.checks++
+	fact, err := find()
+	if err != nil {
+		d.problems++
+		fmt.Fprintf(d.out, "problem  %-12s %v\n", what, err)
+		return
+	}
+	fmt.Fprintf(d.out, "ok       %-12s %s\n", what, fact)
+}
+
+func (d *doctor) examine(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	d.check("git", func() (string, error) { return "recent enough", (&worktree.Store{}).CheckGit(ctx) })
+	d.check("model", func() (string, error) {
+		v, err := (&claude.Engine{Command: d.cfg.Engine.Command}).Probe(ctx)
+		return fmt.Sprintf("claude %s at %s", v.Number, v.Path), err
+	})
+	d.check("state", func() (string, error) { return d.cfg.StateDir, writable(d.cfg.StateDir) })
+	d.check("relay", func() (string, error) { return d.relay(ctx) })
+	client, err := forge.New(forge.Config{APIURL: d.cfg.GitHub.APIURL, Token: string(d.cfg.GitHub.Token), Version: version()})
+	if err != nil {
+		d.check("github", func() (string, error) { return "", err })
+		return
+	}
+	var self string
+	d.check("github", func() (string, error) {
+		self, err = client.Viewer(ctx)
+		return "acting as " + self, err
+	})
+	if self == "" {
+		return
+	}
+	d.check("identity", func() (string, error) {
+		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.role, strings.Join(d.cfg.Reviewers, ", ")), daemon.CheckIdentity(d.role, self, d.cfg.Reviewers)
+	})
+	if len(d.cfg.Repositories) == 0 {
+		d.check("repository", func() (string, error) {
+			return "", fmt.Errorf("none is configured; list them under `repositories` or give --repo owner/name")
+		})
+	}
+	for _, name := range d.cfg.Repositories {
+		d.check("repository", func() (string, error) { return repository(ctx, client, name, self) })
+	}
+}
+
+// repository tells what the token may do in one repository.
+func repository(ctx context.Context, client *forge.Client, name, self string) (string, error) {
+	repo, err := forge.ParseRepo(name)
+	if err != nil {
+		return "", err
+	}
+	permission, err := client.Permission(ctx, repo, self)
+	if err != nil {
+		return "", err
+	}
+	if !permission.CanWrite() {
+		return "", fmt.Errorf("%s may only %s %s; give it write access, or its reviews do not count and its pushes are refused", self, permission, name)
+	}
+	open, err := client.OpenPullRequests(ctx, repo)
+	return fmt.Sprintf("%s, %s access, %d open pull requests", name, permission, len(open)), err
+}
+
+func (d *doctor) relay(ctx context.Context) (string, error) {
+	url := strings.TrimSuffix(d.cfg.Relay.URL, "/")
+	if url == "" {
+		return "none configured; only the sweep every " + d.cfg.Sweep.String() + " finds work", nil
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be reached (%w); start it with `relay serve`, or mend relay.url", url, err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s answers %s: it runs but is not ready; look at its log", url, response.Status)
+	}
+	return url + " is ready", nil
+}
+
+// writable reports whether a directory can be made and written to.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot be made (%w); set state_dir to a directory of yours", err)
+	}
+	probe, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return fmt.Errorf("cannot be written to (%w); set state_dir to a directory of yours", err)
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/daemon"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+func newFix(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:   "fix PR",
+		Short: "Apply the review of one of your pull requests and push the result",
+		Long: `fix does what the author agent does, on one pull request of this login, now: it
+merges the base into a worktree of the branch, has the model apply the review and
+mend failed checks, commits, and pushes, fast-forward only. Drafts and pull
+requests with a label that holds them are included.`,
+		Example: "  agent fix 12 --repo acme/app",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.once(cmd, args[0], verdict.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
+				switch {
+				case pr.Author.Login != pr.Viewer:
+					return fmt.Errorf("%s belongs to %s; fix pushes only to %s's own pull requests", pr.Ref, pr.Author.Login, pr.Viewer)
+				case !pr.Open:
+					return fmt.Errorf("%s is closed; there is nothing to fix", pr.Ref)
+				case pr.Fork:
+					return fmt.Errorf("%s comes from a fork; its branch is left to people", pr.Ref)
+				}
+				step, err := a.Act(ctx, pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA, Reason: "asked for by hand"})
+				if err != nil {
+					return inconclusive(err)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: pushed %s on top of %s\n", pr.Ref, short(step.Head), short(pr.Head.SHA))
+				return nil
+			})
+		},
+	}
+}

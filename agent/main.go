@@ -1,0 +1,110 @@
+// Command agent reviews, fixes and merges pull requests without anyone waiting.
+//
+// One program, two modes: `agent run --mode reviewer` on a machine that is
+// always on, `agent run --mode author` on the laptop of whoever opens pull
+// requests. The single steps are commands of their own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, the same for every command.
+const (
+	exitDone           = 0
+	exitFailed         = 1
+	exitUsage          = 2
+	exitRequestChanges = 10
+	exitInconclusive   = 20
+)
+
+// exit is an error that carries its exit code. Without a message the command
+// has said already what there is to say.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e exit) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e exit) Unwrap() error { return e.err }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string) int {
+	cmd := newRoot()
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(os.Stderr, "agent: "+text)
+	}
+	var coded exit
+	if errors.As(err, &coded) {
+		return coded.code
+	}
+	return exitFailed
+}
+
+func newRoot() *cobra.Command {
+	var s settings
+	root := &cobra.Command{
+		Use:   "agent",
+		Short: "Review, fix and merge pull requests without anyone waiting",
+		Long: `agent closes the loop on pull requests: it reviews every new commit against
+written guidelines, applies the review, and merges what is approved and green.
+
+  agent run --mode reviewer    always on, with an identity of its own
+  agent run --mode author      in the background, for your own pull requests
+
+The single steps are commands of their own: review, fix and merge, each on one
+pull request given as 12, owner/name#12 or its URL. Start with agent doctor.
+
+Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finish,
+2 the command line is wrong, 1 anything else.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	s.bind(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(cmd, err)
+	})
+	root.AddCommand(newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newStatus(&s), newDoctor(&s), newVersion())
+	for _, cmd := range append(root.Commands(), root) {
+		check := cmd.Args
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usage(cmd, err)
+			}
+			return nil
+		}
+	}
+	return root
+}
+
+// usage is the error of a command line that cannot be understood.
+func usage(cmd *cobra.Command, err error) error {
+	return exit{exitUsage, fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// settings are the flags that every command takes. Flags win over the
+// environment, which wins over the file.
+type settings struct {
+	configPath string
+	repos      []string
+	logFormat  string
+	logLevel   string
+}
+
+func (s *settings) bind(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringVar(&s.configPath, "config", "", "configuration `file` (default agent.yaml in the user's configuration directory, if it is there)")
+	flags.StringArrayVar(&s.repos, "repo", nil, "repository as `owner/name`; may be given more than once")
+	flags.StringVar(&s.logFormat, "log-format", "", "auto, console or json (default auto: console on a terminal)")
+	flags.StringVar(&s.logLevel, "log-level", "", "debug, info, warn or error (default info)")
+}
+
+// load reads the configuration and puts the flags on top.
+func (s *settings) load() (config.Config, error) {
+	cfg, err := config.Load(s.configPath, os.Getenv)
+	if err != nil {
+		return cfg, err
+	}
+	if len(s.repos) > 0 {
+		cfg.Repositories = s.repos
+	}
+	if s.logFormat != "" {
+		cfg.Log.Format = s.logFormat
+	}
+	if s.logLevel != "" {
+		cfg.Log.Level = s.logLevel
+	}
+	return cfg, cfg.Validate()
+}
+
+// logger returns a context that carries the logger: readable on a terminal,
+// JSON lines otherwise, always on standard error.
+func (s *settings) logger(ctx context.Context, cfg config.Config) context.Context {
+	console := cfg.Log.Format == "console" || cfg.Log.Format == "auto" && term.IsTerminal(int(os.Stderr.Fd()))
+	log := zerolog.New(os.Stderr)
+	if console {
+		log = zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly, NoColor: os.Getenv("NO_COLOR") != ""})
+	}
+	level, err := zerolog.ParseLevel(cfg.Log.Level)
+	if err != nil {
+		level = zerolog.InfoLevel
+	}
+	log = log.Level(level).With().Timestamp().Logger()
+	zerolog.DefaultContextLogger = &log
+	return log.WithContext(ctx)
+}
+
+// once does one thing to one pull request and releases what it took.
+func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
+	cfg, err := s.load()
+	if err != nil {
+		return err
+	}
+	var repo forge.Repo
+	if len(cfg.Repositories) == 1 {
+		if repo, err = forge.ParseRepo(cfg.Repositories[0]); err != nil {
+			return usage(cmd, err)
+		}
+	}
+	ref, err := forge.ParseRef(arg, repo)
+	if err != nil {
+		return usage(cmd, err)
+	}
+	ctx := s.logger(cmd.Context(), cfg)
+	agent, closeAgent, err := daemon.NewAgent(ctx, cfg, role, fmt.Sprintf("%s-%s", cmd.Name(), role), version())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAgent()) }()
+	pr, _, err := agent.Look(ctx, ref)
+	if err != nil {
+		return err
+	}
+	return do(ctx, agent, pr)
+}

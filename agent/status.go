@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/journal"
+	"touchstone/verdict"
+)
+
+func newStatus(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show what the agents of this machine did last and are doing now",
+		Long: `status reads the journals of this machine's agents, running or not, and prints
+the newest entries of each. What a pull request itself looks like is on GitHub.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := s.load()
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
+				entries, err := journal.Read(filepath.Join(cfg.StateDir, "journal", string(role)))
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(out, "%s: %d entries\n", role, len(entries))
+				for _, e := range entries[max(0, len(entries)-20):] {
+					fmt.Fprintln(out, "  "+e.String())
+				}
+			}
+			return nil
+		},
+	}
+}
