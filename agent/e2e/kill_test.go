@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"touchstone/agent/githubsim"
+	"touchstone/verdict"
+)
+
+// TestKilledAtEachCall kills an agent at its first, second, third … outward call
+// (REST, GraphQL and git alike), before and after the call took effect, starts
+// it again and wants the same end: one review for each head and one merge. It
+// ends when a whole loop goes by with fewer calls than the one to die at.
+func TestKilledAtEachCall(t *testing.T) {
+	t.Parallel()
+	for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
+		for name, drop := range map[string]githubsim.Drop{"before": githubsim.DropBefore, "after": githubsim.DropAfter} {
+			t.Run(fmt.Sprintf("%s/%s", role, name), func(t *testing.T) {
+				t.Parallel()
+				killed := true
+				for at := 1; killed; at++ {
+					t.Run(fmt.Sprint(at), func(t *testing.T) { killed = killAt(t, role, at, drop) })
+					if t.Failed() {
+						return
+					}
+					if !killed && at < 10 {
+						t.Fatalf("a whole loop made only %d calls", at-1)
+					}
+				}
+			})
+		}
+	}
+}
+
+// killAt runs a loop in which one agent dies at a call, and reports whether it
+// came to that.
+func killAt(t *testing.T, role verdict.Role, at int, drop githubsim.Drop) bool {
+	w := newWorld(t, twoDefects())
+	victim := w.agents[role]
+	victim.killAt, victim.drop = at, drop
+	for _, m := range w.agents {
+		if err := m.launch(); err != nil && m != victim {
+			t.Fatal(err)
+		}
+	}
+	ref := w.openBad(false)
+	w.until("merged or killed", func() bool { return victim.isDead() || w.merged(ref) })
+	if !victim.isDead() {
+		return false
+	}
+	victim.halt()
+	victim.start()
+	w.finished(ref, 2)
+	return true
+}
+
+func (m *machine) isDead() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dead
+}

@@ -1,0 +1,370 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-github/v66/github"
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/contract"
+	"touchstone/relay/server"
+	"touchstone/relay/source"
+	"touchstone/verdict"
+)
+
+// The people and the programs of these tests.
+const (
+	owner    = "acme"   // the organisation that holds the repository
+	admin    = "root"   // looks and breaks things, is nobody's agent
+	author   = "alice"  // opens pull requests; the author agent acts as her
+	reviewer = "judge"  // the reviewer agent acts as it
+	person   = "walter" // somebody else with write access
+	secret   = "a secret that signs webhooks"
+)
+
+var repo = forge.Repo{Owner: owner, Name: "app"}
+
+// exeSuffix is what the names of executables end in.
+var exeSuffix = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
+
+// modelBinary is the scripted model, built once for all tests.
+var modelBinary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "touchstone-e2e-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		modelBinary = filepath.Join(dir, "scriptedmodel"+exeSuffix)
+		build := exec.Command("go", "build", "-o", modelBinary, "touchstone/scripts/scriptedmodel")
+		if out, err := build.CombinedOutput(); err != nil {
+			panic(string(out))
+		}
+		return m.Run()
+	}())
+}
+
+// world is one simulated GitHub, one relay and the agents' machines.
+type world struct {
+	t      testing.TB
+	ctx    context.Context
+	sim    *githubsim.Sim
+	simURL string
+	relay  *relay
+	script string
+	agents map[verdict.Role]*machine
+
+	mu       sync.Mutex
+	conclude func(dir string) string
+}
+
+// relay is a relay that can be stopped and started on the same address and log.
+type relay struct {
+	url     string
+	address string
+	store   string
+	stop    func()
+}
+
+// machine is where one agent runs: its configuration and state outlive it.
+type machine struct {
+	w       *world
+	role    verdict.Role
+	login   string
+	cfg     config.Config
+	cancel  context.CancelFunc
+	stopped chan error
+
+	mu    sync.Mutex
+	looks int // GraphQL queries, by which an agent looks
+	// killAt is the outward call at which the agent dies, 0 for never; drop
+	// tells whether the call is still carried out.
+	killAt int
+	drop   githubsim.Drop
+	calls  int
+	dead   bool
+	// fault happens to the next faults calls.
+	fault  githubsim.Fault
+	faults int
+	steps  []daemon.Step
+	errs   []error
+}
+
+// newWorld starts a simulator and a relay. The agents are configured and not
+// yet started.
+func newWorld(t testing.TB, script map[string]any) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	w := &world{t: t, ctx: ctx, agents: map[verdict.Role]*machine{}}
+	var running sync.WaitGroup
+	t.Cleanup(func() { cancel(); running.Wait() })
+
+	front := httptest.NewUnstartedServer(nil)
+	w.simURL = "http://" + front.Listener.Addr().String()
+	sim, err := githubsim.New(githubsim.Config{
+		Dir: t.TempDir(), URL: w.simURL, CI: w.ci,
+		Users: []githubsim.User{
+			{Login: admin, Token: token(admin), Admin: true}, {Login: author, Token: token(author)},
+			{Login: reviewer, Token: token(reviewer)}, {Login: person, Token: token(person)},
+		},
+	})
+	w.must(err)
+	w.sim = sim
+	w.must(sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: owner, Name: repo.Name, Files: baseFiles()}))
+	front.Config.Handler = contract.Wrap(t, sim.Handler())
+	front.Start()
+	running.Go(func() { _ = sim.Run(ctx) })
+	t.Cleanup(front.Close)
+	sim.Intercept(w.intercept)
+
+	w.relay = &relay{store: "sqlite:" + filepath.Join(t.TempDir(), "relay.db"), address: "127.0.0.1:0"}
+	w.startRelay()
+	t.Cleanup(func() { w.relay.stop() })
+	w.hook()
+
+	w.script = filepath.Join(t.TempDir(), "script.json")
+	w.writeScript(script)
+	w.configure(verdict.Reviewer, reviewer)
+	w.configure(verdict.Author, author)
+	t.Cleanup(func() {
+		for _, m := range w.agents {
+			m.halt()
+		}
+	})
+	return w
+}
+
+func token(login string) string { return "token-of-" + login }
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// as is GitHub's API in somebody's hands.
+func (w *world) as(login string) *github.Client {
+	client, err := github.NewClient(nil).WithAuthToken(token(login)).WithEnterpriseURLs(w.simURL, w.simURL)
+	w.must(err)
+	client.UserAgent = byHand
+	return client
+}
+
+// byHand is the user agent of what a test does itself, in whoever's name.
+const byHand = "by hand"
+
+func (w *world) startRelay() {
+	w.t.Helper()
+	listener, err := net.Listen("tcp", w.relay.address)
+	w.must(err)
+	w.relay.address = listener.Addr().String()
+	w.relay.url = "http://" + w.relay.address
+	store, err := server.OpenStore(w.ctx, w.relay.store)
+	w.must(err)
+	ctx, cancel := context.WithCancel(w.ctx)
+	s, err := server.New(ctx, server.Config{Listener: listener, Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
+	w.must(err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Run(ctx)
+		_ = store.Close()
+	}()
+	w.relay.stop = func() { cancel(); <-done }
+}
+
+// hook registers the relay's webhook with the repository.
+func (w *world) hook() {
+	w.t.Helper()
+	_, _, err := w.as(admin).Repositories.CreateHook(w.ctx, owner, repo.Name, &github.Hook{
+		Name: github.String("web"), Active: github.Bool(true), Events: []string{"*"},
+		Config: &github.HookConfig{URL: github.String(w.relay.url + "/webhooks/github"), ContentType: github.String("json"), Secret: github.String(secret)},
+	})
+	w.must(err)
+}
+
+func (w *world) writeScript(script map[string]any) {
+	w.t.Helper()
+	data, err := json.Marshal(script)
+	w.must(err)
+	w.must(os.WriteFile(w.script, data, 0o600))
+}
+
+// ci is the repository's continuous integration.
+func (w *world) ci(_ context.Context, _, _, dir string) githubsim.CIResult {
+	w.mu.Lock()
+	conclude := w.conclude
+	w.mu.Unlock()
+	if conclude == nil {
+		return githubsim.CIResult{Conclusion: "success"}
+	}
+	return githubsim.CIResult{Conclusion: conclude(dir), Summary: "checked", Log: "the log"}
+}
+
+func (w *world) configure(role verdict.Role, login string) *machine {
+	cfg := config.Default()
+	cfg.GitHub.APIURL = w.simURL + "/api/v3/"
+	cfg.GitHub.Token = config.Secret(token(login))
+	cfg.Relay.URL = w.relay.url
+	cfg.Repositories = []string{repo.String()}
+	cfg.Reviewers = []string{reviewer}
+	cfg.Engine.Command = []string{modelBinary, "--script", w.script}
+	cfg.Rounds.Backoff = config.Duration(10 * time.Millisecond)
+	cfg.Sweep = config.Duration(time.Hour)
+	cfg.StateDir = w.t.TempDir()
+	m := &machine{w: w, role: role, login: login, cfg: cfg}
+	w.agents[role] = m
+	return m
+}
+
+// start starts an agent; it fails the test if the agent refuses.
+func (m *machine) start() {
+	m.w.t.Helper()
+	m.w.must(m.launch())
+}
+
+func (m *machine) launch() error {
+	log := zerolog.New(zerolog.NewTestWriter(quietly{m.w.t})).With().Str("agent", string(m.role)).Logger()
+	ctx, cancel := context.WithCancel(log.WithContext(m.w.ctx))
+	m.mu.Lock()
+	m.dead, m.cancel = false, cancel
+	m.mu.Unlock()
+	d, closeAgent, err := daemon.New(ctx, m.cfg, m.role, "test")
+	if err != nil {
+		cancel()
+		return err
+	}
+	d.Stepped = func(s daemon.Step, err error) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.steps, m.errs = append(m.steps, s), append(m.errs, err)
+	}
+	m.stopped = make(chan error, 1)
+	go func() { m.stopped <- errors.Join(d.Run(ctx), closeAgent()) }()
+	return nil
+}
+
+// halt stops an agent, if it runs, and waits for it.
+func (m *machine) halt() {
+	if m.stopped == nil {
+		return
+	}
+	m.cancel()
+	if err := <-m.stopped; err != nil {
+		m.w.t.Errorf("%s agent: %v", m.role, err)
+	}
+	m.stopped = nil
+}
+
+func (w *world) startBoth() {
+	w.t.Helper()
+	w.agents[verdict.Reviewer].start()
+	w.agents[verdict.Author].start()
+}
+
+// intercept counts the outward calls of the agents and cuts off dead ones.
+func (w *world) intercept(login string, r *http.Request) githubsim.Fault {
+	for _, m := range w.agents {
+		if m.login == login && r.UserAgent() != byHand {
+			return m.call(r)
+		}
+	}
+	return githubsim.Fault{}
+}
+
+// call is one outward call of an agent. A dead agent's calls go nowhere.
+func (m *machine) call(r *http.Request) githubsim.Fault {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead {
+		return githubsim.Fault{Drop: githubsim.DropBefore}
+	}
+	if strings.HasSuffix(r.URL.Path, "/graphql") {
+		m.looks++
+	}
+	m.calls++
+	if m.faults > 0 {
+		m.faults--
+		return m.fault
+	}
+	if m.calls != m.killAt {
+		return githubsim.Fault{}
+	}
+	m.dead = true
+	m.cancel()
+	return githubsim.Fault{Drop: m.drop}
+}
+
+// trouble makes an agent's next n outward calls go wrong.
+func (m *machine) trouble(fault githubsim.Fault, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fault, m.faults = fault, n
+}
+
+// quietly drops the logs of tests that pass without -v.
+type quietly struct{ testing.TB }
+
+func (q quietly) Log(args ...any) {
+	if testing.Verbose() {
+		q.TB.Log(args...)
+	}
+}
+
+// until waits for a condition.
+func (w *world) until(what string, condition func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-w.ctx.Done():
+			w.t.Fatalf("still waiting for: %s\n%s", what, w.describe())
+		}
+	}
+}
+
+// describe tells what the pull requests look like, for a test that failed.
+func (w *world) describe() string {
+	var b strings.Builder
+	pulls, _, err := w.as(admin).PullRequests.List(context.Background(), owner, repo.Name, &github.PullRequestListOptions{State: "all"})
+	if err != nil {
+		return err.Error()
+	}
+	for _, p := range pulls {
+		b.WriteString(github.Stringify(map[string]any{"number": p.GetNumber(), "state": p.GetState(), "merged": p.MergedAt, "head": p.GetHead().GetSHA(), "labels": p.Labels}) + "\n")
+	}
+	for _, m := range w.agents {
+		m.mu.Lock()
+		for i, s := range m.steps {
+			b.WriteString(string(m.role) + ": " + string(s.Action.Kind) + " " + s.Action.SHA + " " + s.Action.Reason)
+			if m.errs[i] != nil {
+				b.WriteString(": " + m.errs[i].Error())
+			}
+			b.WriteString("\n")
+		}
+		m.mu.Unlock()
+	}
+	return b.String()
+}
