@@ -1,0 +1,156 @@
+// Package imports holds the rules of who may import whom. It has to run with
+// -count=1: Go's test cache does not notice a new import in another package.
+package imports
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "touchstone/"
+
+// pkg is what `go list` says of a package, its path without the module's.
+type pkg struct {
+	Path    string `json:"ImportPath"`
+	Dir     string
+	Imports []string
+	GoFiles []string
+}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports,GoFiles", "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		p.Path = strings.TrimPrefix(p.Path, module)
+		for i, imported := range p.Imports {
+			p.Imports[i] = strings.TrimPrefix(imported, module)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("go list found only %d packages", len(all))
+	}
+	return all
+}
+
+// under reports whether a package is one of the roots or below one of them.
+func under(path string, roots ...string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool { return path == root || strings.HasPrefix(path, root+"/") })
+}
+
+// ours reports whether a path, already without the module's, is of this module.
+func ours(path string) bool {
+	return under(path, "relay", "agent", "guidelines", "verdict", "worktree", "scripts")
+}
+
+func TestWhoMayImportWhom(t *testing.T) {
+	rules := []struct {
+		name    string
+		applies func(from string) bool
+		allowed func(imported string) bool
+	}{
+		{
+			"verdict, guidelines and worktree import nothing of this module",
+			func(from string) bool { return under(from, "verdict", "guidelines", "worktree") },
+			func(imported string) bool { return !ours(imported) },
+		},
+		{
+			"relay imports only relay",
+			func(from string) bool { return under(from, "relay") },
+			func(imported string) bool { return !ours(imported) || under(imported, "relay") },
+		},
+		{
+			"relay/event imports only the standard library",
+			func(from string) bool { return from == "relay/event" },
+			func(imported string) bool { return !strings.Contains(imported, ".") && !ours(imported) },
+		},
+		{
+			"agent sees only relay/event and relay/client of the relay",
+			func(from string) bool { return under(from, "agent") && !under(from, "agent/e2e") },
+			func(imported string) bool {
+				return !under(imported, "relay") || imported == "relay/event" || imported == "relay/client"
+			},
+		},
+		{
+			"no production package imports the simulator or the loop tests",
+			func(from string) bool { return ours(from) && !under(from, "agent/githubsim", "agent/e2e", "scripts") },
+			func(imported string) bool { return !under(imported, "agent/githubsim", "agent/e2e") },
+		},
+		{
+			"no production package imports scripts",
+			func(from string) bool { return ours(from) && !under(from, "scripts") },
+			func(imported string) bool { return !under(imported, "scripts") },
+		},
+	}
+	only := map[string][]string{
+		"github.com/r3labs/sse/v2":        {"relay/client"},
+		"github.com/google/go-github/v66": {"agent/forge", "agent/githubsim", "relay/recovery"},
+		"github.com/go-git/go-git/v5":     {"worktree", "agent/githubsim"},
+		"cloud.google.com/go/firestore":   {"relay/internal/firestore"},
+		"modernc.org/sqlite":              {"relay/internal/sqlite"},
+	}
+	for _, p := range list(t) {
+		for _, imported := range p.Imports {
+			for _, rule := range rules {
+				if rule.applies(p.Path) && !rule.allowed(imported) {
+					t.Errorf("%s imports %s, but %s", p.Path, imported, rule.name)
+				}
+			}
+			for dependency, users := range only {
+				if under(imported, dependency) && !under(p.Path, users...) {
+					t.Errorf("%s imports %s, which only %s may", p.Path, imported, strings.Join(users, ", "))
+				}
+			}
+		}
+	}
+}
+
+// TestOnlyTheMergerMerges looks for the call that merges a pull request.
+func TestOnlyTheMergerMerges(t *testing.T) {
+	found := 0
+	for _, p := range list(t) {
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				if selector, ok := call.Fun.(*ast.SelectorExpr); ok && selector.Sel.Name == "Squash" {
+					found++
+					if p.Path != "agent/merger" {
+						t.Errorf("%s/%s merges a pull request; only agent/merger may", p.Path, name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if found == 0 {
+		t.Error("the line that merges was not found: this test looks for the wrong name")
+	}
+}
