@@ -53,7 +53,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 			return PullRequest{}, errMoving
 		}
 		commit := node.commit()
-		if commit.Oid != next.Head.SHA && next.Open {
+		if next.Open && (commit.Oid == "" || commit.Oid != next.Head.SHA) {
 			return PullRequest{}, errMoving // checks of another commit must not vouch for this one
 		}
 		next.Reviews = slices.Concat(node.reviews(), pr.Reviews)
@@ -145,7 +145,7 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
 		pr.Base.SHA = n.BaseRef.Target.Oid
 	}
-	if n.MergeCommit != nil {
+	if n.Merged && n.MergeCommit != nil {
 		pr.MergeSHA = n.MergeCommit.Oid
 	}
 	for _, label := range n.Labels.Nodes {

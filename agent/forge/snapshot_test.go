@@ -1,0 +1,179 @@
+package forge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// page is an answer to the pull request query, with holes wherever GitHub's schema allows them.
+func page(head, updated, comments string) string {
+	return fmt.Sprintf(`{"data":{"viewer":{"login":"hubot"},"repository":{"viewerPermission":null,"pullRequest":{
+		"id":"PR_1","number":12,"title":"Add it","body":"","url":"https://github.com/acme/app/pull/12","state":"OPEN","isDraft":false,"merged":false,
+		"mergeable":"SOMETHING_NEW","mergeStateStatus":"CLEAN","maintainerCanModify":true,"isCrossRepository":true,"isInMergeQueue":false,"updatedAt":%q,
+		"author":null,"headRefName":"topic","headRefOid":%q,"headRepository":null,"baseRefName":"main","baseRef":null,"mergeCommit":{"oid":"0123"},
+		"labels":{"nodes":[],"pageInfo":{"hasNextPage":false}},
+		"reviewRequests":{"nodes":[{"requestedReviewer":null},{"requestedReviewer":{"__typename":"Team"}},{"requestedReviewer":{"__typename":"Bot","login":"helper"}}],"pageInfo":{"hasNextPage":false}},
+		"reviews":{"nodes":[
+			{"fullDatabaseId":"3000000001","author":{"login":"linter","__typename":"Bot"},"state":"COMMENTED","body":"","submittedAt":"2026-01-02T03:04:05Z","lastEditedAt":"2026-01-02T03:05:00Z","commit":null,"url":"u"},
+			{"fullDatabaseId":"3000000002","author":{"login":"hubot","__typename":"User"},"state":"PENDING","body":"","submittedAt":null,"lastEditedAt":null,"commit":null,"url":"u"}],
+			"pageInfo":{"hasPreviousPage":false,"startCursor":"r"}},
+		"comments":%s,
+		"commits":{"nodes":[{"commit":{"oid":"abc","statusCheckRollup":{"contexts":{"nodes":[
+			{"__typename":"CheckRun","name":"build","status":"COMPLETED","conclusion":"SOMETHING_NEW","detailsUrl":null,"title":null,"isRequired":true,"checkSuite":{"app":null}},
+			{"__typename":"StatusContext","context":"lint","state":"EXPECTED","targetUrl":null,"description":null,"isRequired":true}],
+			"pageInfo":{"hasNextPage":false,"endCursor":"c"}}}}}]}}}}}`, updated, head, comments)
+}
+
+const (
+	noComments   = `{"nodes":[],"pageInfo":{"hasPreviousPage":false,"startCursor":null}}`
+	moreComments = `{"nodes":[{"fullDatabaseId":1,"author":null,"body":"x","createdAt":"2026-01-02T03:04:05Z"}],"pageInfo":{"hasPreviousPage":true,"startCursor":"k"}}`
+	then         = "2026-01-02T03:04:05Z"
+)
+
+func TestHolesInAnAnswer(t *testing.T) {
+	c := client(t, func(*http.Request) (*http.Response, error) { return answer(200, page("abc", then, noComments)), nil })
+	pr, err := c.PullRequest(t.Context(), pull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
+	want := PullRequest{
+		Ref: pull, ID: "PR_1", Title: "Add it", URL: "https://github.com/acme/app/pull/12", Author: User{Login: "ghost"},
+		Open: true, Fork: true, MaintainerCanModify: true,
+		Head: Branch{Name: "topic", SHA: "abc"}, Base: Branch{Repo: pull.Repo, Name: "main"}, Requested: []string{"helper[bot]"},
+		Reviews: []SubmittedReview{{ID: 3000000001, Author: User{"linter[bot]", true}, State: Commented, SubmittedAt: edited.Add(-55 * time.Second), EditedAt: &edited, URL: "u"}},
+		Checks: []Check{
+			{Name: "build", Kind: CheckRun, State: CheckFailure, Required: true},
+			{Name: "lint", Kind: Status, State: CheckPending, Required: true},
+		},
+		Mergeable: MergeableUnknown, UpdatedAt: edited.Add(-55 * time.Second), Viewer: "hubot",
+	}
+	if !reflect.DeepEqual(pr, want) {
+		got, _ := json.MarshalIndent(pr, "", " ")
+		t.Errorf("got %s", got)
+	}
+	if pr.ViewerPermission.CanWrite() {
+		t.Error("no permission is taken for write access")
+	}
+}
+
+func TestASnapshotThatNeverHolds(t *testing.T) {
+	for name, pages := range map[string]func(n int) string{
+		"the commit lags behind the head":   func(int) string { return page("def", then, noComments) },
+		"something changes with every page": func(n int) string { return page("abc", fmt.Sprintf("2026-01-02T03:04:%02dZ", n), moreComments) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := 0
+				c := client(t, func(*http.Request) (*http.Response, error) { n++; return answer(200, pages(n)), nil })
+				pr, err := c.PullRequest(t.Context(), pull)
+				if !errors.Is(err, ErrUnavailable) || !reflect.DeepEqual(pr, PullRequest{}) {
+					t.Errorf("%v, %v; want nothing and ErrUnavailable", pr, err)
+				}
+			})
+		})
+	}
+}
+
+func TestBoundsAreErrors(t *testing.T) {
+	for name, test := range map[string]struct {
+		body  string
+		pages int
+	}{
+		"comments without end": {page("abc", then, moreComments), snapshotPages},
+		"too many labels":      {strings.Replace(page("abc", then, noComments), `"hasNextPage":false`, `"hasNextPage":true`, 1), 1},
+	} {
+		n := 0
+		c := client(t, func(*http.Request) (*http.Response, error) { n++; return answer(200, test.body), nil })
+		if pr, err := c.PullRequest(t.Context(), pull); err == nil || !strings.Contains(err.Error(), "by hand") || n != test.pages {
+			t.Errorf("%s: after %d pages %v, %v; want an error after %d", name, n, pr, err, test.pages)
+		}
+	}
+	const pulls = `{"data":{"repository":{"pullRequests":{"nodes":[%s],"pageInfo":{"hasNextPage":true,"endCursor":%q}}}}}`
+	n := 0
+	c := client(t, func(*http.Request) (*http.Response, error) {
+		n++
+		return answer(200, fmt.Sprintf(pulls, strings.Repeat(`{"number":1},`, 999)+`{"number":2}`, fmt.Sprint(n))), nil
+	})
+	if list, err := c.OpenPullRequests(t.Context(), pull.Repo); err == nil || n != 5 {
+		t.Errorf("%d pull requests in %d pages, %v; want an error after 5", len(list), n, err)
+	}
+	c = client(t, func(*http.Request) (*http.Response, error) { return answer(200, fmt.Sprintf(pulls, "", "same")), nil })
+	if _, err := c.OpenPullRequests(t.Context(), pull.Repo); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("pages that do not end: %v", err)
+	}
+}
+
+func TestAnnotationsOfAFailedCheck(t *testing.T) {
+	c := client(t, func(r *http.Request) (*http.Response, error) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/annotations"):
+			return answer(200, `[{"path":"a.go","start_line":3,"end_line":4,"annotation_level":"failure","message":"`+strings.Repeat("x", 5000)+`"}]`), nil
+		case strings.HasSuffix(r.URL.Path, "/check-runs"):
+			return answer(200, `{"total_count":1,"check_runs":[{"id":7,"name":"vet","status":"completed","conclusion":"failure","output":{"title":"1 error","annotations_count":1}}]}`), nil
+		}
+		return answer(200, `{"state":"pending","statuses":[]}`), nil
+	})
+	failed, err := c.FailedChecks(t.Context(), pull.Repo, "abc")
+	if err != nil || len(failed) != 1 || len(failed[0].Annotations) != 1 {
+		t.Fatalf("failed %+v, %v", failed, err)
+	}
+	if a := failed[0].Annotations[0]; a.Path != "a.go" || a.Line != 4 || a.Level != "failure" || len(a.Message) > maxRemarkBytes {
+		t.Errorf("annotation %s:%d %s with %d bytes", a.Path, a.Line, a.Level, len(a.Message))
+	}
+}
+
+func TestCheckStates(t *testing.T) {
+	for _, test := range []struct {
+		status, conclusion string
+		want               CheckState
+	}{
+		{"QUEUED", "", CheckPending}, {"IN_PROGRESS", "", CheckPending}, {"WAITING", "", CheckPending}, {"", "SUCCESS", CheckPending},
+		{"COMPLETED", "SUCCESS", CheckSuccess}, {"completed", "neutral", CheckNeutral}, {"COMPLETED", "SKIPPED", CheckSkipped},
+		{"COMPLETED", "CANCELLED", CheckCancelled}, {"COMPLETED", "ACTION_REQUIRED", CheckActionRequired},
+		{"COMPLETED", "FAILURE", CheckFailure}, {"COMPLETED", "TIMED_OUT", CheckFailure}, {"COMPLETED", "STALE", CheckFailure},
+		{"COMPLETED", "STARTUP_FAILURE", CheckFailure}, {"COMPLETED", "", CheckFailure}, {"COMPLETED", "PENDING", CheckFailure},
+	} {
+		if got := runState(test.status, test.conclusion); got != test.want {
+			t.Errorf("%s %s is %s; want %s", test.status, test.conclusion, got, test.want)
+		}
+	}
+	for state, want := range map[string]CheckState{
+		"SUCCESS": CheckSuccess, "pending": CheckPending, "EXPECTED": CheckPending, "error": CheckFailure, "FAILURE": CheckFailure, "": CheckFailure,
+	} {
+		if got := statusState(state); got != want {
+			t.Errorf("status %q is %s; want %s", state, got, want)
+		}
+	}
+}
+
+// FuzzSnapshot: whatever a server answers, reading it ends, and a success is of the pull request that was asked for.
+func FuzzSnapshot(f *testing.F) {
+	f.Add(page("abc", then, noComments))
+	f.Add(page("abc", then, strings.Replace(moreComments, "true", "false", 1)))
+	f.Add(`{"data":{"viewer":null,"repository":{"pullRequest":{"state":"MERGED"}}}}`)
+	f.Add(`{"data":{"repository":{"pullRequest":{"state":"OPEN"}}}}`)
+	f.Add(`{"data":null,"errors":[{"type":"NOT_FOUND","message":"no"}]}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		synctest.Test(t, func(t *testing.T) {
+			c := client(t, func(r *http.Request) (*http.Response, error) {
+				if _, err := io.Copy(io.Discard, r.Body); err != nil {
+					return nil, err
+				}
+				return answer(200, body), nil
+			})
+			pr, err := c.PullRequest(t.Context(), pull)
+			if err == nil && (pr.Ref != pull || pr.Author.Login == "" || pr.Open && pr.Head.SHA == "") {
+				t.Errorf("read %s by %q, open %t at %q", pr, pr.Author.Login, pr.Open, pr.Head.SHA)
+			}
+		})
+	})
+}
