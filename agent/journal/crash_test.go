@@ -93,33 +93,42 @@ const (
 	begun2 = `{"id":2,"at":"2026-01-02T03:04:07Z","begin":{"ref":"acme/app#2","sha":"bbb","act":"fix"}}` + "\n"
 )
 
-// states is which entries there are, and whether they have ended.
-func states(entries []Entry) map[ID]bool {
-	ended := map[ID]bool{}
+// states is which entries there are: begun, or ended well or badly.
+func states(entries []Entry) map[ID]string {
+	all := map[ID]string{}
 	for _, e := range entries {
-		ended[e.ID] = !e.Ended.IsZero()
+		switch {
+		case e.Ended.IsZero():
+			all[e.ID] = "begun"
+		case e.Outcome.OK:
+			all[e.ID] = "well"
+		default:
+			all[e.ID] = "badly"
+		}
 	}
-	return ended
+	return all
 }
 
 func TestDamage(t *testing.T) {
 	for name, test := range map[string]struct {
 		content string
-		want    map[ID]bool // whether it has ended
+		want    map[ID]string
 	}{
-		"none":                  {begun1 + ended1 + begun2, map[ID]bool{1: true, 2: false}},
-		"all":                   {"", map[ID]bool{}},
-		"torn in a beginning":   {begun1 + ended1 + begun2[:40], map[ID]bool{1: true}},
-		"torn before the break": {begun1 + ended1[:len(ended1)-1], map[ID]bool{1: false}},
-		"zeros at the end":      {begun1 + strings.Repeat("\x00", 500), map[ID]bool{1: false}},
-		"a hole":                {begun1 + "\x00\x00garbage\n" + begun2, map[ID]bool{1: false, 2: false}},
-		"a line without end":    {begun1 + strings.Repeat("x", 3*maxLine) + "\n" + begun2, map[ID]bool{1: false, 2: false}},
-		"a beginning is lost":   {ended1 + begun2, map[ID]bool{2: false}},
-		"lines twice":           {begun1 + begun1 + ended1 + ended1, map[ID]bool{1: true}},
-		"lines in wrong order":  {begun2 + begun1, map[ID]bool{2: false}},
-		"neither begun nor end": {begun1 + `{"id":1,"at":"2026-01-02T03:04:06Z"}` + "\n", map[ID]bool{1: false}},
-		"an end without a time": {begun1 + `{"id":1,"end":{"ok":true}}` + "\n", map[ID]bool{1: false}},
-		"an act without a name": {begun1 + `{"id":2,"at":"2026-01-02T03:04:06Z","begin":{}}` + "\n", map[ID]bool{1: false}},
+		"none":                  {begun1 + ended1 + begun2, map[ID]string{1: "well", 2: "begun"}},
+		"all":                   {"", map[ID]string{}},
+		"torn in a beginning":   {begun1 + ended1 + begun2[:40], map[ID]string{1: "well"}},
+		"torn before the break": {begun1 + ended1[:len(ended1)-1], map[ID]string{1: "begun"}},
+		"zeros at the end":      {begun1 + strings.Repeat("\x00", 500), map[ID]string{1: "begun"}},
+		"a hole":                {begun1 + "\x00\x00garbage\n" + begun2, map[ID]string{1: "begun", 2: "begun"}},
+		"a line without end":    {begun1 + strings.Repeat("x", 3*maxLine) + "\n" + begun2, map[ID]string{1: "begun", 2: "begun"}},
+		"a line behind junk":    {begun1 + strings.Repeat("x", maxLine) + begun2, map[ID]string{1: "begun"}},
+		"two ends":              {begun1 + ended1 + strings.Replace(ended1, "true", "false", 1), map[ID]string{1: "well"}},
+		"a beginning is lost":   {ended1 + begun2, map[ID]string{2: "begun"}},
+		"lines twice":           {begun1 + begun1 + ended1 + ended1, map[ID]string{1: "well"}},
+		"lines in wrong order":  {begun2 + begun1, map[ID]string{2: "begun"}},
+		"neither begun nor end": {begun1 + `{"id":1,"at":"2026-01-02T03:04:06Z"}` + "\n", map[ID]string{1: "begun"}},
+		"an end without a time": {begun1 + `{"id":1,"end":{"ok":true}}` + "\n", map[ID]string{1: "begun"}},
+		"an act without a name": {begun1 + `{"id":2,"at":"2026-01-02T03:04:06Z","begin":{}}` + "\n", map[ID]string{1: "begun"}},
 	} {
 		t.Run(name, func(t *testing.T) { opens(t, test.content, test.want) })
 	}
@@ -129,9 +138,12 @@ func TestDamage(t *testing.T) {
 func TestTornAnywhere(t *testing.T) {
 	whole := begun1 + ended1 + begun2
 	for n := range len(whole) {
-		want := map[ID]bool{}
-		if n >= len(begun1) {
-			want[1] = n >= len(begun1+ended1)
+		want := map[ID]string{}
+		switch {
+		case n >= len(begun1+ended1):
+			want[1] = "well"
+		case n >= len(begun1):
+			want[1] = "begun"
 		}
 		entries, err := parse(strings.NewReader(whole[:n]))
 		if got := states(entries); err != nil || !reflect.DeepEqual(got, want) {
@@ -142,7 +154,7 @@ func TestTornAnywhere(t *testing.T) {
 
 // opens checks that a journal with that content has those entries, and takes another one
 // that can be read back.
-func opens(t *testing.T, content string, want map[ID]bool) {
+func opens(t *testing.T, content string, want map[ID]string) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, entriesFile), []byte(content), 0o600); err != nil {
@@ -155,7 +167,7 @@ func opens(t *testing.T, content string, want map[ID]bool) {
 	id := begin(t, j, "acme/app#3", "ccc", "merge")
 	shut(t, j)
 	got := states(read(t, dir))
-	if ended, ok := got[id]; !ok || ended {
+	if got[id] != "begun" {
 		t.Errorf("after %.400q, what was written is lost", content)
 	}
 	delete(got, id)
