@@ -83,15 +83,12 @@ func (g gitRepo) log(ctx context.Context, args ...string) ([]commit, error) {
 
 // diff lists the files that differ between two commits, renames found.
 func (g gitRepo) diff(ctx context.Context, from, to string) ([]file, error) {
-	raw, err := g.run(ctx, "diff-tree", "-r", "-M", "-z", "--raw", "--numstat", "--full-index", from, to)
+	out, err := g.run(ctx, "diff-tree", "-r", "-M", "-z", "--raw", "--numstat", "-p", "--full-index", from, to)
 	if err != nil {
 		return nil, err
 	}
+	raw, patch, _ := strings.Cut(out, "\x00\x00")
 	files := parseRaw(strings.Split(raw, "\x00"))
-	patch, err := g.run(ctx, "diff-tree", "-r", "-M", "-p", "--full-index", from, to)
-	if err != nil {
-		return nil, err
-	}
 	// A file's own lines are indented by one column, so this never splits inside one.
 	for i, section := range strings.Split("\n"+patch, "\ndiff --git ")[1:] {
 		if at := strings.Index(section, "\n@@ "); at >= 0 && i < len(files) {

@@ -163,7 +163,7 @@ func splitIdent(ident string) (name, email string) {
 // file with an empty text is deleted.
 func (g gitRepo) commit(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
 	var in bytes.Buffer
-	fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter %s %d +0000\ndata %d\n%s\n", branch, ident, now().Unix(), len(message), message)
+	fmt.Fprintf(&in, "commit refs/heads/%s\nmark :1\ncommitter %s %d +0000\ndata %d\n%s\n", branch, ident, now().Unix(), len(message), message)
 	if parent != "" {
 		fmt.Fprintf(&in, "from %s\n", parent)
 	}
@@ -174,10 +174,8 @@ func (g gitRepo) commit(ctx context.Context, branch, parent, ident, message stri
 			fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
 		}
 	}
-	if _, err := g.runWith(ctx, &in, nil, "fast-import", "--quiet"); err != nil {
-		return "", err
-	}
-	return g.run(ctx, "rev-parse", "refs/heads/"+branch)
+	in.WriteString("\nget-mark :1\n")
+	return g.runWith(ctx, &in, nil, "fast-import", "--quiet")
 }
 
 // checkout writes the files of sha below dir, without a .git.

@@ -75,9 +75,12 @@ func (c *call) mergePull() (reply, error) {
 // mergeCommit makes the commit that the base will move to.
 func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, message string) (string, error) {
 	git, base := p.repo.git, p.base()
-	tree, err := git.mergeTree(ctx, base, p.headSHA)
-	if err != nil {
-		return "", err
+	tree := p.mergeability.tree
+	if _, known := s.mergeable(p); !known {
+		var err error
+		if tree, err = git.mergeTree(ctx, base, p.headSHA); err != nil {
+			return "", err
+		}
 	}
 	if tree == "" {
 		return "", errNotMergeable

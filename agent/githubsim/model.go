@@ -3,6 +3,8 @@ package githubsim
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,11 +61,11 @@ func (r *repo) load(ctx context.Context) (err error) {
 	if r.refs, err = r.git.refs(ctx); err != nil {
 		return err
 	}
-	head, err := r.git.run(ctx, "symbolic-ref", "HEAD")
+	head, err := os.ReadFile(filepath.Join(r.git.dir, "HEAD"))
 	if err != nil {
 		return err
 	}
-	r.defaultBranch = strings.TrimPrefix(head, "refs/heads/")
+	r.defaultBranch = strings.TrimPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 	for ref := range r.refs {
 		rest, ok := strings.CutPrefix(ref, "refs/pull/")
 		number, err := strconv.Atoi(strings.TrimSuffix(rest, "/head"))

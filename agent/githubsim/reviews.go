@@ -62,8 +62,10 @@ func (c *call) createReview() (reply, error) {
 		return reply{}, err
 	}
 	// A commit that a force push took out of the pull request is still accepted.
-	if _, err := p.repo.git.run(c.ctx, "cat-file", "-e", in.CommitID+"^{commit}"); err != nil {
-		return reply{}, textRefusal("The commit_id does not exist")
+	if in.CommitID != p.headSHA {
+		if _, err := p.repo.git.run(c.ctx, "cat-file", "-e", in.CommitID+"^{commit}"); err != nil {
+			return reply{}, textRefusal("The commit_id does not exist")
+		}
 	}
 	rv := &review{id: c.sim.id(), author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: now()}
 	if err := c.addComments(rv, in); err != nil {

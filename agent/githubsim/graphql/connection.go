@@ -1,6 +1,7 @@
 package graphql
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func Connection(typeName string, nodes []*Object) Resolver {
 		case !hasFirst && !hasLast:
 			return nil, errors.New("You must provide a `first` or `last` value to properly paginate the connection.")
 		case max(first, last) > maxPage || min(first, last) < 0:
-			return nil, fmt.Errorf("Requesting %d records on the connection exceeds the `first` limit of %d records.", max(first, last), maxPage)
+			return nil, fmt.Errorf("Requesting %d records on the connection exceeds the limits of 0 to %d records.", cmp.Or(first, last), maxPage)
 		case hasFirst:
 			to = min(to, from+first)
 		default:
