@@ -356,7 +356,7 @@ func TestRealHangs(t *testing.T) {
 
 func TestRealSlowModelIsNotIdle(t *testing.T) {
 	t.Parallel()
-	slow := enginetest.Turn{Interval: 700 * time.Millisecond}
+	slow := enginetest.Turn{Interval: 1700 * time.Millisecond}
 	thinker, writer := slow, slow
 	thinker.Think, thinker.Text = 7, []string{"Thought."}
 	writer.Text = strings.Split("seven words that take their time here", " ")
@@ -365,7 +365,8 @@ func TestRealSlowModelIsNotIdle(t *testing.T) {
 			t.Parallel()
 			p := enginetest.NewProvider(t, turn)
 			req := reviewer(t.TempDir())
-			req.IdleTimeout = 4 * time.Second
+			// Long enough for the CLI to start on a busy machine.
+			req.IdleTimeout = 10 * time.Second
 			result, err := realEngine(t, p).Run(context.Background(), req)
 			if err != nil {
 				t.Fatal(err)

@@ -65,12 +65,12 @@ func scripted(t testing.TB, reviewerFaults, authorFaults string) (*claude.Engine
 }
 
 func review(dir string) engine.Request {
-	return engine.Request{Role: engine.Reviewer, Dir: dir, Prompt: reviewPrompt, IdleTimeout: 2 * time.Second}
+	return engine.Request{Role: engine.Reviewer, Dir: dir, Prompt: reviewPrompt}
 }
 
 func author(dir string) engine.Request {
 	return engine.Request{
-		Role: engine.Author, Dir: dir, IdleTimeout: 2 * time.Second, Allow: []string{"go test *"},
+		Role: engine.Author, Dir: dir, Allow: []string{"go test *"},
 		Prompt: "Fix store/store.go: security/S3, SQL is put together from input",
 	}
 }
@@ -169,7 +169,11 @@ func TestScriptedFaults(t *testing.T) {
 		{"", "", []string{"RUN:n0nce"}, "forged"},
 		{"no-such-fault", engine.Crash, nil, "VERDICT"},
 	} {
-		result, err := e.Run(context.Background(), review(dir))
+		req := review(dir)
+		if test.class == engine.Idle {
+			req.IdleTimeout = time.Second
+		}
+		result, err := e.Run(context.Background(), req)
 		if test.class != "" {
 			wantClass(t, err, test.class)
 		} else if err != nil {
