@@ -136,6 +136,12 @@ func TestLockDiesWithItsHolder(t *testing.T) {
 	if read(t, tree.Dir(), "topic.txt") != "hello\n" {
 		t.Error("the tree is not at its head")
 	}
+	if broken, err := filepath.Glob(h.tree("broken-*")); err != nil || len(broken) > 0 {
+		t.Errorf("the tree was given up instead of repaired: %v, %v", broken, err)
+	}
+	if refs := leftovers(t, s); len(refs) != 1 {
+		t.Errorf("set aside: %v, want the half written file", refs)
+	}
 }
 
 // TestGitOutlivesItsKilledParent: as long as a git of the killed process works

@@ -1,0 +1,54 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestGitErrorHidesTheSecretAndNamesTheRemedy(t *testing.T) {
+	c := call{args: []string{"fetch"}, remote: &Remote{URL: "https://example.com/x", Authorization: authorization}}
+	err := newGitError(c, 128, []byte("hint: "+secret+"\nfatal: sent '"+authorization+"'\nerror: write: No space left on device\nadvice\n"))
+	if text := err.Error() + err.stderr; strings.Contains(text, secret) {
+		t.Errorf("the secret is in %q", text)
+	}
+	if got, want := err.Error(), "git fetch: error: write: No space left on device (the disk is full: free some space)"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := newGitError(c, 7, nil).Error(); got != "git fetch: ended with exit code 7" {
+		t.Errorf("without output: %q", got)
+	}
+}
+
+func TestGitMustBeThereAndRecent(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in for git is a shell script")
+	}
+	dir := t.TempDir()
+	for i, c := range []struct{ prints, says string }{
+		{"git version 2.37.9", "git is 2.37: install 2.38 or newer"},
+		{"git version 1.99", "install 2.38 or newer"},
+		{"hello", "which is not a version"},
+		{"git version 2.38.0.windows.1", ""},
+		{"git version 2.50.1 (Apple Git-155)", ""},
+		{"git version 3.0.0", ""},
+	} {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		writeTest(t, path, "#!/bin/sh\necho '"+c.prints+"'\n")
+		if err := os.Chmod(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := (&Store{Git: path}).CheckGit(t.Context())
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v", c.prints, err)
+		}
+	}
+	err := (&Store{Git: filepath.Join(dir, "absent")}).CheckGit(t.Context())
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "install git 2.38") {
+		t.Errorf("without git: %v", err)
+	}
+}
