@@ -137,21 +137,29 @@ func (d *demo) loop(ctx context.Context) (*story, error) {
 	if d.model == claude {
 		limit, model = claudeTime, "claude, with your login"
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errLate)
-	defer cancel()
 	d.out.title("touchstone", fmt.Sprintf("A pull request with %d planted defects, two agents, and nobody at the keyboard.", len(defects)))
 	d.out.fact("model", model)
 	d.out.fact("directory", d.dir)
-	for _, start := range []func(context.Context) error{d.build, d.startServers, d.startAgents} {
-		if err := start(ctx); err != nil {
-			return nil, because(ctx, err)
-		}
+	if err := d.build(ctx); err != nil {
+		return nil, because(ctx, err)
 	}
-	s, err := d.follow(ctx)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errLate)
+	defer cancel()
+	s, err := d.startAndFollow(ctx)
 	if err = because(ctx, err); errors.Is(err, errLate) || errors.Is(err, errStuck) {
 		err = fmt.Errorf("%w%s", err, d.agentLogs())
 	}
 	return s, err
+}
+
+func (d *demo) startAndFollow(ctx context.Context) (*story, error) {
+	if err := d.startServers(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.startAgents(); err != nil {
+		return nil, err
+	}
+	return d.follow(ctx)
 }
 
 // because is the reason for which ctx ended, if that is what err comes from.

@@ -143,7 +143,7 @@ func (d *demo) start(party string, env []string, argv ...string) (*process, erro
 }
 
 // startAgents starts the reviewing agent and the author's.
-func (d *demo) startAgents(context.Context) error {
+func (d *demo) startAgents() error {
 	engine := `"claude"`
 	if d.model == scripted {
 		script, err := scriptFile()

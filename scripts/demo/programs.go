@@ -40,11 +40,12 @@ func (d *demo) compile(ctx context.Context) error {
 		return err
 	}
 	d.bin = filepath.Join(d.dir, "bin")
+	d.out.fact("programs", "being built; the first time takes a minute or two")
 	argv := []string{"go", "build", "-trimpath", "-o", d.bin + string(filepath.Separator)}
 	for _, p := range programs {
 		argv = append(argv, "touchstone/"+p)
 	}
-	return command(ctx, filepath.Dir(module), os.Environ(), argv...)
+	return command(ctx, filepath.Dir(module), append(os.Environ(), "CGO_ENABLED=0"), argv...)
 }
 
 func goEnv(ctx context.Context, name string) (string, error) {
@@ -67,7 +68,7 @@ func (d *demo) program(folder string) string {
 // inherited are the variables that pass from the user's environment to the
 // demo's programs. No other does, so that no token of the user's is used or shown.
 var inherited = []string{
-	"PATH", "LANG", "LC_ALL", "TERM", "GOROOT", "GOTOOLCHAIN", "CGO_ENABLED",
+	"PATH", "LANG", "LC_ALL", "TERM", "GOROOT", "GOTOOLCHAIN",
 	"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT",
 }
 
@@ -107,7 +108,7 @@ func (d *demo) home(party string) (dir string, env []string, err error) {
 		"XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_DATA_HOME="+filepath.Join(dir, "data"),
 		"TMPDIR="+tmp, "TMP="+tmp, "TEMP="+tmp,
-		"GOCACHE="+d.goCache, "GOWORK=off", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GOCACHE="+d.goCache, "GOWORK=off", "CGO_ENABLED=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 	)
 	return dir, env, nil
 }
