@@ -29,14 +29,18 @@ func TestReviews(t *testing.T) {
 	if _, err := w.post(ref, second, forge.Approve, "Now it is."); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := w.post(ref, sha, forge.Approve, "As it was before."); err != nil {
+		t.Fatal(err)
+	}
 
 	pr := w.read(ref)
-	if len(pr.Reviews) != 2 || pr.Head.SHA != second {
-		t.Fatalf("head %s, reviews %+v; want both at %s", pr.Head.SHA, pr.Reviews, second)
+	if len(pr.Reviews) != 3 || pr.Head.SHA != second {
+		t.Fatalf("head %s, reviews %+v; want three at %s", pr.Head.SHA, pr.Reviews, second)
 	}
 	for i, want := range []forge.SubmittedReview{
 		{ID: first.ID, State: forge.ChangesRequested, Body: "Not yet.", SHA: sha, URL: first.URL},
 		{State: forge.Approved, Body: "Now it is.", SHA: second},
+		{State: forge.Approved, Body: "As it was before.", SHA: sha},
 	} {
 		got := pr.Reviews[i]
 		if got.State != want.State || got.Body != want.Body || got.SHA != want.SHA || got.Author.Login != hubot || got.SubmittedAt.IsZero() || got.EditedAt != nil {
@@ -99,8 +103,8 @@ func TestSquash(t *testing.T) {
 		t.Errorf("merged as %s; the pull request says merged %t, open %t, as %s, base %+v", merged, pr.Merged, pr.Open, pr.MergeSHA, pr.Base)
 	}
 	commit, _, err := w.raw(octocat).Git.GetCommit(t.Context(), app.Owner, app.Name, merged)
-	if err != nil || strings.TrimSpace(commit.GetMessage()) != "Add topic (#1)\n\nAll of it." {
-		t.Errorf("message %q, %v", commit.GetMessage(), err)
+	if err != nil || strings.TrimSpace(commit.GetMessage()) != "Add topic (#1)\n\nAll of it." || len(commit.Parents) != 1 {
+		t.Errorf("message %q, %d parents, %v", commit.GetMessage(), len(commit.Parents), err)
 	}
 	if _, err := squash(sha); !errors.Is(err, forge.ErrNotMergeable) {
 		t.Errorf("twice: %v", err)

@@ -10,7 +10,7 @@ import (
 const (
 	maxAnnotations  = 50 // of one check run
 	maxSummaryBytes = 16 << 10
-	maxTextBytes    = 64 << 10
+	maxTextBytes    = 32 << 10
 	maxRemarkBytes  = 4 << 10
 )
 

@@ -66,16 +66,8 @@ func New(cfg Config) (*Client, error) {
 
 	client := &Client{graphql: graphqlURL(*api), web: webURL(*api), token: token(cfg.Token)}
 	transport := newTransport(cfg, api.Host)
-	client.http = &http.Client{
-		Transport: transport,
-		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if req.URL.Host != api.Host || len(via) >= 5 {
-				return errors.New("refusing to follow a redirect away from the configured GitHub")
-			}
-			return nil
-		},
-	}
-	client.rest = github.NewClient(&http.Client{Transport: forgetful{transport}, CheckRedirect: client.http.CheckRedirect})
+	client.http = &http.Client{Transport: transport}
+	client.rest = github.NewClient(&http.Client{Transport: forgetful{transport}})
 	client.rest.BaseURL = api
 	client.rest.UserAgent = "touchstone/" + cfg.Version
 	return client, nil

@@ -160,7 +160,7 @@ type FailedCheck struct {
 	Name        string
 	URL         string
 	Summary     string // at most 16 KiB; untrusted text, as is everything below
-	Text        string // at most 64 KiB
+	Text        string // at most 32 KiB, the end of a longer one
 	Annotations []Annotation
 }
 

@@ -55,7 +55,7 @@ func isRead(req *http.Request) bool {
 // which means that nothing was done, never after an answer that was lost or was a 5xx.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != t.host {
-		return nil, errors.New("refusing to send a request to a host that is not the configured GitHub")
+		return nil, errors.New("refusing to follow a redirect away from the configured GitHub")
 	}
 	tries, limits := 0, 0
 	for {
