@@ -309,12 +309,12 @@ func TestSlowHandlerIsNoDeadPeer(t *testing.T) {
 			}
 		}
 	})
-	c := &client.Client{URL: url, IdleTimeout: 200 * time.Millisecond}
+	c := &client.Client{URL: url, IdleTimeout: 500 * time.Millisecond}
 	err := c.Follow(t.Context(), client.Now, func(ctx context.Context, m event.Message) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Second):
+		case <-time.After(1500 * time.Millisecond):
 			return errEnough
 		}
 	})

@@ -167,10 +167,20 @@ func (f *frames) next() string {
 	}
 }
 
-// event returns the next frame's event, skipping nothing.
-func (f *frames) event() event.Event {
+// message returns the next frame that is no heartbeat.
+func (f *frames) message() string {
 	f.tb.Helper()
 	frame := f.next()
+	for strings.HasPrefix(frame, ": ") {
+		frame = f.next()
+	}
+	return frame
+}
+
+// event returns the event of the next frame that is no heartbeat.
+func (f *frames) event() event.Event {
+	f.tb.Helper()
+	frame := f.message()
 	var data []string
 	for line := range strings.SplitSeq(frame, "\n") {
 		if rest, ok := strings.CutPrefix(line, "data: "); ok {
@@ -360,7 +370,7 @@ func TestStopAnswersWhatItTook(t *testing.T) {
 	<-store.entered
 	stopped := make(chan struct{})
 	go func() { r.stop(); close(stopped) }()
-	if frame := stream.next(); frame != "" {
+	if frame := stream.message(); frame != "" {
 		t.Errorf("the stream ended with %q", frame)
 	}
 	close(store.resume)

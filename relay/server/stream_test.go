@@ -118,18 +118,11 @@ func TestFilterAndMoves(t *testing.T) {
 	wanted := `{"repository":{"full_name":"acme/app"}}`
 	other := r.post(t, "a", `{"repository":{"full_name":"other/app"}}`)
 	// The filter leaves the event out, and a heartbeat says how far the log is.
-	frame := stream.next()
-	for strings.HasPrefix(frame, ": ") {
-		frame = stream.next()
-	}
-	if frame != "id: "+other+"\n" {
+	if frame := stream.message(); frame != "id: "+other+"\n" {
 		t.Errorf("got %q, want a move to %s", frame, other)
 	}
 	mine := r.post(t, "b", wanted)
-	for frame = stream.next(); strings.HasPrefix(frame, ": "); frame = stream.next() {
-		frame = stream.next()
-	}
-	if !strings.HasSuffix(frame, "\nid: "+mine+"\n") {
+	if frame := stream.message(); !strings.HasSuffix(frame, "\nid: "+mine+"\n") {
 		t.Errorf("got %q, want event %s", frame, mine)
 	}
 	if frame := stream.next(); frame != ": heartbeat\n" {
@@ -164,7 +157,7 @@ func TestStreamRefused(t *testing.T) {
 
 // A subscriber that reads nothing is cut off, and the others get their events meanwhile.
 func TestStalledSubscriber(t *testing.T) {
-	r := start(t, server.Config{WriteTimeout: time.Second})
+	r := start(t, server.Config{WriteTimeout: 3 * time.Second})
 	stalled, err := net.Dial("tcp", strings.TrimPrefix(r.address, "http://"))
 	if err != nil {
 		t.Fatal(err)
