@@ -66,6 +66,9 @@ func (s *settings) logger(ctx context.Context, cfg config.Config) context.Contex
 	}
 	log = log.Level(level).With().Timestamp().Logger()
 	zerolog.DefaultContextLogger = &log
+	for _, warning := range cfg.Warnings {
+		log.Warn().Msg(warning)
+	}
 	return log.WithContext(ctx)
 }
 

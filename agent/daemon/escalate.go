@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
@@ -33,6 +35,10 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	}
 	if err := a.Caller.AddLabel(ctx, pr.Ref, a.Config.Labels.NeedsHuman); err != nil {
 		return fmt.Errorf("call a person: %w", err)
+	}
+	message := fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL)
+	if err := (bell{url: string(a.Config.Notify.SlackWebhook)}).ring(ctx, message); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the label is set, but nobody was notified")
 	}
 	return nil
 }

@@ -1,0 +1,46 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// bell rings a Slack-compatible webhook. It is only the bell: the label on the
+// pull request is the queue, so that a lost message loses nothing.
+type bell struct {
+	// url is a secret, since whoever has it can post; empty for no bell.
+	url string
+}
+
+// ring posts one text.
+func (b bell) ring(ctx context.Context, text string) error {
+	if b.url == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	body, err := json.Marshal(map[string]string{"text": text})
+	if err != nil {
+		return fmt.Errorf("write the message: %w", err)
+	}
+	// The errors of net/http repeat the address, so they stay here.
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("the webhook's address cannot be read; mend the file that notify.slack_webhook_file names")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return errors.New("the webhook that notify.slack_webhook_file names cannot be reached")
+	}
+	response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("the webhook that notify.slack_webhook_file names answers %s", response.Status)
+	}
+	return nil
+}
