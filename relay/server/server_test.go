@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/internal/examples"
@@ -30,6 +32,17 @@ const secret = "s3cret"
 type relay struct {
 	address string
 	stop    func()
+	gone    departures
+}
+
+// departures is a log that signals each subscriber that is gone.
+type departures chan struct{}
+
+func (d departures) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("subscriber gone")) {
+		d <- struct{}{}
+	}
+	return len(line), nil
 }
 
 // start runs a relay over a store until the test ends or stop is called. Fields that
@@ -50,7 +63,8 @@ func start(tb testing.TB, config server.Config) *relay {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	gone := make(departures, 100)
+	ctx, cancel := context.WithCancel(zerolog.New(gone).WithContext(context.Background()))
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	var once sync.Once
@@ -63,7 +77,7 @@ func start(tb testing.TB, config server.Config) *relay {
 		})
 	}
 	tb.Cleanup(stop)
-	return &relay{address: "http://" + config.Listener.Addr().String(), stop: stop}
+	return &relay{address: "http://" + config.Listener.Addr().String(), stop: stop, gone: gone}
 }
 
 func openStore(tb testing.TB, path string) hub.Store {
