@@ -10,6 +10,7 @@ import (
 type lanes struct {
 	mu      sync.Mutex
 	ctx     context.Context // run's; nil before it
+	closed  bool            // run has ended, or is ending
 	queued  map[string][]func(context.Context)
 	active  map[string]bool
 	pending int
@@ -21,7 +22,7 @@ type lanes struct {
 func (l *lanes) do(lane string, work func(context.Context)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ctx != nil && l.ctx.Err() != nil {
+	if l.closed {
 		return
 	}
 	if l.queued == nil {
@@ -44,8 +45,7 @@ func (l *lanes) run(ctx context.Context) {
 	l.mu.Unlock()
 	<-ctx.Done()
 	l.mu.Lock()
-	// Passing the lock means that every do has either started its worker or
-	// will see the context's end.
+	l.closed = true // so no worker starts while we wait for them
 	l.mu.Unlock()
 	l.workers.Wait()
 }

@@ -193,7 +193,6 @@ type reviewComment struct {
 	hunk, commit    string
 	created         time.Time
 	review          *review
-	replyTo         int64
 }
 
 type comment struct {

@@ -60,15 +60,13 @@ func (c *call) createPull() (reply, error) {
 		}
 	}
 	base, head := c.repo.refs["refs/heads/"+in.Base], headRepo.refs["refs/heads/"+headRef]
-	switch {
-	case !headRepo.canWrite(c.user):
+	if !headRepo.canWrite(c.user) {
 		return reply{}, errNotFound
-	case in.Title == "":
-		return reply{}, invalid("PullRequest", "title", "missing_field")
-	case base == "":
-		return reply{}, invalid("PullRequest", "base", "invalid")
-	case head == "":
-		return reply{}, invalid("PullRequest", "head", "invalid")
+	}
+	for _, field := range [][2]string{{"title", in.Title}, {"base", base}, {"head", head}} {
+		if field[1] == "" {
+			return reply{}, invalid("PullRequest", field[0], "invalid")
+		}
 	}
 	for _, p := range c.repo.pulls {
 		if !p.closed && p.headRepo == headRepo && p.headRef == headRef && p.baseRef == in.Base {

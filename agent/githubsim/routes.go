@@ -1,21 +1,20 @@
 package githubsim
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+)
 
 // routes lists everything the REST interface answers, under GitHub's paths.
 func (s *Sim) routes() *http.ServeMux {
 	const (
 		repo    = "/repos/{owner}/{repo}"
 		hooks   = repo + "/hooks"
-		pulls   = repo + "/pulls"
-		pull    = pulls + "/{number}"
-		reviews = pull + "/reviews"
 		issue   = repo + "/issues/{number}"
 		comment = repo + "/issues/comments/{comment}"
 		branch  = repo + "/branches/{branch}"
 	)
-	mux := http.NewServeMux()
-	for pattern, run := range map[string]endpoint{
+	routes := map[string]endpoint{
 		"GET /user":          (*call).getUser,
 		"GET /users/{login}": (*call).getUserByLogin,
 		"GET /rate_limit":    (*call).rateLimit,
@@ -31,27 +30,6 @@ func (s *Sim) routes() *http.ServeMux {
 		"GET " + hooks + "/{hook}/deliveries":                      withHook((*call).listDeliveries),
 		"GET " + hooks + "/{hook}/deliveries/{delivery}":           withDelivery((*call).getDelivery),
 		"POST " + hooks + "/{hook}/deliveries/{delivery}/attempts": withDelivery((*call).redeliver),
-
-		"GET " + pulls:                            (*call).listPulls,
-		"POST " + pulls:                           (*call).createPull,
-		"GET " + pull:                             (*call).getPull,
-		"PATCH " + pull:                           (*call).updatePull,
-		"GET " + pull + "/files":                  (*call).pullFiles,
-		"GET " + pull + "/commits":                (*call).pullCommits,
-		"GET " + pull + "/comments":               (*call).pullComments,
-		"GET " + pull + "/merge":                  (*call).isMerged,
-		"PUT " + pull + "/merge":                  (*call).mergePull,
-		"PUT " + pull + "/update-branch":          (*call).updateBranch,
-		"GET " + pull + "/requested_reviewers":    (*call).requestedReviewers,
-		"POST " + pull + "/requested_reviewers":   (*call).requestReviewers,
-		"DELETE " + pull + "/requested_reviewers": (*call).unrequestReviewers,
-
-		"GET " + reviews:                          (*call).listReviews,
-		"POST " + reviews:                         (*call).createReview,
-		"GET " + reviews + "/{review}":            withReview((*call).getReview),
-		"GET " + reviews + "/{review}/comments":   withReview((*call).reviewComments),
-		"POST " + reviews + "/{review}/events":    withReview((*call).submitReview),
-		"PUT " + reviews + "/{review}/dismissals": withReview((*call).dismissReview),
 
 		"POST " + issue + "/comments":            (*call).createComment,
 		"GET " + repo + "/issues/{issue}/{part}": (*call).getIssuePart,
@@ -74,10 +52,40 @@ func (s *Sim) routes() *http.ServeMux {
 		"GET " + branch + "/protection":         (*call).getProtection,
 		"POST /graphql":                         (*call).graphQL,
 		"/":                                     func(*call) (reply, error) { return reply{}, errNotFound },
-	} {
+	}
+	maps.Copy(routes, pullRoutes(repo+"/pulls"))
+	mux := http.NewServeMux()
+	for pattern, run := range routes {
 		mux.Handle(pattern, s.route(run))
 	}
 	return mux
+}
+
+func pullRoutes(pulls string) map[string]endpoint {
+	pull := pulls + "/{number}"
+	reviews := pull + "/reviews"
+	return map[string]endpoint{
+		"GET " + pulls:                            (*call).listPulls,
+		"POST " + pulls:                           (*call).createPull,
+		"GET " + pull:                             (*call).getPull,
+		"PATCH " + pull:                           (*call).updatePull,
+		"GET " + pull + "/files":                  (*call).pullFiles,
+		"GET " + pull + "/commits":                (*call).pullCommits,
+		"GET " + pull + "/comments":               (*call).pullComments,
+		"GET " + pull + "/merge":                  (*call).isMerged,
+		"PUT " + pull + "/merge":                  (*call).mergePull,
+		"PUT " + pull + "/update-branch":          (*call).updateBranch,
+		"GET " + pull + "/requested_reviewers":    (*call).requestedReviewers,
+		"POST " + pull + "/requested_reviewers":   (*call).requestReviewers,
+		"DELETE " + pull + "/requested_reviewers": (*call).unrequestReviewers,
+
+		"GET " + reviews:                          (*call).listReviews,
+		"POST " + reviews:                         (*call).createReview,
+		"GET " + reviews + "/{review}":            withReview((*call).getReview),
+		"GET " + reviews + "/{review}/comments":   withReview((*call).reviewComments),
+		"POST " + reviews + "/{review}/events":    withReview((*call).submitReview),
+		"PUT " + reviews + "/{review}/dismissals": withReview((*call).dismissReview),
+	}
 }
 
 func (c *call) isMerged() (reply, error) {

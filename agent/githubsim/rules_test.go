@@ -113,6 +113,27 @@ func TestPagesAndConditionalRequests(t *testing.T) {
 	}
 }
 
+// Clients find the API at the bare address as well as below /api/v3.
+func TestBothBaseAddresses(t *testing.T) {
+	w := start(t, nil, githubsim.RepoOptions{})
+	client := github.NewClient(nil).WithAuthToken(tokenOf(author))
+	var err error
+	if client.BaseURL, err = client.BaseURL.Parse(w.url + "/"); err != nil {
+		t.Fatal(err)
+	}
+	if me := must(client.Users.Get(t.Context(), ""))(t); me.GetLogin() != author {
+		t.Fatalf("signed in as %s", me.GetLogin())
+	}
+	req, err := client.NewRequest("POST", "graphql", map[string]string{"query": "{ viewer { login } }"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Data struct{ Viewer struct{ Login string } } }
+	if _, err := client.Do(t.Context(), req, &got); err != nil || got.Data.Viewer.Login != author {
+		t.Fatalf("viewer %q, %v", got.Data.Viewer.Login, err)
+	}
+}
+
 func TestWhoMayDoWhat(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{Private: true, Permissions: map[string]string{author: "write", bot: "read"}})
 	w.open("feature", map[string]string{"a.txt": "a\n"})

@@ -1,7 +1,6 @@
 package githubsim_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -24,11 +23,13 @@ func must[V any](v V, _ *github.Response, err error) func(testing.TB) V {
 	}
 }
 
-// done fails the test unless a call without a value has succeeded.
-func done(t testing.TB, _ *github.Response, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+// succeeds fails the test unless a call without a value has succeeded.
+func succeeds(t testing.TB) func(*github.Response, error) {
+	return func(_ *github.Response, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -49,82 +50,13 @@ func TestEverythingKeepsTheContract(t *testing.T) {
 	}})
 	inbox := w.listen("json", "*")
 	pr := w.open("feature", map[string]string{"main.go": "package main\n\nfunc main() {\n\tprintln(1)\n}\n", "dir.txt": "x\n"})
-	ctx, n := t.Context(), pr.GetNumber()
-	me, other, admin, app := w.as(author), w.as(reviewer), w.as("admin"), w.as(bot)
-
-	must(me.Users.Get(ctx, ""))(t)
-	must(me.Users.Get(ctx, reviewer))(t)
-	must(me.RateLimit.Get(ctx))(t)
-	must(me.Repositories.Get(ctx, "acme", "app"))(t)
-	must(me.Repositories.GetPermissionLevel(ctx, "acme", "app", reviewer))(t)
-	must(me.Repositories.GetBranch(ctx, "acme", "app", "main", 0))(t)
-	must(admin.Repositories.GetBranchProtection(ctx, "acme", "app", "main"))(t)
-	must(me.Repositories.GetCommit(ctx, "acme", "app", "main", nil))(t)
-	must(me.Git.GetRef(ctx, "acme", "app", "heads/feature"))(t)
-	must(me.Git.GetCommit(ctx, "acme", "app", pr.GetHead().GetSHA()))(t)
-	file, entries, _, err := me.Repositories.GetContents(ctx, "acme", "app", "main.go", &github.RepositoryContentGetOptions{Ref: "feature"})
-	if text, _ := file.GetContent(); err != nil || !strings.Contains(text, "println") {
-		t.Fatalf("contents %q, %v", text, err)
-	}
-	if _, entries, _, err = me.Repositories.GetContents(ctx, "acme", "app", "", nil); err != nil || len(entries) != 2 {
-		t.Fatalf("directory %v, %v", entries, err)
-	}
-
-	must(me.PullRequests.List(ctx, "acme", "app", nil))(t)
-	if files := must(me.PullRequests.ListFiles(ctx, "acme", "app", n, nil))(t); len(files) != 2 || files[1].GetPatch() == "" {
-		t.Fatalf("files %v", files)
-	}
-	must(me.PullRequests.ListCommits(ctx, "acme", "app", n, nil))(t)
-	if diff := must(me.PullRequests.GetRaw(ctx, "acme", "app", n, github.RawOptions{Type: github.Diff}))(t); !strings.Contains(diff, "+\tprintln(1)") {
-		t.Fatalf("diff %q", diff)
-	}
-	must(me.PullRequests.Edit(ctx, "acme", "app", n, &github.PullRequest{Title: github.String("Better")}))(t)
-	must(me.PullRequests.RequestReviewers(ctx, "acme", "app", n, github.ReviewersRequest{Reviewers: []string{reviewer, "admin"}}))(t)
-	done2(t)(me.PullRequests.RemoveReviewers(ctx, "acme", "app", n, github.ReviewersRequest{Reviewers: []string{"admin"}}))
-	must(me.PullRequests.ListReviewers(ctx, "acme", "app", n, nil))(t)
-
-	review := must(other.PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{
-		Event: github.String("REQUEST_CHANGES"), Body: github.String("No."),
-		Comments: []*github.DraftReviewComment{{Path: github.String("main.go"), Line: github.Int(4), Side: github.String("RIGHT"), Body: github.String("Why?")}},
-	}))(t)
-	must(me.PullRequests.GetReview(ctx, "acme", "app", n, review.GetID()))(t)
-	if inline := must(me.PullRequests.ListReviewComments(ctx, "acme", "app", n, review.GetID(), nil))(t); len(inline) != 1 || inline[0].GetLine() != 4 {
-		t.Fatalf("review comments %v", inline)
-	}
-	must(me.PullRequests.ListComments(ctx, "acme", "app", n, nil))(t)
-	must(me.PullRequests.DismissReview(ctx, "acme", "app", n, review.GetID(), &github.PullRequestReviewDismissalRequest{Message: github.String("fixed")}))(t)
-	pending := must(other.PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{Body: github.String("later")}))(t)
-	if seen := must(me.PullRequests.ListReviews(ctx, "acme", "app", n, nil))(t); len(seen) != 1 {
-		t.Fatalf("the author sees %d reviews, one is pending", len(seen))
-	}
-	must(other.PullRequests.SubmitReview(ctx, "acme", "app", n, pending.GetID(), &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
-
-	comment := must(me.Issues.CreateComment(ctx, "acme", "app", n, &github.IssueComment{Body: github.String("hello")}))(t)
-	must(me.Issues.EditComment(ctx, "acme", "app", comment.GetID(), &github.IssueComment{Body: github.String("hello again")}))(t)
-	must(me.Issues.GetComment(ctx, "acme", "app", comment.GetID()))(t)
-	must(me.Issues.ListComments(ctx, "acme", "app", n, nil))(t)
-	done2(t)(me.Issues.DeleteComment(ctx, "acme", "app", comment.GetID()))
-	must(me.Issues.AddLabelsToIssue(ctx, "acme", "app", n, []string{"a", "needs-human"}))(t)
-	must(me.Issues.ListLabelsByIssue(ctx, "acme", "app", n, nil))(t)
-	done2(t)(me.Issues.RemoveLabelForIssue(ctx, "acme", "app", n, "a"))
-	must(me.Issues.ReplaceLabelsForIssue(ctx, "acme", "app", n, []string{"b"}))(t)
-
-	run := must(app.Checks.CreateCheckRun(ctx, "acme", "app", github.CreateCheckRunOptions{Name: "lint", HeadSHA: pr.GetHead().GetSHA()}))(t)
-	must(app.Checks.UpdateCheckRun(ctx, "acme", "app", run.GetID(), github.UpdateCheckRunOptions{Name: "lint", Conclusion: github.String("success")}))(t)
-	must(me.Checks.GetCheckRun(ctx, "acme", "app", run.GetID()))(t)
-	if runs := must(me.Checks.ListCheckRunsForRef(ctx, "acme", "app", "feature", nil))(t); runs.GetTotal() != 2 {
-		t.Fatalf("%d check runs, want CI and lint", runs.GetTotal())
-	}
-	must(me.Repositories.CreateStatus(ctx, "acme", "app", pr.GetHead().GetSHA(), &github.RepoStatus{State: github.String("success"), Context: github.String("ext")}))(t)
-	must(me.Repositories.GetCombinedStatus(ctx, "acme", "app", "feature", nil))(t)
-
-	merged, _, err := me.PullRequests.IsMerged(ctx, "acme", "app", n)
-	if merged || err != nil {
-		t.Fatalf("merged %v, %v", merged, err)
-	}
-	must(me.PullRequests.Merge(ctx, "acme", "app", n, "", &github.PullRequestOptions{MergeMethod: "squash"}))(t)
-	done2(t)(me.Git.DeleteRef(ctx, "acme", "app", "heads/feature"))
-	w.hookSurface(ctx, admin)
+	w.repositorySurface(pr)
+	w.pullSurface(pr.GetNumber())
+	w.reviewSurface(pr.GetNumber())
+	w.issueSurface(pr.GetNumber())
+	w.checkSurface(pr.GetHead().GetSHA())
+	w.mergeSurface(pr.GetNumber())
+	w.hookSurface()
 	w.settle()
 
 	kinds := inbox.kinds()
@@ -140,20 +72,112 @@ func TestEverythingKeepsTheContract(t *testing.T) {
 	}
 }
 
-func done2(t testing.TB) func(*github.Response, error) {
-	return func(resp *github.Response, err error) {
-		t.Helper()
-		done(t, resp, err)
+// repositorySurface asks for users, the repository, its refs and its files.
+func (w *world) repositorySurface(pr *github.PullRequest) {
+	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	must(me.Users.Get(ctx, ""))(t)
+	must(me.Users.Get(ctx, reviewer))(t)
+	must(me.RateLimit.Get(ctx))(t)
+	must(me.Repositories.Get(ctx, "acme", "app"))(t)
+	must(me.Repositories.GetPermissionLevel(ctx, "acme", "app", reviewer))(t)
+	must(me.Repositories.GetBranch(ctx, "acme", "app", "main", 0))(t)
+	must(w.as("admin").Repositories.GetBranchProtection(ctx, "acme", "app", "main"))(t)
+	must(me.Repositories.GetCommit(ctx, "acme", "app", "main", nil))(t)
+	must(me.Git.GetRef(ctx, "acme", "app", "heads/feature"))(t)
+	must(me.Git.GetCommit(ctx, "acme", "app", pr.GetHead().GetSHA()))(t)
+	file, _, _, err := me.Repositories.GetContents(ctx, "acme", "app", "main.go", &github.RepositoryContentGetOptions{Ref: "feature"})
+	if text, _ := file.GetContent(); err != nil || !strings.Contains(text, "println") {
+		t.Fatalf("contents %q, %v", text, err)
+	}
+	if _, entries, _, err := me.Repositories.GetContents(ctx, "acme", "app", "", nil); err != nil || len(entries) != 2 {
+		t.Fatalf("directory %v, %v", entries, err)
 	}
 }
 
+// pullSurface reads and edits a pull request.
+func (w *world) pullSurface(n int) {
+	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	must(me.PullRequests.List(ctx, "acme", "app", nil))(t)
+	if files := must(me.PullRequests.ListFiles(ctx, "acme", "app", n, nil))(t); len(files) != 2 || files[1].GetPatch() == "" {
+		t.Fatalf("files %v", files)
+	}
+	must(me.PullRequests.ListCommits(ctx, "acme", "app", n, nil))(t)
+	if diff := must(me.PullRequests.GetRaw(ctx, "acme", "app", n, github.RawOptions{Type: github.Diff}))(t); !strings.Contains(diff, "+\tprintln(1)") {
+		t.Fatalf("diff %q", diff)
+	}
+	must(me.PullRequests.Edit(ctx, "acme", "app", n, &github.PullRequest{Title: github.String("Better")}))(t)
+	must(me.PullRequests.RequestReviewers(ctx, "acme", "app", n, github.ReviewersRequest{Reviewers: []string{reviewer, "admin"}}))(t)
+	succeeds(t)(me.PullRequests.RemoveReviewers(ctx, "acme", "app", n, github.ReviewersRequest{Reviewers: []string{"admin"}}))
+	must(me.PullRequests.ListReviewers(ctx, "acme", "app", n, nil))(t)
+}
+
+// reviewSurface reviews, dismisses, and reviews again in two steps.
+func (w *world) reviewSurface(n int) {
+	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	other := w.as(reviewer)
+	review := must(other.PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{
+		Event: github.String("REQUEST_CHANGES"), Body: github.String("No."),
+		Comments: []*github.DraftReviewComment{{Path: github.String("main.go"), Line: github.Int(4), Side: github.String("RIGHT"), Body: github.String("Why?")}},
+	}))(t)
+	must(me.PullRequests.GetReview(ctx, "acme", "app", n, review.GetID()))(t)
+	if inline := must(me.PullRequests.ListReviewComments(ctx, "acme", "app", n, review.GetID(), nil))(t); len(inline) != 1 || inline[0].GetLine() != 4 {
+		t.Fatalf("review comments %v", inline)
+	}
+	must(me.PullRequests.ListComments(ctx, "acme", "app", n, nil))(t)
+	must(me.PullRequests.DismissReview(ctx, "acme", "app", n, review.GetID(), &github.PullRequestReviewDismissalRequest{Message: github.String("fixed")}))(t)
+	pending := must(other.PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{Body: github.String("later")}))(t)
+	if seen := must(me.PullRequests.ListReviews(ctx, "acme", "app", n, nil))(t); len(seen) != 1 {
+		t.Fatalf("the author sees %d reviews, one is pending", len(seen))
+	}
+	must(other.PullRequests.SubmitReview(ctx, "acme", "app", n, pending.GetID(), &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
+}
+
+// issueSurface comments and labels.
+func (w *world) issueSurface(n int) {
+	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	comment := must(me.Issues.CreateComment(ctx, "acme", "app", n, &github.IssueComment{Body: github.String("hello")}))(t)
+	must(me.Issues.EditComment(ctx, "acme", "app", comment.GetID(), &github.IssueComment{Body: github.String("hello again")}))(t)
+	must(me.Issues.GetComment(ctx, "acme", "app", comment.GetID()))(t)
+	must(me.Issues.ListComments(ctx, "acme", "app", n, nil))(t)
+	succeeds(t)(me.Issues.DeleteComment(ctx, "acme", "app", comment.GetID()))
+	must(me.Issues.AddLabelsToIssue(ctx, "acme", "app", n, []string{"a", "needs-human"}))(t)
+	must(me.Issues.ListLabelsByIssue(ctx, "acme", "app", n, nil))(t)
+	succeeds(t)(me.Issues.RemoveLabelForIssue(ctx, "acme", "app", n, "a"))
+	must(me.Issues.ReplaceLabelsForIssue(ctx, "acme", "app", n, []string{"b"}))(t)
+}
+
+// checkSurface writes and reads check runs and statuses.
+func (w *world) checkSurface(sha string) {
+	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	app := w.as(bot)
+	run := must(app.Checks.CreateCheckRun(ctx, "acme", "app", github.CreateCheckRunOptions{Name: "lint", HeadSHA: sha}))(t)
+	must(app.Checks.UpdateCheckRun(ctx, "acme", "app", run.GetID(), github.UpdateCheckRunOptions{Name: "lint", Conclusion: github.String("success")}))(t)
+	must(me.Checks.GetCheckRun(ctx, "acme", "app", run.GetID()))(t)
+	if runs := must(me.Checks.ListCheckRunsForRef(ctx, "acme", "app", "feature", nil))(t); runs.GetTotal() != 2 {
+		t.Fatalf("%d check runs, want CI and lint", runs.GetTotal())
+	}
+	must(me.Repositories.CreateStatus(ctx, "acme", "app", sha, &github.RepoStatus{State: github.String("success"), Context: github.String("ext")}))(t)
+	must(me.Repositories.GetCombinedStatus(ctx, "acme", "app", "feature", nil))(t)
+}
+
+// mergeSurface merges and deletes the branch.
+func (w *world) mergeSurface(n int) {
+	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	merged, _, err := me.PullRequests.IsMerged(ctx, "acme", "app", n)
+	if merged || err != nil {
+		t.Fatalf("merged %v, %v", merged, err)
+	}
+	must(me.PullRequests.Merge(ctx, "acme", "app", n, "", &github.PullRequestOptions{MergeMethod: "squash"}))(t)
+	succeeds(t)(me.Git.DeleteRef(ctx, "acme", "app", "heads/feature"))
+}
+
 // hookSurface makes each kind of request about webhooks once.
-func (w *world) hookSurface(ctx context.Context, admin *github.Client) {
-	t := w.t
+func (w *world) hookSurface() {
+	t, ctx, admin := w.t, w.t.Context(), w.as("admin")
 	hooks := must(admin.Repositories.ListHooks(ctx, "acme", "app", nil))(t)
 	id := hooks[0].GetID()
 	must(admin.Repositories.GetHook(ctx, "acme", "app", id))(t)
-	done2(t)(admin.Repositories.PingHook(ctx, "acme", "app", id))
+	succeeds(t)(admin.Repositories.PingHook(ctx, "acme", "app", id))
 	w.settle()
 	deliveries := must(admin.Repositories.ListHookDeliveries(ctx, "acme", "app", id, nil))(t)
 	must(admin.Repositories.GetHookDelivery(ctx, "acme", "app", id, deliveries[0].GetID()))(t)
@@ -165,7 +189,7 @@ func (w *world) hookSurface(ctx context.Context, admin *github.Client) {
 		Events: []string{"push"}, Config: &github.HookConfig{URL: github.String("http://127.0.0.1:1/")},
 	}))(t)
 	must(admin.Repositories.EditHook(ctx, "acme", "app", second.GetID(), &github.Hook{Active: github.Bool(false)}))(t)
-	done2(t)(admin.Repositories.DeleteHook(ctx, "acme", "app", second.GetID()))
+	succeeds(t)(admin.Repositories.DeleteHook(ctx, "acme", "app", second.GetID()))
 	if _, _, err := w.as(reviewer).Repositories.ListHooks(ctx, "acme", "app", nil); status(err) != http.StatusNotFound {
 		t.Errorf("hooks without administration: %v", err)
 	}

@@ -43,13 +43,14 @@ type source struct {
 // part is one committed file and how it is made from a package's file.
 type part struct {
 	pkg, from, to string
+	license       string // its file in the package
 	trim          func([]byte) ([]byte, error)
 }
 
 var parts = []part{
-	{"@octokit/openapi", "package/generated/api.github.com.json", "openapi.json.gz", trimOpenAPI},
-	{"@octokit/openapi-webhooks", "package/generated/api.github.com.json", "webhooks.json.gz", trimWebhooks},
-	{"@octokit/graphql-schema", "package/schema.graphql", "schema.graphql.gz", trimGraphQL},
+	{"@octokit/openapi", "package/generated/api.github.com.json", "openapi.json.gz", "package/LICENSE", trimOpenAPI},
+	{"@octokit/openapi-webhooks", "package/generated/api.github.com.json", "webhooks.json.gz", "package/LICENSE", trimWebhooks},
+	{"@octokit/graphql-schema", "package/schema.graphql", "schema.graphql.gz", "package/LICENSE.md", trimGraphQL},
 }
 
 func main() {
@@ -69,21 +70,28 @@ func run(pinned []string) error {
 	}
 	defer os.RemoveAll(tmp)
 	var sources []source
+	var licenses bytes.Buffer
 	for _, p := range parts {
-		src, err := refresh(p, tmp, pinned)
+		src, license, err := refresh(p, tmp, pinned)
 		if err != nil {
 			return fmt.Errorf("refresh %s: %w", p.to, err)
 		}
 		sources = append(sources, src)
+		fmt.Fprintf(&licenses, "%s, from which %s is made:\n\n%s\n\n", src.Package, src.File, bytes.TrimSpace(license))
 	}
 	list, err := json.MarshalIndent(sources, "", "  ")
 	if err != nil {
 		return err
 	}
+	if err := os.WriteFile(filepath.Join(outDir, "LICENSES.txt"), licenses.Bytes(), 0o644); err != nil {
+		return err
+	}
 	return os.WriteFile(filepath.Join(outDir, "SOURCES.json"), append(list, '\n'), 0o644)
 }
 
-func refresh(p part, tmp string, pinned []string) (source, error) {
+// refresh fetches a package, trims its file into outDir, and returns where it
+// came from and under which licence.
+func refresh(p part, tmp string, pinned []string) (src source, license []byte, err error) {
 	name := p.pkg
 	for _, arg := range pinned {
 		if strings.HasPrefix(arg, p.pkg+"@") {
@@ -94,35 +102,35 @@ func refresh(p part, tmp string, pinned []string) (source, error) {
 	cmd.Dir, cmd.Stderr = tmp, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return source{}, fmt.Errorf("npm pack %s: %w", name, err)
+		return src, nil, fmt.Errorf("npm pack %s: %w", name, err)
 	}
 	tarball, err := os.ReadFile(filepath.Join(tmp, strings.TrimSpace(string(out))))
 	if err != nil {
-		return source{}, err
+		return src, nil, err
 	}
-	files, err := untar(tarball, p.from, "package/package.json")
+	files, err := untar(tarball, p.from, p.license, "package/package.json")
 	if err != nil {
-		return source{}, err
+		return src, nil, err
 	}
 	var manifest struct{ Name, Version, License string }
 	if err := json.Unmarshal(files["package/package.json"], &manifest); err != nil {
-		return source{}, err
+		return src, nil, err
 	}
 	trimmed, err := p.trim(files[p.from])
 	if err != nil {
-		return source{}, err
+		return src, nil, err
 	}
 	var packed bytes.Buffer
 	zw, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if _, err := zw.Write(trimmed); err != nil {
-		return source{}, err
+		return src, nil, err
 	}
 	if err := zw.Close(); err != nil {
-		return source{}, err
+		return src, nil, err
 	}
 	sum := sha256.Sum256(tarball)
-	src := source{File: p.to, Package: manifest.Name, Version: manifest.Version, SHA256: hex.EncodeToString(sum[:]), License: manifest.License}
-	return src, os.WriteFile(filepath.Join(outDir, p.to), packed.Bytes(), 0o644)
+	src = source{File: p.to, Package: manifest.Name, Version: manifest.Version, SHA256: hex.EncodeToString(sum[:]), License: manifest.License}
+	return src, files[p.license], os.WriteFile(filepath.Join(outDir, p.to), packed.Bytes(), 0o644)
 }
 
 // untar reads the named files out of a package; a missing one is an error.

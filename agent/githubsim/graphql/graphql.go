@@ -15,6 +15,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
 // Args are a field's arguments, defaults and variables applied.
@@ -97,7 +98,7 @@ func Execute(schema *ast.Schema, query, mutation *Object, req Request) Response 
 
 // Prepare parses and validates a request and applies its variables.
 func Prepare(schema *ast.Schema, req Request) (*ast.OperationDefinition, map[string]any, gqlerror.List) {
-	doc, errs := gqlparser.LoadQuery(schema, req.Query)
+	doc, errs := gqlparser.LoadQueryWithRules(schema, req.Query, rules.NewDefaultRules())
 	if errs != nil {
 		return nil, nil, errs
 	}
