@@ -128,7 +128,9 @@ func TestBothBaseAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got struct{ Data struct{ Viewer struct{ Login string } } }
+	var got struct {
+		Data struct{ Viewer struct{ Login string } }
+	}
 	if _, err := client.Do(t.Context(), req, &got); err != nil || got.Data.Viewer.Login != author {
 		t.Fatalf("viewer %q, %v", got.Data.Viewer.Login, err)
 	}
