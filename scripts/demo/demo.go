@@ -41,8 +41,8 @@ type demo struct {
 	fail context.CancelCauseFunc
 	// running are the processes in the order in which they were started.
 	running []*process
-	// goCache is the user's build cache.
-	goCache string
+	// goBin is the folder of the go command, goCache its build cache.
+	goBin, goCache string
 	// github is GitHub as the author sees it, relay the relay's base URL.
 	github github
 	relay  string
@@ -61,6 +61,11 @@ func (o options) run(ctx context.Context) (err error) {
 		}
 	default:
 		return usageError{fmt.Errorf("--model is scripted or claude, not %q", o.model)}
+	}
+	for _, tool := range []string{"go", "git"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return fmt.Errorf("no %s on the PATH: install it, the demo cannot do without", tool)
+		}
 	}
 	if o.dir, err = makeDir(o.dir); err != nil {
 		return err
@@ -139,7 +144,7 @@ func (d *demo) loop(ctx context.Context) (*story, error) {
 	}
 	d.out.title("touchstone", fmt.Sprintf("A pull request with %d planted defects, two agents, and nobody at the keyboard.", len(defects)))
 	d.out.fact("model", model)
-	d.out.fact("directory", d.dir)
+	d.out.fact("directory", d.dir+", with a log for each party")
 	if err := d.build(ctx); err != nil {
 		return nil, because(ctx, err)
 	}

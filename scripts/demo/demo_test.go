@@ -33,11 +33,13 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(bin)
-		argv := []string{"build", "-o", bin + string(filepath.Separator), "touchstone/scripts/demo"}
+		argv := []string{"build", "-trimpath", "-o", bin + string(filepath.Separator), "touchstone/scripts/demo"}
 		for _, p := range programs {
 			argv = append(argv, "touchstone/"+p)
 		}
-		if out, err := exec.Command("go", argv...).CombinedOutput(); err != nil {
+		cmd := exec.Command("go", argv...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the demo builds: what is in Go's cache is of use to both
+		if out, err := cmd.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build the demo: %v\n%s", err, out)
 			return 1
 		}
@@ -55,11 +57,15 @@ type trial struct {
 }
 
 func startDemo(t *testing.T, programs string, args ...string) *trial {
+	return startDemoIn(t, nil, programs, args...)
+}
+
+func startDemoIn(t *testing.T, env []string, programs string, args ...string) *trial {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs the whole demo, which -short leaves out")
 	}
-	cache, err := goEnv(t.Context(), "GOCACHE")
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +73,8 @@ func startDemo(t *testing.T, programs string, args ...string) *trial {
 	program := (&demo{options: options{bin: bin}}).program("scripts/demo")
 	r.cmd = exec.CommandContext(t.Context(), program, append([]string{"--bin", programs}, args...)...)
 	r.cmd.Env = append(os.Environ(), "HOME="+r.home, "USERPROFILE="+r.home, "TMPDIR="+r.tmp, "TMP="+r.tmp, "TEMP="+r.tmp,
-		"GOCACHE="+cache, "GITHUB_TOKEN=of-the-user", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=")
+		"GOCACHE="+strings.TrimSpace(string(cache)), "GITHUB_TOKEN=of-the-user", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=")
+	r.cmd.Env = append(r.cmd.Env, env...)
 	r.cmd.Stderr = &r.errors
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
@@ -171,6 +178,32 @@ func TestTwoDemosAtOnce(t *testing.T) {
 	}
 }
 
+func TestModelIsTheUsersOwnClaude(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a shell script stands in for claude, and Windows runs none")
+	}
+	stand, script := t.TempDir(), filepath.Join(t.TempDir(), "script.json")
+	data, err := scriptFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := filepath.Join(t.TempDir(), "called")
+	claude := fmt.Sprintf("#!/bin/sh\necho >> '%s'\nexec '%s' --script '%s' \"$@\"\n", called, filepath.Join(bin, "scriptedmodel"), script)
+	for file, text := range map[string]string{script: string(data), filepath.Join(stand, "claude"): claude} {
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := startDemoIn(t, []string{"PATH=" + stand + ":" + os.Getenv("PATH")}, bin, "--model", "claude")
+	if out, code := r.wait(); code != 0 || strings.Contains(out, "scripted") || !strings.Contains(out, "claude, with your login") {
+		t.Errorf("exit code %d\n%s%s", code, out, r.errors.String())
+	}
+	if _, err := os.Stat(called); err != nil {
+		t.Errorf("claude was not called: %v", err)
+	}
+	r.nothingLeft()
+}
+
 func TestSignalEndsIt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no signals to send to another process")
@@ -252,21 +285,24 @@ func TestTroubleIsASentence(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	there := t.TempDir()
+	there, path := t.TempDir(), os.Getenv("PATH")
 	for name, test := range map[string]struct {
 		programs string
 		args     []string
+		path     string
 		code     int
 		says     string
 	}{
-		"a program ends":      {broken, nil, 1, "github ended with exit status 1"},
-		"a program is absent": {there, nil, 1, "leave out --bin"},
-		"the directory is":    {bin, []string{"--dir", there}, 1, "make the demo's directory"},
-		"unknown model":       {bin, []string{"--model", "parrot"}, 2, "--model is scripted or claude"},
-		"unknown flag":        {bin, []string{"--fast"}, 2, "--help"},
+		"a program ends":      {broken, nil, path, 1, "github ended with exit status 1"},
+		"a program is absent": {there, nil, path, 1, "leave out --bin"},
+		"the directory is":    {bin, []string{"--dir", there}, path, 1, "make the demo's directory"},
+		"unknown model":       {bin, []string{"--model", "parrot"}, path, 2, "--model is scripted or claude"},
+		"unknown flag":        {bin, []string{"--fast"}, path, 2, "--help"},
+		"no claude":           {bin, []string{"--model", "claude"}, there, 1, "no claude on the PATH"},
+		"no go":               {bin, nil, there, 1, "no go on the PATH"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := startDemo(t, test.programs, test.args...)
+			r := startDemoIn(t, []string{"PATH=" + test.path}, test.programs, test.args...)
 			if _, code := r.wait(); code != test.code || !strings.Contains(r.errors.String(), test.says) {
 				t.Errorf("exit code %d and %q, want %d and %q", code, r.errors.String(), test.code, test.says)
 			}

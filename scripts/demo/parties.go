@@ -198,6 +198,8 @@ repositories: [%s/%s]
 reviewers: [%s]
 engine:
   command: [%s]
+rounds:
+  backoff: 5s
 log:
-  format: json
+  format: console
 `

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,13 +16,17 @@ var programs = []string{"relay", "agent", "scripts/githubsim", "scripts/scripted
 
 // build makes the programs, unless they were given.
 func (d *demo) build(ctx context.Context) error {
-	cache, err := goEnv(ctx, "GOCACHE")
-	if err != nil {
-		return err
+	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE", "GOROOT", "GOMOD").Output()
+	said := strings.Split(strings.ReplaceAll(string(out), "\r", ""), "\n")
+	if err != nil || len(said) < 3 {
+		return fmt.Errorf("ask go where it keeps things: %w", err)
 	}
-	d.goCache = cache
-	if d.bin == "" {
-		return d.compile(ctx)
+	d.goCache, d.goBin = said[0], filepath.Join(said[1], "bin")
+	switch {
+	case d.bin == "" && filepath.Base(said[2]) != "go.mod":
+		return errors.New("start the demo in a checkout of touchstone, or name the built programs with --bin")
+	case d.bin == "":
+		return d.compile(ctx, filepath.Dir(said[2]))
 	}
 	if d.bin, err = filepath.Abs(d.bin); err != nil {
 		return err
@@ -34,26 +39,16 @@ func (d *demo) build(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) compile(ctx context.Context) error {
-	module, err := goEnv(ctx, "GOMOD")
-	if err != nil {
-		return err
-	}
+// compile builds the programs of the module as "make build" does, so that what
+// that left in Go's cache is of use.
+func (d *demo) compile(ctx context.Context, module string) error {
 	d.bin = filepath.Join(d.dir, "bin")
 	d.out.fact("programs", "being built; the first time takes a minute or two")
 	argv := []string{"go", "build", "-trimpath", "-o", d.bin + string(filepath.Separator)}
 	for _, p := range programs {
 		argv = append(argv, "touchstone/"+p)
 	}
-	return command(ctx, filepath.Dir(module), append(os.Environ(), "CGO_ENABLED=0"), argv...)
-}
-
-func goEnv(ctx context.Context, name string) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "env", name).Output()
-	if err != nil {
-		return "", fmt.Errorf("ask go for its %s: %w", name, err)
-	}
-	return strings.TrimSpace(string(out)), nil
+	return command(ctx, module, append(os.Environ(), "CGO_ENABLED=0"), argv...)
 }
 
 // program is the path of a built program.
@@ -68,7 +63,7 @@ func (d *demo) program(folder string) string {
 // inherited are the variables that pass from the user's environment to the
 // demo's programs. No other does, so that no token of the user's is used or shown.
 var inherited = []string{
-	"PATH", "LANG", "LC_ALL", "TERM", "GOROOT", "GOTOOLCHAIN",
+	"LANG", "LC_ALL", "TERM",
 	"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT",
 }
 
@@ -95,8 +90,8 @@ func claudeEnv() ([]string, error) {
 
 // home makes a directory for one party of the demo and the environment of its
 // programs: the home, the state and the temporary files lie in that directory.
-// Only Go's build cache is the user's, because without it every run would
-// compile the standard library.
+// Of the user's there is Go itself, the very one that runs here, and its build
+// cache, without which every run would compile the standard library.
 func (d *demo) home(party string) (dir string, env []string, err error) {
 	dir = filepath.Join(d.dir, party)
 	tmp := filepath.Join(dir, "tmp")
@@ -108,7 +103,8 @@ func (d *demo) home(party string) (dir string, env []string, err error) {
 		"XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_DATA_HOME="+filepath.Join(dir, "data"),
 		"TMPDIR="+tmp, "TMP="+tmp, "TEMP="+tmp,
-		"GOCACHE="+d.goCache, "GOWORK=off", "CGO_ENABLED=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"PATH="+d.goBin+string(filepath.ListSeparator)+os.Getenv("PATH"), "GOTOOLCHAIN=local",
+		"GOCACHE="+d.goCache, "GOWORK=off", "CGO_ENABLED=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1",
 	)
 	return dir, env, nil
 }
