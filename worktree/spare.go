@@ -19,14 +19,18 @@ const spareID = "spare"
 const settleTime = time.Second
 
 // Prepare makes the first Acquire of a pull request quick: it warms the
-// repository's mirror from a branch such as refs/heads/main and keeps one spare
-// tree checked out. It does nothing when both are there.
+// repository's mirror from a branch such as refs/heads/main, or "HEAD" for the
+// remote's default branch, and keeps one spare tree checked out. It does nothing
+// when both are there.
 func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string) (err error) {
 	h, err := s.home(repo)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(remote.validate(), validateRef(branch), s.CheckGit(ctx)); err != nil {
+	if branch != "HEAD" {
+		err = validateRef(branch)
+	}
+	if err := errors.Join(err, remote.validate(), s.CheckGit(ctx)); err != nil {
 		return err
 	}
 	l, err := h.lock(spareID)

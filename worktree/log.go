@@ -1,0 +1,29 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+const (
+	// maxLog bounds the commits that Log returns.
+	maxLog = 100
+	// maxLogMessage bounds each of their messages, in bytes.
+	maxLogMessage = 4 << 10
+)
+
+// Log returns the messages of the pull request's own commits, from its merge base
+// to the head that was acquired, the newest first: at most 100, of each the first
+// 4 KiB. They are whatever their authors wrote.
+func (t *Tree) Log(ctx context.Context) ([]string, error) {
+	out, err := t.mirror.output(ctx, "log", "-z", "--format=%B", fmt.Sprintf("--max-count=%d", maxLog), t.mergeBase+".."+t.req.Head)
+	if err != nil {
+		return nil, fmt.Errorf("read the commit messages: %w", err)
+	}
+	messages := splitNames(out)
+	for i, m := range messages {
+		messages[i] = strings.ToValidUTF8(strings.TrimSpace(m[:min(len(m), maxLogMessage)]), "")
+	}
+	return messages, nil
+}
