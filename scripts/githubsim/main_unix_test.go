@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -111,15 +112,20 @@ func post(t *testing.T, method, url, body string) map[string]any {
 }
 
 func TestStandaloneEndsWithItsCI(t *testing.T) {
-	ready := filepath.Join(t.TempDir(), "ready")
-	if err := syscall.Mkfifo(ready, 0o600); err != nil {
+	path := filepath.Join(t.TempDir(), "alive")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	url, cmd := standalone(t, "--repo", bareRepo(t), "--users", usersFile(t), "--ci", "echo $$ > '"+ready+"'; sleep 300 & wait")
+	// CI and its child hold the pipe open for as long as either lives.
+	url, cmd := standalone(t, "--repo", bareRepo(t), "--users", usersFile(t), "--ci", "exec 3> '"+path+"'; echo started >&3; sleep 300 & wait")
 	post(t, "POST", url+"/repos/acme/app/pulls", `{"title":"T","head":"feature","base":"main"}`)
-	pid, err := os.ReadFile(ready) // blocks until CI runs
+	alive, err := os.Open(path) // waits until CI opens it
 	if err != nil {
 		t.Fatal(err)
+	}
+	defer alive.Close()
+	if started, err := bufio.NewReader(alive).ReadString('\n'); err != nil || started != "started\n" {
+		t.Fatalf("CI says %q, %v", started, err)
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -127,8 +133,11 @@ func TestStandaloneEndsWithItsCI(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("ended by SIGTERM: %v", err)
 	}
-	if out, err := exec.Command("kill", "-0", "-"+strings.TrimSpace(string(pid))).CombinedOutput(); err == nil {
-		t.Fatalf("the process group %s of CI still runs %s", pid, out)
+	if err := alive.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, alive); err != nil {
+		t.Fatalf("something that CI started outlives the simulator: %v", err)
 	}
 }
 
