@@ -157,14 +157,26 @@ func (o options) open(ctx context.Context, url string, users []githubsim.User) (
 	return sim, done, nil
 }
 
+// maxUsers bounds the users file.
+const maxUsers = 1 << 16
+
 func readUsers(path string) ([]githubsim.User, error) {
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read --users: %w", err)
 	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxUsers+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read --users: %w", err)
+	case len(text) > maxUsers:
+		return nil, fmt.Errorf("--users %s is larger than %d bytes: is it the right file?", path, maxUsers)
+	}
 	var users []githubsim.User
 	if err := yaml.UnmarshalWithOptions(text, &users, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("--users %s is not a list of login and token, see --help: %w", path, err)
+		// Without the lines it is about, which hold tokens.
+		return nil, fmt.Errorf("--users %s is not a list of login and token, see --help: %s", path, yaml.FormatError(err, false, false))
 	}
 	if len(users) == 0 {
 		return nil, errors.New("--users lists nobody, so nobody could sign in; see --help")

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -182,14 +183,24 @@ func TestCISeesNoCredentials(t *testing.T) {
 }
 
 func TestBadInputIsSaidInASentence(t *testing.T) {
-	users := usersFile(t)
+	users, typo := usersFile(t), filepath.Join(t.TempDir(), "typo.yaml")
+	if err := os.WriteFile(typo, []byte("- login: octocat\n  passwort: s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
 	for name, tt := range map[string]struct {
 		args []string
 		want string
 	}{
 		"no repository":     {[]string{"--repo", t.TempDir(), "--users", users}, "holds no OWNER/NAME.git"},
 		"missing directory": {[]string{"--repo", "/nowhere", "--users", users}, "is not a directory"},
-		"unknown key":       {[]string{"--repo", t.TempDir(), "--users", os.Args[0]}, "see --help"},
+		"unknown key":       {[]string{"--repo", t.TempDir(), "--users", typo}, "passwort"},
+		"some other file":   {[]string{"--repo", t.TempDir(), "--users", os.Args[0]}, "is it the right file?"},
+		"port taken":        {[]string{"--repo", t.TempDir(), "--users", users, "--listen", ln.Addr().String()}, "choose another --listen"},
 		"bad faults":        {[]string{"--repo", t.TempDir(), "--users", users, "--faults", "{"}, "--faults"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,6 +210,9 @@ func TestBadInputIsSaidInASentence(t *testing.T) {
 			err := cmd.ExecuteContext(context.Background())
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want it to say %q", err, tt.want)
+			}
+			if strings.Contains(err.Error(), "s3cret") {
+				t.Fatalf("the error tells a token: %v", err)
 			}
 		})
 	}
