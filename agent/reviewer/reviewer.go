@@ -118,9 +118,13 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	if err != nil {
 		return Outcome{}, err
 	}
+	commits, err := tree.Log(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
 	ledger, round := history(pr)
 	b := brief{
-		rules: rules.Render(), title: pr.Title, body: pr.Body, ref: pr.Ref.String(), head: pr.Head.SHA, base: diff.Base,
+		rules: rules.Render(), title: pr.Title, body: pr.Body, commits: commits, ref: pr.Ref.String(), head: pr.Head.SHA, base: diff.Base,
 		round: round, files: diff.Files, patches: patches, ledger: ledger, nonce: rand.Text(), fence: "untrusted-" + rand.Text(),
 	}
 	result, err := r.Engine.Run(ctx, engine.Request{
@@ -215,7 +219,7 @@ func history(pr forge.PullRequest) (verdict.Ledger, int) {
 	var ledger verdict.Ledger
 	round := 0
 	for _, rev := range pr.Reviews {
-		if rev.Author.Login != pr.Viewer || rev.EditedAt != nil {
+		if !strings.EqualFold(rev.Author.Login, pr.Viewer) || rev.EditedAt != nil {
 			continue
 		}
 		if rec, err := verdict.ParseRecord(rev.Body); err == nil && rec.Round > round {
@@ -229,7 +233,7 @@ func history(pr forge.PullRequest) (verdict.Ledger, int) {
 // head, and where it can be seen.
 func Standing(pr forge.PullRequest) (v verdict.Verdict, url string, ok bool) {
 	for _, rev := range pr.Reviews {
-		if rev.Author.Login != pr.Viewer || rev.SHA != pr.Head.SHA {
+		if !strings.EqualFold(rev.Author.Login, pr.Viewer) || rev.SHA != pr.Head.SHA {
 			continue
 		}
 		if rec, err := verdict.ParseRecord(rev.Body); err == nil {
