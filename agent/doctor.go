@@ -34,7 +34,7 @@ directory. It changes nothing. It exits 1 if anything is wrong.`,
 			if role != verdict.Reviewer && role != verdict.Author {
 				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
 			}
-			cfg, err := s.load()
+			cfg, err := s.load(cmd)
 			if err != nil {
 				return err
 			}

@@ -35,7 +35,7 @@ Anything else is refused with the reason.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: merged %s as %s\n", pr.Ref, short(pr.Head.SHA), short(step.Head))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: merged %s as %s\n", pr.Ref, short(action.SHA), short(step.Head))
 				return nil
 			})
 		},

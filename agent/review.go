@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ It exits 0 on APPROVE, 10 on REQUEST_CHANGES, 20 when the model did not finish.`
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.once(cmd, args[0], verdict.Reviewer, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 				switch {
-				case pr.Author.Login == pr.Viewer:
+				case strings.EqualFold(pr.Author.Login, pr.Viewer):
 					return fmt.Errorf("%s is %s's own and GitHub lets nobody review their own pull request; run this with the reviewer's token", pr.Ref, pr.Viewer)
 				case !pr.Open:
 					return fmt.Errorf("%s is closed; there is nothing to review", pr.Ref)

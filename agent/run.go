@@ -29,7 +29,7 @@ It can be stopped and started at any time: what is to be done is read from GitHu
 			if role != verdict.Reviewer && role != verdict.Author {
 				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
 			}
-			cfg, err := s.load()
+			cfg, err := s.load(cmd)
 			if err != nil {
 				return err
 			}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -35,8 +33,11 @@ func (s *settings) bind(root *cobra.Command) {
 }
 
 // load reads the configuration and puts the flags on top.
-func (s *settings) load() (config.Config, error) {
+func (s *settings) load(cmd *cobra.Command) (config.Config, error) {
 	cfg, err := config.Load(s.configPath, os.Getenv)
+	if err == nil {
+		err = cfg.Validate()
+	}
 	if err != nil {
 		return cfg, err
 	}
@@ -49,7 +50,10 @@ func (s *settings) load() (config.Config, error) {
 	if s.logLevel != "" {
 		cfg.Log.Level = s.logLevel
 	}
-	return cfg, cfg.Validate()
+	if err := cfg.Validate(); err != nil {
+		return cfg, usage(cmd, err)
+	}
+	return cfg, nil
 }
 
 // logger returns a context that carries the logger: readable on a terminal,
@@ -72,16 +76,16 @@ func (s *settings) logger(ctx context.Context, cfg config.Config) context.Contex
 	return log.WithContext(ctx)
 }
 
-// once does one thing to one pull request and releases what it took.
-func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
-	cfg, err := s.load()
+// once does one thing to one pull request.
+func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) error {
+	cfg, err := s.load(cmd)
 	if err != nil {
 		return err
 	}
 	var repo forge.Repo
 	if len(cfg.Repositories) == 1 {
 		if repo, err = forge.ParseRepo(cfg.Repositories[0]); err != nil {
-			return usage(cmd, err)
+			return err
 		}
 	}
 	ref, err := forge.ParseRef(arg, repo)
@@ -89,11 +93,10 @@ func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do fu
 		return usage(cmd, err)
 	}
 	ctx := s.logger(cmd.Context(), cfg)
-	agent, closeAgent, err := daemon.NewAgent(ctx, cfg, role, fmt.Sprintf("%s-%s", cmd.Name(), role), version())
+	agent, err := daemon.NewAgent(ctx, cfg, role, "", version())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeAgent()) }()
 	pr, _, err := agent.Look(ctx, ref)
 	if err != nil {
 		return err

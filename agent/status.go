@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/config"
 	"touchstone/agent/journal"
 	"touchstone/verdict"
 )
@@ -18,7 +20,7 @@ func newStatus(s *settings) *cobra.Command {
 the newest entries of each. What a pull request itself looks like is on GitHub.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := s.load()
+			cfg, err := config.Load(s.configPath, os.Getenv)
 			if err != nil {
 				return err
 			}

@@ -61,6 +61,9 @@ type Outcome struct {
 
 // Errors that a fix ends in without having pushed.
 var (
+	// ErrNothingToFix says that no review asks for changes, no check failed and
+	// the base is merged in already. No model was run.
+	ErrNothingToFix = errors.New("there is nothing to fix: no configured reviewer requests changes on this head, none of its checks failed, and it is up to date with its base")
 	// ErrNothingChanged says that the session ended without a change.
 	ErrNothingChanged = errors.New("the model changed nothing")
 	// ErrConflicts says that conflict markers are left.
@@ -100,7 +103,10 @@ func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, progress func(en
 	}
 	b.conflicts = merge.Conflicts
 	out := Outcome{Merged: !merge.UpToDate, Findings: ids(b.ledger)}
-	if b.needsModel() {
+	switch {
+	case !b.needsModel() && merge.UpToDate:
+		return out, ErrNothingToFix
+	case b.needsModel():
 		result, err := a.Engine.Run(ctx, engine.Request{
 			Role: engine.Author, Dir: tree.Dir(), Instructions: guidelines.AuthorInstructions(), Prompt: b.prompt(),
 			Model: a.Model, Allow: a.Allow, Timeout: a.Timeout, IdleTimeout: a.IdleTimeout, Progress: progress,
@@ -171,7 +177,7 @@ func (a *Author) commit(ctx context.Context, tree *worktree.Tree, pr forge.PullR
 	}
 	sha, err := tree.Commit(ctx, b.message(answer), a.Identity)
 	switch {
-	case errors.Is(err, worktree.ErrNothingToCommit) && merge.Commit != "" && !b.needsModel():
+	case errors.Is(err, worktree.ErrNothingToCommit) && !b.needsModel():
 		return merge.Commit, nil
 	case errors.Is(err, worktree.ErrNothingToCommit):
 		return "", ErrNothingChanged

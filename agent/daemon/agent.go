@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/merger"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
+	"touchstone/worktree"
 )
 
 // Reader reads from GitHub.
@@ -29,14 +30,18 @@ type Reader interface {
 // one step at a time. Its methods may be called from several goroutines at
 // once, but not for the same pull request.
 type Agent struct {
-	Role     verdict.Role
-	Config   config.Config
-	Read     Reader
-	Journal  *journal.Journal
-	Reviewer *reviewer.Reviewer
-	Author   *author.Author
-	Merger   *merger.Merger
-	Caller   Caller
+	Role   verdict.Role
+	Config config.Config
+	Read   Reader
+	// Journal is nil for a single command: what becomes of that, its caller sees.
+	Journal   *journal.Journal
+	Reviewer  *reviewer.Reviewer
+	Author    *author.Author
+	Merger    *merger.Merger
+	Caller    Caller
+	Worktrees *worktree.Store
+	// Remote gives the clone URL and the Authorization header for git.
+	Remote func(forge.Repo) (url, authorization string)
 }
 
 // Step is what one look at a pull request came to.
@@ -87,8 +92,11 @@ func (a *Agent) Decide(pr forge.PullRequest) verdict.Action {
 
 // past is what the journal knows of failed attempts on the present head.
 func (a *Agent) past(pr forge.PullRequest) history {
+	if a.Journal == nil {
+		return history{}
+	}
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA)
-	h := history{attempts: n}
+	h := history{attempts: n, failure: a.Journal.LastFailure(pr.Ref.String(), pr.Head.SHA)}
 	if n > 0 {
 		wait := a.Config.Rounds.Backoff.Duration() << min(n-1, 6)
 		h.retryIn = max(0, time.Until(last.Add(wait)))
@@ -104,6 +112,9 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 	}[action.Kind]
 	if act == nil {
 		return step, nil
+	}
+	if a.Journal == nil {
+		return step, act(ctx, &step)
 	}
 	// The intent is durable before anything happens that others can see. After a
 	// crash GitHub tells whether it happened.
@@ -147,6 +158,18 @@ func (a *Agent) merge(ctx context.Context, step *Step) error {
 	return err
 }
 
+// giveUp hands the worktree of a closed pull request back. Its files make the
+// next new pull request start fast.
+func (a *Agent) giveUp(ctx context.Context, ref forge.Ref) error {
+	return a.Worktrees.Remove(ctx, ref.Repo.String(), ref.Number, string(a.Role))
+}
+
+// prepare makes the next new pull request of a repository start fast.
+func (a *Agent) prepare(ctx context.Context, repo forge.Repo) error {
+	url, authorization := a.Remote(repo)
+	return a.Worktrees.Prepare(ctx, worktree.Remote{URL: url, Authorization: authorization}, repo.String(), "HEAD")
+}
+
 // counts tells whether an error is the pull request's or the model's, so that
 // trying for ever would not help.
 func counts(err error) bool {
@@ -155,7 +178,7 @@ func counts(err error) bool {
 		return session.Class != engine.Cancelled
 	}
 	for _, mine := range []error{
-		author.ErrNothingChanged, author.ErrConflicts, author.ErrForbidden, reviewer.ErrRules,
+		author.ErrNothingToFix, author.ErrNothingChanged, author.ErrConflicts, author.ErrForbidden, reviewer.ErrRules,
 		forge.ErrNotMergeable, forge.ErrApprovalRequired, forge.ErrForbidden, forge.ErrSelfReview, forge.ErrBadAnchor,
 	} {
 		if errors.Is(err, mine) {

@@ -28,65 +28,67 @@ import (
 // what would otherwise fail later: the token, the identities, the engine. The
 // returned function releases what the daemon holds, after Run.
 func New(ctx context.Context, cfg config.Config, role verdict.Role, version string) (*Daemon, func() error, error) {
-	agent, closeAgent, err := NewAgent(ctx, cfg, role, string(role), version)
-	if err != nil {
-		return nil, nil, err
-	}
-	d := &Daemon{Agent: agent, Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
 	if len(cfg.Repositories) == 0 {
-		return nil, nil, errors.Join(errors.New("no repository is configured; list them under `repositories` or give --repo owner/name"), closeAgent())
+		return nil, nil, errors.New("no repository is configured; list them under `repositories` or give --repo owner/name")
 	}
+	d := &Daemon{Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
 	for _, name := range cfg.Repositories {
 		repo, err := forge.ParseRepo(name)
 		if err != nil {
-			return nil, nil, errors.Join(err, closeAgent())
+			return nil, nil, err
 		}
 		d.Repos = append(d.Repos, repo)
 	}
+	log, err := journal.Open(filepath.Join(cfg.StateDir, "journal", string(role)))
+	if err != nil {
+		return nil, nil, err
+	}
+	// The journal's lock says that nobody is using what is left in here.
+	scratch := filepath.Join(cfg.StateDir, "scratch", string(role))
+	err = errors.Join(os.RemoveAll(scratch), os.MkdirAll(scratch, 0o700))
+	if err == nil {
+		d.Agent, err = NewAgent(ctx, cfg, role, scratch, version)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, log.Close())
+	}
+	d.Agent.Journal = log
 	if cfg.Relay.URL != "" {
-		d.Follow = &relayFollower{url: cfg.Relay.URL, token: string(cfg.Relay.Token), repos: d.Repos, journal: agent.Journal}
+		d.Follow = &relayFollower{url: cfg.Relay.URL, token: string(cfg.Relay.Token), repos: d.Repos, journal: log}
 	} else {
 		zerolog.Ctx(ctx).Warn().Msg("no relay is configured; pull requests are only looked at in the periodic sweep")
 	}
-	return d, closeAgent, nil
+	return d, log.Close, nil
 }
 
-// NewAgent composes an agent for one role. Two agents cannot share a journal,
-// which is named by its owner: a daemon uses its role, a single command another
-// name.
-func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, owner, version string) (_ *Agent, closeAgent func() error, err error) {
+// NewAgent composes an agent for one role, without a journal: any number of them
+// may be at work on one machine, beside its daemon. Scratch is a directory for
+// what sessions need while they last; empty is the system's own for such things.
+func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch, version string) (*Agent, error) {
 	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	self, err := client.Viewer(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("find out whose token this is: %w", err)
+		return nil, fmt.Errorf("find out whose token this is: %w", err)
 	}
 	if err := CheckIdentity(role, self, cfg.Reviewers); err != nil {
-		return nil, nil, err
-	}
-	scratch := filepath.Join(cfg.StateDir, "scratch", owner)
-	if err := os.MkdirAll(scratch, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("make the state directory: %w", err)
+		return nil, err
 	}
 	eng, err := newEngine(cfg, scratch)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if _, err := eng.Probe(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	rules, err := guidelines.Default()
 	if err != nil {
-		return nil, nil, err
-	}
-	log, err := journal.Open(filepath.Join(cfg.StateDir, "journal", owner))
-	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees")}
-	a := &Agent{Role: role, Config: cfg, Read: client, Journal: log, Caller: forge.NewSpeaker(client)}
+	a := &Agent{Role: role, Config: cfg, Read: client, Caller: forge.NewSpeaker(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Worktrees: trees, Engine: eng, Guidelines: rules, Read: client, Post: forge.NewPoster(client), Remote: client.Remote,
 		Model: cfg.Engine.Model, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(), Scratch: scratch,
@@ -97,7 +99,7 @@ func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, owner, 
 		Model: cfg.Engine.Model, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(),
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}
-	return a, log.Close, nil
+	return a, nil
 }
 
 // CheckIdentity refuses a configuration in which one login would judge its own

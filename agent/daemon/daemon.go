@@ -47,8 +47,9 @@ type Daemon struct {
 	workers map[forge.Ref]*worker
 	wg      sync.WaitGroup
 	slots   chan struct{}
-	// all holds at most one request to look at everything.
-	all chan struct{}
+	// all holds at most one request to look at everything, spare one to have a
+	// worktree ready for the next new pull request.
+	all, spare chan struct{}
 }
 
 // worker is the one goroutine that handles one pull request.
@@ -64,8 +65,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer cancel(nil)
 	d.workers = map[forge.Ref]*worker{}
 	d.slots = make(chan struct{}, max(1, d.Concurrency))
-	d.all = make(chan struct{}, 1)
+	d.all, d.spare = make(chan struct{}, 1), make(chan struct{}, 1)
 	d.wg.Go(func() { d.sweep(ctx) })
+	d.wg.Go(func() { d.prepare(ctx) })
 	if d.Follow != nil {
 		d.wg.Go(func() {
 			if err := d.Follow.Follow(ctx, func(h Hint) { d.hint(ctx, h) }); err != nil && ctx.Err() == nil {
@@ -150,8 +152,22 @@ func (d *Daemon) sweep(ctx context.Context) {
 				d.hint(ctx, Hint{Repo: repo, Number: pr.Number})
 			}
 		}
+		poke(d.spare)
 		if !sleep(ctx, wait, d.all) {
 			return
+		}
+	}
+}
+
+// prepare has a worktree ready for each repository's next new pull request. It
+// saves time and nothing else, so what goes wrong here is seen again, and told,
+// where it matters.
+func (d *Daemon) prepare(ctx context.Context) {
+	for sleep(ctx, 0, d.spare) {
+		for _, repo := range d.Repos {
+			if err := d.Agent.prepare(ctx, repo); err != nil {
+				zerolog.Ctx(ctx).Debug().Err(err).Stringer("repo", repo).Msg("no worktree is ready for the next pull request")
+			}
 		}
 	}
 }
@@ -184,6 +200,11 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 		case action != said:
 			log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
 			said = action
+		}
+		if action.Kind == verdict.Done {
+			if err := d.Agent.giveUp(ctx, ref); err != nil {
+				log.Debug().Err(err).Msg("the worktree is kept")
+			}
 		}
 		switch action.Kind {
 		case verdict.Skip, verdict.Done:
@@ -225,6 +246,7 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.A
 	newer := errors.Is(context.Cause(acting), errNewerHead)
 	cancel(nil)
 	watching.Wait()
+	poke(d.spare)
 	if d.Stepped != nil {
 		d.Stepped(step, err)
 	}

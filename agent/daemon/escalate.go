@@ -48,7 +48,7 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 func (a *Agent) briefing(pr forge.PullRequest, action verdict.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, pr.Head.SHA[:min(7, len(pr.Head.SHA))], action.Reason)
-	if failure := a.Journal.LastFailure(pr.Ref.String(), pr.Head.SHA); failure != "" {
+	if failure := a.past(pr).failure; failure != "" {
 		fmt.Fprintf(&b, "\nThe last attempt ended with: %s\n", verdict.Prose(failure))
 	}
 	if open := latestLedger(pr, a.Config.Reviewers).Outstanding(); len(open) > 0 {
@@ -66,7 +66,7 @@ func (a *Agent) briefing(pr forge.PullRequest, action verdict.Action) string {
 func latestLedger(pr forge.PullRequest, reviewers []string) verdict.Ledger {
 	for i := len(pr.Reviews) - 1; i >= 0; i-- {
 		r := pr.Reviews[i]
-		if r.EditedAt != nil || !holds(append(reviewers, pr.Viewer), r.Author.Login) {
+		if r.EditedAt != nil || !holds(reviewers, r.Author.Login) && !strings.EqualFold(r.Author.Login, pr.Viewer) {
 			continue
 		}
 		if record, err := verdict.ParseRecord(r.Body); err == nil {

@@ -17,6 +17,8 @@ type history struct {
 	attempts int
 	// retryIn is how long the next one has to wait.
 	retryIn time.Duration
+	// failure is how the newest of them ended.
+	failure string
 }
 
 // stateOf is everything that [verdict.Next] may know of a pull request.
