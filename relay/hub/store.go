@@ -30,6 +30,16 @@ type Store interface {
 	// time, a bounded number of them in one call, and returns how many went.
 	Trim(ctx context.Context, before time.Time) (int, error)
 
+	// Stored returns those of a source's deliveries that the log holds.
+	Stored(ctx context.Context, source string, deliveries []string) (map[string]bool, error)
+
+	// Note returns the text that SetNote last kept under a name; empty for none. Notes
+	// are small facts that belong with the log, such as how far a recovery has come.
+	Note(ctx context.Context, name string) (string, error)
+
+	// SetNote returns once the text is durable. All relays of one log share its notes.
+	SetNote(ctx context.Context, name, text string) error
+
 	// Close releases the store; nothing else may be called after it.
 	Close() error
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"sync"
 	"testing"
@@ -39,6 +40,8 @@ func Run(t *testing.T, open Open) {
 		{"Trim", trim},
 		{"ReadersBesideAppends", readersBesideAppends},
 		{"CancelledAppend", cancelledAppend},
+		{"Stored", stored},
+		{"Notes", notes},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}
@@ -272,6 +275,58 @@ func cancelledAppend(t *testing.T, open Open) {
 	}
 	if results := appendAll(t, store, Event("a")); results[0] != (hub.Appended{Seq: 1}) {
 		t.Errorf("append after a cancelled one: %+v", results[0])
+	}
+}
+
+func stored(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	for _, name := range []string{"a", "b", "c"} {
+		appendAll(t, store, Event(name))
+	}
+	ask := make([]string, 0, 3000)
+	for i := range cap(ask) - 2 {
+		ask = append(ask, fmt.Sprint("missing-", i))
+	}
+	ask = append(ask, "b", "a")
+	for source, want := range map[string]map[string]bool{"github": {"a": true, "b": true}, "grafana": {}} {
+		got, err := store.Stored(t.Context(), source, ask)
+		if err != nil || !maps.Equal(got, want) {
+			t.Errorf("of %s are stored %v, %v, want %v", source, got, err, want)
+		}
+	}
+	if got, err := store.Stored(t.Context(), "github", nil); err != nil || len(got) != 0 {
+		t.Errorf("of nothing are stored %v, %v", got, err)
+	}
+}
+
+func notes(t *testing.T, open Open) {
+	store := open(t, "log")
+	expect := func(name, want string) {
+		t.Helper()
+		if got, err := store.Note(t.Context(), name); err != nil || got != want {
+			t.Errorf("the note %q is %q, %v, want %q", name, got, err, want)
+		}
+	}
+	expect("repository acme/app", "")
+	for _, text := range []string{"one", "two"} {
+		if err := store.SetNote(t.Context(), "repository acme/app", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect("repository acme/app", "two")
+	expect("log", "")
+	log := bounds(t, store).Log
+	closeStore(t, store)
+
+	store = open(t, "log")
+	defer closeStore(t, store)
+	expect("repository acme/app", "two")
+	if err := store.SetNote(t.Context(), "log", "a note, whatever its name"); err != nil {
+		t.Fatal(err)
+	}
+	if again := bounds(t, store).Log; again != log {
+		t.Errorf("a note changed the log's id from %q to %q", log, again)
 	}
 }
 

@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Stored implements hub.Store.
+func (s *Store) Stored(ctx context.Context, source string, deliveries []string) (map[string]bool, error) {
+	asked, err := json.Marshal(deliveries)
+	if err != nil {
+		return nil, fmt.Errorf("look up deliveries: %w", err)
+	}
+	rows, err := s.reader.QueryContext(ctx, `SELECT delivery FROM events
+		WHERE source = ? AND delivery IN (SELECT value FROM json_each(?))`, source, string(asked))
+	if err != nil {
+		return nil, fmt.Errorf("look up deliveries: %w", err)
+	}
+	defer rows.Close()
+	stored := map[string]bool{}
+	for rows.Next() {
+		var delivery string
+		if err := rows.Scan(&delivery); err != nil {
+			return nil, fmt.Errorf("look up deliveries: %w", err)
+		}
+		stored[delivery] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("look up deliveries: %w", err)
+	}
+	return stored, nil
+}
+
+// notePrefix keeps the notes apart from what the store itself has in the table meta.
+const notePrefix = "note:"
+
+// Note implements hub.Store.
+func (s *Store) Note(ctx context.Context, name string) (string, error) {
+	var text string
+	err := s.reader.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", notePrefix+name).Scan(&text)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("read the note %q: %w", name, err)
+	}
+	return text, nil
+}
+
+// SetNote implements hub.Store.
+func (s *Store) SetNote(ctx context.Context, name, text string) error {
+	_, err := s.writer.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES (?, ?)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, notePrefix+name, text)
+	if err != nil {
+		return fmt.Errorf("keep the note %q: %w", name, err)
+	}
+	return nil
+}
