@@ -1,13 +1,18 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"path"
-	"strconv"
+	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // maxBlob bounds the files ReadFile returns, in bytes.
@@ -23,21 +28,30 @@ func (t *Tree) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
 	}
-	entries, err := t.listTree(ctx, rev, name)
+	r, root, err := t.open(ctx, rev)
 	if err != nil {
 		return nil, err
 	}
-	if len(entries) != 1 {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
+	entry, err := find(r, root, name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
-	switch e := entries[0]; {
-	case e.mode != "100644" && e.mode != "100755":
+	if entry.Mode != filemode.Regular && entry.Mode != filemode.Executable && entry.Mode != filemode.Deprecated {
 		return nil, fmt.Errorf("read %q at %.12s: it is no regular file", name, rev)
-	case e.size > maxBlob:
-		return nil, fmt.Errorf("read %q at %.12s: %d bytes: %w", name, rev, e.size, ErrTooLarge)
-	default:
-		return t.mirror.output(ctx, "cat-file", "blob", e.sha)
 	}
+	blob, err := r.BlobObject(entry.Hash)
+	if err != nil {
+		return nil, fmt.Errorf("read %q at %.12s: %w", name, rev, err)
+	}
+	if blob.Size > maxBlob {
+		return nil, fmt.Errorf("read %q at %.12s: %d bytes: %w", name, rev, blob.Size, ErrTooLarge)
+	}
+	content, err := blob.Reader()
+	if err != nil {
+		return nil, fmt.Errorf("read %q at %.12s: %w", name, rev, err)
+	}
+	defer content.Close()
+	return io.ReadAll(content)
 }
 
 // ReadDir returns the names in one directory of commit rev, in git's order;
@@ -47,59 +61,67 @@ func (t *Tree) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 	if !fs.ValidPath(dir) {
 		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: fs.ErrInvalid}
 	}
-	prefix := ""
-	if dir != "." {
-		prefix = dir + "/"
-	}
-	entries, err := t.listTree(ctx, rev, prefix)
+	r, tree, err := t.open(ctx, rev)
 	if err != nil {
 		return nil, err
 	}
-	if len(entries) == 0 && dir != "." {
-		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: fs.ErrNotExist}
+	if dir != "." {
+		entry, err := find(r, tree, dir)
+		if err == nil && entry.Mode != filemode.Dir {
+			err = fs.ErrNotExist
+		}
+		if err == nil {
+			tree, err = r.TreeObject(entry.Hash)
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "readdir", Path: dir, Err: err}
+		}
 	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = path.Base(e.name)
-		if e.mode == "040000" {
+	names := make([]string, len(tree.Entries))
+	for i, e := range tree.Entries {
+		names[i] = e.Name
+		if e.Mode == filemode.Dir {
 			names[i] += "/"
 		}
 	}
 	return names, nil
 }
 
-// treeEntry is one line of git ls-tree --long.
-type treeEntry struct {
-	mode, sha, name string
-	size            int64 // of a blob, in bytes
+// open reads the root of a commit in the mirror. The mirror is opened anew each
+// time, since git fetches into it meanwhile.
+func (t *Tree) open(ctx context.Context, rev string) (*git.Repository, *object.Tree, error) {
+	if err := errors.Join(ctx.Err(), checkSHAs(rev)); err != nil {
+		return nil, nil, err
+	}
+	r, err := git.PlainOpen(t.mirror.mirror)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the mirror: %w", err)
+	}
+	commit, err := r.CommitObject(plumbing.NewHash(rev))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read commit %.12s: %w", rev, err)
+	}
+	tree, err := commit.Tree()
+	if err != nil {
+		return nil, nil, fmt.Errorf("read commit %.12s: %w", rev, err)
+	}
+	return r, tree, nil
 }
 
-// listTree asks for one path: an entry's own, or with a trailing slash a
-// directory's content, or "" for the root's.
-func (t *Tree) listTree(ctx context.Context, rev, name string) ([]treeEntry, error) {
-	if err := checkSHAs(rev); err != nil {
-		return nil, err
+// find follows a path from a tree, or says fs.ErrNotExist. The library's own way
+// refuses names that git allows.
+func find(r *git.Repository, tree *object.Tree, name string) (object.TreeEntry, error) {
+	first, rest, deeper := strings.Cut(name, "/")
+	i := slices.IndexFunc(tree.Entries, func(e object.TreeEntry) bool { return e.Name == first })
+	switch {
+	case i < 0, deeper && tree.Entries[i].Mode != filemode.Dir:
+		return object.TreeEntry{}, fs.ErrNotExist
+	case !deeper:
+		return tree.Entries[i], nil
 	}
-	args := []string{"ls-tree", "-z", "--long", "--full-tree", rev, "--"}
-	if name != "" {
-		args = append(args, name)
-	}
-	out, err := t.mirror.output(ctx, args...)
+	tree, err := r.TreeObject(tree.Entries[i].Hash)
 	if err != nil {
-		return nil, err
+		return object.TreeEntry{}, err
 	}
-	var entries []treeEntry
-	for line := range bytes.SplitSeq(out, []byte{0}) {
-		if len(line) == 0 {
-			continue
-		}
-		meta, name, _ := strings.Cut(string(line), "\t")
-		f := strings.Fields(meta) // mode, type, SHA, size or "-"
-		if len(f) != 4 {
-			return nil, fmt.Errorf("git ls-tree printed %q", meta)
-		}
-		size, _ := strconv.ParseInt(f[3], 10, 64) // "-" of what is no blob counts as 0
-		entries = append(entries, treeEntry{mode: f[0], sha: f[2], name: name, size: size})
-	}
-	return entries, nil
+	return find(r, tree, rest)
 }
