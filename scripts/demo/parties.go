@@ -130,15 +130,11 @@ func (d *demo) startRelay(ctx context.Context) error {
 
 // start starts one of the demo's lasting processes; its end is the demo's.
 func (d *demo) start(party string, env []string, argv ...string) (*process, error) {
-	p, err := startProcess(party, filepath.Join(d.dir, party+".log"), env, argv...)
+	p, err := startProcess(party, filepath.Join(d.dir, party+".log"), d.fail, env, argv...)
 	if err != nil {
 		return nil, err
 	}
 	d.running = append(d.running, p)
-	go func() {
-		<-p.done
-		d.fail(p.failure())
-	}()
 	return p, nil
 }
 
@@ -164,7 +160,7 @@ func (d *demo) startAgents() error {
 	return nil
 }
 
-func (d *demo) startAgent(role, login string, engine string) error {
+func (d *demo) startAgent(role, login, engine string) error {
 	home, env, err := d.home(role)
 	if err != nil {
 		return err

@@ -25,8 +25,9 @@ type process struct {
 	err  error
 }
 
-// startProcess runs argv in a process group of its own, its output going to log.
-func startProcess(name, log string, env []string, argv ...string) (*process, error) {
+// startProcess runs argv in a process group of its own, its output going to log,
+// and calls ended with the reason when it ends.
+func startProcess(name, log string, ended func(error), env []string, argv ...string) (*process, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
@@ -42,6 +43,7 @@ func startProcess(name, log string, env []string, argv ...string) (*process, err
 	}
 	go func() {
 		p.err = p.cmd.Wait()
+		ended(p.failure())
 		close(p.done)
 	}()
 	return p, nil
@@ -59,8 +61,7 @@ func (p *process) stop() {
 	<-p.done
 }
 
-// failure says that the process ended although nobody asked it to. It may be
-// called once done is closed.
+// failure says that the process ended, taking it that nobody asked it to.
 func (p *process) failure() error {
 	how := "without an error"
 	if p.err != nil {

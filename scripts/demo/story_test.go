@@ -97,3 +97,12 @@ func TestReviewOfAPersonIsNoVerdict(t *testing.T) {
 		t.Errorf("the story takes a person's words for a verdict: %+v\n%s", s, out)
 	}
 }
+
+func TestTextSteersNoTerminal(t *testing.T) {
+	var out bytes.Buffer
+	line := &timeline{w: &out, width: 80}
+	line.detail(plain, "critical", "Security", "a.go:1", "\x1b[2Jgone\r\nand a second line that is too long for the terminal")
+	if text := strings.TrimSuffix(out.String(), "\n"); strings.ContainsAny(text, "\x1b\r\n") || len([]rune(text)) > 80 {
+		t.Errorf("%q holds control characters or is too long", text)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mattn/go-colorable"
@@ -47,8 +48,15 @@ func newTimeline() *timeline {
 }
 
 // paint writes text in a style, padded to width first so that columns stay
-// aligned.
+// aligned. What a model wrote must not steer the terminal, so control characters
+// become spaces.
 func (t *timeline) paint(s style, width int, text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 	if pad := width - utf8.RuneCountInString(text); pad > 0 {
 		text += strings.Repeat(" ", pad)
 	}
@@ -96,7 +104,7 @@ func (t *timeline) detail(s style, mark, kind, where, text string) {
 	if room := t.width - utf8.RuneCountInString(before) - 1; t.width > 0 {
 		text = clip(text, max(room, 0))
 	}
-	fmt.Fprintf(t.w, "%16s%s %-14s %s %s\n", "", t.paint(s, 9, mark), kind, t.paint(dim, 22, where), text)
+	fmt.Fprintf(t.w, "%16s%s %s %s %s\n", "", t.paint(s, 9, mark), t.paint(plain, 14, kind), t.paint(dim, 22, where), t.paint(plain, 0, text))
 }
 
 // line ends the output or says something outside the columns.
