@@ -14,7 +14,7 @@ build: ## Build both binaries, static, into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./relay ./agent
 
 .PHONY: demo
-demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--keep", ARGS="--model claude")
+demo: ## Watch a pull request being reviewed, fixed and merged (ARGS="--keep", ARGS="--model claude")
 	@$(GO) run ./scripts/demo $(ARGS)
 
 .PHONY: test
