@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-github/v66/github"
+
+	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/contract"
+)
+
+const (
+	tokenPrefix = "token-of-"
+	root        = "root"  // owns everything, is nobody's agent
+	alice       = "alice" // opens pull requests
+	judge       = "judge" // reviews them
+)
+
+func token(login string) string { return tokenPrefix + login }
+
+// world is one script's GitHub, with one repository, acme/app, and its model.
+type world struct {
+	ctx  context.Context
+	sim  *githubsim.Sim
+	url  string
+	work string // the script's directory
+}
+
+func newWorld(t testing.TB, work string) *world {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	var running sync.WaitGroup
+	t.Cleanup(func() { cancel(); running.Wait() })
+	front := httptest.NewUnstartedServer(nil)
+	w := &world{ctx: ctx, url: "http://" + front.Listener.Addr().String(), work: work}
+	sim, err := githubsim.New(githubsim.Config{
+		Dir: t.TempDir(), URL: w.url,
+		CI: func(context.Context, string, string, string) githubsim.CIResult {
+			return githubsim.CIResult{Conclusion: "success"}
+		},
+		Users: []githubsim.User{
+			{Login: root, Token: token(root), Admin: true}, {Login: alice, Token: token(alice)},
+			{Login: judge, Token: token(judge)}, {Login: "guest", Token: token("guest")},
+		},
+	})
+	if err == nil {
+		err = sim.CreateRepo(ctx, githubsim.RepoOptions{
+			Owner: "acme", Name: "app", Files: map[string]string{"README.md": "# app\n"},
+			Permissions: map[string]string{alice: "write", judge: "write", "guest": "read"},
+		})
+	}
+	if err == nil {
+		err = errors.Join(w.config(nil), w.model(nil))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.sim = sim
+	front.Config.Handler = contract.Wrap(t, sim.Handler())
+	front.Start()
+	t.Cleanup(front.Close)
+	running.Go(func() { _ = sim.Run(ctx) })
+	return w
+}
+
+// config writes the agent's configuration, with some settings replaced: config [YAML].
+func (w *world) config(args []string) error {
+	settings := map[string]any{
+		"github":       map[string]any{"api_url": w.url + "/api/v3/"},
+		"repositories": []string{"acme/app"},
+		"reviewers":    []string{judge},
+		"engine":       map[string]any{"command": []string{modelBinary, "--script", w.script()}},
+		"rounds":       map[string]any{"backoff": "10ms"},
+		"log":          map[string]any{"format": "json"},
+	}
+	if len(args) > 0 {
+		var replaced map[string]any
+		if err := yaml.Unmarshal([]byte(args[0]), &replaced); err != nil {
+			return err
+		}
+		maps.Copy(settings, replaced)
+	}
+	text, err := yaml.Marshal(settings)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(w.work, "config", "touchstone")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "agent.yaml"), text, 0o600)
+}
+
+func (w *world) script() string { return filepath.Join(w.work, "script.json") }
+
+// model has the next reviewing sessions go wrong, and counts sessions anew: model
+// [FAULT...].
+func (w *world) model(faults []string) error {
+	if faults == nil {
+		faults = []string{""} // sessions are counted only where faults are listed
+	}
+	text, err := json.Marshal(map[string]any{
+		"faults": map[string]any{"reviewer": faults, "author": []string{""}},
+		"defects": []any{map[string]any{"path": "code.txt", "contains": "unsafe()", "fix": "safe()", "finding": map[string]any{
+			"dimension": "Security", "severity": "critical", "rule": "security/S1", "quote": "unsafe()", "claim": "This is unsafe.", "why": "It breaks.", "verify": "Read it.",
+		}}},
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(w.script() + ".runs"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(w.script(), text, 0o600)
+}
+
+// as is GitHub's API in somebody's hands.
+func (w *world) as(login string) *github.Client {
+	client, err := github.NewClient(nil).WithAuthToken(token(login)).WithEnterpriseURLs(w.url, w.url)
+	if err != nil {
+		panic(err) // the simulator's own address
+	}
+	return client
+}
+
+// push commits files of the script's directory as the author: push BRANCH FILE...
+func (w *world) push(args []string) error {
+	files := map[string]string{}
+	for _, name := range args[1:] {
+		text, err := os.ReadFile(filepath.Join(w.work, name))
+		if err != nil {
+			return err
+		}
+		files[filepath.Base(name)] = string(text)
+	}
+	_, err := w.sim.Commit(w.ctx, alice, "acme/app", args[0], "Change "+args[0], files)
+	return err
+}
+
+// pull pushes and opens a pull request that asks for the reviewer's review: pull BRANCH FILE...
+func (w *world) pull(args []string) error {
+	if err := w.push(args); err != nil {
+		return err
+	}
+	pulls := w.as(alice).PullRequests
+	pr, _, err := pulls.Create(w.ctx, "acme", "app", &github.NewPullRequest{Title: github.String("Change " + args[0]), Head: github.String(args[0]), Base: github.String("main")})
+	if err != nil {
+		return err
+	}
+	_, _, err = pulls.RequestReviewers(w.ctx, "acme", "app", pr.GetNumber(), github.ReviewersRequest{Reviewers: []string{judge}})
+	return err
+}
+
+// reviewed waits until a pull request has as many reviews: reviewed NUMBER COUNT.
+// More than that is a failure.
+func (w *world) reviewed(args []string) error {
+	number, want, err := numbers(args)
+	if err != nil {
+		return err
+	}
+	return w.until(func() (bool, error) {
+		all, _, err := w.as(root).PullRequests.ListReviews(w.ctx, "acme", "app", number, nil)
+		if err == nil && len(all) > want {
+			err = fmt.Errorf("there are %d reviews", len(all))
+		}
+		return len(all) == want, err
+	})
+}
+
+// settle waits for the checks.
+func (w *world) settle([]string) error { return w.sim.Settle(w.ctx) }
+
+// merged reports whether a pull request is merged: merged NUMBER.
+func (w *world) merged(args []string) error {
+	number, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	pr, _, err := w.as(root).PullRequests.Get(w.ctx, "acme", "app", number)
+	if err == nil && !pr.GetMerged() {
+		err = fmt.Errorf("#%d is not merged", number)
+	}
+	return err
+}
+
+// label puts a label on a pull request: label NUMBER NAME.
+func (w *world) label(args []string) error {
+	number, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	_, _, err = w.as(alice).Issues.AddLabelsToIssue(w.ctx, "acme", "app", number, args[1:])
+	return err
+}
+
+// session waits until the model's Nth session of a role has begun: session ROLE N.
+func (w *world) session(args []string) error {
+	return w.until(func() (bool, error) { return w.sessions(args) == nil, nil })
+}
+
+// sessions wants the number of sessions that a role has had: sessions ROLE N.
+func (w *world) sessions(args []string) error {
+	runs := map[string]int{}
+	data, err := os.ReadFile(w.script() + ".runs")
+	if err == nil {
+		err = json.Unmarshal(data, &runs)
+	}
+	if got := strconv.Itoa(runs[args[0]]); got != args[1] {
+		return fmt.Errorf("%s sessions so far: %s (%v)", args[0], got, err)
+	}
+	return nil
+}
+
+func (w *world) until(holds func() (bool, error)) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if ok, err := holds(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-w.ctx.Done():
+			return w.ctx.Err()
+		}
+	}
+}
+
+func numbers(args []string) (a, b int, err error) {
+	if len(args) != 2 {
+		return 0, 0, fmt.Errorf("two numbers are wanted, not %q", slices.Clone(args))
+	}
+	if a, err = strconv.Atoi(args[0]); err != nil {
+		return 0, 0, err
+	}
+	b, err = strconv.Atoi(args[1])
+	return a, b, err
+}
