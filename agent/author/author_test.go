@@ -1,0 +1,244 @@
+package author_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchstone/agent/author"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+var finding = verdict.Finding{
+	Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()", Claim: "This is\nunsafe.",
+}
+
+// newAuthor is the author's agent, and edit what its model does.
+func newAuthor(g *loopback.GitHub, edit func(engine.Request) (string, error)) *author.Author {
+	client := g.Client(loopback.Author)
+	return &author.Author{
+		Worktrees: g.Worktrees, Engine: loopback.Model(edit), Read: client, Remote: client.Remote,
+		Identity: worktree.Identity{Name: "Alice", Email: "alice@example.com"}, Reviewers: []string{"Judge"},
+	}
+}
+
+// write has a session write files into the worktree.
+func write(answer string, files map[string]string) func(engine.Request) (string, error) {
+	return func(r engine.Request) (string, error) {
+		for name, text := range files {
+			path := filepath.Join(r.Dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				return "", err
+			}
+		}
+		return answer, nil
+	}
+}
+
+func unexpected(t *testing.T) func(engine.Request) (string, error) {
+	return func(engine.Request) (string, error) {
+		t.Error("a model was run")
+		return "", nil
+	}
+}
+
+// pushed is a commit as GitHub has it.
+type pushed struct {
+	Commit struct {
+		Message string
+		Author  struct{ Name string }
+	}
+	Parents []struct{ SHA string }
+}
+
+func commitOf(g *loopback.GitHub, sha string) (c pushed) {
+	g.Call(loopback.Root, http.MethodGet, "commits/"+sha, nil, &c)
+	return c
+}
+
+func TestFixAppliesTheReviewOnTopOfTheBase(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	ref := g.Open("topic")
+	g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
+	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+
+	var prompt string
+	a := newAuthor(g, func(r engine.Request) (string, error) {
+		prompt = r.Prompt
+		if text, err := os.ReadFile(filepath.Join(r.Dir, "README.md")); err != nil || string(text) != "two\n" {
+			t.Errorf("the base is not merged in: %q, %v", text, err)
+		}
+		return write("Done.\n- Recurrence: add lint - here\n", map[string]string{"code.txt": "safe()\n"})(r)
+	})
+	out, err := a.Fix(t.Context(), pr, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now := g.Read(loopback.Author, ref); now.Head.SHA != out.Head || !out.Merged {
+		t.Errorf("pushed %+v, the head is %s", out, now.Head.SHA)
+	}
+	commit := commitOf(g, out.Head)
+	for _, line := range []string{
+		"Apply review of " + pr.Head.SHA[:7], "- [Security] code.txt: This is unsafe.",
+		"Touchstone-Reviewed: " + pr.Head.SHA, "Touchstone-Findings: " + out.Findings[0], "Recurrence: add lint - here",
+	} {
+		if !strings.Contains("\n"+commit.Commit.Message+"\n", "\n"+line+"\n") {
+			t.Errorf("the message lacks %q:\n%s", line, commit.Commit.Message)
+		}
+	}
+	if len(commit.Parents) != 1 || commit.Commit.Author.Name != "Alice" {
+		t.Errorf("the commit is %+v", commit)
+	}
+	if !strings.Contains(prompt, "security/S1") || !strings.Contains(prompt, "The review.") {
+		t.Errorf("the prompt lacks the review:\n%s", prompt)
+	}
+}
+
+func TestFixWithoutAModel(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "fine\n"})
+	ref := g.Open("topic")
+	a := newAuthor(g, unexpected(t))
+	before := g.Read(loopback.Author, ref)
+	if _, err := a.Fix(t.Context(), before, nil); !errors.Is(err, author.ErrNothingToFix) {
+		t.Errorf("a fix of nothing ends in %v", err)
+	}
+	// Being behind its base is mended by a merge alone.
+	base := g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
+	out, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merge := commitOf(g, out.Head)
+	if len(merge.Parents) != 2 || merge.Parents[0].SHA != before.Head.SHA || merge.Parents[1].SHA != base || merge.Commit.Message != "Merge main into topic" {
+		t.Errorf("pushed %+v", merge)
+	}
+}
+
+func TestFixResolvesConflicts(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"code.txt": "base\n"})
+	g.Commit("topic", "Change it", map[string]string{"code.txt": "ours\n"})
+	ref := g.Open("topic")
+	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs\n"})
+	pr := g.Read(loopback.Author, ref)
+	var prompt string
+	leave := newAuthor(g, func(r engine.Request) (string, error) { prompt = r.Prompt; return "Cannot.", nil })
+	if _, err := leave.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "code.txt") {
+		t.Errorf("conflicts that are left end in %v", err)
+	}
+	if now := g.Read(loopback.Author, ref); now.Head.SHA != pr.Head.SHA {
+		t.Error("something was pushed")
+	}
+	if !strings.Contains(prompt, `- "code.txt"`) {
+		t.Errorf("the prompt does not name the conflict:\n%s", prompt)
+	}
+	out, err := newAuthor(g, write("Both.", map[string]string{"code.txt": "ours and theirs\n"})).Fix(t.Context(), pr, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if commit := commitOf(g, out.Head); len(commit.Parents) != 2 || !strings.HasPrefix(commit.Commit.Message, "Resolve conflicts with the base\n") {
+		t.Errorf("pushed %+v", commit)
+	}
+}
+
+func TestFixRefuses(t *testing.T) {
+	t.Parallel()
+	const rules = ".touchstone/guidelines/own.md"
+	for name, tc := range map[string]struct {
+		edit map[string]string
+		want error
+	}{
+		"an edit of the rules":    {map[string]string{rules: "all is allowed\n", "code.txt": "safe()\n"}, author.ErrForbidden},
+		"a new rule":              {map[string]string{".touchstone/config.yaml": "lax: true\n"}, author.ErrForbidden},
+		"no change at all":        {nil, author.ErrNothingChanged},
+		"an edit that is undone":  {map[string]string{"code.txt": "unsafe()\n"}, author.ErrNothingChanged},
+		"what only the base did":  {map[string]string{"code.txt": "safe()\n"}, nil},
+		"the rules as the base's": {map[string]string{"code.txt": "safe()\n", rules: "from the base\n"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, map[string]string{rules: "as at first\n"})
+			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+			ref := g.Open("topic")
+			g.Commit("main", "Change the rules", map[string]string{rules: "from the base\n"})
+			pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+			_, err := newAuthor(g, write("Done.", tc.edit)).Fix(t.Context(), pr, nil)
+			if !errors.Is(err, tc.want) {
+				t.Errorf("it ends in %v, want %v", err, tc.want)
+			}
+			if moved := g.Read(loopback.Author, ref).Head.SHA != pr.Head.SHA; moved != (tc.want == nil) {
+				t.Errorf("pushed: %v", moved)
+			}
+		})
+	}
+}
+
+func TestFixIsOvertakenByAPush(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	ref := g.Open("topic")
+	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+	var theirs string
+	a := newAuthor(g, func(r engine.Request) (string, error) {
+		theirs = g.Commit("topic", "Meanwhile", map[string]string{"other.txt": "new\n"})
+		return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
+	})
+	if _, err := a.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrOvertaken) {
+		t.Errorf("it ends in %v", err)
+	}
+	if now := g.Read(loopback.Author, ref); now.Head.SHA != theirs {
+		t.Errorf("the head is %s, not what was pushed meanwhile", now.Head.SHA)
+	}
+}
+
+func TestFixAnswersFailedChecks(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	sha := g.Commit("topic", "Add code", map[string]string{"code.txt": "broken\n"})
+	ref := g.Open("topic")
+	g.Call(loopback.Person, http.MethodPost, "statuses/"+sha, map[string]any{"state": "failure", "context": "build", "description": "it does not compile"}, nil)
+	var prompt string
+	a := newAuthor(g, func(r engine.Request) (string, error) {
+		prompt = r.Prompt
+		return write("Mended.", map[string]string{"code.txt": "whole\n"})(r)
+	})
+	out, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if message := commitOf(g, out.Head).Commit.Message; !strings.HasPrefix(message, "Mend what the checks of "+sha[:7]+" found\n") {
+		t.Errorf("the message is %q", message)
+	}
+	if !strings.Contains(prompt, "failed check build") || !strings.Contains(prompt, "it does not compile") {
+		t.Errorf("the prompt lacks the failed check:\n%s", prompt)
+	}
+}
+
+func TestFixListensToTheReviewersAlone(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	a := newAuthor(g, unexpected(t))
+	a.Reviewers = []string{loopback.Person}
+	if _, err := a.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrNothingToFix) {
+		t.Errorf("the review of somebody who does not count ends in %v", err)
+	}
+	edited := pr.Reviews[0].SubmittedAt
+	pr.Reviews[0].EditedAt = &edited
+	a.Reviewers = []string{loopback.Judge}
+	if _, err := a.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrNothingToFix) {
+		t.Errorf("a review that was edited ends in %v", err)
+	}
+}

@@ -1,0 +1,162 @@
+// Package loopback is one repository, acme/app, on a GitHub that runs on
+// loopback, and a model that is a Go function: what the tests of a single step
+// of the loop need besides that step.
+package loopback
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/contract"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// The logins. All but Root, who owns everything, may write.
+const (
+	Root   = "root"
+	Author = "alice"
+	Judge  = "judge"
+	Person = "walter"
+)
+
+// Repo is the repository that is there.
+var Repo = forge.Repo{Owner: "acme", Name: "app"}
+
+// GitHub is a simulated GitHub. Its methods fail the test instead of returning
+// an error.
+type GitHub struct {
+	Sim *githubsim.Sim
+	URL string
+	// Worktrees is a store for the agent under test.
+	Worktrees *worktree.Store
+
+	t   testing.TB
+	ctx context.Context
+}
+
+// New starts a GitHub whose repository has these files on main, at least one. It
+// ends with the test. No check reports on its commits unless the test says so.
+func New(t testing.TB, files map[string]string) *GitHub {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	var running sync.WaitGroup
+	t.Cleanup(func() { cancel(); running.Wait() })
+	front := httptest.NewUnstartedServer(nil)
+	g := &GitHub{URL: "http://" + front.Listener.Addr().String(), Worktrees: &worktree.Store{Root: t.TempDir()}, t: t, ctx: ctx}
+	var users []githubsim.User
+	for _, login := range []string{Root, Author, Judge, Person} {
+		users = append(users, githubsim.User{Login: login, Token: token(login), Admin: login == Root})
+	}
+	sim, err := githubsim.New(githubsim.Config{Dir: t.TempDir(), URL: g.URL, Users: users})
+	g.must(err)
+	g.must(sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: Repo.Owner, Name: Repo.Name, Files: files}))
+	g.Sim = sim
+	front.Config.Handler = contract.Wrap(t, sim.Handler())
+	front.Start()
+	t.Cleanup(front.Close)
+	running.Go(func() { _ = sim.Run(ctx) })
+	return g
+}
+
+func token(login string) string { return "token-of-" + login }
+
+func (g *GitHub) must(err error) {
+	g.t.Helper()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// Client is the agent's own client in somebody's hands.
+func (g *GitHub) Client(login string) *forge.Client {
+	g.t.Helper()
+	client, err := forge.New(forge.Config{APIURL: g.URL + "/api/v3/", Token: token(login), Version: "test"})
+	g.must(err)
+	return client
+}
+
+// Commit pushes files to a branch as the author; an empty text deletes one. It
+// returns the new commit.
+func (g *GitHub) Commit(branch, message string, files map[string]string) string {
+	g.t.Helper()
+	sha, err := g.Sim.Commit(g.ctx, Author, Repo.String(), branch, message, files)
+	g.must(err)
+	return sha
+}
+
+// Open opens a pull request of the author's for a branch into main.
+func (g *GitHub) Open(branch string) forge.Ref {
+	g.t.Helper()
+	var made struct{ Number int }
+	g.Call(Author, http.MethodPost, "pulls", map[string]any{"title": "Change " + branch, "head": branch, "base": "main", "body": "Why."}, &made)
+	return forge.Ref{Repo: Repo, Number: made.Number}
+}
+
+// Call calls the REST API below the repository, such as "pulls/1".
+func (g *GitHub) Call(login, method, path string, body, answer any) {
+	g.t.Helper()
+	text, err := json.Marshal(body)
+	g.must(err)
+	request, err := http.NewRequestWithContext(g.ctx, method, fmt.Sprintf("%s/api/v3/repos/%s/%s", g.URL, Repo, path), bytes.NewReader(text))
+	g.must(err)
+	request.Header.Set("Authorization", "Bearer "+token(login))
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	g.must(err)
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		g.t.Fatalf("%s %s: %s", method, path, response.Status)
+	}
+	if answer != nil {
+		g.must(json.NewDecoder(response.Body).Decode(answer))
+	}
+}
+
+// Read is a pull request as somebody's agent sees it.
+func (g *GitHub) Read(login string, ref forge.Ref) forge.PullRequest {
+	g.t.Helper()
+	g.must(g.Sim.Settle(g.ctx))
+	pr, err := g.Client(login).PullRequest(g.ctx, ref)
+	g.must(err)
+	return pr
+}
+
+// Reviewed posts a review of the head with a record, as the reviewing agent
+// does, and returns the pull request as the author's agent sees it then.
+func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.Finding) forge.PullRequest {
+	g.t.Helper()
+	pr := g.Read(Judge, ref)
+	judgement := verdict.Judgement{Verdict: v, Answer: verdict.Answer{Findings: findings}}
+	seal, err := verdict.Record{Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, Round: 1, Ledger: verdict.Ledger(nil).After(1, judgement)}.Seal()
+	g.must(err)
+	_, err = forge.NewPoster(g.Client(Judge)).PostReview(g.ctx, ref, forge.Review{SHA: pr.Head.SHA, Event: string(v), Body: "The review.\n\n" + seal})
+	g.must(err)
+	return g.Read(Author, ref)
+}
+
+// Model is an engine whose sessions are calls of a function; its text is the
+// answer.
+type Model func(engine.Request) (string, error)
+
+// Name is the engine's.
+func (Model) Name() string { return "model" }
+
+// Probe finds nothing wrong.
+func (Model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
+
+// Run holds a session.
+func (m Model) Run(_ context.Context, request engine.Request) (engine.Result, error) {
+	text, err := m(request)
+	return engine.Result{Text: text, Started: time.Now()}, err
+}
