@@ -58,21 +58,28 @@ type Call struct {
 }
 
 // Provider speaks the streaming Messages API on loopback
-// (https://docs.anthropic.com/en/api/messages-streaming) and answers each
-// request of a conversation with the next Turn; the last one repeats.
+// (https://docs.anthropic.com/en/api/messages-streaming).
 type Provider struct {
 	URL string
 
-	mu    sync.Mutex
-	turns []Turn
-	calls []Call
-	done  chan struct{}
+	answer func(n int, call Call) Turn
+	mu     sync.Mutex
+	calls  []Call
+	done   chan struct{}
 }
 
-// NewProvider starts a provider that ends with the test.
+// NewProvider starts a provider that answers each request with the next Turn;
+// the last one repeats. It ends with the test.
 func NewProvider(t testing.TB, turns ...Turn) *Provider {
 	t.Helper()
-	p := &Provider{turns: turns, done: make(chan struct{})}
+	return NewThinker(t, func(n int, _ Call) Turn { return turns[min(n, len(turns)-1)] })
+}
+
+// NewThinker starts a provider whose answer to the n-th request, from 0, is
+// decided by a function, one request at a time. It ends with the test.
+func NewThinker(t testing.TB, answer func(n int, call Call) Turn) *Provider {
+	t.Helper()
+	p := &Provider{answer: answer, done: make(chan struct{})}
 	server := httptest.NewServer(http.HandlerFunc(p.serve))
 	p.URL = server.URL
 	t.Cleanup(func() {
@@ -115,9 +122,8 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) next(call Call) Turn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	turn := p.turns[min(len(p.calls), len(p.turns)-1)]
 	p.calls = append(p.calls, call)
-	return turn
+	return p.answer(len(p.calls)-1, call)
 }
 
 func (p *Provider) hang(r *http.Request) {

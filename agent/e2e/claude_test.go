@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"touchstone/agent/engine/enginetest"
+	"touchstone/verdict"
+)
+
+// TestRealClaudeClosesTheLoop runs the loop with the real claude CLI in both
+// roles. Only the provider behind it is scripted: it reads the patch and edits
+// the file through the CLI's own tools.
+func TestRealClaudeClosesTheLoop(t *testing.T) {
+	cli := enginetest.Claude(t)
+	w := newWorld(t, twoDefects())
+	provider := enginetest.NewThinker(t, func(_ int, call enginetest.Call) enginetest.Turn { return w.think(string(call.Body)) })
+	t.Setenv("ANTHROPIC_BASE_URL", provider.URL)
+	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-api03-a-key-of-no-account")
+	for _, m := range w.agents {
+		m.cfg.Engine.Command = []string{cli}
+	}
+	w.startBoth()
+	w.finished(w.openBad(false), 2)
+	if got := w.file("main", "store/search.go"); strings.Contains(got, "unsafe()") {
+		t.Errorf("main still holds the defect:\n%s", got)
+	}
+}
+
+var (
+	runLine   = regexp.MustCompile(`<!-- RUN:[A-Z0-9]+ -->`)
+	patchLine = regexp.MustCompile(`patch: (\S+\.patch)`)
+)
+
+// think is the next turn of a model that sees the whole conversation.
+func (w *world) think(body string) enginetest.Turn {
+	var request struct {
+		Messages []struct{ Content json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(body), &request); err != nil || len(request.Messages) == 0 {
+		return enginetest.Turn{Text: []string{"There is nothing to answer."}}
+	}
+	prompt := text(request.Messages[0].Content)
+	used := strings.Count(body, `"tool_use_id"`)
+	file := filepath.Join(w.agents[verdict.Author].cfg.StateDir, "worktrees", owner, repo.Name, "1-author", "store", "search.go")
+	run := runLine.FindString(prompt)
+	switch {
+	case run == "" && used == 0:
+		return enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": file}}
+	case run == "" && used == 1:
+		return enginetest.Turn{Tool: "Edit", Input: map[string]any{"file_path": file, "old_string": "unsafe()", "new_string": "safe()"}}
+	case run == "":
+		return enginetest.Turn{Text: []string{"Called safe() instead."}}
+	case used == 0:
+		return enginetest.Turn{Text: []string{"## [Graph]\n\n"}, Tool: "Read", Input: map[string]any{"file_path": patchLine.FindStringSubmatch(prompt)[1]}}
+	}
+	var findings []verdict.Finding
+	marker := verdict.Marker(verdict.Approve)
+	if read := text(request.Messages[len(request.Messages)-1].Content); strings.Contains(read, "{ unsafe() }") {
+		findings = append(findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "store/search.go", Line: 4, Quote: "func Search() { unsafe() }", Claim: "It is unsafe."})
+		marker = verdict.Marker(verdict.RequestChanges)
+	}
+	answer := verdict.Answer{Summary: "Read the patch.", Files: []string{"store/search.go"}, Findings: findings}
+	if findings == nil {
+		answer.Findings = []verdict.Finding{}
+	}
+	for _, d := range verdict.Dimensions() {
+		answer.Dimensions = append(answer.Dimensions, verdict.Examined{Dimension: d, Examined: "the patch"})
+	}
+	data, err := json.Marshal(answer)
+	w.must(err)
+	return enginetest.Turn{Text: []string{fmt.Sprintf("```%s\n%s\n```\n", verdict.Fence, data), run + "\n", marker}}
+}
+
+// text is all text of a message's content, that of tool results included.
+func text(content json.RawMessage) string {
+	var plain string
+	if json.Unmarshal(content, &plain) == nil {
+		return plain
+	}
+	var blocks []struct {
+		Text    string
+		Content json.RawMessage
+	}
+	if json.Unmarshal(content, &blocks) != nil {
+		return ""
+	}
+	var all strings.Builder
+	for _, b := range blocks {
+		all.WriteString(b.Text + "\n")
+		if len(b.Content) > 0 {
+			all.WriteString(text(b.Content) + "\n")
+		}
+	}
+	return all.String()
+}
