@@ -1,9 +1,9 @@
 // Package hub takes events in and lets readers follow them: it persists first and
 // fans out afterwards. It owns the group commit (one goroutine writes whatever has
 // queued up as one durable append), the retention of old events, a bounded cache of
-// the newest events, and the wake-up of readers. A reader is a position in the log
-// that it keeps itself; the hub holds no queue for it, so a slow one costs the others
-// nothing. What is stored belongs to the Store.
+// the newest events, and the wake-up of readers. A reader is a position in the log;
+// the hub holds no queue for it, so a slow one costs the others nothing, and an event
+// costs those nothing whose filters leave it out. What is stored belongs to the Store.
 package hub
 
 import (
@@ -41,9 +41,9 @@ type Hub struct {
 	queue     chan *pending
 	stopped   chan struct{}
 
-	mu   sync.Mutex
-	tail tail
-	wake chan struct{}
+	mu      sync.Mutex
+	tail    tail
+	readers readers
 }
 
 // pending is an event on its way into the store.
@@ -76,7 +76,7 @@ func New(ctx context.Context, store Store, retention time.Duration) (*Hub, error
 		queue:     make(chan *pending, queueLength),
 		stopped:   make(chan struct{}),
 		tail:      tail{bounds: bounds},
-		wake:      make(chan struct{}),
+		readers:   readers{},
 	}, nil
 }
 
@@ -188,19 +188,36 @@ func (h *Hub) commit(ctx context.Context, batch []*pending) {
 	}
 }
 
-// publish moves the head and wakes every reader at once by closing one channel.
+// publish moves the head and wakes the readers that want one of the events.
 func (h *Hub) publish(events []event.Event, results []Appended) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	var wake []*Reader
 	for i, result := range results {
 		if result.Duplicate {
 			continue
 		}
 		events[i].ID = event.Cursor{Log: h.tail.bounds.Log, Seq: result.Seq}
-		h.tail.push(&Entry{Event: events[i]})
+		wake = append(wake, h.show(&Entry{Event: events[i]})...)
 	}
-	close(h.wake)
-	h.wake = make(chan struct{})
+	h.mu.Unlock()
+	for _, reader := range wake {
+		select {
+		case reader.wake <- struct{}{}:
+		default: // it has been told already
+		}
+	}
+}
+
+// show makes an event visible and returns the readers to wake. An event that does not
+// follow the head tells of others in between, which are in the store alone: a commit
+// whose outcome was unknown has come true.
+func (h *Hub) show(entry *Entry) []*Reader {
+	var wake []*Reader
+	if next := h.tail.bounds.Head + 1; entry.ID.Seq != next {
+		wake = h.readers.noticeUnknown(next)
+	}
+	h.tail.push(entry)
+	return append(wake, h.readers.notice(entry.Event)...)
 }
 
 // trimLoop removes old events at the start and then often enough that none outlives

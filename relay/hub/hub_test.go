@@ -16,7 +16,7 @@ import (
 	"touchstone/relay/storetest"
 )
 
-func openStore(t *testing.T) *sqlite.Store {
+func openStore(t testing.TB) *sqlite.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
 	if err != nil {
@@ -31,7 +31,7 @@ func openStore(t *testing.T) *sqlite.Store {
 }
 
 // start runs a hub until the test ends.
-func start(t *testing.T, store hub.Store, retention time.Duration) *hub.Hub {
+func start(t testing.TB, store hub.Store, retention time.Duration) *hub.Hub {
 	t.Helper()
 	h, err := hub.New(t.Context(), store, retention)
 	if err != nil {
@@ -53,9 +53,11 @@ func start(t *testing.T, store hub.Store, retention time.Duration) *hub.Hub {
 // checks on the way that nothing is missing.
 func follow(t *testing.T, h *hub.Hub, after, last int64) []event.Event {
 	t.Helper()
+	reader := h.NewReader(after)
+	defer reader.Close()
 	var events []event.Event
 	for after < last {
-		batch, err := h.After(t.Context(), after)
+		batch, err := reader.Next(t.Context())
 		if err != nil {
 			t.Error(err)
 			return events
@@ -71,11 +73,23 @@ func follow(t *testing.T, h *hub.Hub, after, last int64) []event.Event {
 			}
 			events = append(events, entry.Event)
 		}
-		if batch.Wake != nil {
-			<-batch.Wake
+		if !batch.More && after < last {
+			<-reader.Wake()
 		}
 	}
 	return events
+}
+
+// next returns what a new reader finds behind a position.
+func next(t *testing.T, h *hub.Hub, after int64) hub.Batch {
+	t.Helper()
+	reader := h.NewReader(after)
+	defer reader.Close()
+	batch, err := reader.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return batch
 }
 
 func TestEveryReaderSeesEverything(t *testing.T) {
@@ -159,15 +173,11 @@ func TestRetention(t *testing.T) {
 	for h.Bounds().Floor < 2 {
 		runtime.Gosched() // the hub trims by itself, at its start
 	}
-	batch, err := h.After(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if batch.GoneThrough != 2 || len(batch.Entries) != 1 || batch.Entries[0].ID.Seq != 3 {
+	if batch := next(t, h, 0); batch.GoneThrough != 2 || len(batch.Entries) != 1 || batch.Entries[0].ID.Seq != 3 {
 		t.Errorf("behind the start there is %+v", batch)
 	}
-	if batch, err := h.After(t.Context(), 2); err != nil || batch.GoneThrough != 0 || len(batch.Entries) != 1 {
-		t.Errorf("behind the floor there is %+v, %v", batch, err)
+	if batch := next(t, h, 2); batch.GoneThrough != 0 || len(batch.Entries) != 1 {
+		t.Errorf("behind the floor there is %+v", batch)
 	}
 }
 
@@ -194,8 +204,8 @@ func TestStoreFailureReachesTheWriterOnly(t *testing.T) {
 	if _, _, err := h.Append(t.Context(), storetest.Event("a")); !errors.Is(err, full) {
 		t.Errorf("append on a full disk: %v", err)
 	}
-	if batch, err := h.After(t.Context(), 0); err != nil || batch.Wake == nil {
-		t.Errorf("readers see %+v, %v", batch, err)
+	if batch := next(t, h, 0); batch.More || len(batch.Entries) != 0 {
+		t.Errorf("readers see %+v", batch)
 	}
 	go func() { <-store.entered; store.resume <- nil }()
 	if id, duplicate, err := h.Append(t.Context(), storetest.Event("a")); err != nil || duplicate || id.Seq != 1 {

@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"context"
-	"fmt"
 	"sync"
 
 	"touchstone/relay/event"
@@ -69,10 +67,10 @@ func (t *tail) dropThrough(floor int64) {
 	}
 }
 
-// after returns the cached entries behind seq, and false if the cache begins later.
-func (t *tail) after(seq int64) ([]*Entry, bool) {
+// after returns the cached entries behind seq; none if the cache begins later.
+func (t *tail) after(seq int64) []*Entry {
 	if len(t.entries) == 0 || t.entries[0].ID.Seq > seq+1 {
-		return nil, false
+		return nil
 	}
 	from := int(seq + 1 - t.entries[0].ID.Seq)
 	to, size := from, 0
@@ -80,46 +78,5 @@ func (t *tail) after(seq int64) ([]*Entry, bool) {
 		size += len(t.entries[to].Payload)
 		to++
 	}
-	return append([]*Entry(nil), t.entries[from:to]...), true
-}
-
-// Batch is what a reader finds behind its position.
-type Batch struct {
-	// GoneThrough is the last event that retention removed behind the reader's
-	// position; zero when nothing is missing. Entries then begin after it.
-	GoneThrough int64
-	// Entries are the next events in order. They are shared: do not change them.
-	Entries []*Entry
-	// Wake is closed when there may be more; set when nothing is there now.
-	Wake <-chan struct{}
-}
-
-// After returns what follows seq, from memory where it can and else from the store.
-func (h *Hub) After(ctx context.Context, seq int64) (Batch, error) {
-	h.mu.Lock()
-	bounds, wake := h.tail.bounds, h.wake
-	entries, cached := h.tail.after(seq)
-	h.mu.Unlock()
-	if seq >= bounds.Head {
-		return Batch{Wake: wake}, nil
-	}
-	if cached {
-		return Batch{Entries: entries}, nil
-	}
-	events, err := h.store.Read(ctx, seq, maxBatchEvents, maxBatchBytes)
-	if err != nil {
-		return Batch{}, fmt.Errorf("read the log: %w", err)
-	}
-	if len(events) == 0 {
-		// All of it went between the look at the bounds and the read.
-		return Batch{GoneThrough: bounds.Head}, nil
-	}
-	batch := Batch{Entries: make([]*Entry, len(events))}
-	for i, e := range events {
-		batch.Entries[i] = &Entry{Event: e}
-	}
-	if first := events[0].ID.Seq; first > seq+1 {
-		batch.GoneThrough = first - 1
-	}
-	return batch, nil
+	return append([]*Entry(nil), t.entries[from:to]...)
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -47,9 +48,10 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request) {
 	log := zerolog.Ctx(r.Context()).With().Str("remote", r.RemoteAddr).Logger()
 	log.Info().Stringer("after", from).Msg("subscriber connected")
 	sub := &stream{
-		server: s, filter: filter, at: from, told: from,
+		server: s, reader: s.hub.NewReader(from.Seq, filter), at: from, told: from,
 		out: w, control: http.NewResponseController(w),
 	}
+	defer sub.reader.Close()
 	err = sub.run(r, reset)
 	log.Info().AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
 }
@@ -91,7 +93,7 @@ func position(after string, b hub.Bounds) (event.Cursor, *event.Reset, error) {
 // stream is one subscriber: a position in the log and a connection to write to.
 type stream struct {
 	server  *Server
-	filter  event.Filter
+	reader  *hub.Reader
 	at      event.Cursor // up to here the log has been sent or left out
 	told    event.Cursor // the last id the subscriber was sent
 	out     http.ResponseWriter
@@ -106,16 +108,16 @@ func (s *stream) run(r *http.Request, reset *event.Reset) error {
 	heartbeat := time.NewTicker(s.server.config.Heartbeat)
 	defer heartbeat.Stop()
 	for {
-		batch, err := s.server.hub.After(r.Context(), s.at.Seq)
+		batch, err := s.reader.Next(r.Context())
 		if err != nil {
 			return err
 		}
 		if err := s.send(batch); err != nil {
 			return err
 		}
-		// Without anything to send this waits; with more to come it only looks.
-		wake := batch.Wake
-		if wake == nil {
+		// With more to come this only looks; else it waits.
+		wake := s.reader.Wake()
+		if batch.More {
 			wake = closed
 		}
 		select {
@@ -124,7 +126,7 @@ func (s *stream) run(r *http.Request, reset *event.Reset) error {
 		case <-r.Context().Done():
 			return r.Context().Err()
 		case <-heartbeat.C:
-			err = s.beat()
+			err = s.beat(r.Context())
 		case <-wake:
 		}
 		if err != nil {
@@ -163,22 +165,18 @@ func (s *stream) send(batch hub.Batch) error {
 		if err != nil {
 			return err
 		}
-		s.at.Seq = batch.GoneThrough
-		s.told = s.at
+		s.told.Seq = batch.GoneThrough
 		frames = append(frames, frame)
 	}
 	for _, entry := range batch.Entries {
-		s.at = entry.ID
-		if !s.filter.Match(entry.Event) {
-			continue
-		}
 		frame, err := entry.Frame()
 		if err != nil {
 			return err
 		}
-		s.told = s.at
+		s.told = entry.ID
 		frames = append(frames, frame)
 	}
+	s.at.Seq = batch.Through
 	if s.at.Seq-s.told.Seq >= maxSkipped {
 		s.told = s.at
 		frames = append(frames, event.AppendMove(nil, s.at))
@@ -195,7 +193,14 @@ func (s *stream) gap(through int64) event.Gap {
 }
 
 // beat shows that the connection lives, and where the log is if the filter left events out.
-func (s *stream) beat() error {
+func (s *stream) beat(ctx context.Context) error {
+	batch, err := s.reader.Next(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.send(batch); err != nil {
+		return err
+	}
 	if s.told != s.at {
 		return s.move()
 	}

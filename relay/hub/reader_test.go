@@ -1,0 +1,145 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/storetest"
+)
+
+func about(delivery, repo string) event.Event {
+	e := storetest.Event(delivery)
+	e.Repo = repo
+	return e
+}
+
+func add(t *testing.T, h *hub.Hub, events ...event.Event) {
+	t.Helper()
+	for _, e := range events {
+		if _, _, err := h.Append(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func woken(r *hub.Reader) bool {
+	select {
+	case <-r.Wake():
+		return true
+	default:
+		return false
+	}
+}
+
+// An event wakes those who want it and nobody else; the others learn how far the log
+// has come when they ask.
+func TestOnlyMatchingReadersWake(t *testing.T) {
+	h := start(t, openStore(t), 0)
+	reader := func(filters ...event.Filter) *hub.Reader {
+		r := h.NewReader(0, filters...)
+		t.Cleanup(r.Close)
+		if batch, err := r.Next(t.Context()); err != nil || batch.More || batch.Through != 0 {
+			t.Fatalf("on an empty log: %+v, %v", batch, err)
+		}
+		return r
+	}
+	repos := func(globs ...string) event.Filter { return event.Filter{Repos: globs} }
+	want := []*hub.Reader{reader(), reader(repos("ACME/app")), reader(repos("acme/*")), reader(repos("*/app", "x/y")), reader(repos("acme/*"), repos("*/app"))}
+	others := []*hub.Reader{reader(repos("acme/lib")), reader(repos("other/*")), reader(event.Filter{Types: []string{"nothing"}}), reader(repos("acme/*"), repos("*/lib"))}
+	add(t, h, about("a", "other/lib"), about("b", "acme/app"), about("c", "none"))
+	for i, r := range want {
+		if !woken(r) {
+			t.Errorf("reader %d was not woken", i)
+		}
+		batch, err := r.Next(t.Context())
+		if err != nil || batch.Through != 3 || batch.More || len(batch.Entries) == 0 || i > 0 && len(batch.Entries) != 1 {
+			t.Errorf("reader %d got %+v, %v", i, batch, err)
+		}
+	}
+	for i, r := range others {
+		if i != 1 && woken(r) {
+			t.Errorf("reader %d was woken by what it does not want", i)
+		}
+		batch, err := r.Next(t.Context())
+		if got := len(batch.Entries); err != nil || batch.Through != 3 || got != 0 && i != 1 {
+			t.Errorf("reader %d got %+v, %v", i, batch, err)
+		}
+	}
+}
+
+// forgetfulStore makes one append durable and says that it failed.
+type forgetfulStore struct {
+	hub.Store
+	forget bool
+}
+
+func (s *forgetfulStore) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
+	results, err := s.Store.Append(ctx, events)
+	if s.forget {
+		s.forget = false
+		return nil, errors.New("the connection was lost behind the commit")
+	}
+	return results, err
+}
+
+// What a commit of unknown outcome stored reaches those who had been waiting.
+func TestCommitOfUnknownOutcome(t *testing.T) {
+	store := &forgetfulStore{Store: openStore(t), forget: true}
+	h := start(t, store, 0)
+	r := h.NewReader(0, event.Filter{Repos: []string{"acme/app"}})
+	defer r.Close()
+	if batch, err := r.Next(t.Context()); err != nil || batch.More {
+		t.Fatalf("on an empty log: %+v, %v", batch, err)
+	}
+	if _, _, err := h.Append(t.Context(), about("a", "acme/app")); err == nil {
+		t.Fatal("the append succeeded, so nothing was tried")
+	}
+	add(t, h, about("b", "other/app"))
+	<-r.Wake()
+	batch, err := r.Next(t.Context())
+	if err != nil || len(batch.Entries) != 1 || batch.Entries[0].Delivery != "a" {
+		t.Errorf("got %+v, %v", batch, err)
+	}
+}
+
+// The index may only ever wake too many: whoever wants an event has to be found.
+func FuzzWhoeverWantsIsWoken(f *testing.F) {
+	f.Add("acme/app", "acme/*", "push", "github")
+	f.Add("acme/app", "acme/ap?", "", "")
+	f.Add("acme//x", "acme/[^a]x", "", "")
+	f.Add("a/b/c", "a/b/*", "", "github")
+	f.Add("", "*", "push", "")
+	f.Add("É/x", "é/X", "", "")
+	f.Add("acme/a*", `acme/a\*`, "", "")
+	store := openStore(f)
+	h := start(f, store, 0)
+	n := 0
+	f.Fuzz(func(t *testing.T, repo, glob, kind, source string) {
+		var filters []event.Filter
+		for _, filter := range []event.Filter{{Repos: []string{glob}}, {Types: []string{kind}}, {Sources: []string{source}}} {
+			if filter.Validate() == nil {
+				filters = append(filters, filter)
+			}
+		}
+		r := h.NewReader(h.Bounds().Head, filters...)
+		defer r.Close()
+		if _, err := r.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		e := about(fmt.Sprint(n), repo)
+		e.Type, e.Source = "push", "github"
+		add(t, h, e)
+		wanted := true
+		for _, filter := range filters {
+			wanted = wanted && filter.Match(e)
+		}
+		if woken(r) != wanted {
+			t.Errorf("a reader with %+v: event %q is wanted: %t", filters, repo, wanted)
+		}
+	})
+}
