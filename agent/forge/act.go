@@ -62,8 +62,9 @@ func (p *Poster) PostReview(ctx context.Context, ref Ref, review Review) (Posted
 	if err := checkBody(review.Body); err != nil {
 		return Posted{}, fmt.Errorf("%s: %w", op, err)
 	}
-	request := &github.PullRequestReviewRequest{CommitID: &review.SHA, Event: &review.Event, Body: &review.Body}
+	request := &github.PullRequestReviewRequest{CommitID: &review.SHA, Event: &review.Event, Body: github.String(p.c.outgoing(review.Body))}
 	for _, comment := range review.Comments {
+		comment.Body = p.c.outgoing(comment.Body)
 		request.Comments = append(request.Comments, comment.request())
 	}
 	taken, _, err := p.c.rest.PullRequests.CreateReview(ctx, ref.Owner, ref.Name, ref.Number, request)
@@ -104,7 +105,7 @@ func (s *Speaker) Comment(ctx context.Context, ref Ref, body string) (string, er
 	if err := checkBody(body); err != nil {
 		return "", fmt.Errorf("%s: %w", op, err)
 	}
-	comment, _, err := s.c.rest.Issues.CreateComment(ctx, ref.Owner, ref.Name, ref.Number, &github.IssueComment{Body: &body})
+	comment, _, err := s.c.rest.Issues.CreateComment(ctx, ref.Owner, ref.Name, ref.Number, &github.IssueComment{Body: github.String(s.c.outgoing(body))})
 	if err != nil {
 		return "", s.c.failed(op, err)
 	}

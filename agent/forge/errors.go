@@ -184,10 +184,15 @@ func (t token) remedy(kind error, header http.Header) string {
 // token is the secret that GitHub knows us by.
 type token string
 
+// redact takes the token out of a text.
+func (t token) redact(text string) string {
+	return strings.ReplaceAll(text, string(t), "[redacted]")
+}
+
 // clean makes foreign text fit for an error: one bounded line, without the token, should a server or a library have
 // repeated it.
 func (t token) clean(text string) string {
-	text = strings.ReplaceAll(text, string(t), "[redacted]")
+	text = t.redact(text)
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
 	if runes := []rune(text); len(runes) > 500 {
 		return string(runes[:500]) + " …"
