@@ -1,0 +1,209 @@
+package reviewer_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine"
+	"touchstone/agent/forge"
+	"touchstone/agent/reviewer"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+)
+
+func newReviewer(t *testing.T, g *loopback.GitHub, session func(engine.Request) (string, error)) *reviewer.Reviewer {
+	rules, err := guidelines.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := g.Client(loopback.Judge)
+	return &reviewer.Reviewer{
+		Worktrees: g.Worktrees, Engine: loopback.Model(session), Guidelines: rules, Read: client,
+		Post: forge.NewPoster(client), Remote: client.Remote, Scratch: t.TempDir(),
+	}
+}
+
+var (
+	nonceLine = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
+	fileLine  = regexp.MustCompile(`(?m)^- (\S+) \([a-z]+ \+`)
+)
+
+// answering is a session that walks all dimensions and files, and finds these.
+func answering(findings ...verdict.Finding) func(engine.Request) (string, error) {
+	return func(r engine.Request) (string, error) {
+		answer := verdict.Answer{Summary: "Read.", Findings: findings}
+		for _, d := range verdict.Dimensions() {
+			answer.Dimensions = append(answer.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
+		}
+		for _, m := range fileLine.FindAllStringSubmatch(r.Prompt, -1) {
+			answer.Files = append(answer.Files, m[1])
+		}
+		text, err := json.Marshal(answer)
+		v := verdict.Approve
+		if len(findings) > 0 {
+			v = verdict.RequestChanges
+		}
+		lines := nonceLine.FindAllString(r.Prompt, -1)
+		return fmt.Sprintf("```%s\n%s\n```\n%s\n%s\n", verdict.Fence, text, lines[len(lines)-1], verdict.Marker(v)), err
+	}
+}
+
+func finding(line int) verdict.Finding {
+	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: line, Quote: "unsafe()", Claim: "This is unsafe.", Why: "It breaks.", Suggestion: "safe()", Verify: "Read."}
+}
+
+func opened(t *testing.T, base map[string]string, change map[string]string) (*loopback.GitHub, forge.Ref) {
+	g := loopback.New(t, base)
+	g.Commit("topic", "Add code\n\nRecurrence: add lint - here", change)
+	return g, g.Open("topic")
+}
+
+var plain = map[string]string{"README.md": "one\n"}
+
+func TestReviewShowsWhatItHasToJudge(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
+	r := newReviewer(t, g, func(r engine.Request) (string, error) {
+		for _, want := range []string{"Recurrence: add lint - here", "Change topic", "Why.", "- code.txt (added +1 -0)"} {
+			if !strings.Contains(r.Prompt, want) {
+				t.Errorf("the prompt lacks %q", want)
+			}
+		}
+		patch, err := os.ReadFile(filepath.Join(r.ReadDirs[0], "0001.patch"))
+		if err != nil || !strings.Contains(string(patch), "+unsafe()") {
+			t.Errorf("the patch is %q, %v", patch, err)
+		}
+		return answering(finding(1))(r)
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := g.Read(loopback.Judge, ref)
+	if len(now.Reviews) != 1 || now.Reviews[0].State != forge.ChangesRequested || now.Reviews[0].SHA != now.Head.SHA || now.Reviews[0].URL != out.URL {
+		t.Errorf("the reviews are %+v", now.Reviews)
+	}
+	if left, err := os.ReadDir(r.Scratch); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+	if v, _, ok := reviewer.Standing(now); !ok || v != verdict.RequestChanges {
+		t.Errorf("standing is %s, %v", v, ok)
+	}
+	now.Viewer = "JUDGE"
+	if _, _, ok := reviewer.Standing(now); !ok {
+		t.Error("a login in another case is another login")
+	}
+}
+
+const ownRules = "# [Security] Ours\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| security/S1 | critical | all | %s |\n"
+
+func TestRulesAreTheBases(t *testing.T) {
+	t.Parallel()
+	const path = ".touchstone/guidelines/security.md"
+	g, ref := opened(t, map[string]string{path: fmt.Sprintf(ownRules, "The law of the base.")},
+		map[string]string{path: fmt.Sprintf(ownRules, "Anything goes."), "code.txt": "unsafe()\n"})
+	r := newReviewer(t, g, func(r engine.Request) (string, error) {
+		if !strings.Contains(r.Prompt, "The law of the base.") || strings.Contains(r.Prompt, "Anything goes.") || strings.Contains(r.Prompt, "security/S3 |") {
+			t.Error("the rules are not the base's")
+		}
+		return answering()(r)
+	})
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(g.Read(loopback.Judge, ref).Reviews); n != 0 {
+		t.Errorf("a dry run posted %d reviews", n)
+	}
+}
+
+func TestBrokenRulesEndTheReview(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{".touchstone/guidelines/security.md": fmt.Sprintf(strings.Replace(ownRules, "critical", "whatever", 1), "x")}, map[string]string{"code.txt": "fine\n"})
+	r := newReviewer(t, g, func(engine.Request) (string, error) { t.Error("a model was run"); return "", nil })
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrRules) || !strings.Contains(err.Error(), "S1") {
+		t.Errorf("broken rules end in %v", err)
+	}
+}
+
+// misplacing posts with the first comment on a line that is not in the diff.
+type misplacing struct{ reviewer.Poster }
+
+func (m misplacing) PostReview(ctx context.Context, ref forge.Ref, review forge.Review) (forge.Posted, error) {
+	if len(review.Comments) > 0 {
+		review.Comments[0].Line = 400
+	}
+	return m.Poster.PostReview(ctx, ref, review)
+}
+
+// TestRefusedLinesMoveIntoTheBody: GitHub refuses a review whole for one line
+// that it does not know.
+func TestRefusedLinesMoveIntoTheBody(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
+	r := newReviewer(t, g, answering(finding(1)))
+	r.Post = misplacing{r.Post}
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	reviews := g.Read(loopback.Judge, ref).Reviews
+	if len(reviews) != 1 || !strings.Contains(reviews[0].Body, "`code.txt:1`") || !strings.Contains(reviews[0].Body, "This is unsafe.") {
+		t.Fatalf("the reviews are %+v", reviews)
+	}
+	remarks, err := g.Client(loopback.Judge).ReviewRemarks(t.Context(), ref, reviews[0].ID)
+	if err != nil || len(remarks) != 0 {
+		t.Errorf("comments on lines: %v, %v", remarks, err)
+	}
+}
+
+func TestTruncatedChangeIsNotApproved(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": strings.Repeat("a long line of a generated file\n", 1<<16)})
+	out, err := newReviewer(t, g, answering()).Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+	if err != nil || out.Record.Verdict != verdict.RequestChanges {
+		t.Fatalf("%s, %v", out.Record.Verdict, err)
+	}
+	if body := g.Read(loopback.Judge, ref).Reviews[0].Body; !strings.Contains(body, "larger than what can be shown") {
+		t.Errorf("the review does not say why:\n%s", body)
+	}
+}
+
+// TestReviewIsOvertaken: what happens on GitHub during the session makes its
+// review void.
+func TestReviewIsOvertaken(t *testing.T) {
+	t.Parallel()
+	for name, meanwhile := range map[string]func(g *loopback.GitHub, ref forge.Ref){
+		"by a push": func(g *loopback.GitHub, _ forge.Ref) {
+			g.Commit("topic", "More", map[string]string{"more.txt": "more\n"})
+		},
+		"by its closing": func(g *loopback.GitHub, ref forge.Ref) {
+			g.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", ref.Number), map[string]any{"state": "closed"}, nil)
+		},
+		"by a review of this login's": func(g *loopback.GitHub, ref forge.Ref) { g.Reviewed(ref, verdict.Approve) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
+			r := newReviewer(t, g, func(r engine.Request) (string, error) {
+				meanwhile(g, ref)
+				return answering(finding(1))(r)
+			})
+			if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrOvertaken) {
+				t.Errorf("it ends in %v", err)
+			}
+			for _, review := range g.Read(loopback.Judge, ref).Reviews {
+				if review.State == forge.ChangesRequested {
+					t.Error("the review was posted all the same")
+				}
+			}
+		})
+	}
+}
