@@ -1,0 +1,81 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// File keeps tokens in a JSON file, for a relay on one machine. Writers take turns by
+// a lock on "<file>.lock"; the file itself is replaced as a whole, so a reader needs no
+// lock.
+type File struct {
+	// Path is where the file is, or will be.
+	Path string
+}
+
+// Load implements Store. A file that is not there holds no tokens.
+func (f File) Load(context.Context) ([]Token, error) {
+	file, err := os.Open(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read tokens: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxStoredBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read tokens: %w", err)
+	}
+	tokens, err := decode(text)
+	if err != nil {
+		return nil, fmt.Errorf("read tokens in %s: %w", f.Path, err)
+	}
+	return tokens, nil
+}
+
+// Update implements Store.
+func (f File) Update(ctx context.Context, change func([]Token) ([]Token, error)) (err error) {
+	lock := flock.New(f.Path+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return fmt.Errorf("lock tokens: %w (the folder has to exist and be writable)", err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	tokens, err := f.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if tokens, err = change(tokens); err != nil {
+		return err
+	}
+	if err := f.replace(tokens); err != nil {
+		return fmt.Errorf("write tokens: %w", err)
+	}
+	return nil
+}
+
+// replace is durable and all or nothing. Only the file's owner may read it, which is
+// how os.CreateTemp makes files.
+func (f File) replace(tokens []Token) error {
+	text, err := encode(tokens)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(f.Path), filepath.Base(f.Path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return os.Rename(file.Name(), f.Path)
+}

@@ -1,0 +1,215 @@
+package token
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/event"
+)
+
+// emptyFile is where tokens can be kept.
+func emptyFile(t *testing.T) File {
+	t.Helper()
+	return File{Path: filepath.Join(t.TempDir(), "tokens")}
+}
+
+// set replaces what a store holds.
+func set(t *testing.T, store Store, tokens ...Token) {
+	t.Helper()
+	if err := store.Update(t.Context(), func([]Token) ([]Token, error) { return tokens, nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// record is a log that can be read while it is written.
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+// guard runs a guard over a store within a synctest bubble.
+func guard(t *testing.T, store Store) (*Guard, *record) {
+	t.Helper()
+	g, err := NewGuard(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &record{}
+	ctx, cancel := context.WithCancel(zerolog.New(log).WithContext(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- g.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return g, log
+}
+
+// settle lets the guard look once more.
+func settle() {
+	time.Sleep(2 * refresh) // within the bubble, where time is simulated
+	synctest.Wait()
+}
+
+func TestGuardKeepsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := emptyFile(t)
+		g, log := guard(t, store)
+		anybody, ok := g.Check("")
+		if !ok || g.Required() {
+			t.Fatal("without tokens not everybody may read")
+		}
+		open, release := anybody.Context(t.Context())
+		defer release()
+
+		made, text := mint(t, "laptop-1", event.Filter{})
+		set(t, store, made)
+		settle()
+		if context.Cause(open) != ErrRevoked {
+			t.Error("who reads without a token may go on when there is one")
+		}
+		if _, ok := g.Check(""); ok || !g.Required() {
+			t.Error("with a token everybody may read")
+		}
+		grant, ok := g.Check(text)
+		if !ok || grant.ID != made.ID {
+			t.Fatal("a new token is not good")
+		}
+		reading, release := grant.Context(t.Context())
+		defer release()
+		settle()
+		if reading.Err() != nil {
+			t.Error("a token ended by itself")
+		}
+
+		begin := time.Now()
+		revoked := made
+		revoked.Revoked = &begin
+		set(t, store, revoked)
+		<-reading.Done()
+		if context.Cause(reading) != ErrRevoked || time.Since(begin) > 5*time.Second {
+			t.Errorf("after %s: %v", time.Since(begin), context.Cause(reading))
+		}
+		if _, ok := g.Check(text); ok {
+			t.Error("a revoked token is good")
+		}
+		set(t, store)
+		settle()
+		if _, ok := g.Check(""); ok {
+			t.Error("when the tokens are gone, everybody may read")
+		}
+		for _, act := range []string{"access token added", "access token revoked"} {
+			if !strings.Contains(log.String(), act) {
+				t.Errorf("the log does not say %q: %s", act, log)
+			}
+		}
+		if strings.Contains(log.String(), text) {
+			t.Error("the log gives a token away")
+		}
+	})
+}
+
+func TestNarrowedScopeEndsStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made, text := mint(t, "a", event.Filter{Repos: []string{"acme/*"}})
+		store := emptyFile(t)
+		set(t, store, made)
+		g, _ := guard(t, store)
+		grant, _ := g.Check(text)
+		reading, release := grant.Context(t.Context())
+		defer release()
+		made.Repos = []string{"acme/app"}
+		set(t, store, made)
+		settle()
+		if reading.Err() == nil {
+			t.Error("a stream goes on with rights its token no longer has")
+		}
+		if grant, ok := g.Check(text); !ok || grant.Scope().Match(event.Event{Repo: "acme/other"}) {
+			t.Error("the token has its old rights")
+		}
+	})
+}
+
+func TestGuardOverBrokenStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made, text := mint(t, "a", event.Filter{})
+		store := emptyFile(t)
+		set(t, store, made)
+		g, log := guard(t, store)
+		if err := os.WriteFile(store.Path, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		settle()
+		if _, ok := g.Check(text); !ok {
+			t.Error("a good token is not good while the store is broken")
+		}
+		if n := strings.Count(log.String(), "cannot be read"); n != 1 {
+			t.Errorf("the log says %d times that the tokens cannot be read", n)
+		}
+		if err := os.Remove(store.Path); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		if !strings.Contains(log.String(), "can be read again") {
+			t.Error("the log does not say that it is over")
+		}
+	})
+}
+
+func TestGuardRefusesWhatIsNoToken(t *testing.T) {
+	made, text := mint(t, "a", event.Filter{})
+	store := emptyFile(t)
+	set(t, store, made)
+	g, err := NewGuard(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, other := mint(t, "a", event.Filter{})
+	for name, wrong := range map[string]string{
+		"none":           "",
+		"another":        other,
+		"its id":         made.ID,
+		"its hash":       prefix + made.ID + "_" + made.Hash,
+		"another secret": text[:len(text)-secretLength] + other[len(other)-secretLength:],
+		"cut short":      text[:len(text)-1],
+		"in capitals":    strings.ToUpper(text),
+	} {
+		if _, ok := g.Check(wrong); ok {
+			t.Errorf("%s: good", name)
+		}
+	}
+}
+
+func TestGuardNeedsReadableTokens(t *testing.T) {
+	store := emptyFile(t)
+	if err := os.WriteFile(store.Path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewGuard(t.Context(), store); err == nil {
+		t.Error("a relay would begin without the tokens it has")
+	}
+}

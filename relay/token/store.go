@@ -1,0 +1,103 @@
+package token
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Bounds of what a relay keeps.
+const (
+	// maxTokens is how many tokens a relay has at most, revoked ones among them.
+	maxTokens = 1000
+	// maxStoredBytes is far above what that many take.
+	maxStoredBytes = 4 << 20
+)
+
+// Store keeps the tokens of one relay where its other processes find them.
+type Store interface {
+	// Load returns all tokens, revoked ones among them; none is no error.
+	Load(ctx context.Context) ([]Token, error)
+	// Update replaces the tokens by what change makes of them. Nothing happens when
+	// change returns an error.
+	Update(ctx context.Context, change func([]Token) ([]Token, error)) error
+}
+
+// Add keeps a new token. Names are unique among those that are good.
+func Add(ctx context.Context, store Store, t Token) error {
+	return store.Update(ctx, func(tokens []Token) ([]Token, error) {
+		if slices.ContainsFunc(tokens, func(u Token) bool { return u.Name == t.Name && u.Revoked == nil }) {
+			return nil, fmt.Errorf("there is a token named %s already; revoke that one first, or choose another name", t.Name)
+		}
+		// The oldest revoked ones make room, but one always stays.
+		for len(tokens) >= maxTokens {
+			i := slices.IndexFunc(tokens, func(u Token) bool { return u.Revoked != nil })
+			if i < 0 {
+				return nil, fmt.Errorf("there are %d tokens, which is as many as a relay keeps; revoke some", maxTokens)
+			}
+			tokens = slices.Delete(tokens, i, i+1)
+		}
+		return append(tokens, t), nil
+	})
+}
+
+// Revoke ends a token and returns it. Running relays notice within seconds.
+func Revoke(ctx context.Context, store Store, id string) (Token, error) {
+	var revoked Token
+	err := store.Update(ctx, func(tokens []Token) ([]Token, error) {
+		i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
+		if i < 0 {
+			return nil, errors.New("no token has that id; relay token list shows those there are")
+		}
+		if tokens[i].Revoked != nil {
+			return nil, fmt.Errorf("token %s was revoked on %s", id, tokens[i].Revoked.Format(time.DateTime))
+		}
+		now := time.Now().UTC().Truncate(time.Second)
+		tokens[i].Revoked = &now
+		revoked = tokens[i]
+		return tokens, nil
+	})
+	return revoked, err
+}
+
+// content is the stored form.
+type content struct {
+	Tokens []Token `json:"tokens"`
+}
+
+func encode(tokens []Token) ([]byte, error) {
+	text, err := json.MarshalIndent(content{tokens}, "", "  ")
+	return append(text, '\n'), err
+}
+
+// decode reads what encode wrote. A field it does not know is an error: it might
+// narrow what a token allows.
+func decode(text []byte) ([]Token, error) {
+	if len(text) > maxStoredBytes {
+		return nil, fmt.Errorf("there are more than %d bytes of tokens", maxStoredBytes)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	var c content
+	if err := decoder.Decode(&c); err != nil {
+		return nil, fmt.Errorf("they are not as relay token create writes them: %w", err)
+	}
+	if decoder.More() {
+		return nil, errors.New("they are not as relay token create writes them: something follows the end")
+	}
+	seen := map[string]bool{}
+	for _, t := range c.Tokens {
+		if err := t.validate(); err != nil {
+			return nil, err
+		}
+		if seen[t.ID] {
+			return nil, fmt.Errorf("two tokens have the id %s", t.ID)
+		}
+		seen[t.ID] = true
+	}
+	return c.Tokens, nil
+}

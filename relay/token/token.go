@@ -1,0 +1,152 @@
+// Package token owns the relay's access tokens: what one looks like, what it lets its
+// bearer read, where a relay's tokens are kept, and which of them are good right now.
+// It stores the tokens' hashes, never a token.
+package token
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// Role is what a token is for.
+type Role string
+
+// The roles.
+const (
+	// Subscriber reads the events within the token's scope.
+	Subscriber Role = "subscriber"
+	// Admin reads them too, and what is told about the relay itself.
+	Admin Role = "admin"
+)
+
+// Token is what a relay knows of one token.
+type Token struct {
+	// ID is the middle part of the token. It is no secret: lists and logs show it.
+	ID string `json:"id"`
+	// Name says whose token it is, for people; 1 to 64 letters, digits and ".-_@".
+	Name string `json:"name"`
+	// Role is Subscriber or Admin.
+	Role Role `json:"role"`
+	// Sources and Repos limit what the bearer may read, as event.Filter does; empty
+	// means all.
+	Sources []string `json:"sources,omitempty"`
+	Repos   []string `json:"repos,omitempty"`
+	// Created is when it was made.
+	Created time.Time `json:"created"`
+	// Revoked is when it stopped being good; nil while it is. Revoked tokens stay, so
+	// that a relay whose last token was revoked is not taken for one without tokens,
+	// which would let anybody on its machine read.
+	Revoked *time.Time `json:"revoked,omitempty"`
+	// Hash is the SHA-256 of the secret part, in hexadecimal. A fast hash is right
+	// here: the secret is 256 random bits, which no guessing finds at any speed. Slow
+	// hashes are for what people choose, and would let strangers burn our time.
+	Hash string `json:"sha256"`
+}
+
+// A token is "rly_", the id, "_" and the secret. Both are base32 in lower case, which
+// has no characters that a shell, a URL or a double click treats differently.
+const (
+	prefix      = "rly_"
+	idBytes     = 5
+	secretBytes = 32
+)
+
+var (
+	encoding  = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+	nameShape = regexp.MustCompile(`^[A-Za-z0-9._@-]{1,64}$`)
+
+	idLength     = encoding.EncodedLen(idBytes)
+	secretLength = encoding.EncodedLen(secretBytes)
+)
+
+// New makes a token that is good from now on. The string is the token itself, which
+// cannot be had again.
+func New(name string, role Role, scope event.Filter) (Token, string, error) {
+	random := make([]byte, idBytes+secretBytes)
+	_, _ = rand.Read(random) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
+	secret := encoding.EncodeToString(random[idBytes:])
+	t := Token{
+		ID: encoding.EncodeToString(random[:idBytes]), Name: name, Role: role,
+		Sources: scope.Sources, Repos: scope.Repos,
+		Created: time.Now().UTC().Truncate(time.Second), Hash: hash(secret),
+	}
+	if err := t.validate(); err != nil {
+		return Token{}, "", err
+	}
+	return t, prefix + t.ID + "_" + secret, nil
+}
+
+// errShape leaves out what was given: it may be a secret with a typing error.
+var errShape = errors.New("that is no access token; one begins with " + prefix + " and is printed by relay token create")
+
+// parse takes a token apart.
+func parse(text string) (id, secret string, err error) {
+	rest, found := strings.CutPrefix(text, prefix)
+	id, secret, cut := strings.Cut(rest, "_")
+	if !found || !cut || !ValidID(id) || !encoded(secret, secretLength) {
+		return "", "", errShape
+	}
+	return id, secret, nil
+}
+
+// ValidID reports whether id has the shape of a token's id.
+func ValidID(id string) bool { return encoded(id, idLength) }
+
+// encoded reports whether text is base32 as New writes it.
+func encoded(text string, length int) bool {
+	return len(text) == length && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '2' || r > '7')
+	})
+}
+
+func hash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// matches compares in a time that tells nothing about the secret.
+func (t Token) matches(secret string) bool {
+	return subtle.ConstantTimeCompare([]byte(t.Hash), []byte(hash(secret))) == 1
+}
+
+// Scope is what the bearer may read.
+func (t Token) Scope() event.Filter {
+	return event.Filter{Sources: t.Sources, Repos: t.Repos}
+}
+
+// same reports whether a bearer of t has the same rights under u.
+func (t Token) same(u Token) bool {
+	return t.Hash == u.Hash && t.Role == u.Role && t.Revoked == nil && u.Revoked == nil &&
+		slices.Equal(t.Sources, u.Sources) && slices.Equal(t.Repos, u.Repos)
+}
+
+// validate reports what New, or a file that somebody has written, got wrong.
+func (t Token) validate() error {
+	if !ValidID(t.ID) {
+		return errors.New("a token's id is not as relay token create makes it")
+	}
+	if !nameShape.MatchString(t.Name) {
+		return fmt.Errorf("token %s: a name is 1 to 64 letters, digits and . - _ @, such as laptop-1", t.ID)
+	}
+	if t.Role != Subscriber && t.Role != Admin {
+		return fmt.Errorf("token %s: a role is %s or %s", t.ID, Subscriber, Admin)
+	}
+	if digest, err := hex.DecodeString(t.Hash); err != nil || len(digest) != sha256.Size {
+		return fmt.Errorf("token %s: its hash is not a SHA-256", t.ID)
+	}
+	if err := t.Scope().Validate(); err != nil {
+		return fmt.Errorf("token %s: %w", t.ID, err)
+	}
+	return nil
+}
