@@ -1,0 +1,131 @@
+// Package segment compresses each piece of a gzip stream once for all the streams it
+// is sent on. A segment is a run of DEFLATE blocks that refers to nothing before it and
+// ends on a byte boundary with a sync flush, so that whoever has it can read all of it.
+// A stream is one gzip header, any segments, and a trailer; separate gzip members
+// would be simpler, but curl and Chromium stop reading after the first. It owns no state.
+package segment
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"sync"
+)
+
+// Header begins a gzip stream: DEFLATE, no name, no time, any system
+// (https://www.rfc-editor.org/rfc/rfc1952#section-2.3).
+var Header = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}
+
+// syncFlush is an empty stored block, behind which a decoder gives out all it has. An
+// empty block with the first bit set ends the stream
+// (https://www.rfc-editor.org/rfc/rfc1951#section-3.2.4).
+var (
+	syncFlush = []byte{0, 0, 0, 0xff, 0xff}
+	lastBlock = []byte{1, 0, 0, 0xff, 0xff}
+)
+
+// Segment is a compressed piece. It is not changed after it was made, so any number of
+// streams may send it at once.
+type Segment struct {
+	// Bytes are what is sent.
+	Bytes []byte
+
+	crc    uint32 // of what was compressed
+	length uint32 // of what was compressed, modulo 2^32
+	shift  uint32 // x^(8*length) modulo the CRC's polynomial
+}
+
+// writers are reused because each takes far more memory than most events do.
+var writers = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(nil, flate.DefaultCompression)
+	if err != nil {
+		panic(fmt.Sprintf("compress/flate refuses its own default level: %v", err))
+	}
+	return w
+}}
+
+// Compress makes a segment of plain.
+func Compress(plain []byte) (Segment, error) {
+	w := writers.Get().(*flate.Writer)
+	defer writers.Put(w)
+	out := bytes.NewBuffer(make([]byte, 0, len(plain)/4+64))
+	w.Reset(out)
+	if _, err := w.Write(plain); err != nil {
+		return Segment{}, fmt.Errorf("compress: %w", err)
+	}
+	if err := w.Flush(); err != nil {
+		return Segment{}, fmt.Errorf("compress: %w", err)
+	}
+	return describe(out.Bytes(), plain), nil
+}
+
+// Store makes a segment of a few bytes that compression would only make longer; there
+// may be at most 65,535 of them.
+func Store(plain []byte) Segment {
+	if len(plain) > math.MaxUint16 {
+		panic(fmt.Sprintf("segment: %d bytes do not fit one stored block", len(plain)))
+	}
+	length := uint16(len(plain))
+	out := []byte{0}
+	out = binary.LittleEndian.AppendUint16(out, length)
+	out = binary.LittleEndian.AppendUint16(out, ^length)
+	out = append(out, plain...)
+	return describe(append(out, syncFlush...), plain)
+}
+
+func describe(compressed, plain []byte) Segment {
+	return Segment{
+		Bytes:  compressed,
+		crc:    crc32.ChecksumIEEE(plain),
+		length: uint32(len(plain)),
+		shift:  power(uint64(len(plain)) * 8),
+	}
+}
+
+// Sum is the checksum of one stream's segments so far. Its zero value is that of none.
+type Sum struct{ crc, length uint32 }
+
+// Add counts a segment that was sent. The plain bytes are not needed again: the CRC of
+// a followed by b is that of a, moved past b's bits, plus that of b.
+func (s *Sum) Add(sent Segment) {
+	s.crc = multiply(s.crc, sent.shift) ^ sent.crc
+	s.length += sent.length
+}
+
+// Trailer ends the stream.
+func (s *Sum) Trailer() []byte {
+	out := binary.LittleEndian.AppendUint32(bytes.Clone(lastBlock), s.crc)
+	return binary.LittleEndian.AppendUint32(out, s.length)
+}
+
+// Polynomials over GF(2) modulo the CRC's, as crc32 writes them: the highest bit is 1,
+// the next one x.
+const (
+	one = 1 << 31
+	x   = 1 << 30
+)
+
+// multiply multiplies two polynomials.
+func multiply(a, b uint32) uint32 {
+	var product uint32
+	for ; a != 0; a <<= 1 {
+		product ^= b & -(a >> 31)
+		b = b>>1 ^ crc32.IEEE&-(b&1)
+	}
+	return product
+}
+
+// power is x to the nth.
+func power(n uint64) uint32 {
+	result, square := uint32(one), uint32(x)
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			result = multiply(result, square)
+		}
+		square = multiply(square, square)
+	}
+	return result
+}
