@@ -39,6 +39,14 @@ type Event struct {
 	Payload []byte
 }
 
+// RecoveredHeader stands among the headers of an event that reached the relay by no
+// webhook: the relay fetched it from the sender afterwards, so the payload is the
+// sender's but not its bytes, and no signature goes with it. The value is "unsigned".
+const RecoveredHeader = "X-Relay-Recovered"
+
+// Recovered reports whether the event was fetched, as RecoveredHeader says.
+func (e Event) Recovered() bool { return e.Headers[RecoveredHeader] != "" }
+
 // envelope is Event on the wire; exactly one of the two payload fields is present.
 type envelope struct {
 	ID            Cursor            `json:"id"`

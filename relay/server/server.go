@@ -18,6 +18,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/recovery"
 )
 
 // Limits that hold for every relay.
@@ -54,6 +55,9 @@ type Config struct {
 	// WriteTimeout is how long a subscriber may take to read what was sent to it
 	// before it is cut off; zero means 30 s.
 	WriteTimeout time.Duration
+	// Recovery says which webhooks to look after; without targets there is none. New
+	// fills in its Log and its Retention.
+	Recovery recovery.Config
 }
 
 // Server is one relay.
@@ -61,6 +65,7 @@ type Server struct {
 	config   Config
 	hub      *hub.Hub
 	bodies   *semaphore.Weighted
+	recovery *recovery.Recovery // nil without hooks to look after
 	stopping chan struct{}
 }
 
@@ -79,9 +84,14 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	missed, err := newRecovery(config, events)
+	if err != nil {
+		return nil, err
+	}
 	return &Server{
 		config:   config,
 		hub:      events,
+		recovery: missed,
 		bodies:   semaphore.NewWeighted(maxBodiesBytes),
 		stopping: make(chan struct{}),
 	}, nil
@@ -112,11 +122,15 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	hubCtx, stopHub := context.WithCancel(requests)
 	defer stopHub()
+	recoveryCtx, stopRecovery := context.WithCancel(ctx)
+	defer stopRecovery()
 	var group errgroup.Group
 	group.Go(func() error { return s.hub.Run(hubCtx) })
+	group.Go(func() error { return s.runRecovery(recoveryCtx) })
 	group.Go(func() error {
 		// The hub stops last: webhooks still being taken need it.
 		defer stopHub()
+		defer stopRecovery()
 		return s.serve(ctx, server)
 	})
 	return group.Wait()
@@ -145,6 +159,7 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /webhooks/{source}", s.takeWebhook)
 	mux.HandleFunc("GET /events", s.streamEvents)
+	mux.HandleFunc("POST /recover", s.recoverNow)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})
 	})

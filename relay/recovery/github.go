@@ -1,0 +1,155 @@
+package recovery
+
+import (
+	"context"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/go-github/v66/github"
+	"github.com/rs/zerolog"
+)
+
+// DefaultAPI is where github.com's API is. GitHub Enterprise Server has its own at
+// https://HOST/api/v3/.
+const DefaultAPI = "https://api.github.com/"
+
+// GitHub says where GitHub is and as whom to go there.
+type GitHub struct {
+	// API is the address of the REST API; empty means DefaultAPI.
+	API string
+	// Token may read and redeliver the deliveries of repositories and organisations.
+	Token string
+	// AppKey signs for the GitHub App among the targets.
+	AppKey *rsa.PrivateKey
+}
+
+// requestTimeout bounds one request to GitHub.
+const requestTimeout = 30 * time.Second
+
+// client speaks to GitHub and waits when GitHub says so.
+type client struct{ rest, app *github.Client }
+
+// client builds the client for these targets, and fails if what they need is missing.
+func (g GitHub) client(targets ...Target) (client, error) {
+	base, err := url.Parse(g.API)
+	if g.API == "" {
+		base, err = url.Parse(DefaultAPI)
+	}
+	if err != nil || base.Host == "" {
+		return client{}, fmt.Errorf("%q is no address of GitHub's API; write one such as %s", g.API, DefaultAPI)
+	}
+	base = base.JoinPath("/")
+	var c client
+	for _, t := range targets {
+		switch {
+		case t.kind == app && c.app != nil:
+			return client{}, errors.New("only one GitHub App can be looked after by one relay")
+		case t.kind == app && g.AppKey == nil:
+			return client{}, fmt.Errorf("the deliveries of %s are shown to the App itself only: set RELAY_GITHUB_APP_KEY_FILE to the file with its private key", t)
+		case t.kind == app:
+			c.app = github.NewClient(&http.Client{Timeout: requestTimeout, Transport: appTransport{id: t.name, key: g.AppKey}})
+			c.app.BaseURL = base
+		case g.Token == "":
+			return client{}, fmt.Errorf("GITHUB_TOKEN is not set: GitHub shows the webhooks of %s to a token with the permission Webhooks, read and write", t)
+		}
+	}
+	c.rest = github.NewClient(&http.Client{Timeout: requestTimeout}).WithAuthToken(g.Token)
+	c.rest.BaseURL = base
+	return c, nil
+}
+
+// call sends one request as whoever may ask about the target, and reads the answer into
+// a value. Over a limit it waits as long as GitHub asks and sends the request again.
+// "Accepted" is no error.
+func (c client) call(ctx context.Context, t Target, method, path string, body, into any) (*github.Response, error) {
+	rest := c.rest
+	if t.kind == app {
+		rest = c.app
+	}
+	for {
+		request, err := rest.NewRequest(method, path, body)
+		if err != nil {
+			return nil, err
+		}
+		response, err := rest.Do(ctx, request, into)
+		if errors.As(err, new(*github.AcceptedError)) {
+			return response, nil
+		}
+		wait, limited := limitedFor(err)
+		if !limited {
+			return response, err
+		}
+		zerolog.Ctx(ctx).Warn().Stringer("wait", wait).Msg("GitHub's rate limit is used up; recovery goes on after it")
+		if err := sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// limitedFor says how long to leave GitHub alone if err is about a rate limit
+// (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit).
+func limitedFor(err error) (time.Duration, bool) {
+	if primary := new(github.RateLimitError); errors.As(err, &primary) {
+		return untilReset(primary.Rate.Reset.Time), true
+	}
+	if secondary := new(github.AbuseRateLimitError); errors.As(err, &secondary) {
+		if secondary.RetryAfter != nil {
+			return max(*secondary.RetryAfter, time.Second), true
+		}
+		return time.Minute, true
+	}
+	// go-github takes only 403 for a rate limit; GitHub uses 429 as well.
+	plain := new(github.ErrorResponse)
+	if !errors.As(err, &plain) || plain.Response == nil || plain.Response.StatusCode != http.StatusTooManyRequests {
+		return 0, false
+	}
+	if seconds, err := strconv.Atoi(plain.Response.Header.Get("Retry-After")); err == nil {
+		return min(max(time.Duration(seconds)*time.Second, time.Second), time.Hour), true
+	}
+	return time.Minute, true
+}
+
+// untilReset is the time until a limit is reset: an hour at most, whatever the clocks say.
+func untilReset(at time.Time) time.Duration {
+	return min(max(time.Until(at), 0)+time.Second, time.Hour)
+}
+
+// hooks lists all hooks of a repository or an organisation.
+func (c client) hooks(ctx context.Context, t Target) ([]*github.Hook, error) {
+	var all []*github.Hook
+	for page := 1; page != 0; {
+		var hooks []*github.Hook
+		response, err := c.call(ctx, t, http.MethodGet, fmt.Sprintf("%s?per_page=100&page=%d", t.hooksPath(), page), nil, &hooks)
+		if err != nil {
+			return nil, t.explain(err)
+		}
+		all = append(all, hooks...)
+		page = response.NextPage
+	}
+	return all, nil
+}
+
+// refused reports whether GitHub answered with this status.
+func refused(err error, status ...int) bool {
+	answer := new(github.ErrorResponse)
+	return errors.As(err, &answer) && answer.Response != nil && slices.Contains(status, answer.Response.StatusCode)
+}
+
+// explain turns GitHub's refusals into sentences that say what to do.
+func (t Target) explain(err error) error {
+	switch {
+	case refused(err, http.StatusUnauthorized) && t.kind == app:
+		return fmt.Errorf("GitHub does not believe that this is %s: RELAY_GITHUB_APP_KEY_FILE has to name the App's own private key, and the clock has to be right", t)
+	case refused(err, http.StatusUnauthorized):
+		return errors.New("GitHub does not accept the token in GITHUB_TOKEN: it may have expired; make a new one")
+	case refused(err, http.StatusForbidden, http.StatusNotFound):
+		return fmt.Errorf("GitHub does not let this token at the webhooks of %s, or there is no such %s: the token needs the permission Webhooks, read and write (a classic one the scope admin:repo_hook, for an organisation admin:org_hook)", t, t.kind)
+	}
+	return fmt.Errorf("ask GitHub about the webhooks of %s: %w", t, err)
+}

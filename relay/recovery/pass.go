@@ -1,0 +1,202 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v66/github"
+
+	"touchstone/relay/event"
+	"touchstone/relay/source"
+)
+
+const (
+	// chunkSize is how many deliveries are brought in between two notes of how far the
+	// recovery came.
+	chunkSize = 50
+	// arrivalCheck is the time between two looks for redeliveries.
+	arrivalCheck = 100 * time.Millisecond
+)
+
+// pass is the comparison of one hook's deliveries with the log.
+type pass struct {
+	*Recovery
+	hook   hook
+	report HookReport
+	// open is when the first delivery happened that is not in the log; zero for none.
+	open time.Time
+	// fetchOnly is set once GitHub's redeliveries turn out not to reach this relay.
+	fetchOnly bool
+}
+
+// run brings in what is missing and keeps, as a note, the time up to which nothing is.
+// The note only saves work: wherever a pass is cut off, the next one compares again.
+func (p *pass) run(ctx context.Context) error {
+	through, err := p.through(ctx)
+	if err != nil {
+		return err
+	}
+	p.look(through, time.Now())
+	deliveries, listed, err := p.list(ctx)
+	if err != nil {
+		return p.hook.target.explain(err)
+	}
+	missing, err := p.missing(ctx, deliveries)
+	if err != nil {
+		return err
+	}
+	p.report.Compared, p.report.Missing = len(deliveries), len(missing)
+	for chunk := range slices.Chunk(missing, chunkSize) {
+		left, err := p.bringIn(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		p.report.Left += len(left)
+		p.hold(left...)
+		if err := p.setThrough(ctx, chunk[len(chunk)-1].at); err != nil {
+			return err
+		}
+	}
+	return p.setThrough(ctx, listed)
+}
+
+func (p *pass) noteName() string { return "recovery " + p.hook.path }
+
+// through reads the note: up to then nothing is missing. Zero stands for no note.
+func (p *pass) through(ctx context.Context) (time.Time, error) {
+	note, err := p.config.Log.Note(ctx, p.noteName())
+	if err != nil || note == "" {
+		return time.Time{}, err
+	}
+	through, err := time.Parse(time.RFC3339, note)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read how far the recovery came: %w", err)
+	}
+	return through, nil
+}
+
+// setThrough writes the note, which never passes what is still missing.
+func (p *pass) setThrough(ctx context.Context, at time.Time) error {
+	if !p.open.IsZero() && p.open.Before(at) {
+		at = p.open
+	}
+	return p.config.Log.SetNote(ctx, p.noteName(), at.UTC().Format(time.RFC3339))
+}
+
+// hold remembers what is not in the log.
+func (p *pass) hold(deliveries ...delivery) {
+	for _, d := range deliveries {
+		if p.open.IsZero() || d.at.Before(p.open) {
+			p.open = d.at
+		}
+	}
+}
+
+// bringIn gets deliveries into the log, signed where GitHub can send them again, and
+// returns those that neither way brought in.
+func (p *pass) bringIn(ctx context.Context, missing []delivery) ([]delivery, error) {
+	if !p.fetchOnly {
+		var err error
+		if missing, err = p.redeliver(ctx, missing); err != nil {
+			return nil, err
+		}
+	}
+	var left []delivery
+	for _, d := range missing {
+		err := p.fetch(ctx, d)
+		switch {
+		case err == nil:
+			p.report.Fetched++
+		case errors.As(err, new(*github.ErrorResponse)) || errors.Is(err, errContent):
+			p.report.Problem = fmt.Sprintf("delivery %s: %v", d.guid, err)
+			left = append(left, d)
+		default:
+			return nil, fmt.Errorf("fetch delivery %s: %w", d.guid, err)
+		}
+	}
+	return left, nil
+}
+
+// redeliver has GitHub send deliveries to the relay again and returns those that did
+// not arrive in time.
+func (p *pass) redeliver(ctx context.Context, missing []delivery) ([]delivery, error) {
+	asked := 0
+	for _, d := range missing {
+		path := fmt.Sprintf("%s/deliveries/%d/attempts", p.hook.path, d.id)
+		_, err := p.github.call(ctx, p.hook.target, http.MethodPost, path, nil, nil)
+		switch {
+		case err == nil:
+			asked++
+		case refused(err, http.StatusForbidden):
+			p.fetchOnly = true
+			p.report.Problem = p.hook.target.explain(err).Error()
+		case !errors.As(err, new(*github.ErrorResponse)):
+			return nil, fmt.Errorf("redeliver %s: %w", d.guid, err)
+		}
+		if p.fetchOnly {
+			break
+		}
+		if err := sleep(ctx, p.config.Pace); err != nil {
+			return nil, err
+		}
+	}
+	left, err := p.await(ctx, missing, asked)
+	p.report.Redelivered += len(missing) - len(left)
+	if asked > 0 && len(left) == len(missing) {
+		p.fetchOnly = true
+		p.report.Problem = "GitHub's redeliveries do not arrive here, so they are fetched unsigned: the hook's address has to lead to this relay, and its secret has to be this relay's"
+	}
+	return left, err
+}
+
+// await waits until so many of the deliveries are in the log, or for as long as
+// redeliveries may take, and returns the others.
+func (p *pass) await(ctx context.Context, missing []delivery, asked int) ([]delivery, error) {
+	for deadline := time.Now().Add(p.config.Arrival); ; {
+		left, err := p.missing(ctx, missing)
+		if err != nil || len(missing)-len(left) >= asked || time.Now().After(deadline) {
+			return left, err
+		}
+		if err := sleep(ctx, arrivalCheck); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// errContent is about deliveries that GitHub lists without what they said.
+var errContent = errors.New("what GitHub keeps of it is no webhook")
+
+// fetch takes a delivery from GitHub's list. The API has parsed its payload and writes
+// it anew, so the signature no longer fits and is left out; what vouches for the event
+// is the connection to GitHub.
+func (p *pass) fetch(ctx context.Context, d delivery) error {
+	var full github.HookDelivery
+	path := fmt.Sprintf("%s/deliveries/%d", p.hook.path, d.id)
+	if _, err := p.github.call(ctx, p.hook.target, http.MethodGet, path, nil, &full); err != nil {
+		return err
+	}
+	if full.Request == nil || full.Request.RawPayload == nil {
+		return errContent
+	}
+	header := http.Header{}
+	for name, value := range full.Request.Headers {
+		if !strings.HasPrefix(http.CanonicalHeaderKey(name), "X-Hub-Signature") {
+			header.Set(name, value)
+		}
+	}
+	header.Set("X-GitHub-Event", full.GetEvent())
+	header.Set("X-GitHub-Delivery", d.guid)
+	header.Set("Content-Type", "application/json")
+	e, err := source.GitHub{}.Accept(p.hook.source, header, *full.Request.RawPayload, time.Now())
+	if err != nil {
+		return fmt.Errorf("%w: %w", errContent, err)
+	}
+	e.Headers[event.RecoveredHeader] = "unsigned"
+	_, _, err = p.config.Log.Append(ctx, e)
+	return err
+}

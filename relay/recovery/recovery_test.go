@@ -1,0 +1,290 @@
+package recovery_test
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-github/v66/github"
+
+	"touchstone/agent/githubsim"
+	"touchstone/relay/recovery"
+)
+
+// only returns the report's one hook.
+func only(t *testing.T, report recovery.Report) recovery.HookReport {
+	t.Helper()
+	if len(report.Hooks) != 1 {
+		t.Fatalf("the report has %d hooks: %+v", len(report.Hooks), report)
+	}
+	return report.Hooks[0]
+}
+
+func TestMissedDeliveriesComeAgain(t *testing.T) {
+	for _, contentType := range []string{"json", "form"} {
+		for _, target := range []string{"acme/app", "acme", "app:7"} {
+			t.Run(contentType+" "+target, func(t *testing.T) {
+				w := newWorld(t, contentType)
+				w.appKey = testKey
+				w.comment(3)
+				r := startRelay(t, w, secret, w.config(target))
+				first := only(t, r.recover())
+				if first.Problem != "" || first.Left > 0 || first.Missing > 0 {
+					t.Errorf("behind the pass at the start came %+v", first)
+				}
+				w.checkLog(r.events())
+				w.relay.Store(nil)
+				w.comment(2)
+				w.relay.Store(&r.address)
+				second := only(t, r.recover())
+				if second.Missing != 2 || second.Redelivered != 2 || second.Fetched != 0 || second.Left != 0 || second.Problem != "" {
+					t.Errorf("for two comments that were missed came %+v", second)
+				}
+				events := r.events()
+				w.checkLog(events)
+				for _, e := range events {
+					if e.Recovered() || e.Headers["X-Hub-Signature-256"] == "" {
+						t.Errorf("%s came back without its signature", e.Delivery)
+					}
+				}
+			})
+		}
+	}
+}
+
+var testKey, _ = rsa.GenerateKey(rand.Reader, 2048)
+
+// signed checks an App's token as GitHub does.
+func (w *world) signed(r *http.Request) bool {
+	bearer := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	parts := strings.Split(bearer, ".")
+	if len(parts) != 3 || w.appKey == nil {
+		return false
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	if err != nil || rsa.VerifyPKCS1v15(&w.appKey.PublicKey, crypto.SHA256, digest[:], signature) != nil {
+		return false
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return false
+	}
+	var claims struct {
+		IssuedAt int64  `json:"iat"`
+		Expires  int64  `json:"exp"`
+		Issuer   string `json:"iss"`
+	}
+	now := time.Now().Unix()
+	return json.Unmarshal(text, &claims) == nil && claims.Issuer == "7" && claims.IssuedAt <= now &&
+		claims.Expires > now && claims.Expires-claims.IssuedAt <= 600
+}
+
+// What redelivery cannot bring is fetched, once, and marked.
+func TestFetchedInstead(t *testing.T) {
+	for name, test := range map[string]struct {
+		secret  string
+		status  int
+		problem string
+	}{
+		"redelivery impossible": {secret, http.StatusUnprocessableEntity, ""},
+		"redelivery forbidden":  {secret, http.StatusForbidden, "the token needs the permission Webhooks"},
+		"another secret":        {"another", 0, "redeliveries do not arrive here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "form")
+			config := w.config("acme/app")
+			config.Arrival = 300 * time.Millisecond
+			r := startRelay(t, w, test.secret, config)
+			r.recover()
+			if test.status != 0 {
+				w.answerTo("/attempts", test.status, `{"message":"no"}`)
+			}
+			w.relay.Store(nil)
+			w.comment(60)
+			w.relay.Store(&r.address)
+			report := only(t, r.recover())
+			if report.Fetched != 60 || report.Redelivered != 0 || report.Left != 0 {
+				t.Errorf("of 60 comments came %+v", report)
+			}
+			if !strings.Contains(report.Problem, test.problem) || test.problem == "" && report.Problem != "" {
+				t.Errorf("the problem is told as %q", report.Problem)
+			}
+			events := r.events()
+			w.checkLog(events)
+			for _, e := range events {
+				if e.Type != "issue_comment" {
+					continue
+				}
+				if !e.Recovered() || e.Headers["X-Hub-Signature-256"] != "" {
+					t.Errorf("%s is not marked: %v", e.Delivery, e.Headers)
+				}
+				if e.Repo != "acme/app" || e.Number != w.pull || e.Sender != "admin" || !json.Valid(e.Payload) {
+					t.Errorf("a comment is described as %+v", e)
+				}
+			}
+			if again := only(t, r.recover()); again.Missing != 0 || again.Fetched != 0 {
+				t.Errorf("the next pass found %+v", again)
+			}
+		})
+	}
+}
+
+// What neither way brings in is told, and tried again by the next pass.
+func TestLeftForTheNextPass(t *testing.T) {
+	w := newWorld(t, "json")
+	config := w.config("acme/app")
+	config.Arrival = 100 * time.Millisecond
+	r := startRelay(t, w, secret, config)
+	r.recover()
+	w.relay.Store(nil)
+	w.comment(2)
+	r.setNote(w, time.Now().Add(-time.Hour))
+	answer := func(rw http.ResponseWriter, request *http.Request) bool {
+		if !strings.Contains(request.URL.Path, "/deliveries/") || request.Method != http.MethodGet {
+			return false
+		}
+		_, err := rw.Write([]byte(`{"id":1,"guid":"x"}`))
+		return err == nil
+	}
+	w.answer.Store(&answer)
+	report := only(t, r.recover())
+	if report.Missing != 2 || report.Left != 2 || !strings.Contains(report.Problem, "is no webhook") {
+		t.Errorf("without any content came %+v", report)
+	}
+	if note := r.note(w); note.After(time.Now()) || time.Since(note) > time.Minute {
+		t.Errorf("the note says %s", note)
+	}
+	w.answer.Store(nil)
+	w.relay.Store(&r.address)
+	if report := only(t, r.recover()); report.Redelivered != 2 || report.Left != 0 {
+		t.Errorf("with content came %+v", report)
+	}
+	w.checkLog(r.events())
+}
+
+// A delivery that GitHub still waits for is not missed yet, and not forgotten.
+func TestRunningDelivery(t *testing.T) {
+	w := newWorld(t, "json")
+	r := startRelay(t, w, secret, w.config("acme/app"))
+	r.recover()
+	w.SetFaults(githubsim.Faults{DeliveryDelayMS: 3_600_000})
+	text := "late"
+	comment, _, err := w.github.Issues.CreateComment(t.Context(), "acme", "app", w.pull, &github.IssueComment{Body: &text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := only(t, r.recover())
+	if report.Compared != 2 || report.Missing != 0 || report.Left != 0 {
+		t.Errorf("for a delivery on its way came %+v", report)
+	}
+	if note := r.note(w); note.After(comment.GetCreatedAt().Time) {
+		t.Errorf("the note says %s and the delivery began at %s", note, comment.GetCreatedAt())
+	}
+}
+
+// GitHub forgets deliveries after three days, and says nothing of it: we do.
+func TestAwayForTooLong(t *testing.T) {
+	w := newWorld(t, "json")
+	r := startRelay(t, w, secret, w.config("acme/app"))
+	r.recover()
+	last := time.Now().Add(-4 * 24 * time.Hour).UTC().Truncate(time.Second)
+	r.setNote(w, last)
+	report := only(t, r.recover())
+	if !report.OutOfReach.Equal(last) || time.Since(report.Since) > 73*time.Hour {
+		t.Errorf("after four days came %+v", report)
+	}
+	if report := only(t, r.recover()); !report.OutOfReach.IsZero() {
+		t.Errorf("and it is told again: %+v", report)
+	}
+}
+
+func TestRateLimits(t *testing.T) {
+	for name, status := range map[string]int{"403": http.StatusForbidden, "429": http.StatusTooManyRequests} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "json")
+			w.comment(2)
+			w.SetFaults(githubsim.Faults{FailRequests: 2, FailLogin: "admin", FailStatus: status, FailRetryAfterSec: 1})
+			r := startRelay(t, w, secret, w.config("acme/app"))
+			r.recover()
+			if left := w.Faults().FailRequests; left != 0 {
+				t.Fatalf("%d refusals were never met", left)
+			}
+			w.checkLog(r.events())
+		})
+	}
+}
+
+func TestProblemsAreSentences(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*world, *recovery.Config)
+		want   string
+	}{
+		"permission missing": {
+			func(_ *world, c *recovery.Config) { c.GitHub.Token = "token-of-octocat" },
+			"the token needs the permission Webhooks",
+		},
+		"token expired": {
+			func(_ *world, c *recovery.Config) { c.GitHub.Token = "expired" },
+			"GitHub does not accept the token",
+		},
+		"another App's key": {
+			func(w *world, c *recovery.Config) {
+				c.Targets = w.config("app:8").Targets
+			},
+			"has to name the App's own private key",
+		},
+		"another source": {
+			func(_ *world, c *recovery.Config) { c.Sources = []string{"other"} },
+			"has no webhook for this relay, whose address would end in /webhooks/other",
+		},
+		"another relay": {
+			func(_ *world, c *recovery.Config) { c.PublicURL = "http://relay.tes" },
+			"has no webhook for this relay",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "json")
+			w.appKey = testKey
+			config := w.config("acme/app")
+			test.change(w, &config)
+			r := startRelay(t, w, secret, config)
+			if report := only(t, r.recover()); !strings.Contains(report.Problem, test.want) {
+				t.Errorf("the problem is told as %q", report.Problem)
+			}
+		})
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	w := newWorld(t, "json")
+	for want, change := range map[string]func(*recovery.Config){
+		"GITHUB_TOKEN is not set":   func(c *recovery.Config) { c.GitHub.Token = "" },
+		"RELAY_GITHUB_APP_KEY_FILE": func(c *recovery.Config) { c.Targets = w.config("app:7").Targets },
+		"only one GitHub App":       func(c *recovery.Config) { c.GitHub.AppKey = testKey; c.Targets = w.config("app:7", "app:8").Targets },
+		"is no address of GitHub":   func(c *recovery.Config) { c.GitHub.API = "github" },
+	} {
+		config := w.config("acme/app")
+		change(&config)
+		if _, err := recovery.New(config); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// A pass looks only at what happened since the last one, and a little before.
+func TestNoteSavesWork(t *testing.T) {
+	w := newWorld(t, "json")
+	r := startRelay(t, w, secret, w.config("acme/app"))
+	r.recover()
+	if since := time.Since(only(t, r.recover()).Since); since < 9*time.Minute || since > 12*time.Minute {
+		t.Errorf("the second pass looked %s back", since)
+	}
+}

@@ -1,0 +1,347 @@
+package recovery_test
+
+import (
+	"context"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-github/v66/github"
+
+	"touchstone/agent/githubsim"
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/recovery"
+	"touchstone/relay/server"
+	"touchstone/relay/source"
+)
+
+const (
+	secret = "s3cret"
+	token  = "token-of-admin"
+	// hookURL is where the hook sends to; the simulator's transport finds the relay.
+	hookURL = "http://relay.test/webhooks/github"
+)
+
+// world is a GitHub with one pull request and one hook, and the way to a relay.
+type world struct {
+	*githubsim.Sim
+	t      *testing.T
+	api    string
+	github *github.Client
+	hookID int64
+	pull   int
+	// relay is the address that the hook leads to; nil while the relay is away.
+	relay atomic.Pointer[string]
+	// appKey, when set, is what an App has to sign with.
+	appKey *rsa.PrivateKey
+	// answer, when set, may answer a request in GitHub's place.
+	answer atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
+
+	mu       sync.Mutex
+	requests []string
+}
+
+// RoundTrip carries the simulator's webhooks to wherever the relay is now.
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	address := w.relay.Load()
+	if address == nil {
+		return nil, errors.New("the relay is away")
+	}
+	r = r.Clone(r.Context())
+	r.URL.Host = *address
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// newWorld starts the simulator and, in front of it, what GitHub has and it has not:
+// cursors in place of page numbers in the list of deliveries, and the same hook as an
+// organisation's and as an App's.
+func newWorld(t *testing.T, contentType string) *world {
+	t.Helper()
+	w := &world{t: t}
+	ctx, stop := context.WithCancel(context.Background())
+	front := httptest.NewServer(http.HandlerFunc(w.serve))
+	w.api = front.URL
+	var err error
+	w.Sim, err = githubsim.New(githubsim.Config{
+		Dir: t.TempDir(), URL: w.api, Transport: w,
+		Users: []githubsim.User{{Login: "admin", Token: token, Admin: true}, {Login: "octocat", Token: "token-of-octocat"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := make(chan error, 1)
+	go func() { ran <- w.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		<-ran
+		front.Close()
+	})
+	if err := w.CreateRepo(ctx, githubsim.RepoOptions{Owner: "acme", Name: "app", Files: map[string]string{"a.txt": "a\n"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.github = github.NewClient(nil).WithAuthToken(token)
+	w.github.BaseURL, _ = url.Parse(w.api + "/")
+	if _, err := w.Commit(ctx, "admin", "acme/app", "feature", "Change a", map[string]string{"a.txt": "b\n"}); err != nil {
+		t.Fatal(err)
+	}
+	pull, _, err := w.github.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{
+		Title: github.String("Change a"), Head: github.String("feature"), Base: github.String("main"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.pull = pull.GetNumber()
+	w.settle()
+	hook, _, err := w.github.Repositories.CreateHook(ctx, "acme", "app", &github.Hook{
+		Events: []string{"*"},
+		Config: &github.HookConfig{URL: github.String(hookURL), ContentType: &contentType, Secret: github.String(secret)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hookID = hook.GetID()
+	w.settle()
+	return w
+}
+
+var (
+	cursorParameter = regexp.MustCompile(`([?&])cursor=v1_([0-9]+)`)
+	pageParameter   = regexp.MustCompile(`([?&])page=([0-9]+)`)
+)
+
+func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	w.requests = append(w.requests, r.Method+" "+r.URL.Path)
+	w.mu.Unlock()
+	if answer := w.answer.Load(); answer != nil && (*answer)(rw, r) {
+		return
+	}
+	path := strings.Replace(r.URL.Path, "/orgs/acme/hooks", "/repos/acme/app/hooks", 1)
+	if rest, ok := strings.CutPrefix(path, "/app/hook"); ok {
+		if !w.signed(r) {
+			http.Error(rw, `{"message":"Bad credentials"}`, http.StatusUnauthorized)
+			return
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		if rest == "/config" {
+			fmt.Fprintf(rw, `{"url":%q,"content_type":"json"}`, hookURL)
+			return
+		}
+		path = fmt.Sprintf("/repos/acme/app/hooks/%d%s", w.hookID, rest)
+	}
+	r.URL.Path = path
+	if !strings.HasSuffix(path, "/deliveries") {
+		w.Handler().ServeHTTP(rw, r)
+		return
+	}
+	r.URL.RawQuery = strings.TrimPrefix(cursorParameter.ReplaceAllString("?"+r.URL.RawQuery, "${1}page=${2}"), "?")
+	recorder := httptest.NewRecorder()
+	w.Handler().ServeHTTP(recorder, r)
+	list := recorder.Result()
+	for name := range list.Header {
+		rw.Header().Set(name, pageParameter.ReplaceAllString(list.Header.Get(name), "${1}cursor=v1_${2}"))
+	}
+	rw.WriteHeader(list.StatusCode)
+	if _, err := io.Copy(rw, list.Body); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) settle() {
+	w.t.Helper()
+	if err := w.Settle(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// answerTo has requests whose path ends so answered with a status and a body.
+func (w *world) answerTo(suffix string, status int, body string) {
+	answer := func(rw http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, suffix) {
+			return false
+		}
+		rw.WriteHeader(status)
+		_, err := io.WriteString(rw, body)
+		return err == nil
+	}
+	w.answer.Store(&answer)
+}
+
+// noteName is under which name recovery keeps how far it compared the hook.
+func (w *world) noteName() string { return fmt.Sprintf("recovery repos/acme/app/hooks/%d", w.hookID) }
+
+// comment makes n comments and waits until their webhooks were sent.
+func (w *world) comment(n int) {
+	w.t.Helper()
+	for i := range n {
+		text := fmt.Sprintf("comment %d", i)
+		if _, _, err := w.github.Issues.CreateComment(w.t.Context(), "acme", "app", w.pull, &github.IssueComment{Body: &text}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.settle()
+}
+
+// deliveries returns the ids of all that the hook ever sent, each once.
+func (w *world) deliveries() map[string]bool {
+	w.t.Helper()
+	all := map[string]bool{}
+	for options := (&github.ListCursorOptions{PerPage: 100}); ; {
+		page, response, err := w.github.Repositories.ListHookDeliveries(w.t.Context(), "acme", "app", w.hookID, options)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, d := range page {
+			all[d.GetGUID()] = true
+		}
+		if options.Cursor = response.Cursor; options.Cursor == "" {
+			return all
+		}
+	}
+}
+
+// count says how often a request was made, such as "POST .*/attempts".
+func (w *world) count(pattern string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, request := range w.requests {
+		if regexp.MustCompile(pattern).MatchString(request) {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *world) config(targets ...string) recovery.Config {
+	w.t.Helper()
+	config := recovery.Config{
+		GitHub:  recovery.GitHub{API: w.api, Token: token, AppKey: w.appKey},
+		Sources: []string{"github"},
+		Pace:    1, Arrival: 30e9,
+	}
+	for _, text := range targets {
+		target, err := recovery.ParseTarget(text)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		config.Targets = append(config.Targets, target)
+	}
+	return config
+}
+
+// relay is one that runs in this process.
+type relay struct {
+	t       *testing.T
+	store   hub.Store
+	address string
+}
+
+// startRelay runs a relay over a new store and leads GitHub's webhooks to it.
+func startRelay(t *testing.T, w *world, relaySecret string, config recovery.Config) *relay {
+	t.Helper()
+	store, err := server.OpenStore(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "relay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(t.Context(), server.Config{
+		Listener: listener, Store: store, Recovery: config,
+		Sources: map[string]server.Source{"github": source.GitHub{Secret: relaySecret}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := errors.Join(<-ran, store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	address := listener.Addr().String()
+	w.relay.Store(&address)
+	return &relay{t, store, address}
+}
+
+// recover makes a pass and returns its report.
+func (r *relay) recover() recovery.Report {
+	r.t.Helper()
+	response, err := http.Post("http://"+r.address+"/recover", "", nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var report recovery.Report
+	if err := json.NewDecoder(response.Body).Decode(&report); err != nil || response.StatusCode != http.StatusOK {
+		r.t.Fatalf("recover: %s, %v", response.Status, err)
+	}
+	return report
+}
+
+// note is how far recovery says it compared the hook.
+func (r *relay) note(w *world) time.Time {
+	r.t.Helper()
+	text, err := r.store.Note(r.t.Context(), w.noteName())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return at
+}
+
+func (r *relay) setNote(w *world, at time.Time) {
+	r.t.Helper()
+	if err := r.store.SetNote(r.t.Context(), w.noteName(), at.Format(time.RFC3339)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// events returns the whole log.
+func (r *relay) events() []event.Event { return read(r.t, r.store) }
+
+func read(t *testing.T, store hub.Store) []event.Event {
+	t.Helper()
+	events, err := store.Read(t.Context(), 0, 1<<20, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+// checkLog checks that the log holds everything the hook ever sent, each once.
+func (w *world) checkLog(events []event.Event) {
+	w.t.Helper()
+	missing := w.deliveries()
+	for _, e := range events {
+		if !missing[e.Delivery] {
+			w.t.Errorf("delivery %s stands in the log twice, or was never sent", e.Delivery)
+		}
+		delete(missing, e.Delivery)
+	}
+	if len(missing) > 0 {
+		w.t.Errorf("%d deliveries are missing from the log of %d", len(missing), len(events))
+	}
+}

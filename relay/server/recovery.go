@@ -1,0 +1,73 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/recovery"
+)
+
+// recoveryLog is the log as recovery needs it. Events go in through the hub, so that
+// subscribers see them.
+type recoveryLog struct {
+	hub.Store
+	hub *hub.Hub
+}
+
+// Append implements recovery.Log.
+func (l recoveryLog) Append(ctx context.Context, e event.Event) (event.Cursor, bool, error) {
+	return l.hub.Append(ctx, e)
+}
+
+// newRecovery builds the recovery if there are hooks to look after.
+func newRecovery(config Config, events *hub.Hub) (*recovery.Recovery, error) {
+	if len(config.Recovery.Targets) == 0 {
+		return nil, nil
+	}
+	config.Recovery.Log = recoveryLog{config.Store, events}
+	config.Recovery.Retention = config.Retention
+	return recovery.New(config.Recovery)
+}
+
+// runRecovery looks after the hooks until ctx ends.
+func (s *Server) runRecovery(ctx context.Context) error {
+	if s.recovery == nil {
+		return nil
+	}
+	return s.recovery.Run(ctx, func(recovery.Report) {})
+}
+
+// recoverNow makes a pass of the recovery at once and answers what it found.
+func (s *Server) recoverNow(w http.ResponseWriter, r *http.Request) {
+	if !local(r.Host) {
+		refuse(w, http.StatusForbidden, "this relay has no access tokens and recovers only for a loopback address or localhost")
+		return
+	}
+	if s.recovery == nil {
+		refuse(w, http.StatusNotFound, "this relay looks after no webhooks: start it with --recover, such as --recover acme/app")
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-s.stopping:
+			cancel(errStopping)
+		case <-stop:
+		}
+	}()
+	zerolog.Ctx(ctx).Info().Str("remote", r.RemoteAddr).Msg("recovery asked for")
+	report, err := s.recovery.Pass(ctx)
+	if errors.Is(err, errStopping) {
+		refuse(w, http.StatusServiceUnavailable, errStopping.Error())
+		return
+	}
+	reply(w, http.StatusOK, report)
+}
