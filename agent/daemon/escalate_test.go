@@ -1,0 +1,170 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/agent/journal"
+	"touchstone/verdict"
+)
+
+// stuck is a pull request that only a person can help, and the author's agent
+// that has found that out.
+func stuck(t *testing.T) (*loopback.GitHub, *Agent, forge.PullRequest) {
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, verdict.Finding{
+		Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()", Claim: "Ask @octocat, this is unsafe.",
+	})
+	log, err := journal.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	cfg := config.Default()
+	cfg.Reviewers = []string{loopback.Judge}
+	client := g.Client(loopback.Author)
+	return g, &Agent{Role: verdict.Author, Config: cfg, Read: client, Journal: log, Caller: forge.NewSpeaker(client)}, pr
+}
+
+func call(ctx context.Context, a *Agent, pr forge.PullRequest) (Step, error) {
+	return a.Act(ctx, pr, verdict.Action{Kind: verdict.Escalate, SHA: pr.Head.SHA, Reason: "3 attempts came to nothing"})
+}
+
+func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
+	t.Parallel()
+	g, a, pr := stuck(t)
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: "fix"})
+	if err == nil {
+		err = a.Journal.End(id, journal.Outcome{Counts: true, Detail: "the model changed nothing"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	step, err := call(t.Context(), a, pr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := g.Read(loopback.Author, pr.Ref)
+	if len(now.Comments) != 1 || now.Comments[0].URL != step.URL || !slices.Contains(now.Labels, "needs-human") {
+		t.Fatalf("comments %+v, labels %q", now.Comments, now.Labels)
+	}
+	text := now.Comments[0].Body
+	for _, want := range []string{
+		"author agent stopped at " + pr.Head.SHA[:7] + ": 3 attempts came to nothing.", "ended with: the model changed nothing",
+		"[Security] major `code.txt:1`", "this is unsafe", "To go on:", "`needs-human`",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the briefing lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "@octocat") {
+		t.Errorf("the briefing mentions somebody:\n%s", text)
+	}
+	if action := a.Decide(now); action.Kind != verdict.Wait || action.Reason != "it waits for a person" {
+		t.Errorf("next comes %+v", action)
+	}
+}
+
+// TestCrashBetweenCommentAndLabel: the comment comes first, so that nobody finds
+// a pull request in the queue without its briefing, and is not repeated.
+func TestCrashBetweenCommentAndLabel(t *testing.T) {
+	t.Parallel()
+	g, a, pr := stuck(t)
+	var cut atomic.Bool
+	ctx, cancel := context.WithCancel(t.Context())
+	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/labels") && cut.CompareAndSwap(false, true) {
+			cancel()
+			return githubsim.Fault{Drop: githubsim.DropBefore}
+		}
+		return githubsim.Fault{}
+	})
+	if _, err := call(ctx, a, pr); err == nil {
+		t.Fatal("the label was set")
+	}
+	now := g.Read(loopback.Author, pr.Ref)
+	if len(now.Comments) != 1 || len(now.Labels) != 0 {
+		t.Fatalf("comments %+v, labels %q", now.Comments, now.Labels)
+	}
+	if _, err := call(t.Context(), a, now); err != nil {
+		t.Fatal(err)
+	}
+	now = g.Read(loopback.Author, pr.Ref)
+	if len(now.Comments) != 1 || !slices.Contains(now.Labels, "needs-human") {
+		t.Errorf("comments %+v, labels %q", now.Comments, now.Labels)
+	}
+}
+
+func TestBellRings(t *testing.T) {
+	t.Parallel()
+	var got struct{ Text string }
+	var kind string
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		kind = r.Header.Get("Content-Type")
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer hook.Close()
+	_, a, pr := stuck(t)
+	a.Config.Notify.SlackWebhook = config.Secret(hook.URL + "/services/secret")
+	if _, err := call(t.Context(), a, pr); err != nil {
+		t.Fatal(err)
+	}
+	if kind != "application/json" || !strings.HasPrefix(got.Text, "acme/app#1 needs a person: 3 attempts came to nothing\nhttp") {
+		t.Errorf("it rang %q as %q", got.Text, kind)
+	}
+}
+
+// TestBellKeepsItsSecret: a bell that does not ring undoes nothing, and nothing
+// that is said of it tells where it is.
+func TestBellKeepsItsSecret(t *testing.T) {
+	t.Parallel()
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer broken.Close()
+	for name, url := range map[string]string{
+		"refused":     broken.URL + "/services/hush",
+		"unreachable": "http://127.0.0.1:9/services/hush",
+		"unreadable":  "http://%zz/services/hush",
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := bell{url: url}.ring(t.Context(), "text")
+			if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "notify.slack_webhook_file") {
+				t.Errorf("the error is %v", err)
+			}
+			g, a, pr := stuck(t)
+			a.Config.Notify.SlackWebhook = config.Secret(url)
+			var log strings.Builder
+			logger := zerolog.New(&log)
+			if _, err := call(logger.WithContext(t.Context()), a, pr); err != nil {
+				t.Error(err)
+			}
+			if !slices.Contains(g.Read(loopback.Author, pr.Ref).Labels, "needs-human") {
+				t.Error("the label is not set")
+			}
+			if strings.Contains(log.String(), "hush") || !strings.Contains(log.String(), "nobody was notified") {
+				t.Errorf("the log is %s", log.String())
+			}
+		})
+	}
+	if err := (bell{}).ring(t.Context(), "text"); err != nil {
+		t.Errorf("no bell: %v", err)
+	}
+}

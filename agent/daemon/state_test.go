@@ -1,0 +1,141 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+func TestSumOfChecks(t *testing.T) {
+	t.Parallel()
+	check := func(state forge.CheckState) forge.Check { return forge.Check{State: state} }
+	required := func(state forge.CheckState) forge.Check { return forge.Check{State: state, Required: true} }
+	for name, tc := range map[string]struct {
+		checks []forge.Check
+		want   verdict.Checks
+	}{
+		"none":                             {nil, verdict.ChecksNone},
+		"success":                          {[]forge.Check{check(forge.CheckSuccess)}, verdict.ChecksGreen},
+		"skipped and neutral pass":         {[]forge.Check{check(forge.CheckSkipped), check(forge.CheckNeutral)}, verdict.ChecksGreen},
+		"one is pending":                   {[]forge.Check{check(forge.CheckSuccess), check(forge.CheckPending)}, verdict.ChecksPending},
+		"pending comes first":              {[]forge.Check{check(forge.CheckPending), check(forge.CheckSuccess)}, verdict.ChecksPending},
+		"failure outweighs pending":        {[]forge.Check{check(forge.CheckFailure), check(forge.CheckPending)}, verdict.ChecksFailed},
+		"pending does not hide failure":    {[]forge.Check{check(forge.CheckPending), check(forge.CheckFailure), check(forge.CheckSuccess)}, verdict.ChecksFailed},
+		"cancelled":                        {[]forge.Check{check(forge.CheckCancelled)}, verdict.ChecksFailed},
+		"a person has to act":              {[]forge.Check{check(forge.CheckActionRequired)}, verdict.ChecksFailed},
+		"an unheard-of state":              {[]forge.Check{check("splendid")}, verdict.ChecksFailed},
+		"only required ones count":         {[]forge.Check{required(forge.CheckSuccess), check(forge.CheckFailure)}, verdict.ChecksGreen},
+		"a required one fails":             {[]forge.Check{required(forge.CheckFailure), check(forge.CheckSuccess)}, verdict.ChecksFailed},
+		"a required one has not reported":  {[]forge.Check{check(forge.CheckSuccess), required(forge.CheckPending)}, verdict.ChecksPending},
+		"all required ones, not one alone": {[]forge.Check{required(forge.CheckSuccess), required(forge.CheckPending)}, verdict.ChecksPending},
+	} {
+		if got := sum(tc.checks); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+func TestMergeability(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		answer forge.Mergeable
+		behind bool
+		want   verdict.Mergeable
+	}{
+		{forge.MergeableClean, false, verdict.MergeableClean},
+		{forge.MergeableClean, true, verdict.MergeableBehind},
+		{forge.MergeableConflicting, false, verdict.MergeableDirty},
+		{forge.MergeableConflicting, true, verdict.MergeableDirty},
+		{forge.MergeableUnknown, false, verdict.MergeableUnknown},
+		{forge.MergeableUnknown, true, verdict.MergeableUnknown},
+		{"", false, verdict.MergeableUnknown},
+	} {
+		if got := mergeable(forge.PullRequest{Mergeable: tc.answer, Behind: tc.behind}); got != tc.want {
+			t.Errorf("%q behind %v: %s, want %s", tc.answer, tc.behind, got, tc.want)
+		}
+	}
+}
+
+func sealed(t *testing.T, r verdict.Record) string {
+	t.Helper()
+	seal, err := r.Seal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "Text.\n\n" + seal
+}
+
+func TestRequested(t *testing.T) {
+	t.Parallel()
+	const sha = "0123456789012345678901234567890123456789"
+	record := sealed(t, verdict.Record{Verdict: verdict.Approve, Head: sha, Round: 1})
+	review := func(login, body string) []forge.SubmittedReview {
+		return []forge.SubmittedReview{{Author: forge.User{Login: login}, Body: body, SHA: sha, State: forge.Approved}}
+	}
+	for name, tc := range map[string]struct {
+		pr   forge.PullRequest
+		all  bool
+		want bool
+	}{
+		"nobody asked":                  {pr: forge.PullRequest{}},
+		"asked":                         {pr: forge.PullRequest{Requested: []string{"walter", "Judge"}}, want: true},
+		"somebody else is":              {pr: forge.PullRequest{Requested: []string{"walter"}}},
+		"all are":                       {all: true, want: true},
+		"reviewed before":               {pr: forge.PullRequest{Reviews: review("Judge", record)}, want: true},
+		"reviewed before by a person":   {pr: forge.PullRequest{Reviews: review("judge", "Fine by me.")}},
+		"reviewed before by another":    {pr: forge.PullRequest{Reviews: review("walter", record)}},
+		"a request next to its reviews": {pr: forge.PullRequest{Requested: []string{"judge"}, Reviews: review("walter", record)}, want: true},
+	} {
+		cfg := config.Default()
+		if tc.all {
+			cfg.Review = config.ReviewAll
+		}
+		tc.pr.Viewer = "judge"
+		if got := stateOf(tc.pr, verdict.Reviewer, cfg, history{}).Requested; got != tc.want {
+			t.Errorf("%s: requested is %v", name, got)
+		}
+	}
+}
+
+func TestStateCarriesLabelsAndHistory(t *testing.T) {
+	t.Parallel()
+	edited := time.Now()
+	s := stateOf(forge.PullRequest{
+		Viewer: "alice", Labels: []string{"Needs-Human", "touchstone-hold"},
+		Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, State: forge.Dismissed, EditedAt: &edited}},
+	}, verdict.Author, config.Default(), history{attempts: 2, retryIn: time.Minute})
+	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || !s.AutoMerge || !s.RequireChecks || s.MaxRounds != 15 {
+		t.Errorf("the state is %+v", s)
+	}
+	if len(s.Opinions) != 1 || !s.Opinions[0].Edited || s.Opinions[0].Record != nil || s.Opinions[0].State != "DISMISSED" {
+		t.Errorf("the opinions are %+v", s.Opinions)
+	}
+}
+
+func TestEscalatedAt(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	const mark = "<!-- touchstone:escalation v1 0123456 -->"
+	comment := func(login, body string, after time.Duration) forge.Comment {
+		return forge.Comment{Author: forge.User{Login: login}, Body: body, CreatedAt: at.Add(after)}
+	}
+	for name, tc := range map[string]struct {
+		comments []forge.Comment
+		want     time.Time
+	}{
+		"never":                 {nil, time.Time{}},
+		"once":                  {[]forge.Comment{comment("Judge", "Text.\n"+mark, 0)}, at},
+		"the latest counts":     {[]forge.Comment{comment("judge", mark, time.Hour), comment("judge", mark, 0)}, at.Add(time.Hour)},
+		"by somebody else":      {[]forge.Comment{comment("walter", mark, 0)}, time.Time{}},
+		"quoted in a sentence":  {[]forge.Comment{comment("judge", "It said "+mark, 0)}, time.Time{}},
+		"a comment of its own":  {[]forge.Comment{comment("judge", "Hello.", 0)}, time.Time{}},
+		"a mark without commit": {[]forge.Comment{comment("judge", "<!-- touchstone:escalation v1 x -->", 0)}, time.Time{}},
+	} {
+		if got := escalatedAt(forge.PullRequest{Viewer: "judge", Comments: tc.comments}); !got.Equal(tc.want) {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
