@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/relay/server"
+	"touchstone/relay/token"
 )
 
 func serveCommand() *cobra.Command {
@@ -94,17 +95,21 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 		return fmt.Errorf("listen on %s: %w; is another program using it? Choose another address with --listen", config.Listen, err)
 	}
 	defer listener.Close()
-	if err := server.CheckAddress(listener.Addr()); err != nil {
-		return usageError{err}
-	}
 	store, err := server.OpenStore(ctx, config.Store)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	tokens, err := token.NewGuard(ctx, tokenStore(config.Store, store))
+	if err != nil {
+		return err
+	}
 	relay, err := server.New(ctx, server.Config{
-		Listener: listener, Store: store, Sources: sources, Retention: config.Retention,
+		Listener: listener, Tokens: tokens, Store: store, Sources: sources, Retention: config.Retention,
 	})
+	if errors.Is(err, server.ErrUnprotected) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	stdlog "log"
@@ -19,6 +20,7 @@ import (
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/recovery"
+	"touchstone/relay/token"
 )
 
 // Limits that hold for every relay.
@@ -41,9 +43,13 @@ type Source interface {
 
 // Config is what a relay needs.
 type Config struct {
-	// Listener takes the connections; Run closes it. It has to be on a loopback
-	// address, since nothing yet says who may read.
+	// Listener takes the connections; Run closes it. Without access tokens it has to be
+	// on a loopback address.
 	Listener net.Listener
+	// TLS, if set, is how connections are encrypted; it brings the certificate.
+	TLS *tls.Config
+	// Tokens says who may read; nil means whoever reaches a loopback address.
+	Tokens *token.Guard
 	// Store keeps the log. It stays the caller's to close, after Run.
 	Store hub.Store
 	// Sources are the endpoints below /webhooks/, by name.
@@ -65,13 +71,18 @@ type Server struct {
 	config   Config
 	hub      *hub.Hub
 	bodies   *semaphore.Weighted
+	failures failures
 	recovery *recovery.Recovery // nil without hooks to look after
 	stopping chan struct{}
 }
 
-// New builds a relay over a store. It refuses a listener that others could reach.
+// New builds a relay over a store. Without access tokens it refuses a listener that
+// others could reach, with ErrUnprotected.
 func New(ctx context.Context, config Config) (*Server, error) {
-	if err := CheckAddress(config.Listener.Addr()); err != nil {
+	if config.Tokens == nil {
+		config.Tokens = &token.Guard{}
+	}
+	if err := checkAddress(config.Listener.Addr(), config.Tokens); err != nil {
 		return nil, err
 	}
 	if config.Heartbeat == 0 {
@@ -97,15 +108,6 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	}, nil
 }
 
-// CheckAddress refuses addresses that other machines could reach. A relay's listener
-// has to pass it.
-func CheckAddress(address net.Addr) error {
-	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
-		return nil
-	}
-	return fmt.Errorf("the relay cannot listen on %s: it has no access tokens, so anybody could read the events there; listen on a loopback address such as 127.0.0.1:8080", address)
-}
-
 // Run serves until ctx ends. Then webhooks that are being taken are answered, streams
 // are ended, and Run returns nil. It can run once.
 func (s *Server) Run(ctx context.Context) error {
@@ -118,6 +120,7 @@ func (s *Server) Run(ctx context.Context) error {
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
+		TLSConfig:         s.config.TLS,
 		ErrorLog:          stdlog.New(log, "", 0),
 	}
 	hubCtx, stopHub := context.WithCancel(requests)
@@ -126,6 +129,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer stopRecovery()
 	var group errgroup.Group
 	group.Go(func() error { return s.hub.Run(hubCtx) })
+	group.Go(func() error { return s.config.Tokens.Run(hubCtx) })
 	group.Go(func() error { return s.runRecovery(recoveryCtx) })
 	group.Go(func() error {
 		// The hub stops last: webhooks still being taken need it.
@@ -138,7 +142,13 @@ func (s *Server) Run(ctx context.Context) error {
 
 func (s *Server) serve(ctx context.Context, server *http.Server) error {
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(s.config.Listener) }()
+	go func() {
+		if s.config.TLS != nil {
+			failed <- server.ServeTLS(s.config.Listener, "", "")
+			return
+		}
+		failed <- server.Serve(s.config.Listener)
+	}()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
@@ -158,7 +168,7 @@ func (s *Server) serve(ctx context.Context, server *http.Server) error {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /webhooks/{source}", s.takeWebhook)
-	mux.HandleFunc("GET /events", s.streamEvents)
+	mux.HandleFunc("GET /events", s.readers(s.streamEvents))
 	mux.HandleFunc("POST /recover", s.recoverNow)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})

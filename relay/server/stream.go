@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -20,12 +18,9 @@ import (
 // how far the log has moved. It bounds what a reconnecting subscriber is searched again.
 const maxSkipped = 1000
 
-// streamEvents sends the log from the subscriber's cursor on, and then what comes.
-func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request) {
-	if !local(r.Host) {
-		refuse(w, http.StatusForbidden, "this relay has no access tokens and serves events only under a loopback address or localhost")
-		return
-	}
+// streamEvents sends the log from the subscriber's cursor on, and then what comes: of
+// what is within the subscriber's scope, what its filter lets through.
+func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, scope event.Filter) {
 	filter, err := event.ParseFilter(r.URL.Query())
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())
@@ -48,24 +43,12 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request) {
 	log := zerolog.Ctx(r.Context()).With().Str("remote", r.RemoteAddr).Logger()
 	log.Info().Stringer("after", from).Msg("subscriber connected")
 	sub := &stream{
-		server: s, reader: s.hub.NewReader(from.Seq, filter), at: from, told: from,
-		out: w, control: http.NewResponseController(w),
+		server: s, reader: s.hub.NewReader(from.Seq, filter, scope), at: from, told: from,
+		over: r.Context().Done(), out: w, control: http.NewResponseController(w),
 	}
 	defer sub.reader.Close()
 	err = sub.run(r, reset)
 	log.Info().AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
-}
-
-// local reports whether a Host header names this machine. A web page can have its own
-// name resolve to a loopback address and then read what is served there; it cannot
-// make the browser send another name.
-func local(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
-	}
-	ip, err := netip.ParseAddr(name)
-	return name == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // position finds where a subscriber begins: the place after the cursor, which is the
@@ -96,6 +79,7 @@ type stream struct {
 	reader  *hub.Reader
 	at      event.Cursor // up to here the log has been sent or left out
 	told    event.Cursor // the last id the subscriber was sent
+	over    <-chan struct{}
 	out     http.ResponseWriter
 	control *http.ResponseController
 }
@@ -124,7 +108,7 @@ func (s *stream) run(r *http.Request, reset *event.Reset) error {
 		case <-s.server.stopping:
 			return errors.Join(errStopping, s.move())
 		case <-r.Context().Done():
-			return r.Context().Err()
+			return context.Cause(r.Context())
 		case <-heartbeat.C:
 			err = s.beat(r.Context())
 		case <-wake:
@@ -135,7 +119,10 @@ func (s *stream) run(r *http.Request, reset *event.Reset) error {
 	}
 }
 
-var errStopping = errors.New("the relay is stopping")
+var (
+	errStopping = errors.New("the relay is stopping")
+	errOver     = errors.New("the request is over")
+)
 
 // closed is a wake-up for a stream that has more to read.
 var closed = func() <-chan struct{} {
@@ -249,5 +236,12 @@ func (s *stream) extend() error {
 	if err := s.control.SetWriteDeadline(time.Now().Add(s.server.config.WriteTimeout)); err != nil {
 		return fmt.Errorf("limit the time to write: %w", err)
 	}
-	return nil
+	// Whoever ends the request then ends the time to write, see readers: this comes
+	// after setting it, so that one of the two takes effect.
+	select {
+	case <-s.over:
+		return errOver
+	default:
+		return nil
+	}
 }

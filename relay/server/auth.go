@@ -1,0 +1,132 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/event"
+	"touchstone/relay/token"
+)
+
+// ErrUnprotected is wrapped by New's error about an address that other machines could
+// read from while the relay has no access tokens.
+var ErrUnprotected = errors.New("it has no access tokens, so anybody could read the events there; make one with relay token create, or listen on a loopback address such as 127.0.0.1:8080")
+
+// checkAddress refuses an address that other machines could reach if reading takes no
+// token there.
+func checkAddress(address net.Addr, tokens *token.Guard) error {
+	if tcp, ok := address.(*net.TCPAddr); tokens.Required() || ok && tcp.IP.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("the relay cannot listen on %s: %w", address, ErrUnprotected)
+}
+
+// readers gives next the requests that may read events, and what each may read. A
+// request's context ends when its token is revoked.
+func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, scope event.Filter)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		grant, ok := s.admit(w, r)
+		if !ok {
+			return
+		}
+		ctx, release := grant.Context(r.Context())
+		defer release()
+		if grant.ID != "" {
+			ctx = zerolog.Ctx(ctx).With().Str("token", grant.ID).Logger().WithContext(ctx)
+		}
+		// A write that waits for the reader ends as well.
+		broken := make(chan struct{})
+		stop := context.AfterFunc(ctx, func() {
+			defer close(broken)
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now()) // the connection is gone if this fails
+		})
+		next(w, r.WithContext(ctx), grant.Scope())
+		if !stop() {
+			<-broken // w is the server's again from here on
+		}
+	}
+}
+
+// operators gives next the requests of those who run the relay: with an admin's token,
+// or straight from this machine.
+func (s *Server) operators(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if direct(r) {
+			next(w, r)
+			return
+		}
+		grant, ok := s.admit(w, r)
+		if !ok {
+			return
+		}
+		if grant.Role != token.Admin {
+			refuse(w, http.StatusForbidden, "this takes a token with the role admin")
+			return
+		}
+		zerolog.Ctx(r.Context()).Info().Str("token", grant.ID).Str("name", grant.Name).
+			Str("method", r.Method).Str("path", r.URL.Path).Msg("admin request")
+		next(w, r)
+	}
+}
+
+// admit finds out whose the request is, or answers it with a refusal.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*token.Grant, bool) {
+	grant, ok := s.config.Tokens.Check(bearer(r.Header))
+	switch {
+	case !ok:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		s.refuseStranger(w, r, "this takes an access token that is good: send one that relay token create has printed, as Authorization: Bearer rly_…")
+	case grant.ID == "" && !local(r.Host):
+		refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only under a loopback address or localhost")
+		ok = false
+	}
+	return grant, ok
+}
+
+// bearer is the token of an Authorization header (RFC 6750, section 2.1).
+func bearer(header http.Header) string {
+	scheme, text, _ := strings.Cut(header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+// local reports whether a Host header names this machine. A web page can have its own
+// name resolve to a loopback address and then read what is served there; it cannot
+// make the browser send another name.
+func local(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	ip, err := netip.ParseAddr(name)
+	return name == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// direct reports whether a request comes from this machine and through no proxy.
+func direct(r *http.Request) bool {
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if _, ok := r.Header[name]; ok {
+			return false
+		}
+	}
+	return peer(r).IsLoopback() && local(r.Host)
+}
+
+// peer is the address at the other end of the connection.
+func peer(r *http.Request) netip.Addr {
+	address, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return address.Addr().Unmap()
+}
