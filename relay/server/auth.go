@@ -112,8 +112,12 @@ func local(host string) bool {
 	return name == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// direct reports whether a request comes from this machine and through no proxy.
+// direct reports whether a request comes from this machine, through no proxy and from
+// no web page of another origin.
 func direct(r *http.Request) bool {
+	if new(http.CrossOriginProtection).Check(r) != nil {
+		return false
+	}
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
 		if _, ok := r.Header[name]; ok {
 			return false

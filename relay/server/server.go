@@ -169,7 +169,7 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /webhooks/{source}", s.takeWebhook)
 	mux.HandleFunc("GET /events", s.readers(s.streamEvents))
-	mux.HandleFunc("POST /recover", s.recoverNow)
+	mux.HandleFunc("POST /recover", s.operators(s.recoverNow))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
