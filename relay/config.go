@@ -28,6 +28,13 @@ type Config struct {
 	Retention time.Duration `yaml:"retention"`
 	// AllowUnsigned names sources whose webhooks are believed without a secret.
 	AllowUnsigned []string `yaml:"allow_unsigned"`
+	// Recover names whose webhooks to look after, as recovery.ParseTarget reads them.
+	Recover []string `yaml:"recover"`
+	// PublicURL is where GitHub reaches this relay. It is only needed where the webhooks
+	// of several relays stand side by side.
+	PublicURL string `yaml:"public_url"`
+	// GitHubAPI is the address of GitHub's REST API; empty means github.com's.
+	GitHubAPI string `yaml:"github_api"`
 }
 
 // defaultConfig is what holds where nothing else is said.

@@ -13,8 +13,10 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfile": waitFile},
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfile": waitFile, "startgithub": startGitHub, "tellgithub": tellGitHub,
+		},
 	})
 }
 

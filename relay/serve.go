@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"touchstone/relay/recovery"
 	"touchstone/relay/server"
 	"touchstone/relay/token"
 )
@@ -37,7 +38,13 @@ The settings can stand in a file as well; flags win over it:
   listen: 127.0.0.1:8080
   store: sqlite:relay.db
   retention: 720h
-  allow_unsigned: [github]`,
+  allow_unsigned: [github]
+  recover: [acme/app, acme]
+
+With --recover the relay compares the deliveries that GitHub lists with its log, at its
+start and every ten minutes, and brings in what is missing; see relay recover --help.
+GITHUB_TOKEN holds a token with the permission Webhooks, read and write. For the webhook
+of a GitHub App, RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`,
 		Example: `  relay serve
   relay serve --store sqlite:/var/lib/relay/relay.db --retention 2160h
   relay serve --listen 127.0.0.1:0 --address-file relay.address`,
@@ -54,6 +61,9 @@ The settings can stand in a file as well; flags win over it:
 	cmd.Flags().StringVar(&flags.Store, "store", flags.Store, "where to keep the log: sqlite:PATH")
 	cmd.Flags().DurationVar(&flags.Retention, "retention", flags.Retention, "how long to keep events; 0 keeps them all")
 	cmd.Flags().StringSliceVar(&flags.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
+	cmd.Flags().StringSliceVar(&flags.Recover, "recover", nil, "look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
+	cmd.Flags().StringVar(&flags.PublicURL, "public-url", "", "look only after webhooks that lead to this address, such as https://relay.example.com")
+	cmd.Flags().StringVar(&flags.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	cmd.Flags().StringVar(&configFile, "config", "", "read settings from this YAML file")
 	cmd.Flags().StringVar(&addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
 	return cmd
@@ -80,12 +90,25 @@ func mergeConfig(cmd *cobra.Command, file string, flags Config) (Config, error) 
 	if given("allow-unsigned") {
 		config.AllowUnsigned = flags.AllowUnsigned
 	}
+	if given("recover") {
+		config.Recover = flags.Recover
+	}
+	if given("public-url") {
+		config.PublicURL = flags.PublicURL
+	}
+	if given("github-api") {
+		config.GitHubAPI = flags.GitHubAPI
+	}
 	return config, config.validate()
 }
 
 // serve opens what the configuration names, runs the relay, and closes it all again.
 func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	sources, err := config.sources()
+	if err != nil {
+		return usageError{err}
+	}
+	missed, err := config.recovery(sources)
 	if err != nil {
 		return usageError{err}
 	}
@@ -106,6 +129,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	}
 	relay, err := server.New(ctx, server.Config{
 		Listener: listener, Tokens: tokens, Store: store, Sources: sources, Retention: config.Retention,
+		Recovery: missed,
 	})
 	if errors.Is(err, server.ErrUnprotected) {
 		return usageError{err}

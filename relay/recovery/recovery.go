@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -64,6 +65,16 @@ type Recovery struct {
 	config Config
 	github client
 	turn   chan struct{} // held by the one pass that runs
+}
+
+// Validate reports what is missing or wrong in what an operator has to say; Log is not
+// part of that.
+func (c Config) Validate() error {
+	if public, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || public.Host == "") {
+		return fmt.Errorf("%q is no address of a relay; write one such as https://relay.example.com", c.PublicURL)
+	}
+	_, err := c.GitHub.client(c.Targets...)
+	return err
 }
 
 // New builds the recovery. It asks GitHub nothing yet.

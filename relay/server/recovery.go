@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -50,15 +51,17 @@ func (s *Server) recoverNow(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	done := make(chan struct{})
+	defer close(done)
+	watch.Go(func() {
 		select {
 		case <-s.stopping:
 			cancel(errStopping)
-		case <-stop:
+		case <-done:
 		}
-	}()
+	})
 	zerolog.Ctx(ctx).Info().Str("remote", r.RemoteAddr).Msg("recovery asked for")
 	report, err := s.recovery.Pass(ctx)
 	if errors.Is(err, errStopping) {

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/relay/recovery"
+	"touchstone/relay/server"
+	"touchstone/relay/source"
+)
+
+// maxReportBytes is far above any report.
+const maxReportBytes = 4 << 20
+
+func recoverCommand() *cobra.Command {
+	var relay string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "recover",
+		Short: "Compare GitHub's deliveries with the log now, and bring in what is missing",
+		Long: `Have a running relay compare the deliveries that GitHub lists with its log now, and
+bring in what is missing. The relay does so by itself at its start and every ten
+minutes, for the webhooks that relay serve --recover names.
+
+GitHub is asked to send each missing delivery again, with its signature. What cannot
+be sent again is fetched and stored with the header X-Relay-Recovered: unsigned. GitHub
+lists deliveries for three days; what is older is reported, and gone.
+
+It takes about a second for each missing delivery. Exit code 1 says that something is
+still missing, or that GitHub did not answer. RELAY_TOKEN holds an admin's access token
+where the relay runs on another machine.`,
+		Example: `  relay recover
+  relay recover --url https://relay.example.com --json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			base, err := url.Parse(relay)
+			if err != nil || base.Host == "" {
+				return usageError{fmt.Errorf("%q is no relay's address; write one such as http://127.0.0.1:8080", relay)}
+			}
+			report, err := askToRecover(cmd.Context(), base.JoinPath("recover").String(), os.Getenv("RELAY_TOKEN"))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(report)
+			} else {
+				err = printReport(cmd.OutOrStdout(), report)
+			}
+			if err == nil && slices.ContainsFunc(report.Hooks, func(h recovery.HookReport) bool { return h.Left > 0 || h.Problem != "" }) {
+				err = errors.New("not all is well; the report says what is not")
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&relay, "url", "http://127.0.0.1:8080", "the relay's address")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	return cmd
+}
+
+// askToRecover has a relay make a pass and returns its report. The pass takes as long as
+// it takes.
+func askToRecover(ctx context.Context, address, token string) (recovery.Report, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, nil)
+	if err != nil {
+		return recovery.Report{}, err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return recovery.Report{}, fmt.Errorf("ask the relay: %w; is it running?", err)
+	}
+	defer response.Body.Close()
+	var answer struct {
+		recovery.Report
+		Error string `json:"error"`
+	}
+	err = json.NewDecoder(io.LimitReader(response.Body, maxReportBytes)).Decode(&answer)
+	switch {
+	case response.StatusCode != http.StatusOK && answer.Error != "":
+		return recovery.Report{}, fmt.Errorf("the relay answers: %s", answer.Error)
+	case response.StatusCode != http.StatusOK || err != nil:
+		return recovery.Report{}, fmt.Errorf("%s answers %s and is no relay", address, response.Status)
+	}
+	return answer.Report, nil
+}
+
+func printReport(out io.Writer, report recovery.Report) error {
+	var err error
+	print := func(format string, a ...any) {
+		if err == nil {
+			_, err = fmt.Fprintf(out, format, a...)
+		}
+	}
+	for _, h := range report.Hooks {
+		print("%s:", h.Hook)
+		if !h.Since.IsZero() {
+			print(" %d deliveries since %s, %d of them missing", h.Compared, h.Since.Format(time.RFC3339), h.Missing)
+		}
+		if h.Missing > 0 {
+			print(": %d sent again, %d fetched unsigned, %d still missing", h.Redelivered, h.Fetched, h.Left)
+		}
+		print("\n")
+		if !h.OutOfReach.IsZero() {
+			print("  what happened between %s and %s can no longer be recovered\n", h.OutOfReach.Format(time.RFC3339), h.Since.Format(time.RFC3339))
+		}
+		if h.Problem != "" {
+			print("  %s\n", printable(h.Problem))
+		}
+	}
+	return err
+}
+
+// recovery builds what the server is to look after from what the configuration and the
+// environment say.
+func (c Config) recovery(sources map[string]server.Source) (recovery.Config, error) {
+	github, err := c.github()
+	if err != nil {
+		return recovery.Config{}, err
+	}
+	config := recovery.Config{GitHub: github, PublicURL: c.PublicURL}
+	for _, text := range c.Recover {
+		target, err := recovery.ParseTarget(text)
+		if err != nil {
+			return recovery.Config{}, fmt.Errorf("recover: %w", err)
+		}
+		config.Targets = append(config.Targets, target)
+	}
+	for name, s := range sources {
+		if _, ok := s.(source.GitHub); ok {
+			config.Sources = append(config.Sources, name)
+		}
+	}
+	slices.Sort(config.Sources)
+	if len(config.Targets) > 0 && len(config.Sources) == 0 {
+		return recovery.Config{}, errors.New("recover needs a source of the kind github, and this relay has none")
+	}
+	return config, config.Validate()
+}
+
+// github is who to be towards GitHub, by the environment.
+func (c Config) github() (recovery.GitHub, error) {
+	github := recovery.GitHub{API: c.GitHubAPI, Token: os.Getenv("GITHUB_TOKEN")}
+	path := os.Getenv("RELAY_GITHUB_APP_KEY_FILE")
+	if path == "" {
+		return github, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return recovery.GitHub{}, fmt.Errorf("read the App's key that RELAY_GITHUB_APP_KEY_FILE names: %w", err)
+	}
+	if github.AppKey, err = recovery.ParseAppKey(text); err != nil {
+		return recovery.GitHub{}, fmt.Errorf("read the App's key %s: %w", path, err)
+	}
+	return github, nil
+}
