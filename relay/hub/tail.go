@@ -4,33 +4,53 @@ import (
 	"sync"
 
 	"touchstone/relay/event"
+	"touchstone/relay/internal/segment"
 )
 
 // Bounds of the tail cache and of what one reader is handed at a time.
 const (
-	maxTailBytes   = 32 << 20
+	maxTailBytes   = 48 << 20
 	maxBatchEvents = 256
 	maxBatchBytes  = 1 << 20
 	entryOverhead  = 1 << 10
 )
 
-// Entry is an event together with its frame, which is encoded once for all readers.
+// Entry is an event together with its frame, which is encoded once for all readers,
+// and compressed once for all of them that want it so.
 type Entry struct {
 	event.Event
 
-	once  sync.Once
-	frame []byte
-	err   error
+	encode   sync.Once
+	frame    []byte
+	frameErr error
+
+	compress   sync.Once
+	segment    segment.Segment
+	segmentErr error
 }
 
 // Frame is the event's SSE frame. It is shared: do not change it.
 func (e *Entry) Frame() ([]byte, error) {
-	e.once.Do(func() { e.frame, e.err = e.AppendFrame(nil) })
-	return e.frame, e.err
+	e.encode.Do(func() { e.frame, e.frameErr = e.AppendFrame(nil) })
+	return e.frame, e.frameErr
 }
 
-// size is what the entry may take in memory: the payload and the frame made of it.
-func (e *Entry) size() int { return entryOverhead + 2*len(e.Payload) }
+// Segment is the event's frame as a piece of a gzip stream.
+func (e *Entry) Segment() (segment.Segment, error) {
+	e.compress.Do(func() {
+		frame, err := e.Frame()
+		if err != nil {
+			e.segmentErr = err
+			return
+		}
+		e.segment, e.segmentErr = segment.Compress(frame)
+	})
+	return e.segment, e.segmentErr
+}
+
+// size is what the entry may take in memory: the payload, the frame made of it, and
+// the frame compressed.
+func (e *Entry) size() int { return entryOverhead + 3*len(e.Payload) }
 
 // tail holds the log's bounds and its newest entries without a gap between them.
 type tail struct {

@@ -33,6 +33,7 @@ const (
 	headerTimeout   = 10 * time.Second
 	idleTimeout     = 2 * time.Minute
 	shutdownTimeout = 8 * time.Second
+	partTimeout     = 3 * time.Second
 )
 
 // Source verifies and describes the webhooks of one kind of sender. An error that
@@ -73,6 +74,7 @@ type Server struct {
 	bodies   *semaphore.Weighted
 	failures failures
 	recovery *recovery.Recovery // nil without hooks to look after
+	lines    *lines
 	stopping chan struct{}
 }
 
@@ -104,6 +106,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		hub:      events,
 		recovery: missed,
 		bodies:   semaphore.NewWeighted(maxBodiesBytes),
+		lines:    newLines(),
 		stopping: make(chan struct{}),
 	}, nil
 }
@@ -157,10 +160,14 @@ func (s *Server) serve(ctx context.Context, server *http.Server) error {
 	close(s.stopping)
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
+	// A subscriber that does not even read the end is cut off.
+	late := time.AfterFunc(partTimeout, s.lines.cut)
+	defer late.Stop()
 	err := server.Shutdown(deadline)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("connections did not end within %s: %w", shutdownTimeout, err), server.Close())
 	}
+	s.lines.drain()
 	<-failed // http.ErrServerClosed, since Shutdown was called
 	return err
 }

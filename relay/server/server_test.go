@@ -384,8 +384,11 @@ func TestStopAnswersWhatItTook(t *testing.T) {
 	<-store.entered
 	stopped := make(chan struct{})
 	go func() { r.stop(); close(stopped) }()
+	if frame := stream.message(); !strings.HasPrefix(frame, "retry: ") || !strings.HasSuffix(frame, "-0\n") {
+		t.Errorf("the stream's last words are %q", frame)
+	}
 	if frame := stream.message(); frame != "" {
-		t.Errorf("the stream ended with %q", frame)
+		t.Errorf("behind its last words the stream says %q", frame)
 	}
 	close(store.resume)
 	if a := <-answered; a.status != http.StatusAccepted {

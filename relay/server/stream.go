@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/segment"
 )
 
 // maxSkipped is how many events a filter may leave out before the subscriber is told
@@ -39,15 +40,21 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, scope even
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-cache")
 	header.Set("X-Accel-Buffering", "no")
-
+	header.Set("Vary", "Accept-Encoding")
+	compressed := acceptsGzip(r.Header.Values("Accept-Encoding"))
+	if compressed {
+		header.Set("Content-Encoding", "gzip")
+	}
+	if r.Method == http.MethodHead {
+		return
+	}
 	log := zerolog.Ctx(r.Context()).With().Str("remote", r.RemoteAddr).Logger()
-	log.Info().Stringer("after", from).Msg("subscriber connected")
+	log.Info().Stringer("after", from).Bool("gzip", compressed).Msg("subscriber connected")
 	sub := &stream{
-		server: s, reader: s.hub.NewReader(from.Seq, filter, scope), at: from, told: from,
-		over: r.Context().Done(), out: w, control: http.NewResponseController(w),
+		server: s, reader: s.hub.NewReader(from.Seq, filter, scope), at: from, told: from, compressed: compressed,
 	}
 	defer sub.reader.Close()
-	err = sub.run(r, reset)
+	err = sub.serve(w, r, reset)
 	log.Info().AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
 }
 
@@ -75,42 +82,50 @@ func position(after string, b hub.Bounds) (event.Cursor, *event.Reset, error) {
 
 // stream is one subscriber: a position in the log and a connection to write to.
 type stream struct {
-	server  *Server
-	reader  *hub.Reader
-	at      event.Cursor // up to here the log has been sent or left out
-	told    event.Cursor // the last id the subscriber was sent
-	over    <-chan struct{}
-	out     http.ResponseWriter
-	control *http.ResponseController
+	server     *Server
+	reader     *hub.Reader
+	at         event.Cursor // up to here the log has been sent or left out
+	told       event.Cursor // the last id the subscriber was sent
+	line       line
+	compressed bool
+	sum        segment.Sum // of what was sent compressed
 }
 
-// run sends until the subscriber goes, the relay stops, or something fails.
-func (s *stream) run(r *http.Request, reset *event.Reset) error {
-	if err := s.greet(reset); err != nil {
+// serve sends until the subscriber goes, the relay stops, or something fails.
+func (s *stream) serve(w http.ResponseWriter, r *http.Request, reset *event.Reset) error {
+	line, ctx, err := s.server.lines.connect(w, r, s.server.config.WriteTimeout)
+	defer s.server.lines.giveBack(line)
+	if err != nil {
 		return err
 	}
+	s.line = line
+	if err := s.greet(ctx, reset); err != nil {
+		return err
+	}
+	return s.follow(ctx)
+}
+
+// follow sends what the log holds behind the position, and then what comes.
+func (s *stream) follow(ctx context.Context) error {
 	heartbeat := time.NewTicker(s.server.config.Heartbeat)
 	defer heartbeat.Stop()
 	for {
-		batch, err := s.reader.Next(r.Context())
+		more, err := s.advance(ctx)
 		if err != nil {
-			return err
-		}
-		if err := s.send(batch); err != nil {
 			return err
 		}
 		// With more to come this only looks; else it waits.
 		wake := s.reader.Wake()
-		if batch.More {
+		if more {
 			wake = closed
 		}
 		select {
 		case <-s.server.stopping:
-			return errors.Join(errStopping, s.move())
-		case <-r.Context().Done():
-			return context.Cause(r.Context())
+			return errors.Join(errStopping, s.part(ctx))
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		case <-heartbeat.C:
-			err = s.beat(r.Context())
+			err = s.beat(ctx)
 		case <-wake:
 		}
 		if err != nil {
@@ -119,10 +134,7 @@ func (s *stream) run(r *http.Request, reset *event.Reset) error {
 	}
 }
 
-var (
-	errStopping = errors.New("the relay is stopping")
-	errOver     = errors.New("the request is over")
-)
+var errStopping = errors.New("the relay is stopping")
 
 // closed is a wake-up for a stream that has more to read.
 var closed = func() <-chan struct{} {
@@ -133,7 +145,7 @@ var closed = func() <-chan struct{} {
 
 // greet tells how soon to reconnect and where the stream begins, so that a subscriber
 // that asked for "now" and loses the connection before the first event knows its place.
-func (s *stream) greet(reset *event.Reset) error {
+func (s *stream) greet(ctx context.Context, reset *event.Reset) error {
 	frame := event.AppendMove([]byte("retry: 1000\n"), s.told)
 	if reset != nil {
 		var err error
@@ -141,34 +153,72 @@ func (s *stream) greet(reset *event.Reset) error {
 			return err
 		}
 	}
-	return s.write(frame)
+	if s.compressed {
+		return s.line.write(ctx, [][]byte{segment.Header, s.control(frame)})
+	}
+	return s.line.write(ctx, [][]byte{frame})
 }
 
-// send sends what the filter lets through and moves past the rest.
-func (s *stream) send(batch hub.Batch) error {
-	var frames [][]byte
+// part tells the subscriber where it stands and when to come back: not all at once.
+func (s *stream) part(ctx context.Context) error {
+	s.told = s.at
+	retry := fmt.Appendf(nil, "retry: %d\n", 1000+rand.IntN(2000))
+	pieces := [][]byte{s.control(event.AppendMove(retry, s.at))}
+	if s.compressed {
+		pieces = append(pieces, s.sum.Trailer())
+	}
+	return s.line.write(ctx, pieces)
+}
+
+// advance sends the next piece of the log and reports whether there is more.
+func (s *stream) advance(ctx context.Context) (more bool, err error) {
+	batch, err := s.reader.Next(ctx)
+	if err != nil {
+		return false, err
+	}
+	pieces := make([][]byte, 0, len(batch.Entries)+2)
 	if batch.GoneThrough > s.at.Seq {
 		frame, err := s.gap(batch.GoneThrough).AppendFrame(nil)
 		if err != nil {
-			return err
+			return false, err
 		}
 		s.told.Seq = batch.GoneThrough
-		frames = append(frames, frame)
+		pieces = append(pieces, s.control(frame))
 	}
 	for _, entry := range batch.Entries {
-		frame, err := entry.Frame()
+		piece, err := s.event(entry)
 		if err != nil {
-			return err
+			return false, err
 		}
 		s.told = entry.ID
-		frames = append(frames, frame)
+		pieces = append(pieces, piece)
 	}
 	s.at.Seq = batch.Through
 	if s.at.Seq-s.told.Seq >= maxSkipped {
 		s.told = s.at
-		frames = append(frames, event.AppendMove(nil, s.at))
+		pieces = append(pieces, s.control(event.AppendMove(nil, s.at)))
 	}
-	return s.write(frames...)
+	return batch.More, s.line.write(ctx, pieces)
+}
+
+// event is an event as this stream carries it.
+func (s *stream) event(entry *hub.Entry) ([]byte, error) {
+	if !s.compressed {
+		return entry.Frame()
+	}
+	piece, err := entry.Segment()
+	s.sum.Add(piece)
+	return piece.Bytes, err
+}
+
+// control is a small frame of the stream's own, as this stream carries it.
+func (s *stream) control(frame []byte) []byte {
+	if !s.compressed {
+		return frame
+	}
+	piece := segment.Store(frame)
+	s.sum.Add(piece)
+	return piece.Bytes
 }
 
 func (s *stream) gap(through int64) event.Gap {
@@ -181,67 +231,13 @@ func (s *stream) gap(through int64) event.Gap {
 
 // beat shows that the connection lives, and where the log is if the filter left events out.
 func (s *stream) beat(ctx context.Context) error {
-	batch, err := s.reader.Next(ctx)
-	if err != nil {
+	if _, err := s.advance(ctx); err != nil {
 		return err
 	}
-	if err := s.send(batch); err != nil {
-		return err
-	}
+	frame := []byte(": heartbeat\n\n")
 	if s.told != s.at {
-		return s.move()
+		s.told = s.at
+		frame = event.AppendMove(nil, s.at)
 	}
-	return s.write([]byte(": heartbeat\n\n"))
-}
-
-// move tells the subscriber its position if that is news.
-func (s *stream) move() error {
-	if s.told == s.at {
-		return nil
-	}
-	s.told = s.at
-	return s.write(event.AppendMove(nil, s.at))
-}
-
-// writeChunk is how much a subscriber has to read within one WriteTimeout. Larger
-// frames get that time again for each chunk, so that a slow line can carry them.
-const writeChunk = 256 << 10
-
-// write sends frames within the time a subscriber has to read them.
-func (s *stream) write(frames ...[]byte) error {
-	if len(frames) == 0 {
-		return nil
-	}
-	for _, frame := range frames {
-		for chunk := range slices.Chunk(frame, writeChunk) {
-			if err := s.extend(); err != nil {
-				return err
-			}
-			if _, err := s.out.Write(chunk); err != nil {
-				return fmt.Errorf("write to subscriber: %w", err)
-			}
-		}
-	}
-	if err := s.extend(); err != nil {
-		return err
-	}
-	if err := s.control.Flush(); err != nil {
-		return fmt.Errorf("write to subscriber: %w", err)
-	}
-	return nil
-}
-
-// extend gives the subscriber another WriteTimeout from now.
-func (s *stream) extend() error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(s.server.config.WriteTimeout)); err != nil {
-		return fmt.Errorf("limit the time to write: %w", err)
-	}
-	// Whoever ends the request then ends the time to write, see readers: this comes
-	// after setting it, so that one of the two takes effect.
-	select {
-	case <-s.over:
-		return errOver
-	default:
-		return nil
-	}
+	return s.line.write(ctx, [][]byte{s.control(frame)})
 }

@@ -1,0 +1,234 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// line is the connection that one stream is written to.
+type line interface {
+	// write sends the pieces at once, in order. It does not change them.
+	write(ctx context.Context, pieces [][]byte) error
+	// end closes the stream, cleanly if everything before was written.
+	end()
+	// cut makes a write that waits for the subscriber fail. It may be called at any
+	// time before end.
+	cut()
+}
+
+// writeChunk is how much a subscriber has to read within one WriteTimeout. Larger
+// frames get that time again for each chunk, so that a slow line can carry them.
+const writeChunk = 256 << 10
+
+// chunked sends pieces in groups of at most writeChunk bytes.
+func chunked(pieces [][]byte, send func(group [][]byte, size int) error) error {
+	var group [][]byte
+	size := 0
+	for _, piece := range pieces {
+		for chunk := range slices.Chunk(piece, writeChunk) {
+			if size+len(chunk) > writeChunk {
+				if err := send(group, size); err != nil {
+					return err
+				}
+				group, size = group[:0], 0
+			}
+			group, size = append(group, chunk), size+len(chunk)
+		}
+	}
+	if size == 0 {
+		return nil
+	}
+	return send(group, size)
+}
+
+// allow gives the subscriber time to read what is written next. It looks at ctx last:
+// whoever ends ctx and then shortens the time is not overruled.
+func allow(ctx context.Context, conn interface{ SetWriteDeadline(time.Time) error }, timeout time.Duration) error {
+	if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+		return fmt.Errorf("limit the time to write: %w", err)
+	}
+	return ctx.Err()
+}
+
+// sharedLine writes through net/http: to a stream of an HTTP/2 connection, which has
+// others beside it, or to a client of HTTP/1.0.
+type sharedLine struct {
+	out     http.ResponseWriter
+	control *http.ResponseController
+	timeout time.Duration
+}
+
+func (l *sharedLine) write(ctx context.Context, pieces [][]byte) error {
+	return chunked(pieces, func(group [][]byte, _ int) error {
+		if err := allow(ctx, l.control, l.timeout); err != nil {
+			return err
+		}
+		for _, piece := range group {
+			if _, err := l.out.Write(piece); err != nil {
+				return fmt.Errorf("write to subscriber: %w", err)
+			}
+		}
+		if err := l.control.Flush(); err != nil {
+			return fmt.Errorf("write to subscriber: %w", err)
+		}
+		return nil
+	})
+}
+
+func (l *sharedLine) end() {} // net/http does it when the handler returns
+
+func (l *sharedLine) cut() { _ = l.control.SetWriteDeadline(time.Now()) } // if it fails, the connection is gone
+
+// ownLine is an HTTP/1.1 connection taken over from net/http, whose buffers would cost
+// an idle stream most of its memory, and each event a copy and several system calls.
+type ownLine struct {
+	conn    net.Conn
+	timeout time.Duration
+	gone    chan struct{} // closed when nothing reads from conn any more
+}
+
+// takeOver takes the request's connection and answers with the header that w has.
+// The context it returns ends when the subscriber hangs up.
+func takeOver(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*ownLine, context.Context, error) {
+	if r.ProtoMajor != 1 || r.ProtoMinor != 1 {
+		return nil, nil, http.ErrNotSupported
+	}
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	l := &ownLine{conn: conn, timeout: timeout, gone: make(chan struct{})}
+	go func() {
+		defer close(l.gone)
+		defer cancel()
+		// A subscriber has nothing more to say: this returns when it hangs up.
+		_, _ = conn.Read(make([]byte, 1))
+	}()
+	return l, ctx, nil
+}
+
+// answer writes the response's head.
+func (l *ownLine) answer(ctx context.Context, header http.Header) error {
+	var head bytes.Buffer
+	fmt.Fprintf(&head, "HTTP/1.1 200 OK\r\nConnection: close\r\nDate: %s\r\nTransfer-Encoding: chunked\r\n",
+		time.Now().UTC().Format(http.TimeFormat))
+	if err := header.Write(&head); err != nil {
+		return err
+	}
+	head.WriteString("\r\n")
+	return l.send(ctx, head.Bytes())
+}
+
+// small is how much is copied into one piece rather than handed on in several.
+const small = 4 << 10
+
+var smallBuffers = sync.Pool{New: func() any { return new([small + 16]byte) }}
+
+func (l *ownLine) write(ctx context.Context, pieces [][]byte) error {
+	return chunked(pieces, func(group [][]byte, size int) error {
+		if size > small {
+			head := append(strconv.AppendInt(nil, int64(size), 16), "\r\n"...)
+			buffers := append(make([][]byte, 0, len(group)+2), head)
+			return l.send(ctx, append(append(buffers, group...), lineEnd)...)
+		}
+		buffer := smallBuffers.Get().(*[small + 16]byte)
+		defer smallBuffers.Put(buffer)
+		chunk := append(strconv.AppendInt(buffer[:0], int64(size), 16), "\r\n"...)
+		for _, piece := range group {
+			chunk = append(chunk, piece...)
+		}
+		return l.send(ctx, append(chunk, lineEnd...))
+	})
+}
+
+var lineEnd = []byte("\r\n")
+
+func (l *ownLine) send(ctx context.Context, buffers ...[]byte) error {
+	if err := allow(ctx, l.conn, l.timeout); err != nil {
+		return err
+	}
+	if _, err := (*net.Buffers)(&buffers).WriteTo(l.conn); err != nil {
+		return fmt.Errorf("write to subscriber: %w", err)
+	}
+	return nil
+}
+
+// end writes the last chunk. If it does not get through, nothing is lost by it.
+func (l *ownLine) end() {
+	_ = l.conn.SetWriteDeadline(time.Now().Add(endTimeout))
+	_, _ = io.WriteString(l.conn, "0\r\n\r\n")
+	l.conn.Close()
+	<-l.gone
+}
+
+func (l *ownLine) cut() { l.conn.Close() }
+
+// endTimeout is how long a subscriber may take for the end of a stream.
+const endTimeout = time.Second
+
+// lines are all open ones. net/http forgets connections that were taken over.
+type lines struct {
+	mu    sync.Mutex
+	open  map[line]struct{}
+	empty *sync.Cond
+}
+
+func newLines() *lines {
+	all := &lines{open: map[line]struct{}{}}
+	all.empty = sync.NewCond(&all.mu)
+	return all
+}
+
+// connect makes the request's connection a line that is ready for the stream's body;
+// the context ends with the subscriber. The caller gives the line back.
+func (all *lines) connect(w http.ResponseWriter, r *http.Request, timeout time.Duration) (line, context.Context, error) {
+	// Under the lock, so that drain sees each connection that net/http does not.
+	all.mu.Lock()
+	own, ctx, err := takeOver(w, r, timeout)
+	var l line = own
+	if err != nil {
+		l, ctx = &sharedLine{out: w, control: http.NewResponseController(w), timeout: timeout}, r.Context()
+	}
+	all.open[l] = struct{}{}
+	all.mu.Unlock()
+	if err != nil {
+		return l, ctx, nil
+	}
+	return l, ctx, own.answer(ctx, w.Header())
+}
+
+// giveBack ends a line.
+func (all *lines) giveBack(l line) {
+	l.end()
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.open, l)
+	all.empty.Broadcast()
+}
+
+// cut makes all writes fail that wait for subscribers.
+func (all *lines) cut() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for l := range all.open {
+		l.cut()
+	}
+}
+
+// drain waits until no line is open.
+func (all *lines) drain() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for len(all.open) > 0 {
+		all.empty.Wait()
+	}
+}
