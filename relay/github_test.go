@@ -40,10 +40,10 @@ func startGitHub(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("GITHUB_TOKEN", "token-of-octocat")
 }
 
-// tellGitHub sends a request as octocat: tellgithub METHOD PATH [BODY].
-func tellGitHub(ts *testscript.TestScript, _ bool, args []string) {
+// askGitHub sends a request as octocat and prints the answer: askgithub METHOD PATH [BODY].
+func askGitHub(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
-		ts.Fatalf("usage: tellgithub METHOD PATH [BODY]")
+		ts.Fatalf("usage: askgithub METHOD PATH [BODY]")
 	}
 	request, err := http.NewRequest(args[0], ts.Getenv("GITHUB_API")+args[1], strings.NewReader(strings.Join(args[2:], " ")))
 	ts.Check(err)
@@ -56,4 +56,6 @@ func tellGitHub(ts *testscript.TestScript, _ bool, args []string) {
 	if response.StatusCode/100 != 2 {
 		ts.Fatalf("%s %s: %s\n%s", args[0], args[1], response.Status, body)
 	}
+	_, err = ts.Stdout().Write(body)
+	ts.Check(err)
 }

@@ -15,7 +15,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"waitfile": waitFile, "startgithub": startGitHub, "tellgithub": tellGitHub,
+			"waitfile": waitFile, "startgithub": startGitHub, "askgithub": askGitHub,
 		},
 	})
 }

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/relay/recovery"
+)
+
+func hookCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "hook",
+		Short: "Set up the webhook on GitHub",
+		Args:  noArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(hookInstallCommand())
+	return cmd
+}
+
+func hookInstallCommand() *cobra.Command {
+	var repo, org, address, api string
+	var events []string
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Make the webhook that sends a repository's or an organisation's events to the relay",
+		Long: `Make the webhook that sends a repository's or an organisation's events to the relay, and
+wait for GitHub's ping to arrive there. The relay has to be running. Doing it again
+brings the webhook that leads to the same address up to date: its events and its secret.
+
+GITHUB_TOKEN holds a token with the permission Webhooks, read and write (a classic one
+has the scope admin:repo_hook, for an organisation admin:org_hook). RELAY_GITHUB_SECRET
+holds the secret, the same as where the relay runs.`,
+		Example: `  relay hook install --repo acme/app --url https://relay.example.com/webhooks/github
+  relay hook install --org acme --url https://relay.example.com/webhooks/github --event pull_request --event push`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			hook, err := webhook(repo, org, address, events)
+			if err != nil {
+				return usageError{err}
+			}
+			github, err := Config{GitHubAPI: api}.github()
+			if err != nil {
+				return usageError{err}
+			}
+			created, err := github.Install(cmd.Context(), hook)
+			if err != nil {
+				return err
+			}
+			done := "brought up to date"
+			if created {
+				done = "installed"
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: webhook to %s %s; its ping arrived\n", hook.Owner, hook.URL, done)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&repo, "repo", "", "the repository, such as acme/app")
+	cmd.Flags().StringVar(&org, "org", "", "or the organisation, such as acme: one webhook for all its repositories")
+	cmd.Flags().StringVar(&address, "url", "", "the relay's endpoint as GitHub reaches it, such as https://relay.example.com/webhooks/github")
+	cmd.Flags().StringArrayVar(&events, "event", []string{"*"}, "only this type of event (repeatable)")
+	cmd.Flags().StringVar(&api, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
+	return cmd
+}
+
+// webhook checks what the command line and the environment say.
+func webhook(repo, org, address string, events []string) (recovery.Webhook, error) {
+	if (repo == "") == (org == "") {
+		return recovery.Webhook{}, errors.New("say whose webhook it is: --repo acme/app or --org acme")
+	}
+	owner, err := recovery.ParseTarget(cmp.Or(repo, org))
+	if err != nil {
+		return recovery.Webhook{}, err
+	}
+	if repo != "" && !strings.Contains(repo, "/") || org != "" && strings.Contains(org, "/") {
+		return recovery.Webhook{}, fmt.Errorf("%q: --repo takes a repository such as acme/app, --org an organisation such as acme", cmp.Or(repo, org))
+	}
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" || path.Base(path.Dir(parsed.Path)) != "webhooks" {
+		return recovery.Webhook{}, fmt.Errorf("--url %q is no endpoint of a relay; write one such as https://relay.example.com/webhooks/github", address)
+	}
+	secret := os.Getenv("RELAY_GITHUB_SECRET")
+	if secret == "" {
+		return recovery.Webhook{}, errors.New("RELAY_GITHUB_SECRET is not set: set it to the secret that the relay runs with; a new one can be made with openssl rand -hex 32")
+	}
+	return recovery.Webhook{Owner: owner, URL: address, Secret: secret, Events: events}, nil
+}
