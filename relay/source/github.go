@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -22,11 +21,9 @@ import (
 type GitHub struct {
 	// Secret is the webhook's secret. Without one every request is believed.
 	Secret string
+	// Previous is the secret before, which is believed as well while senders change over.
+	Previous string
 }
-
-// githubType is how GitHub writes event types; the type stands in a frame's head,
-// where nothing else may get in.
-var githubType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // Accept verifies a request over its body's bytes and describes it. Its errors are
 // sentences for the sender; one that wraps ErrUnauthorized is about the signature.
@@ -37,7 +34,7 @@ func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Tim
 		return event.Event{}, err
 	}
 	kind := header.Get("X-GitHub-Event")
-	if !githubType.MatchString(kind) {
+	if typeName(kind) == "" {
 		return event.Event{}, errors.New("the header X-GitHub-Event is missing or is no event's name")
 	}
 	payload, err := githubPayload(header.Get("Content-Type"), body)
@@ -54,8 +51,8 @@ func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Tim
 		Headers:    keep(header, githubHeader),
 		Payload:    payload,
 	}
-	if err := describeGitHub(&e); err != nil {
-		return event.Event{}, err
+	if !describe(&e) {
+		return event.Event{}, errors.New("the payload is not JSON")
 	}
 	return e, nil
 }
@@ -74,9 +71,9 @@ func (g GitHub) verify(signature string, body []byte) error {
 	if !found || err != nil {
 		return fmt.Errorf(`%w: the header X-Hub-Signature-256 is not "sha256=" and a hexadecimal number`, ErrUnauthorized)
 	}
-	mac := hmac.New(sha256.New, []byte(g.Secret))
-	mac.Write(body)
-	if !hmac.Equal(got, mac.Sum(nil)) {
+	if !believed(g.Secret, g.Previous, func(secret string) bool {
+		return hmac.Equal(got, sign(sha256.New, []byte(secret), body))
+	}) {
 		return fmt.Errorf("%w: the signature does not match the body; the webhook's secret and the relay's have to be the same", ErrUnauthorized)
 	}
 	return nil
@@ -131,13 +128,13 @@ type githubSummary struct {
 	} `json:"sender"`
 }
 
-// describeGitHub fills in what the payload says of itself. A payload of another shape
-// is an event all the same, only described by less: Unmarshal goes on behind a value
-// of the wrong type, and what it did find is good. Only what is not JSON is an error.
-func describeGitHub(e *event.Event) error {
+// describe fills in what a payload of GitHub's shape says of itself, and reports whether
+// it is JSON. A payload of another shape is an event all the same, only described by
+// less: Unmarshal goes on behind a value of the wrong type, and what it did find is good.
+func describe(e *event.Event) bool {
 	var s githubSummary
 	if err := json.Unmarshal(e.Payload, &s); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
-		return errors.New("the payload is not JSON")
+		return false
 	}
 	e.Action = clip(s.Action)
 	e.Repo = clip(s.Repository.FullName)
@@ -152,5 +149,5 @@ func describeGitHub(e *event.Event) error {
 			break
 		}
 	}
-	return nil
+	return true
 }

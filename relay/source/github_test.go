@@ -201,3 +201,19 @@ func FuzzForm(f *testing.F) {
 		}
 	})
 }
+
+// While a secret is being changed, the hooks that have the old one and those that have
+// the new one both work.
+func TestTwoSecrets(t *testing.T) {
+	g := source.GitHub{Secret: "new", Previous: secret}
+	for signedWith, good := range map[string]bool{"new": true, secret: true, "older": false, "": false} {
+		header := http.Header{"X-Github-Event": {"push"}, "X-Hub-Signature-256": {examples.Signature(signedWith, []byte(`{}`))}}
+		if _, err := g.Accept("github", header, []byte(`{}`), at); (err == nil) != good {
+			t.Errorf("signed with %q: %v", signedWith, err)
+		}
+	}
+	header := http.Header{"X-Github-Event": {"push"}, "X-Hub-Signature-256": {examples.Signature("", []byte(`{}`))}}
+	if _, err := (source.GitHub{Secret: "new"}).Accept("github", header, []byte(`{}`), at); err == nil {
+		t.Error("without a previous secret, an empty one is believed")
+	}
+}

@@ -4,10 +4,16 @@
 package source
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"hash"
 	"net/http"
+	"regexp"
+	"strconv"
 	"time"
 )
 
@@ -23,6 +29,71 @@ func clip(name string) string {
 		return ""
 	}
 	return name
+}
+
+// typeShape is what a type may look like: it stands in a frame's head, where nothing
+// else may get in.
+var typeShape = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,64}$`)
+
+// typeName empties what cannot be an event's type; the payload or a header still holds it.
+func typeName(kind string) string {
+	if !typeShape.MatchString(kind) {
+		return ""
+	}
+	return kind
+}
+
+// believed asks whether one of a source's secrets is right; the previous one is tried
+// if there is one.
+func believed(secret, previous string, right func(secret string) bool) bool {
+	return right(secret) || previous != "" && right(previous)
+}
+
+// sign is the HMAC of the parts, one behind the other.
+func sign(algorithm func() hash.Hash, key []byte, parts ...[]byte) []byte {
+	mac := hmac.New(algorithm, key)
+	for _, part := range parts {
+		mac.Write(part)
+	}
+	return mac.Sum(nil)
+}
+
+// samePassword compares in a time that tells neither content nor length.
+func samePassword(got, want string) bool {
+	a, b := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// minPassword is how long a secret has to be that senders send as it is: nothing else
+// stands between it and whoever guesses.
+const minPassword = 16
+
+// validatePasswords is for secrets that senders send as they are.
+func validatePasswords(secrets ...string) error {
+	for _, secret := range secrets {
+		if secret != "" && len(secret) < minPassword {
+			return fmt.Errorf("the secret has %d characters; one that is sent as it is needs %d at least, such as openssl rand -hex 32 prints", len(secret), minPassword)
+		}
+	}
+	return nil
+}
+
+// timeTolerance is how far a signed time may be from ours: requests that somebody has
+// recorded are refused once it has passed.
+const timeTolerance = 5 * time.Minute
+
+// checkTime reads a header of Unix seconds that the signature covers.
+func checkTime(header, seconds string, at time.Time) error {
+	unix, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%w: the header %s is missing or is no Unix time in seconds", ErrUnauthorized, header)
+	}
+	// Compared as numbers: the difference of two far times would not fit a Duration.
+	now, tolerance := at.Unix(), int64(timeTolerance/time.Second)
+	if unix < now-tolerance || unix > now+tolerance {
+		return fmt.Errorf("%w: the time in %s is more than %s from the relay's clock: the request is an old one, or one of the clocks is wrong", ErrUnauthorized, header, timeTolerance)
+	}
+	return nil
 }
 
 // hashDelivery stands in for a delivery id that the sender did not give: the same

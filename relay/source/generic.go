@@ -1,0 +1,144 @@
+package source
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"net/http"
+	"strings"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// Generic takes the webhooks of senders that sign the body, or send a secret along, in
+// a header of their own. A JSON payload of GitHub's shape, as Gitea and Forgejo send it
+// too, is described as GitHub's is; any other body is kept without.
+type Generic struct {
+	// Auth is how requests prove where they come from: "hmac" or "" for a signature
+	// over the body, "bearer" for the secret itself.
+	Auth string
+	// Secret is what the sender signs with, or sends. Without one every request is believed.
+	Secret string
+	// Previous is the secret before, which is believed as well while senders change over.
+	Previous string
+	// Header bears the signature or the secret. "bearer" has a default, Authorization.
+	Header string
+	// Prefix stands before it, such as "sha256=". For Authorization the default is "Bearer ".
+	Prefix string
+	// Encoding is the signature's: "hex" or "" for hexadecimal, "base64".
+	Encoding string
+	// Hash is the signature's: "sha256" or "", "sha512".
+	Hash string
+	// TypeHeader and DeliveryHeader bear the event's type and the delivery's id, if the
+	// sender tells them.
+	TypeHeader     string
+	DeliveryHeader string
+}
+
+// Validate reports settings that cannot work.
+func (g Generic) Validate() error {
+	switch g.Auth {
+	case "", "hmac":
+		if g.Header == "" && g.Secret != "" {
+			return errors.New("auth: hmac takes the header that bears the signature, such as header: X-Signature-256")
+		}
+		if g.Encoding != "" && g.Encoding != "hex" && g.Encoding != "base64" {
+			return fmt.Errorf("encoding: %q is neither hex nor base64", g.Encoding)
+		}
+		if g.Hash != "" && g.Hash != "sha256" && g.Hash != "sha512" {
+			return fmt.Errorf("hash: %q is neither sha256 nor sha512", g.Hash)
+		}
+	case "bearer":
+		if g.Encoding != "" || g.Hash != "" {
+			return errors.New("encoding and hash are for auth: hmac")
+		}
+		if err := validatePasswords(g.Secret, g.Previous); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("auth: %q is neither hmac nor bearer", g.Auth)
+	}
+	for _, told := range []string{g.TypeHeader, g.DeliveryHeader} {
+		if name := http.CanonicalHeaderKey(told); name == "Authorization" || name == "Cookie" ||
+			g.Auth == "bearer" && told != "" && name == http.CanonicalHeaderKey(g.Header) {
+			return fmt.Errorf("the header %s can hold a secret; it cannot bear the type or the delivery, which subscribers see", told)
+		}
+	}
+	return nil
+}
+
+// Accept verifies a request and describes it; its errors are as GitHub.Accept's.
+func (g Generic) Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error) {
+	if g.Secret != "" {
+		if err := g.verify(header, body); err != nil {
+			return event.Event{}, err
+		}
+	}
+	delivery := clip(header.Get(g.DeliveryHeader))
+	if delivery == "" {
+		delivery = hashDelivery(name, body, at)
+	}
+	e := event.Event{
+		Source: name, Delivery: delivery, Type: typeName(header.Get(g.TypeHeader)),
+		ReceivedAt: at.UTC().Truncate(time.Millisecond),
+		Headers:    keep(header, g.keeps),
+		Payload:    body,
+	}
+	describe(&e)
+	return e, nil
+}
+
+// keeps picks headers without a secret.
+func (g Generic) keeps(name string) bool {
+	told := []string{"Content-Type", "User-Agent", g.TypeHeader, g.DeliveryHeader}
+	if g.Auth != "bearer" {
+		told = append(told, g.Header)
+	}
+	for _, header := range told {
+		if name == http.CanonicalHeaderKey(header) {
+			return true
+		}
+	}
+	return false
+}
+
+func (g Generic) verify(header http.Header, body []byte) error {
+	if g.Auth == "bearer" {
+		name, prefix := g.Header, g.Prefix
+		if name == "" {
+			name = "Authorization"
+		}
+		if prefix == "" && http.CanonicalHeaderKey(name) == "Authorization" {
+			prefix = "Bearer "
+		}
+		return verifyPassword(header, name, prefix, g.Secret, g.Previous)
+	}
+	text, found := strings.CutPrefix(header.Get(g.Header), g.Prefix)
+	decode := hex.DecodeString
+	if g.Encoding == "base64" {
+		decode = base64.StdEncoding.DecodeString
+	}
+	digest, err := decode(text)
+	if !found || err != nil || len(digest) == 0 {
+		return fmt.Errorf("%w: the header %s is missing or is no signature as the relay is configured to expect", ErrUnauthorized, g.Header)
+	}
+	if !believed(g.Secret, g.Previous, func(secret string) bool {
+		return hmac.Equal(digest, sign(g.algorithm(), []byte(secret), body))
+	}) {
+		return fmt.Errorf("%w: the signature in %s does not match the body; the sender's secret and the relay's have to be the same", ErrUnauthorized, g.Header)
+	}
+	return nil
+}
+
+func (g Generic) algorithm() func() hash.Hash {
+	if g.Hash == "sha512" {
+		return sha512.New
+	}
+	return sha256.New
+}

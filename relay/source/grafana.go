@@ -1,0 +1,155 @@
+package source
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// Grafana takes the webhooks of Grafana Alerting's contact points
+// (https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/).
+// Its events have the type "alert" and the action "firing" or "resolved". They are
+// about a repository if all alerts in them share a label "repository" such as acme/app.
+type Grafana struct {
+	// Auth is how requests prove where they come from: "hmac" or "" for the contact
+	// point's HMAC signature, "basic" for its user and password, "bearer" for its
+	// authorization header.
+	Auth string
+	// Secret is the HMAC secret, the password or the credentials. Without one every
+	// request is believed.
+	Secret string
+	// Previous is the secret before, which is believed as well while senders change over.
+	Previous string
+	// User is the user's name for "basic".
+	User string
+	// Header bears the HMAC signature; "" means X-Grafana-Alerting-Signature.
+	Header string
+	// TimestampHeader bears the time that is signed along with the body, if the contact
+	// point sends it. Requests older than 5 minutes are refused then.
+	TimestampHeader string
+}
+
+// Validate reports settings that cannot work.
+func (g Grafana) Validate() error {
+	switch g.Auth {
+	case "", "hmac":
+		if g.User != "" {
+			return errors.New(`user is for auth: basic`)
+		}
+		return nil
+	case "basic":
+		if g.User == "" {
+			return errors.New("auth: basic takes a user")
+		}
+	case "bearer":
+		if g.User != "" {
+			return errors.New("user is for auth: basic")
+		}
+	default:
+		return fmt.Errorf("auth: %q is none of hmac, basic and bearer", g.Auth)
+	}
+	if g.Header != "" || g.TimestampHeader != "" {
+		return errors.New("header and timestamp_header are for auth: hmac")
+	}
+	return validatePasswords(g.Secret, g.Previous)
+}
+
+// Accept verifies a request and describes it; its errors are as GitHub.Accept's.
+func (g Grafana) Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error) {
+	if g.Secret != "" {
+		if err := g.verify(header, body, at); err != nil {
+			return event.Event{}, err
+		}
+	}
+	var alert struct {
+		Status       string `json:"status"`
+		CommonLabels struct {
+			Repository string `json:"repository"`
+		} `json:"commonLabels"`
+	}
+	if err := json.Unmarshal(body, &alert); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+		return event.Event{}, errors.New("the body is not JSON")
+	}
+	return event.Event{
+		Source: name, Delivery: hashDelivery(name, body, at), Type: "alert",
+		Action: clip(alert.Status), Repo: repoName(alert.CommonLabels.Repository),
+		ReceivedAt: at.UTC().Truncate(time.Millisecond),
+		Headers: keep(header, func(name string) bool {
+			return name == "Content-Type" || name == "User-Agent" || name == http.CanonicalHeaderKey(g.signatureHeader()) ||
+				g.TimestampHeader != "" && name == http.CanonicalHeaderKey(g.TimestampHeader)
+		}),
+		Payload: body,
+	}, nil
+}
+
+var repoShape = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)
+
+// repoName empties what people put into a label that is no owner/name.
+func repoName(label string) string {
+	if !repoShape.MatchString(label) {
+		return ""
+	}
+	return label
+}
+
+func (g Grafana) signatureHeader() string {
+	if g.Header == "" {
+		return "X-Grafana-Alerting-Signature"
+	}
+	return g.Header
+}
+
+func (g Grafana) verify(header http.Header, body []byte, at time.Time) error {
+	switch g.Auth {
+	case "basic":
+		// http.Request knows how to read the header.
+		user, password, _ := (&http.Request{Header: header}).BasicAuth()
+		right := samePassword(user, g.User)
+		if !believed(g.Secret, g.Previous, func(secret string) bool { return samePassword(password, secret) }) || !right {
+			return fmt.Errorf("%w: the user or the password is not the one the relay knows", ErrUnauthorized)
+		}
+		return nil
+	case "bearer":
+		return verifyPassword(header, "Authorization", "Bearer ", g.Secret, g.Previous)
+	}
+	digest, err := hex.DecodeString(header.Get(g.signatureHeader()))
+	if err != nil || len(digest) == 0 {
+		return fmt.Errorf("%w: the header %s is missing or is no hexadecimal number; switch on the contact point's HMAC signature", ErrUnauthorized, g.signatureHeader())
+	}
+	signed := [][]byte{body}
+	if g.TimestampHeader != "" {
+		seconds := header.Get(g.TimestampHeader)
+		if err := checkTime(g.TimestampHeader, seconds, at); err != nil {
+			return err
+		}
+		signed = [][]byte{[]byte(seconds + ":"), body}
+	}
+	if !believed(g.Secret, g.Previous, func(secret string) bool {
+		return hmac.Equal(digest, sign(sha256.New, []byte(secret), signed...))
+	}) {
+		return fmt.Errorf("%w: the signature does not match the body; the contact point's secret and timestamp header have to be the relay's", ErrUnauthorized)
+	}
+	return nil
+}
+
+// verifyPassword is for a secret that stands in a header as it is, behind a prefix
+// whose case does not matter.
+func verifyPassword(header http.Header, name, prefix, secret, previous string) error {
+	value := header.Get(name)
+	if len(value) < len(prefix) || !strings.EqualFold(value[:len(prefix)], prefix) {
+		return fmt.Errorf("%w: the header %s is missing or does not begin with %q", ErrUnauthorized, name, prefix)
+	}
+	if !believed(secret, previous, func(secret string) bool { return samePassword(value[len(prefix):], secret) }) {
+		return fmt.Errorf("%w: the secret in the header %s is not the one the relay knows", ErrUnauthorized, name)
+	}
+	return nil
+}

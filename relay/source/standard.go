@@ -1,0 +1,105 @@
+package source
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// Standard takes webhooks that keep to Standard Webhooks
+// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md),
+// with symmetric signatures, version v1. An event's type is the payload's "type".
+type Standard struct {
+	// Secret is the key in base64, usually behind "whsec_". Without one every request
+	// is believed.
+	Secret string
+	// Previous is the secret before, which is believed as well while senders change over.
+	Previous string
+}
+
+// Validate reports settings that cannot work.
+func (s Standard) Validate() error {
+	for _, secret := range []string{s.Secret, s.Previous} {
+		if secret != "" && len(standardKey(secret)) == 0 {
+			return errors.New("the secret is none of Standard Webhooks': whsec_ and a key in base64")
+		}
+	}
+	return nil
+}
+
+// standardKey is the key within a secret; nil when it cannot be read.
+func standardKey(secret string) []byte {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil {
+		return nil
+	}
+	return key
+}
+
+// Accept verifies a request and describes it; its errors are as GitHub.Accept's.
+func (s Standard) Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error) {
+	if s.Secret != "" {
+		if err := s.verify(header, body, at); err != nil {
+			return event.Event{}, err
+		}
+	}
+	var payload struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(body, &payload); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+		return event.Event{}, errors.New("the body is not JSON")
+	}
+	delivery := clip(header.Get("Webhook-Id"))
+	if delivery == "" {
+		delivery = hashDelivery(name, body, at)
+	}
+	return event.Event{
+		Source: name, Delivery: delivery, Type: typeName(payload.Type),
+		ReceivedAt: at.UTC().Truncate(time.Millisecond),
+		Headers: keep(header, func(name string) bool {
+			return name == "Content-Type" || name == "User-Agent" || strings.HasPrefix(name, "Webhook-")
+		}),
+		Payload: body,
+	}, nil
+}
+
+// verify checks the signature over id, time and body. There can be several, for keys
+// that are being changed and for other versions.
+func (s Standard) verify(header http.Header, body []byte, at time.Time) error {
+	id, seconds := header.Get("Webhook-Id"), header.Get("Webhook-Timestamp")
+	if id == "" {
+		return fmt.Errorf("%w: the header webhook-id is missing", ErrUnauthorized)
+	}
+	if err := checkTime("webhook-timestamp", seconds, at); err != nil {
+		return err
+	}
+	var digests [][]byte
+	for signature := range strings.FieldsSeq(header.Get("Webhook-Signature")) {
+		text, found := strings.CutPrefix(signature, "v1,")
+		if digest, err := base64.StdEncoding.DecodeString(text); found && err == nil {
+			digests = append(digests, digest)
+		}
+	}
+	if len(digests) == 0 {
+		return fmt.Errorf(`%w: the header webhook-signature has no "v1," with a signature in base64`, ErrUnauthorized)
+	}
+	if !believed(s.Secret, s.Previous, func(secret string) bool {
+		want := sign(sha256.New, standardKey(secret), []byte(id+"."+seconds+"."), body)
+		right := false
+		for _, digest := range digests {
+			right = hmac.Equal(digest, want) || right
+		}
+		return right
+	}) {
+		return fmt.Errorf("%w: no signature matches the body; the sender's secret and the relay's have to be the same", ErrUnauthorized)
+	}
+	return nil
+}
