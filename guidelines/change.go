@@ -1,0 +1,73 @@
+package guidelines
+
+import (
+	"bytes"
+	"iter"
+	"strconv"
+)
+
+// Change is what a scope is decided on: the diff under review and what people
+// said about it. All of it may come from strangers.
+type Change struct {
+	Files []File
+	Title string // of the pull request, or of its only commit
+	Body  string
+	// Branch is the name of the head branch, without refs/heads/.
+	Branch string
+	// Labels are those of the pull request and of the issues it closes.
+	Labels []string
+	// Commits are the messages of the change's own commits.
+	Commits []string
+	// Round is the number of this review of the change, 1 being the first.
+	Round int
+}
+
+// File is one changed file. Its paths are slash-separated and relative to the
+// repository's root.
+type File struct {
+	Path    string
+	OldPath string // where it was, if that differs from Path
+	// Patch is the unified diff as git prints it, headers included; empty for a
+	// binary file.
+	Patch []byte
+	// Truncated says that Patch goes on, so that a predicate over changed lines
+	// cannot tell what is not in them.
+	Truncated bool
+}
+
+// paths are the names a scope is matched against.
+func (f File) paths() []string {
+	if f.OldPath == "" || f.OldPath == f.Path {
+		return []string{f.Path}
+	}
+	return []string{f.Path, f.OldPath}
+}
+
+// changedLines are the added and the deleted lines of the patch, without their
+// sign. What stands before the first hunk is a header and no line of the file.
+func (f File) changedLines() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		inHunk := false
+		for line := range bytes.SplitSeq(f.Patch, []byte("\n")) {
+			switch {
+			case bytes.HasPrefix(line, []byte("@@ ")):
+				inHunk = true
+			case bytes.HasPrefix(line, []byte("diff --git ")):
+				inHunk = false
+			case inHunk && len(line) > 0 && (line[0] == '+' || line[0] == '-'):
+				if !yield(line[1:]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// spell writes a path on one line: as it is, or quoted when it holds anything
+// that a reader or a terminal could take for more than a path.
+func spell(path string) string {
+	if quoted := strconv.Quote(path); quoted != `"`+path+`"` {
+		return quoted
+	}
+	return path
+}
