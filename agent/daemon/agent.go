@@ -57,8 +57,8 @@ type Step struct {
 	// Findings counts the findings of a finished review.
 	Findings int
 	CostUSD  float64
-	// EngineStarted is when the model's process started.
-	EngineStarted time.Time
+	// EngineStarted is when the model's process started, Ended when all was done.
+	EngineStarted, Ended time.Time
 }
 
 // Look reads a pull request and decides what it needs of this agent.
@@ -114,7 +114,8 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 		return step, nil
 	}
 	if a.Journal == nil {
-		return step, act(ctx, &step)
+		err := act(ctx, &step)
+		return step, err
 	}
 	// The intent is durable before anything happens that others can see. After a
 	// crash GitHub tells whether it happened.
@@ -123,6 +124,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 		return step, fmt.Errorf("write down what is about to be done: %w", err)
 	}
 	err = act(ctx, &step)
+	step.Ended = time.Now()
 	outcome := journal.Outcome{OK: err == nil, Counts: counts(err)}
 	if err != nil {
 		outcome.Detail = err.Error()

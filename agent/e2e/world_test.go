@@ -107,6 +107,8 @@ type machine struct {
 	faults int
 	steps  []daemon.Step
 	errs   []error
+	// hinted, if set, hears of every hint before the daemon does.
+	hinted func(daemon.Hint)
 }
 
 // newWorld starts a simulator and a relay. The agents are configured and not
@@ -120,8 +122,12 @@ func newWorld(t testing.TB, script map[string]any) *world {
 
 	front := httptest.NewUnstartedServer(nil)
 	w.simURL = "http://" + front.Listener.Addr().String()
+	ci := w.ci
+	if _, measuring := t.(*testing.B); measuring {
+		ci = nil // checking out every head would be measured too
+	}
 	sim, err := githubsim.New(githubsim.Config{
-		Dir: t.TempDir(), URL: w.simURL, CI: w.ci,
+		Dir: t.TempDir(), URL: w.simURL, CI: ci,
 		Users: []githubsim.User{
 			{Login: admin, Token: token(admin), Admin: true}, {Login: author, Token: token(author)},
 			{Login: reviewer, Token: token(reviewer)}, {Login: person, Token: token(person)},
@@ -258,6 +264,9 @@ func (m *machine) launch() error {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.steps, m.errs = append(m.steps, s), append(m.errs, err)
+	}
+	if m.hinted != nil {
+		d.Follow = overheard{d.Follow, m.hinted}
 	}
 	m.stopped = make(chan error, 1)
 	go func() { m.stopped <- errors.Join(d.Run(ctx), closeAgent()) }()
