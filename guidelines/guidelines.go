@@ -15,9 +15,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 )
 
 // Set is a set of guideline documents in reading order: the index, severity,
@@ -27,7 +25,7 @@ type Set struct {
 	Documents []Document
 }
 
-// Document is one parsed guideline document.
+// Document is one guideline document, made by Parse.
 type Document struct {
 	// Name is the file's name without ".md", and the first half of its rows' ids.
 	Name string
@@ -39,30 +37,55 @@ type Document struct {
 	// Text is the whole Markdown with LF line ends, no byte order mark, and
 	// one line feed at its end.
 	Text string
-	// Rows are the rules, in the order written.
+	// Rows are the rules, in the order written. In a Set some of them may have
+	// been replaced or switched off by a later document.
 	Rows []Row
+	// Amendments are the rows here that replace rows of other documents or switch
+	// them off.
+	Amendments []Row
+
+	passages []passage
 }
+
+// passage is a piece of a document: prose, an example, or the place of a table
+// of rules.
+type passage struct {
+	text     string // of prose and examples, without blank lines around it
+	example  string // the id of the row that it illustrates, if any
+	table    bool
+	from, to int // the rows of the table, as indices of Document.Rows
+}
+
+// Off is the severity of a row that switches off, or is switched off.
+const Off = "off"
 
 // Row is one rule.
 type Row struct {
 	// ID is what a finding cites: the document's name, a slash and the row's
 	// own mark, such as "security/S3". It never changes its meaning.
 	ID string
-	// Document is the name of the document that holds the row.
+	// Document is the name of the document that the row belongs to.
 	Document string
-	// Severity is critical, major, minor or nit.
+	// Severity is critical, major, minor, nit or Off.
 	Severity string
-	// Scope says which changes the row is about, in the grammar of README.md.
-	Scope string
-	// Criterion is the sentence that the change has to satisfy.
+	// Scope decides which changes the row is about.
+	Scope Scope
+	// Criterion is the sentence that the change has to satisfy; of a row that is
+	// off, why.
 	Criterion string
+	// Source is the name of the document that the row is written in: another than
+	// Document when it was amended.
+	Source string
+	// Line is its 1-based line there.
+	Line int
 }
 
-// Row returns the rule with the given id, such as "security/S3".
+// Row returns the rule with the given id, such as "security/S3", unless it is
+// switched off.
 func (s Set) Row(id string) (Row, bool) {
 	for _, doc := range s.Documents {
 		for _, row := range doc.Rows {
-			if row.ID == id {
+			if row.ID == id && row.Severity != Off {
 				return row, true
 			}
 		}
@@ -71,36 +94,38 @@ func (s Set) Row(id string) (Row, bool) {
 }
 
 // Version identifies the set's content: 12 hexadecimal digits, the same on
-// every platform, and different as soon as a document's name or text differs.
+// every platform, and different as soon as a document's name or text, or what
+// amends it, differs.
 func (s Set) Version() string {
 	hash := sha256.New()
+	write := func(parts ...string) {
+		for _, part := range parts {
+			// The length keeps the end of one part from passing as the start of the next.
+			fmt.Fprintf(hash, "%d\n%s", len(part), part)
+		}
+	}
 	for _, doc := range s.Documents {
-		// The lengths keep the end of one part from passing as the start of the next.
-		fmt.Fprintf(hash, "%d %d\n", len(doc.Name), len(doc.Text))
-		io.WriteString(hash, doc.Name)
-		io.WriteString(hash, doc.Text)
+		write(doc.Name, doc.Text)
+		for _, row := range doc.Rows {
+			if row.Source != doc.Name {
+				write(row.ID, row.Severity, row.Scope.String(), row.Criterion)
+			}
+		}
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:12]
 }
 
-// Render returns the documents one after the other, for the part of a prompt
-// that stays the same from review to review.
-func (s Set) Render() string {
-	texts := make([]string, len(s.Documents))
-	for i, doc := range s.Documents {
-		texts[i] = doc.Text
-	}
-	return strings.Join(texts, "\n")
-}
-
 // Overlay returns a new set in which docs replace the documents of the same
 // name and join the others at their place in the reading order. Of two docs
-// with one name the later wins. The receiver stays as it is.
+// with one name the later wins. Then their amendments replace single rows, in
+// reading order; one whose row is not there adds the row to its own document,
+// or, being off, does nothing. The receiver stays as it is.
 func (s Set) Overlay(docs ...Document) Set {
 	merged := slices.Clone(s.Documents)
+	laid := map[string]bool{}
 	for _, doc := range docs {
-		sameName := func(other Document) bool { return other.Name == doc.Name }
-		if i := slices.IndexFunc(merged, sameName); i >= 0 {
+		laid[doc.Name] = true
+		if i := slices.IndexFunc(merged, named(doc.Name)); i >= 0 {
 			merged[i] = doc
 		} else {
 			merged = append(merged, doc)
@@ -109,7 +134,35 @@ func (s Set) Overlay(docs ...Document) Set {
 	slices.SortStableFunc(merged, func(a, b Document) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Name, b.Name))
 	})
+	for i := range merged {
+		if laid[merged[i].Name] {
+			amend(merged, i)
+		}
+	}
 	return Set{Documents: merged}
+}
+
+// amend applies what docs[by] says about the rows of the others.
+func amend(docs []Document, by int) {
+	for _, amendment := range docs[by].Amendments {
+		at, row := by, -1
+		if i := slices.IndexFunc(docs, named(amendment.Document)); i >= 0 {
+			if j := slices.IndexFunc(docs[i].Rows, func(r Row) bool { return r.ID == amendment.ID }); j >= 0 {
+				at, row = i, j
+			}
+		}
+		rows := slices.Clone(docs[at].Rows) // the set that is laid over keeps its own
+		if row >= 0 {
+			rows[row] = amendment
+		} else if amendment.Severity != Off {
+			rows = append(rows, amendment)
+		}
+		docs[at].Rows = rows
+	}
+}
+
+func named(name string) func(Document) bool {
+	return func(doc Document) bool { return doc.Name == name }
 }
 
 // dimensions are the nine a review walks, in that order.

@@ -1,7 +1,6 @@
 package guidelines
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -26,12 +25,33 @@ var (
 	tableHeader = []string{"ID", "Severity", "Scope", "Criterion"}
 	severities  = []string{"critical", "major", "minor", "nit"}
 
+	// idPattern is a rule's id wherever it stands.
+	idPattern        = regexp.MustCompile(`^([a-z0-9][a-z0-9-]{0,63})/[A-Za-z][A-Za-z0-9-]{0,31}$`)
 	namePattern      = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
-	markPattern      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,31}$`)
 	delimiterPattern = regexp.MustCompile(`^:?-+:?$`)
 	titlePattern     = regexp.MustCompile(`^# +(?:\[([^\]]*)\] *)?(.*)$`)
 	fencePattern     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
+	examplePattern   = regexp.MustCompile("^(?:Bad|Good|Example) \\(`([^`]+)`\\)")
 )
+
+// Problem is one thing that is wrong with a document.
+type Problem struct {
+	Document string // its name
+	Line     int    // 1-based
+	Text     string // a sentence: what is wrong and, where it is not plain, what to write
+}
+
+// Problems are what is wrong with one or more documents.
+type Problems []Problem
+
+// Error names each problem's document and line, one problem to a line.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = fmt.Sprintf("guideline document %q: line %d: %s", problem.Document, problem.Line, problem.Text)
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Parse reads one guideline document: at most 256 KiB of UTF-8 Markdown with at
 // most 500 rules. Name is its file name without ".md": lower-case letters,
@@ -45,31 +65,24 @@ var (
 // inside a code span is text even when it is not escaped, and a row with a
 // missing or an extra cell is an error, since either would lose part of a rule.
 //
-// An error names the document and the lines that are wrong, the first 20 of them.
+// A row whose id belongs to another document amends that one's row: it replaces
+// it or, with the severity off, switches it off.
+//
+// An error is a Problems: what is wrong and in which lines, the first 20 of them.
 func Parse(name, markdown string) (Document, error) {
-	fail := func(err error) (Document, error) {
-		return Document{}, fmt.Errorf("guideline document %q: %w", name, err)
-	}
+	p := parser{doc: Document{Name: name, Text: normalise(markdown)}, ids: map[string]int{}}
 	switch {
 	case !namePattern.MatchString(name):
-		return fail(errors.New("a name is 1 to 64 lower-case letters, digits and hyphens"))
+		p.errorf(1, "the name %q is wrong: a name is 1 to 64 lower-case letters, digits and hyphens", name)
 	case len(markdown) > maxDocumentBytes:
-		return fail(fmt.Errorf("it has %d bytes, and at most %d are read: split it", len(markdown), maxDocumentBytes))
+		p.errorf(1, "it has %d bytes, and at most %d are read: split it", len(markdown), maxDocumentBytes)
 	case !utf8.ValidString(markdown):
-		return fail(errors.New("it is not UTF-8 text"))
+		p.errorf(1, "it is not UTF-8 text")
+	default:
+		p.read()
 	}
-	p := parser{doc: Document{Name: name, Text: normalise(markdown)}, ids: map[string]int{}}
-	for i, line := range strings.Split(p.doc.Text, "\n") {
-		p.line(i+1, line)
-	}
-	if p.closing != "" {
-		p.errorf(p.opened, "nothing closes what begins here, and so no rule below it counts: add %s", p.closing)
-	}
-	if p.doc.Title == "" {
-		p.errorf(1, `no title: start with "# Title" or "# [Dimension] Title"`)
-	}
-	if err := errors.Join(p.errs...); err != nil {
-		return fail(err)
+	if len(p.problems) > 0 {
+		return Document{}, p.problems
 	}
 	return p.doc, nil
 }
@@ -90,7 +103,9 @@ type parser struct {
 	table   tableState
 	closing string // what ends the code fence or HTML comment around this line, if any
 	opened  int    // the line that began it
-	errs    []error
+	// passage gathers the lines of prose since the latest table or example began.
+	passage  passage
+	problems Problems
 }
 
 type tableState int
@@ -102,21 +117,51 @@ const (
 )
 
 func (p *parser) errorf(line int, format string, args ...any) {
-	if len(p.errs) == maxDocumentErrors {
-		return
+	if len(p.problems) < maxDocumentErrors {
+		p.problems = append(p.problems, Problem{Document: p.doc.Name, Line: line, Text: fmt.Sprintf(format, args...)})
 	}
-	p.errs = append(p.errs, fmt.Errorf("line %d: "+format, append([]any{line}, args...)...))
 }
+
+func (p *parser) read() {
+	for i, line := range strings.Split(p.doc.Text, "\n") {
+		p.line(i+1, line)
+	}
+	p.cut(passage{})
+	if p.closing != "" {
+		p.errorf(p.opened, "nothing closes what begins here, and so no rule below it counts: add %s", p.closing)
+	}
+	if p.doc.Title == "" {
+		p.errorf(1, `no title: start with "# Title" or "# [Dimension] Title"`)
+	}
+}
+
+// cut ends the present passage and begins the next.
+func (p *parser) cut(next passage) {
+	if text := strings.TrimSpace(p.passage.text); text != "" || p.passage.table {
+		p.passage.text = text
+		p.doc.passages = append(p.doc.passages, p.passage)
+	}
+	p.passage = next
+}
+
+// prose takes a line of the present passage.
+func (p *parser) prose(line string) { p.passage.text += line + "\n" }
 
 func (p *parser) line(number int, line string) {
 	if p.table == outside && p.enclosed(number, line) {
+		p.prose(line)
 		return
 	}
 	if strings.TrimSpace(line) == "" {
 		if p.table == delimiter {
 			p.errorf(number, "the table's header needs a line of dashes below it")
 		}
+		if p.table != outside {
+			p.passage.to = len(p.doc.Rows)
+			p.cut(passage{})
+		}
 		p.table = outside
+		p.prose(line)
 		return
 	}
 	switch p.table {
@@ -166,11 +211,21 @@ func (p *parser) text(number int, line string) {
 		if p.doc.Dimension != "" && !slices.Contains(dimensions, p.doc.Dimension) {
 			p.errorf(number, "[%s] is no dimension; they are %s", p.doc.Dimension, strings.Join(dimensions, ", "))
 		}
+		p.prose(line)
 		return
 	}
 	if slices.EqualFunc(splitCells(line), tableHeader, strings.EqualFold) {
 		p.table = delimiter
+		p.cut(passage{table: true, from: len(p.doc.Rows)})
+		return
 	}
+	switch example := examplePattern.FindStringSubmatch(line); {
+	case example != nil:
+		p.cut(passage{example: example[1]})
+	case strings.HasPrefix(line, "#"):
+		p.cut(passage{})
+	}
+	p.prose(line)
 }
 
 func (p *parser) row(number int, cells []string) {
@@ -179,31 +234,49 @@ func (p *parser) row(number int, cells []string) {
 			len(tableHeader), strings.Join(tableHeader, ", "), len(cells))
 		return
 	}
-	if len(p.doc.Rows) == maxDocumentRows {
+	if len(p.ids) == maxDocumentRows {
 		p.errorf(number, "more than %d rules: split the document", maxDocumentRows)
 		return
 	}
 	row := Row{
-		ID:        undecorated(cells[0]),
-		Document:  p.doc.Name,
-		Severity:  undecorated(cells[1]),
-		Scope:     undecorated(cells[2]),
-		Criterion: cells[3],
+		ID: undecorated(cells[0]), Severity: undecorated(cells[1]), Criterion: cells[3],
+		Source: p.doc.Name, Line: number,
 	}
-	mark, ok := strings.CutPrefix(row.ID, p.doc.Name+"/")
+	id := idPattern.FindStringSubmatch(row.ID)
+	var err error
 	switch first := p.ids[row.ID]; {
-	case !ok || !markPattern.MatchString(mark):
+	case id == nil:
 		p.errorf(number, "the id %q is not of the form %s/X1", row.ID, p.doc.Name)
+		return
 	case first != 0:
 		p.errorf(number, "the id %s is taken by line %d", row.ID, first)
-	case !slices.Contains(severities, row.Severity):
-		p.errorf(number, "the severity of %s is %q, not one of %s", row.ID, row.Severity, strings.Join(severities, ", "))
-	case row.Scope == "":
-		p.errorf(number, "%s has no scope: write all for every change", row.ID)
+		return
 	case row.Criterion == "":
 		p.errorf(number, "%s has no criterion", row.ID)
+		return
+	}
+	p.ids[row.ID] = number
+	if row.Scope, err = Compile(undecorated(cells[2])); err != nil {
+		p.errorf(number, "the scope of %s: %v", row.ID, err)
+	}
+	row.Document = id[1]
+	p.enter(row)
+}
+
+// enter puts a row where it belongs: among the document's own, or among those
+// that amend another's.
+func (p *parser) enter(row Row) {
+	amends := row.Document != p.doc.Name
+	switch {
+	case row.Severity == Off && !amends:
+		p.errorf(row.Line, "%s is a row of this very document: delete it instead of switching it off", row.ID)
+	case row.Severity == Off && row.Scope.text != "all" && row.Scope.text != "":
+		p.errorf(row.Line, "%s is switched off as a whole, so its scope is all: to narrow a rule, repeat it with a narrower scope", row.ID)
+	case row.Severity != Off && !slices.Contains(severities, row.Severity):
+		p.errorf(row.Line, "the severity of %s is %q, not one of %s", row.ID, row.Severity, strings.Join(severities, ", "))
+	case amends:
+		p.doc.Amendments = append(p.doc.Amendments, row)
 	default:
-		p.ids[row.ID] = number
 		p.doc.Rows = append(p.doc.Rows, row)
 	}
 }

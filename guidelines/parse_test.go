@@ -22,11 +22,27 @@ func TestParseReadsTheTable(t *testing.T) {
 		Text:      head + "| security/S1 | critical | code !tests | Values are bound. |\n",
 		Rows: []Row{{
 			ID: "security/S1", Document: "security", Severity: "critical",
-			Scope: "code !tests", Criterion: "Values are bound.",
+			Scope: compiled(t, "code !tests"), Criterion: "Values are bound.", Source: "security", Line: 5,
 		}},
+		passages: []passage{{text: "# [Security] Ways in"}, {table: true, to: 1}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestParseKeepsAmendmentsApart(t *testing.T) {
+	const rows = "| security/S1 | minor | code | Own. |\n| test/T1 | nit | tests | Replaced. |\n| doc/D12 | off | all | Our editor does it. |\n"
+	doc, err := Parse("security", head+rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Row{
+		{ID: "test/T1", Document: "test", Severity: "nit", Scope: compiled(t, "tests"), Criterion: "Replaced.", Source: "security", Line: 6},
+		{ID: "doc/D12", Document: "doc", Severity: Off, Scope: compiled(t, "all"), Criterion: "Our editor does it.", Source: "security", Line: 7},
+	}
+	if !reflect.DeepEqual(doc.Amendments, want) || len(doc.Rows) != 1 {
+		t.Errorf("got %+v\nand rows %+v", doc.Amendments, doc.Rows)
 	}
 }
 
@@ -96,9 +112,12 @@ func TestParseErrorsNameTheDocumentAndTheLine(t *testing.T) {
 	tests := map[string]struct{ markdown, want string }{
 		"severity unknown":      {head + "| security/S1 | blocker | all | x |", `line 5: the severity of security/S1 is "blocker", not one of critical, major, minor, nit`},
 		"severity missing":      {head + "| security/S1 | | all | x |", `line 5: the severity of security/S1 is ""`},
-		"scope missing":         {head + "| security/S1 | minor | | x |", "line 5: security/S1 has no scope"},
+		"scope missing":         {head + "| security/S1 | minor | | x |", "line 5: the scope of security/S1: the scope is empty: write all for every change"},
 		"criterion missing":     {head + "| security/S1 | minor | all | |", "line 5: security/S1 has no criterion"},
-		"id of another":         {head + "| test/S1 | minor | all | x |", `line 5: the id "test/S1" is not of the form security/X1`},
+		"id of no form":         {head + "| S1 | minor | all | x |", `line 5: the id "S1" is not of the form security/X1`},
+		"scope undecidable":     {head + "| security/S1 | minor | cod | x |", `line 5: the scope of security/S1: "cod" cannot be decided: it is none of all, bug-fix, ci, code,`},
+		"own row switched off":  {head + "| security/S1 | off | all | x |", "line 5: security/S1 is a row of this very document: delete it"},
+		"switched off in part":  {head + "| test/T1 | off | tests | x |", "line 5: test/T1 is switched off as a whole, so its scope is all"},
 		"id without mark":       {head + "| security/ | minor | all | x |", `line 5: the id "security/" is not`},
 		"id twice":              {head + "| security/S1 | minor | all | x |\n| security/S1 | major | all | y |", "line 6: the id security/S1 is taken by line 5"},
 		"cell missing":          {head + "| security/S1 | minor | all |", "line 5: a row has the 4 cells"},
@@ -188,9 +207,13 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("bad id: %+v", row)
 			}
 			ids[row.ID] = true
-			if row.Scope == "" || row.Criterion == "" {
+			if row.Scope.String() == "" || row.Criterion == "" {
 				t.Fatalf("empty cell: %+v", row)
 			}
+		}
+		rendered, err := Parse(name, doc.render(func(Row) bool { return true }))
+		if err != nil || len(rendered.Rows) != len(doc.Rows) {
+			t.Fatalf("rendered, it has %d rules instead of %d: %v", len(rendered.Rows), len(doc.Rows), err)
 		}
 		again, err := Parse(name, doc.Text)
 		if err != nil {

@@ -1,0 +1,126 @@
+package guidelines
+
+import "strings"
+
+// Applied is a rule that a change has to satisfy, and why.
+type Applied struct {
+	Row Row
+	// Why names the files, or what of the whole change, that meet the rule's scope.
+	Why string
+}
+
+// For returns the rules that apply to the change, in reading order.
+func (s Set) For(change Change) []Applied {
+	facts := look(change)
+	type decision struct {
+		applies bool
+		why     string
+	}
+	decided := map[string]decision{} // by scope: many rows share one
+	var applied []Applied
+	for _, doc := range s.Documents {
+		for _, row := range doc.Rows {
+			if row.Severity == Off {
+				continue
+			}
+			d, ok := decided[row.Scope.text]
+			if !ok {
+				d.applies, d.why = row.Scope.decide(facts)
+				decided[row.Scope.text] = d
+			}
+			if d.applies {
+				applied = append(applied, Applied{Row: row, Why: d.why})
+			}
+		}
+	}
+	return applied
+}
+
+// Render returns all documents with all their rules, for the part of a prompt
+// that stays the same from review to review.
+func (s Set) Render() string {
+	return s.render(func(row Row) bool { return row.Severity != Off })
+}
+
+// RenderFor returns the documents with only the rules that apply to the change,
+// and of the examples only those of such rules. Two changes that the same rules
+// are about get the same text, byte for byte, and what differs least from change
+// to change comes first, so that a provider's cache serves the next review too.
+func (s Set) RenderFor(change Change) string {
+	applies := map[string]bool{}
+	for _, a := range s.For(change) {
+		applies[a.Row.ID] = true
+	}
+	return s.render(func(row Row) bool { return applies[row.ID] })
+}
+
+func (s Set) render(shown func(Row) bool) string {
+	var texts []string
+	for _, doc := range s.Documents {
+		texts = append(texts, doc.render(shown))
+	}
+	return strings.Join(texts, "\n")
+}
+
+// render writes the document with the rows that are shown. One that has rules,
+// but none of them is shown, is its title and a sentence.
+func (d Document) render(shown func(Row) bool) string {
+	ids := map[string]bool{}
+	for _, row := range d.Rows {
+		if shown(row) {
+			ids[row.ID] = true
+		}
+	}
+	if len(ids) == 0 && len(d.Rows) > 0 {
+		title := d.Title
+		if d.Dimension != "" {
+			title = "[" + d.Dimension + "] " + title
+		}
+		return "# " + title + "\n\nNo rule of this document applies to this change.\n"
+	}
+	var parts []string
+	shownUpTo := 0
+	for _, p := range d.passages {
+		switch {
+		case p.table:
+			parts = append(parts, table(d.Rows[p.from:p.to], ids))
+			shownUpTo = p.to
+		case p.example == "" || ids[p.example]:
+			parts = append(parts, p.text)
+		}
+	}
+	// Rows that amend what is not there stand in no table of the document.
+	parts = append(parts, table(d.Rows[shownUpTo:], ids))
+	var text strings.Builder
+	for _, part := range parts {
+		if part != "" {
+			text.WriteString(part + "\n\n")
+		}
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// table writes the rows with the given ids as a table of rules, or nothing when
+// there are none.
+func table(rows []Row, ids map[string]bool) string {
+	var lines []string
+	for _, row := range rows {
+		if ids[row.ID] {
+			cells := []string{row.ID, row.Severity, scopeCell(row.Scope), strings.ReplaceAll(row.Criterion, "|", `\|`)}
+			lines = append(lines, "| "+strings.Join(cells, " | ")+" |")
+		}
+	}
+	if lines == nil {
+		return ""
+	}
+	head := []string{"| " + strings.Join(tableHeader, " | ") + " |", "| --- | --- | --- | --- |"}
+	return strings.Join(append(head, lines...), "\n")
+}
+
+// scopeCell keeps Markdown from reading `**/*.go` as emphasis.
+func scopeCell(scope Scope) string {
+	if strings.Contains(scope.text, "*") {
+		return "`" + scope.text + "`"
+	}
+	return scope.text
+}
