@@ -136,16 +136,13 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 		}
 		b.review, b.ledger = review.Body, record.Ledger
 		if b.remarks, err = a.Read.ReviewRemarks(ctx, pr.Ref, review.ID); err != nil {
-			return brief{}, fmt.Errorf("read the review's comments: %w", err)
+			return brief{}, err
 		}
 		break
 	}
-	failed, err := a.Read.FailedChecks(ctx, pr.Ref.Repo, pr.Head.SHA)
-	if err != nil {
-		return brief{}, fmt.Errorf("read the failed checks: %w", err)
-	}
-	b.failed = failed
-	return b, nil
+	var err error
+	b.failed, err = a.Read.FailedChecks(ctx, pr.Ref.Repo, pr.Head.SHA)
+	return b, err
 }
 
 func (a *Author) trusts(login string) bool {
