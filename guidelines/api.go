@@ -50,5 +50,5 @@ func publishes(name string, k kinds, file File) bool {
 		return true
 	}
 	declaration := declarations[path.Ext(name)]
-	return k&isCode != 0 && declaration != nil && !hiddenPath.MatchString(name) && mentions(file, declaration)
+	return k&isCode != 0 && declaration != nil && !hiddenPath.MatchString(name) && mentions(file, declaration.Match)
 }
