@@ -1,18 +1,17 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/goccy/go-yaml"
 
 	"touchstone/relay/server"
-	"touchstone/relay/source"
 )
 
 // maxConfigBytes is far above any configuration.
@@ -28,6 +27,12 @@ type Config struct {
 	Retention time.Duration `yaml:"retention"`
 	// AllowUnsigned names sources whose webhooks are believed without a secret.
 	AllowUnsigned []string `yaml:"allow_unsigned"`
+	// Sources are the endpoints below /webhooks/, by name. Without any there is
+	// "github", whose secret is in RELAY_GITHUB_SECRET.
+	Sources map[string]endpoint `yaml:"sources"`
+	// TLSCert and TLSKey are files in PEM; with them connections are encrypted.
+	TLSCert string `yaml:"tls_cert"`
+	TLSKey  string `yaml:"tls_key"`
 	// Recover names whose webhooks to look after, as recovery.ParseTarget reads them.
 	Recover []string `yaml:"recover"`
 	// PublicURL is where GitHub reaches this relay. It is only needed where the webhooks
@@ -67,19 +72,20 @@ func (c Config) validate() error {
 	if c.Retention < 0 {
 		return fmt.Errorf("retention is %s; write a time such as 720h, or 0 to keep everything", c.Retention)
 	}
-	for _, name := range c.AllowUnsigned {
-		if name != "github" {
-			return fmt.Errorf("allow-unsigned names %q, which is no source; the sources are: github", name)
-		}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return errors.New("tls-cert and tls-key belong together: give both, or neither")
 	}
-	return nil
+	return c.validateSources()
 }
 
-// sources builds the endpoints from what the configuration and the environment say.
-func (c Config) sources() (map[string]server.Source, error) {
-	secret := os.Getenv("RELAY_GITHUB_SECRET")
-	if secret == "" && !slices.Contains(c.AllowUnsigned, "github") {
-		return nil, errors.New("RELAY_GITHUB_SECRET is not set: set it to the secret in the webhook's settings on GitHub, or start with --allow-unsigned github to believe every request")
+// encryption is how connections are encrypted; nil when they are not.
+func (c Config) encryption() (*tls.Config, error) {
+	if c.TLSCert == "" {
+		return nil, nil
 	}
-	return map[string]server.Source{"github": source.GitHub{Secret: secret}}, nil
+	certificate, err := server.LoadCertificate(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, err
+	}
+	return certificate.Config(), nil
 }

@@ -32,14 +32,33 @@ func serveCommand() *cobra.Command {
   GET  /healthz          the process lives
   GET  /readyz           the store can be reached
 
-There are no access tokens, so the relay listens on loopback addresses only.
+While there are no access tokens (relay token create makes them), everybody on this
+machine may read, and the relay listens on loopback addresses only.
 The settings can stand in a file as well; flags win over it:
 
-  listen: 127.0.0.1:8080
+  listen: 0.0.0.0:8443
+  tls_cert: /etc/relay/cert.pem   # read again when they change
+  tls_key: /etc/relay/key.pem
   store: sqlite:relay.db
   retention: 720h
-  allow_unsigned: [github]
+  allow_unsigned: [ci]
   recover: [acme/app, acme]
+  sources:                        # each is an endpoint, /webhooks/<name>
+    github:
+      kind: github
+      secret_env: [RELAY_GITHUB_SECRET, OLD_SECRET]   # two while changing over
+    alerts:
+      kind: grafana               # auth: hmac (the default), basic with user, bearer
+      secret_file: /run/secrets/grafana
+    billing:
+      kind: standard              # Standard Webhooks
+      secret_env: BILLING_SECRET
+    ci:
+      kind: generic               # auth: hmac with header, prefix, encoding, hash; or bearer
+      header: X-Signature-256
+      prefix: sha256=
+      type_header: X-Event
+      secret_env: CI_SECRET
 
 With --recover the relay compares the deliveries that GitHub lists with its log, at its
 start and every ten minutes, and brings in what is missing; see relay recover --help.
@@ -61,6 +80,8 @@ of a GitHub App, RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`
 	cmd.Flags().StringVar(&flags.Store, "store", flags.Store, "where to keep the log: sqlite:PATH")
 	cmd.Flags().DurationVar(&flags.Retention, "retention", flags.Retention, "how long to keep events; 0 keeps them all")
 	cmd.Flags().StringSliceVar(&flags.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
+	cmd.Flags().StringVar(&flags.TLSCert, "tls-cert", "", "encrypt connections: the certificate with its chain, a PEM file")
+	cmd.Flags().StringVar(&flags.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
 	cmd.Flags().StringSliceVar(&flags.Recover, "recover", nil, "look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
 	cmd.Flags().StringVar(&flags.PublicURL, "public-url", "", "look only after webhooks that lead to this address, such as https://relay.example.com")
 	cmd.Flags().StringVar(&flags.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
@@ -90,6 +111,12 @@ func mergeConfig(cmd *cobra.Command, file string, flags Config) (Config, error) 
 	if given("allow-unsigned") {
 		config.AllowUnsigned = flags.AllowUnsigned
 	}
+	if given("tls-cert") {
+		config.TLSCert = flags.TLSCert
+	}
+	if given("tls-key") {
+		config.TLSKey = flags.TLSKey
+	}
 	if given("recover") {
 		config.Recover = flags.Recover
 	}
@@ -112,6 +139,10 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
+	encryption, err := config.encryption()
+	if err != nil {
+		return usageError{err}
+	}
 	var listen net.ListenConfig
 	listener, err := listen.Listen(ctx, "tcp", config.Listen)
 	if err != nil {
@@ -128,7 +159,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 		return err
 	}
 	relay, err := server.New(ctx, server.Config{
-		Listener: listener, Tokens: tokens, Store: store, Sources: sources, Retention: config.Retention,
+		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: config.Retention,
 		Recovery: missed,
 	})
 	if errors.Is(err, server.ErrUnprotected) {
@@ -139,7 +170,14 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	}
 	address := listener.Addr().String()
 	log := zerolog.Ctx(ctx)
-	log.Info().Str("address", "http://"+address).Str("store", config.Store).Stringer("retention", config.Retention).Msg("relay listening")
+	scheme := "http://"
+	if encryption != nil {
+		scheme = "https://"
+	}
+	log.Info().Str("address", scheme+address).Str("store", config.Store).Stringer("retention", config.Retention).Msg("relay listening")
+	if tcp, ok := listener.Addr().(*net.TCPAddr); encryption == nil && (!ok || !tcp.IP.IsLoopback()) {
+		log.Warn().Msg("connections are not encrypted: let only a proxy that ends TLS reach this address, or give --tls-cert and --tls-key")
+	}
 	if addressFile != "" {
 		if err := writeAtomically(addressFile, address+"\n"); err != nil {
 			return fmt.Errorf("write the address: %w", err)

@@ -22,23 +22,23 @@ import (
 type Generic struct {
 	// Auth is how requests prove where they come from: "hmac" or "" for a signature
 	// over the body, "bearer" for the secret itself.
-	Auth string
+	Auth string `yaml:"auth"`
 	// Secret is what the sender signs with, or sends. Without one every request is believed.
-	Secret string
+	Secret string `yaml:"-"`
 	// Previous is the secret before, which is believed as well while senders change over.
-	Previous string
+	Previous string `yaml:"-"`
 	// Header bears the signature or the secret. "bearer" has a default, Authorization.
-	Header string
+	Header string `yaml:"header"`
 	// Prefix stands before it, such as "sha256=". For Authorization the default is "Bearer ".
-	Prefix string
+	Prefix string `yaml:"prefix"`
 	// Encoding is the signature's: "hex" or "" for hexadecimal, "base64".
-	Encoding string
+	Encoding string `yaml:"encoding"`
 	// Hash is the signature's: "sha256" or "", "sha512".
-	Hash string
+	Hash string `yaml:"hash"`
 	// TypeHeader and DeliveryHeader bear the event's type and the delivery's id, if the
 	// sender tells them.
-	TypeHeader     string
-	DeliveryHeader string
+	TypeHeader     string `yaml:"type_header"`
+	DeliveryHeader string `yaml:"delivery_header"`
 }
 
 // Validate reports settings that cannot work.

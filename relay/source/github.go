@@ -20,9 +20,9 @@ import (
 // (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
 type GitHub struct {
 	// Secret is the webhook's secret. Without one every request is believed.
-	Secret string
+	Secret string `yaml:"-"`
 	// Previous is the secret before, which is believed as well while senders change over.
-	Previous string
+	Previous string `yaml:"-"`
 }
 
 // Accept verifies a request over its body's bytes and describes it. Its errors are
@@ -151,3 +151,6 @@ func describe(e *event.Event) bool {
 	}
 	return true
 }
+
+// Validate reports settings that cannot work; there are none.
+func (g GitHub) Validate() error { return nil }

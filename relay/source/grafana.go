@@ -23,19 +23,19 @@ type Grafana struct {
 	// Auth is how requests prove where they come from: "hmac" or "" for the contact
 	// point's HMAC signature, "basic" for its user and password, "bearer" for its
 	// authorization header.
-	Auth string
+	Auth string `yaml:"auth"`
 	// Secret is the HMAC secret, the password or the credentials. Without one every
 	// request is believed.
-	Secret string
+	Secret string `yaml:"-"`
 	// Previous is the secret before, which is believed as well while senders change over.
-	Previous string
+	Previous string `yaml:"-"`
 	// User is the user's name for "basic".
-	User string
+	User string `yaml:"user"`
 	// Header bears the HMAC signature; "" means X-Grafana-Alerting-Signature.
-	Header string
+	Header string `yaml:"header"`
 	// TimestampHeader bears the time that is signed along with the body, if the contact
 	// point sends it. Requests older than 5 minutes are refused then.
-	TimestampHeader string
+	TimestampHeader string `yaml:"timestamp_header"`
 }
 
 // Validate reports settings that cannot work.

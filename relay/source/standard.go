@@ -20,9 +20,9 @@ import (
 type Standard struct {
 	// Secret is the key in base64, usually behind "whsec_". Without one every request
 	// is believed.
-	Secret string
+	Secret string `yaml:"-"`
 	// Previous is the secret before, which is believed as well while senders change over.
-	Previous string
+	Previous string `yaml:"-"`
 }
 
 // Validate reports settings that cannot work.

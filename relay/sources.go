@@ -1,0 +1,213 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"touchstone/relay/server"
+	"touchstone/relay/source"
+)
+
+// maxSecretBytes is far above any secret.
+const maxSecretBytes = 64 << 10
+
+// sourceName is what an endpoint may be called: its name stands in URLs and frames.
+var sourceName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// endpoint is one entry below "sources" in relay.yaml: where its secrets are, and the
+// settings of its kind, whose keys are those of the type of that name in package source.
+type endpoint struct {
+	secrets secretPlaces
+	kind    func(secret, previous string) configured
+}
+
+// configured is a source that can say what is wrong with its settings.
+type configured interface {
+	server.Source
+	Validate() error
+}
+
+// secretPlaces are the keys that every kind has.
+type secretPlaces struct {
+	Kind       string `yaml:"kind"`
+	SecretEnv  texts  `yaml:"secret_env"`
+	SecretFile texts  `yaml:"secret_file"`
+}
+
+// texts is a list that may be written as its only element.
+type texts []string
+
+// UnmarshalYAML implements yaml.BytesUnmarshaler.
+func (t *texts) UnmarshalYAML(text []byte) error {
+	var list []string
+	if err := yaml.Unmarshal(text, &list); err == nil {
+		*t = list
+		return nil
+	}
+	var one string
+	if err := yaml.Unmarshal(text, &one); err != nil {
+		return err
+	}
+	*t = texts{one}
+	return nil
+}
+
+// UnmarshalYAML implements yaml.BytesUnmarshaler.
+func (e *endpoint) UnmarshalYAML(text []byte) error {
+	var head struct {
+		Kind string `yaml:"kind"`
+	}
+	if err := yaml.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	var err error
+	switch head.Kind {
+	case "github":
+		*e, err = settings(text, func(kind source.GitHub, secret, previous string) configured {
+			kind.Secret, kind.Previous = secret, previous
+			return kind
+		})
+	case "grafana":
+		*e, err = settings(text, func(kind source.Grafana, secret, previous string) configured {
+			kind.Secret, kind.Previous = secret, previous
+			return kind
+		})
+	case "standard":
+		*e, err = settings(text, func(kind source.Standard, secret, previous string) configured {
+			kind.Secret, kind.Previous = secret, previous
+			return kind
+		})
+	case "generic":
+		*e, err = settings(text, func(kind source.Generic, secret, previous string) configured {
+			kind.Secret, kind.Previous = secret, previous
+			return kind
+		})
+	default:
+		err = fmt.Errorf("the kind of a source is github, grafana, standard or generic, not %q", head.Kind)
+	}
+	return err
+}
+
+// settings reads a source of one kind strictly.
+func settings[Kind any](text []byte, with func(kind Kind, secret, previous string) configured) (endpoint, error) {
+	var all struct {
+		Places secretPlaces `yaml:",inline"`
+		Kind   Kind         `yaml:",inline"`
+	}
+	if err := yaml.UnmarshalWithOptions(text, &all, yaml.Strict()); err != nil {
+		return endpoint{}, err
+	}
+	return endpoint{
+		secrets: all.Places,
+		kind:    func(secret, previous string) configured { return with(all.Kind, secret, previous) },
+	}, nil
+}
+
+// githubEndpoint is the only source where the configuration names none.
+func githubEndpoint() endpoint {
+	return endpoint{
+		secrets: secretPlaces{SecretEnv: texts{"RELAY_GITHUB_SECRET"}},
+		kind: func(secret, previous string) configured {
+			return source.GitHub{Secret: secret, Previous: previous}
+		},
+	}
+}
+
+// build reads the secrets and makes the source.
+func (e endpoint) build(name string, unsigned bool) (server.Source, error) {
+	places := len(e.secrets.SecretEnv) + len(e.secrets.SecretFile)
+	if places > 2 {
+		return nil, fmt.Errorf("the source %s has %d secrets; two at most are believed, the new one first", name, places)
+	}
+	var secrets []string
+	for _, variable := range e.secrets.SecretEnv {
+		secret := os.Getenv(variable)
+		if secret == "" && !unsigned {
+			return nil, fmt.Errorf("%s is not set: set it to the secret of the source %s, which is in the webhook's settings at the sender, or start with --allow-unsigned %s to believe every request", variable, name, name)
+		}
+		secrets = append(secrets, secret)
+	}
+	for _, path := range e.secrets.SecretFile {
+		secret, err := readSecret(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the secret of the source %s: %w", name, err)
+		}
+		secrets = append(secrets, secret)
+	}
+	secrets = slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
+	if len(secrets) == 0 && !unsigned {
+		return nil, fmt.Errorf("the source %s has no secret: name the variable or the file that holds it as secret_env or secret_file, or start with --allow-unsigned %s to believe every request", name, name)
+	}
+	secrets = append(secrets, "", "")
+	built := e.kind(secrets[0], secrets[1])
+	if err := built.Validate(); err != nil {
+		return nil, fmt.Errorf("the source %s: %w", name, err)
+	}
+	return built, nil
+}
+
+// readSecret reads a file without the line break that editors put at its end.
+func readSecret(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxSecretBytes+1))
+	if err != nil {
+		return "", err
+	}
+	secret := strings.TrimRight(string(text), "\r\n")
+	switch {
+	case secret == "":
+		return "", fmt.Errorf("the file %s is empty", path)
+	case len(text) > maxSecretBytes:
+		return "", fmt.Errorf("the file %s is larger than %d bytes, so it holds no secret", path, maxSecretBytes)
+	}
+	return secret, nil
+}
+
+// validateSources reports names that cannot be used.
+func (c Config) validateSources() error {
+	names := slices.Sorted(maps.Keys(c.endpoints()))
+	for _, name := range names {
+		if !sourceName.MatchString(name) || name == "relay" {
+			return fmt.Errorf("%q cannot be a source's name; it is 1 to 63 of a-z, 0-9 and hyphens, and not relay", name)
+		}
+	}
+	for _, name := range c.AllowUnsigned {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("allow-unsigned names %q, which is no source; the sources are: %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+func (c Config) endpoints() map[string]endpoint {
+	if len(c.Sources) == 0 {
+		return map[string]endpoint{"github": githubEndpoint()}
+	}
+	return c.Sources
+}
+
+// sources builds the endpoints from what the configuration, the environment and the
+// files of secrets say.
+func (c Config) sources() (map[string]server.Source, error) {
+	built := map[string]server.Source{}
+	var problems error
+	endpoints := c.endpoints()
+	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
+		s, err := endpoints[name].build(name, slices.Contains(c.AllowUnsigned, name))
+		problems = errors.Join(problems, err)
+		built[name] = s
+	}
+	return built, problems
+}
