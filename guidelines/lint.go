@@ -1,0 +1,188 @@
+package guidelines
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Lint reads documents, given as their texts by name, lays them over the set and
+// returns the result with all that is wrong with them: what Parse refuses (such
+// a document is left out), and what can be read but not be meant, such as rows
+// that contradict each other, scopes that nothing meets and rules in prose, where
+// no finding can cite them. The problems are in order of documents and lines.
+func (s Set) Lint(texts map[string]string) (Set, []Problem) {
+	var docs []Document
+	l := linter{before: s}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		doc, err := Parse(name, texts[name])
+		var broken Problems
+		if errors.As(err, &broken) {
+			l.problems = append(l.problems, broken...)
+			continue
+		}
+		docs = append(docs, doc)
+	}
+	l.after = s.Overlay(docs...)
+	l.document(docs)
+	slices.SortStableFunc(l.problems, func(a, b Problem) int {
+		return strings.Compare(fmt.Sprintf("%s %9d", a.Document, a.Line), fmt.Sprintf("%s %9d", b.Document, b.Line))
+	})
+	return l.after, l.problems
+}
+
+// linter compares new documents with the set they are laid over and with the
+// set that comes of it.
+type linter struct {
+	before, after Set
+	problems      []Problem
+}
+
+func (l *linter) report(doc string, line int, format string, args ...any) {
+	l.problems = append(l.problems, Problem{Document: doc, Line: line, Text: fmt.Sprintf(format, args...)})
+}
+
+func (l *linter) document(docs []Document) {
+	amended := map[string]Row{}
+	for _, doc := range docs {
+		l.prose(doc)
+		l.dimension(doc)
+		for _, row := range doc.Amendments {
+			if first, ok := amended[row.ID]; ok {
+				l.report(doc.Name, row.Line, "%s is amended by line %d of %s too: keep one of them", row.ID, first.Line, first.Source)
+			}
+			amended[row.ID] = row
+			l.amendment(docs, row)
+		}
+	}
+	l.contradictions(docs)
+}
+
+// amendment looks at a row that is meant for another document.
+func (l *linter) amendment(docs []Document, row Row) {
+	target := l.before
+	if i := slices.IndexFunc(docs, named(row.Document)); i >= 0 {
+		target = Set{Documents: docs[i : i+1]}
+	}
+	old, ok := target.Row(row.ID)
+	switch {
+	case !ok && row.Severity == Off:
+		l.report(row.Source, row.Line, "%s switches off a row that is not there", row.ID)
+	case !ok:
+		l.report(row.Source, row.Line, "%s amends a row that is not there: a new row is named after its own document, %s", row.ID, row.Source)
+	case old.Severity == row.Severity && old.Scope.text == row.Scope.text && old.Criterion == row.Criterion:
+		l.report(row.Source, row.Line, "%s repeats the row that it amends: delete it", row.ID)
+	}
+}
+
+// dimension wants every dimension to keep a document, since a review walks it.
+func (l *linter) dimension(doc Document) {
+	i := slices.IndexFunc(l.before.Documents, named(doc.Name))
+	if i < 0 {
+		return
+	}
+	lost := l.before.Documents[i].Dimension
+	if lost != "" && !slices.ContainsFunc(l.after.Documents, func(d Document) bool { return d.Dimension == lost }) {
+		l.report(doc.Name, 1, "it replaces the only document of the dimension [%s]: begin its title with that tag", lost)
+	}
+}
+
+// contradictions compares every row of the new documents with all that apply.
+func (l *linter) contradictions(docs []Document) {
+	byCriterion, byCase := map[string]Row{}, map[string]Row{}
+	isNew := func(row Row) bool { return slices.ContainsFunc(docs, named(row.Source)) }
+	for _, doc := range l.after.Documents {
+		for _, row := range doc.Rows {
+			if row.Severity == Off {
+				continue
+			}
+			if isNew(row) && row.Scope.never() {
+				l.report(row.Source, row.Line, "%s applies to nothing: %q contradicts itself", row.ID, row.Scope)
+			}
+			criterion := plainWords(row.Criterion)
+			if other, ok := byCriterion[criterion]; ok && (isNew(row) || isNew(other)) {
+				l.same(row, other, isNew)
+			}
+			byCriterion[criterion] = row
+			id := strings.ToLower(row.ID)
+			if other, ok := byCase[id]; ok && isNew(row) {
+				l.report(row.Source, row.Line, "%s and %s differ only in case: give one another mark", row.ID, other.ID)
+			}
+			byCase[id] = row
+		}
+	}
+}
+
+// same reports two rows with one criterion, at the new one of the two.
+func (l *linter) same(row, other Row, isNew func(Row) bool) {
+	if !isNew(row) {
+		row, other = other, row
+	}
+	if row.Severity != other.Severity {
+		l.report(row.Source, row.Line, "%s is %s, and %s says the same and is %s: keep one of them", row.ID, row.Severity, other.ID, other.Severity)
+		return
+	}
+	l.report(row.Source, row.Line, "%s says the same as %s: keep one of them", row.ID, other.ID)
+}
+
+// plainWords is a criterion without what makes two spellings of one sentence differ.
+func plainWords(criterion string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(criterion), func(r rune) bool {
+		return strings.ContainsRune(" \t.,;:!`*_\"'()", r)
+	}), " ")
+}
+
+var (
+	checklistItem = regexp.MustCompile(`(?i)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]|[*_]*(?:must|shall|should|always|never|do not|don't|ensure|make sure|verify|check|avoid)\b)`)
+	tableLine     = regexp.MustCompile(`^\s*\|.*\|`)
+	idInProse     = regexp.MustCompile("`([a-z0-9][a-z0-9-]*)/([A-Z]+[0-9]+)`")
+)
+
+// prose looks at what is outside the tables of rules: a checklist or a table
+// that looks like rules there binds nobody, and an id has to exist.
+func (l *linter) prose(doc Document) {
+	p := parser{doc: Document{Name: doc.Name}, ids: map[string]int{}}
+	above := ""
+	for i, line := range strings.Split(doc.Text, "\n") {
+		number := i + 1
+		p.line(number, line)
+		if p.table != outside || p.closing != "" {
+			above = ""
+			continue
+		}
+		if checklistItem.MatchString(line) {
+			l.report(doc.Name, number, "a rule in prose cannot be cited: make it a row of a table, or say it as an explanation")
+		}
+		if isDelimiterLine(line) && likeRules(splitCells(above)) {
+			l.report(doc.Name, number-1, "this table holds no rules, though it looks like it: its header has to be | %s |", strings.Join(tableHeader, " | "))
+		}
+		for _, id := range idInProse.FindAllStringSubmatch(line, -1) {
+			l.citation(doc.Name, number, id[1], id[0][1:len(id[0])-1])
+		}
+		above = line
+	}
+}
+
+func isDelimiterLine(line string) bool {
+	return tableLine.MatchString(line) && !slices.ContainsFunc(splitCells(line), isNoDelimiter)
+}
+
+// likeRules reports whether a table's header has two columns of a table of rules.
+func likeRules(header []string) bool {
+	columns := 0
+	for _, name := range tableHeader {
+		if slices.ContainsFunc(header, func(cell string) bool { return strings.EqualFold(cell, name) }) {
+			columns++
+		}
+	}
+	return columns >= 2
+}
+
+func (l *linter) citation(doc string, line int, of, id string) {
+	if _, ok := l.after.Row(id); !ok && slices.ContainsFunc(l.after.Documents, named(of)) {
+		l.report(doc, line, "%s is cited, and there is no such row, or it is switched off", id)
+	}
+}

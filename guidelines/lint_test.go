@@ -1,0 +1,128 @@
+package guidelines
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDefaultsAreClean lints the embedded documents over nothing.
+func TestDefaultsAreClean(t *testing.T) {
+	texts := map[string]string{}
+	for _, doc := range defaults(t).Documents {
+		texts[doc.Name] = doc.Text
+	}
+	set, problems := Set{}.Lint(texts)
+	for _, p := range problems {
+		t.Errorf("%s:%d: %s", p.Document, p.Line, p.Text)
+	}
+	if set.Version() != defaults(t).Version() {
+		t.Error("what was linted is not what was read")
+	}
+	if _, problems := defaults(t).Lint(texts); len(problems) > 0 {
+		t.Errorf("the defaults over themselves: %v", problems)
+	}
+}
+
+func TestLint(t *testing.T) {
+	const table = "\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n"
+	own := func(rows ...string) string { return "# Own" + "\n" + table + strings.Join(rows, "\n") + "\n" }
+	tests := map[string]struct {
+		text string // of the document own; its first row is in line 5
+		want []string
+	}{
+		"clean":                {own("| own/O1 | minor | code | Ours. |"), nil},
+		"amended":              {own("| doc/D12 | off | all | Not here. |", "| test/T8 | nit | tests | Softer. |"), nil},
+		"scope undecidable":    {own("| own/O1 | minor | only payments | Ours. |"), []string{`5: the scope of own/O1: "only" cannot be decided`}},
+		"severity missing":     {own("| own/O1 | | all | Ours. |"), []string{`5: the severity of own/O1 is "", not one of`}},
+		"all that is broken":   {own("| own/O1 | | all | Ours. |", "| own/O2 | minor | x | y |"), []string{"5: the severity", "6: the scope"}},
+		"id twice":             {own("| own/O1 | minor | all | a |", "| own/O1 | minor | all | b |"), []string{"6: the id own/O1 is taken by line 5"}},
+		"ids of other case":    {own("| own/O1 | minor | all | a |", "| own/o1 | minor | all | b |"), []string{"6: own/o1 and own/O1 differ only in case"}},
+		"scope met by nothing": {own("| own/O1 | minor | code !code | a |"), []string{`5: own/O1 applies to nothing: "code !code" contradicts itself`}},
+		"same with two severities": {own("| own/O1 | minor | all | Keep it short. |", "| own/O2 | major | code | keep `it` short |"),
+			[]string{"6: own/O2 is major, and own/O1 says the same and is minor: keep one"}},
+		"same twice": {own("| own/O1 | minor | all | Keep it. |", "| own/O2 | minor | all | Keep it. |"), []string{"6: own/O2 says the same as own/O1"}},
+		"same as a default": {own("| own/O1 | nit | docs | Spelling and grammar, where a reader would stumble |"),
+			[]string{"5: own/O1 says the same as doc/D12"}},
+		"default contradicted": {own("| own/O1 | major | docs | Spelling and grammar, where a reader would stumble. |"),
+			[]string{"5: own/O1 is major, and doc/D12 says the same and is nit"}},
+		"off and not there":     {own("| doc/D99 | off | all | x |"), []string{"5: doc/D99 switches off a row that is not there"}},
+		"amended and not there": {own("| dok/D1 | minor | all | x |"), []string{"5: dok/D1 amends a row that is not there: a new row is named after its own document, own"}},
+		"amended by itself":     {own("| doc/D12 | nit | docs, code | Spelling and grammar, where a reader would stumble. |"), []string{"5: doc/D12 repeats the row that it amends"}},
+		"task list":             {"# Own\n\n- [ ] Tests are there\n* [x] Docs are there\n", []string{"3: a rule in prose cannot be cited", "4: a rule in prose"}},
+		"rules in a list":       {"# Own\n\n1. Always close files.\n2. **Never** panic.\n", []string{"3: a rule in prose", "4: a rule in prose"}},
+		"explanations":          {"# Own\n\n- A mustard seed.\n- It is always closed.\n\nAlways close files is what the rule says.\n", nil},
+		"a list in a fence":     {"# Own\n\n```\n- [ ] x\n```\n", nil},
+		"table with another header": {"# Own\n\n| Rule | Severity | Criterion |\n| --- | --- | --- |\n| own/O1 | minor | x |\n",
+			[]string{"3: this table holds no rules, though it looks like it: its header has to be | ID | Severity | Scope | Criterion |"}},
+		"table of something else": {"# Own\n\n| Level | Severity |\n| --- | --- |\n| a | b |\n", nil},
+		"cited and not there":     {"# Own\n\nSee `security/S1` and `security/S77`, and `ansi/X3`.\n", []string{"3: security/S77 is cited, and there is no such row"}},
+		"cited and off":           {own("| doc/D12 | off | all | x |", "", "See `doc/D12`."), []string{"7: doc/D12 is cited, and there is no such row, or it is switched off"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, problems := defaults(t).Lint(map[string]string{"own": test.text})
+			expect(t, problems, "own:", test.want)
+		})
+	}
+}
+
+// expect wants as many problems, each beginning as said.
+func expect(t *testing.T, problems []Problem, prefix string, want []string) {
+	t.Helper()
+	var got []string
+	for _, p := range problems {
+		got = append(got, fmt.Sprintf("%s:%d: %s", p.Document, p.Line, p.Text))
+	}
+	if !slices.EqualFunc(got, want, func(got, want string) bool { return strings.HasPrefix(got, prefix+want) }) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestLintComparesDocuments(t *testing.T) {
+	set, problems := defaults(t).Lint(map[string]string{
+		"security": "# Ours\n",
+		"broken":   "No title.\n",
+		"a":        amendments("| test/T8 | nit | tests | x |"),
+		"b":        amendments("| test/T8 | major | tests | y |"),
+	})
+	expect(t, problems, "", []string{
+		"b:5: test/T8 is amended by line 5 of a too",
+		"broken:1: no title",
+		"security:1: it replaces the only document of the dimension [Security]: begin its title with that tag",
+	})
+	if row, _ := set.Row("test/T8"); row.Source != "b" || slices.Contains(names(set), "broken") {
+		t.Errorf("got %+v in %v", row, names(set))
+	}
+}
+
+func FuzzLint(f *testing.F) {
+	base, err := Default()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, doc := range base.Documents {
+		f.Add(doc.Name, doc.Text)
+	}
+	f.Add("own", amendments("| doc/D12 | off | all | x |", "| own/O1 | minor | code !code | y |", "", "- [ ] z", "`security/S99`"))
+	f.Add("Own", "")
+	f.Add("own", "# T\n\n| Severity | Scope |\n|---|---|\n```\n<!--")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		set, problems := base.Lint(map[string]string{name: text})
+		lines := strings.Count(normalise(text), "\n") + 1
+		for _, p := range problems {
+			if p.Document != name || p.Line < 1 || p.Line > lines || p.Text == "" {
+				t.Fatalf("of %d lines: %+v", lines, p)
+			}
+		}
+		if doc, err := Parse(name, text); err != nil {
+			if len(problems) == 0 || set.Version() != base.Version() {
+				t.Fatalf("a broken document passes: %v", err)
+			}
+		} else if base.Overlay(doc).Version() != set.Version() {
+			t.Fatal("what is linted is not what is laid over")
+		}
+		_ = set.RenderFor(changed("a.go"))
+	})
+}
