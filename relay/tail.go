@@ -28,7 +28,8 @@ func tailCommand() *cobra.Command {
 		Long: `Follow a relay and print one line for each event, until SIGINT or SIGTERM.
 A lost connection is made again, and nothing is missed meanwhile.
 
-The first word of a line is the event's cursor; --after takes it to go on from there.`,
+The first word of a line is the event's cursor; --after takes it to go on from there.
+RELAY_TOKEN holds the access token, where the relay demands one.`,
 		Example: `  relay tail --after oldest
   relay tail --repo 'acme/*' --type pull_request --type push
   relay tail --after q7m2x4ka-1042 --json | jq .payload.action`,

@@ -1,17 +1,177 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"strings"
+	"text/tabwriter"
+	"time"
 
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/server"
 	"touchstone/relay/token"
 )
+
+// tokenPlace says which relay's tokens a command is about.
+type tokenPlace struct{ config, store string }
+
+func tokenCommand() *cobra.Command {
+	var place tokenPlace
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Make, list and revoke the access tokens of a relay",
+		Long: `Make, list and revoke the access tokens of a relay.
+
+From the first token on, reading events takes one, and the relay may listen on other
+addresses than loopback. A running relay takes changes up within seconds; the streams of
+a revoked token end. Give the command the same --config or --store as relay serve.
+
+The relay keeps only hashes: of a log in FILE, in FILE.tokens beside it.`,
+		Example: `  relay token create --name laptop-1 --repo 'acme/*' --source github
+  relay token list
+  relay token revoke k3f2q7xa`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&place.store, "store", "", "where the relay keeps its log (default "+defaultConfig().Store+")")
+	cmd.PersistentFlags().StringVar(&place.config, "config", "", "read the store's place from this YAML file")
+	cmd.AddCommand(tokenCreateCommand(&place), tokenListCommand(&place), tokenRevokeCommand(&place))
+	return cmd
+}
+
+func tokenCreateCommand(place *tokenPlace) *cobra.Command {
+	var name, role string
+	var scope event.Filter
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Make a token and print it, once",
+		Long: `Make a token and print it. It cannot be shown again: what the relay keeps is a hash.
+
+Whoever follows the relay sets RELAY_TOKEN to it. Without --repo and --source it reads
+everything; with them, other events are never sent. A token with --repo does not get
+events that are about no repository.`,
+		Example: `  relay token create --name laptop-1 --repo 'acme/*' --source github
+  relay token create --name ops --role admin`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			made, text, err := token.New(name, token.Role(role), scope)
+			if err != nil {
+				return usageError{err}
+			}
+			err = place.open(cmd.Context(), func(store token.Store) error {
+				return token.Add(cmd.Context(), store, made)
+			})
+			if err != nil {
+				return err
+			}
+			zerolog.Ctx(cmd.Context()).Info().Str("token", made.ID).Str("name", made.Name).Str("role", role).Msg("access token made; it is shown this once")
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "whose token it is, such as laptop-1")
+	cmd.Flags().StringVar(&role, "role", string(token.Subscriber), "subscriber reads events; admin also what is told about the relay itself")
+	cmd.Flags().StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
+	cmd.Flags().StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
+	return cmd
+}
+
+func tokenListCommand(place *tokenPlace) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "Show the tokens, revoked ones among them",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return place.open(cmd.Context(), func(store token.Store) error {
+				tokens, err := store.Load(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return printTokens(cmd.OutOrStdout(), tokens)
+			})
+		},
+	}
+}
+
+func tokenRevokeCommand(place *tokenPlace) *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke ID",
+		Short:   "End a token, and the streams of whoever uses it",
+		Example: `  relay token revoke k3f2q7xa`,
+		Args: func(_ *cobra.Command, args []string) error {
+			// What was given stays out of the error: it may be a token.
+			if len(args) != 1 || !token.ValidID(args[0]) {
+				return usageError{errors.New("give the id of one token, 8 characters that relay token list shows; a whole token is a secret and does not belong on a command line")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return place.open(cmd.Context(), func(store token.Store) error {
+				revoked, err := token.Revoke(cmd.Context(), store, args[0])
+				if err != nil {
+					return err
+				}
+				zerolog.Ctx(cmd.Context()).Info().Str("token", revoked.ID).Str("name", revoked.Name).Msg("access token revoked")
+				return nil
+			})
+		},
+	}
+}
+
+func printTokens(out io.Writer, tokens []token.Token) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tNAME\tROLE\tSOURCES\tREPOSITORIES\tCREATED\tREVOKED")
+	list := func(values []string) string { return printable(cmp.Or(strings.Join(values, ","), "all")) }
+	for _, t := range tokens {
+		revoked := "-"
+		if t.Revoked != nil {
+			revoked = t.Revoked.Format(time.DateTime)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, t.Role, list(t.Sources), list(t.Repos), t.Created.Format(time.DateTime), revoked)
+	}
+	return table.Flush()
+}
+
+// open hands the tokens of the relay that the flags name to do.
+func (p tokenPlace) open(ctx context.Context, do func(token.Store) error) (err error) {
+	config := defaultConfig()
+	if p.config != "" {
+		if err := config.load(p.config); err != nil {
+			return usageError{err}
+		}
+	}
+	address := cmp.Or(p.store, config.Store)
+	if err := server.ValidateStore(address); err != nil {
+		return usageError{err}
+	}
+	if file, ok := tokenFile(address); ok {
+		return do(file)
+	}
+	store, err := server.OpenStore(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return do(token.Notes{Notebook: store})
+}
 
 // tokenStore is where the tokens of a relay with this store are: beside an embedded
 // one, which a running relay keeps to itself, and within one that relays share.
 func tokenStore(address string, store hub.Store) token.Store {
-	if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
-		return token.File{Path: path + ".tokens"}
+	if file, ok := tokenFile(address); ok {
+		return file
 	}
 	return token.Notes{Notebook: store}
+}
+
+func tokenFile(address string) (token.File, bool) {
+	path, ok := strings.CutPrefix(address, "sqlite:")
+	return token.File{Path: path + ".tokens"}, ok
 }
