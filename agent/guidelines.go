@@ -1,0 +1,291 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/forge"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// guidelineDir holds a repository's own guideline documents.
+const guidelineDir = ".touchstone/guidelines"
+
+func newGuidelines(s *settings) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "guidelines",
+		Short: "Check guideline documents, and see which rules a change has to satisfy",
+		Long: `guidelines works on the rules that every finding of a review cites. They are rows
+of tables in Markdown documents: built-in ones, under an organisation's, under
+those that a repository keeps in ` + guidelineDir + ` on its base branch. A
+document of the same name replaces one as a whole; a row with the id of another
+document's row replaces that row or, with the severity off, switches it off.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newGuidelinesLint(), newGuidelinesShow(s))
+	return cmd
+}
+
+func newGuidelinesLint() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint [DIR...]",
+		Short: "Say what is wrong with guideline documents",
+		Long: `lint reads the documents of each directory, the farthest layer first, lays them
+over the built-in ones and prints what is wrong, each as file:line: sentence:
+rows that cannot be read, scopes that cannot be decided or that nothing meets,
+missing severities, ids that are taken, rows that contradict or repeat each
+other, amendments of rows that are not there, rules hidden in prose.
+
+Without a directory it reads ` + guidelineDir + ` here. It exits 1 if anything
+is wrong.`,
+		Example: "  agent guidelines lint\n  agent guidelines lint ../acme-guidelines .touchstone/guidelines",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			set, err := guidelines.Default()
+			if err != nil {
+				return err
+			}
+			if len(dirs) == 0 {
+				dirs = []string{filepath.FromSlash(guidelineDir)}
+			}
+			read, wrong := 0, 0
+			for _, dir := range dirs {
+				texts, err := readDocuments(dir)
+				if err != nil {
+					return err
+				}
+				var problems []guidelines.Problem
+				set, problems = set.Lint(texts)
+				for _, p := range problems {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: %s\n", filepath.Join(dir, p.Document+".md"), p.Line, p.Text)
+				}
+				read, wrong = read+len(texts), wrong+len(problems)
+			}
+			if wrong > 0 {
+				return fmt.Errorf("the guidelines have %d problems in %d documents", wrong, read)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%d documents are in order (guidelines %s)\n", read, set.Version())
+			return nil
+		},
+	}
+}
+
+// readDocuments reads the texts of the documents in a directory of this machine.
+func readDocuments(dir string) (map[string]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no directory %s: name one that holds guideline documents, or go to the repository's root", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the guidelines: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return documents(names, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) })
+}
+
+// documents reads the guideline documents among files, by name.
+func documents(files []string, read func(name string) ([]byte, error)) (map[string]string, error) {
+	texts := map[string]string{}
+	for _, file := range files {
+		name, ok := strings.CutSuffix(file, ".md")
+		if !ok {
+			continue
+		}
+		text, err := read(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the guideline %s: %w", file, err)
+		}
+		texts[name] = string(text)
+	}
+	return texts, nil
+}
+
+func newGuidelinesShow(s *settings) *cobra.Command {
+	var pr, base string
+	var layers []string
+	cmd := &cobra.Command{
+		Use:   "show (--pr PR | --base REV)",
+		Short: "Print the rules that apply to a change, and why",
+		Long: `show prints exactly the rules that a review of a change would be told, in the
+order of the walk, each with its severity, its scope, what decided that it
+applies, and what has to hold.
+
+With --pr the change is a pull request's. With --base it is what is committed on
+HEAD of the clone in the working directory since it left REV; nothing is sent or
+fetched. Either way a repository's own documents are read from the base.`,
+		Example: "  agent guidelines show --base origin/main\n  agent guidelines show --pr 12 --repo acme/app",
+		Args: func(cmd *cobra.Command, args []string) error {
+			err := cobra.NoArgs(cmd, args)
+			if err == nil && (pr == "") == (base == "") {
+				err = errors.New("give either --pr or --base")
+			}
+			if err != nil {
+				return usage(cmd, err)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			set, err := guidelines.Default()
+			if err != nil {
+				return err
+			}
+			for _, dir := range layers {
+				texts, err := readDocuments(dir)
+				if err == nil {
+					set, err = lay(set, texts)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			var change guidelines.Change
+			var own map[string]string
+			if pr != "" {
+				change, own, err = s.pullRequest(cmd, pr)
+			} else {
+				change, own, err = localChange(cmd.Context(), ".", base)
+			}
+			if err == nil {
+				set, err = lay(set, own)
+			}
+			if err != nil {
+				return err
+			}
+			return show(cmd.OutOrStdout(), set, change)
+		},
+	}
+	cmd.Flags().StringVar(&pr, "pr", "", "the pull request, as `PR` number, owner/name#number or address")
+	cmd.Flags().StringVar(&base, "base", "", "the commit or branch `REV` that HEAD is compared with")
+	cmd.Flags().StringArrayVar(&layers, "layer", nil, "directory `DIR` of documents between the built-in ones and the repository's; may be given more than once")
+	return cmd
+}
+
+// lay lays documents over a set.
+func lay(set guidelines.Set, texts map[string]string) (guidelines.Set, error) {
+	var docs []guidelines.Document
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		doc, err := guidelines.Parse(name, texts[name])
+		if err != nil {
+			return set, err
+		}
+		docs = append(docs, doc)
+	}
+	return set.Overlay(docs...), nil
+}
+
+// show prints the rules that apply, and why.
+func show(out io.Writer, set guidelines.Set, change guidelines.Change) error {
+	total := 0
+	for _, doc := range set.Documents {
+		for _, row := range doc.Rows {
+			if row.Severity != guidelines.Off {
+				total++
+			}
+		}
+	}
+	applied := set.For(change)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d of %d rules apply to the %d changed files (guidelines %s)\n", len(applied), total, len(change.Files), set.Version())
+	for _, a := range applied {
+		amended := ""
+		if a.Row.Source != a.Row.Document {
+			amended = ", as amended by " + a.Row.Source
+		}
+		fmt.Fprintf(&text, "\n%s  %s  (%s)%s\n  why: %s\n  %s\n", a.Row.ID, a.Row.Severity, a.Row.Scope, amended, a.Why, a.Row.Criterion)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// pullRequest reads the change of a pull request, and the repository's own
+// guideline documents from its base.
+func (s *settings) pullRequest(cmd *cobra.Command, arg string) (guidelines.Change, map[string]string, error) {
+	fail := func(err error) (guidelines.Change, map[string]string, error) {
+		return guidelines.Change{}, nil, err
+	}
+	cfg, err := s.load(cmd)
+	if err != nil {
+		return fail(err)
+	}
+	var repo forge.Repo
+	if len(cfg.Repositories) == 1 {
+		if repo, err = forge.ParseRepo(cfg.Repositories[0]); err != nil {
+			return fail(err)
+		}
+	}
+	ref, err := forge.ParseRef(arg, repo)
+	if err != nil {
+		return fail(usage(cmd, err))
+	}
+	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version()})
+	if err != nil {
+		return fail(err)
+	}
+	ctx := s.logger(cmd.Context(), cfg)
+	pr, err := client.PullRequest(ctx, ref)
+	if err != nil {
+		return fail(err)
+	}
+	url, authorization := client.Remote(pr.Repo)
+	const role = "show" // a tree of its own, so that no agent at work is in the way
+	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees")}
+	tree, err := trees.Acquire(ctx, worktree.Request{
+		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Repo.String(), Number: pr.Number, Role: role,
+		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
+	})
+	if err != nil {
+		return fail(fmt.Errorf("fetch the pull request: %w", err))
+	}
+	change, own, err := changeOf(ctx, pr, tree)
+	err = errors.Join(err, tree.Release(), trees.Remove(ctx, pr.Repo.String(), pr.Number, role))
+	return change, own, err
+}
+
+func changeOf(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree) (change guidelines.Change, own map[string]string, err error) {
+	diff, err := tree.Diff(ctx)
+	if err != nil {
+		return change, nil, fmt.Errorf("read the change: %w", err)
+	}
+	change = guidelines.Change{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: pr.Labels, Round: 1}
+	for _, f := range diff.Files {
+		change.Files = append(change.Files, guidelines.File{Path: f.Path, OldPath: f.OldPath, Patch: f.Patch, Truncated: f.Truncated})
+	}
+	if change.Commits, err = tree.Log(ctx); err != nil {
+		return change, nil, err
+	}
+	for _, review := range pr.Reviews {
+		if record, err := verdict.ParseRecord(review.Body); err == nil {
+			change.Round = max(change.Round, record.Round+1)
+		}
+	}
+	names, err := tree.ReadDir(ctx, pr.Base.SHA, guidelineDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return change, nil, nil
+	}
+	if err != nil {
+		return change, nil, fmt.Errorf("list the repository's guidelines: %w", err)
+	}
+	own, err = documents(names, func(name string) ([]byte, error) {
+		return tree.ReadFile(ctx, pr.Base.SHA, path.Join(guidelineDir, name))
+	})
+	return change, own, err
+}
