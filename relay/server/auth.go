@@ -12,7 +12,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"touchstone/relay/event"
 	"touchstone/relay/token"
 )
 
@@ -29,9 +28,9 @@ func checkAddress(address net.Addr, tokens *token.Guard) error {
 	return fmt.Errorf("the relay cannot listen on %s: %w", address, ErrUnprotected)
 }
 
-// readers gives next the requests that may read events, and what each may read. A
+// readers gives next the requests that may read events, and by which grant. A
 // request's context ends when its token is revoked.
-func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, scope event.Filter)) http.HandlerFunc {
+func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		grant, ok := s.admit(w, r)
 		if !ok {
@@ -48,7 +47,7 @@ func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, scope
 			defer close(broken)
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now()) // the connection is gone if this fails
 		})
-		next(w, r.WithContext(ctx), grant.Scope())
+		next(w, r.WithContext(ctx), grant)
 		if !stop() {
 			<-broken // w is the server's again from here on
 		}

@@ -40,7 +40,7 @@ func (s *Server) runRecovery(ctx context.Context) error {
 	if s.recovery == nil {
 		return nil
 	}
-	return s.recovery.Run(ctx, func(recovery.Report) {})
+	return s.recovery.Run(ctx, s.metrics.pass)
 }
 
 // recoverNow makes a pass of the recovery at once and answers what it found.
@@ -68,5 +68,6 @@ func (s *Server) recoverNow(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, errStopping.Error())
 		return
 	}
+	s.metrics.pass(report)
 	reply(w, http.StatusOK, report)
 }

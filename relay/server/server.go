@@ -5,6 +5,7 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -75,6 +76,7 @@ type Server struct {
 	failures failures
 	recovery *recovery.Recovery // nil without hooks to look after
 	lines    *lines
+	metrics  *metrics
 	stopping chan struct{}
 }
 
@@ -107,6 +109,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		recovery: missed,
 		bodies:   semaphore.NewWeighted(maxBodiesBytes),
 		lines:    newLines(),
+		metrics:  newMetrics(events),
 		stopping: make(chan struct{}),
 	}, nil
 }
@@ -174,14 +177,15 @@ func (s *Server) serve(ctx context.Context, server *http.Server) error {
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /webhooks/{source}", s.takeWebhook)
+	mux.HandleFunc("POST /webhooks/{source}", s.countWebhooks(s.takeWebhook))
 	mux.HandleFunc("GET /events", s.readers(s.streamEvents))
 	mux.HandleFunc("POST /recover", s.operators(s.recoverNow))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	mux.HandleFunc("GET /readyz", s.readiness)
-	return mux
+	mux.HandleFunc("GET /metrics", s.operators(s.metrics.handler()))
+	return identified(mux)
 }
 
 // readiness says whether a webhook could be stored and a cursor be served.
@@ -194,4 +198,14 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply(w, http.StatusOK, map[string]string{"status": "ready"})
+}
+
+// identified gives each request an id, which its log lines and its answer carry.
+func identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := rand.Text()[:12]
+		w.Header().Set("X-Request-Id", id)
+		log := zerolog.Ctx(r.Context()).With().Str("request", id).Logger()
+		next.ServeHTTP(w, r.WithContext(log.WithContext(r.Context())))
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/internal/segment"
+	"touchstone/relay/token"
 )
 
 // maxSkipped is how many events a filter may leave out before the subscriber is told
@@ -21,7 +22,7 @@ const maxSkipped = 1000
 
 // streamEvents sends the log from the subscriber's cursor on, and then what comes: of
 // what is within the subscriber's scope, what its filter lets through.
-func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, scope event.Filter) {
+func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	filter, err := event.ParseFilter(r.URL.Query())
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())
@@ -51,9 +52,10 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, scope even
 	log := zerolog.Ctx(r.Context()).With().Str("remote", r.RemoteAddr).Logger()
 	log.Info().Stringer("after", from).Bool("gzip", compressed).Msg("subscriber connected")
 	sub := &stream{
-		server: s, reader: s.hub.NewReader(from.Seq, filter, scope), at: from, told: from, compressed: compressed,
+		server: s, reader: s.hub.NewReader(from.Seq, filter, grant.Scope()), at: from, told: from, compressed: compressed,
 	}
 	defer sub.reader.Close()
+	defer s.metrics.followers.add(sub.reader, grant)()
 	err = sub.serve(w, r, reset)
 	log.Info().AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
 }
@@ -98,7 +100,7 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request, reset *event.Rese
 	if err != nil {
 		return err
 	}
-	s.line = line
+	s.line = countedLine{line, s.server.metrics.sent}
 	if err := s.greet(ctx, reset); err != nil {
 		return err
 	}

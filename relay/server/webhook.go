@@ -77,7 +77,9 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 
 	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
 	defer cancel()
+	begun := time.Now()
 	id, duplicate, err := s.hub.Append(ctx, e)
+	s.metrics.appends.Observe(time.Since(begun).Seconds())
 	switch {
 	case errors.Is(err, hub.ErrOverloaded):
 		log.Warn().Err(err).Msg("webhook refused")
