@@ -1,14 +1,12 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -41,16 +39,7 @@ func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, grant
 		if grant.ID != "" {
 			ctx = zerolog.Ctx(ctx).With().Str("token", grant.ID).Logger().WithContext(ctx)
 		}
-		// A write that waits for the reader ends as well.
-		broken := make(chan struct{})
-		stop := context.AfterFunc(ctx, func() {
-			defer close(broken)
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now()) // the connection is gone if this fails
-		})
 		next(w, r.WithContext(ctx), grant)
-		if !stop() {
-			<-broken // w is the server's again from here on
-		}
 	}
 }
 

@@ -101,6 +101,17 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request, reset *event.Rese
 		return err
 	}
 	s.line = countedLine{line, s.server.metrics.sent}
+	// With the request, as when its token is revoked, a write ends that waits.
+	cut := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(cut)
+		line.cut()
+	})
+	defer func() {
+		if !stop() {
+			<-cut
+		}
+	}()
 	if err := s.greet(ctx, reset); err != nil {
 		return err
 	}

@@ -65,12 +65,12 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 	log := zerolog.Ctx(r.Context()).With().Str("source", name).Str("remote", r.RemoteAddr).Logger()
 	e, err := from.Accept(name, r.Header, body, time.Now())
 	if err != nil {
-		status := http.StatusBadRequest
 		if errors.Is(err, source.ErrUnauthorized) {
-			status = http.StatusUnauthorized
+			s.refuseStranger(w, r, err.Error())
+			return
 		}
-		log.Warn().Err(err).Int("status", status).Msg("webhook refused")
-		refuse(w, status, err.Error())
+		log.Warn().Err(err).Msg("webhook refused")
+		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	log = log.With().Str("delivery", e.Delivery).Str("type", e.Type).Str("repo", e.Repo).Logger()
