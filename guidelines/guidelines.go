@@ -125,7 +125,7 @@ func (s Set) Overlay(docs ...Document) Set {
 	laid := map[string]bool{}
 	for _, doc := range docs {
 		laid[doc.Name] = true
-		if i := slices.IndexFunc(merged, named(doc.Name)); i >= 0 {
+		if i := slices.IndexFunc(merged, byName(doc.Name)); i >= 0 {
 			merged[i] = doc
 		} else {
 			merged = append(merged, doc)
@@ -146,7 +146,7 @@ func (s Set) Overlay(docs ...Document) Set {
 func amend(docs []Document, by int) {
 	for _, amendment := range docs[by].Amendments {
 		at, row := by, -1
-		if i := slices.IndexFunc(docs, named(amendment.Document)); i >= 0 {
+		if i := slices.IndexFunc(docs, byName(amendment.Document)); i >= 0 {
 			if j := slices.IndexFunc(docs[i].Rows, func(r Row) bool { return r.ID == amendment.ID }); j >= 0 {
 				at, row = i, j
 			}
@@ -161,7 +161,7 @@ func amend(docs []Document, by int) {
 	}
 }
 
-func named(name string) func(Document) bool {
+func byName(name string) func(Document) bool {
 	return func(doc Document) bool { return doc.Name == name }
 }
 

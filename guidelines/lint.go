@@ -64,7 +64,7 @@ func (l *linter) document(docs []Document) {
 // amendment looks at a row that is meant for another document.
 func (l *linter) amendment(docs []Document, row Row) {
 	target := l.before
-	if i := slices.IndexFunc(docs, named(row.Document)); i >= 0 {
+	if i := slices.IndexFunc(docs, byName(row.Document)); i >= 0 {
 		target = Set{Documents: docs[i : i+1]}
 	}
 	old, ok := target.Row(row.ID)
@@ -80,7 +80,7 @@ func (l *linter) amendment(docs []Document, row Row) {
 
 // dimension wants every dimension to keep a document, since a review walks it.
 func (l *linter) dimension(doc Document) {
-	i := slices.IndexFunc(l.before.Documents, named(doc.Name))
+	i := slices.IndexFunc(l.before.Documents, byName(doc.Name))
 	if i < 0 {
 		return
 	}
@@ -93,7 +93,7 @@ func (l *linter) dimension(doc Document) {
 // contradictions compares every row of the new documents with all that apply.
 func (l *linter) contradictions(docs []Document) {
 	byCriterion, byCase := map[string]Row{}, map[string]Row{}
-	isNew := func(row Row) bool { return slices.ContainsFunc(docs, named(row.Source)) }
+	isNew := func(row Row) bool { return slices.ContainsFunc(docs, byName(row.Source)) }
 	for _, doc := range l.after.Documents {
 		for _, row := range doc.Rows {
 			if row.Severity == Off {
@@ -182,7 +182,7 @@ func likeRules(header []string) bool {
 }
 
 func (l *linter) citation(doc string, line int, of, id string) {
-	if _, ok := l.after.Row(id); !ok && slices.ContainsFunc(l.after.Documents, named(of)) {
+	if _, ok := l.after.Row(id); !ok && slices.ContainsFunc(l.after.Documents, byName(of)) {
 		l.report(doc, line, "%s is cited, and there is no such row, or it is switched off", id)
 	}
 }
