@@ -1,0 +1,166 @@
+package guard
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// patch is a change made ready for the families: both sides as lines.
+type patch struct {
+	files []*file
+}
+
+type file struct {
+	old, new side
+}
+
+// side is a file before or after the change. A side that is not there has the
+// empty path.
+type side struct {
+	path  string
+	text  string
+	lines []string
+}
+
+func (f *file) path() string {
+	if f.new.path != "" {
+		return f.new.path
+	}
+	return f.old.path
+}
+
+func (f *file) added() bool   { return f.old.path == "" }
+func (f *file) deleted() bool { return f.new.path == "" }
+
+// newPatch leaves out what no family looks at, and reports what is too large.
+func newPatch(change Change) (*patch, []Hit) {
+	p, hits, total := &patch{}, []Hit(nil), 0
+	for _, c := range change.Files {
+		if !examined(c.Path) && !examined(c.OldPath) {
+			continue
+		}
+		total += len(c.Before) + len(c.After)
+		if c.Unread || max(len(c.Before), len(c.After)) > MaxFile || total > MaxChange {
+			total -= len(c.Before) + len(c.After)
+			f := file{old: side{path: c.OldPath}, new: side{path: c.Path}}
+			hits = append(hits, Hit{Kind: Unexamined, Path: f.path(),
+				Why: fmt.Sprintf("The file is larger than the guard examines (%d MiB, %d MiB in all); a person has to look.", MaxFile>>20, MaxChange>>20)})
+			continue
+		}
+		p.files = append(p.files, &file{old: newSide(c.OldPath, c.Before), new: newSide(c.Path, c.After)})
+	}
+	return p, hits
+}
+
+func newSide(name string, content []byte) side {
+	if name == "" {
+		return side{}
+	}
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(content), "\uFFFD"), "\r\n", "\n")
+	return side{path: name, text: text, lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
+}
+
+func (s side) base() string { return path.Base(s.path) }
+
+// at is a line as people see it; "" beyond the ends. Lines count from 1.
+func (s side) at(line int) string {
+	if line < 1 || line > len(s.lines) {
+		return ""
+	}
+	return strings.TrimSpace(s.lines[line-1])
+}
+
+// examined reports whether any family may look at a file of this name.
+func examined(name string) bool {
+	return name != "" && (languageOf(name) != "" || len(toolsOf(name)) > 0 || isSnapshot(name) || isPipeline(name) || isPolicy(name))
+}
+
+// matches reports whether a path fits one of the patterns. A pattern without a
+// slash is matched against the last element; "**/" at its beginning stands for
+// any number of directories, "/**" at its end for everything below.
+func matches(name string, patterns ...string) bool {
+	for _, pattern := range patterns {
+		if rest, ok := strings.CutSuffix(pattern, "/**"); ok {
+			if strings.HasPrefix(name, rest+"/") {
+				return true
+			}
+			continue
+		}
+		subject := name
+		if rest, ok := strings.CutPrefix(pattern, "**/"); ok {
+			pattern = rest
+			parts := strings.Split(name, "/")
+			subject = strings.Join(parts[max(0, len(parts)-1-strings.Count(rest, "/")):], "/")
+		} else if !strings.Contains(pattern, "/") {
+			subject = path.Base(name)
+		}
+		if ok, err := path.Match(pattern, subject); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
+
+var token = regexp.MustCompile(`[\pL_][\pL\pN_]*|\d+(?:\.\d+)?|"[^"\n]{1,80}"|'[^'\n]{1,80}'`)
+
+// tokens is the set of names, numbers and short strings in some lines.
+func tokens(lines []string) map[string]bool {
+	set := map[string]bool{}
+	for _, line := range lines {
+		for _, t := range token.FindAllString(line, -1) {
+			set[strings.Trim(t, `"'`)] = true
+		}
+	}
+	return set
+}
+
+// share is how much of a is in b, from 0 to 1.
+func share(a, b map[string]bool) float64 {
+	if len(a) == 0 {
+		return 0
+	}
+	n := 0
+	for t := range a {
+		if b[t] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(a))
+}
+
+// quoted reports whether position at of a line lies within a string.
+func quoted(line string, at int) bool {
+	var open byte
+	for i := 0; i < at; i++ {
+		switch c := line[i]; {
+		case c == '\\':
+			i++
+		case open == 0 && (c == '"' || c == '`' || c == '\'' && !letterBefore(line, i)):
+			open = c
+		case c == open:
+			open = 0
+		}
+	}
+	return open != 0
+}
+
+// letterBefore tells the apostrophe of "don't" from a quote.
+func letterBefore(line string, i int) bool {
+	return i > 0 && (line[i-1]|0x20 >= 'a' && line[i-1]|0x20 <= 'z')
+}
+
+// clip shortens a text at a rune's boundary.
+func clip(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) <= maxText {
+		return s
+	}
+	n := maxText
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,312 @@
+package guard
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// isPipeline reports whether a file of this name decides what CI runs.
+func isPipeline(name string) bool {
+	return isWorkflow(name) || matches(name, "Makefile", "makefile", "GNUmakefile", "*.mk", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml",
+		"package.json", "tox.ini", "noxfile.py", "Rakefile", "magefile.go", "build.gradle", "build.gradle.kts", "spec_helper.rb", "test_helper.rb", ".simplecov",
+		".ci/**", "ci/**", ".husky/**", "lefthook.yml", ".lefthook.yml", "lefthook.yaml", "**/scripts/*.sh", "**/bin/*.sh", "**/ci/*.sh", "**/hack/*.sh")
+}
+
+// isWorkflow reports whether a file is a CI system's own.
+func isWorkflow(name string) bool {
+	return matches(name, ".github/workflows/*", ".github/actions/**", ".gitlab-ci.yml", ".gitlab/ci/*", "*.gitlab-ci.yml", ".circleci/*", "azure-pipelines*.yml", "azure-pipelines*.yaml",
+		".azure-pipelines/*", ".azure/*", ".buildkite/**", "Jenkinsfile", "Jenkinsfile.*", "*.jenkinsfile", ".travis.yml", "bitbucket-pipelines.yml", ".drone.yml", ".woodpecker.yml", ".cirrus.yml", ".teamcity/**", "appveyor.yml", "cloudbuild.yaml")
+}
+
+// scriptLines are the lines of a pipeline file that may run something. Of a
+// package.json they are its scripts.
+func scriptLines(s side) []claim {
+	if s.path == "" || !isPipeline(s.path) {
+		return nil
+	}
+	var out []claim
+	if s.base() == "package.json" {
+		for _, one := range settings(s) {
+			if one.key[0] == "scripts" || one.key[0] == "husky" {
+				out = append(out, claim{one.value, one.line})
+			}
+		}
+		return out
+	}
+	for i := range s.lines {
+		text := s.at(i + 1)
+		if text == "" || strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "#!") || strings.HasPrefix(text, "//") {
+			continue
+		}
+		if !strings.HasSuffix(s.base(), ".rb") {
+			text = uncomment(text)
+		}
+		out = append(out, claim{text, i + 1})
+	}
+	return out
+}
+
+// pipelines finds checks that no longer run or no longer can fail.
+func pipelines(p *patch) []Hit {
+	before, after := map[*file][]claim{}, map[*file][]claim{}
+	for _, f := range p.files {
+		before[f], after[f] = scriptLines(f.old), scriptLines(f.new)
+	}
+	hits := lostChecks(p, before, after)
+	for _, f := range p.files {
+		hits = append(hits, softened(f, before[f], after[f])...)
+		hits = append(hits, loweredFlags(f, before[f], after[f])...)
+		if isWorkflow(f.path()) && !f.added() && !f.deleted() {
+			hits = append(hits, conditions(f)...)
+		}
+	}
+	return hits
+}
+
+// lostChecks finds commands that are gone and that nothing of the same purpose
+// replaces, here or in another pipeline file.
+func lostChecks(p *patch, before, after map[*file][]claim) []Hit {
+	type place struct {
+		f *file
+		c command
+	}
+	var gone []place
+	var gained []command
+	for _, f := range p.files {
+		was, is := commands(before[f]), commands(after[f])
+		gone2, gained2 := unmatched(was, is), unmatched(is, was)
+		for _, c := range gone2 {
+			i := slices.IndexFunc(gained2, func(g command) bool { return replaces(g, c) })
+			if i < 0 {
+				gone = append(gone, place{f, c})
+			} else if gained2[i].purpose != "all" {
+				gained2 = slices.Delete(gained2, i, i+1)
+			}
+		}
+		gained = append(gained, gained2...)
+	}
+	var hits []Hit
+	for _, l := range gone {
+		if i := slices.IndexFunc(gained, func(g command) bool { return replaces(g, l.c) }); i >= 0 {
+			if gained[i].purpose != "all" {
+				gained = slices.Delete(gained, i, i+1)
+			}
+			continue
+		}
+		hits = append(hits, Hit{CI, l.f.path(), l.c.line, l.f.old.at(l.c.line), "", "The check " + l.c.key + " no longer runs here."})
+		if l.f.deleted() {
+			break
+		}
+	}
+	return hits
+}
+
+func replaces(g, c command) bool { return g.purpose == c.purpose || g.purpose == "all" }
+
+// unmatched lists the commands of a that b does not have as often.
+func unmatched(a, b []command) []command {
+	count := map[string]int{}
+	for _, c := range b {
+		count[c.key]++
+	}
+	var out []command
+	for _, c := range a {
+		if count[c.key] > 0 {
+			count[c.key]--
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// softened finds lenient options and tricks that are new, and strict options
+// that are gone from a check that still runs.
+func softened(f *file, before, after []claim) []Hit {
+	if f.added() || f.deleted() {
+		return nil
+	}
+	var hits []Hit
+	for _, pattern := range lenient {
+		hits = append(hits, newLenience(f, pattern, before, after)...)
+	}
+	was, is := map[string][]command{}, map[string][]command{}
+	for _, c := range commands(before) {
+		was[c.key] = append(was[c.key], c)
+	}
+	for _, c := range commands(after) {
+		is[c.key] = append(is[c.key], c)
+	}
+	for key, list := range was {
+		if len(is[key]) < len(list) {
+			continue
+		}
+		for i, c := range list {
+			for _, m := range demanding.FindAllStringSubmatch(c.text, -1) {
+				if !slices.ContainsFunc(is[key], func(n command) bool { return strings.Contains(n.text, m[1]) }) {
+					hits = append(hits, Hit{CI, f.path(), is[key][i].line, f.old.at(c.line), f.new.at(is[key][i].line), "The check runs without " + m[1] + "."})
+				}
+			}
+		}
+	}
+	return hits
+}
+
+func newLenience(f *file, pattern *regexp.Regexp, before, after []claim) []Hit {
+	had := map[string]int{}
+	for _, l := range before {
+		if pattern.MatchString(l.text) {
+			had[trick(pattern, l.text)]++
+		}
+	}
+	var hits []Hit
+	for _, l := range after {
+		if !pattern.MatchString(l.text) || harmless.MatchString(l.text) {
+			continue
+		}
+		if key := trick(pattern, l.text); had[key] > 0 {
+			had[key]--
+			continue
+		}
+		hits = append(hits, Hit{CI, f.path(), l.line, counterpartText(l, before), f.new.at(l.line), "What fails here no longer fails the change."})
+	}
+	return hits
+}
+
+// harmless lines run nothing that checks: cleaning up and preparing may fail.
+var harmless = regexp.MustCompile(`^-?@?(?:- )?(?:run: )?(?:rm|mkdir|docker (?:rm|stop|kill|compose down)|kill|pkill|git (?:fetch|config|tag -d|branch -D|remote)|createdb|dropdb|brew|helm uninstall|kubectl delete|which|command -v|apt-get|pip3? install|chmod|ln|cp|echo)\b|\bfail-on-cache`)
+
+func trick(pattern *regexp.Regexp, text string) string {
+	return strings.Join(strings.Fields(pattern.FindString(text)), " ")
+}
+
+// counterpartText is the line of before that one of after was made from, or "".
+func counterpartText(l claim, before []claim) string {
+	c, ok := counterpart(l, before)
+	if !ok || share(tokens([]string{c.text}), tokens([]string{l.text})) < alike {
+		return ""
+	}
+	return c.text
+}
+
+// loweredFlags finds thresholds among options and variables that are easier to
+// meet.
+func loweredFlags(f *file, before, after []claim) []Hit {
+	if f.deleted() {
+		return nil
+	}
+	now := map[string][]claim{}
+	for _, l := range after {
+		for _, m := range limitFlag.FindAllStringSubmatch(l.text, -1) {
+			now[m[1]] = append(now[m[1]], claim{m[3], l.line})
+		}
+	}
+	var hits []Hit
+	seen := map[string]int{}
+	for _, l := range before {
+		for _, m := range limitFlag.FindAllStringSubmatch(l.text, -1) {
+			n := seen[m[1]]
+			seen[m[1]]++
+			if n >= len(now[m[1]]) {
+				if len(now[m[1]]) == 0 {
+					hits = append(hits, Hit{Threshold, f.path(), l.line, l.text, "", m[1] + " is gone."})
+				}
+				continue
+			}
+			was, _ := number(m[3])
+			is, _ := number(now[m[1]][n].text)
+			if up := ceiling.MatchString(m[1]); up && is > was || !up && is < was {
+				line := now[m[1]][n].line
+				hits = append(hits, Hit{Threshold, f.path(), line, l.text, f.new.at(line), fmt.Sprintf("%s turns from %s to %s.", m[1], m[3], now[m[1]][n].text)})
+			}
+		}
+	}
+	return hits
+}
+
+var (
+	triggerKeys = regexp.MustCompile(`^on(?:\.\[\])?$|^on\.(?:pull_request|push|merge_group|pull_request_target)|^true\.`)
+	// always are conditions that do not keep a step from running.
+	always = regexp.MustCompile(`always\(\)|!cancelled\(\)|success\(\) \|\| failure\(\)`)
+)
+
+// conditions finds triggers of GitHub workflows that are gone or narrowed, and
+// jobs and steps with checks that became conditional.
+func conditions(f *file) []Hit {
+	if !matches(f.path(), ".github/workflows/*") {
+		return nil
+	}
+	was, is := settings(f.old), settings(f.new)
+	var hits []Hit
+	events := func(list []claim) string { return fmt.Sprint(list) }
+	if old, now := triggers(f.old), triggers(f.new); len(old) > 0 && len(now) > 0 && events(old) != events(now) {
+		for _, o := range old {
+			if !slices.ContainsFunc(now, func(n claim) bool { return n.text == o.text }) {
+				hits = append(hits, Hit{CI, f.path(), o.line, f.old.at(o.line), "", "The workflow is no longer started by " + o.text + "."})
+			}
+		}
+	}
+	for _, one := range is {
+		key := strings.Join(one.key, ".")
+		narrowing := triggerKeys.MatchString(key) && (strings.Contains(key, "paths-ignore") || strings.Contains(key, "branches-ignore"))
+		conditional := strings.HasPrefix(key, "jobs.") && one.key[len(one.key)-1] == "if" && !always.MatchString(one.value) && guardsCheck(f.new, one.line)
+		if !narrowing && !conditional {
+			continue
+		}
+		if !slices.ContainsFunc(was, func(w setting) bool { return strings.Join(w.key, ".") == key && w.value == one.value }) && !harmlessIf(one.value) {
+			hits = append(hits, Hit{CI, f.path(), one.line, "", f.new.at(one.line), "The check is made conditional."})
+		}
+	}
+	return hits
+}
+
+func harmlessIf(value string) bool { return strings.Contains(value, "draft == false") }
+
+// guardsCheck reports whether the job or step that a line belongs to runs a
+// check: it looks at what is indented as deep as the line, or deeper.
+func guardsCheck(s side, line int) bool {
+	depth := strings.IndexFunc(s.lines[line-1], func(r rune) bool { return r != ' ' && r != '-' })
+	column := func(i int) int {
+		return strings.IndexFunc(s.lines[i], func(r rune) bool { return r != ' ' && r != '-' })
+	}
+	from, to := line-1, line-1
+	for from > 0 && !isItem(s.at(from+1)) && (s.at(from) == "" || column(from-1) >= depth) {
+		from--
+	}
+	for to+1 < len(s.lines) && (s.at(to+2) == "" || column(to+1) >= depth && !(isItem(s.at(to+2)) && column(to+1) == depth)) {
+		to++
+	}
+	var lines []claim
+	for i := from; i <= to; i++ {
+		lines = append(lines, claim{s.at(i + 1), i + 1})
+	}
+	return len(commands(lines)) > 0
+}
+
+// triggers lists the events that start a GitHub workflow.
+func triggers(s side) []claim {
+	var out []claim
+	open := false
+	for i, line := range s.lines {
+		text := uncomment(strings.TrimSpace(line))
+		switch {
+		case text == "":
+		case indentation(line) == 0:
+			rest, found := strings.CutPrefix(text, "on:")
+			if !found {
+				rest, found = strings.CutPrefix(text, `"on":`)
+			}
+			open = found
+			for _, name := range word.FindAllString(rest, -1) {
+				out = append(out, claim{name, i + 1})
+			}
+		case open && (indentation(line) <= 2 || isItem(text)) && !strings.HasPrefix(text, "- '") && indentation(line) <= 4:
+			if name := word.FindString(text); name != "" && indentation(line) <= 2 {
+				out = append(out, claim{name, i + 1})
+			}
+		}
+	}
+	return out
+}

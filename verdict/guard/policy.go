@@ -1,0 +1,217 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// isPolicy reports whether a file of this name says how changes are judged, by
+// whom, or how contributors work.
+func isPolicy(name string) bool {
+	return strings.HasPrefix(name, ".touchstone/") || isOwnership(name) || isGuide(name)
+}
+
+// isOwnership reports files whose every change is one of who decides. See
+// https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
+// for why even an added line can take an owner away: the last match wins.
+func isOwnership(name string) bool {
+	return matches(name, "CODEOWNERS", ".github/settings.yml", ".github/settings.yaml", ".github/rulesets/**", ".github/branch-protection*", ".github/branch_protection*",
+		".gitlab/approval_rules*", ".policy.yml", ".github/policy.yml", "OWNERS", "OWNERS_ALIASES", ".mergify.yml", ".github/mergify.yml", ".prow.yaml")
+}
+
+func isGuide(name string) bool {
+	return matches(name, "AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTRIBUTING.md", ".cursorrules", ".github/copilot-instructions.md", ".cursor/rules/**", ".claude/**", "SECURITY.md")
+}
+
+// policies finds guidelines, owners and contributor rules that got weaker.
+func policies(p *patch) []Hit {
+	kept := map[string]bool{}
+	for _, f := range p.files {
+		if isPolicy(f.new.path) {
+			for _, line := range f.new.lines {
+				kept[plain(line)] = true
+			}
+		}
+	}
+	var hits []Hit
+	for _, f := range p.files {
+		name := f.path()
+		switch {
+		case isOwnership(f.old.path) || isOwnership(name):
+			hits = append(hits, ownership(f)...)
+		case strings.HasPrefix(name, ".touchstone/") && strings.HasSuffix(name, ".md"):
+			hits = append(hits, guidelineRows(f, p)...)
+			hits = append(hits, rules(f, kept)...)
+		case strings.HasPrefix(name, ".touchstone/") || strings.HasPrefix(f.old.path, ".touchstone/"):
+			hits = append(hits, config(f)...)
+		case isGuide(f.old.path):
+			hits = append(hits, rules(f, kept)...)
+		}
+	}
+	return hits
+}
+
+// plain is a line without what formatting adds to it.
+func plain(line string) string {
+	return strings.Join(strings.Fields(strings.Trim(line, " \t-*+#>")), " ")
+}
+
+// ownership hits on any change but of comments and blank lines, once per file.
+func ownership(f *file) []Hit {
+	effective := func(s side) (out []claim) {
+		for i, line := range s.lines {
+			if text := plain(uncomment(strings.TrimSpace(line))); text != "" {
+				out = append(out, claim{text, i + 1})
+			}
+		}
+		return out
+	}
+	was, is := effective(f.old), effective(f.new)
+	why := "Who has to approve is changed."
+	for i := range max(len(was), len(is)) {
+		switch {
+		case i >= len(is):
+			return []Hit{{Policy, f.path(), was[i].line, was[i].text, "", why}}
+		case i >= len(was):
+			return []Hit{{Policy, f.path(), is[i].line, "", is[i].text, why}}
+		case was[i].text != is[i].text:
+			return []Hit{{Policy, f.path(), is[i].line, was[i].text, is[i].text, why}}
+		}
+	}
+	return nil
+}
+
+// config hits on settings of this product that are changed or gone, and on new
+// ones that by their name make an exception.
+func config(f *file) []Hit {
+	was, is := settings(f.old), settings(f.new)
+	id := func(s setting) string { return strings.Join(s.key, ".") }
+	var hits []Hit
+	for _, w := range was {
+		at := slices.IndexFunc(is, func(s setting) bool { return id(s) == id(w) && s.value == w.value })
+		if at >= 0 {
+			continue
+		}
+		now := slices.IndexFunc(is, func(s setting) bool { return id(s) == id(w) && s.key[len(s.key)-1] != "[]" })
+		switch {
+		case now >= 0:
+			hits = append(hits, Hit{Policy, f.path(), is[now].line, f.old.at(w.line), f.new.at(is[now].line), "A review setting is changed."})
+		default:
+			hits = append(hits, Hit{Policy, f.path(), w.line, f.old.at(w.line), "", "A review setting is gone."})
+		}
+	}
+	for _, s := range is {
+		if excepting.MatchString(id(s)) && !slices.ContainsFunc(was, func(w setting) bool { return id(s) == id(w) && (w.value == s.value || s.key[len(s.key)-1] != "[]") }) {
+			hits = append(hits, Hit{Policy, f.path(), s.line, "", f.new.at(s.line), "The review is told to look away."})
+		}
+	}
+	return hits
+}
+
+var excepting = regexp.MustCompile(`(?i)disable|off\b|ignore|exclude|skip|allow|exempt|waive|trust`)
+
+// row is one line of a guideline's table.
+type row struct {
+	severity, scope, criterion string
+	line                       int
+}
+
+var severities = []string{"nit", "minor", "major", "critical"}
+
+// rowsOf reads the table rows that begin with an id and a severity.
+func rowsOf(s side) map[string]row {
+	out := map[string]row{}
+	for i := range s.lines {
+		cells := strings.Split(strings.ReplaceAll(s.at(i+1), `\|`, "\x00"), "|")
+		if len(cells) < 6 || cells[0] != "" {
+			continue
+		}
+		for j := range cells {
+			cells[j] = strings.Trim(strings.ReplaceAll(cells[j], "\x00", "|"), " `")
+		}
+		if slices.Contains(severities, cells[2]) {
+			out[cells[1]] = row{cells[2], cells[3], cells[4], i + 1}
+		}
+	}
+	return out
+}
+
+// guidelineRows finds rows that are gone, milder, narrower or hedged.
+func guidelineRows(f *file, p *patch) []Hit {
+	was, is := rowsOf(f.old), rowsOf(f.new)
+	var hits []Hit
+	for id, w := range was {
+		n, there := is[id]
+		switch {
+		case !there && rowElsewhere(id, p):
+		case !there:
+			hits = append(hits, Hit{Policy, f.path(), w.line, f.old.at(w.line), "", "The guideline " + id + " is gone."})
+		case slices.Index(severities, n.severity) < slices.Index(severities, w.severity):
+			hits = append(hits, Hit{Policy, f.path(), n.line, f.old.at(w.line), f.new.at(n.line), "The guideline " + id + " is milder than it was."})
+		case n.scope != w.scope && n.scope != "all" && !strings.HasPrefix(n.scope, w.scope+","):
+			hits = append(hits, Hit{Policy, f.path(), n.line, f.old.at(w.line), f.new.at(n.line), "The guideline " + id + " applies to something else than it did."})
+		case hedged(w.criterion, n.criterion):
+			hits = append(hits, Hit{Policy, f.path(), n.line, f.old.at(w.line), f.new.at(n.line), "The guideline " + id + " has a new way out."})
+		}
+	}
+	return hits
+}
+
+func rowElsewhere(id string, p *patch) bool {
+	return slices.ContainsFunc(p.files, func(f *file) bool {
+		_, there := rowsOf(f.new)[id]
+		return there && strings.HasPrefix(f.new.path, ".touchstone/")
+	})
+}
+
+var (
+	binding = regexp.MustCompile(`(?i)\b(?:must|never|always|do not|don't|required?|shall|forbidden|may not|cannot|no|not|only|every|all)\b`)
+	firm    = regexp.MustCompile(`(?i)\b(?:must|never|always|do not|don't|shall|forbidden|may not|required?|mandatory)\b`)
+	hedge   = regexp.MustCompile(`(?i)\b(?:unless|except|optional(?:ly)?|should|may|can be skipped|try to|prefer(?:ably)?|ideally|when possible|if possible|where practical|when convenient|at (?:your|the author's) discretion|where reasonable|usually)\b`)
+)
+
+// hedged reports whether a rule lost its force or gained a way out.
+func hedged(before, after string) bool {
+	return len(hedge.FindAllString(after, -1)) > len(hedge.FindAllString(before, -1)) && !firmer(before, after) ||
+		len(firm.FindAllString(after, -1)) < len(firm.FindAllString(before, -1)) && hedge.MatchString(after)
+}
+
+func firmer(before, after string) bool {
+	return len(firm.FindAllString(after, -1)) > len(firm.FindAllString(before, -1))
+}
+
+// rules finds sentences that bind contributors and are gone or hedged. One that
+// was put in other words still binds.
+func rules(f *file, kept map[string]bool) []Hit {
+	had := map[string]bool{}
+	for _, line := range f.old.lines {
+		had[plain(line)] = true
+	}
+	var hits []Hit
+	for i, raw := range f.old.lines {
+		line := plain(raw)
+		if kept[line] || !firm.MatchString(line) || len(strings.Fields(line)) < 3 || strings.HasPrefix(raw, "|") || strings.HasPrefix(raw, "#") {
+			continue
+		}
+		best, most := 0, 0.0
+		for j, other := range f.new.lines {
+			if had[plain(other)] {
+				continue
+			}
+			if s := share(tokens([]string{line}), tokens([]string{other})); s > most {
+				best, most = j+1, s
+			}
+		}
+		switch {
+		case most < 0.5:
+			hits = append(hits, Hit{Policy, f.path(), i + 1, line, "", "A rule for contributors is gone."})
+		case hedged(line, f.new.at(best)) || !binding.MatchString(f.new.at(best)):
+			hits = append(hits, Hit{Policy, f.path(), best, line, f.new.at(best), "A rule for contributors is weaker than it was."})
+		}
+		if f.deleted() && len(hits) > 0 {
+			break
+		}
+	}
+	return hits
+}

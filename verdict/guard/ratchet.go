@@ -1,0 +1,323 @@
+package guard
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// way is the direction in which a setting may turn.
+type way int
+
+const (
+	atLeast    way = iota // a number: lower, or gone, is weaker
+	atMost                // a number: higher, or gone, is weaker
+	slack                 // a number that is 0 when absent: higher is weaker
+	on                    // a switch: off, or gone, is weaker
+	off                   // a switch that is off when absent: on is weaker
+	grade                 // error, warning, off and their kin: milder, or gone, is weaker
+	members               // a list: an element less is weaker
+	exceptions            // a list: an element more is weaker
+)
+
+// tool is what the guard knows of one tool's configuration.
+type tool struct {
+	kind  Kind
+	name  string
+	files []string // as in matches
+	// within is the part of the file that is this tool's, as a dotted pattern;
+	// "" for all of it. A tool that the file did not configure before is adopted
+	// rather than weakened, whatever its first settings are.
+	within string
+	// fresh says that a new file is an exception made, not a tool adopted.
+	fresh bool
+	turns []turn
+}
+
+// turn is how settings of some keys may change. Keys are a dotted pattern as in
+// keyMatches, below within.
+type turn struct {
+	keys string
+	way  way
+	only *regexp.Regexp // the values that count; nil for all
+	// implied names a switch that, when on, makes the absence of this one harmless.
+	implied string
+}
+
+// known is a setting together with the turn that governs it.
+type known struct {
+	setting
+	tool *tool
+	turn *turn
+	id   string // the same before and after
+}
+
+func toolsOf(name string) []*tool {
+	var out []*tool
+	for _, t := range allTools {
+		if matches(name, t.files...) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ratchets finds the settings that turned the wrong way.
+func ratchets(p *patch) []Hit {
+	type pair struct {
+		f             *file
+		before, after []known
+	}
+	var pairs []pair
+	gained := map[string][]known{} // by tool and last segment: what appeared, which may have moved here
+	for _, f := range p.files {
+		one := pair{f, governed(f.old), governed(f.new)}
+		pairs = append(pairs, one)
+		had := map[string]bool{}
+		for _, k := range one.before {
+			had[k.id] = true
+		}
+		for _, k := range one.after {
+			if !had[k.id] {
+				gained[k.movable()] = append(gained[k.movable()], k)
+			}
+		}
+	}
+	var hits []Hit
+	for _, one := range pairs {
+		found := compareSettings(one.f, one.before, one.after, gained)
+		if one.f.deleted() && len(found) > 1 {
+			found = found[:1]
+		}
+		hits = append(hits, found...)
+	}
+	return hits
+}
+
+// movable identifies a setting that goes from one file of a tool to another.
+func (k known) movable() string {
+	id := k.tool.name + "\x00" + k.key[len(k.key)-1]
+	if k.turn.way == members || k.turn.way == exceptions {
+		id += "\x00" + k.value
+	}
+	return id
+}
+
+// governed are the settings of a side that some tool's turns speak of.
+func governed(s side) []known {
+	list := toolsOf(s.path)
+	if len(list) == 0 {
+		return nil
+	}
+	all := settings(s)
+	var out []known
+	for _, t := range list {
+		seen := map[string]int{}
+		for _, one := range all {
+			for i := range t.turns {
+				turn := &t.turns[i]
+				if !keyMatches(turn.pattern(t), one.key) || turn.only != nil && !turn.only.MatchString(one.value) {
+					continue
+				}
+				for _, value := range turn.values(one.value) {
+					k := known{setting{one.key, value, one.line}, t, turn, ""}
+					id := t.name + "\x00" + strconv.Itoa(i) + "\x00" + strings.Join(one.key, "\x00")
+					if turn.way == members || turn.way == exceptions {
+						id += "\x00" + value
+					}
+					seen[id]++
+					k.id = id + "\x00" + strconv.Itoa(seen[id])
+					out = append(out, k)
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (t turn) pattern(tool *tool) []string {
+	if tool.within == "" {
+		return strings.Split(t.keys, ".")
+	}
+	return strings.Split(tool.within+"."+t.keys, ".")
+}
+
+// values splits the lists that tools write into a single string.
+func (t turn) values(value string) []string {
+	if t.way != members && t.way != exceptions {
+		return []string{value}
+	}
+	var out []string
+	for _, v := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(",; \t", r) }) {
+		if !strings.HasPrefix(v, "$(") { // MSBuild's "and what was set before"
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// adopted reports whether a side configures a tool at all.
+func adopted(s side, t *tool) bool {
+	if s.path == "" || !matches(s.path, t.files...) {
+		return false
+	}
+	if t.within == "" {
+		return true
+	}
+	pattern := append(strings.Split(t.within, "."), "**")
+	return slices.ContainsFunc(settings(s), func(one setting) bool { return keyMatches(pattern, one.key) })
+}
+
+func compareSettings(f *file, before, after []known, gained map[string][]known) []Hit {
+	now := map[string]known{}
+	for _, k := range after {
+		now[k.id] = k
+	}
+	had := map[string]bool{}
+	var hits []Hit
+	for _, was := range before {
+		had[was.id] = true
+		is, there := now[was.id]
+		switch {
+		case there && was.turn.weaker(was.value, is.value):
+			hits = append(hits, Hit{was.tool.kind, f.path(), is.line, f.old.at(was.line), f.new.at(is.line),
+				fmt.Sprintf("%s: %s turns from %s to %s.", was.tool.name, was.name(), was.value, is.value)})
+		case !there && was.turn.missed(was.value) && !moved(was, gained) && !implied(was, after):
+			hits = append(hits, Hit{was.tool.kind, f.path(), was.line, f.old.at(was.line), "",
+				fmt.Sprintf("%s: %s (%s) is gone.", was.tool.name, was.name(), was.value)})
+		}
+	}
+	known := map[*tool]bool{}
+	for _, is := range after {
+		if had[is.id] || !is.turn.intrudes(is.value) {
+			continue
+		}
+		if _, asked := known[is.tool]; !asked {
+			known[is.tool] = is.tool.fresh || adopted(f.old, is.tool)
+		}
+		if known[is.tool] && !relocated(is, before, after) {
+			hits = append(hits, Hit{is.tool.kind, f.path(), is.line, "", f.new.at(is.line),
+				fmt.Sprintf("%s: %s (%s) is new, and an exception.", is.tool.name, is.name(), is.value)})
+		}
+	}
+	return hits
+}
+
+func (k known) name() string { return strings.TrimSuffix(strings.Join(k.key, "."), ".[]") }
+
+// moved reports whether a setting that is gone appeared elsewhere, no weaker.
+func moved(was known, gained map[string][]known) bool {
+	return slices.ContainsFunc(gained[was.movable()], func(is known) bool {
+		return is.turn.way == was.turn.way && !was.turn.weaker(was.value, is.value)
+	})
+}
+
+func implied(was known, after []known) bool {
+	return was.turn.implied != "" && slices.ContainsFunc(after, func(k known) bool {
+		return k.key[len(k.key)-1] == was.turn.implied && level01(k.value) == 1
+	})
+}
+
+// relocated reports whether the same exception is gone from another key of the
+// same tool, as when a linter renames a section.
+func relocated(is known, before, after []known) bool {
+	count := func(list []known) (n int) {
+		for _, k := range list {
+			if k.tool == is.tool && k.turn.way == is.turn.way && k.movable() == is.movable() {
+				n++
+			}
+		}
+		return n
+	}
+	return count(before) >= count(after)
+}
+
+// weaker compares two values of a setting that is there before and after.
+func (t turn) weaker(before, after string) bool {
+	switch t.way {
+	case atLeast, atMost, slack:
+		was, wasNumber := number(before)
+		is, isNumber := number(after)
+		if !wasNumber {
+			return false
+		}
+		return !isNumber || t.way == atLeast && is < was || t.way != atLeast && is > was
+	case on:
+		return level01(before) == 1 && level01(after) == 0
+	case off:
+		return level01(before) == 0 && level01(after) == 1
+	case grade:
+		return gradeOf(after) < gradeOf(before)
+	}
+	return false
+}
+
+// missed reports whether the absence of a value is weaker than the value.
+func (t turn) missed(value string) bool {
+	switch t.way {
+	case atLeast, atMost:
+		n, ok := number(value)
+		return ok && (t.way == atMost || n > 0)
+	case on:
+		return level01(value) == 1
+	case grade:
+		return gradeOf(value) > 0 && gradeOf(value) < unknownGrade
+	}
+	return t.way == members
+}
+
+// intrudes reports whether a value is weaker than its absence.
+func (t turn) intrudes(value string) bool {
+	switch t.way {
+	case slack:
+		n, ok := number(value)
+		return ok && n > 0
+	case off:
+		return level01(value) == 1
+	case on:
+		return level01(value) == 0
+	case grade:
+		return gradeOf(value) == 0
+	}
+	return t.way == exceptions
+}
+
+var leadingNumber = regexp.MustCompile(`^-?\d[\d_]*(?:\.\d+)?`)
+
+// number reads a number with whatever unit follows it.
+func number(value string) (float64, bool) {
+	n, err := strconv.ParseFloat(strings.ReplaceAll(leadingNumber.FindString(value), "_", ""), 64)
+	return n, err == nil
+}
+
+// level01 reads a switch: 1 on, 0 off, -1 something else.
+func level01(value string) int {
+	switch strings.ToLower(value) {
+	case "true", "yes", "on", "1", "enable", "enabled", "all":
+		return 1
+	case "false", "no", "off", "0", "disable", "disabled", "none", "skip", "annotations", "":
+		return 0
+	}
+	return -1
+}
+
+// unknownGrade stands for what is no grade. It compares as strict, so that
+// going from it to a mild grade is weaker, and its absence counts for nothing.
+const unknownGrade = 9
+
+func gradeOf(value string) int {
+	switch strings.ToLower(value) {
+	case "off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "null", "disabled", "basic":
+		return 0
+	case "info", "1", "warn", "warning", "suggestion", "hint", "information", "informational", "standard":
+		return 1
+	case "error", "2", "deny", "true", "fatal", "strict", "failure":
+		return 2
+	case "forbid":
+		return 3
+	}
+	return unknownGrade
+}

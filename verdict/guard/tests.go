@@ -1,0 +1,180 @@
+package guard
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// skips keep a test from running, or from failing. In Go a build constraint
+// does so for the whole file.
+var skips = map[language]*regexp.Regexp{
+	golang:     regexp.MustCompile(`\b[tbf]\.Skip(?:Now|f)?\(|^//go:build |^// \+build |\btesting\.Short\(\)`),
+	javascript: regexp.MustCompile(`\b(?:x(?:it|test|describe|context)\b|(?:it|test|describe|context|suite|specify)(?:\.\w+)*\.(?:skip|todo|fixme|failing|fails|skipIf|runIf)\b|this\.skip\(\)|ctx\.skip\()`),
+	python:     regexp.MustCompile(`@?(?:pytest\.)?mark\.(?:skip|skipif|xfail)\b|@(?:unittest\.)?(?:skip\w*|expectedFailure)\b|pytest\.(?:skip|xfail|importorskip)\(|self\.skipTest\(|SkipTest\(|__test__\s*=\s*False`),
+	java:       regexp.MustCompile(`@(?:Disabled|Ignore|DisabledIf|DisabledOn|EnabledIf|EnabledOn)\w*|\bassume(?:True|False|That|Not)\w*\(|enabled\s*=\s*false|SkipException\(|Assumptions\.`),
+	csharp:     regexp.MustCompile(`\bSkip\s*=\s*["\w]|\[Ignore\b|\[Explicit\b|Assert\.(?:Ignore|Inconclusive)\(|Skip\.If`),
+	rust:       regexp.MustCompile(`#\[ignore\b|cfg_attr\([^,]+,\s*ignore|#\[cfg\((?:any\(\)|feature|FALSE|not\(test\))|#\[should_panic`),
+	ruby:       regexp.MustCompile(`^\s*x(?:it|describe|context|specify|example|scenario)\b|^\s*(?:skip|pending)\b|,\s*:?(?:skip|pending)\b`),
+}
+
+// focuses keep all other tests from running.
+var focuses = map[language]*regexp.Regexp{
+	javascript: regexp.MustCompile(`^\s*(?:f(?:it|describe|context)\b|(?:it|test|describe|context|suite)(?:\.\w+)*\.only\b)`),
+	ruby:       regexp.MustCompile(`^\s*f(?:it|describe|context|specify)\b|,\s*(?:focus:\s*true|:focus)\b`),
+}
+
+var earlyReturn = regexp.MustCompile(`^(?:return|return;|return nil;?|pass|throw pending.*)$`)
+
+// tests finds tests that are gone, do not run, or test less than they did.
+func tests(p *patch) []Hit {
+	m := pairTests(p)
+	gone := vanished(p)
+	hits := lost(p, m, gone)
+	for _, f := range p.files {
+		hits = append(hits, skipped(f, m)...)
+	}
+	pool := linePool(p)
+	for _, b := range m.before {
+		if a := m.now[b]; a != nil && m.was[a] == b {
+			hits = append(hits, weakened(b, a, gone, pool)...)
+		}
+	}
+	return hits
+}
+
+// lost finds tests that are gone although what they test is not. Of a deleted
+// file it reports only the first.
+func lost(p *patch, m *pairing, gone map[string]bool) []Hit {
+	var hits []Hit
+	reported := map[*file]bool{}
+	for _, b := range m.before {
+		whole := b.f.deleted() || !isTest(b.f.new.path)
+		if m.now[b] != nil || whole && reported[b.f] || subjectGone(p, b, gone) {
+			continue
+		}
+		reported[b.f] = true
+		why := "The test " + b.name + " is gone, and what it tests is not."
+		if whole {
+			why = "The file's tests are gone or no longer run, and what they test is still there."
+		}
+		hits = append(hits, Hit{Test, b.f.path(), b.start, b.s.at(b.start), "", why})
+	}
+	return hits
+}
+
+// subjectGone reports whether the change deletes what a test tests: a name that
+// the test speaks of, or the file that the test's own file is named after.
+func subjectGone(p *patch, b *testcase, gone map[string]bool) bool {
+	low := strings.ToLower(strings.ReplaceAll(b.name, "_", ""))
+	for name := range gone {
+		if b.set[name] || strings.Contains(low, strings.ToLower(strings.ReplaceAll(name, "_", ""))) {
+			return true
+		}
+	}
+	stem := stemOf(b.s.path)
+	for _, f := range p.files {
+		if f.deleted() && !isTest(f.old.path) && languageOf(f.old.path) == languageOf(b.s.path) && stemOf(f.old.path) == stem {
+			return true
+		}
+	}
+	return false
+}
+
+var testAffix = regexp.MustCompile(`(?i)^(test_)|([._-](test|tests|spec|cy|e2e))$|(Tests?|Spec|IT|TestCase)$`)
+
+// stemOf is a file's name without what says that it holds tests.
+func stemOf(name string) string {
+	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	return strings.ToLower(testAffix.ReplaceAllString(base, ""))
+}
+
+// skipped finds marks that keep tests from running and were not there before. A
+// new test may be born skipped: that takes nothing away.
+func skipped(f *file, m *pairing) []Hit {
+	lang := languageOf(f.new.path)
+	if skips[lang] == nil || !isTest(f.new.path) || f.added() && !holdsOld(f, m) {
+		return nil
+	}
+	had := map[string]int{}
+	for _, line := range f.old.lines {
+		for _, pattern := range []*regexp.Regexp{skips[lang], focuses[lang]} {
+			if mark := markIn(pattern, line); mark != "" {
+				had[mark]++
+			}
+		}
+	}
+	var hits []Hit
+	for i, line := range f.new.lines {
+		skip, focus := markIn(skips[lang], line), markIn(focuses[lang], line)
+		t := testAt(m, f, i+1)
+		old := t != nil && m.was[t] == nil
+		born := t != nil && m.was[t] != nil && marked(m.was[t], skips[lang])
+		switch {
+		case focus != "" && had[focus] == 0:
+			hits = append(hits, Hit{Test, f.path(), i + 1, "", f.new.at(i + 1), "All other tests are kept from running."})
+		case focus != "":
+			had[focus]--
+		case skip == "" || old || born:
+		case t == nil && had[skip] > 0:
+			had[skip]--
+		default:
+			hits = append(hits, Hit{Test, f.path(), i + 1, before(m.was[t]), f.new.at(i + 1), "The test no longer always runs, or may fail unnoticed."})
+		}
+	}
+	return hits
+}
+
+// before is the first line of a test that may be nil.
+func before(t *testcase) string {
+	if t == nil {
+		return ""
+	}
+	return t.s.at(t.start)
+}
+
+// markIn is the mark that a pattern finds in a line of code, or "".
+func markIn(pattern *regexp.Regexp, line string) string {
+	if pattern == nil {
+		return ""
+	}
+	text := strings.TrimSpace(line)
+	if strings.HasPrefix(text, "//") && !strings.HasPrefix(text, "//go:build") && !strings.HasPrefix(text, "// +build") ||
+		strings.HasPrefix(text, "# ") || strings.HasPrefix(text, "*") {
+		return ""
+	}
+	at := pattern.FindStringIndex(line)
+	if at == nil || quoted(line, at[0]) {
+		return ""
+	}
+	return strings.TrimSpace(line[at[0]:at[1]])
+}
+
+func marked(t *testcase, pattern *regexp.Regexp) bool {
+	for _, line := range t.whole() {
+		if markIn(pattern, line) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// testAt is the test that a line of a file's new side belongs to, or nil.
+func testAt(m *pairing, f *file, line int) *testcase {
+	for _, t := range m.after {
+		if t.f == f && t.first <= line && line <= t.stop {
+			return t
+		}
+	}
+	return nil
+}
+
+// holdsOld reports whether a new file took over tests from another one.
+func holdsOld(f *file, m *pairing) bool {
+	for _, t := range m.after {
+		if t.f == f && m.was[t] != nil {
+			return true
+		}
+	}
+	return false
+}

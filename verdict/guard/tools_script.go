@@ -1,0 +1,44 @@
+package guard
+
+import "regexp"
+
+// eslintRules are rules with a grade, alone or as the first of a list, and the
+// limits that some rules have.
+var eslintRules = []turn{
+	{keys: "**.rules.max-*|complexity|*/max-*.**", way: atMost, only: regexp.MustCompile(`^\d{2,}|^[3-9]$`)},
+	{keys: "**.rules.*", way: grade}, {keys: "**.rules.*.[]", way: grade, only: regexp.MustCompile(`^(error|warn|off|[012])$`)},
+	{keys: "**.extends|extends.[]", way: members}, {keys: "**.ignorePatterns|ignores.[]", way: exceptions},
+	{keys: "**.extends", way: members}, {keys: "**.reportUnusedDisableDirectives", way: on},
+}
+
+// scriptTools are the checkers of JavaScript, TypeScript and their kin.
+var scriptTools = []*tool{
+	{Strictness, "ESLint", []string{".eslintrc", ".eslintrc.*", "eslint.config.*"}, "", false, eslintRules},
+	{Strictness, "ESLint", []string{"package.json"}, "eslintConfig", false, eslintRules},
+	{Strictness, "oxlint", []string{".oxlintrc.json"}, "", false, eslintRules},
+	{Strictness, "TSLint", []string{"tslint.json"}, "", false, []turn{{keys: "rules.*", way: on}, {keys: "rules.*.[]", way: on}}},
+	{Strictness, "Biome", []string{"biome.json", "biome.jsonc"}, "", false, []turn{
+		{keys: "linter.rules.*.*", way: grade}, {keys: "linter.rules.*.*.level", way: grade}, {keys: "linter.enabled", way: on}, {keys: "linter.rules.recommended", way: on},
+		{keys: "**.ignore.[]", way: exceptions}, {keys: "files.includes.[]", way: exceptions, only: negated},
+	}},
+	{Strictness, "Stylelint", []string{".stylelintrc", ".stylelintrc.*", "stylelint.config.*"}, "", false, []turn{
+		{keys: "**.rules.*", way: grade}, {keys: "**.extends", way: members}, {keys: "**.extends.[]", way: members}, {keys: "**.ignoreFiles.[]", way: exceptions},
+	}},
+	{Strictness, "TypeScript", []string{"tsconfig.json", "tsconfig.*.json", "tsconfig-*.json", "jsconfig.json"}, "", false, []turn{
+		{keys: "compilerOptions.strict", way: on},
+		{keys: "compilerOptions.strict*|noImplicitAny|noImplicitThis|alwaysStrict|useUnknownInCatchVariables", way: on, implied: "strict"},
+		{keys: "compilerOptions.no*|exactOptionalPropertyTypes|forceConsistentCasingInFileNames|checkJs", way: on},
+		{keys: "compilerOptions.skipLibCheck|allowUnreachableCode|allowUnusedLabels|suppress*", way: off},
+		{keys: "exclude.[]", way: exceptions}, {keys: "include.[]", way: members},
+	}},
+	{Strictness, "lint-staged", []string{"package.json"}, "lint-staged", false, []turn{{keys: "**", way: members, only: regexp.MustCompile(`eslint|tsc|jest|vitest|stylelint|biome`)}}},
+}
+
+// baselineTools are files whose every line excuses something.
+var baselineTools = []*tool{
+	{Strictness, "ignore file", []string{".eslintignore", ".stylelintignore", ".semgrepignore", ".trivyignore", ".gitleaksignore", ".snykignore", ".flake8ignore", ".cfnlintignore"}, "", true, []turn{{keys: "[]", way: exceptions}}},
+	{Threshold, "ignore file", []string{".coverageignore", ".covignore"}, "", true, []turn{{keys: "[]", way: exceptions}}},
+	{Strictness, "baseline", []string{"detekt-baseline.xml", "baseline.xml", "lint-baseline.xml"}, "**", true, []turn{{keys: "ID", way: exceptions}, {keys: "issue.*.@id", way: exceptions}}},
+	{Strictness, "baseline", []string{"eslint-suppressions.json"}, "", true, []turn{{keys: "**.count", way: slack}}},
+	{Strictness, "RuboCop todo", []string{".rubocop_todo.yml"}, "", true, []turn{{keys: "*.Enabled", way: on}, {keys: "*.Exclude.[]", way: exceptions}}},
+}
