@@ -41,6 +41,9 @@ type Hub struct {
 	queue     chan *pending
 	stopped   chan struct{}
 
+	// publishing makes those take turns that bring events from the store to the readers.
+	publishing sync.Mutex
+
 	mu      sync.Mutex
 	tail    tail
 	readers readers
@@ -86,6 +89,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	defer close(h.stopped)
 	var group errgroup.Group
 	group.Go(func() error { h.commitLoop(ctx); return nil })
+	group.Go(func() error { h.followLoop(ctx); return nil })
 	group.Go(func() error { h.trimLoop(ctx); return nil })
 	return group.Wait()
 }
@@ -176,7 +180,7 @@ func (h *Hub) commit(ctx context.Context, batch []*pending) {
 	}
 	results, err := h.store.Append(ctx, events)
 	if err == nil {
-		h.publish(events, results)
+		h.publish(ctx, events, results)
 	}
 	for i, p := range batch {
 		if err != nil {
@@ -188,29 +192,30 @@ func (h *Hub) commit(ctx context.Context, batch []*pending) {
 	}
 }
 
-// publish moves the head and wakes the readers that want one of the events.
-func (h *Hub) publish(events []event.Event, results []Appended) {
-	h.mu.Lock()
-	var wake []*Reader
+// publish shows what was appended, behind whatever other relays appended before it.
+func (h *Hub) publish(ctx context.Context, events []event.Event, results []Appended) {
+	h.publishing.Lock()
+	defer h.publishing.Unlock()
+	log := h.Bounds().Log
+	var fresh []event.Event
 	for i, result := range results {
-		if result.Duplicate {
-			continue
-		}
-		events[i].ID = event.Cursor{Log: h.tail.bounds.Log, Seq: result.Seq}
-		wake = append(wake, h.show(&Entry{Event: events[i]})...)
-	}
-	h.mu.Unlock()
-	for _, reader := range wake {
-		select {
-		case reader.wake <- struct{}{}:
-		default: // it has been told already
+		if !result.Duplicate {
+			events[i].ID = event.Cursor{Log: log, Seq: result.Seq}
+			fresh = append(fresh, events[i])
 		}
 	}
+	if len(fresh) == 0 {
+		return
+	}
+	if err := h.fill(ctx, fresh[0].ID.Seq-1); err != nil {
+		// Readers find them in the store.
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("what other relays stored could not be read ahead")
+	}
+	h.reveal(fresh)
 }
 
 // show makes an event visible and returns the readers to wake. An event that does not
-// follow the head tells of others in between, which are in the store alone: a commit
-// whose outcome was unknown has come true.
+// follow the head tells of others in between, which are in the store alone or gone.
 func (h *Hub) show(entry *Entry) []*Reader {
 	var wake []*Reader
 	if next := h.tail.bounds.Head + 1; entry.ID.Seq != next {
@@ -246,9 +251,7 @@ func (h *Hub) trim(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("trim the log: %w", err)
 		}
-		if removed == 0 {
-			return nil
-		}
+		// Other relays of the log trim it too.
 		bounds, err := h.store.Bounds(ctx)
 		if err != nil {
 			return fmt.Errorf("read the log's bounds: %w", err)
@@ -256,5 +259,8 @@ func (h *Hub) trim(ctx context.Context) error {
 		h.mu.Lock()
 		h.tail.dropThrough(bounds.Floor)
 		h.mu.Unlock()
+		if removed == 0 {
+			return nil
+		}
 	}
 }

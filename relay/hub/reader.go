@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"touchstone/relay/event"
@@ -69,6 +70,8 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 		if err != nil {
 			return Batch{}, fmt.Errorf("read the log: %w", err)
 		}
+		// What lies beyond the head comes when its turn to be shown has come.
+		events = slices.DeleteFunc(events, func(e event.Event) bool { return e.ID.Seq > head })
 		if len(events) == 0 {
 			// All of it went between the look at the bounds and the read.
 			r.moveTo(head)

@@ -37,6 +37,17 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
+	if reset != nil && reset.Reason == beyondHead {
+		// Another relay of the same log may have given the cursor out.
+		bounds, err := s.hub.Refresh(r.Context())
+		if err != nil {
+			zerolog.Ctx(r.Context()).Error().Err(err).Msg("subscriber refused: the store cannot be reached")
+			w.Header().Set("Retry-After", retryAfter)
+			refuse(w, http.StatusServiceUnavailable, "the store cannot be reached; the relay's log says why")
+			return
+		}
+		from, reset, _ = position(after, bounds)
+	}
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-cache")
@@ -60,6 +71,9 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 	log.Info().AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
 }
 
+// beyondHead is the reason of a reset for a cursor that this log has not come to.
+const beyondHead = "beyond head"
+
 // position finds where a subscriber begins: the place after the cursor, which is the
 // reset's when the cursor means nothing in this log.
 func position(after string, b hub.Bounds) (event.Cursor, *event.Reset, error) {
@@ -77,7 +91,7 @@ func position(after string, b hub.Bounds) (event.Cursor, *event.Reset, error) {
 	case cursor.Log != b.Log:
 		return oldest, &event.Reset{Log: b.Log, Reason: "unknown log"}, nil
 	case cursor.Seq > b.Head:
-		return oldest, &event.Reset{Log: b.Log, Reason: "beyond head"}, nil
+		return oldest, &event.Reset{Log: b.Log, Reason: beyondHead}, nil
 	}
 	return cursor, nil, nil
 }

@@ -1,0 +1,83 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/event"
+)
+
+// followPause is the time between two attempts to follow the store.
+const followPause = time.Second
+
+// followLoop shows what other relays store, for as long as ctx lives.
+func (h *Hub) followLoop(ctx context.Context) {
+	for {
+		err := h.store.Follow(ctx, h.catchUp)
+		if ctx.Err() != nil {
+			return
+		}
+		zerolog.Ctx(ctx).Error().Err(err).Msg("what other relays store cannot be followed; trying again")
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(followPause):
+		}
+	}
+}
+
+// Refresh asks the store how far the log goes, and catches up with it: another relay
+// may have told a subscriber of events that this one has not heard of yet.
+func (h *Hub) Refresh(ctx context.Context) (Bounds, error) {
+	bounds, err := h.store.Bounds(ctx)
+	if err != nil {
+		return Bounds{}, err
+	}
+	if err := h.catchUp(ctx, bounds.Head); err != nil {
+		return Bounds{}, err
+	}
+	return h.Bounds(), nil
+}
+
+// catchUp shows the stored events from the head on up to the one numbered head.
+func (h *Hub) catchUp(ctx context.Context, head int64) error {
+	h.publishing.Lock()
+	defer h.publishing.Unlock()
+	return h.fill(ctx, head)
+}
+
+// fill is catchUp for a caller that holds publishing.
+func (h *Hub) fill(ctx context.Context, head int64) error {
+	for {
+		at := h.Bounds().Head
+		if at >= head {
+			return nil
+		}
+		events, err := h.store.Read(ctx, at, maxBatchEvents, maxBatchBytes)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		h.reveal(events)
+	}
+}
+
+// reveal makes stored events visible, all at once, and wakes the readers that want one
+// of them. The caller holds publishing. Those at or before the head are visible already.
+func (h *Hub) reveal(events []event.Event) {
+	h.mu.Lock()
+	var wake []*Reader
+	for _, e := range events {
+		if e.ID.Seq > h.tail.bounds.Head {
+			wake = append(wake, h.show(&Entry{Event: e})...)
+		}
+	}
+	h.mu.Unlock()
+	for _, reader := range wake {
+		select {
+		case reader.wake <- struct{}{}:
+		default: // it has been told already
+		}
+	}
+}
