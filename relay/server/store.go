@@ -3,25 +3,40 @@ package server
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/firestore"
 	"touchstone/relay/internal/sqlite"
 )
+
+// firestoreAddress is firestore:PROJECT[/DATABASE], in the characters that Google allows.
+var firestoreAddress = regexp.MustCompile(`^firestore:([a-z][a-z0-9.:-]{1,60}[a-z0-9])(?:/(\(default\)|[a-z][a-z0-9-]{2,61}[a-z0-9]))?$`)
 
 // ValidateStore reports what is wrong with a store's address, without opening it.
 func ValidateStore(address string) error {
 	if path, ok := strings.CutPrefix(address, "sqlite:"); ok && path != "" {
 		return nil
 	}
-	return fmt.Errorf("%q is no store; write sqlite:PATH, for example sqlite:relay.db", address)
+	if firestoreAddress.MatchString(address) {
+		return nil
+	}
+	return fmt.Errorf("%q is no store; write sqlite:PATH or firestore:PROJECT[/DATABASE], for example sqlite:relay.db", address)
 }
 
-// OpenStore opens the store at an address such as "sqlite:relay.db" and makes it if
-// there is none. The caller closes it.
+// OpenStore opens the store at an address such as "sqlite:relay.db" or
+// "firestore:acme-hooks" and makes its log if there is none. The caller closes it.
 func OpenStore(ctx context.Context, address string) (hub.Store, error) {
 	if err := ValidateStore(address); err != nil {
 		return nil, err
+	}
+	if name := firestoreAddress.FindStringSubmatch(address); name != nil {
+		store, err := firestore.Open(ctx, name[1], name[2])
+		if err != nil {
+			return nil, err
+		}
+		return store, nil
 	}
 	store, err := sqlite.Open(ctx, strings.TrimPrefix(address, "sqlite:"))
 	if err != nil {

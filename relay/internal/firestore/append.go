@@ -1,0 +1,331 @@
+package firestore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/googleapis/gax-go/v2"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+)
+
+const (
+	// appendTimeout is how long an append tries; a sender waits for ten seconds at most.
+	appendTimeout = 7 * time.Second
+	// attemptTimeout is how long one attempt to write waits for its answer.
+	attemptTimeout = 2 * time.Second
+	// trusted is how long a relay believes to know the head. It is far below the grace
+	// after which documents go: else a relay that slept could make a block anew in the
+	// place of one that has been removed.
+	trusted = time.Minute
+	// maxKeysPerQuery is Firestore's limit for array-contains-any.
+	maxKeysPerQuery = 30
+)
+
+// Append implements hub.Store. All events go into one block, which is there or not.
+func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("append: %w", err)
+	}
+	limited, cancel := context.WithTimeout(ctx, appendTimeout)
+	defer cancel()
+	a := appender{store: s, events: events, keys: make([]string, len(events))}
+	for i, e := range events {
+		a.keys[i] = key(e.Source, e.Delivery)
+	}
+	results, err := a.run(limited)
+	if err != nil {
+		return nil, fmt.Errorf("append: %w", errors.Join(err, ctx.Err()))
+	}
+	return results, nil
+}
+
+// appender is one append on its way.
+type appender struct {
+	store  *Store
+	events []event.Event
+	keys   []string
+	stored map[string]int64 // the numbers of those keys that the log holds
+}
+
+func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
+	s := a.store
+	s.mu.Lock()
+	stale, replaced := wallClock().Sub(s.confirmed) > trusted, s.replaced
+	s.mu.Unlock()
+	if replaced {
+		return nil, errReplaced
+	}
+	if stale {
+		if err := s.catchUp(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if a.stored, err = s.lookUp(ctx, a.keys); err != nil {
+		return nil, err
+	}
+	for {
+		s.mu.Lock()
+		first := s.head + 1
+		s.mu.Unlock()
+		results, fresh := a.plan(first)
+		if len(fresh) == 0 {
+			return results, nil
+		}
+		p, err := a.prepare(first, fresh)
+		if err != nil {
+			return nil, err
+		}
+		won, err := s.put(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if won {
+			return results, nil
+		}
+		// The place was taken. What took it may hold some of the same deliveries.
+		if won, err = a.learn(ctx, p); won || err != nil {
+			return results, err
+		}
+	}
+}
+
+// plan numbers the events from first on and picks those that are not stored yet.
+func (a *appender) plan(first int64) (results []hub.Appended, fresh []int) {
+	results = make([]hub.Appended, len(a.events))
+	taken := map[string]int64{}
+	for i, k := range a.keys {
+		seq, duplicate := a.stored[k]
+		if !duplicate {
+			seq, duplicate = taken[k]
+		}
+		if !duplicate {
+			seq = first + int64(len(fresh))
+			taken[k] = seq
+			fresh = append(fresh, i)
+		}
+		results[i] = hub.Appended{Seq: seq, Duplicate: duplicate}
+	}
+	return results, fresh
+}
+
+// learn reads what others appended, and reports whether the block in our place is ours
+// after all: then an earlier attempt had succeeded and its answer was lost.
+func (a *appender) learn(ctx context.Context, p prepared) (ours bool, err error) {
+	err = a.store.catchUp(ctx, func(b block, first int64) bool {
+		if first == p.first && b.Writer == p.block.Writer {
+			ours = true
+			return true
+		}
+		for i, k := range b.IDs {
+			a.stored[k] = first + int64(i)
+		}
+		return false
+	})
+	return ours, err
+}
+
+// prepared is a block ready to be written.
+type prepared struct {
+	first  int64
+	block  block
+	chunks [][]byte
+}
+
+func (a *appender) prepare(first int64, fresh []int) (prepared, error) {
+	p := prepared{first: first, block: block{
+		Last: first + int64(len(fresh)) - 1, Writer: rand.Text(),
+	}}
+	var events []event.Event
+	for _, i := range fresh {
+		events = append(events, a.events[i])
+		p.block.IDs = append(p.block.IDs, a.keys[i])
+		p.block.Received = max(p.block.Received, a.events[i].ReceivedAt.UnixMilli())
+	}
+	data, err := encode(events)
+	if err != nil {
+		return prepared{}, fmt.Errorf("encode events: %w", err)
+	}
+	if len(data) <= maxDocumentBytes {
+		p.block.Data = data
+		return p, nil
+	}
+	p.chunks = slices.Collect(slices.Chunk(data, maxDocumentBytes))
+	p.block.Chunks = len(p.chunks)
+	return p, nil
+}
+
+// put writes the block, its chunks first, and reports whether the place was free. With
+// an error the outcome is unknown: the block may still come to stand in its place.
+func (s *Store) put(ctx context.Context, p prepared) (won bool, err error) {
+	var group errgroup.Group
+	group.SetLimit(4)
+	for i, data := range p.chunks {
+		group.Go(func() error {
+			return persist(ctx, func(ctx context.Context) error {
+				_, err := s.chunk(p.first, p.block.Writer, i).Set(ctx, chunk{Data: data})
+				return err
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return false, fmt.Errorf("write chunk: %w", err)
+	}
+	err = persist(ctx, func(ctx context.Context) error {
+		_, err := s.blocks().Doc(name(p.first)).Create(ctx, p.block)
+		return err
+	})
+	if status.Code(err) == codes.AlreadyExists {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("write block: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.head = max(s.head, p.block.Last)
+	s.confirmed = wallClock()
+	return true, nil
+}
+
+// persist repeats a write until it succeeds, is refused for good, or ctx ends.
+func persist(ctx context.Context, write func(context.Context) error) error {
+	pause := gax.Backoff{Initial: 20 * time.Millisecond, Max: time.Second, Multiplier: 2}
+	for {
+		attempt, cancel := context.WithTimeout(ctx, attemptTimeout)
+		err := write(attempt)
+		cancel()
+		if err == nil || !transient(err) || ctx.Err() != nil {
+			return err
+		}
+		if gax.Sleep(ctx, pause.Pause()) != nil {
+			return err
+		}
+	}
+}
+
+// transient reports whether the same write may succeed later
+// (https://cloud.google.com/firestore/docs/understand-error-codes).
+func transient(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.Internal, codes.Unknown,
+		codes.ResourceExhausted, codes.Canceled:
+		return true
+	}
+	return false
+}
+
+// lookUp finds the numbers of those deliveries that the log holds. It sees every block
+// that was written before it began.
+func (s *Store) lookUp(ctx context.Context, keys []string) (map[string]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	found := make([]map[string]int64, 0, len(keys)/maxKeysPerQuery+1)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(8)
+	for some := range slices.Chunk(keys, maxKeysPerQuery) {
+		part := map[string]int64{}
+		found = append(found, part)
+		group.Go(func() error {
+			return s.lookUpSome(ctx, some, part)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("look up deliveries: %w", err)
+	}
+	all := map[string]int64{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, part := range found {
+		for k, seq := range part {
+			if seq > s.floor { // what retention removed is not held any more
+				all[k] = seq
+			}
+		}
+	}
+	return all, nil
+}
+
+func (s *Store) lookUpSome(ctx context.Context, keys []string, into map[string]int64) error {
+	docs, err := s.blocks().Where("ids", "array-contains-any", keys).Select("last", "ids").Documents(ctx).GetAll()
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		var b block
+		if err := doc.DataTo(&b); err != nil {
+			return err
+		}
+		for i, k := range b.IDs {
+			if slices.Contains(keys, k) {
+				into[k] = max(into[k], b.Last-int64(len(b.IDs)-1-i))
+			}
+		}
+	}
+	return nil
+}
+
+// Stored implements hub.Store.
+func (s *Store) Stored(ctx context.Context, source string, deliveries []string) (map[string]bool, error) {
+	keys := make([]string, len(deliveries))
+	for i, delivery := range deliveries {
+		keys[i] = key(source, delivery)
+	}
+	found, err := s.lookUp(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	stored := map[string]bool{}
+	for i, delivery := range deliveries {
+		if found[keys[i]] > 0 {
+			stored[delivery] = true
+		}
+	}
+	return stored, nil
+}
+
+// catchUp reads the blocks behind the head and moves the head behind them, until visit,
+// if any, says that a block is its own append's.
+func (s *Store) catchUp(ctx context.Context, visit func(b block, first int64) (own bool)) error {
+	s.mu.Lock()
+	after := s.head
+	s.mu.Unlock()
+	err := s.scan(ctx, after, maxRecentBlocks, func(b block, d decoded) bool {
+		own := visit != nil && visit(b, d.first)
+		s.advance(b.Last, own)
+		return !own
+	})
+	if err != nil {
+		return fmt.Errorf("read what others appended: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.confirmed = wallClock()
+	return nil
+}
+
+// advance moves the head, and says so to whoever follows unless the block is an append's own.
+func (s *Store) advance(last int64, own bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last <= s.head {
+		return
+	}
+	s.head = last
+	if own {
+		return
+	}
+	select {
+	case s.news <- struct{}{}:
+	default: // it has been said already
+	}
+}

@@ -1,0 +1,122 @@
+package firestore
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"touchstone/relay/event"
+)
+
+// maxBlockBytes bounds what a block's events take when they are not compressed: the
+// hub's largest append, and headroom.
+const maxBlockBytes = 64 << 20
+
+// block is a document of relay-log: the events of one append.
+type block struct {
+	// Last is the number of the newest event; the document's name has the oldest's.
+	Last int64 `firestore:"last"`
+	// Writer is random and tells this block from any other for the same place.
+	Writer string `firestore:"writer"`
+	// IDs are the events' delivery keys, in order.
+	IDs []string `firestore:"ids"`
+	// Received is when the newest event was received, in milliseconds since 1970.
+	Received int64 `firestore:"received"`
+	// Data holds the events as encode writes them, unless there are chunks.
+	Data []byte `firestore:"data"`
+	// Chunks is how many documents of relay-chunks hold the events instead.
+	Chunks int `firestore:"chunks"`
+}
+
+// chunk is a document of relay-chunks.
+type chunk struct {
+	Data []byte `firestore:"data"`
+}
+
+// name is a block's document for its first event: digits, so that names sort as numbers do.
+func name(first int64) string { return fmt.Sprintf("%016d", first) }
+
+// key stands for a delivery. A hash has one length, and any sender's bytes are welcome.
+func key(source, delivery string) string {
+	sum := sha256.Sum256([]byte(source + "\x00" + delivery))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// encode writes events as gzip of, for each one, its envelope without the payload and
+// then the payload, both with their length before them.
+func encode(events []event.Event) ([]byte, error) {
+	var out bytes.Buffer
+	compressed, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		payload := e.Payload
+		e.ID, e.Payload = event.Cursor{}, nil
+		envelope, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range [][]byte{envelope, payload} {
+			if _, err := compressed.Write(binary.AppendUvarint(nil, uint64(len(part)))); err != nil {
+				return nil, err
+			}
+			if _, err := compressed.Write(part); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := compressed.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// decode reads what encode wrote, and numbers the events from first on.
+func decode(data []byte, log string, first int64) ([]event.Event, error) {
+	compressed, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := io.ReadAll(io.LimitReader(compressed, maxBlockBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(plain) > maxBlockBytes {
+		return nil, errors.New("the block is larger than any relay writes")
+	}
+	var events []event.Event
+	for len(plain) > 0 {
+		var envelope, payload []byte
+		if envelope, plain, err = cut(plain); err != nil {
+			return nil, err
+		}
+		if payload, plain, err = cut(plain); err != nil {
+			return nil, err
+		}
+		var e event.Event
+		if err := json.Unmarshal(envelope, &e); err != nil {
+			return nil, err
+		}
+		e.ID = event.Cursor{Log: log, Seq: first + int64(len(events))}
+		e.Payload = payload
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// cut takes one part and its length off the front.
+func cut(plain []byte) (part, rest []byte, err error) {
+	length, n := binary.Uvarint(plain)
+	if n <= 0 || length > uint64(len(plain)-n) {
+		return nil, nil, errors.New("the block ends in the middle of an event")
+	}
+	end := n + int(length)
+	return plain[n:end:end], plain[end:], nil
+}

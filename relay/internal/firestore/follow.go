@@ -1,0 +1,114 @@
+package firestore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cloud.google.com/go/firestore"
+	"golang.org/x/sync/errgroup"
+)
+
+// pollInterval is how long an event of another relay stays unseen at most when the
+// listener brings nothing: it can fall silent without an error.
+const pollInterval = 5 * time.Second
+
+// Follow implements hub.Store. A realtime listener wakes it, and a poll watches over that.
+func (s *Store) Follow(ctx context.Context, changed func(ctx context.Context, head int64) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.listen(ctx) })
+	group.Go(func() error { return s.poll(ctx) })
+	group.Go(func() error {
+		for {
+			s.mu.Lock()
+			head := s.head
+			s.mu.Unlock()
+			if err := changed(ctx, head); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-s.news:
+			}
+		}
+	})
+	return group.Wait()
+}
+
+// listen learns each block as it becomes the newest one. It listens to that one alone,
+// since every change brings the whole result again.
+func (s *Store) listen(ctx context.Context) error {
+	changes := s.blocks().OrderBy("last", firestore.Desc).Limit(1).Snapshots(ctx)
+	defer changes.Stop()
+	for {
+		change, err := changes.Next()
+		if err != nil {
+			return fmt.Errorf("listen to what others append: %w", err)
+		}
+		newest, err := change.Documents.GetAll()
+		if err != nil {
+			return fmt.Errorf("listen to what others append: %w", err)
+		}
+		if len(newest) == 0 {
+			continue
+		}
+		if err := s.learnNewest(ctx, newest[0]); err != nil {
+			return err
+		}
+	}
+}
+
+// learnNewest takes a block that follows the head as it is, and reads on otherwise.
+func (s *Store) learnNewest(ctx context.Context, doc *firestore.DocumentSnapshot) error {
+	s.mu.Lock()
+	head := s.head
+	s.mu.Unlock()
+	switch {
+	case doc.Ref.ID <= name(head):
+		return nil
+	case doc.Ref.ID > name(head+1):
+		return s.catchUp(ctx, nil)
+	}
+	b, _, err := s.load(ctx, doc)
+	if err != nil {
+		return err
+	}
+	s.advance(b.Last, false)
+	return nil
+}
+
+// poll looks for what the listener missed, and for a log that is not the one it was.
+func (s *Store) poll(ctx context.Context) error {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		if err := s.look(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	newest, err := s.newest(ctx)
+	if err != nil {
+		return fmt.Errorf("look for what others appended: %w", err)
+	}
+	s.mu.Lock()
+	missed := newest > s.head
+	if !missed {
+		s.confirmed = wallClock()
+	}
+	s.mu.Unlock()
+	if missed {
+		return s.catchUp(ctx, nil)
+	}
+	return nil
+}

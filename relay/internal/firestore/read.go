@@ -1,0 +1,166 @@
+package firestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"cloud.google.com/go/firestore"
+	"google.golang.org/api/iterator"
+
+	"touchstone/relay/event"
+)
+
+// Read implements hub.Store.
+func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error) {
+	c := collector{limit: limit, maxBytes: maxBytes}
+	s.mu.Lock()
+	c.after = max(after, s.floor)
+	for !c.full() {
+		events := s.recent.find(c.after + 1)
+		if events == nil {
+			break
+		}
+		c.take(events)
+	}
+	complete := c.full() || len(c.events) > 0 && c.after >= s.head
+	s.mu.Unlock()
+	if complete {
+		return c.events, nil
+	}
+	err := s.scan(ctx, c.after, limit-len(c.events), func(_ block, d decoded) bool {
+		c.take(d.events)
+		return !c.full()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	return c.events, nil
+}
+
+// collector gathers what one Read returns.
+type collector struct {
+	after           int64
+	limit, maxBytes int
+	events          []event.Event
+	bytes           int
+}
+
+func (c *collector) full() bool { return len(c.events) >= c.limit || c.bytes >= c.maxBytes }
+
+// take adds of a block's events those behind after, until the collector is full.
+func (c *collector) take(events []event.Event) {
+	for _, e := range events {
+		if c.full() {
+			return
+		}
+		if e.ID.Seq > c.after {
+			c.after = e.ID.Seq
+			c.bytes += len(e.Payload)
+			c.events = append(c.events, e)
+		}
+	}
+}
+
+// scan hands over the blocks with events numbered above after, in order, at most limit
+// of them, until visit has enough.
+func (s *Store) scan(ctx context.Context, after int64, limit int, visit func(block, decoded) bool) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// A long answer is fine; one that stops coming is not.
+	silence := time.AfterFunc(callTimeout, func() { cancel(context.DeadlineExceeded) })
+	defer silence.Stop()
+	docs := s.blocks().Where("last", ">", after).OrderBy("last", firestore.Asc).Limit(min(limit, math.MaxInt32)).Documents(ctx)
+	defer docs.Stop()
+	for {
+		doc, err := docs.Next()
+		if errors.Is(err, iterator.Done) {
+			return nil
+		}
+		if err != nil {
+			return errors.Join(err, context.Cause(ctx))
+		}
+		silence.Reset(callTimeout)
+		b, d, err := s.load(ctx, doc)
+		if err != nil {
+			return err
+		}
+		silence.Reset(callTimeout)
+		if !visit(b, d) {
+			return nil
+		}
+	}
+}
+
+// load takes a block's document apart and keeps it among the recent ones.
+func (s *Store) load(ctx context.Context, doc *firestore.DocumentSnapshot) (block, decoded, error) {
+	var b block
+	d, err := s.unpack(ctx, doc, &b)
+	if err != nil {
+		return block{}, decoded{}, fmt.Errorf("block %s: %w", doc.Ref.ID, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recent.add(d)
+	return b, d, nil
+}
+
+func (s *Store) unpack(ctx context.Context, doc *firestore.DocumentSnapshot, b *block) (decoded, error) {
+	if err := doc.DataTo(b); err != nil {
+		return decoded{}, err
+	}
+	first, err := strconv.ParseInt(doc.Ref.ID, 10, 64)
+	if err != nil {
+		return decoded{}, fmt.Errorf("its name is no number: %w", err)
+	}
+	data, err := s.data(ctx, first, b)
+	if err != nil {
+		return decoded{}, err
+	}
+	events, err := decode(data, s.log, first)
+	if err != nil {
+		return decoded{}, fmt.Errorf("it is damaged: %w", err)
+	}
+	if len(events) == 0 || len(events) != len(b.IDs) || first+int64(len(events))-1 != b.Last {
+		return decoded{}, fmt.Errorf("it is damaged: it holds %d events with %d keys, up to number %d", len(events), len(b.IDs), b.Last)
+	}
+	d := decoded{first: first, last: b.Last, events: events}
+	for _, e := range events {
+		d.bytes += len(e.Payload) + 512
+	}
+	return d, nil
+}
+
+// data puts a block's chunks together, if it has any.
+func (s *Store) data(ctx context.Context, first int64, b *block) ([]byte, error) {
+	if b.Chunks == 0 {
+		return b.Data, nil
+	}
+	if b.Chunks < 0 || b.Chunks > maxBlockBytes/maxDocumentBytes+1 {
+		return nil, fmt.Errorf("it is damaged: it has %d chunks", b.Chunks)
+	}
+	refs := make([]*firestore.DocumentRef, b.Chunks)
+	for i := range refs {
+		refs[i] = s.chunk(first, b.Writer, i)
+	}
+	docs, err := s.client.GetAll(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	for _, doc := range docs {
+		var c chunk
+		if err := doc.DataTo(&c); err != nil {
+			return nil, err
+		}
+		data = append(data, c.Data...)
+	}
+	return data, nil
+}
+
+func (s *Store) chunk(first int64, writer string, i int) *firestore.DocumentRef {
+	return s.chunks().Doc(fmt.Sprintf("%s-%s-%03d", name(first), writer, i))
+}

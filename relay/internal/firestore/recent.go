@@ -1,0 +1,50 @@
+package firestore
+
+import (
+	"slices"
+
+	"touchstone/relay/event"
+)
+
+// Bounds of what is kept in memory of the blocks read last.
+const (
+	maxRecentBlocks = 256
+	maxRecentBytes  = 24 << 20
+)
+
+// recent keeps the blocks that were read last, so that none is read twice: once when it
+// is learned and again when the hub asks for its events, or once for each part of it.
+type recent struct {
+	blocks []decoded
+	bytes  int
+}
+
+// decoded is a block's events, and what they take in memory.
+type decoded struct {
+	first, last int64
+	events      []event.Event
+	bytes       int
+}
+
+// add keeps a block and drops the oldest ones while there are too many.
+func (r *recent) add(d decoded) {
+	if r.find(d.first) != nil {
+		return
+	}
+	r.blocks = append(r.blocks, d)
+	r.bytes += d.bytes
+	for len(r.blocks) > maxRecentBlocks || r.bytes > maxRecentBytes && len(r.blocks) > 1 {
+		r.bytes -= r.blocks[0].bytes
+		r.blocks = slices.Delete(r.blocks, 0, 1)
+	}
+}
+
+// find returns the events of the block with the event numbered seq; nil if it is not here.
+func (r *recent) find(seq int64) []event.Event {
+	for _, d := range r.blocks {
+		if d.first <= seq && seq <= d.last {
+			return d.events
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+// Package firestore keeps the relay's log in a Firestore database, which any number of
+// relays share: each of them takes webhooks, and all see the same events in the same
+// order under the same numbers. It owns four collections:
+//
+//	relay-log/{first}                 one block for each append: its events, compressed
+//	relay-chunks/{first}-{writer}-{i} what does not fit into a block's own document
+//	relay-meta/log                    the log's id and its floor
+//	relay-notes/{name}                the notes of hub.Store
+//
+// {first} is the number of the block's first event in 16 digits. A block is made only
+// if there is none of that name yet, in one write without a transaction; that is what
+// gives the log one order. A block never changes afterwards.
+//
+// The sizes keep to Firestore's limits (https://cloud.google.com/firestore/quotas):
+// 1 MiB a document, 10 MiB a request.
+package firestore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/firestore"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+)
+
+const (
+	// maxDocumentBytes is what one document holds of events, or of a note, below
+	// Firestore's 1 MiB.
+	maxDocumentBytes = 900_000
+	// openTimeout is how long a relay that starts waits for the database.
+	openTimeout = 20 * time.Second
+	// callTimeout is how long one request may take, repetitions by the client included.
+	callTimeout = 5 * time.Second
+)
+
+// Store is a log in a Firestore database. It implements hub.Store.
+type Store struct {
+	client *firestore.Client
+	log    string // the log's id
+	// grace is how long the documents of removed events stay. A relay that was
+	// suspended learns the log anew before it writes, if it may have missed that much.
+	grace time.Duration
+	// news says that blocks were learned which no append of this store returned.
+	news chan struct{}
+
+	mu        sync.Mutex
+	head      int64
+	floor     int64
+	confirmed time.Time // when head was last known to be the head; on the wall clock
+	replaced  bool      // the database holds another log by now
+	recent    recent
+}
+
+// meta is the document relay-meta/log.
+type meta struct {
+	Log   string `firestore:"log"`
+	Floor int64  `firestore:"floor"`
+}
+
+// Open opens the log in a project's database and makes it if there is none; the
+// database has to exist. An empty database name is "(default)". Credentials are the
+// application default ones (https://cloud.google.com/docs/authentication/application-default-credentials);
+// with FIRESTORE_EMULATOR_HOST set, the emulator there is used without any.
+func Open(ctx context.Context, project, database string) (*Store, error) {
+	if database == "" {
+		database = firestore.DefaultDatabaseID
+	}
+	client, err := firestore.NewClientWithDatabase(ctx, project, database)
+	if err != nil {
+		return nil, fmt.Errorf("open Firestore of project %s: %w (run `gcloud auth application-default login`, or give the relay a service account)", project, err)
+	}
+	s := &Store{client: client, grace: time.Hour, news: make(chan struct{}, 1)}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open Firestore database %s of project %s: %w%s", database, project, err, remedy(err)), client.Close())
+	}
+	return s, nil
+}
+
+// open writes and reads once before anything listens: the emulator can leave a listener
+// that is its very first request without any answer.
+func (s *Store) open(ctx context.Context) error {
+	fresh := meta{Log: strings.ToLower(rand.Text()[:event.LogIDLength])}
+	if _, err := s.meta().Create(ctx, fresh); err != nil && status.Code(err) != codes.AlreadyExists {
+		return err
+	}
+	stored, err := s.readMeta(ctx)
+	if err != nil {
+		return err
+	}
+	if !event.ValidLogID(stored.Log) {
+		return fmt.Errorf("the log's id in %s is damaged", s.meta().Path)
+	}
+	s.log = stored.Log
+	b, err := s.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	s.head, s.confirmed = b.Head, wallClock()
+	return nil
+}
+
+// remedy adds to an error what to do about it, where that is known.
+func remedy(err error) string {
+	switch status.Code(err) {
+	case codes.NotFound:
+		return "; make the database with `gcloud firestore databases create`"
+	case codes.PermissionDenied, codes.Unauthenticated:
+		return "; the relay's account needs the role roles/datastore.user"
+	case codes.Unavailable, codes.DeadlineExceeded:
+		return "; is the network there, and FIRESTORE_EMULATOR_HOST right if it is set?"
+	}
+	return ""
+}
+
+func (s *Store) meta() *firestore.DocumentRef     { return s.client.Doc("relay-meta/log") }
+func (s *Store) blocks() *firestore.CollectionRef { return s.client.Collection("relay-log") }
+func (s *Store) chunks() *firestore.CollectionRef { return s.client.Collection("relay-chunks") }
+func (s *Store) noteAt(name string) *firestore.DocumentRef {
+	return s.client.Collection("relay-notes").Doc(url.PathEscape(name))
+}
+
+// Close ends the connection to the database.
+func (s *Store) Close() error {
+	if err := s.client.Close(); err != nil {
+		return fmt.Errorf("close Firestore: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) readMeta(ctx context.Context) (meta, error) {
+	var m meta
+	doc, err := s.meta().Get(ctx)
+	if err == nil {
+		err = doc.DataTo(&m)
+	}
+	return m, err
+}
+
+// Bounds implements hub.Store.
+func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var stored meta
+	var newest int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) { stored, err = s.readMeta(ctx); return err })
+	group.Go(func() (err error) { newest, err = s.newest(ctx); return err })
+	if err := group.Wait(); err != nil {
+		return hub.Bounds{}, fmt.Errorf("read bounds: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stored.Log != s.log {
+		s.replaced = true
+		return hub.Bounds{}, errReplaced
+	}
+	s.floor = max(s.floor, stored.Floor)
+	return hub.Bounds{Log: s.log, Floor: s.floor, Head: max(newest, s.floor)}, nil
+}
+
+// errReplaced says that what this relay knows of the log is not true any more.
+var errReplaced = errors.New("the database holds another log than when this relay started: restart the relay")
+
+// newest asks for the number of the log's newest event; zero if there never was one.
+// The newest block's document stays even when its events are removed.
+func (s *Store) newest(ctx context.Context) (int64, error) {
+	s.mu.Lock()
+	known := s.head
+	s.mu.Unlock()
+	docs, err := s.blocks().OrderBy("last", firestore.Desc).Limit(1).Select("last").Documents(ctx).GetAll()
+	if err != nil {
+		return 0, err
+	}
+	var b block
+	if len(docs) == 1 {
+		if err := docs[0].DataTo(&b); err != nil {
+			return 0, err
+		}
+	}
+	if b.Last < known {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.replaced = true
+		return 0, errReplaced
+	}
+	return b.Last, nil
+}
+
+// Note implements hub.Store.
+func (s *Store) Note(ctx context.Context, name string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	doc, err := s.noteAt(name).Get(ctx)
+	if status.Code(err) == codes.NotFound {
+		return "", nil
+	}
+	var stored note
+	if err == nil {
+		err = doc.DataTo(&stored)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the note %q: %w", name, err)
+	}
+	return stored.Text, nil
+}
+
+// note is a document of relay-notes.
+type note struct {
+	Text string `firestore:"text"`
+}
+
+// SetNote implements hub.Store.
+func (s *Store) SetNote(ctx context.Context, name, text string) error {
+	if len(text) > maxDocumentBytes {
+		return fmt.Errorf("keep the note %q: it has %d bytes, and Firestore keeps %d at most", name, len(text), maxDocumentBytes)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if _, err := s.noteAt(name).Set(ctx, note{Text: text}); err != nil {
+		return fmt.Errorf("keep the note %q: %w", name, err)
+	}
+	return nil
+}
+
+// wallClock is the time without the monotonic reading, which stands still while the
+// machine sleeps.
+func wallClock() time.Time { return time.Now().Round(0) }
