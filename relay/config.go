@@ -54,11 +54,18 @@ func (c *Config) load(path string) error {
 		return fmt.Errorf("read configuration: %w", err)
 	}
 	defer file.Close()
-	decoder := yaml.NewDecoder(io.LimitReader(file, maxConfigBytes), yaml.Strict())
-	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+	if err := c.decode(file); err != nil {
 		return fmt.Errorf("read configuration %s: %s", path, yaml.FormatError(err, false, true))
 	}
 	return nil
+}
+
+func (c *Config) decode(text io.Reader) error {
+	err := yaml.NewDecoder(io.LimitReader(text, maxConfigBytes), yaml.Strict()).Decode(c)
+	if errors.Is(err, io.EOF) {
+		return nil // an empty file
+	}
+	return err
 }
 
 // validate reports the first setting that cannot work, before anything is opened.

@@ -177,8 +177,12 @@ func readSecret(path string) (string, error) {
 
 // validateSources reports names that cannot be used.
 func (c Config) validateSources() error {
-	names := slices.Sorted(maps.Keys(c.endpoints()))
+	endpoints := c.endpoints()
+	names := slices.Sorted(maps.Keys(endpoints))
 	for _, name := range names {
+		if endpoints[name].kind == nil {
+			return fmt.Errorf("the source %s is empty: it takes a kind, which is github, grafana, standard or generic", name)
+		}
 		if !sourceName.MatchString(name) || name == "relay" {
 			return fmt.Errorf("%q cannot be a source's name; it is 1 to 63 of a-z, 0-9 and hyphens, and not relay", name)
 		}

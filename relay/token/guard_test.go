@@ -147,6 +147,12 @@ func TestNarrowedScopeEndsStreams(t *testing.T) {
 		if reading.Err() == nil {
 			t.Error("a stream goes on with rights its token no longer has")
 		}
+		made.Role = Admin
+		set(t, store, made)
+		settle()
+		if grant, _ := g.Check(text); grant.Role != Admin {
+			t.Error("a token's new role does not count")
+		}
 		if grant, ok := g.Check(text); !ok || grant.Scope().Match(event.Event{Repo: "acme/other"}) {
 			t.Error("the token has its old rights")
 		}
