@@ -108,6 +108,9 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 			continue
 		}
 		w, ok := counterpart(r, added)
+		if !ok && len(removed) == 1 && len(added) == 1 {
+			w, ok = added[0], true
+		}
 		switch {
 		case !ok:
 			lostClaim = i

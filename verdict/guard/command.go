@@ -58,7 +58,7 @@ func commands(lines []claim) []command {
 }
 
 // inert lines name a tool without running it.
-var inert = regexp.MustCompile(`^(?:#|//|(?:- )?(?:name|description|displayName|label|key|id|image|path|paths|title|stage|cache|group|restore-keys|if|when|needs|depends_on|requires)\s*:|@?echo\b|.*\b(?:pip3?|npm|gem|cargo|brew|go|apt-get|yarn global|pipx|uv tool) (?:install|add|i|ci)\b[^&;|]*$|(?:- )?stage\(|\.PHONY)`)
+var inert = regexp.MustCompile(`^(?:#|//|(?:- )?(?:name|description|displayName|label|key|id|image|path|paths|title|stage|cache|group|restore-keys|if|when|needs|depends_on|requires)\s*:|@?echo\b|.*\b(?:pip3?|npm|gem|cargo|brew|go|apt-get|yarn global|pipx|uv tool) (?:install|add|i|ci)\b[^&;|]*$|\.PHONY)`)
 
 // named reports whether a find is part of a longer name: a file, a path, a key.
 func named(text string, at []int) bool {
@@ -72,7 +72,7 @@ func named(text string, at []int) bool {
 			return !strings.Contains(text, "uses:") && !strings.HasPrefix(text[at[1]:], "- ")
 		}
 	}
-	return at[0] > 0 && (text[at[0]-1] == '.' && !strings.HasSuffix(text[:at[0]], "./") || text[at[0]-1] == '_' || text[at[0]-1] == '-')
+	return at[0] > 1 && (text[at[0]-1] == '.' && !strings.HasSuffix(text[:at[0]], "./") || text[at[0]-1] == '_' || text[at[0]-1] == '-')
 }
 
 // demanding are options that make a check stricter.

@@ -39,7 +39,7 @@ func (f *file) deleted() bool { return f.new.path == "" }
 func newPatch(change Change) (*patch, []Hit) {
 	p, hits, total := &patch{}, []Hit(nil), 0
 	for _, c := range change.Files {
-		if !examined(c.Path) && !examined(c.OldPath) {
+		if !Examines(c.Path) && !Examines(c.OldPath) {
 			continue
 		}
 		total += len(c.Before) + len(c.After)
@@ -73,8 +73,9 @@ func (s side) at(line int) string {
 	return strings.TrimSpace(s.lines[line-1])
 }
 
-// examined reports whether any family may look at a file of this name.
-func examined(name string) bool {
+// Examines reports whether the contents of a file of this name can play a part
+// in any hit, so that others need not be read.
+func Examines(name string) bool {
 	return name != "" && (languageOf(name) != "" || len(toolsOf(name)) > 0 || isSnapshot(name) || isPipeline(name) || isPolicy(name))
 }
 

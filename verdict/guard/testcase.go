@@ -12,7 +12,7 @@ type testcase struct {
 	f     *file
 	s     side
 	first int             // its first line, with the annotations above it
-	set   map[string]bool // the tokens of its body
+	set   map[string]bool // the tokens of its body and annotations
 }
 
 func (t *testcase) body() []string { return t.s.lines[t.start-1 : t.stop] }
@@ -74,9 +74,9 @@ func testcasesOf(f *file, s side) []*testcase {
 
 func newTestcase(f *file, s side, name string, first, start int) *testcase {
 	t := &testcase{block: block{name, start, stopOf(s.lines, start)}, f: f, s: s, first: first}
-	t.set = tokens(t.body()[1:])
+	t.set = tokens(slices.Concat(s.lines[first-1:start-1], t.body()[1:]))
 	if t.start == t.stop {
-		t.set = tokens(t.body())
+		t.set = tokens(t.whole())
 	}
 	return t
 }
