@@ -82,6 +82,9 @@ func (r repo) fetch(ctx context.Context, remote Remote, refspecs ...string) erro
 	return err
 }
 
+// mirrorBase is the ref of the branch that a mirror was made with.
+const mirrorBase = pullRefs + "mirror/base"
+
 // createMirror makes the mirror with one branch in it. It is built beside its
 // place and moved there when complete, so a mirror that exists is warm, and many
 // pull requests of a new repository wait for one download instead of starting many.
@@ -109,7 +112,7 @@ func (r repo) createMirror(ctx context.Context, h home, remote Remote, branch st
 		return err
 	}
 	fresh := repo{bin: r.bin, mirror: tmp, dir: tmp, lock: l}
-	if err := fresh.fetch(ctx, remote, "+"+branch+":"+pullRefs+"mirror/base"); err != nil {
+	if err := fresh.fetch(ctx, remote, "+"+branch+":"+mirrorBase); err != nil {
 		return err
 	}
 	return os.Rename(tmp, h.mirror())

@@ -42,16 +42,17 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	}
 	defer func() { err = errors.Join(err, l.unlock()) }()
 	m := s.repo(h, l)
-	if !exists(h.mirror()) {
-		if err := m.createMirror(ctx, h, remote, branch); err != nil {
-			return fmt.Errorf("prepare %s: %w", repo, err)
-		}
-	}
-	if exists(h.tree(spareID)) && exists(h.admin(spareID)) {
+	ref := mirrorBase
+	switch {
+	case !exists(h.mirror()):
+		err = m.createMirror(ctx, h, remote, branch)
+	case exists(h.tree(spareID)) && exists(h.admin(spareID)):
 		return nil
+	default:
+		ref = pullRefs + spareID + "/base"
+		err = m.fetch(ctx, remote, "+"+branch+":"+ref)
 	}
-	const ref = pullRefs + spareID + "/base"
-	if err := m.fetch(ctx, remote, "+"+branch+":"+ref); err != nil {
+	if err != nil {
 		return fmt.Errorf("prepare %s: %w", repo, err)
 	}
 	tip, err := m.line(ctx, "rev-parse", "--verify", ref)
