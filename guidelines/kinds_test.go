@@ -30,7 +30,7 @@ func TestKindsByName(t *testing.T) {
 			test/app_test.exs tests/it.rs Acme.App.Tests/Foo.cs Acme.UnitTests/FooTests.cs src/FooTest.php e2e/login.ts cypress/e2e/a.js testdata/script/a.txtar agent/testdata/x.txtar
 			features/login.feature app/src/androidTest/A.kt widget_test.dart TestApp.java pkg/testdata/input.go AppSpec.scala playwright.config.ts user.cy.ts`,
 		"tests": `testdata/golden.txt testdata/page.golden tests/fixtures/a.csv src/__snapshots__/a.snap tests/data.json fixtures/users.yml testdata/doc.md src/test/resources/application.yml`,
-		"docs": `README.md docs/guide.md docs/test.md guidelines/docs/security.md CHANGELOG.md CHANGELOG LICENSE LICENSE-MIT COPYING docs/index.rst manual.adoc AGENTS.md CLAUDE.md
+		"docs": `README.md db/migrations/README.md docs/guide.md docs/test.md guidelines/docs/security.md CHANGELOG.md CHANGELOG LICENSE LICENSE-MIT COPYING docs/index.rst manual.adoc AGENTS.md CLAUDE.md
 			notes.txt site/a.mdx NOTICE CONTRIBUTING.md .github/PULL_REQUEST_TEMPLATE.md`,
 		"docs tests": `tests/README.md testdata/README`, "ci docs": `.github/workflows/README.md`,
 		"config": `config/app.yaml settings.toml app.ini .env .env.production Dockerfile Dockerfile.prod build/api.Dockerfile docker-compose.yml compose.yaml charts/app/values.yaml k8s/deploy.yml

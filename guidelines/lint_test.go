@@ -92,6 +92,11 @@ func TestLintComparesDocuments(t *testing.T) {
 		"broken:1: no title",
 		"security:1: it replaces the only document of the dimension [Security]: begin its title with that tag",
 	})
+	old := Set{}.Overlay(parsed(t, "own", "# Own\n"), parsed(t, "old", amendments("| old/O1 | minor | !all | Keep it. |")))
+	_, of := old.Lint(map[string]string{"own": "# [Graph] Own\n", "before": "# [Graph] Before\n" + strings.TrimPrefix(amendments("| before/B1 | nit | all | Keep it. |"), "# What is different here\n")})
+	expect(t, of, "", []string{"before:5: before/B1 is nit, and old/O1 says the same and is minor"})
+	_, alone := Set{}.Overlay(parsed(t, "own", "# Own\n")).Lint(map[string]string{"own": "# [Graph] Own\n"})
+	expect(t, alone, "", nil)
 	if row, _ := set.Row("test/T8"); row.Source != "b" || slices.Contains(names(set), "broken") {
 		t.Errorf("got %+v in %v", row, names(set))
 	}

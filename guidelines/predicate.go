@@ -53,5 +53,5 @@ func bugFix(change Change) (string, bool) {
 
 func docsOnly(files [][]view) bool {
 	noDocs := func(v view) bool { return v.kinds&isDocs == 0 }
-	return len(files) > 0 && !slices.ContainsFunc(files, func(views []view) bool { return slices.ContainsFunc(views, noDocs) })
+	return !slices.ContainsFunc(files, func(views []view) bool { return slices.ContainsFunc(views, noDocs) })
 }

@@ -134,6 +134,9 @@ func TestRenderForIsStable(t *testing.T) {
 	if one != other {
 		t.Error("two changes with the same rules get different texts")
 	}
+	if nothing := set.RenderFor(Change{}); !strings.HasPrefix(nothing, set.Documents[0].Text) {
+		t.Error("a document without rules is not sent")
+	}
 	prose, all := set.RenderFor(changed("README.md")), set.Render()
 	if len(prose) > len(all)/2 {
 		t.Errorf("a change of prose is sent %d of %d bytes", len(prose), len(all))
@@ -193,6 +196,13 @@ func TestAmendments(t *testing.T) {
 	}
 	if text := repository.Render(); strings.Count(text, "security/S99") != 1 || strings.Contains(text, "security/S98") || !strings.Contains(text, "| local/L1 |") {
 		t.Error("amendments of what is not there are not shown in their own document")
+	}
+	if nearest := repository.Overlay(parsed(t, "aaa", amendments("| test/T8 | major | tests | Nearest. |"))); !strings.Contains(nearest.Render(), "| Nearest. |") {
+		t.Error("a farther layer amends again what a nearer one has amended")
+	}
+	only := base.Overlay(parsed(t, "only", amendments("| security/S98 | off | all | Dropped. |")))
+	if last := only.Documents[len(only.Documents)-1]; len(last.Rows) > 0 {
+		t.Errorf("switching off what is not there adds a row: %+v", last.Rows)
 	}
 	if row, ok := base.Row("test/T8"); !ok || row.Severity != "minor" {
 		t.Error("the set that was laid over has changed")
