@@ -33,7 +33,7 @@ func clip(name string) string {
 
 // typeShape is what a type may look like: it stands in a frame's head, where nothing
 // else may get in.
-var typeShape = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,64}$`)
+var typeShape = regexp.MustCompile(`^[A-Za-z0-9_.:/-][A-Za-z0-9_.:/ -]{0,63}$`)
 
 // typeName empties what cannot be an event's type; the payload or a header still holds it.
 func typeName(kind string) string {

@@ -95,9 +95,10 @@ func TestStandardSignatures(t *testing.T) {
 func TestStandardDescribes(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"type":"user.created","timestamp":"2022-11-03T20:26:10Z","data":{}}`: "user.created",
-		`{"type":"a b"}`: "",
-		`{"type":7}`:     "",
-		`[]`:             "",
+		`{"type":"a\u000ab"}`:  "",
+		`{"type":"Push Hook"}`: "Push Hook",
+		`{"type":7}`:           "",
+		`[]`:                   "",
 	} {
 		e, err := source.Standard{}.Accept("billing", http.Header{}, []byte(body), at)
 		if err != nil || e.Type != want || e.Delivery == "" {
