@@ -51,7 +51,7 @@ type Error struct {
 	cause error // the context's error when it ended the call
 }
 
-// Error returns "op: message; remedy".
+// Error returns "op: message; remedy" on one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Op != "" {
@@ -60,7 +60,7 @@ func (e *Error) Error() string {
 	if e.Status != 0 {
 		fmt.Fprintf(&b, "GitHub answered %d: ", e.Status)
 	}
-	b.WriteString(e.Message)
+	b.WriteString(strings.TrimSuffix(e.Message, "."))
 	if e.Remedy != "" {
 		b.WriteString("; " + e.Remedy)
 	}

@@ -44,13 +44,13 @@ func (c *Client) query(ctx context.Context, document string, variables map[strin
 		Errors []graphqlError
 	}
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return fmt.Errorf("read GitHub's answer: %w", err)
+		return fmt.Errorf("GitHub's answer cannot be read: %w", err)
 	}
 	if len(answer.Errors) > 0 {
 		return c.token.denied(answer.Errors[0], response.Header, time.Now())
 	}
 	if err := json.Unmarshal(answer.Data, result); err != nil {
-		return fmt.Errorf("read GitHub's answer: %w", err)
+		return fmt.Errorf("GitHub's answer cannot be read: %w", err)
 	}
 	return nil
 }
