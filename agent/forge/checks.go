@@ -8,10 +8,8 @@ import (
 )
 
 const (
-	maxAnnotations  = 50 // of one check run
 	maxSummaryBytes = 16 << 10
 	maxTextBytes    = 32 << 10
-	maxRemarkBytes  = 4 << 10
 )
 
 func lower(s string) string { return strings.ToLower(s) }
@@ -39,8 +37,8 @@ func statusState(state string) CheckState {
 	return CheckFailure
 }
 
-// FailedChecks returns the check runs and commit statuses of a commit that ended in failure, with what they reported.
-// Texts are cut to the bounds of FailedCheck, and of each check run the first 50 annotations are read.
+// FailedChecks returns the check runs and commit statuses of a commit that have ended and did not pass, whether they
+// failed, were cancelled, ran out of time or wait for a person, with what they reported.
 func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]FailedCheck, error) {
 	op := "read the failed checks of " + sha + " in " + repo.String()
 	var failed []FailedCheck
@@ -51,14 +49,11 @@ func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]Fai
 			return nil, c.failed(op, err)
 		}
 		for _, run := range page.CheckRuns {
-			if runState(run.GetStatus(), run.GetConclusion()) != CheckFailure {
-				continue
+			switch runState(run.GetStatus(), run.GetConclusion()) {
+			case CheckPending, CheckSuccess, CheckNeutral, CheckSkipped:
+			default:
+				failed = append(failed, failedRun(run))
 			}
-			check, err := c.failedRun(ctx, repo, run)
-			if err != nil {
-				return nil, c.failed(op, err)
-			}
-			failed = append(failed, check)
 		}
 		if response.NextPage == 0 {
 			statuses, err := c.failedStatuses(ctx, repo, sha)
@@ -69,24 +64,14 @@ func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]Fai
 	return nil, &Error{Op: op, Message: "there are more check runs than this program reads"}
 }
 
-func (c *Client) failedRun(ctx context.Context, repo Repo, run *github.CheckRun) (FailedCheck, error) {
+func failedRun(run *github.CheckRun) FailedCheck {
 	output := run.GetOutput()
-	summary := strings.TrimSpace(output.GetTitle() + "\n" + output.GetSummary())
-	check := FailedCheck{
+	said := strings.TrimSpace(output.GetTitle() + "\n" + output.GetSummary())
+	return FailedCheck{
 		Name: run.GetName(), URL: run.GetDetailsURL(),
-		Summary: cut(summary, maxSummaryBytes), Text: cut(output.GetText(), maxTextBytes),
+		Summary: strings.TrimSpace("It ended as " + run.GetConclusion() + ".\n" + cut(said, maxSummaryBytes)),
+		Text:    cut(output.GetText(), maxTextBytes),
 	}
-	if output.GetAnnotationsCount() == 0 {
-		return check, nil
-	}
-	remarks, _, err := c.rest.Checks.ListCheckRunAnnotations(ctx, repo.Owner, repo.Name, run.GetID(), &github.ListOptions{PerPage: maxAnnotations})
-	for _, remark := range remarks {
-		check.Annotations = append(check.Annotations, Annotation{
-			Path: remark.GetPath(), Line: remark.GetEndLine(), Level: remark.GetAnnotationLevel(),
-			Message: cut(remark.GetMessage(), maxRemarkBytes),
-		})
-	}
-	return check, err
 }
 
 func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]FailedCheck, error) {

@@ -335,6 +335,9 @@ func TestFailedChecks(t *testing.T) {
 	w.check("slow", sha, "queued", "", nil)
 	w.check("late", sha, "completed", "timed_out", nil)
 	w.check("off", sha, "completed", "cancelled", nil)
+	w.check("gate", sha, "completed", "action_required", nil)
+	w.check("extra", sha, "completed", "neutral", nil)
+	w.check("docs", sha, "completed", "skipped", nil)
 	w.status("deploy", sha, "error")
 	w.status("lint", sha, "success")
 	failed, err := w.as(octocat).FailedChecks(t.Context(), app, sha)
@@ -345,10 +348,15 @@ func TestFailedChecks(t *testing.T) {
 	for _, check := range failed {
 		byName[check.Name] = check
 	}
-	if len(failed) != 3 || byName["late"].Name == "" || byName["deploy"].Summary != "it said error" {
-		t.Errorf("failed %+v; want test, late and deploy", failed)
+	if len(failed) != 5 || byName["deploy"].Summary != "it said error" {
+		t.Errorf("failed %+v; want test, late, off, gate and deploy", failed)
 	}
-	if check := byName["test"]; check.Summary != "1 failed\nTestSum" || !strings.HasSuffix(check.Text, "FAIL: TestSum") || len(check.Text) > 32<<10 {
+	for name, conclusion := range map[string]string{"late": "timed_out", "off": "cancelled", "gate": "action_required"} {
+		if check := byName[name]; check.Summary != "It ended as "+conclusion+"." {
+			t.Errorf("%s says %q; it ended as %s", name, check.Summary, conclusion)
+		}
+	}
+	if check := byName["test"]; check.Summary != "It ended as failure.\n1 failed\nTestSum" || !strings.HasSuffix(check.Text, "FAIL: TestSum") || len(check.Text) > 32<<10 {
 		t.Errorf("test says %q and %d bytes", check.Summary, len(check.Text))
 	}
 }

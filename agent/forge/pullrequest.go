@@ -155,19 +155,10 @@ type Listed struct {
 	UpdatedAt time.Time
 }
 
-// FailedCheck is a check that did not pass, with what its author was told.
+// FailedCheck is a check that ended and did not pass, with what its author was told.
 type FailedCheck struct {
-	Name        string
-	URL         string
-	Summary     string // at most 16 KiB; untrusted text, as is everything below
-	Text        string // at most 32 KiB, the end of a longer one
-	Annotations []Annotation
-}
-
-// Annotation is one remark of a check on a line.
-type Annotation struct {
-	Path    string
-	Line    int    // 1-based line of the file at the checked commit; the last line of a range
-	Level   string // notice, warning or failure
-	Message string // at most 4 KiB
+	Name    string
+	URL     string
+	Summary string // of a check run, its conclusion comes first; about 16 KiB of untrusted text at most
+	Text    string // at most 32 KiB, the end of a longer one; untrusted
 }

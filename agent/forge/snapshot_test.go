@@ -112,25 +112,6 @@ func TestBoundsAreErrors(t *testing.T) {
 	}
 }
 
-func TestAnnotationsOfAFailedCheck(t *testing.T) {
-	c := client(t, func(r *http.Request) (*http.Response, error) {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/annotations"):
-			return answer(200, `[{"path":"a.go","start_line":3,"end_line":4,"annotation_level":"failure","message":"`+strings.Repeat("x", 5000)+`"}]`), nil
-		case strings.HasSuffix(r.URL.Path, "/check-runs"):
-			return answer(200, `{"total_count":1,"check_runs":[{"id":7,"name":"vet","status":"completed","conclusion":"failure","output":{"title":"1 error","annotations_count":1}}]}`), nil
-		}
-		return answer(200, `{"state":"pending","statuses":[]}`), nil
-	})
-	failed, err := c.FailedChecks(t.Context(), pull.Repo, "abc")
-	if err != nil || len(failed) != 1 || len(failed[0].Annotations) != 1 {
-		t.Fatalf("failed %+v, %v", failed, err)
-	}
-	if a := failed[0].Annotations[0]; a.Path != "a.go" || a.Line != 4 || a.Level != "failure" || len(a.Message) > maxRemarkBytes {
-		t.Errorf("annotation %s:%d %s with %d bytes", a.Path, a.Line, a.Level, len(a.Message))
-	}
-}
-
 func TestCheckStates(t *testing.T) {
 	for _, test := range []struct {
 		status, conclusion string
