@@ -162,7 +162,7 @@ fetched. Either way a repository's own documents are read from the base.`,
 			if pr != "" {
 				change, own, err = s.pullRequest(cmd, pr)
 			} else {
-				change, own, err = localChange(cmd.Context(), ".", base)
+				change, own, err = committedSince(cmd.Context(), base)
 			}
 			if err == nil {
 				set, err = lay(set, own)

@@ -5,170 +5,134 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-
-	"github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"touchstone/guidelines"
 )
 
 const (
-	// maxCompared bounds the files that are compared line by line, in bytes.
-	maxCompared = 1 << 20
-	// maxMessages bounds how many commit messages of a change are read.
-	maxMessages = 100
+	// maxLocalPatch bounds what is read of a clone's diff, in bytes.
+	maxLocalPatch = 64 << 20
+	// maxLocalMessages bounds how many commit messages are read.
+	maxLocalMessages = "100"
 )
 
-// localChange reads what is committed on HEAD of the clone around dir since it
-// left a revision, and the repository's own guideline documents of that revision.
-// It runs no program, and so nothing that the clone configures.
-func localChange(ctx context.Context, dir, rev string) (change guidelines.Change, own map[string]string, err error) {
-	repo, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+// committedSince reads what is committed on HEAD of the clone in the current
+// directory since it left base, and the repository's own guideline documents as
+// they are on base.
+func committedSince(ctx context.Context, base string) (change guidelines.Change, own map[string]string, err error) {
+	var c clone
+	for _, s := range cloneSettings {
+		c.settings = append(c.settings, "-c", s)
+	}
+	if c.top, err = c.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
+		return change, nil, fmt.Errorf("the current directory is in no clone that can be read; run this inside one: %w", err)
+	}
+	rules, err := c.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", base+"^{commit}")
 	if err != nil {
-		return change, nil, fmt.Errorf("open the clone in the working directory: %w", err)
+		return change, nil, fmt.Errorf("this clone has no commit %q; fetch it, or name another with --base", base)
 	}
-	base, err := commitAt(repo, rev)
+	fork, err := c.line(ctx, "merge-base", rules, "HEAD")
 	if err != nil {
-		return change, nil, fmt.Errorf("--base %s names no commit of this clone: %w; fetch it first, or write another", rev, err)
+		return change, nil, fmt.Errorf("HEAD and %q have no common history here; if the clone is shallow, fetch more with `git fetch --unshallow`: %w", base, err)
 	}
-	head, err := commitAt(repo, "HEAD")
-	if err != nil {
-		return change, nil, fmt.Errorf("read HEAD: %w", err)
+	if change.Files, err = c.changedFiles(ctx, fork); err != nil {
+		return change, nil, fmt.Errorf("compare HEAD with %q: %w", base, err)
 	}
-	forks, err := head.MergeBase(base)
-	if err == nil && len(forks) == 0 {
-		err = errors.New("they have no common ancestor; in a shallow clone, run git fetch --unshallow")
-	}
-	if err != nil {
-		return change, nil, fmt.Errorf("find where HEAD left %s: %w", rev, err)
-	}
-	if change.Files, err = changedFiles(ctx, forks[0], head); err != nil {
-		return change, nil, fmt.Errorf("read the change: %w", err)
-	}
-	if change.Commits, err = messages(forks[0], head); err != nil {
-		return change, nil, err
+	if change.Commits, err = c.fields(ctx, "log", "-z", "--format=%B", "--no-show-signature", "--no-color", "-n", maxLocalMessages, rules+"..HEAD"); err != nil {
+		return change, nil, fmt.Errorf("read the commit messages: %w", err)
 	}
 	change.Round = 1
 	if len(change.Commits) == 1 { // which is what GitHub makes the title
 		change.Title, _, _ = strings.Cut(change.Commits[0], "\n")
 	}
-	if ref, err := repo.Head(); err == nil && ref.Name().IsBranch() {
-		change.Branch = ref.Name().Short()
+	if branch, err := c.line(ctx, "rev-parse", "--abbrev-ref", "HEAD"); err == nil {
+		change.Branch = branch // or "HEAD", where none is checked out, which says nothing either
 	}
-	own, err = documentsAt(base)
-	return change, own, err
+	if own, err = c.guidelines(ctx, rules); err != nil {
+		return change, nil, fmt.Errorf("read the repository's guidelines: %w", err)
+	}
+	return change, own, nil
 }
 
-func commitAt(repo *git.Repository, rev string) (*object.Commit, error) {
-	hash, err := repo.ResolveRevision(plumbing.Revision(rev))
+// changedFiles compares a commit with HEAD: which files, then their patches in
+// the same order.
+func (c *clone) changedFiles(ctx context.Context, from string) ([]guidelines.File, error) {
+	compare := []string{"diff-tree", "-r", "-M", "--no-relative", "--no-color", "--no-ext-diff", "--no-textconv"}
+	names, err := c.fields(ctx, append(compare, "-z", "--name-status", from, "HEAD")...)
 	if err != nil {
 		return nil, err
 	}
-	return repo.CommitObject(*hash)
-}
-
-func changedFiles(ctx context.Context, from, to *object.Commit) ([]guidelines.File, error) {
-	before, err := from.Tree()
-	if err != nil {
-		return nil, err
+	read := &head{max: maxLocalPatch}
+	cmd := c.command(ctx, append(compare, "--patch", from, "HEAD")...)
+	cmd.Stdout = read
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("git diff-tree: %w", err)
 	}
-	after, err := to.Tree()
-	if err != nil {
-		return nil, err
-	}
-	changes, err := object.DiffTreeWithOptions(ctx, before, after, object.DefaultDiffTreeOptions)
-	if err != nil {
-		return nil, err
-	}
+	// Every line within a hunk begins with a sign, so none can pass for a header.
+	patches := strings.Split("\n"+read.text.String(), "\ndiff --git ")[1:]
 	var files []guidelines.File
-	for _, c := range changes {
-		file := guidelines.File{Path: c.To.Name, OldPath: c.From.Name}
-		if file.Path == "" {
-			file.Path = file.OldPath
+	for len(names) >= 2 {
+		status, file := names[0], guidelines.File{Path: names[1]}
+		names = names[2:]
+		if strings.HasPrefix(status, "R") {
+			if len(names) == 0 {
+				return nil, errors.New("git's answer is cut off")
+			}
+			file.OldPath, file.Path, names = file.Path, names[0], names[1:]
 		}
-		if file.Patch, err = patchOf(ctx, c); errors.Is(err, errTooLarge) {
-			file.Truncated = true
-		} else if err != nil {
-			return nil, err
+		sections := 1
+		if status == "T" {
+			sections = 2 // the old type deleted, the new one added
 		}
+		file.Truncated = read.cut && len(patches) <= sections
+		sections = min(sections, len(patches))
+		file.Patch = []byte(strings.Join(patches[:sections], "\ndiff --git "))
+		patches = patches[sections:]
 		files = append(files, file)
 	}
 	return files, nil
 }
 
-var errTooLarge = errors.New("too large to be compared")
-
-func patchOf(ctx context.Context, c *object.Change) ([]byte, error) {
-	old, new, err := c.Files()
+// guidelines reads the repository's own documents as they are in a commit.
+func (c *clone) guidelines(ctx context.Context, commit string) (map[string]string, error) {
+	entries, err := c.fields(ctx, "ls-tree", "-z", "--full-tree", commit, guidelineDir+"/")
 	if err != nil {
 		return nil, err
-	}
-	for _, f := range []*object.File{old, new} {
-		if f != nil && f.Size > maxCompared {
-			return nil, errTooLarge
-		}
-	}
-	patch, err := c.PatchContext(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var text bytes.Buffer
-	err = patch.Encode(&text)
-	return text.Bytes(), err
-}
-
-// messages are those of the commits that were made on the way from one commit to
-// another; what was merged in on the way is not among them.
-func messages(from, to *object.Commit) ([]string, error) {
-	var all []string
-	for c := to; c.Hash != from.Hash && len(all) < maxMessages; {
-		if c.NumParents() <= 1 {
-			all = append(all, c.Message)
-		}
-		parent, err := c.Parent(0)
-		if errors.Is(err, object.ErrParentNotFound) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the commit messages: %w", err)
-		}
-		c = parent
-	}
-	return all, nil
-}
-
-// documentsAt reads the repository's own guideline documents of a commit.
-func documentsAt(commit *object.Commit) (map[string]string, error) {
-	root, err := commit.Tree()
-	if err != nil {
-		return nil, fmt.Errorf("read the base: %w", err)
-	}
-	dir, err := root.Tree(guidelineDir)
-	if errors.Is(err, object.ErrDirectoryNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list the repository's guidelines: %w", err)
 	}
 	var names []string
-	for _, entry := range dir.Entries {
-		if entry.Mode.IsFile() {
-			names = append(names, entry.Name)
+	blobs := map[string]string{}
+	for _, entry := range entries { // "100644 blob 3b18e5…\t.touchstone/guidelines/own.md"
+		meta, name, _ := strings.Cut(entry, "\t")
+		name = strings.TrimPrefix(name, guidelineDir+"/")
+		if f := strings.Fields(meta); len(f) == 3 && strings.HasPrefix(f[0], "100") {
+			names = append(names, name)
+			blobs[name] = f[2]
 		}
 	}
-	return documents(names, func(name string) ([]byte, error) {
-		file, err := dir.File(name)
-		if err != nil {
-			return nil, err
-		}
-		content, err := file.Reader()
-		if err != nil {
-			return nil, err
-		}
-		defer content.Close()
-		return io.ReadAll(io.LimitReader(content, maxCompared))
-	})
+	return documents(names, func(name string) ([]byte, error) { return c.output(ctx, "cat-file", "blob", blobs[name]) })
+}
+
+// fields runs a git command that parts what it prints by NULs.
+func (c *clone) fields(ctx context.Context, args ...string) ([]string, error) {
+	out, err := c.output(ctx, args...)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+}
+
+// head keeps the first max bytes written to it and remembers whether there were
+// more.
+type head struct {
+	text bytes.Buffer
+	max  int
+	cut  bool
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	keep := min(len(p), h.max-h.text.Len())
+	h.cut = h.cut || keep < len(p)
+	h.text.Write(p[:keep])
+	return len(p), nil
 }
