@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"touchstone/relay/storetest/emulator"
+)
+
+const (
+	senders     = 8
+	subscribers = 6
+	// settleTimeout is how long the subscribers may take for what is left once the
+	// relays are no longer hurt.
+	settleTimeout = time.Minute
+)
+
+// plan is one run.
+type plan struct {
+	store    string
+	duration time.Duration
+	seed     uint64
+}
+
+// faults are what the relays' connections to Firestore suffer.
+var faults = emulator.Faults{
+	Latency: 5 * time.Millisecond, DropBefore: 0.05, DropAfter: 0.05, Hangup: 3 * time.Second,
+}
+
+// chaos runs the plan. Its error says what kept it from being run, not what it found.
+func chaos(ctx context.Context, p plan) (outcome, error) {
+	folder, err := os.MkdirTemp("", "chaosrelay")
+	if err != nil {
+		return outcome{}, err
+	}
+	defer os.RemoveAll(folder)
+	binary, err := build(ctx, folder)
+	if err != nil {
+		return outcome{}, err
+	}
+	w := &world{random: rand.New(rand.NewPCG(p.seed, 1)), acknowledged: map[string]string{}}
+	store, environment, count := "sqlite:"+filepath.Join(folder, "relay.db"), []string(nil), 1
+	calm := func() {}
+	if p.store == "firestore" {
+		backend, err := emulator.Start(ctx)
+		if err != nil {
+			return outcome{}, err
+		}
+		defer backend.Stop()
+		proxy, err := emulator.NewProxy("", backend.Address, faults, p.seed)
+		if err != nil {
+			return outcome{}, err
+		}
+		defer proxy.Stop()
+		store, environment, count = "firestore:chaos", []string{"FIRESTORE_EMULATOR_HOST=" + proxy.Address}, 3
+		calm = proxy.Calm
+	}
+	for i := range count {
+		r := &relay{binary: binary, store: store, environment: environment, addressFile: filepath.Join(folder, fmt.Sprintf("address-%d", i)),
+			logFile: filepath.Join(folder, fmt.Sprintf("log-%d", i))}
+		if err := r.start(ctx, "127.0.0.1:0"); err != nil {
+			return outcome{}, err
+		}
+		defer r.kill()
+		w.relays = append(w.relays, r)
+	}
+	if err := w.hurt(ctx, p.duration, calm); err != nil {
+		return outcome{}, err
+	}
+	return w.judge(), nil
+}
+
+// world is what a run consists of.
+type world struct {
+	relays      []*relay
+	subscribers []*subscriber
+
+	mu           sync.Mutex
+	random       *rand.Rand
+	kills        int
+	acknowledged map[string]string // the cursor each delivery was acknowledged with
+	conflicts    []string          // deliveries that were acknowledged with two cursors
+}
+
+// dice is a decision that the seed makes: a number from 0 up to n, without n.
+func (w *world) dice(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.random.IntN(n)
+}
+
+func (w *world) pick() *relay { return w.relays[w.dice(len(w.relays))] }
+
+// hurt lets everything loose for the duration and then waits until all is quiet.
+func (w *world) hurt(ctx context.Context, duration time.Duration, calm func()) error {
+	followCtx, stopFollowing := context.WithCancel(ctx)
+	defer stopFollowing()
+	var followers errgroup.Group
+	for range subscribers {
+		s := &subscriber{world: w, seen: map[int64]string{}}
+		w.subscribers = append(w.subscribers, s)
+		followers.Go(func() error { return s.follow(followCtx) })
+	}
+	sendCtx, stopSending := context.WithTimeout(ctx, duration)
+	defer stopSending()
+	var busy errgroup.Group
+	for i := range senders {
+		busy.Go(func() error { w.send(ctx, sendCtx, i); return nil })
+	}
+	busy.Go(func() error { return w.killRelays(ctx, sendCtx) })
+	<-sendCtx.Done()
+	calm()
+	err := busy.Wait()
+	if err == nil {
+		w.settle(ctx)
+	}
+	stopFollowing()
+	return errors.Join(err, followers.Wait(), context.Cause(ctx))
+}
+
+// killRelays kills one relay after the other and starts it again on its address.
+func (w *world) killRelays(ctx, until context.Context) error {
+	for {
+		select {
+		case <-until.Done():
+			return nil
+		case <-time.After(time.Duration(500+w.dice(1500)) * time.Millisecond):
+		}
+		victim := w.pick()
+		victim.kill()
+		w.mu.Lock()
+		w.kills++
+		w.mu.Unlock()
+		if err := victim.start(ctx, victim.address); err != nil {
+			return err
+		}
+	}
+}
+
+// settle waits until each subscriber has seen everything, or for so long that it never will.
+func (w *world) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	for _, s := range w.subscribers {
+		for s.missing() > 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// Command chaosrelay hurts relays for a while and counts what that cost:
+//
+//	go run ./scripts/chaosrelay --store sqlite|firestore --minutes 1 [--seed N]
+//
+// It starts real relays (three that share the Firestore emulator, or one with SQLite),
+// kills them with -9 again and again, and puts a proxy before the emulator that loses
+// commits and their answers, disconnects listeners and adds latency. Senders sign
+// webhooks and send each one until it is acknowledged; subscribers move from relay to
+// relay with their cursors. In the end every subscriber has to have seen every
+// acknowledged event once, all of them in the same order. The last line says so, and
+// anything else is exit code 1. It owns nothing outside a folder that it removes.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	store := flag.String("store", "firestore", "the store to try: sqlite or firestore")
+	minutes := flag.Float64("minutes", 1, "how long to go on, in minutes")
+	seed := flag.Uint64("seed", 0, "repeat the decisions of an earlier run; 0 picks a seed")
+	flag.Parse()
+	if flag.NArg() > 0 || *store != "sqlite" && *store != "firestore" || *minutes <= 0 {
+		flag.Usage()
+		return 2
+	}
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	fmt.Printf("chaos: store %s, seed %d\n", *store, *seed)
+	result, err := chaos(ctx, plan{store: *store, duration: time.Duration(*minutes * float64(time.Minute)), seed: *seed})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "chaosrelay: %v\n", err)
+		return 1
+	}
+	for _, line := range result.details {
+		fmt.Println("  " + line)
+	}
+	fmt.Println(result)
+	if !result.clean() {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"touchstone/relay/client"
+	"touchstone/relay/event"
+)
+
+// send sends one webhook after the other, each until it is acknowledged, and some of
+// them once more. It begins no new one when until has ended.
+func (w *world) send(ctx, until context.Context, sender int) {
+	for i := 0; until.Err() == nil; i++ {
+		delivery := fmt.Sprintf("%d-%d", sender, i)
+		body := w.body(delivery)
+		for times := 1 + w.dice(10)/9; times > 0; times-- {
+			w.deliver(ctx, delivery, body)
+		}
+	}
+}
+
+// body makes a payload: mostly of some kilobytes, now and then of more than fits into
+// one document of Firestore.
+func (w *world) body(delivery string) []byte {
+	size := 500 + w.dice(8000)
+	if w.dice(100) == 0 {
+		size = 1 << 20
+	}
+	w.mu.Lock()
+	source := rand.NewPCG(w.random.Uint64(), 0)
+	w.mu.Unlock()
+	noise := make([]byte, size)
+	for i := range noise {
+		noise[i] = byte(source.Uint64())
+	}
+	return fmt.Appendf(nil, `{"delivery":%q,"noise":%q}`, delivery, hex.EncodeToString(noise))
+}
+
+// deliver sends a webhook to one relay after the other until it is acknowledged.
+func (w *world) deliver(ctx context.Context, delivery string, body []byte) {
+	for ctx.Err() == nil {
+		id, err := post(ctx, w.pick().address, delivery, body)
+		if err == nil {
+			w.note(delivery, id)
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(20+w.dice(80)) * time.Millisecond):
+		}
+	}
+}
+
+func (w *world) note(delivery, id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if before, ok := w.acknowledged[delivery]; ok && before != id {
+		w.conflicts = append(w.conflicts, fmt.Sprintf("%s was acknowledged as %s and as %s", delivery, before, id))
+	}
+	w.acknowledged[delivery] = id
+}
+
+// sending gives up on a relay that hangs.
+var sending = &http.Client{Timeout: 15 * time.Second}
+
+// post sends one webhook once and returns the cursor it was acknowledged with.
+func post(ctx context.Context, address, delivery string, body []byte) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/webhooks/github", bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-GitHub-Event", "push")
+	request.Header.Set("X-GitHub-Delivery", delivery)
+	request.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	response, err := sending.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return "", err
+	}
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusAccepted {
+		return "", fmt.Errorf("answered %s", response.Status)
+	}
+	var accepted struct{ ID string }
+	return accepted.ID, errors.Join(err, json.Unmarshal(answer, &accepted))
+}
+
+// follow keeps a subscriber on one relay for a while and moves it to another, with the
+// cursor that the first one gave out.
+func (s *subscriber) follow(ctx context.Context) error {
+	cursor := client.Oldest
+	for ctx.Err() == nil {
+		stay, leave := context.WithTimeout(ctx, time.Duration(1000+s.world.dice(3000))*time.Millisecond)
+		c := client.Client{URL: "http://" + s.world.pick().address}
+		err := c.Follow(stay, cursor, func(_ context.Context, m event.Message) error {
+			if m.Gap != nil || m.Reset != nil {
+				return fmt.Errorf("a subscriber at %s was told %+v", cursor, m)
+			}
+			if m.Event != nil {
+				s.record(m.Event)
+			}
+			if !m.Cursor.IsZero() {
+				cursor = m.Cursor.String()
+			}
+			return nil
+		})
+		over := stay.Err() != nil
+		leave()
+		if err != nil && !over {
+			return err
+		}
+	}
+	return nil
+}
