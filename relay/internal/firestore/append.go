@@ -53,19 +53,21 @@ type appender struct {
 	store  *Store
 	events []event.Event
 	keys   []string
-	stored map[string]int64 // the numbers of those keys that the log holds
+	stored map[string]int64 // the numbers of those keys that the log holds up to head
+	head   int64            // the store's own may be ahead: it moves as others append
 }
 
 func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 	s := a.store
 	s.mu.Lock()
 	stale, replaced := wallClock().Sub(s.confirmed) > trusted, s.replaced
+	a.head = s.head
 	s.mu.Unlock()
 	if replaced {
 		return nil, errReplaced
 	}
 	if stale {
-		if err := s.catchUp(ctx, nil); err != nil {
+		if err := a.learn(ctx, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -74,14 +76,11 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 		return nil, err
 	}
 	for {
-		s.mu.Lock()
-		first := s.head + 1
-		s.mu.Unlock()
-		results, fresh := a.plan(first)
+		results, fresh := a.plan()
 		if len(fresh) == 0 {
 			return results, nil
 		}
-		p, err := a.prepare(first, fresh)
+		p, err := a.prepare(fresh)
 		if err != nil {
 			return nil, err
 		}
@@ -89,18 +88,24 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 		if err != nil {
 			return nil, err
 		}
-		if won {
-			return results, nil
+		// When the place was taken, it may be by an attempt of this very append, whose
+		// answer was lost. Else what took it may hold some of the same deliveries.
+		if !won {
+			err = a.learn(ctx, func(b block, first int64) {
+				won = won || b.Writer == p.block.Writer
+				for i, k := range b.IDs {
+					a.stored[k] = first + int64(i)
+				}
+			})
 		}
-		// The place was taken. What took it may hold some of the same deliveries.
-		if won, err = a.learn(ctx, p); won || err != nil {
+		if won || err != nil {
 			return results, err
 		}
 	}
 }
 
-// plan numbers the events from first on and picks those that are not stored yet.
-func (a *appender) plan(first int64) (results []hub.Appended, fresh []int) {
+// plan numbers the events behind the head and picks those that are not stored yet.
+func (a *appender) plan() (results []hub.Appended, fresh []int) {
 	results = make([]hub.Appended, len(a.events))
 	taken := map[string]int64{}
 	for i, k := range a.keys {
@@ -109,7 +114,7 @@ func (a *appender) plan(first int64) (results []hub.Appended, fresh []int) {
 			seq, duplicate = taken[k]
 		}
 		if !duplicate {
-			seq = first + int64(len(fresh))
+			seq = a.head + 1 + int64(len(fresh))
 			taken[k] = seq
 			fresh = append(fresh, i)
 		}
@@ -118,20 +123,14 @@ func (a *appender) plan(first int64) (results []hub.Appended, fresh []int) {
 	return results, fresh
 }
 
-// learn reads what others appended, and reports whether the block in our place is ours
-// after all: then an earlier attempt had succeeded and its answer was lost.
-func (a *appender) learn(ctx context.Context, p prepared) (ours bool, err error) {
-	err = a.store.catchUp(ctx, func(b block, first int64) bool {
-		if first == p.first && b.Writer == p.block.Writer {
-			ours = true
-			return true
+// learn reads the blocks behind the append's head and moves the head behind them.
+func (a *appender) learn(ctx context.Context, visit func(b block, first int64)) error {
+	return a.store.learn(ctx, a.head, func(b block, first int64) {
+		a.head = b.Last
+		if visit != nil {
+			visit(b, first)
 		}
-		for i, k := range b.IDs {
-			a.stored[k] = first + int64(i)
-		}
-		return false
 	})
-	return ours, err
 }
 
 // prepared is a block ready to be written.
@@ -141,10 +140,8 @@ type prepared struct {
 	chunks [][]byte
 }
 
-func (a *appender) prepare(first int64, fresh []int) (prepared, error) {
-	p := prepared{first: first, block: block{
-		Last: first + int64(len(fresh)) - 1, Writer: rand.Text(),
-	}}
+func (a *appender) prepare(fresh []int) (prepared, error) {
+	p := prepared{first: a.head + 1, block: block{Last: a.head + int64(len(fresh)), Writer: rand.Text()}}
 	var events []event.Event
 	for _, i := range fresh {
 		events = append(events, a.events[i])
@@ -291,41 +288,4 @@ func (s *Store) Stored(ctx context.Context, source string, deliveries []string) 
 		}
 	}
 	return stored, nil
-}
-
-// catchUp reads the blocks behind the head and moves the head behind them, until visit,
-// if any, says that a block is its own append's.
-func (s *Store) catchUp(ctx context.Context, visit func(b block, first int64) (own bool)) error {
-	s.mu.Lock()
-	after := s.head
-	s.mu.Unlock()
-	err := s.scan(ctx, after, maxRecentBlocks, func(b block, d decoded) bool {
-		own := visit != nil && visit(b, d.first)
-		s.advance(b.Last, own)
-		return !own
-	})
-	if err != nil {
-		return fmt.Errorf("read what others appended: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.confirmed = wallClock()
-	return nil
-}
-
-// advance moves the head, and says so to whoever follows unless the block is an append's own.
-func (s *Store) advance(last int64, own bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last <= s.head {
-		return
-	}
-	s.head = last
-	if own {
-		return
-	}
-	select {
-	case s.news <- struct{}{}:
-	default: // it has been said already
-	}
 }

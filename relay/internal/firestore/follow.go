@@ -68,13 +68,13 @@ func (s *Store) learnNewest(ctx context.Context, doc *firestore.DocumentSnapshot
 	case doc.Ref.ID <= name(head):
 		return nil
 	case doc.Ref.ID > name(head+1):
-		return s.catchUp(ctx, nil)
+		return s.catchUp(ctx)
 	}
 	b, _, err := s.load(ctx, doc)
 	if err != nil {
 		return err
 	}
-	s.advance(b.Last, false)
+	s.advance(b.Last)
 	return nil
 }
 
@@ -108,7 +108,46 @@ func (s *Store) look(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	if missed {
-		return s.catchUp(ctx, nil)
+		return s.catchUp(ctx)
 	}
 	return nil
+}
+
+// catchUp learns what follows the head.
+func (s *Store) catchUp(ctx context.Context) error {
+	s.mu.Lock()
+	after := s.head
+	s.mu.Unlock()
+	return s.learn(ctx, after, func(block, int64) {})
+}
+
+// learn reads the blocks with events numbered above after and moves the head behind
+// them: all of them, or as many as are kept in memory.
+func (s *Store) learn(ctx context.Context, after int64, visit func(b block, first int64)) error {
+	err := s.scan(ctx, after, maxRecentBlocks, func(b block, d decoded) bool {
+		visit(b, d.first)
+		s.advance(b.Last)
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("read what others appended: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.confirmed = wallClock()
+	return nil
+}
+
+// advance moves the head and tells whoever follows.
+func (s *Store) advance(last int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last <= s.head {
+		return
+	}
+	s.head = last
+	select {
+	case s.news <- struct{}{}:
+	default: // it has been told already
+	}
 }
