@@ -63,6 +63,8 @@ type Config struct {
 	// WriteTimeout is how long a subscriber may take to read what was sent to it
 	// before it is cut off; zero means 30 s.
 	WriteTimeout time.Duration
+	// BodyTimeout is how long a sender may take for a webhook's body; zero means 30 s.
+	BodyTimeout time.Duration
 	// Recovery says which webhooks to look after; without targets there is none. New
 	// fills in its Log and its Retention.
 	Recovery recovery.Config
@@ -94,6 +96,9 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	}
 	if config.WriteTimeout == 0 {
 		config.WriteTimeout = 30 * time.Second
+	}
+	if config.BodyTimeout == 0 {
+		config.BodyTimeout = 30 * time.Second
 	}
 	events, err := hub.New(ctx, config.Store, config.Retention)
 	if err != nil {

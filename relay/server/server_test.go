@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -288,17 +287,6 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-func TestLargestPayload(t *testing.T) {
-	r := start(t, server.Config{})
-	stream := r.open(t, "", "")
-	stream.next()
-	payload := `"` + strings.Repeat("x", 25<<20) + `"`
-	r.post(t, "large", payload)
-	if got := stream.event(); string(got.Payload) != payload {
-		t.Errorf("25 MiB came out as %d bytes", len(got.Payload))
-	}
-}
-
 // brokenStore is a store whose disk can fail.
 type brokenStore struct {
 	hub.Store
@@ -344,34 +332,6 @@ func TestStoreDown(t *testing.T) {
 	if id := r.post(t, "a", `{}`); !strings.HasSuffix(id, "-1") {
 		t.Errorf("what was refused has left something: the first event is %s", id)
 	}
-}
-
-// Senders that announce more than may be in memory at once are put off, not queued.
-func TestBodiesInFlight(t *testing.T) {
-	r := start(t, server.Config{})
-	var slow []net.Conn
-	defer func() {
-		for _, conn := range slow {
-			conn.Close()
-		}
-	}()
-	for range 10 { // 10 times 25 MiB of the 256 MiB
-		conn, err := net.Dial("tcp", strings.TrimPrefix(r.address, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		slow = append(slow, conn)
-		fmt.Fprintf(conn, "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", 25<<20)
-		// The relay asks for the body once it has reserved the room.
-		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100") {
-			t.Fatalf("asked to send the body: %q, %v", line, err)
-		}
-	}
-	body := bytes.Repeat([]byte(" "), 7<<20)
-	if a := send(t, examples.Request(t, r.address, secret, "push", "a", body)); a.status != http.StatusTooManyRequests || a.retryAfter == "" {
-		t.Errorf("with 250 MiB on their way, 7 MiB more: %+v", a)
-	}
-	r.post(t, "small", `{}`)
 }
 
 func TestStopAnswersWhatItTook(t *testing.T) {

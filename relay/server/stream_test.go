@@ -2,8 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -153,38 +151,6 @@ func TestStreamRefused(t *testing.T) {
 		if a := send(t, request); a.status != test.status || a.Error == "" {
 			t.Errorf("%s: %+v", name, a)
 		}
-	}
-}
-
-// A subscriber that reads nothing is cut off, and the others get their events meanwhile.
-func TestStalledSubscriber(t *testing.T) {
-	r := start(t, server.Config{WriteTimeout: 2 * time.Second})
-	stalled, err := net.Dial("tcp", strings.TrimPrefix(r.address, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stalled.Close()
-	fmt.Fprint(stalled, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	if _, err := stalled.Read(make([]byte, 1)); err != nil { // the stream has begun
-		t.Fatal(err)
-	}
-	reading := r.open(t, "", "")
-	reading.next()
-	payload := `"` + strings.Repeat("x", 1<<20) + `"`
-	for i := range 32 { // more than the system buffers for the one that reads nothing
-		id := r.post(t, fmt.Sprint(i), payload)
-		if got := reading.event().ID.String(); got != id {
-			t.Errorf("got %s, want %s", got, id)
-		}
-	}
-	<-r.gone
-	// Only what the system had buffered is left to read.
-	total, err := io.Copy(io.Discard, stalled)
-	if err == nil && total == 0 {
-		t.Error("the stalled subscriber got nothing at all")
-	}
-	if total >= 32<<20 {
-		t.Errorf("the stalled subscriber got all %d bytes", total)
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -16,10 +16,8 @@ import (
 )
 
 const (
-	// bodyTimeout is how long a sender may take for its body, and storeTimeout how long
-	// the event may wait for the store: GitHub gives up after 10 s altogether
-	// (https://docs.github.com/en/webhooks/using-webhooks/handling-webhook-deliveries).
-	bodyTimeout  = 30 * time.Second
+	// storeTimeout is how long the event may wait for the store: GitHub gives up after
+	// 10 s altogether (https://docs.github.com/en/webhooks/using-webhooks/handling-webhook-deliveries).
 	storeTimeout = 8 * time.Second
 	// retryAfter is the advice to senders that were refused for now, in seconds.
 	retryAfter = "5"
@@ -43,17 +41,17 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 		refuseLarge(w)
 		return
 	}
-	reserved := r.ContentLength
-	if reserved < 0 {
-		reserved = MaxBodyBytes // it does not say how much will come
-	}
-	if !s.bodies.TryAcquire(reserved) {
-		refuseForNow(w, http.StatusTooManyRequests, "too many webhooks at once")
+	room := room{all: s.bodies}
+	defer room.leave()
+	body, err := readBody(w, r, &room, s.config.BodyTimeout)
+	if errors.Is(err, errNoRoom) {
+		refuseForNow(w, http.StatusTooManyRequests, err.Error())
 		return
 	}
-	defer s.bodies.Release(reserved)
-
-	body, err := readBody(w, r)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %s", s.config.BodyTimeout))
+		return
+	}
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		refuseLarge(w)
 		return
@@ -94,21 +92,6 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 		log.Info().Stringer("id", id).Str("action", e.Action).Int("number", e.Number).Msg("webhook stored")
 		reply(w, http.StatusAccepted, accepted{ID: id.String()})
 	}
-}
-
-// readBody reads the whole body within the limits of size and time.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	deadline := http.NewResponseController(w)
-	if err := deadline.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil {
-		return nil, fmt.Errorf("limit the time to read: %w", err)
-	}
-	reader := http.MaxBytesReader(w, r.Body, MaxBodyBytes)
-	if r.ContentLength < 0 {
-		return io.ReadAll(reader)
-	}
-	body := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(reader, body)
-	return body, err
 }
 
 // reply answers with JSON. That the peer is gone by now is nothing to act on.
