@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -275,6 +276,11 @@ func TestFilterRefuses(t *testing.T) {
 	} {
 		if f.Validate() == nil {
 			t.Errorf("%s: accepted", name)
+		}
+	}
+	for _, name := range []string{"repos", "Repo", "lastEventId", ""} {
+		if _, err := ParseFilter(url.Values{name: {"acme/app"}}); err == nil || !strings.Contains(err.Error(), strconv.Quote(name)) {
+			t.Errorf("the parameter %q: %v", name, err)
 		}
 	}
 }

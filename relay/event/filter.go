@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -28,8 +29,15 @@ type Filter struct {
 }
 
 // ParseFilter reads the parameters source, type and repo, each repeatable, from a
-// query. Its errors are sentences for whoever wrote the query.
+// query. The only other parameter of a stream is after, which it leaves to the caller:
+// any further one is an error, since a misspelt filter would let everything through. Its
+// errors are sentences for whoever wrote the query.
 func ParseFilter(query url.Values) (Filter, error) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains([]string{"source", "type", "repo", "after"}, name) {
+			return Filter{}, fmt.Errorf("the parameter %.40q is not known; there are source, type, repo and after", name)
+		}
+	}
 	f := Filter{Sources: query["source"], Types: query["type"], Repos: query["repo"]}
 	if err := f.Validate(); err != nil {
 		return Filter{}, err
