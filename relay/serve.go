@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -146,7 +147,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	var listen net.ListenConfig
 	listener, err := listen.Listen(ctx, "tcp", config.Listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w; is another program using it? Choose another address with --listen", config.Listen, err)
+		return unheard(err)
 	}
 	defer listener.Close()
 	store, err := server.OpenStore(ctx, config.Store)
@@ -189,6 +190,17 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	}
 	log.Info().Msg("relay stopped")
 	return nil
+}
+
+// unheard says what to do about an address that cannot be listened on; the error names it.
+func unheard(err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%w by another program; stop that, or choose another address with --listen", err)
+	case errors.As(err, new(*net.AddrError)):
+		return usageError{fmt.Errorf("%w; write --listen as HOST:PORT, such as 127.0.0.1:8080", err)}
+	}
+	return fmt.Errorf("%w; choose another address with --listen", err)
 }
 
 // writeAtomically lets a reader see the whole content or no file.
