@@ -20,19 +20,11 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// version is the module's version or, in a build from a checkout, its commit.
+// version is the module's version. In a build from a checkout it is one that Go makes of
+// the commit (https://go.dev/ref/mod#pseudo-versions), where it may ask git for it.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return short(s.Value)
-		}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
 	}
 	return "development"
 }
