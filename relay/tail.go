@@ -38,7 +38,7 @@ RELAY_TOKEN holds the access token, where the relay demands one.`,
 			if err := follow.Validate(after); err != nil {
 				return usageError{err}
 			}
-			follow.OnState = func(s client.State) { logState(cmd.Context(), s) }
+			follow.OnState = (&connection{log: zerolog.Ctx(cmd.Context())}).tell
 			p := printer{out: cmd.OutOrStdout(), json: asJSON}
 			err := follow.Follow(cmd.Context(), after, p.print)
 			if errors.Is(err, context.Canceled) {
@@ -56,12 +56,27 @@ RELAY_TOKEN holds the access token, where the relay demands one.`,
 	return cmd
 }
 
-func logState(ctx context.Context, s client.State) {
-	if s.Connected {
-		zerolog.Ctx(ctx).Info().Msg("connected")
-		return
+// connection says when the relay is there and when it is gone, once each: how often the
+// client tries again meanwhile is of no interest.
+type connection struct {
+	log  *zerolog.Logger
+	made bool // there has been one
+	gone bool // it has been said that there is none
+}
+
+func (c *connection) tell(s client.State) {
+	switch {
+	case s.Connected:
+		c.made, c.gone = true, false
+		c.log.Info().Msg("connected")
+	case c.gone:
+	case c.made:
+		c.gone = true
+		c.log.Warn().Err(s.Err).Msg("the connection is lost; trying until it is back")
+	default:
+		c.gone = true
+		c.log.Warn().Err(s.Err).Msg("not connected; start the relay with `relay serve`, or correct --url; trying until it answers")
 	}
-	zerolog.Ctx(ctx).Warn().Err(s.Err).Stringer("retry_in", s.Retry).Msg("not connected")
 }
 
 // printer writes messages for people or, as JSON, for programs.

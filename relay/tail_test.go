@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/client"
+	"touchstone/relay/event"
+)
+
+func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close() // nobody listens there now
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var written bytes.Buffer
+	log := zerolog.New(&written)
+	told, attempts := &connection{log: &log}, 0
+	follow := client.Client{URL: "http://" + listener.Addr().String(), OnState: func(s client.State) {
+		told.tell(s)
+		if attempts++; attempts == 3 {
+			cancel()
+		}
+	}}
+	err = follow.Follow(ctx, client.Now, func(context.Context, event.Message) error { return nil })
+	if !errors.Is(err, context.Canceled) || strings.Count(written.String(), "\n") != 1 || !strings.Contains(written.String(), "`relay serve`, or correct --url") {
+		t.Errorf("%v after %d attempts; it said:\n%s", err, attempts, &written)
+	}
+
+	written.Reset()
+	told.tell(client.State{Connected: true})
+	for range 2 {
+		told.tell(client.State{Err: errors.New("the relay ended the stream")})
+	}
+	if text := written.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "the connection is lost") || strings.Contains(text, "--url") {
+		t.Errorf("of a connection that was lost it said:\n%s", text)
+	}
+}
