@@ -70,7 +70,6 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		t.Fatalf("the defaults cannot work: %v", err)
 	}
 	for says, spoil := range map[string]func(*Config){
-		"set GITHUB_TOKEN":                        func(c *Config) { c.GitHub.Token = "" },
 		"the GitHub token holds":                  func(c *Config) { c.GitHub.Token = "hunter2 hunter2" },
 		"the relay token holds":                   func(c *Config) { c.Relay.Token = "hunter2\nhunter2" },
 		"the notify.slack_webhook_file names":     func(c *Config) { c.Notify.SlackWebhook = "hunter2" },
@@ -116,7 +115,7 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 
 func TestValidateLetsThrough(t *testing.T) {
 	cfg := usable(Default())
-	cfg.GitHub.APIURL = "http://127.0.0.1:4000/api/v3/"
+	cfg.GitHub.APIURL, cfg.GitHub.Token = "http://127.0.0.1:4000/api/v3/", ""
 	cfg.Relay.URL, cfg.Relay.Token = "http://[::1]:8080", "rly_1_secret"
 	cfg.Notify.SlackWebhook = "https://hooks.example.com/services/x"
 	cfg.Reviewers = []string{"octocat", "acme-reviewer[bot]", "octo_acme"}
@@ -128,7 +127,7 @@ func TestValidateLetsThrough(t *testing.T) {
 
 func TestValidateNamesAllAtOnce(t *testing.T) {
 	cfg := usable(Default())
-	cfg.Review, cfg.Concurrency, cfg.GitHub.Token = "some", 0, ""
+	cfg.Review, cfg.Concurrency, cfg.StateDir = "some", 0, ""
 	err := cfg.Validate()
 	if err == nil || strings.Count(err.Error(), "\n") != 2 {
 		t.Errorf("three mistakes make %v", err)

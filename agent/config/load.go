@@ -29,8 +29,8 @@ const (
 // (%APPDATA%\touchstone\agent.yaml on Windows). In the settings that name files, ~/ is the
 // home directory, and a relative path begins at the configuration file.
 //
-// The errors are for a person to read. A setting that cannot work, and a secret that is
-// nowhere, is left to Validate.
+// The errors are for a person to read. A setting that cannot work is left to Validate, and
+// a secret that is nowhere to whoever needs it.
 func Load(path string, getenv func(string) string) (Config, error) {
 	cfg := Default()
 	required := path != ""
@@ -54,11 +54,11 @@ func Load(path string, getenv func(string) string) (Config, error) {
 func (c *Config) read(path string) error {
 	content, err := readFile(path, maxFile)
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w; correct its name or its permissions", err)
+		return fmt.Errorf("read the configuration: %w; correct its name, its permissions or its size", err)
 	}
 	if err := c.decode(content); err != nil {
 		// Without the source lines, in which someone may have put a token.
-		return fmt.Errorf("read the configuration %s: %s", path, yaml.FormatError(err, false, false))
+		return fmt.Errorf("read the configuration %s: %s; write it as agent/config/agent.example.yaml shows, which explains every key", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Validate reports, in sentences that say what to do, every setting that cannot work. It
-// opens nothing. Which repositories, reviewers and relay are needed depends on what the
-// agent is to do, and is not asked here.
+// opens nothing. Which repositories, reviewers, relay and tokens are needed depends on what
+// the agent is to do, and is not asked here.
 func (c Config) Validate() error {
 	return errors.Join(
 		c.validateAccess(),
@@ -29,9 +29,6 @@ func (c Config) validateAccess() error {
 	errs := []error{validateURL("github.api_url", c.GitHub.APIURL)}
 	if c.Relay.URL != "" {
 		errs = append(errs, validateURL("relay.url", c.Relay.URL))
-	}
-	if c.GitHub.Token == "" {
-		errs = append(errs, errors.New("there is no GitHub token; set GITHUB_TOKEN, or write the token to a file that only you can read and name that file as github.token_file"))
 	}
 	for _, token := range []struct {
 		whose string
