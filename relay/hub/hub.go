@@ -47,6 +47,8 @@ type Hub struct {
 	mu      sync.Mutex
 	tail    tail
 	readers readers
+
+	past past
 }
 
 // pending is an event on its way into the store.
@@ -80,6 +82,7 @@ func New(ctx context.Context, store Store, retention time.Duration) (*Hub, error
 		stopped:   make(chan struct{}),
 		tail:      tail{bounds: bounds},
 		readers:   readers{},
+		past:      past{store: store, pieces: map[int64]piece{}},
 	}, nil
 }
 

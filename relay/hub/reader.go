@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"touchstone/relay/event"
@@ -66,24 +65,24 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	}
 	var batch Batch
 	if entries == nil {
-		events, err := r.hub.store.Read(ctx, after, maxBatchEvents, maxBatchBytes)
+		stored, err := r.hub.past.after(ctx, after)
 		if err != nil {
 			return Batch{}, fmt.Errorf("read the log: %w", err)
 		}
-		// What lies beyond the head comes when its turn to be shown has come.
-		events = slices.DeleteFunc(events, func(e event.Event) bool { return e.ID.Seq > head })
-		if len(events) == 0 {
+		for _, entry := range stored {
+			if entry.ID.Seq <= head { // what lies beyond comes when its turn to be shown has come
+				entries = append(entries, entry)
+			}
+		}
+		if len(entries) == 0 {
 			// All of it went between the look at the bounds and the read.
 			r.moveTo(head)
 			return Batch{GoneThrough: head, Through: head, More: true}, nil
 		}
-		if first := events[0].ID.Seq; first > after+1 {
+		if first := entries[0].ID.Seq; first > after+1 {
 			batch.GoneThrough = first - 1
 		}
-		for _, e := range events {
-			entries = append(entries, &Entry{Event: e})
-		}
-		r.moveTo(events[len(events)-1].ID.Seq)
+		r.moveTo(entries[len(entries)-1].ID.Seq)
 	}
 	batch.Through = entries[len(entries)-1].ID.Seq
 	batch.More = batch.Through < head

@@ -1,0 +1,84 @@
+package hub
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// Bounds of what readers that replay share. Pieces end at multiples of pieceEvents, so
+// that readers which began at different places soon ask for the same ones.
+const (
+	pieceEvents  = 64
+	maxPastBytes = 16 << 20
+	pieceTimeout = 30 * time.Second
+)
+
+// past reads the stored log in pieces, each once for all readers that come for it at
+// about the same time: it is read, encoded and compressed for the first of them.
+type past struct {
+	store Store
+	reads singleflight.Group
+
+	mu     sync.Mutex
+	pieces map[int64]piece // by the number behind which they begin
+	order  []int64         // the same, the oldest first
+	bytes  int
+}
+
+type piece struct {
+	entries []*Entry
+	size    int
+}
+
+// after returns the stored events behind seq; none when there are none. The entries
+// are shared, and so is the slice.
+func (p *past) after(ctx context.Context, seq int64) ([]*Entry, error) {
+	p.mu.Lock()
+	known, ok := p.pieces[seq]
+	p.mu.Unlock()
+	if ok {
+		return known.entries, nil
+	}
+	// Whoever came first may leave; the others still need what it asked for.
+	read := p.reads.DoChan(strconv.FormatInt(seq, 10), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pieceTimeout)
+		defer cancel()
+		return p.read(ctx, seq)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case result := <-read:
+		entries, _ := result.Val.([]*Entry)
+		return entries, result.Err
+	}
+}
+
+func (p *past) read(ctx context.Context, seq int64) ([]*Entry, error) {
+	events, err := p.store.Read(ctx, seq, int(pieceEvents-seq%pieceEvents), maxBatchBytes)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	added := piece{entries: make([]*Entry, len(events))}
+	for i, e := range events {
+		added.entries[i] = &Entry{Event: e}
+		added.size += added.entries[i].size()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.pieces[seq]; !ok && added.size <= maxPastBytes {
+		p.pieces[seq] = added
+		p.order = append(p.order, seq)
+		p.bytes += added.size
+	}
+	for p.bytes > maxPastBytes {
+		p.bytes -= p.pieces[p.order[0]].size
+		delete(p.pieces, p.order[0])
+		p.order = p.order[1:]
+	}
+	return added.entries, nil
+}
