@@ -98,10 +98,15 @@ type State struct {
 	Fork   bool
 	Author string
 	Head   string
+	// BaseBranch is the branch that it is to be merged into. The same head against
+	// another base is another change.
+	BaseBranch string
 
 	// Requested says that this login is asked to review: by request, by an
 	// earlier review of its own, or because its configuration says all.
 	Requested bool
+	// Asked says that a request for its review stands right now.
+	Asked bool
 	// NeedsHuman is the label that stops both roles, Held the one that stops the
 	// author's side.
 	NeedsHuman bool
@@ -123,10 +128,11 @@ type State struct {
 	RequireChecks bool
 	MaxRounds     int
 	MaxAttempts   int
-	// Attempts counts the sessions on this very head that came to nothing on
-	// this machine since a person was last called.
+	// Attempts counts the acts on this very head that failed on this machine since
+	// one succeeded; Failed is the last of them.
 	Attempts int
-	// RetryIn is how long the next attempt has to wait.
+	Failed   Kind
+	// RetryIn is how long that act has to wait before it is tried again.
 	RetryIn time.Duration
 }
 
@@ -163,8 +169,12 @@ func nextReview(s State) Action {
 	}
 	mine := func(login string) bool { return sameLogin(login, s.Self) }
 	for _, o := range s.Opinions {
-		if mine(o.By) && o.Record != nil && o.SHA == s.Head {
+		switch {
+		case !mine(o.By) || !s.concerns(o):
+		case s.stands(o):
 			return s.act(Wait, "this head is reviewed")
+		case !s.Asked:
+			return s.act(Wait, "its review was dismissed or edited; request it again for another one")
 		}
 	}
 	return s.spend(Review, "this head is not reviewed yet", s.rounds(mine))
@@ -187,13 +197,13 @@ func nextFix(s State) Action {
 	rounds := s.rounds(s.trusts)
 	switch {
 	case doubtful:
-		return s.act(Escalate, "the review of this head was edited or does not agree with itself")
+		return s.escalate("the review of this head was edited or does not agree with itself; request it again for another one")
 	case verdict == RequestChanges:
 		return s.spend(Fix, "the review requests changes", rounds)
 	case verdict != Approve:
 		return s.act(Wait, "this head is not reviewed yet")
-	case s.objection():
-		return s.act(Wait, "somebody else still requests changes")
+	case s.objector() != "":
+		return s.act(Wait, s.objector()+" still requests changes")
 	case s.Mergeable == MergeableDirty:
 		return s.spend(Fix, "it conflicts with its base", rounds)
 	case s.Checks == ChecksFailed:
@@ -211,31 +221,43 @@ func nextFix(s State) Action {
 	case s.Mergeable != MergeableClean:
 		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: recheck}
 	}
-	return s.act(Merge, "it is approved and green")
+	return s.spend(Merge, "it is approved and green", 0)
 }
 
-// verdict is what the configured reviewers say of this very head, the strictest
-// winning. A review counts only if GitHub's state, its record and its commit
-// all say the same; one that does not, or was edited, is doubtful.
+// verdict is what the configured reviewers say of this very head against this
+// very base: of each the latest word, the strictest winning. A review that was
+// edited, or whose state, record and commit disagree, is doubtful.
 func (s State) verdict() (v Verdict, doubtful bool) {
+	latest := map[string]Opinion{}
 	for _, o := range s.Opinions {
-		if !s.trusts(o.By) || o.Record == nil || o.SHA != s.Head || o.State == "DISMISSED" {
-			continue
+		if s.trusts(o.By) && s.concerns(o) && o.State != dismissed {
+			latest[strings.ToLower(o.By)] = o
 		}
+	}
+	for _, o := range latest {
 		switch {
-		case o.Edited || o.Record.Head != s.Head:
+		case !s.stands(o):
 			doubtful = true
-		case o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges:
+		case o.Record.Verdict == RequestChanges:
 			v = RequestChanges
-		case o.State == "APPROVED" && o.Record.Verdict == Approve:
-			if v == "" {
-				v = Approve
-			}
-		default:
-			doubtful = true
+		case v == "":
+			v = Approve
 		}
 	}
 	return v, doubtful
+}
+
+const dismissed = "DISMISSED"
+
+// concerns reports whether a review of ours is about this head and base.
+func (s State) concerns(o Opinion) bool {
+	return o.Record != nil && o.SHA == s.Head && o.Record.BaseBranch == s.BaseBranch
+}
+
+// stands reports whether a review that concerns this head is as it was posted.
+func (s State) stands(o Opinion) bool {
+	agrees := o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges
+	return agrees && !o.Edited && o.Record.Head == s.Head
 }
 
 // rounds counts the heads that the logins chosen by by have reviewed since a
@@ -250,11 +272,10 @@ func (s State) rounds(by func(login string) bool) int {
 	return len(heads)
 }
 
-// objection reports whether anybody's latest word asks for changes, whichever
-// head it was said of. As on GitHub itself, a mere comment takes nothing back.
-// A person and the agent under the same login are two: neither takes back what
-// the other said.
-func (s State) objection() bool {
+// objector is somebody whose latest word asks for changes, whichever head it was
+// said of. As on GitHub itself, a mere comment takes nothing back. A person and
+// the agent under the same login are two: neither takes back what the other said.
+func (s State) objector() string {
 	type voice struct {
 		login string
 		agent bool
@@ -262,16 +283,20 @@ func (s State) objection() bool {
 	latest := map[voice]string{}
 	for _, o := range s.Opinions {
 		switch o.State {
-		case "APPROVED", "CHANGES_REQUESTED", "DISMISSED":
+		case "APPROVED", "CHANGES_REQUESTED", dismissed:
 			latest[voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}] = o.State
 		}
 	}
-	for _, state := range latest {
+	var objectors []string
+	for v, state := range latest {
 		if state == "CHANGES_REQUESTED" {
-			return true
+			objectors = append(objectors, v.login)
 		}
 	}
-	return false
+	if len(objectors) == 0 {
+		return ""
+	}
+	return slices.Min(objectors)
 }
 
 func (s State) trusts(login string) bool {
@@ -284,15 +309,25 @@ func (s State) trusts(login string) bool {
 // sameLogin compares logins as GitHub does, ignoring case.
 func sameLogin(a, b string) bool { return strings.EqualFold(a, b) }
 
-// spend is act for an action that runs a model: bounded in rounds and attempts,
-// beyond which a person has to look.
+// spend is act for an action that can fail again and again: bounded in rounds and
+// attempts, beyond which a person has to look.
 func (s State) spend(k Kind, reason string, rounds int) Action {
 	switch {
 	case s.MaxRounds > 0 && rounds >= s.MaxRounds:
-		return s.act(Escalate, fmt.Sprintf("%s, and %d rounds have not been enough", reason, rounds))
+		return s.escalate(fmt.Sprintf("%s, and %d rounds have not been enough", reason, rounds))
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
-		return s.act(Escalate, fmt.Sprintf("%s, and %d attempts on this head came to nothing", reason, s.Attempts))
-	case s.RetryIn > 0:
+		return s.escalate(fmt.Sprintf("%s, and %d attempts on this head came to nothing", reason, s.Attempts))
+	}
+	return s.retry(k, reason)
+}
+
+// escalate calls a person. It has no bound but its own waiting time: there is
+// nobody else to turn to.
+func (s State) escalate(reason string) Action { return s.retry(Escalate, reason) }
+
+// retry is act for an action that has to wait if it is the one that failed last.
+func (s State) retry(k Kind, reason string) Action {
+	if s.Failed == k && s.RetryIn > 0 {
 		return Action{Kind: Wait, SHA: s.Head, Reason: "the last attempt came to nothing; the next one waits", Recheck: s.RetryIn}
 	}
 	return s.act(k, reason)

@@ -26,6 +26,7 @@ func (d dice) opinion() Opinion {
 	o := says(pick(d, "alice", "bob", "octocat", "mona", "Alice"), pick(d, head, older), pick(d, Approve, RequestChanges))
 	o.State = pick(d, o.State, "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "")
 	o.Record.Head = pick(d, o.SHA, head, older, "")
+	o.Record.BaseBranch = pick(d, "main", "main", "main", "release")
 	o.Edited = d.IntN(12) == 0
 	o.At = pick(d, noon, noon.Add(time.Hour), time.Time{})
 	if d.IntN(5) == 0 {
@@ -39,12 +40,13 @@ func (d dice) state() State {
 	s := State{
 		Role: pick(d, Author, Reviewer, Reviewer, ""), Self: pick(d, "octocat", "alice", "alice", ""),
 		Open: !rare(), Draft: rare(), Fork: rare(), Author: pick(d, "octocat", "alice", "Octocat", ""), Head: pick(d, head, head, head, ""),
-		Requested: !rare(), NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
+		BaseBranch: pick(d, "main", "main", "main", "release"),
+		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
 		AutoMerge: !rare(), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
-		RetryIn: pick(d, 0, time.Minute),
+		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Fix, Merge, Escalate),
 	}
 	for range d.IntN(4) {
 		s.Opinions = append(s.Opinions, d.opinion())
@@ -75,15 +77,22 @@ func broken(s State, a Action) []string {
 	if a.Kind == Review {
 		must(s.Role == Reviewer && s.Requested, "a review is asked for")
 		must(!same(s.Self, s.Author), "nobody reviews their own")
-		must(!slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return same(o.By, s.Self) && o.SHA == s.Head && o.Record != nil }), "one review per head")
+		must(!slices.ContainsFunc(s.Opinions, func(o Opinion) bool {
+			mine := same(o.By, s.Self) && o.SHA == s.Head && o.Record != nil && o.Record.BaseBranch == s.BaseBranch
+			sound := !o.Edited && o.Record != nil && o.Record.Head == s.Head &&
+				(o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges)
+			return mine && (sound || !s.Asked)
+		}), "one review per head and base, and another only on request")
 	}
 	if a.Kind == Fix || a.Kind == Merge {
 		must(s.Role == Author && same(s.Self, s.Author), "an author acts on their own only")
 		must(!s.Fork, "forks are left to people")
 		must(!s.Held, "a label holds")
 	}
-	if a.Kind == Review || a.Kind == Fix {
-		must(s.RetryIn <= 0, "a failed attempt is not repeated at once")
+	if acts || a.Kind == Escalate {
+		must(s.RetryIn <= 0 || s.Failed != a.Kind, "what failed is not repeated at once")
+	}
+	if acts {
 		must(s.MaxAttempts == 0 || s.Attempts < s.MaxAttempts, "attempts are bounded")
 	}
 	if a.Kind != Merge {
@@ -95,7 +104,10 @@ func broken(s State, a Action) []string {
 	approved := false
 	for i, o := range s.Opinions {
 		ours := trusted(o.By) && o.Record != nil
-		here := ours && o.SHA == s.Head && o.State != "DISMISSED"
+		replaced := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
+			return same(later.By, o.By) && later.Record != nil && later.SHA == s.Head && later.Record.BaseBranch == s.BaseBranch && later.State != "DISMISSED"
+		})
+		here := ours && !replaced && o.SHA == s.Head && o.Record.BaseBranch == s.BaseBranch && o.State != "DISMISSED"
 		if here && o.State == "APPROVED" && o.Record.Verdict == Approve && o.Record.Head == s.Head && !o.Edited {
 			approved = true
 		}

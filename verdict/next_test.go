@@ -19,18 +19,18 @@ func says(by, sha string, v Verdict) Opinion {
 	if v == RequestChanges {
 		state = "CHANGES_REQUESTED"
 	}
-	return Opinion{By: by, SHA: sha, State: state, Record: &Record{Verdict: v, Head: sha}, At: noon}
+	return Opinion{By: by, SHA: sha, State: state, Record: &Record{Verdict: v, Head: sha, BaseBranch: "main"}, At: noon}
 }
 
 // asks is a pull request that alice's reviewer has to review now.
 func asks() State {
-	return State{Role: Reviewer, Self: "alice", Open: true, Author: "octocat", Head: head, Requested: true,
+	return State{Role: Reviewer, Self: "alice", Open: true, Author: "octocat", Head: head, BaseBranch: "main", Requested: true,
 		Mergeable: MergeableClean, Checks: ChecksGreen, Reviewers: []string{"alice"}, MaxRounds: 3, MaxAttempts: 2}
 }
 
 // ready is a pull request that octocat's agent has to merge now.
 func ready() State {
-	return State{Role: Author, Self: "octocat", Open: true, Author: "octocat", Head: head, Mergeable: MergeableClean, Checks: ChecksGreen,
+	return State{Role: Author, Self: "octocat", Open: true, Author: "octocat", Head: head, BaseBranch: "main", Mergeable: MergeableClean, Checks: ChecksGreen,
 		Opinions: []Opinion{says("alice", head, Approve)}, Reviewers: []string{"alice", "bob"},
 		AutoMerge: true, RequireChecks: true, MaxRounds: 3, MaxAttempts: 2}
 }
@@ -86,7 +86,20 @@ func TestNextForReviewer(t *testing.T) {
 		{"reviewed, then dismissed", func(s *State) {
 			s.Opinions = []Opinion{says("alice", head, Approve)}
 			s.Opinions[0].State = "DISMISSED"
-		}, Wait, "is reviewed"},
+		}, Wait, "was dismissed or edited"},
+		{"reviewed, dismissed, asked again", func(s *State) {
+			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions[0].State, s.Asked = "DISMISSED", true
+		}, Review, ""},
+		{"reviewed, edited, asked again", func(s *State) {
+			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions[0].Edited, s.Asked = true, true
+		}, Review, ""},
+		{"reviewed, asked again", func(s *State) { s.Opinions, s.Asked = []Opinion{says("alice", head, Approve)}, true }, Wait, "is reviewed"},
+		{"reviewed against another base", func(s *State) {
+			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.BaseBranch = "release"
+		}, Review, ""},
 		{"older head reviewed", func(s *State) { s.Opinions = []Opinion{says("alice", older, Approve)} }, Review, ""},
 		{"reviewed by another", func(s *State) { s.Opinions = []Opinion{says("bob", head, Approve)} }, Review, ""},
 		{"reviewed by hand under this login", func(s *State) {
@@ -108,7 +121,7 @@ func TestNextForReviewer(t *testing.T) {
 		{"one attempt failed", func(s *State) { s.Attempts = 1 }, Review, ""},
 		{"attempts used up", func(s *State) { s.Attempts = 2 }, Escalate, "2 attempts"},
 		{"attempts without bound", func(s *State) { s.Attempts = 99; s.MaxAttempts = 0 }, Review, ""},
-		{"attempt has to wait", func(s *State) { s.Attempts = 1; s.RetryIn = time.Minute }, Wait, "next one waits"},
+		{"attempt has to wait", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Review, time.Minute }, Wait, "next one waits"},
 	})
 }
 
@@ -144,6 +157,15 @@ func TestNextForAuthor(t *testing.T) {
 		{"record of an older head on this one", review(func(o *Opinion) { o.Record.Head = older }), Escalate, "agree with itself"},
 		{"record of this head on an older one", review(func(o *Opinion) { o.SHA = older }), Wait, "not reviewed yet"},
 		{"edited", review(func(o *Opinion) { o.Edited = true }), Escalate, "edited"},
+		{"approved against another base", func(s *State) { s.BaseBranch = "release" }, Wait, "not reviewed yet"},
+		{"edited, then reviewed again", func(s *State) {
+			s.Opinions[0].Edited = true
+			s.Opinions = append(s.Opinions, says("alice", head, Approve))
+		}, Merge, ""},
+		{"a merge was refused", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Merge, time.Minute }, Wait, "next one waits"},
+		{"merges were refused too often", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 2, Merge, time.Minute }, Escalate, "2 attempts"},
+		{"calling a person was refused", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 3, Escalate, time.Minute }, Wait, "next one waits"},
+		{"another act failed", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Fix, time.Minute }, Merge, ""},
 		{"edited and dismissed", review(func(o *Opinion) { o.Edited, o.State = true, "DISMISSED" }), Wait, "not reviewed yet"},
 		{"commented with an approving record", review(func(o *Opinion) { o.State = "COMMENTED" }), Escalate, "agree with itself"},
 		{"approved with a blocking record", review(func(o *Opinion) { o.Record.Verdict = RequestChanges }), Escalate, "agree with itself"},
@@ -165,19 +187,22 @@ func TestNextForAuthor(t *testing.T) {
 			s.Opinions = append(rounds(1), says("mallory", "older9", RequestChanges), says("bob", head, RequestChanges))
 		}, Fix, ""},
 		{"attempts used up", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)}; s.Attempts = 2 }, Escalate, "2 attempts"},
-		{"attempt has to wait", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)}; s.RetryIn = 1 }, Wait, "next one waits"},
+		{"attempt has to wait", func(s *State) {
+			s.Opinions = []Opinion{says("alice", head, RequestChanges)}
+			s.Failed, s.RetryIn = Fix, 1
+		}, Wait, "next one waits"},
 		{"approved in the last round", before(rounds(2)...), Merge, ""},
 
-		{"a person objects", also(byHand("mona", "CHANGES_REQUESTED")), Wait, "somebody else"},
-		{"a person objected to an older head", before(Opinion{By: "mona", SHA: older, State: "CHANGES_REQUESTED"}), Wait, "somebody else"},
-		{"and then only comments", also(byHand("mona", "CHANGES_REQUESTED"), byHand("Mona", "COMMENTED")), Wait, "somebody else"},
+		{"a person objects", also(byHand("mona", "CHANGES_REQUESTED")), Wait, "still requests changes"},
+		{"a person objected to an older head", before(Opinion{By: "mona", SHA: older, State: "CHANGES_REQUESTED"}), Wait, "still requests changes"},
+		{"and then only comments", also(byHand("mona", "CHANGES_REQUESTED"), byHand("Mona", "COMMENTED")), Wait, "still requests changes"},
 		{"and then approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("Mona", "APPROVED")), Merge, ""},
 		{"and then is dismissed", also(byHand("mona", "DISMISSED")), Merge, ""},
-		{"another person approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("hubot", "APPROVED")), Wait, "somebody else"},
-		{"the reviewer's owner objects by hand", before(byHand("alice", "CHANGES_REQUESTED")), Wait, "somebody else"},
-		{"a stranger's record objects", also(says("mallory", head, RequestChanges)), Wait, "somebody else"},
+		{"another person approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("hubot", "APPROVED")), Wait, "still requests changes"},
+		{"the reviewer's owner objects by hand", before(byHand("alice", "CHANGES_REQUESTED")), Wait, "still requests changes"},
+		{"a stranger's record objects", also(says("mallory", head, RequestChanges)), Wait, "still requests changes"},
 		{"the same reviewer blocked an older head", before(says("alice", older, RequestChanges)), Merge, ""},
-		{"another reviewer blocked an older head", before(says("bob", older, RequestChanges)), Wait, "somebody else"},
+		{"another reviewer blocked an older head", before(says("bob", older, RequestChanges)), Wait, "still requests changes"},
 
 		{"conflict", func(s *State) { s.Mergeable = MergeableDirty }, Fix, "conflicts"},
 		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.AutoMerge = false }, Fix, "conflicts"},
@@ -203,7 +228,7 @@ func TestNextAsksToLookAgain(t *testing.T) {
 		t.Errorf("while GitHub computes: look again after %s", a.Recheck)
 	}
 	s = asks()
-	s.RetryIn = 90 * time.Second
+	s.Failed, s.RetryIn = Review, 90*time.Second
 	if a := Next(s); a.Recheck != s.RetryIn {
 		t.Errorf("after a failed attempt: look again after %s, want %s", a.Recheck, s.RetryIn)
 	}

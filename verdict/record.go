@@ -17,6 +17,8 @@ type Record struct {
 	// Head and Base are the full SHAs that were reviewed against each other.
 	Head string `json:"head"`
 	Base string `json:"base"`
+	// BaseBranch is the branch whose tip Base was.
+	BaseBranch string `json:"base_branch"`
 	// Round counts the finished reviews of the pull request, this one included.
 	Round int `json:"round"`
 	// Guidelines is the content hash of the documents that were the law.

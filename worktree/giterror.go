@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -33,12 +34,22 @@ var remedies = []struct{ says, do string }{
 	{"returned error: 404", "repository not found (404): check its name and that the token may see it"},
 	{"does not appear to be a git repository", "check the repository's URL"},
 	{"returned error: 30", "the repository has moved: use its new URL"},
+}
+
+// outages are what git or curl say when the remote or the way to it is down.
+var outages = []struct{ says, do string }{
 	{"Could not resolve host", "the remote cannot be reached: check the network and the host name"},
 	{"Failed to connect", "the remote cannot be reached: check the network and the URL"},
 	{"Connection refused", "the remote cannot be reached: check the network and the URL"},
 	{"timed out", "the remote does not answer: try again later"},
 	{"Operation too slow", "the remote sends too slowly: try again later"},
 	{"returned error: 5", "the remote has a problem of its own: try again later"},
+	{"returned error: 429", "the remote is asked too often: try again later"},
+	{"Empty reply from server", "the connection broke: try again later"},
+	{"Recv failure", "the connection broke: try again later"},
+	{"RPC failed", "the connection broke: try again later"},
+	{"early EOF", "the connection broke: try again later"},
+	{"hung up unexpectedly", "the connection broke: try again later"},
 }
 
 func newGitError(c call, exit int, stderr []byte) *gitError {
@@ -65,12 +76,17 @@ func (e *gitError) Error() string {
 	if last == "" {
 		last = fmt.Sprintf("ended with exit code %d", e.exit)
 	}
-	for _, r := range remedies {
+	for _, r := range slices.Concat(remedies, outages) {
 		if strings.Contains(e.stderr, r.says) {
 			return fmt.Sprintf("git %s: %s (%s)", e.verb, last, r.do)
 		}
 	}
 	return fmt.Sprintf("git %s: %s", e.verb, last)
+}
+
+// Is makes an outage match ErrUnavailable.
+func (e *gitError) Is(target error) bool {
+	return target == ErrUnavailable && slices.ContainsFunc(outages, func(o struct{ says, do string }) bool { return strings.Contains(e.stderr, o.says) })
 }
 
 // exitCode is the exit code of the git command behind err, or -1.

@@ -42,6 +42,9 @@ var (
 	// ErrRejected means that the remote branch holds commits which HEAD does
 	// not, or is gone. Acquire its present head, merge and verify again.
 	ErrRejected = errors.New("the push was rejected")
+	// ErrUnavailable means that the remote, or the way to it, is down. Nothing is
+	// wrong with what was asked; ask again later.
+	ErrUnavailable = errors.New("the remote is unavailable")
 	// ErrTooLarge means that something exceeds the bound its method documents.
 	ErrTooLarge = errors.New("too large")
 )

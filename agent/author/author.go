@@ -57,6 +57,8 @@ type Outcome struct {
 	Merged bool
 	// Answer is what the session said of its work.
 	Answer string
+	// Started is when the model's process started; zero if none was needed.
+	Started time.Time
 }
 
 // Errors that a fix ends in without having pushed.
@@ -111,7 +113,7 @@ func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, progress func(en
 			Role: engine.Author, Dir: tree.Dir(), Instructions: guidelines.AuthorInstructions(), Prompt: b.prompt(),
 			Model: a.Model, Allow: a.Allow, Timeout: a.Timeout, IdleTimeout: a.IdleTimeout, Progress: progress,
 		})
-		out.CostUSD, out.Answer = result.CostUSD, result.Text
+		out.CostUSD, out.Answer, out.Started = result.CostUSD, result.Text, result.Started
 		if err != nil {
 			return out, err
 		}
@@ -131,7 +133,8 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 	for i := len(pr.Reviews) - 1; i >= 0; i-- {
 		review := pr.Reviews[i]
 		record, err := verdict.ParseRecord(review.Body)
-		if err != nil || review.SHA != pr.Head.SHA || review.EditedAt != nil || !a.trusts(review.Author.Login) || record.Verdict != verdict.RequestChanges {
+		stands := err == nil && review.SHA == pr.Head.SHA && record.BaseBranch == pr.Base.Name && review.EditedAt == nil
+		if !stands || review.State != forge.ChangesRequested || !a.trusts(review.Author.Login) {
 			continue
 		}
 		b.review, b.ledger = review.Body, record.Ledger

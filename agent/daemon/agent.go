@@ -61,6 +61,23 @@ type Step struct {
 	EngineStarted, Ended time.Time
 }
 
+// log adds what a step came to.
+func (s Step) log(e *zerolog.Event) *zerolog.Event {
+	if s.Verdict != "" {
+		e.Str("verdict", string(s.Verdict)).Int("findings", s.Findings)
+	}
+	if s.Head != "" {
+		e.Str("head", short(s.Head))
+	}
+	if s.CostUSD > 0 {
+		e.Float64("cost_usd", s.CostUSD)
+	}
+	if s.URL != "" {
+		e.Str("url", s.URL)
+	}
+	return e
+}
+
 // Look reads a pull request and decides what it needs of this agent.
 func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, verdict.Action, error) {
 	pr, err := a.Read.PullRequest(ctx, ref)
@@ -90,16 +107,16 @@ func (a *Agent) Decide(pr forge.PullRequest) verdict.Action {
 	return verdict.Next(stateOf(pr, a.Role, a.Config, a.past(pr)))
 }
 
-// past is what the journal knows of failed attempts on the present head.
+// past is what the journal knows of failed acts on the present head.
 func (a *Agent) past(pr forge.PullRequest) history {
 	if a.Journal == nil {
 		return history{}
 	}
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA)
-	h := history{attempts: n, failure: a.Journal.LastFailure(pr.Ref.String(), pr.Head.SHA)}
+	h := history{attempts: n, failed: verdict.Kind(last.Act), failure: last.Outcome.Detail}
 	if n > 0 {
 		wait := a.Config.Rounds.Backoff.Duration() << min(n-1, 6)
-		h.retryIn = max(0, time.Until(last.Add(wait)))
+		h.retryIn = max(0, time.Until(last.Ended.Add(wait)))
 	}
 	return h
 }
@@ -125,7 +142,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 	}
 	err = act(ctx, &step)
 	step.Ended = time.Now()
-	outcome := journal.Outcome{OK: err == nil, Counts: counts(err)}
+	outcome := journal.Outcome{OK: err == nil, Counts: ctx.Err() == nil && counts(err, step)}
 	if err != nil {
 		outcome.Detail = err.Error()
 	}
@@ -150,7 +167,7 @@ func (a *Agent) review(ctx context.Context, step *Step) error {
 
 func (a *Agent) fix(ctx context.Context, step *Step) error {
 	out, err := a.Author.Fix(ctx, step.PR, Progress(ctx))
-	step.Head, step.CostUSD = out.Head, out.CostUSD
+	step.Head, step.CostUSD, step.EngineStarted = out.Head, out.CostUSD, out.Started
 	return err
 }
 
@@ -172,22 +189,17 @@ func (a *Agent) prepare(ctx context.Context, repo forge.Repo) error {
 	return a.Worktrees.Prepare(ctx, worktree.Remote{URL: url, Authorization: authorization}, repo.String(), "HEAD")
 }
 
-// counts tells whether an error is the pull request's or the model's, so that
-// trying for ever would not help.
-func counts(err error) bool {
-	var session *engine.Error
-	if errors.As(err, &session) {
-		return session.Class != engine.Cancelled
+// counts tells whether a failed act counts against the bounded attempts on its
+// head. An outage passes and is waited out, but not with a session for each try.
+func counts(err error, step Step) bool {
+	switch {
+	case err == nil, overtaken(err):
+		return false
+	case errors.Is(err, forge.ErrUnavailable), errors.Is(err, forge.ErrRateLimited),
+		errors.Is(err, worktree.ErrUnavailable), errors.Is(err, worktree.ErrBusy):
+		return !step.EngineStarted.IsZero()
 	}
-	for _, mine := range []error{
-		author.ErrNothingToFix, author.ErrNothingChanged, author.ErrConflicts, author.ErrForbidden, reviewer.ErrRules,
-		forge.ErrNotMergeable, forge.ErrApprovalRequired, forge.ErrForbidden, forge.ErrSelfReview, forge.ErrBadAnchor,
-	} {
-		if errors.Is(err, mine) {
-			return true
-		}
-	}
-	return false
+	return true
 }
 
 // Progress logs a session as it goes.
@@ -195,10 +207,9 @@ func Progress(ctx context.Context) func(engine.Progress) {
 	log := zerolog.Ctx(ctx)
 	return func(p engine.Progress) {
 		level := zerolog.DebugLevel
-		switch p.Kind {
-		case engine.ProgressDimension, engine.ProgressRetry, engine.ProgressHeartbeat:
+		if p.Kind == engine.ProgressRetry || p.Kind == engine.ProgressHeartbeat {
 			level = zerolog.InfoLevel
 		}
-		log.WithLevel(level).Str("session", string(p.Kind)).Dur("elapsed", p.Elapsed).Msg(p.Text)
+		log.WithLevel(level).Str("session", string(p.Kind)).Stringer("elapsed", p.Elapsed.Round(time.Millisecond)).Msg(p.Text)
 	}
 }

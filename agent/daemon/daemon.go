@@ -43,6 +43,7 @@ type Daemon struct {
 	// Stepped, if set, hears of every act that was carried out, with its error.
 	Stepped func(Step, error)
 
+	stop    context.CancelCauseFunc
 	mu      sync.Mutex
 	workers map[forge.Ref]*worker
 	wg      sync.WaitGroup
@@ -59,10 +60,12 @@ type worker struct {
 }
 
 // Run works until the context ends and every worker has stopped. It returns an
-// error only when the relay can never be followed, such as with a wrong token.
+// error only when going on is useless: when GitHub or the relay does not know the
+// token.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	d.stop = cancel
 	d.workers = map[forge.Ref]*worker{}
 	d.slots = make(chan struct{}, max(1, d.Concurrency))
 	d.all, d.spare = make(chan struct{}, 1), make(chan struct{}, 1)
@@ -137,15 +140,13 @@ func (d *Daemon) retire(ref forge.Ref, w *worker) bool {
 // sweep looks at every open pull request at the start, now and then, and when
 // hints may have been missed.
 func (d *Daemon) sweep(ctx context.Context) {
+	listing := trouble{what: "cannot list the open pull requests"}
 	for {
-		wait := d.Sweep
+		var failed error
 		for _, repo := range d.Repos {
 			open, err := d.Agent.Read.OpenPullRequests(ctx, repo)
 			if err != nil {
-				if ctx.Err() == nil {
-					zerolog.Ctx(ctx).Warn().Err(err).Stringer("repo", repo).Msg("cannot list the open pull requests; trying again")
-				}
-				wait = min(wait, retryLook)
+				failed = err
 				continue
 			}
 			for _, pr := range open {
@@ -153,10 +154,31 @@ func (d *Daemon) sweep(ctx context.Context) {
 			}
 		}
 		poke(d.spare)
-		if !sleep(ctx, wait, d.all) {
+		if failed != nil {
+			if !d.waitOut(ctx, &listing, failed, d.all) {
+				return
+			}
+			continue
+		}
+		listing.over(ctx)
+		if !sleep(ctx, d.Sweep, d.all) {
 			return
 		}
 	}
+}
+
+// waitOut waits after an error that lies outside any pull request; false means that
+// the daemon ends, as it does over a token that GitHub does not know. A hint ends the
+// wait, but not one that GitHub asked for.
+func (d *Daemon) waitOut(ctx context.Context, t *trouble, err error, wake <-chan struct{}) bool {
+	switch {
+	case errors.Is(err, forge.ErrUnauthorized):
+		d.stop(err)
+		return false
+	case errors.Is(err, forge.ErrRateLimited):
+		wake = nil
+	}
+	return sleep(ctx, t.met(ctx, err), wake)
 }
 
 // prepare has a worktree ready for each repository's next new pull request. It
@@ -172,15 +194,12 @@ func (d *Daemon) prepare(ctx context.Context) {
 	}
 }
 
-// retryLook is how long to wait after GitHub could not be read, or an act was
-// refused for a reason that lies outside the pull request.
-const retryLook = 5 * time.Second
-
 // work looks at one pull request and does what it needs, again and again, until
 // there is nothing left to do for this agent.
 func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 	log := zerolog.Ctx(ctx).With().Stringer("pr", ref).Logger()
 	ctx = log.WithContext(ctx)
+	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot go on with the pull request"}
 	var said verdict.Action
 	for {
 		select {
@@ -192,14 +211,19 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, forge.ErrNotFound):
-			log.Warn().Err(err).Msg("leaving it alone")
+			log.Debug().Err(err).Msg("leaving it alone")
 			action = verdict.Action{Kind: verdict.Skip}
 		case err != nil:
-			log.Warn().Err(err).Msg("cannot read the pull request; trying again")
-			action = verdict.Action{Kind: verdict.Wait, Recheck: retryLook}
-		case action != said:
-			log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
-			said = action
+			if !d.waitOut(ctx, &reading, err, w.wake) {
+				return
+			}
+			continue
+		default:
+			reading.over(ctx)
+			if announced := (verdict.Action{Kind: action.Kind, SHA: action.SHA, Reason: action.Reason}); announced != said {
+				log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
+				said = announced
+			}
 		}
 		if action.Kind == verdict.Done {
 			if err := d.Agent.giveUp(ctx, ref); err != nil {
@@ -216,7 +240,10 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 				return
 			}
 		default:
-			if !d.act(ctx, pr, action, w) && !sleep(ctx, retryLook, w.wake) {
+			err := d.act(ctx, pr, action, w)
+			if err == nil {
+				acting.over(ctx)
+			} else if !d.waitOut(ctx, &acting, err, w.wake) {
 				return
 			}
 		}
@@ -227,16 +254,17 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 var errNewerHead = errors.New("a newer commit was pushed")
 
 // act carries out an action while it listens for hints: one that turns out to
-// mean a newer head cancels it. It reports whether to look again at once.
-func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.Action, w *worker) bool {
-	log := zerolog.Ctx(ctx)
+// mean a newer head cancels it. The error is one that lies outside the pull request;
+// of anything else the journal knows, and the next look decides.
+func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.Action, w *worker) error {
+	log := zerolog.Ctx(ctx).With().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Logger()
 	select {
 	case d.slots <- struct{}{}:
 		defer func() { <-d.slots }()
 	case <-w.wake:
-		return true
+		return nil
 	case <-ctx.Done():
-		return true
+		return nil
 	}
 	acting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -252,16 +280,16 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.A
 	}
 	switch {
 	case err == nil:
-		log.Info().Str("sha", short(action.SHA)).Str("did", string(action.Kind)).Str("verdict", string(step.Verdict)).Str("head", short(step.Head)).Int("findings", step.Findings).Msg("done")
-		return true
+		step.log(log.Info()).Msg("done")
 	case ctx.Err() != nil:
-		return true
 	case newer, overtaken(err):
-		log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg("given up: the pull request moved on")
-		return true
+		log.Info().Msg("given up: the pull request moved on")
+	case counts(err, step):
+		log.Warn().Err(err).Msg("came to nothing")
+	default:
+		return err
 	}
-	log.Warn().Err(err).Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg("came to nothing")
-	return counts(err)
+	return nil
 }
 
 // watch cancels an act when a hint turns out to mean that the head has moved.

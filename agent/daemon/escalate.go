@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -18,15 +17,12 @@ type Caller interface {
 	AddLabel(ctx context.Context, ref forge.Ref, name string) error
 }
 
-// crashWindow is how recent an escalation without its label has to be to be
-// taken for one that a crash cut in two. Later, a person took the label off.
-const crashWindow = time.Minute
-
 // escalate hands a pull request to a person. The label is the queue and comes
 // last, so that nobody finds a pull request in it without its briefing.
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
-	if time.Since(escalatedAt(pr)) > crashWindow {
+	halfDone := a.Journal != nil && a.Journal.Unfinished(pr.Ref.String(), pr.Head.SHA, string(verdict.Escalate)) && called(pr)
+	if !halfDone {
 		url, err := a.Caller.Comment(ctx, pr.Ref, a.briefing(pr, step.Action))
 		if err != nil {
 			return fmt.Errorf("call a person: %w", err)

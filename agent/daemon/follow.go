@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -43,7 +44,7 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
 		case m.Event != nil:
 			for _, repo := range f.repos {
 				// Names have no case on GitHub; the configured spelling is the one used.
-				if strings.EqualFold(repo.String(), m.Event.Repo) {
+				if strings.EqualFold(repo.String(), m.Event.Repo) && !plainIssue(m.Event) {
 					hint(Hint{Repo: repo, Number: int(m.Event.Number)})
 				}
 			}
@@ -55,4 +56,18 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
 		}
 		return f.journal.SetCursor(m.Cursor.String())
 	})
+}
+
+// plainIssue reports whether an event's number is that of an issue which is no pull
+// request.
+func plainIssue(e *event.Event) bool {
+	if e.Type != "issues" && e.Type != "issue_comment" {
+		return false
+	}
+	var payload struct {
+		Issue struct {
+			PullRequest json.RawMessage `json:"pull_request"`
+		}
+	}
+	return json.Unmarshal(e.Payload, &payload) == nil && payload.Issue.PullRequest == nil
 }

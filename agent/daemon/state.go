@@ -13,19 +13,21 @@ import (
 
 // history is what this machine remembers that bears on a decision.
 type history struct {
-	// attempts counts the sessions on the present head that came to nothing.
+	// attempts counts the acts on the present head that failed.
 	attempts int
-	// retryIn is how long the next one has to wait.
-	retryIn time.Duration
-	// failure is how the newest of them ended.
+	// failed is the last of them, failure how it ended.
+	failed  verdict.Kind
 	failure string
+	// retryIn is how long it has to wait before it is tried again.
+	retryIn time.Duration
 }
 
 // stateOf is everything that [verdict.Next] may know of a pull request.
 func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, past history) verdict.State {
 	s := verdict.State{
 		Role: role, Self: pr.Viewer,
-		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Author: pr.Author.Login, Head: pr.Head.SHA,
+		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
+		Asked:         holds(pr.Requested, pr.Viewer),
 		Requested:     cfg.Review == config.ReviewAll || holds(pr.Requested, pr.Viewer),
 		NeedsHuman:    holds(pr.Labels, cfg.Labels.NeedsHuman),
 		Held:          holds(pr.Labels, cfg.Labels.Hold),
@@ -38,6 +40,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, past hi
 		MaxRounds:     cfg.Rounds.Max,
 		MaxAttempts:   cfg.Rounds.Attempts,
 		Attempts:      past.attempts,
+		Failed:        past.failed,
 		RetryIn:       past.retryIn,
 	}
 	for _, r := range pr.Reviews {
@@ -93,15 +96,26 @@ func mergeable(pr forge.PullRequest) verdict.Mergeable {
 // escalation marks a comment by which this agent called a person.
 var escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation v1 ([0-9a-f]{7,64}) -->$`)
 
-// escalatedAt is when this login last called a person, or zero.
+// escalatedAt is when an agent of either side last called a person, or zero. Only
+// those who belong to the repository are believed: the mark resets what bounds the
+// rounds.
 func escalatedAt(pr forge.PullRequest) time.Time {
 	var at time.Time
 	for _, c := range pr.Comments {
-		if strings.EqualFold(c.Author.Login, pr.Viewer) && escalation.MatchString(c.Body) && c.CreatedAt.After(at) {
+		insider := c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
+		if (insider || strings.EqualFold(c.Author.Login, pr.Viewer)) && escalation.MatchString(c.Body) && c.CreatedAt.After(at) {
 			at = c.CreatedAt
 		}
 	}
 	return at
+}
+
+// called reports whether this login has called a person to the present head.
+func called(pr forge.PullRequest) bool {
+	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
+		mark := escalation.FindStringSubmatch(c.Body)
+		return strings.EqualFold(c.Author.Login, pr.Viewer) && mark != nil && mark[1] == pr.Head.SHA
+	})
 }
 
 func holds(names []string, name string) bool {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 
 	"github.com/google/go-github/v66/github"
@@ -165,5 +166,20 @@ func (w *world) finished(ref forge.Ref, rounds int) {
 	}
 	if got := w.mergesOnMain(); got != 1 {
 		w.t.Errorf("%d merges on main, want 1", got)
+	}
+}
+
+// cloneURL is the repository's address for git, with somebody's token.
+func (w *world) cloneURL(login string) string {
+	return strings.Replace(w.simURL, "://", "://"+login+":"+token(login)+"@", 1) + "/" + repo.String() + ".git"
+}
+
+// git runs git as somebody at a keyboard would.
+func (w *world) git(dir string, args ...string) {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.ctx, "git", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("git %s: %v\n%s", args[0], err, out)
 	}
 }

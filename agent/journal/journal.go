@@ -145,33 +145,34 @@ func (j *Journal) Pending() []Entry {
 }
 
 // Attempts counts, for a commit of a pull request, the failures that count since an act on
-// that pull request last succeeded, and tells when the last of them was; that is zero where
-// there is none. Calling a person is such an act: what comes after it is counted anew.
-func (j *Journal) Attempts(ref, sha string) (n int, last time.Time) {
+// that pull request last succeeded, and gives the last of them, if there is one. Calling a
+// person is such an act: what comes after it is counted anew.
+func (j *Journal) Attempts(ref, sha string) (n int, last Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range j.entries {
 		switch {
 		case e.Ref == ref && e.Outcome.OK:
-			n, last = 0, time.Time{}
+			n, last = 0, Entry{}
 		case e.failed(ref, sha):
-			n, last = n+1, e.Ended
+			n, last = n+1, e
 		}
 	}
 	return n, last
 }
 
-// LastFailure is the detail of the newest of the failures that Attempts counts, or empty.
-func (j *Journal) LastFailure(ref, sha string) string {
+// Unfinished reports whether the newest act of a kind on a commit of a pull request, the one
+// that is going on now aside, failed or was interrupted: part of it may have been done.
+func (j *Journal) Unfinished(ref, sha, act string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var last Entry
+	before, now := true, true
 	for _, e := range j.entries {
-		if e.failed(ref, sha) && !e.Ended.Before(last.Ended) {
-			last = e
+		if e.Ref == ref && e.SHA == sha && e.Act == act {
+			before, now = now, e.Outcome.OK
 		}
 	}
-	return last.Outcome.Detail
+	return !before
 }
 
 // Close lets the next agent in. What was written down needs no Close to last.

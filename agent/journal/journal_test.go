@@ -144,18 +144,42 @@ func TestAttempts(t *testing.T) {
 				{"acme/app#2", "aaa", 1, start.Add(6 * time.Minute)},
 				{"acme/app#1", "ccc", 0, time.Time{}},
 			} {
-				if n, last := j.Attempts(test.ref, test.sha); n != test.n || !last.Equal(test.last) {
-					t.Errorf("opened again %t: on %s at %s: %d, the last %s; want %d, %s", again, test.ref, test.sha, n, last, test.n, test.last)
+				if n, last := j.Attempts(test.ref, test.sha); n != test.n || !last.Ended.Equal(test.last) {
+					t.Errorf("opened again %t: on %s at %s: %d, the last %s; want %d, %s", again, test.ref, test.sha, n, last.Ended, test.n, test.last)
 				}
 			}
 			for sha, want := range map[string]string{"aaa": "second", "bbb": "another commit", "ccc": ""} {
-				if got := j.LastFailure("acme/app#1", sha); got != want {
-					t.Errorf("opened again %t: the last failure on %s is %q; want %q", again, sha, got, want)
+				if _, last := j.Attempts("acme/app#1", sha); last.Outcome.Detail != want {
+					t.Errorf("opened again %t: the last failure on %s is %q; want %q", again, sha, last.Outcome.Detail, want)
 				}
 			}
 		}
 		shut(t, j)
 	})
+}
+
+func TestUnfinished(t *testing.T) {
+	j := open(t, t.TempDir())
+	is := func(what string, want bool) {
+		t.Helper()
+		if got := j.Unfinished("acme/app#1", "aaa", "escalate"); got != want {
+			t.Errorf("%s: unfinished %t, want %t", what, got, want)
+		}
+	}
+	is("nothing was done", false)
+	id := begin(t, j, "acme/app#1", "aaa", "escalate")
+	is("the first is going on", false)
+	end(t, j, id, Outcome{Counts: true})
+	begin(t, j, "acme/app#1", "bbb", "escalate")
+	begin(t, j, "acme/app#1", "aaa", "review")
+	id = begin(t, j, "acme/app#1", "aaa", "escalate")
+	is("the first failed", true)
+	end(t, j, id, Outcome{OK: true})
+	begin(t, j, "acme/app#1", "aaa", "escalate")
+	is("the second succeeded", false)
+	begin(t, j, "acme/app#1", "aaa", "escalate")
+	is("the third was interrupted", true)
+	shut(t, j)
 }
 
 func TestDetailIsBounded(t *testing.T) {
@@ -169,7 +193,8 @@ func TestDetailIsBounded(t *testing.T) {
 			j := open(t, dir)
 			end(t, j, begin(t, j, "acme/app#1", "aaa", "review"), Outcome{Counts: true, Detail: detail})
 			got := read(t, dir)[0].Outcome.Detail
-			if len(got) < MaxDetail/2-1 || len(got) > MaxDetail || !utf8.ValidString(got) || got != j.LastFailure("acme/app#1", "aaa") {
+			_, last := j.Attempts("acme/app#1", "aaa")
+			if len(got) < MaxDetail/2-1 || len(got) > MaxDetail || !utf8.ValidString(got) || got != last.Outcome.Detail {
 				t.Errorf("%d bytes are left, %.20q…", len(got), got)
 			}
 		})

@@ -152,7 +152,7 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, diff worktree
 	if err != nil {
 		return fmt.Errorf("look at the pull request again before posting: %w", err)
 	}
-	if _, _, reviewed := Standing(now); reviewed || !now.Open || now.Head.SHA != pr.Head.SHA {
+	if _, _, reviewed := Standing(now); reviewed || !now.Open || now.Head.SHA != pr.Head.SHA || now.Base.Name != pr.Base.Name {
 		return ErrOvertaken
 	}
 	posted, err := r.Post.PostReview(ctx, pr.Ref, out.Review)
@@ -229,14 +229,15 @@ func history(pr forge.PullRequest) (verdict.Ledger, int) {
 	return ledger, round + 1
 }
 
-// Standing is the verdict that this login has already given on the present
-// head, and where it can be seen.
+// Standing is the verdict that this login has already given on the present head
+// against the present base branch, and where it can be seen. What was dismissed or
+// edited does not stand.
 func Standing(pr forge.PullRequest) (v verdict.Verdict, url string, ok bool) {
 	for _, rev := range pr.Reviews {
-		if !strings.EqualFold(rev.Author.Login, pr.Viewer) || rev.SHA != pr.Head.SHA {
+		if !strings.EqualFold(rev.Author.Login, pr.Viewer) || rev.SHA != pr.Head.SHA || rev.State == forge.Dismissed || rev.EditedAt != nil {
 			continue
 		}
-		if rec, err := verdict.ParseRecord(rev.Body); err == nil {
+		if rec, err := verdict.ParseRecord(rev.Body); err == nil && rec.BaseBranch == pr.Base.Name {
 			return rec.Verdict, rev.URL, true
 		}
 	}
@@ -245,7 +246,7 @@ func Standing(pr forge.PullRequest) (v verdict.Verdict, url string, ok bool) {
 
 func record(pr forge.PullRequest, rules, engineName string, round int, ledger verdict.Ledger, v verdict.Verdict, res engine.Result) verdict.Record {
 	return verdict.Record{
-		Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, Round: round, Guidelines: rules, Ledger: ledger,
+		Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Round: round, Guidelines: rules, Ledger: ledger,
 		Engine: engineName, Model: res.Model, CostUSD: res.CostUSD, Duration: res.Duration,
 		Tokens: verdict.Tokens{Input: res.Usage.Input, CacheWrite: res.Usage.CacheWrite, CacheRead: res.Usage.CacheRead, Output: res.Usage.Output},
 	}

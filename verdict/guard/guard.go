@@ -18,9 +18,9 @@ import (
 
 const (
 	// MaxFile bounds one side of one examined file, in bytes.
-	MaxFile = 4 << 20
+	MaxFile = 1 << 20
 	// MaxChange bounds both sides of all examined files together, in bytes.
-	MaxChange = 128 << 20
+	MaxChange = 64 << 20
 	// MaxHits bounds the hits of one change. One further hit of kind
 	// [Unexamined] says that there were more.
 	MaxHits = 200

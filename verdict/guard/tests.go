@@ -107,15 +107,18 @@ func skipped(f *file, m *pairing) []Hit {
 	var hits []Hit
 	for i, line := range f.new.lines {
 		skip, focus := markIn(skips[lang], line), markIn(focuses[lang], line)
+		if skip == "" && focus == "" {
+			continue
+		}
 		t := testAt(m, f, i+1)
-		old := t != nil && m.was[t] == nil
+		fresh := t != nil && m.was[t] == nil
 		born := t != nil && m.was[t] != nil && marked(m.was[t], skips[lang])
 		switch {
 		case focus != "" && had[focus] == 0:
 			hits = append(hits, Hit{Test, f.path(), i + 1, "", f.new.at(i + 1), "All other tests are kept from running."})
 		case focus != "":
 			had[focus]--
-		case skip == "" || old || born:
+		case fresh || born:
 		case t == nil && had[skip] > 0:
 			had[skip]--
 		default:
