@@ -103,14 +103,14 @@ func (w *world) pick() *relay { return w.relays[w.dice(len(w.relays))] }
 func (w *world) hurt(ctx context.Context, duration time.Duration, calm func()) error {
 	followCtx, stopFollowing := context.WithCancel(ctx)
 	defer stopFollowing()
+	sendCtx, stopSending := context.WithTimeout(ctx, duration)
+	defer stopSending()
 	var followers errgroup.Group
 	for range subscribers {
 		s := &subscriber{world: w, seen: map[int64]string{}}
 		w.subscribers = append(w.subscribers, s)
-		followers.Go(func() error { return s.follow(followCtx) })
+		followers.Go(func() error { return s.follow(followCtx, sendCtx) })
 	}
-	sendCtx, stopSending := context.WithTimeout(ctx, duration)
-	defer stopSending()
 	var busy errgroup.Group
 	for i := range senders {
 		busy.Go(func() error { w.send(ctx, sendCtx, i); return nil })

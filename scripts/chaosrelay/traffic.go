@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -34,8 +35,8 @@ func (w *world) send(ctx, until context.Context, sender int) {
 // one document of Firestore.
 func (w *world) body(delivery string) []byte {
 	size := 500 + w.dice(8000)
-	if w.dice(100) == 0 {
-		size = 1 << 20
+	if w.dice(300) == 0 {
+		size = 1_000_000
 	}
 	w.mu.Lock()
 	source := rand.NewPCG(w.random.Uint64(), 0)
@@ -44,7 +45,7 @@ func (w *world) body(delivery string) []byte {
 	for i := range noise {
 		noise[i] = byte(source.Uint64())
 	}
-	return fmt.Appendf(nil, `{"delivery":%q,"noise":%q}`, delivery, hex.EncodeToString(noise))
+	return fmt.Appendf(nil, `{"delivery":%q,"noise":%q}`, delivery, base64.StdEncoding.EncodeToString(noise))
 }
 
 // deliver sends a webhook to one relay after the other until it is acknowledged.
@@ -103,11 +104,15 @@ func post(ctx context.Context, address, delivery string, body []byte) (string, e
 }
 
 // follow keeps a subscriber on one relay for a while and moves it to another, with the
-// cursor that the first one gave out.
-func (s *subscriber) follow(ctx context.Context) error {
+// cursor that the first one gave out. When until has ended it stays where it is.
+func (s *subscriber) follow(ctx, until context.Context) error {
 	cursor := client.Oldest
 	for ctx.Err() == nil {
-		stay, leave := context.WithTimeout(ctx, time.Duration(1000+s.world.dice(3000))*time.Millisecond)
+		patience := settleTimeout
+		if until.Err() == nil {
+			patience = time.Duration(1000+s.world.dice(3000)) * time.Millisecond
+		}
+		stay, leave := context.WithTimeout(ctx, patience)
 		c := client.Client{URL: "http://" + s.world.pick().address}
 		err := c.Follow(stay, cursor, func(_ context.Context, m event.Message) error {
 			if m.Gap != nil || m.Reset != nil {
