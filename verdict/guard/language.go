@@ -157,11 +157,14 @@ func vanished(p *patch) map[string]bool {
 	}
 	gone := map[string]bool{}
 	for name, set := range before {
+		if after[name] {
+			continue
+		}
 		renamed := false
 		for _, a := range added {
 			renamed = renamed || len(set) > 3 && share(set, a.set) >= 0.75 && share(a.set, set) >= 0.5
 		}
-		if !after[name] && !renamed {
+		if !renamed {
 			gone[name] = true
 		}
 	}

@@ -166,6 +166,9 @@ func newLenience(f *file, pattern *regexp.Regexp, before, after []claim) []Hit {
 		if !pattern.MatchString(l.text) || harmless.MatchString(l.text) {
 			continue
 		}
+		if len(hits) > MaxHits {
+			break
+		}
 		if key := trick(pattern, l.text); had[key] > 0 {
 			had[key]--
 			continue
@@ -248,6 +251,10 @@ func conditions(f *file) []Hit {
 			}
 		}
 	}
+	had := map[string]bool{}
+	for _, w := range was {
+		had[strings.Join(w.key, ".")+"\x00"+w.value] = true
+	}
 	for _, one := range is {
 		key := strings.Join(one.key, ".")
 		narrowing := triggerKeys.MatchString(key) && (strings.Contains(key, "paths-ignore") || strings.Contains(key, "branches-ignore"))
@@ -255,7 +262,7 @@ func conditions(f *file) []Hit {
 		if !narrowing && !conditional {
 			continue
 		}
-		if !slices.ContainsFunc(was, func(w setting) bool { return strings.Join(w.key, ".") == key && w.value == one.value }) && !harmlessIf(one.value) {
+		if !had[key+"\x00"+one.value] && !harmlessIf(one.value) {
 			hits = append(hits, Hit{CI, f.path(), one.line, "", f.new.at(one.line), "The check is made conditional."})
 		}
 	}

@@ -82,10 +82,16 @@ func ownership(f *file) []Hit {
 	return nil
 }
 
+// maxPolicy bounds the settings, and the new lines of a guide, that are compared.
+const maxPolicy = 2000
+
 // config hits on settings of this product that are changed or gone, and on new
 // ones that by their name make an exception.
 func config(f *file) []Hit {
 	was, is := settings(f.old), settings(f.new)
+	if max(len(was), len(is)) > maxPolicy {
+		return []Hit{{Kind: Unexamined, Path: f.path(), Why: "The file holds more settings than the guard compares; a person has to look."}}
+	}
 	id := func(s setting) string { return strings.Join(s.key, ".") }
 	var hits []Hit
 	for _, w := range was {
@@ -188,6 +194,12 @@ func rules(f *file, kept map[string]bool) []Hit {
 	for _, line := range f.old.lines {
 		had[plain(line)] = true
 	}
+	fresh := map[int]map[string]bool{} // the new lines
+	for i, line := range f.new.lines {
+		if !had[plain(line)] && len(fresh) < maxPolicy {
+			fresh[i+1] = tokens([]string{line})
+		}
+	}
 	var hits []Hit
 	for i, raw := range f.old.lines {
 		line := plain(raw)
@@ -195,12 +207,9 @@ func rules(f *file, kept map[string]bool) []Hit {
 			continue
 		}
 		best, most := 0, 0.0
-		for j, other := range f.new.lines {
-			if had[plain(other)] {
-				continue
-			}
-			if s := share(tokens([]string{line}), tokens([]string{other})); s > most {
-				best, most = j+1, s
+		for j, set := range fresh {
+			if s := share(tokens([]string{line}), set); s > most || s == most && s > 0 && j < best {
+				best, most = j, s
 			}
 		}
 		switch {
@@ -209,7 +218,7 @@ func rules(f *file, kept map[string]bool) []Hit {
 		case hedged(line, f.new.at(best)) || !binding.MatchString(f.new.at(best)):
 			hits = append(hits, Hit{Policy, f.path(), best, line, f.new.at(best), "A rule for contributors is weaker than it was."})
 		}
-		if f.deleted() && len(hits) > 0 {
+		if f.deleted() && len(hits) > 0 || len(hits) > MaxHits {
 			break
 		}
 	}

@@ -121,6 +121,9 @@ func covers(before, after suppressed) bool {
 	return after.args != "" && !slices.ContainsFunc(strings.Split(after.args, ","), func(a string) bool { return !slices.Contains(had, a) })
 }
 
+// maxSuppressions bounds the directives of one side of a file.
+const maxSuppressions = 2000
+
 // suppressions finds directives that neither stood in the file before nor came
 // along with their code from another one.
 func suppressions(p *patch) []Hit {
@@ -130,8 +133,13 @@ func suppressions(p *patch) []Hit {
 	}
 	var gone []suppressed
 	var left []place
+	var hits []Hit
 	for _, f := range p.files {
 		before, after := suppressionsOf(f.old), suppressionsOf(f.new)
+		if max(len(before), len(after)) > maxSuppressions {
+			hits = append(hits, Hit{Kind: Unexamined, Path: f.path(), Why: "The file holds more suppressions than the guard compares; a person has to look."})
+			continue
+		}
 		for _, same := range []func(a, b suppressed) bool{
 			func(a, b suppressed) bool { return a.tool == b.tool && a.args == b.args && a.code == b.code },
 			covers,
@@ -149,7 +157,6 @@ func suppressions(p *patch) []Hit {
 			left = append(left, place{f, s})
 		}
 	}
-	var hits []Hit
 	for _, l := range left {
 		if i := slices.IndexFunc(gone, func(b suppressed) bool { return b.code == l.s.code && covers(b, l.s) }); i >= 0 {
 			gone = slices.Delete(gone, i, i+1)
