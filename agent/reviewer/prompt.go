@@ -11,7 +11,7 @@ import (
 
 // brief is everything that one review's prompt says.
 type brief struct {
-	rules string // the guidelines, the same from review to review
+	rules string // the guidelines that apply, the same for every change of this kind
 	title string
 	body  string
 	// commits are the messages of the change's commits, the newest first.

@@ -124,7 +124,7 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	}
 	ledger, round := history(pr)
 	b := brief{
-		rules: rules.Render(), title: pr.Title, body: pr.Body, commits: commits, ref: pr.Ref.String(), head: pr.Head.SHA, base: diff.Base,
+		rules: rules.RenderFor(ChangeOf(pr, diff, commits, round)), title: pr.Title, body: pr.Body, commits: commits, ref: pr.Ref.String(), head: pr.Head.SHA, base: diff.Base,
 		round: round, files: diff.Files, patches: patches, ledger: ledger, nonce: rand.Text(), fence: "untrusted-" + rand.Text(),
 	}
 	result, err := r.Engine.Run(ctx, engine.Request{
@@ -195,6 +195,16 @@ func (r *Reviewer) rules(ctx context.Context, tree *worktree.Tree, base string) 
 		own = append(own, doc)
 	}
 	return r.Guidelines.Overlay(own...), nil
+}
+
+// ChangeOf is a pull request's change as the scopes of the rules are decided on it,
+// in its round-th review.
+func ChangeOf(pr forge.PullRequest, diff worktree.Diff, commits []string, round int) guidelines.Change {
+	change := guidelines.Change{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: pr.Labels, Commits: commits, Round: round}
+	for _, f := range diff.Files {
+		change.Files = append(change.Files, guidelines.File{Path: f.Path, OldPath: f.OldPath, Patch: f.Patch, Truncated: f.Truncated})
+	}
+	return change
 }
 
 // writePatches writes one patch file for each changed file, named by number so
