@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"touchstone/relay/event"
 	"touchstone/verdict"
@@ -104,5 +106,30 @@ func TestTextSteersNoTerminal(t *testing.T) {
 	line.detail(plain, "critical", "Security", "a.go:1", "\x1b[2Jgone\r\nand a second line that is too long for the terminal")
 	if text := strings.TrimSuffix(out.String(), "\n"); strings.ContainsAny(text, "\x1b\r\n") || len([]rune(text)) > 80 {
 		t.Errorf("%q holds control characters or is too long", text)
+	}
+}
+
+var escape = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+func TestLinesFitTheTerminal(t *testing.T) {
+	for _, width := range []int{0, 20, 80, 100, 200} {
+		var out bytes.Buffer
+		line := &timeline{w: &out, width: width, colour: true, began: time.Now()}
+		what := strings.Repeat("é", 70) + " the end"
+		line.header()
+		line.step(step{round: 1, sha: "1111111111", event: "pull_request_review.submitted", who: "reviewer", what: what, style: bad})
+		line.detail(bad, "critical", "Security", "internal/store/store.go:1234", what)
+		text := escape.ReplaceAllString(out.String(), "")
+		for row := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(row) - 1; width > 0 && n >= width {
+				t.Errorf("%d of %d characters: %q", n, width, row)
+			}
+		}
+		if whole := strings.Count(text, "the end") == 2; whole != (width == 0 || width == 200) {
+			t.Errorf("at %d characters all is shown: %t\n%s", width, whole, text)
+		}
+		if shown := strings.Contains(text, "pull_request_review.submitted"); shown != (width == 0 || width >= narrow) {
+			t.Errorf("at %d characters the event is shown: %t\n%s", width, shown, text)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -76,10 +77,41 @@ func (t *timeline) fact(name, value string) {
 	fmt.Fprintf(t.w, "  %s %s\n", t.paint(dim, 10, name), value)
 }
 
+// narrow is the width, in characters, below which the columns that say least are left out.
+const narrow = 100
+
+// cell is what one column of a line says.
+type cell struct {
+	style style
+	width int
+	text  string
+	// wide is set for a column that a narrow terminal does without.
+	wide bool
+}
+
+// row writes cells beside one another. What does not fit the terminal is left out, since
+// the pull request has it all; the last place stays free, as some terminals wrap there.
+func (t *timeline) row(indent int, cells ...cell) {
+	line, room := strings.Repeat(" ", indent), math.MaxInt
+	if t.width > 0 {
+		room = t.width - indent - 1
+	}
+	for _, c := range cells {
+		if room <= 0 || c.wide && t.width > 0 && t.width < narrow {
+			continue
+		}
+		text := clip(c.text, room)
+		line += t.paint(c.style, min(c.width, room), text) + "  "
+		room -= max(c.width, utf8.RuneCountInString(text)) + 2
+	}
+	fmt.Fprintln(t.w, strings.TrimRight(line, " "))
+}
+
 // header names the columns of the steps that follow.
 func (t *timeline) header() {
-	columns := fmt.Sprintf("%7s  %-5s  %-7s  %-29s  %-8s %s", "time", "round", "head", "event", "who", "what")
-	fmt.Fprintf(t.w, "\n  %s\n", t.paint(dim, 0, columns))
+	t.line("")
+	t.row(2, cell{dim, 7, "   time", false}, cell{dim, 5, "round", false}, cell{dim, 7, "head", false},
+		cell{dim, 29, "event", true}, cell{dim, 8, "who", false}, cell{dim, 0, "what", false})
 }
 
 // step is one line of the timeline.
@@ -93,18 +125,13 @@ type step struct {
 }
 
 func (t *timeline) step(s step) {
-	fmt.Fprintf(t.w, "  %6.1fs  %5d  %s  %s  %s %s\n", time.Since(t.began).Seconds(), s.round,
-		t.paint(cyan, 7, short(s.sha)), t.paint(dim, 29, s.event), t.paint(bold, 8, s.who), t.paint(s.style, 0, s.what))
+	t.row(2, cell{plain, 7, fmt.Sprintf("%6.1fs", time.Since(t.began).Seconds()), false}, cell{plain, 5, fmt.Sprintf("%5d", s.round), false},
+		cell{cyan, 7, short(s.sha), false}, cell{dim, 29, s.event, true}, cell{bold, 8, s.who, false}, cell{s.style, 0, s.what, false})
 }
 
-// detail is a line that belongs to the step above it. What does not fit the
-// terminal is left out, since the review has it all.
+// detail is a line that belongs to the step above it.
 func (t *timeline) detail(s style, mark, kind, where, text string) {
-	before := fmt.Sprintf("%16s%-9s %-14s %-22s ", "", mark, kind, where)
-	if room := t.width - utf8.RuneCountInString(before) - 1; t.width > 0 {
-		text = clip(text, max(room, 0))
-	}
-	fmt.Fprintf(t.w, "%16s%s %s %s %s\n", "", t.paint(s, 9, mark), t.paint(plain, 14, kind), t.paint(dim, 22, where), t.paint(plain, 0, text))
+	t.row(16, cell{s, 9, mark, false}, cell{plain, 14, kind, true}, cell{dim, 22, where, false}, cell{plain, 0, text, false})
 }
 
 // line ends the output or says something outside the columns.
