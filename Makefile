@@ -46,6 +46,7 @@ check: ## Everything a change has to pass besides the tests: format, vet, lint, 
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
 	$(GO) test -count=1 ./scripts/imports
+	$(GO) run ./agent guidelines lint guidelines/docs
 	$(GO) mod tidy -diff
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \
 		echo "build $$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./relay || exit 1; \
@@ -54,3 +55,11 @@ check: ## Everything a change has to pass besides the tests: format, vet, lint, 
 .PHONY: bench
 bench: ## Measure what the documentation claims
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+.PHONY: bench-relay
+bench-relay: ## Measure the relay, each figure beside its yardstick
+	@$(GO) run ./scripts/benchrelay $(ARGS)
+
+.PHONY: chaos-relay
+chaos-relay: ## Kill relays and lose commits, and count what got lost (ARGS="--store firestore --minutes 1")
+	@$(BUILD) ./relay && $(GO) run ./scripts/chaosrelay $(ARGS)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -265,18 +266,17 @@ func changeOf(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree) (c
 	if err != nil {
 		return change, nil, fmt.Errorf("read the change: %w", err)
 	}
-	change = guidelines.Change{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: pr.Labels, Round: 1}
-	for _, f := range diff.Files {
-		change.Files = append(change.Files, guidelines.File{Path: f.Path, OldPath: f.OldPath, Patch: f.Patch, Truncated: f.Truncated})
-	}
-	if change.Commits, err = tree.Log(ctx); err != nil {
+	commits, err := tree.Log(ctx)
+	if err != nil {
 		return change, nil, err
 	}
+	round := 1
 	for _, review := range pr.Reviews {
 		if record, err := verdict.ParseRecord(review.Body); err == nil {
-			change.Round = max(change.Round, record.Round+1)
+			round = max(round, record.Round+1)
 		}
 	}
+	change = reviewer.ChangeOf(pr, diff, commits, round)
 	names, err := tree.ReadDir(ctx, pr.Base.SHA, guidelineDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return change, nil, nil
