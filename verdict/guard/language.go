@@ -98,12 +98,12 @@ var word = regexp.MustCompile(`[\pL_]\w*[?!]?`)
 // definitions are what a side that is no test file defines.
 func definitions(s side) []block {
 	var out []block
+	if s.path == "" || languageOf(s.path) == "" || isTest(s.path) && languageOf(s.path) != rust {
+		return nil
+	}
 	test := map[int]bool{}
 	for _, t := range testcasesOf(nil, s) {
 		test[t.start] = true
-	}
-	if s.path == "" || languageOf(s.path) == "" || isTest(s.path) && languageOf(s.path) != rust {
-		return nil
 	}
 	for i, line := range s.lines {
 		at := definition.FindStringIndex(line)
