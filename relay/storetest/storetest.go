@@ -1,4 +1,5 @@
-// Package storetest owns the conformance suite that every hub.Store passes.
+// Package storetest owns the conformance suite that every hub.Store passes, and the one
+// for stores that several relays share.
 package storetest
 
 import (
@@ -40,6 +41,7 @@ func Run(t *testing.T, open Open) {
 		{"Trim", trim},
 		{"ReadersBesideAppends", readersBesideAppends},
 		{"CancelledAppend", cancelledAppend},
+		{"CancelledMidway", cancelledMidway},
 		{"Stored", stored},
 		{"Notes", notes},
 	} {
@@ -327,6 +329,34 @@ func notes(t *testing.T, open Open) {
 	}
 	if again := bounds(t, store).Log; again != log {
 		t.Errorf("a note changed the log's id from %q to %q", log, again)
+	}
+}
+
+// An append that is cut off anywhere may have happened or not; appending again leaves
+// each event there once in any case.
+func cancelledMidway(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	const total = 30
+	for i := range total {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*300*time.Microsecond)
+		// Whether it succeeds is up to the machine's speed.
+		_, _ = store.Append(ctx, []event.Event{Event(fmt.Sprint(i)), Event(fmt.Sprint("also ", i))})
+		cancel()
+		again := appendAll(t, store, Event(fmt.Sprint("also ", i)), Event(fmt.Sprint(i)))
+		if again[0].Duplicate != again[1].Duplicate {
+			t.Errorf("of an append that was cut off, one half is stored: %+v", again)
+		}
+	}
+	once := map[string]bool{}
+	for i, e := range read(t, store, 0) {
+		if once[e.Delivery] || e.ID.Seq != int64(i+1) {
+			t.Errorf("at %s stands %q, seen before: %t", e.ID, e.Delivery, once[e.Delivery])
+		}
+		once[e.Delivery] = true
+	}
+	if len(once) != 2*total {
+		t.Errorf("the log holds %d deliveries, want %d", len(once), 2*total)
 	}
 }
 

@@ -91,10 +91,13 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 		// When the place was taken, it may be by an attempt of this very append, whose
 		// answer was lost. Else what took it may hold some of the same deliveries.
 		if !won {
+			_, floor := s.ends()
 			err = a.learn(ctx, func(b block, first int64) {
 				won = won || b.Writer == p.block.Writer
 				for i, k := range b.IDs {
-					a.stored[k] = first + int64(i)
+					if seq := first + int64(i); seq > floor {
+						a.stored[k] = seq
+					}
 				}
 			})
 		}
@@ -240,11 +243,10 @@ func (s *Store) lookUp(ctx context.Context, keys []string) (map[string]int64, er
 		return nil, fmt.Errorf("look up deliveries: %w", err)
 	}
 	all := map[string]int64{}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	_, floor := s.ends()
 	for _, part := range found {
 		for k, seq := range part {
-			if seq > s.floor { // what retention removed is not held any more
+			if seq > floor { // what retention removed is not held any more
 				all[k] = seq
 			}
 		}

@@ -20,9 +20,7 @@ func (s *Store) Follow(ctx context.Context, changed func(ctx context.Context, he
 	group.Go(func() error { return s.poll(ctx) })
 	group.Go(func() error {
 		for {
-			s.mu.Lock()
-			head := s.head
-			s.mu.Unlock()
+			head, _ := s.ends()
 			if err := changed(ctx, head); err != nil {
 				return err
 			}
@@ -61,9 +59,7 @@ func (s *Store) listen(ctx context.Context) error {
 
 // learnNewest takes a block that follows the head as it is, and reads on otherwise.
 func (s *Store) learnNewest(ctx context.Context, doc *firestore.DocumentSnapshot) error {
-	s.mu.Lock()
-	head := s.head
-	s.mu.Unlock()
+	head, _ := s.ends()
 	switch {
 	case doc.Ref.ID <= name(head):
 		return nil
@@ -115,10 +111,8 @@ func (s *Store) look(ctx context.Context) error {
 
 // catchUp learns what follows the head.
 func (s *Store) catchUp(ctx context.Context) error {
-	s.mu.Lock()
-	after := s.head
-	s.mu.Unlock()
-	return s.learn(ctx, after, func(block, int64) {})
+	head, _ := s.ends()
+	return s.learn(ctx, head, func(block, int64) {})
 }
 
 // learn reads the blocks with events numbered above after and moves the head behind

@@ -171,15 +171,20 @@ func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
 	return hub.Bounds{Log: s.log, Floor: s.floor, Head: max(newest, s.floor)}, nil
 }
 
+// ends are the head and the floor as far as this store has learned them.
+func (s *Store) ends() (head, floor int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.head, s.floor
+}
+
 // errReplaced says that what this relay knows of the log is not true any more.
 var errReplaced = errors.New("the database holds another log than when this relay started: restart the relay")
 
 // newest asks for the number of the log's newest event; zero if there never was one.
 // The newest block's document stays even when its events are removed.
 func (s *Store) newest(ctx context.Context) (int64, error) {
-	s.mu.Lock()
-	known := s.head
-	s.mu.Unlock()
+	known, _ := s.ends()
 	docs, err := s.blocks().OrderBy("last", firestore.Desc).Limit(1).Select("last").Documents(ctx).GetAll()
 	if err != nil {
 		return 0, err

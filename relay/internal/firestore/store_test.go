@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,12 +56,17 @@ func open(t *testing.T, project, database string) *Store {
 	return s
 }
 
-func TestConformance(t *testing.T) {
+// opener gives each test a project of its own, and each log in it a database.
+func opener() storetest.Open {
 	names := map[*testing.T]string{}
-	storetest.Run(t, func(t *testing.T, name string) hub.Store {
+	return func(t *testing.T, name string) hub.Store {
 		if names[t] == "" {
 			names[t] = project(t)
 		}
-		return open(t, names[t], strings.ReplaceAll(name, "_", "-"))
-	})
+		return open(t, names[t], name)
+	}
 }
+
+func TestConformance(t *testing.T) { storetest.Run(t, opener()) }
+
+func TestShared(t *testing.T) { storetest.RunShared(t, opener()) }

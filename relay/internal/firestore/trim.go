@@ -16,9 +16,7 @@ const trimBlocks = 100
 // documents below it go once no relay can take their places for free. The newest block's
 // document stays, because the next one is numbered by it.
 func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
-	s.mu.Lock()
-	old := s.floor
-	s.mu.Unlock()
+	_, old := s.ends()
 	floor, err := s.findFloor(ctx, old, before)
 	if err != nil {
 		return 0, fmt.Errorf("find old events: %w", err)
@@ -94,9 +92,7 @@ func (s *Store) raiseFloor(ctx context.Context, floor int64) (removed int, err e
 // sweep deletes the documents of removed events, those of chunks whose block was never
 // written among them.
 func (s *Store) sweep(ctx context.Context) error {
-	s.mu.Lock()
-	floor, head := s.floor, s.head
-	s.mu.Unlock()
+	head, floor := s.ends()
 	if floor == 0 {
 		return nil
 	}

@@ -1,0 +1,243 @@
+package firestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloud.google.com/go/firestore"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/storetest"
+	"touchstone/relay/storetest/emulator"
+)
+
+// behindProxy opens a store through a proxy of its own.
+func behindProxy(t *testing.T, name string, faults emulator.Faults) (*Store, *emulator.Proxy) {
+	t.Helper()
+	e, err := shared()
+	if err != nil {
+		emulator.Skip(t, err)
+	}
+	proxy, err := emulator.NewProxy("", e.Address, faults, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("FIRESTORE_EMULATOR_HOST", proxy.Address)
+	s := open(t, name, "")
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, proxy
+}
+
+// Commits are lost before and after they are executed, on three stores at once, while
+// each follows the others: no append fails, and none is stored twice.
+func TestAmbiguousCommits(t *testing.T) {
+	name := project(t)
+	faults := emulator.Faults{DropBefore: 0.2, DropAfter: 0.3, Hangup: 200 * time.Millisecond}
+	var stores []*Store
+	var wait, following sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	for i := range 3 {
+		s, proxy := behindProxy(t, name, faults)
+		defer proxy.Stop()
+		stores = append(stores, s)
+		following.Go(func() {
+			for ctx.Err() == nil {
+				_ = s.Follow(ctx, func(context.Context, int64) error { return nil }) // hurt on purpose
+			}
+		})
+		wait.Go(func() {
+			for n := range 15 {
+				results, err := s.Append(t.Context(), []event.Event{storetest.Event(fmt.Sprintf("%d-%d", i, n))})
+				if err != nil || results[0].Duplicate {
+					t.Errorf("append %d of store %d: %+v, %v", n, i, results, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	stop()
+	following.Wait()
+	once := map[string]bool{}
+	for i, s := range stores {
+		events, err := s.Read(t.Context(), 0, 1000, 1<<30)
+		if err != nil || len(events) != 45 {
+			t.Fatalf("store %d reads %d events, %v", i, len(events), err)
+		}
+		for _, e := range events {
+			once[e.Delivery] = true
+		}
+	}
+	if len(once) != 45 {
+		t.Errorf("there are %d deliveries, want 45", len(once))
+	}
+}
+
+// Where the database cannot be reached an append fails in time, and it is not ready;
+// once it can be reached again, all is well without a new store.
+func TestOutageAndRecovery(t *testing.T) {
+	s, proxy := behindProxy(t, project(t), emulator.Faults{})
+	e := []event.Event{storetest.Event("a")}
+	if err := proxy.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := s.Bounds(short); err == nil {
+		t.Error("the store is ready without its database")
+	}
+	short, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := s.Append(short, e); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("append without a database: %v", err)
+	}
+	backend, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, err = emulator.NewProxy(proxy.Address, backend.Address, emulator.Faults{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { proxy.Stop() })
+	for {
+		results, err := s.Append(t.Context(), e)
+		if err == nil {
+			if results[0] != (hub.Appended{Seq: 1}) {
+				t.Errorf("the first append: %+v", results[0])
+			}
+			return
+		}
+		if t.Context().Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The documents of removed events go when their grace is over; the newest block stays.
+func TestSweep(t *testing.T) {
+	s := open(t, project(t), "")
+	defer s.Close()
+	large := storetest.Event("large")
+	large.Payload = make([]byte, 2<<20)
+	for i := range large.Payload {
+		large.Payload[i] = byte(i * i >> 3 * i >> 5)
+	}
+	for _, e := range []event.Event{large, storetest.Event("b"), storetest.Event("c")} {
+		if _, err := s.Append(t.Context(), []event.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Chunks of a block that was never written, and of one that is yet to come.
+	for _, first := range []int64{2, 4} {
+		if _, err := s.chunk(first, "x", 0).Set(t.Context(), chunk{Data: []byte("x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	documents := func() string {
+		var names []string
+		for _, all := range []*firestore.CollectionRef{s.blocks(), s.chunks()} {
+			docs, err := all.Documents(t.Context()).GetAll()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, doc := range docs {
+				names = append(names, doc.Ref.ID)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	before := documents()
+	if removed, err := s.Trim(t.Context(), time.Now()); removed != 3 || err != nil {
+		t.Fatalf("removed %d, %v", removed, err)
+	}
+	if after := documents(); after != before {
+		t.Errorf("within the grace documents went: %s became %s", before, after)
+	}
+	s.grace = 0
+	if removed, err := s.Trim(t.Context(), time.Now()); removed != 0 || err != nil {
+		t.Fatalf("removed %d, %v", removed, err)
+	}
+	if after, want := documents(), name(3)+" "+name(4)+"-x-000"; after != want {
+		t.Errorf("left are %s, want %s", after, want)
+	}
+}
+
+// A log that was replaced under a running relay is noticed, and not written to.
+func TestReplacedLog(t *testing.T) {
+	s := open(t, project(t), "")
+	defer s.Close()
+	if _, err := s.Append(t.Context(), []event.Event{storetest.Event("a")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.blocks().Doc(name(1)).Delete(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Bounds(t.Context()); !errors.Is(err, errReplaced) {
+		t.Errorf("bounds: %v", err)
+	}
+	if _, err := s.Append(t.Context(), []event.Event{storetest.Event("b")}); !errors.Is(err, errReplaced) {
+		t.Errorf("append: %v", err)
+	}
+}
+
+// What others left in the database is an error, never a panic.
+func TestDamagedBlock(t *testing.T) {
+	good, err := encode([]event.Event{storetest.Event("a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, b := range map[string]block{
+		"no data":         {Last: 1, IDs: []string{"a"}},
+		"another count":   {Last: 2, IDs: []string{"a", "b"}, Data: good},
+		"missing chunk":   {Last: 1, IDs: []string{"a"}, Chunks: 1},
+		"too many chunks": {Last: 1, IDs: []string{"a"}, Chunks: 1 << 30},
+	} {
+		s := open(t, project(t), "")
+		if _, err := s.blocks().Doc(name(1)).Set(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		if events, err := s.Read(t.Context(), 0, 10, 1<<20); err == nil || !strings.Contains(err.Error(), name(1)) {
+			t.Errorf("%s: %d events, %v", what, len(events), err)
+		}
+		s.Close()
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	good, err := encode([]event.Event{storetest.Event("a"), storetest.Event("b")})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add(good[:len(good)/2])
+	f.Add([]byte(nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		events, err := decode(data, "q7m2x4ka", 1)
+		for i, e := range events {
+			if err != nil || e.ID.Seq != int64(i+1) {
+				t.Errorf("event %d is %s, %v", i, e.ID, err)
+			}
+		}
+	})
+}
+
+func TestRemedy(t *testing.T) {
+	if got := remedy(status.Error(codes.NotFound, "")); !strings.Contains(got, "databases create") {
+		t.Errorf("for a missing database: %q", got)
+	}
+	if got := remedy(errors.New("x")); got != "" {
+		t.Errorf("for what nothing is known about: %q", got)
+	}
+}

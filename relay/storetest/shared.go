@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+)
+
+// RunShared runs the suite for stores whose logs several relays have open at once.
+// Open is called more than once with the same name without a Close between.
+func RunShared(t *testing.T, open Open) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Open)
+	}{
+		{"ConcurrentAppenders", concurrentAppenders},
+		{"FollowOthers", followOthers},
+		{"TrimmedByAnother", trimmedByAnother},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
+	}
+}
+
+// Three stores append at once, the same deliveries among them: each is told one place
+// for each delivery, and all of them read one log.
+func concurrentAppenders(t *testing.T, open Open) {
+	const appenders, each = 3, 15
+	stores := make([]hub.Store, appenders)
+	for i := range stores {
+		stores[i] = open(t, "log")
+		defer closeStore(t, stores[i])
+	}
+	told := make([]map[string]int64, appenders)
+	fresh := make([]int, appenders)
+	var wait sync.WaitGroup
+	for i, store := range stores {
+		told[i] = map[string]int64{}
+		wait.Go(func() {
+			for n := range each {
+				events := []event.Event{Event(fmt.Sprintf("%d-%d", i, n)), Event(fmt.Sprint("same ", n))}
+				results, err := store.Append(t.Context(), events)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for j, result := range results {
+					told[i][events[j].Delivery] = result.Seq
+					if !result.Duplicate {
+						fresh[i]++
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	log := read(t, stores[0], 0)
+	if len(log) != (appenders+1)*each || fresh[0]+fresh[1]+fresh[2] != len(log) {
+		t.Errorf("the log holds %d events, and %v were new; want %d", len(log), fresh, (appenders+1)*each)
+	}
+	for i, store := range stores {
+		if !reflect.DeepEqual(read(t, store, 0), log) {
+			t.Errorf("store %d reads another log", i)
+		}
+		for delivery, seq := range told[i] {
+			if e := log[seq-1]; e.Delivery != delivery || e.ID.Seq != seq {
+				t.Errorf("store %d was told %d for %s, and %s is there", i, seq, delivery, e.Delivery)
+			}
+		}
+	}
+}
+
+var errEnough = errors.New("seen enough")
+
+// What one store appends is told to whoever follows another.
+func followOthers(t *testing.T, open Open) {
+	one, two := open(t, "log"), open(t, "log")
+	defer closeStore(t, one)
+	defer closeStore(t, two)
+	appendAll(t, one, Event("before"))
+	ready := make(chan struct{})
+	var begin sync.Once
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	followed := make(chan error, 1)
+	go func() {
+		followed <- two.Follow(ctx, func(_ context.Context, head int64) error {
+			begin.Do(func() { close(ready) })
+			if head >= 3 {
+				return errEnough
+			}
+			return nil
+		})
+	}()
+	<-ready
+	appendAll(t, one, Event("a"), Event("b"))
+	if err := <-followed; !errors.Is(err, errEnough) {
+		t.Fatalf("following ended with %v", err)
+	}
+	if events := read(t, two, 1); len(events) != 2 || events[0].Delivery != "a" {
+		t.Errorf("behind the first event there are %d", len(events))
+	}
+}
+
+func trimmedByAnother(t *testing.T, open Open) {
+	one, two := open(t, "log"), open(t, "log")
+	defer closeStore(t, one)
+	defer closeStore(t, two)
+	for i := range 3 {
+		e := Event(fmt.Sprint(i))
+		e.ReceivedAt = time.UnixMilli(1_700_000_000_000).Add(time.Duration(i) * time.Hour)
+		appendAll(t, one, e)
+	}
+	trimAll(t, one, time.UnixMilli(1_700_000_000_000).Add(90*time.Minute), 2)
+	trimAll(t, two, time.UnixMilli(1_700_000_000_000).Add(90*time.Minute), 0)
+	if b := bounds(t, two); b.Floor != 2 || b.Head != 3 {
+		t.Errorf("the other store's bounds are %+v", b)
+	}
+	if events := read(t, two, 0); len(events) != 1 || events[0].ID.Seq != 3 {
+		t.Errorf("the other store reads %d events", len(events))
+	}
+	if results := appendAll(t, two, Event("0"), Event("2")); results[0].Duplicate || !results[1].Duplicate {
+		t.Errorf("appending what is gone and what is not: %+v", results)
+	}
+}
