@@ -1,0 +1,89 @@
+// Command benchrelay measures the relay and prints each figure beside its yardstick,
+// measured in the same run on the same machine: rates depend on the machine, ratios
+// much less. The relay runs as its own process, built as it is shipped. Linux only,
+// for it reads /proc. Run it with: go run ./scripts/benchrelay
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+)
+
+// figure is one line of the result.
+type figure struct {
+	name, relay, yardstick, goal string
+	met                          bool
+}
+
+// bench is one run: its folder and the binary in it.
+type bench struct {
+	dir    string
+	binary string
+}
+
+var measurements = []struct {
+	name    string
+	measure func(context.Context, *bench) ([]figure, error)
+}{
+	{"ingest", ingest},
+	{"append", appends},
+	{"fanout", fanOut},
+	{"latency", latency},
+	{"replay", replay},
+	{"idle", idle},
+	{"filtered", filtered},
+	{"cold", coldStart},
+}
+
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == "yardstick" {
+		yardstick(os.Args[2])
+		return
+	}
+	only := flag.String("only", "", "measure these alone, of: ingest,append,fanout,latency,replay,idle,filtered,cold")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "benchrelay:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, only string) (err error) {
+	dir, err := os.MkdirTemp("", "benchrelay")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	b := &bench{dir: dir, binary: filepath.Join(dir, "relay")}
+	build := exec.CommandContext(ctx, "go", "build", "-o", b.binary, "./relay")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the relay (start this in the repository's root): %w\n%s", err, out)
+	}
+	for _, m := range measurements {
+		if only != "" && !strings.Contains(","+only+",", ","+m.name+",") {
+			continue
+		}
+		figures, err := m.measure(ctx, b)
+		if err != nil {
+			return fmt.Errorf("measure %s: %w", m.name, err)
+		}
+		for _, f := range figures {
+			verdict := "met"
+			if !f.met {
+				verdict = "NOT MET"
+			}
+			fmt.Printf("%-34s %-34s | %-44s | goal %-22s %s\n", f.name, f.relay, f.yardstick, f.goal, verdict)
+		}
+	}
+	return nil
+}

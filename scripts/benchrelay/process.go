@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const secret = "bench"
+
+// process is the relay, or a yardstick, at work.
+type process struct {
+	command *exec.Cmd
+	address string
+	sender  *http.Client
+}
+
+// relay starts the relay over a store in the run's folder.
+func (b *bench) relay(ctx context.Context, store string) (*process, error) {
+	addressFile := filepath.Join(b.dir, "address")
+	command := exec.CommandContext(ctx, b.binary, "serve", "--listen", "127.0.0.1:0",
+		"--store", "sqlite:"+filepath.Join(b.dir, store), "--retention", "0", "--address-file", addressFile)
+	command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
+	return launch(command, addressFile)
+}
+
+// yardstick starts this program again as a yardstick.
+func (b *bench) yardstick(ctx context.Context, kind string) (*process, error) {
+	addressFile := filepath.Join(b.dir, "address")
+	command := exec.CommandContext(ctx, os.Args[0], "yardstick", kind)
+	command.Env = append(os.Environ(), "ADDRESS_FILE="+addressFile)
+	return launch(command, addressFile)
+}
+
+func launch(command *exec.Cmd, addressFile string) (*process, error) {
+	if err := os.RemoveAll(addressFile); err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{command: command, sender: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if address, err := os.ReadFile(addressFile); err == nil && bytes.HasSuffix(address, []byte("\n")) {
+			p.address = strings.TrimSpace(string(address))
+			return p, nil
+		}
+	}
+	p.stop()
+	return nil, fmt.Errorf("%s did not start", command.Path)
+}
+
+func (p *process) stop() {
+	p.sender.CloseIdleConnections()
+	_ = p.command.Process.Kill() // its store is thrown away
+	_ = p.command.Wait()
+}
+
+// memory is the resident memory in bytes, and the most it ever was.
+func (p *process) memory() (now, peak int64) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	for line := range strings.Lines(string(status)) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) > 1 && fields[0] == "VmRSS:":
+			now, _ = strconv.ParseInt(fields[1], 10, 64)
+		case len(fields) > 1 && fields[0] == "VmHWM:":
+			peak, _ = strconv.ParseInt(fields[1], 10, 64)
+		}
+	}
+	return now << 10, peak << 10
+}
+
+// cpu is the processor time used so far, from fields 14 and 15 of /proc/PID/stat, which
+// count hundredths of a second (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
+func (p *process) cpu() time.Duration {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+var deliveries atomic.Int64
+
+func signature(body []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// post delivers one signed webhook and wants it stored.
+func (p *process) post(ctx context.Context, body []byte, signed string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.address+"/webhooks/github", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-GitHub-Event", "push")
+	request.Header.Set("X-GitHub-Delivery", strconv.FormatInt(deliveries.Add(1), 10))
+	request.Header.Set("X-Hub-Signature-256", signed)
+	response, err := p.sender.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusAccepted {
+		return fmt.Errorf("answered %s: %s %w", response.Status, text, err)
+	}
+	return nil
+}
+
+// postAll sends n webhooks from several senders and says how long it took.
+func (p *process) postAll(ctx context.Context, n, senders int, body []byte) (time.Duration, error) {
+	signed := signature(body)
+	var left atomic.Int64
+	left.Store(int64(n))
+	begin := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	for range senders {
+		group.Go(func() error {
+			for left.Add(-1) >= 0 {
+				if err := p.post(ctx, body, signed); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	return time.Since(begin), err
+}
+
+// subscribe opens a stream by hand and returns once it has begun.
+func (p *process) subscribe(query, encoding string) (net.Conn, error) {
+	conn, err := net.Dial("tcp", p.address)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(conn, "GET /events?%s HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: %s\r\n\r\n", query, encoding)
+	var head []byte
+	for one := make([]byte, 1); !bytes.HasSuffix(head, []byte("\r\n\r\n")); head = append(head, one[0]) {
+		if _, err := conn.Read(one); err != nil {
+			return nil, err
+		}
+	}
+	if !bytes.HasPrefix(head, []byte("HTTP/1.1 200")) {
+		return nil, fmt.Errorf("the stream was answered %.60q", head)
+	}
+	return conn, nil
+}
+
+// readMarks reads until it has seen n marks, which may lie across two reads.
+func readMarks(conn net.Conn, mark []byte, n int) error {
+	buffer := make([]byte, 256<<10)
+	kept := 0
+	for n > 0 {
+		got, err := conn.Read(buffer[kept:])
+		if err != nil {
+			return err
+		}
+		have := buffer[:kept+got]
+		n -= bytes.Count(have, mark)
+		rest := have[max(0, len(have)-len(mark)+1):]
+		if end := bytes.LastIndex(have, mark); end >= 0 && len(have)-end-len(mark) < len(rest) {
+			rest = have[end+len(mark):]
+		}
+		kept = copy(buffer, rest)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/server"
+)
+
+func stored(payload []byte) event.Event {
+	return event.Event{Source: "github", Delivery: "bench-" + strconv.FormatInt(deliveries.Add(1), 10), Type: "push",
+		Repo: "acme/app", ReceivedAt: time.Now().UTC(), Headers: map[string]string{"X-Github-Event": "push"}, Payload: payload}
+}
+
+// fill makes a store with n events.
+func fill(ctx context.Context, b *bench, name string, n int, payload []byte) (err error) {
+	store, err := server.OpenStore(ctx, "sqlite:"+filepath.Join(b.dir, name))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	for n > 0 {
+		events := make([]event.Event, min(n, 2000))
+		for i := range events {
+			events[i] = stored(payload)
+		}
+		if _, err := store.Append(ctx, events); err != nil {
+			return err
+		}
+		n -= len(events)
+	}
+	return nil
+}
+
+func ingest(ctx context.Context, b *bench) ([]figure, error) {
+	const webhooks, senders = 15_000, 32
+	var rates [2]float64
+	for i, start := range []func(context.Context, string) (*process, error){b.yardstick, b.relay} {
+		p, err := start(ctx, []string{"discard", "ingest.db"}[i])
+		if err != nil {
+			return nil, err
+		}
+		took, err := p.postAll(ctx, webhooks, senders, webhook)
+		p.stop()
+		if err != nil {
+			return nil, err
+		}
+		rates[i] = webhooks / took.Seconds()
+	}
+	ratio := rates[1] / rates[0]
+	return []figure{{"durable ingest, 8 kB, 32 senders", fmt.Sprintf("%.0f/s", rates[1]),
+		fmt.Sprintf("verify and discard %.0f/s: %.2f", rates[0], ratio), ">= 0.6", ratio >= 0.6}}, nil
+}
+
+// appendAll has 64 writers store n events and returns how many a second there were.
+func appendAll(n int, store func() error) (float64, error) {
+	var left atomic.Int64
+	left.Store(int64(n))
+	begin := time.Now()
+	var group errgroup.Group
+	for range 64 {
+		group.Go(func() error {
+			for left.Add(-1) >= 0 {
+				if err := store(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	return float64(n) / time.Since(begin).Seconds(), err
+}
+
+func appends(ctx context.Context, b *bench) (figures []figure, err error) {
+	const n = 30_000
+	file, err := os.Create(filepath.Join(b.dir, "bare"))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	queue := make(chan chan error, 4096)
+	go groupCommit(file, queue)
+	bare, err := appendAll(n, func() error {
+		done := make(chan error)
+		queue <- done
+		return <-done
+	})
+	close(queue)
+	if err != nil {
+		return nil, err
+	}
+	store, err := server.OpenStore(ctx, "sqlite:"+filepath.Join(b.dir, "append.db"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	h, err := hub.New(ctx, store, 0)
+	if err != nil {
+		return nil, err
+	}
+	running, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- h.Run(running) }()
+	rate, err := appendAll(n, func() error {
+		_, _, err := h.Append(ctx, stored(webhook))
+		return err
+	})
+	stop()
+	ratio := rate / bare
+	return []figure{{"append, 8 kB, 64 writers", fmt.Sprintf("%.0f/s", rate),
+		fmt.Sprintf("bare file %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}, errors.Join(err, <-done)
+}
+
+// groupCommit writes whatever has queued up and syncs once for all of it.
+func groupCommit(file *os.File, queue <-chan chan error) {
+	for first := range queue {
+		waiting := []chan error{first}
+		for len(queue) > 0 {
+			waiting = append(waiting, <-queue)
+		}
+		var err error
+		for range waiting {
+			_, writeErr := file.Write(webhook)
+			err = errors.Join(err, writeErr)
+		}
+		err = errors.Join(err, dataSync(file))
+		for _, done := range waiting {
+			done <- err
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+var (
+	frameEnd  = []byte("\n\n")
+	flushMark = []byte{0, 0, 0xff, 0xff}
+)
+
+// readAll has every connection read n marks and says when the last was done.
+func readAll(conns []net.Conn, mark []byte, n int) func() error {
+	var group errgroup.Group
+	for _, conn := range conns {
+		group.Go(func() error { return readMarks(conn, mark, n) })
+	}
+	return group.Wait
+}
+
+func (p *process) subscribers(n int, query, encoding string) ([]net.Conn, error) {
+	var conns []net.Conn
+	for range n {
+		conn, err := p.subscribe(query, encoding)
+		if err != nil {
+			return nil, err
+		}
+		conns = append(conns, conn)
+	}
+	return conns, nil
+}
+
+func closeAll(conns []net.Conn) {
+	for _, conn := range conns {
+		conn.Close()
+	}
+}
+
+// fanRate is deliveries per second to all subscribers, webhooks and all.
+func fanRate(ctx context.Context, b *bench, encoding string, mark []byte) (float64, error) {
+	p, err := b.relay(ctx, "fan-"+encoding+".db")
+	if err != nil {
+		return 0, err
+	}
+	defer p.stop()
+	conns, err := p.subscribers(fanSubscribers, "", encoding)
+	if err != nil {
+		return 0, err
+	}
+	defer closeAll(conns)
+	wait := readAll(conns, mark, fanEvents+1) // and the greeting
+	begin := time.Now()
+	if _, err := p.postAll(ctx, fanEvents, 16, webhook); err != nil {
+		return 0, err
+	}
+	err = wait()
+	return fanSubscribers * fanEvents / time.Since(begin).Seconds(), err
+}
+
+func fanOut(ctx context.Context, b *bench) ([]figure, error) {
+	y, err := b.yardstick(ctx, "sockets")
+	if err != nil {
+		return nil, err
+	}
+	defer y.stop()
+	var conns []net.Conn
+	for range fanSubscribers {
+		conn, err := net.Dial("tcp", y.address)
+		if err != nil {
+			return nil, err
+		}
+		conns = append(conns, conn)
+	}
+	begin := time.Now()
+	if err := readAll(conns, frameEnd, fanEvents)(); err != nil {
+		return nil, err
+	}
+	loop := fanSubscribers * fanEvents / time.Since(begin).Seconds()
+	closeAll(conns)
+	y.stop()
+	plain, err := fanRate(ctx, b, "identity", frameEnd)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := fanRate(ctx, b, "gzip", flushMark)
+	if err != nil {
+		return nil, err
+	}
+	return []figure{
+		{"fan-out, 200 subscribers, 8 kB", fmt.Sprintf("%.0f/s", plain), fmt.Sprintf("loop over sockets %.0f/s: %.2f", loop, plain/loop), ">= 0.8", plain >= 0.8*loop},
+		{"the same, gzip", fmt.Sprintf("%.0f/s", packed), fmt.Sprintf("identity %.0f/s: %.2f", plain, packed/plain), ">= 1.5", packed >= 1.5*plain},
+	}, nil
+}
+
+// latency measures from just before a webhook is sent until a subscriber has its event.
+func latency(ctx context.Context, b *bench) ([]figure, error) {
+	const events, rate, subscribers = 1000, 200, 50
+	p, err := b.relay(ctx, "latency.db")
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	conns, err := p.subscribers(subscribers, "", "identity")
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(conns)
+	sent := make([]time.Time, events)
+	var mu sync.Mutex
+	var times []time.Duration
+	var group errgroup.Group
+	for _, conn := range conns {
+		group.Go(func() error {
+			for i := -1; i < events; i++ {
+				if err := readMarks(conn, frameEnd, 1); err != nil {
+					return err
+				}
+				if i >= 0 {
+					mu.Lock()
+					times = append(times, time.Since(sent[i]))
+					mu.Unlock()
+				}
+			}
+			return nil
+		})
+	}
+	tick := time.NewTicker(time.Second / rate)
+	defer tick.Stop()
+	signed := signature(webhook)
+	for i := range events {
+		<-tick.C
+		mu.Lock()
+		sent[i] = time.Now()
+		mu.Unlock()
+		if err := p.post(ctx, webhook, signed); err != nil {
+			return nil, err
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	slices.Sort(times)
+	p50, p99 := times[len(times)/2], times[len(times)*99/100]
+	return []figure{{"publish to delivered, 200/s, 50", fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", p50.Seconds()*1e3, p99.Seconds()*1e3),
+		"mercure: p50 1.9 ms, p99 4.6 ms", "p50 <= 1.2, p99 <= 4", p50 <= 1200*time.Microsecond && p99 <= 4*time.Millisecond}}, nil
+}
+
+func replay(ctx context.Context, b *bench) ([]figure, error) {
+	const events, subscribers = 100_000, 10
+	if err := fill(ctx, b, "replay.db", events, realistic(1<<10)); err != nil {
+		return nil, err
+	}
+	p, err := b.relay(ctx, "replay.db")
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	begin := time.Now()
+	conns, err := p.subscribers(subscribers, "after=oldest", "identity")
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(conns)
+	if err := readAll(conns, frameEnd, events+1)(); err != nil {
+		return nil, err
+	}
+	rate := subscribers * events / time.Since(begin).Seconds()
+	_, peak := p.memory()
+	return []figure{{"replay of 100,000 (1 kB) to 10", fmt.Sprintf("%.0f/s, peak %d MB", rate, peak>>20),
+		"nchan with Redis 43,000/s", ">= 100,000/s", rate >= 100_000}}, nil
+}
+
+func idle(ctx context.Context, b *bench) ([]figure, error) {
+	const subscribers = 10_000
+	p, err := b.relay(ctx, "idle.db")
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	before, _ := p.memory()
+	conns, err := p.subscribers(subscribers, "repo=acme/app", "identity")
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(conns)
+	time.Sleep(20 * time.Second) // a heartbeat, and a collection
+	after, _ := p.memory()
+	each := float64(after-before) / subscribers / 1000
+	return []figure{{"idle subscriber, 10,000", fmt.Sprintf("%.1f kB", each), "mercure 25 kB", "<= 16 kB", each <= 16}}, nil
+}
+
+// filtered compares the processor time per event with 1,000 subscribers, of whom each
+// event concerns one, and with that one alone.
+func filtered(ctx context.Context, b *bench) ([]figure, error) {
+	var cost [2]time.Duration
+	const events = 3000
+	for i, subscribers := range []int{1, 1000} {
+		p, err := b.relay(ctx, fmt.Sprintf("filtered-%d.db", subscribers))
+		if err != nil {
+			return nil, err
+		}
+		defer p.stop()
+		var conns []net.Conn
+		for n := range subscribers {
+			conn, err := p.subscribe("repo=acme/app"+strconv.Itoa(n), "identity")
+			if err != nil {
+				return nil, err
+			}
+			conns = append(conns, conn)
+		}
+		used := p.cpu()
+		tick := time.NewTicker(time.Millisecond)
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(16)
+		for n := range events {
+			<-tick.C
+			body := bytes.Replace(webhook, []byte(`"acme/app"`), fmt.Appendf(nil, `"acme/app%d"`, n%subscribers), 1)
+			group.Go(func() error { return p.post(ctx, body, signature(body)) })
+		}
+		if err := group.Wait(); err != nil {
+			return nil, err
+		}
+		tick.Stop()
+		cost[i] = (p.cpu() - used) / events
+		closeAll(conns)
+		p.stop()
+	}
+	ratio := float64(cost[1]) / float64(cost[0])
+	return []figure{{"CPU per event, 1,000 filtered", cost[1].String(), fmt.Sprintf("one subscriber %s: %.2f", cost[0], ratio), "about 1 (<= 1.25)", ratio <= 1.25}}, nil
+}
+
+func coldStart(ctx context.Context, b *bench) ([]figure, error) {
+	if err := fill(ctx, b, "cold.db", 1_000_000, []byte(`{"repository":{"full_name":"acme/app"}}`)); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	p, err := b.relay(ctx, "cold.db")
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	response, err := http.Get("http://" + p.address + "/readyz")
+	if err != nil {
+		return nil, err
+	}
+	response.Body.Close()
+	took := time.Since(begin)
+	_, peak := p.memory()
+	return []figure{{"cold start, 1,000,000 events", fmt.Sprintf("%.2f s, %d MB", took.Seconds(), peak>>20), "",
+		"< 1 s, < 100 MB", response.StatusCode == http.StatusOK && took < time.Second && peak < 100<<20}}, nil
+}
