@@ -53,6 +53,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{answer(404, `{"message":"Not Found"}`), read, []string{"acme/app#12", "check the name"}},
 		{answer(403, `{"message":"Resource not accessible by personal access token"}`, "X-Accepted-GitHub-Permissions", "contents=write"), act, []string{"merge acme/app#12", "contents=write"}},
 		{answer(200, `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible"}]}`), func(c *Client, ctx context.Context) error { _, err := c.PullRequest(ctx, pull); return err }, []string{"acme/app#12", "read access to checks"}},
+		{answer(200, `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible"}]}`), func(c *Client, ctx context.Context) error { _, err := c.Rules(ctx, pull.Repo); return err }, []string{"acme/app asks", "read access to checks"}},
 		{answer(200, `{"data":{"repository":null}}`), func(c *Client, ctx context.Context) error { _, err := c.PullRequest(ctx, pull); return err }, []string{"acme/app#12", "no such"}},
 		{answer(200, `{"data":{"repository":null}}`), func(c *Client, ctx context.Context) error { _, err := c.OpenPullRequests(ctx, pull.Repo); return err }, []string{"acme/app", "no such"}},
 		{answer(200, `{"errors":[{"message":"Something went wrong"}]}`), query, []string{"Something went wrong"}},

@@ -390,6 +390,22 @@ func TestWhoAndWhat(t *testing.T) {
 	}
 }
 
+func TestRules(t *testing.T) {
+	for want, opts := range map[forge.Rules]githubsim.RepoOptions{
+		{Branch: "main", Squash: true}: {Protected: map[string]githubsim.Protection{"other": {Approvals: 1}}},
+		{Branch: "main", Approvals: 2}: {NoSquash: true, Protected: map[string]githubsim.Protection{"main": {Approvals: 2}}},
+	} {
+		w := start(t, opts)
+		if got, err := w.as(hubot).Rules(t.Context(), app); err != nil || got != want {
+			t.Errorf("%+v has the rules %+v, %v; want %+v", opts, got, err, want)
+		}
+	}
+	w := start(t, githubsim.RepoOptions{})
+	if _, err := w.as(hubot).Rules(t.Context(), forge.Repo{Owner: "acme", Name: "none"}); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a repository that is not there: %v", err)
+	}
+}
+
 func TestGitTakesTheRemote(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {

@@ -96,7 +96,7 @@ func (c *call) repoNode(r *repo) node {
 	return &graphql.Object{Type: "Repository", Fields: fields{
 		"id": nodeID("R", r.id), "databaseId": r.id, "name": r.name, "nameWithOwner": r.fullName(),
 		"url": c.sim.url + "/" + r.fullName(), "isArchived": r.archived, "isFork": r.parent != nil, "isPrivate": r.private,
-		"viewerPermission": strings.ToUpper(r.permission(c.user)),
+		"viewerPermission": strings.ToUpper(r.permission(c.user)), "squashMergeAllowed": !r.noSquash,
 		"defaultBranchRef": field(func() any { return c.refNode(r, r.defaultBranch) }),
 		"pullRequest": graphql.Resolver(func(a args) (any, error) {
 			number, _ := a.Int("number")
@@ -120,6 +120,19 @@ func (c *call) refNode(r *repo, branch string) any {
 	}
 	return &graphql.Object{Type: "Ref", Fields: fields{
 		"id": "REF_" + branch, "name": branch, "prefix": "refs/heads/", "target": c.commitNode(r, sha),
+		"refUpdateRule": ruleNode(r.protected, branch),
+	}}
+}
+
+// ruleNode is what a branch's protection tells those who may not change it, null where
+// there is none.
+func ruleNode(protected map[string]Protection, branch string) node {
+	rule, ok := protected[branch]
+	if !ok {
+		return nil
+	}
+	return &graphql.Object{Type: "RefUpdateRule", Fields: fields{
+		"pattern": branch, "requiredApprovingReviewCount": rule.Approvals, "requiredStatusCheckContexts": rule.RequiredChecks,
 	}}
 }
 

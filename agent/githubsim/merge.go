@@ -14,6 +14,7 @@ var (
 	errBaseModified  = refuse(http.StatusMethodNotAllowed, "Base branch was modified. Review and try the merge again.")
 	errNotMergeable  = refuse(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	errStillDraft    = refuse(http.StatusMethodNotAllowed, "Pull Request is still a draft")
+	errNoSquash      = refuse(http.StatusMethodNotAllowed, "Squash merges are not allowed on this repository.")
 	errBehind        = refuse(http.StatusMethodNotAllowed, "Head branch is out of date. Review and try the merge again.")
 	errUnknownMethod = invalid("PullRequest", "merge_method", "invalid")
 )
@@ -42,6 +43,8 @@ func (c *call) mergePull() (reply, error) {
 		return reply{}, errHeadModified
 	case p.draft:
 		return reply{}, errStillDraft
+	case in.Method == "squash" && p.repo.noSquash:
+		return reply{}, errNoSquash
 	}
 	if err := c.sim.protects(c.ctx, p); err != nil {
 		return reply{}, err

@@ -33,13 +33,14 @@ func (w *world) commit(branch string, files map[string]string) {
 func TestMergeRefusals(t *testing.T) {
 	strict := map[string]githubsim.Protection{"main": {RequiredChecks: []string{githubsim.CIName}, Strict: true, Approvals: 1}}
 	for name, tt := range map[string]struct {
-		ci      string
-		rules   map[string]githubsim.Protection
-		prepare func(w *world, pr *github.PullRequest)
-		login   string
-		sha     string
-		status  int
-		says    string
+		ci       string
+		rules    map[string]githubsim.Protection
+		noSquash bool
+		prepare  func(w *world, pr *github.PullRequest)
+		login    string
+		sha      string
+		status   int
+		says     string
 	}{
 		"stale head": {sha: strings.Repeat("1", 40), status: 409, says: "Head branch was modified"},
 		"conflict": {status: 405, says: "not mergeable", prepare: func(w *world, _ *github.PullRequest) {
@@ -65,6 +66,7 @@ func TestMergeRefusals(t *testing.T) {
 			approve(w, pr)
 			w.commit("main", map[string]string{"other.txt": "x\n"})
 		}},
+		"no squash":       {noSquash: true, status: 405, says: "Squash merges are not allowed"},
 		"no write access": {login: "guest", status: 403, says: "write access"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +75,7 @@ func TestMergeRefusals(t *testing.T) {
 					ciThat(tt.ci)(cfg)
 				}
 				cfg.Users = append(cfg.Users, githubsim.User{Login: "guest", Token: tokenOf("guest")})
-			}, githubsim.RepoOptions{Protected: tt.rules, Permissions: map[string]string{author: "write", reviewer: "write"}})
+			}, githubsim.RepoOptions{Protected: tt.rules, NoSquash: tt.noSquash, Permissions: map[string]string{author: "write", reviewer: "write"}})
 			pr := w.open("feature", map[string]string{"main.go": "package changed\n"})
 			if tt.prepare != nil {
 				tt.prepare(w, pr)

@@ -38,6 +38,7 @@ type repo struct {
 	defaultBranch string
 	private       bool
 	archived      bool
+	noSquash      bool
 	git           gitRepo
 	parent        *repo
 	perms         map[string]string

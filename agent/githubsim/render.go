@@ -112,7 +112,7 @@ func (c *call) renderRepoFor() object {
 		"admin": permission == "admin", "maintain": permission == "admin", "push": c.repo.canWrite(c.user),
 		"triage": c.repo.canWrite(c.user), "pull": true,
 	}
-	out["allow_squash_merge"], out["allow_merge_commit"], out["allow_rebase_merge"] = true, true, true
+	out["allow_squash_merge"], out["allow_merge_commit"], out["allow_rebase_merge"] = !c.repo.noSquash, true, true
 	out["allow_auto_merge"], out["delete_branch_on_merge"] = false, false
 	return out
 }

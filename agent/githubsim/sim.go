@@ -174,6 +174,8 @@ type RepoOptions struct {
 	Permissions map[string]string
 	// Protected maps branch names to their protection.
 	Protected map[string]Protection
+	// NoSquash forbids squash merges.
+	NoSquash bool
 }
 
 // CreateRepo makes or adopts a repository. It fails when the name is taken.
@@ -185,7 +187,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	}
 	r := &repo{
 		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
-		perms: opts.Permissions, protected: opts.Protected, created: now(), pulls: map[int]*pull{},
+		perms: opts.Permissions, protected: opts.Protected, noSquash: opts.NoSquash, created: now(), pulls: map[int]*pull{},
 		labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
 	}
 	if opts.ForkOf != "" {
