@@ -78,7 +78,7 @@ of a GitHub App, RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`
 		},
 	}
 	cmd.Flags().StringVar(&flags.Listen, "listen", flags.Listen, "address to listen on; port 0 picks a free one")
-	cmd.Flags().StringVar(&flags.Store, "store", flags.Store, "where to keep the log: sqlite:PATH")
+	cmd.Flags().StringVar(&flags.Store, "store", flags.Store, "where to keep the log: sqlite:PATH, or firestore:PROJECT[/DATABASE] to share it with other relays")
 	cmd.Flags().DurationVar(&flags.Retention, "retention", flags.Retention, "how long to keep events; 0 keeps them all")
 	cmd.Flags().StringSliceVar(&flags.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
 	cmd.Flags().StringVar(&flags.TLSCert, "tls-cert", "", "encrypt connections: the certificate with its chain, a PEM file")
