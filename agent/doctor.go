@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -24,9 +26,9 @@ func newDoctor(s *settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything an agent needs and say what to do about what is missing",
-		Long: `doctor checks the configuration, the token and whose it is, each repository and
-what the token may do there, the relay, git, the model CLI and the state
-directory. It changes nothing. It exits 1 if anything is wrong.`,
+		Long: `doctor checks the configuration, the token and whose it is, each repository, what
+the token may do there and whether its rules let the agents merge, the relay, git,
+the model CLI and the state directory. It changes nothing. It exits 1 if anything is wrong.`,
 		Example: "  agent doctor --mode author",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,22 +61,24 @@ type doctor struct {
 	problems int
 }
 
-// check prints what one check found: a fact, or an error that says what to do.
-func (d *doctor) check(what string, find func() (string, error)) {
+// check prints what one check found: a fact, or an error that says what to do. It reports
+// whether all was well.
+func (d *doctor) check(what string, find func() (string, error)) (ok bool) {
 	d.checks++
 	fact, err := find()
 	if err != nil {
 		d.problems++
 		fmt.Fprintf(d.out, "problem  %-12s %v\n", what, err)
-		return
+		return false
 	}
 	fmt.Fprintf(d.out, "ok       %-12s %s\n", what, fact)
+	return true
 }
 
 func (d *doctor) examine(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	d.check("git", func() (string, error) { return "recent enough", (&worktree.Store{}).CheckGit(ctx) })
+	d.check("git", func() (string, error) { return git(ctx) })
 	d.check("model", func() (string, error) {
 		v, err := (&claude.Engine{Command: d.cfg.Engine.Command}).Probe(ctx)
 		return fmt.Sprintf("claude %s at %s", v.Number, v.Path), err
@@ -103,8 +107,19 @@ func (d *doctor) examine(ctx context.Context) {
 		})
 	}
 	for _, name := range d.cfg.Repositories {
-		d.check("repository", func() (string, error) { return repository(ctx, client, name, self) })
+		if d.check("repository", func() (string, error) { return repository(ctx, client, name, self) }) {
+			d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
+		}
 	}
+}
+
+// git tells which git there is.
+func git(ctx context.Context) (string, error) {
+	if err := (&worktree.Store{}).CheckGit(ctx); err != nil {
+		return "", err
+	}
+	said, err := exec.CommandContext(ctx, "git", "version").Output()
+	return strings.TrimSpace(strings.TrimPrefix(string(said), "git version")), err
 }
 
 // repository tells what the token may do in one repository.
@@ -122,6 +137,47 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 	}
 	open, err := client.OpenPullRequests(ctx, repo)
 	return fmt.Sprintf("%s, %s access, %d open pull requests", name, permission, len(open)), err
+}
+
+// merging tells whether the repository's own rules let the agents merge what they approve,
+// and reads its checks, as they will have to.
+func (d *doctor) merging(ctx context.Context, client *forge.Client, name, self string) (string, error) {
+	repo, err := forge.ParseRepo(name)
+	if err != nil {
+		return "", err
+	}
+	rules, err := client.Rules(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	reviewers := d.cfg.Reviewers
+	if len(reviewers) == 0 && d.role == verdict.Reviewer {
+		reviewers = []string{self}
+	}
+	var count []string
+	for _, login := range reviewers {
+		permission, err := client.Permission(ctx, repo, login)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return "", err
+		}
+		if permission.CanWrite() {
+			count = append(count, login)
+		}
+	}
+	var wrong []string
+	if !rules.Squash {
+		wrong = append(wrong, fmt.Sprintf("%s does not allow squash merging; allow it in its settings, under Pull Requests", name))
+	}
+	switch {
+	case len(count) == 0:
+		wrong = append(wrong, fmt.Sprintf("none of the reviewers (%s) may write to %s, so GitHub counts no approval of theirs; give one write access", strings.Join(reviewers, ", "), name))
+	case rules.Approvals > len(count):
+		wrong = append(wrong, fmt.Sprintf("%s of %s asks for %d approvals, and of the reviewers only %s can give one; ask for fewer, or have people approve too", rules.Branch, name, rules.Approvals, strings.Join(count, ", ")))
+	}
+	if len(wrong) > 0 {
+		return "", errors.New(strings.Join(wrong, "; and "))
+	}
+	return fmt.Sprintf("squash merging is allowed, approvals of %s count, %d required", strings.Join(count, ", "), rules.Approvals), nil
 }
 
 func (d *doctor) relay(ctx context.Context) (string, error) {

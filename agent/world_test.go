@@ -136,6 +136,14 @@ func (w *world) as(login string) *github.Client {
 	return client
 }
 
+// strict makes another repository, whose rules the agents cannot meet: strict NAME.
+func (w *world) strict(args []string) error {
+	return w.sim.CreateRepo(w.ctx, githubsim.RepoOptions{
+		Owner: "acme", Name: args[0], Files: map[string]string{"README.md": "# strict\n"}, NoSquash: true,
+		Protected: map[string]githubsim.Protection{"main": {Approvals: 2}},
+	})
+}
+
 // push commits files of the script's directory as the author: push BRANCH FILE...
 func (w *world) push(args []string) error {
 	files := map[string]string{}
