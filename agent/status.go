@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -26,7 +28,12 @@ the newest entries of each. What a pull request itself looks like is on GitHub.`
 			}
 			out := cmd.OutOrStdout()
 			for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
-				entries, err := journal.Read(filepath.Join(cfg.StateDir, "journal", string(role)))
+				dir := filepath.Join(cfg.StateDir, "journal", string(role))
+				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+					fmt.Fprintf(out, "%s: never ran here; start it with `agent run --mode %s`\n", role, role)
+					continue
+				}
+				entries, err := journal.Read(dir)
 				if err != nil {
 					return err
 				}
