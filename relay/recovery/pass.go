@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// chunkSize is how many deliveries are brought in between two notes of how far the
-	// recovery came.
+	// chunkSize is how many deliveries are asked for before the relay waits for them.
 	chunkSize = 50
 	// arrivalCheck is the time between two looks for redeliveries.
 	arrivalCheck = 100 * time.Millisecond
@@ -35,7 +34,8 @@ type pass struct {
 }
 
 // run brings in what is missing and keeps, as a note, the time up to which nothing is.
-// The note only saves work: wherever a pass is cut off, the next one compares again.
+// The note only saves work: wherever a pass is cut off, the next one compares again, and
+// what was brought in by then is in the log.
 func (p *pass) run(ctx context.Context) error {
 	through, err := p.through(ctx)
 	if err != nil {
@@ -58,9 +58,6 @@ func (p *pass) run(ctx context.Context) error {
 		}
 		p.report.Left += len(left)
 		p.hold(left...)
-		if err := p.setThrough(ctx, chunk[len(chunk)-1].at); err != nil {
-			return err
-		}
 	}
 	return p.setThrough(ctx, listed)
 }

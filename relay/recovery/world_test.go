@@ -1,6 +1,7 @@
 package recovery_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rsa"
 	"encoding/json"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/google/go-github/v66/github"
+	"github.com/rs/zerolog"
 
 	"touchstone/agent/githubsim"
 	"touchstone/relay/event"
@@ -155,6 +157,8 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	for name := range list.Header {
 		rw.Header().Set(name, pageParameter.ReplaceAllString(list.Header.Get(name), "${1}cursor=v1_${2}"))
 	}
+	// GitHub's clock need not be ours.
+	rw.Header().Set("Date", time.Now().Add(30*time.Second).UTC().Format(http.TimeFormat))
 	rw.WriteHeader(list.StatusCode)
 	if _, err := io.Copy(rw, list.Body); err != nil {
 		w.t.Error(err)
@@ -251,7 +255,18 @@ type relay struct {
 	address string
 }
 
-// startRelay runs a relay over a new store and leads GitHub's webhooks to it.
+// passes is a relay's log that signals each pass of the recovery.
+type passes chan struct{}
+
+func (p passes) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("deliveries compared")) {
+		p <- struct{}{}
+	}
+	return len(line), nil
+}
+
+// startRelay runs a relay over a new store, leads GitHub's webhooks to it, and waits for
+// the recovery at its start.
 func startRelay(t *testing.T, w *world, relaySecret string, config recovery.Config) *relay {
 	t.Helper()
 	store, err := server.OpenStore(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "relay.db"))
@@ -269,7 +284,8 @@ func startRelay(t *testing.T, w *world, relaySecret string, config recovery.Conf
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	passed := make(passes, 10)
+	ctx, stop := context.WithCancel(zerolog.New(passed).WithContext(context.Background()))
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()
 	t.Cleanup(func() {
@@ -280,6 +296,7 @@ func startRelay(t *testing.T, w *world, relaySecret string, config recovery.Conf
 	})
 	address := listener.Addr().String()
 	w.relay.Store(&address)
+	<-passed
 	return &relay{t, store, address}
 }
 
