@@ -49,6 +49,8 @@ type Hub struct {
 	readers readers
 
 	past past
+
+	failing atomic.Bool // the last append failed
 }
 
 // pending is an event on its way into the store.
@@ -97,10 +99,20 @@ func (h *Hub) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Ready reports whether the store can be reached.
+// Ready reports whether the store can be reached and, if the last append failed,
+// whether it can be written again: what is full can still be read.
 func (h *Hub) Ready(ctx context.Context) error {
-	_, err := h.store.Bounds(ctx)
-	return err
+	if _, err := h.store.Bounds(ctx); err != nil {
+		return err
+	}
+	if !h.failing.Load() {
+		return nil
+	}
+	if err := h.store.SetNote(ctx, "written", time.Now().UTC().Format(time.RFC3339)); err != nil {
+		return fmt.Errorf("write to the store: %w", err)
+	}
+	h.failing.Store(false)
+	return nil
 }
 
 // Bounds are the log's ends as the hub knows them; it asks the store nothing.
@@ -182,6 +194,7 @@ func (h *Hub) commit(ctx context.Context, batch []*pending) {
 		events[i] = p.event
 	}
 	results, err := h.store.Append(ctx, events)
+	h.failing.Store(err != nil)
 	if err == nil {
 		h.publish(ctx, events, results)
 	}

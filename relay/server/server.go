@@ -80,6 +80,10 @@ type Server struct {
 	lines    *lines
 	metrics  *metrics
 	stopping chan struct{}
+
+	// A store that is down or a relay that is overloaded is worth a line a minute, not
+	// one for each webhook; the metrics count them.
+	storeDown, overloaded zerolog.BurstSampler
 }
 
 // New builds a relay over a store. Without access tokens it refuses a listener that
@@ -116,6 +120,9 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		lines:    newLines(),
 		metrics:  newMetrics(events),
 		stopping: make(chan struct{}),
+
+		storeDown:  zerolog.BurstSampler{Burst: 1, Period: time.Minute},
+		overloaded: zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 	}, nil
 }
 

@@ -80,10 +80,12 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 	s.metrics.appends.Observe(time.Since(begun).Seconds())
 	switch {
 	case errors.Is(err, hub.ErrOverloaded):
+		log = log.Sample(&s.overloaded)
 		log.Warn().Err(err).Msg("webhook refused")
 		refuseForNow(w, http.StatusTooManyRequests, err.Error())
 	case err != nil:
-		log.Error().Err(err).Msg("webhook not stored")
+		log = log.Sample(&s.storeDown)
+		log.Error().Err(err).Msg("webhook not stored, nor the next ones until the store can be written again")
 		refuseForNow(w, http.StatusServiceUnavailable, "the event could not be stored")
 	case duplicate:
 		log.Info().Stringer("id", id).Msg("webhook known already")
