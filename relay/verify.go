@@ -55,6 +55,6 @@ file does as well. Exit code 1 says that something is wrong.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&address, "store", address, "the store to verify: sqlite:PATH")
+	cmd.Flags().StringVar(&address, "store", address, "the store to verify: sqlite:PATH or firestore:PROJECT[/DATABASE]")
 	return cmd
 }
