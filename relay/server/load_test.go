@@ -138,3 +138,25 @@ func TestStalledSubscribers(t *testing.T) {
 		runtime.Gosched() // until all that they needed is gone; the test's timeout tells otherwise
 	}
 }
+
+// A subscriber that reads nothing does not hold up the relay's end.
+func TestStopCutsOffTheStalled(t *testing.T) {
+	r := start(t, server.Config{})
+	conn := r.dial(t)
+	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(conn, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	payload := `"` + strings.Repeat("x", 1<<20) + `"`
+	for i := range 8 {
+		r.post(t, fmt.Sprint(i), payload)
+	}
+	begin := time.Now()
+	r.stop()
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("the relay took %s to stop", took)
+	}
+}
