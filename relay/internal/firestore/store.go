@@ -114,13 +114,17 @@ func (s *Store) open(ctx context.Context) error {
 
 // remedy adds to an error what to do about it, where that is known.
 func remedy(err error) string {
-	switch status.Code(err) {
+	code := status.Code(err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		code = codes.DeadlineExceeded
+	}
+	switch code {
 	case codes.NotFound:
-		return "; make the database with `gcloud firestore databases create`"
+		return " (make the database with `gcloud firestore databases create`)"
 	case codes.PermissionDenied, codes.Unauthenticated:
-		return "; the relay's account needs the role roles/datastore.user"
+		return " (the relay's account needs the role roles/datastore.user)"
 	case codes.Unavailable, codes.DeadlineExceeded:
-		return "; is the network there, and FIRESTORE_EMULATOR_HOST right if it is set?"
+		return " (nothing answers: is the network there, and FIRESTORE_EMULATOR_HOST right if it is set?)"
 	}
 	return ""
 }
