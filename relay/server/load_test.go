@@ -125,12 +125,12 @@ func TestStalledSubscribers(t *testing.T) {
 			}
 		}
 	}
-	r.stop()
 	for i := range sent {
 		if got := <-ids; !strings.HasSuffix(got, fmt.Sprintf("-%d\n", i+1)) {
 			t.Fatalf("in place of event %d came %q", i+1, got)
 		}
 	}
+	r.stop()
 	for range ids { // its last words, and the end
 	}
 	http.DefaultClient.CloseIdleConnections()
