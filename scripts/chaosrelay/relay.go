@@ -73,7 +73,9 @@ func (r *relay) wait(ctx context.Context) error {
 	for {
 		text, err := os.ReadFile(r.addressFile)
 		if err == nil {
-			r.address = strings.TrimSpace(string(text))
+			if r.address == "" { // later it is the same, and others read it meanwhile
+				r.address = strings.TrimSpace(string(text))
+			}
 			return nil
 		}
 		select {
