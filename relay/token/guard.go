@@ -12,7 +12,7 @@ import (
 
 // refresh is how often a running relay looks for new and revoked tokens. A revoked
 // token's streams end within 5 s, and a slow store has to fit in as well.
-const refresh = time.Second
+const refresh = 2 * time.Second
 
 // ErrRevoked is the cause with which a grant's contexts end.
 var ErrRevoked = errors.New("the access token is no longer good")

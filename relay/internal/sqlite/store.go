@@ -112,8 +112,9 @@ func dsn(path, txlock string) string {
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed
 	}
+	// A webhook waits at most 8 s for the store, so a locked one has to say so sooner.
 	query := url.Values{
-		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)"},
+		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)"},
 		"_txlock": {txlock},
 	}
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
