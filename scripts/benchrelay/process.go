@@ -165,9 +165,11 @@ func (p *process) subscribe(query, encoding string) (net.Conn, error) {
 	return conn, nil
 }
 
+// readSize is a reader's buffer, in bytes.
+const readSize = 256 << 10
+
 // readMarks reads until it has seen n marks, which may lie across two reads.
-func readMarks(conn net.Conn, mark []byte, n int) error {
-	buffer := make([]byte, 256<<10)
+func readMarks(conn net.Conn, buffer, mark []byte, n int) error {
 	kept := 0
 	for n > 0 {
 		got, err := conn.Read(buffer[kept:])
