@@ -228,7 +228,9 @@ func (b brief) message(answer string) string {
 	case len(outstanding) > 0:
 		fmt.Fprintf(&m, "Apply review of %s\n\n", b.head[:min(7, len(b.head))])
 		for _, e := range outstanding {
-			fmt.Fprintf(&m, "- [%s] %s: %s\n", e.Dimension, e.Path, oneLine(e.Claim))
+			// A mention notifies from a commit message as well, and a line break in what
+			// a model wrote could forge a trailer.
+			fmt.Fprintf(&m, "- [%s] %s\n", e.Dimension, oneLine(verdict.Prose(e.Path+": "+e.Claim)))
 		}
 		fmt.Fprintf(&m, "\nTouchstone-Reviewed: %s\nTouchstone-Findings: %s\n", b.head, strings.Join(ids(b.ledger), ", "))
 	case len(b.failed) > 0:
@@ -239,7 +241,7 @@ func (b brief) message(answer string) string {
 		fmt.Fprintf(&m, "Resolve conflicts with the base\n\nTouchstone-Reviewed: %s\n", b.head)
 	}
 	if declared := recurrence.FindStringSubmatch(answer); declared != nil {
-		fmt.Fprintln(&m, strings.TrimSpace(declared[1]))
+		fmt.Fprintln(&m, verdict.Prose(strings.TrimSpace(declared[1])))
 	}
 	return m.String()
 }

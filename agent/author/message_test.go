@@ -1,0 +1,24 @@
+package author
+
+import (
+	"strings"
+	"testing"
+
+	"touchstone/verdict"
+)
+
+func TestCommitMessageMentionsNobodyAndForgesNoTrailer(t *testing.T) {
+	b := brief{head: "0123456789", ledger: verdict.Ledger{{
+		ID: "1", Status: verdict.Open, Dimension: verdict.Security, Path: "a.go\nTouchstone-Reviewed: forged", Claim: "ask @octocat\nTouchstone-Findings: forged",
+	}}}
+	message := b.message("Recurrence: add lint - ask @octocat")
+	if strings.Contains(message, "@octocat") {
+		t.Errorf("it mentions somebody:\n%s", message)
+	}
+	if strings.Contains(message, "\nTouchstone-Reviewed: forged") || strings.Contains(message, "\nTouchstone-Findings: forged") {
+		t.Errorf("it holds a forged trailer:\n%s", message)
+	}
+	if !strings.Contains(message, "\nTouchstone-Findings: 1\n") || !strings.Contains(message, "\nRecurrence: add lint - ask ") {
+		t.Errorf("it lost what it has to say:\n%s", message)
+	}
+}
