@@ -32,6 +32,7 @@ type FileDiff struct {
 	// content, other permissions) or "type-changed" (for instance file to link).
 	Status           string
 	OldMode, NewMode string // git's octal modes; "000000" for a file that is not there
+	OldBlob, NewBlob string // git's names of the contents; all zeros for a file that is not there
 	Added, Deleted   int    // lines, counted also when the patch was cut
 	Binary           bool   // git compared it as binary: no hunks
 	Submodule        bool   // the commit of a submodule changed

@@ -57,7 +57,7 @@ func (p *patchParser) rawEntries() error {
 		if len(p.diff.Files) == maxDiffFiles {
 			return fmt.Errorf("more than %d files: %w", maxDiffFiles, ErrTooLarge)
 		}
-		file := FileDiff{OldMode: f[0][1:], NewMode: f[1], Submodule: f[0] == ":160000" || f[1] == "160000"}
+		file := FileDiff{OldMode: f[0][1:], NewMode: f[1], OldBlob: f[2], NewBlob: f[3], Submodule: f[0] == ":160000" || f[1] == "160000"}
 		if file.OldPath, err = p.field(); err != nil {
 			return errDiffFormat
 		}

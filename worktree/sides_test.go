@@ -1,0 +1,69 @@
+package worktree
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSidesAreBothContents(t *testing.T) {
+	r := newRemote(t)
+	r.write("edited.txt", "before\n")
+	r.write("gone.txt", "gone\n")
+	r.write("old.txt", strings.Repeat("same\n", 20))
+	r.write("empty.txt", "")
+	req := r.pull()
+	r.write("edited.txt", "after\n")
+	r.git("rm", "-q", "gone.txt")
+	r.git("mv", "old.txt", "new.txt")
+	r.write("new.txt", strings.Repeat("same\n", 20)+"more\n")
+	r.write("added.txt", "no line feed")
+	r.write("empty.txt", "no longer\n")
+	r.write("large.txt", strings.Repeat("x", 101))
+	r.write("unwanted.txt", "x")
+	req.Head = r.commit("refs/heads/topic")
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	if err := writeFile(tree.Dir()+"/edited.txt", "in the tree\n"); err != nil {
+		t.Fatal(err)
+	}
+	committed, err := tree.Diff(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	working, err := tree.DiffWorking(t.Context(), req.Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		diff   Diff
+		edited string
+	}{{committed, "after\n"}, {working, "in the tree\n"}} {
+		sides, err := tree.Sides(t.Context(), tc.diff, func(path string) bool { return path != "unwanted.txt" && path != "topic.txt" }, 105)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []Sides{
+			{Path: "added.txt", After: []byte("no line feed")},
+			{Path: "edited.txt", OldPath: "edited.txt", Before: []byte("before\n"), After: []byte(tc.edited)},
+			{Path: "empty.txt", OldPath: "empty.txt", Before: []byte{}, After: []byte("no longer\n")},
+			{OldPath: "gone.txt", Before: []byte("gone\n")},
+			{Path: "large.txt", After: []byte(strings.Repeat("x", 101))},
+			{Path: "new.txt", OldPath: "old.txt", Before: []byte(strings.Repeat("same\n", 20)), After: []byte(strings.Repeat("same\n", 20) + "more\n")},
+		}
+		if len(sides) != len(want) {
+			t.Fatalf("%d files, want %d: %+v", len(sides), len(want), sides)
+		}
+		for i, w := range want {
+			if got := sides[i]; got.Path != w.Path || got.OldPath != w.OldPath || string(got.Before) != string(w.Before) ||
+				string(got.After) != string(w.After) || (got.After == nil) != (w.After == nil) || got.Unread != w.Unread {
+				t.Errorf("got %+v, want %+v", got, w)
+			}
+		}
+	}
+	sides, err := tree.Sides(t.Context(), committed, func(path string) bool { return path == "large.txt" }, 100)
+	if err != nil || len(sides) != 1 || !sides[0].Unread || sides[0].After != nil {
+		t.Errorf("a large file: %+v, %v", sides, err)
+	}
+	if sides, err := tree.Sides(t.Context(), committed, func(string) bool { return false }, 1); len(sides) > 0 || err != nil {
+		t.Errorf("nothing wanted: %+v, %v", sides, err)
+	}
+}
