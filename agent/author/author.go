@@ -109,10 +109,10 @@ func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, progress func(en
 	case !b.needsModel() && merge.UpToDate:
 		return out, ErrNothingToFix
 	case b.needsModel():
-		result, err := a.Engine.Run(ctx, engine.Request{
-			Role: engine.Author, Dir: tree.Dir(), Instructions: guidelines.AuthorInstructions(), Prompt: b.prompt(),
+		result, err := engine.Run(ctx, a.Engine, engine.Request{
+			Role: engine.Author, Dir: tree.Dir(), Instructions: guidelines.AuthorInstructions(),
 			Model: a.Model, Allow: a.Allow, Timeout: a.Timeout, IdleTimeout: a.IdleTimeout, Progress: progress,
-		})
+		}, b.prompt())
 		out.CostUSD, out.Answer, out.Started = result.CostUSD, result.Text, result.Started
 		if err != nil {
 			return out, err

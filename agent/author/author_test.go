@@ -10,7 +10,6 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/e2e/loopback"
-	"touchstone/agent/engine"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -20,7 +19,7 @@ var finding = verdict.Finding{
 }
 
 // newAuthor is the author's agent, and edit what its model does.
-func newAuthor(g *loopback.GitHub, edit func(engine.Request) (string, error)) *author.Author {
+func newAuthor(g *loopback.GitHub, edit func(loopback.Asked) (string, error)) *author.Author {
 	client := g.Client(loopback.Author)
 	return &author.Author{
 		Worktrees: g.Worktrees, Engine: loopback.Model(edit), Read: client, Remote: client.Remote,
@@ -29,8 +28,8 @@ func newAuthor(g *loopback.GitHub, edit func(engine.Request) (string, error)) *a
 }
 
 // write has a session write files into the worktree.
-func write(answer string, files map[string]string) func(engine.Request) (string, error) {
-	return func(r engine.Request) (string, error) {
+func write(answer string, files map[string]string) func(loopback.Asked) (string, error) {
+	return func(r loopback.Asked) (string, error) {
 		for name, text := range files {
 			path := filepath.Join(r.Dir, name)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -41,8 +40,8 @@ func write(answer string, files map[string]string) func(engine.Request) (string,
 	}
 }
 
-func unexpected(t *testing.T) func(engine.Request) (string, error) {
-	return func(engine.Request) (string, error) {
+func unexpected(t *testing.T) func(loopback.Asked) (string, error) {
+	return func(loopback.Asked) (string, error) {
 		t.Error("a model was run")
 		return "", nil
 	}
@@ -71,7 +70,7 @@ func TestFixAppliesTheReviewOnTopOfTheBase(t *testing.T) {
 	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
 
 	var prompt string
-	a := newAuthor(g, func(r engine.Request) (string, error) {
+	a := newAuthor(g, func(r loopback.Asked) (string, error) {
 		prompt = r.Prompt
 		if text, err := os.ReadFile(filepath.Join(r.Dir, "README.md")); err != nil || string(text) != "two\n" {
 			t.Errorf("the base is not merged in: %q, %v", text, err)
@@ -132,7 +131,7 @@ func TestFixResolvesConflicts(t *testing.T) {
 	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs\n"})
 	pr := g.Read(loopback.Author, ref)
 	var prompt string
-	leave := newAuthor(g, func(r engine.Request) (string, error) { prompt = r.Prompt; return "Cannot.", nil })
+	leave := newAuthor(g, func(r loopback.Asked) (string, error) { prompt = r.Prompt; return "Cannot.", nil })
 	if _, err := leave.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "code.txt") {
 		t.Errorf("conflicts that are left end in %v", err)
 	}
@@ -190,7 +189,7 @@ func TestFixIsOvertakenByAPush(t *testing.T) {
 	ref := g.Open("topic")
 	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
 	var theirs string
-	a := newAuthor(g, func(r engine.Request) (string, error) {
+	a := newAuthor(g, func(r loopback.Asked) (string, error) {
 		theirs = g.Commit("topic", "Meanwhile", map[string]string{"other.txt": "new\n"})
 		return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
 	})
@@ -209,7 +208,7 @@ func TestFixAnswersFailedChecks(t *testing.T) {
 	ref := g.Open("topic")
 	g.Call(loopback.Person, http.MethodPost, "statuses/"+sha, map[string]any{"state": "failure", "context": "build", "description": "it does not compile"}, nil)
 	var prompt string
-	a := newAuthor(g, func(r engine.Request) (string, error) {
+	a := newAuthor(g, func(r loopback.Asked) (string, error) {
 		prompt = r.Prompt
 		return write("Mended.", map[string]string{"code.txt": "whole\n"})(r)
 	})

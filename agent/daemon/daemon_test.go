@@ -109,7 +109,7 @@ func (w *working) idle() bool {
 	return len(w.daemon.workers) == 0
 }
 
-func crash(engine.Request) (string, error) {
+func crash(loopback.Asked) (string, error) {
 	return "", engine.Errorf(engine.Crash, "it crashed")
 }
 
@@ -117,7 +117,7 @@ func TestActsAreBounded(t *testing.T) {
 	t.Parallel()
 	var running, most, all atomic.Int32
 	var github *loopback.GitHub
-	w := start(t, 2, func(r engine.Request) (string, error) {
+	w := start(t, 2, func(r loopback.Asked) (string, error) {
 		n := running.Add(1)
 		defer running.Add(-1)
 		for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
@@ -189,7 +189,7 @@ func TestNoHintIsLostToARetiringWorker(t *testing.T) {
 func TestWorktreesAreHandedOn(t *testing.T) {
 	t.Parallel()
 	var sessions atomic.Int32
-	w := start(t, 1, func(r engine.Request) (string, error) { sessions.Add(1); return crash(r) }, func(w *working) { w.open("topic") })
+	w := start(t, 1, func(r loopback.Asked) (string, error) { sessions.Add(1); return crash(r) }, func(w *working) { w.open("topic") })
 	home := filepath.Join(w.Worktrees.Root, "acme", "app")
 	exists := func(name string) bool { _, err := os.Stat(filepath.Join(home, name)); return err == nil }
 	w.until("a review, and a spare worktree for the next", func() bool { return sessions.Load() == 1 && exists("1-reviewer") && exists("spare") })

@@ -1,9 +1,10 @@
 // Package engine says what a model CLI is to this product: something that can
-// be probed, and that can be run once, in a directory, in a role, with a
-// prompt, until it answers, fails in a way that has a name, or is stopped.
+// be probed, and with which a session can be held, in a directory, in a role:
+// turn by turn a prompt goes in, until it is answered, fails in a way that has a
+// name, or is stopped.
 //
-// It owns the vocabulary (Engine, Request, Result, Error and its classes) and
-// stores nothing. Each CLI has a package of its own below this one; the
+// It owns the vocabulary (Engine, Session, Request, Result, Error and its
+// classes) and stores nothing. Each CLI has a package of its own below this one; the
 // process package supervises whichever of them runs.
 package engine
 
@@ -12,10 +13,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 // Engine drives one kind of model CLI. Its methods may be called from several
-// goroutines at once; each Run is a process of its own.
+// goroutines at once; each session is apart from all others.
 type Engine interface {
 	// Name is the engine's name in config and reviews, such as "claude".
 	Name() string
@@ -24,11 +27,37 @@ type Engine interface {
 	// says what to install or how to log in.
 	Probe(ctx context.Context) (Version, error)
 
-	// Run holds one session and blocks until every process of it is gone.
-	// When the session did not finish, the error is an *Error and the Result
-	// holds what was learnt until then (time, tokens, cost), for the books
-	// only: its text is no answer.
-	Run(ctx context.Context, req Request) (Result, error)
+	// Open begins a session; nothing runs before its first Ask. The error is an
+	// *Error.
+	Open(ctx context.Context, req Request) (Session, error)
+}
+
+// Session is one conversation with one model, which remembers its earlier
+// turns. One goroutine at a time may use it.
+type Session interface {
+	// Ask holds one turn and blocks until every process of it is gone. When the
+	// turn did not finish, the error is an *Error and the Result holds what was
+	// learnt until then (time, tokens, cost), for the books only: its text is no
+	// answer. The conversation can go on after that: what the model had read of
+	// it until then, it remembers.
+	Ask(ctx context.Context, prompt string) (Result, error)
+
+	// Close removes all that the session kept. A closed session cannot be asked.
+	Close() error
+}
+
+// Run holds a session of one turn; see Session.Ask for what it returns.
+func Run(ctx context.Context, e Engine, req Request, prompt string) (Result, error) {
+	s, err := e.Open(ctx, req)
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := s.Ask(ctx, prompt)
+	if closing := s.Close(); closing != nil {
+		// The turn's outcome is worth more than a directory left behind.
+		zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
+	}
+	return result, err
 }
 
 // Version is what a CLI says it is.
@@ -69,14 +98,12 @@ type Request struct {
 	// Instructions are the standing orders of the role; the session sees no
 	// others, neither this user's own nor the checkout's.
 	Instructions string
-	// Prompt reaches the CLI by standard input, at most MaxPrompt bytes.
-	Prompt string
 	// Model is the CLI's name of a model; empty leaves the choice to the CLI.
 	Model string
 	// Allow lists the shell commands an author may run, as patterns in which
 	// * stands for anything, such as "go test *". A reviewer has no shell.
 	Allow []string
-	// Timeout bounds the whole session; zero is DefaultTimeout.
+	// Timeout bounds what the session's turns take together; zero is DefaultTimeout.
 	Timeout time.Duration
 	// IdleTimeout bounds the time without a byte from the CLI; zero is DefaultIdleTimeout.
 	IdleTimeout time.Duration
@@ -97,10 +124,6 @@ func (r Request) Bounded() (Request, error) {
 		return r, fmt.Errorf("a reviewer has no shell to allow commands in")
 	case r.Dir == "":
 		return r, fmt.Errorf("a session needs a directory to work in")
-	case strings.TrimSpace(r.Prompt) == "":
-		return r, fmt.Errorf("a session needs a prompt")
-	case len(r.Prompt) > MaxPrompt:
-		return r, fmt.Errorf("the prompt is %d bytes long; the model takes %d", len(r.Prompt), MaxPrompt)
 	case r.Timeout < 0 || r.IdleTimeout < 0:
 		return r, fmt.Errorf("a session's timeouts cannot be negative")
 	}
@@ -113,16 +136,30 @@ func (r Request) Bounded() (Request, error) {
 	return r, nil
 }
 
-// Result is a session that came to its end.
+// CheckPrompt says why a prompt cannot be asked.
+func CheckPrompt(prompt string) error {
+	switch {
+	case strings.TrimSpace(prompt) == "":
+		return fmt.Errorf("a turn needs a prompt")
+	case len(prompt) > MaxPrompt:
+		return fmt.Errorf("the prompt is %d bytes long; the model takes %d", len(prompt), MaxPrompt)
+	}
+	return nil
+}
+
+// Result is one turn of a session that came to its end; its figures are of that
+// turn alone.
 type Result struct {
-	// Text is all the session's prose in order, without what tools printed.
-	Text      string
+	// Text is all the turn's prose in order, without what tools printed.
+	Text string
+	// SessionID is the CLI's name for the conversation, the same in each turn.
 	SessionID string
 	// Model is the one that answered, by the CLI's word.
 	Model string
 	Usage Usage
 	// CostUSD is the CLI's own figure; zero when it knows none.
 	CostUSD float64
+	// Turns counts the model's steps, tool calls included, by the CLI's word.
 	Turns   int
 	Started time.Time
 	// Duration runs from the start of the process until all of it is gone.
@@ -131,7 +168,7 @@ type Result struct {
 	FirstByte time.Duration
 }
 
-// Usage counts the tokens of one session.
+// Usage counts the tokens of one turn.
 type Usage struct {
 	Input, CacheWrite, CacheRead, Output int64
 }
@@ -142,7 +179,7 @@ type Usage struct {
 type Progress struct {
 	Kind ProgressKind
 	Text string
-	// Elapsed is the session's age.
+	// Elapsed is the turn's age.
 	Elapsed time.Duration
 	// Silence is the time since the last byte, for Heartbeat.
 	Silence time.Duration

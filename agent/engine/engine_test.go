@@ -11,14 +11,14 @@ import (
 
 func TestBoundedFillsInDefaults(t *testing.T) {
 	t.Parallel()
-	req, err := engine.Request{Role: engine.Author, Dir: ".", Prompt: "x", IdleTimeout: time.Second}.Bounded()
+	req, err := engine.Request{Role: engine.Author, Dir: ".", IdleTimeout: time.Second}.Bounded()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if req.Timeout != engine.DefaultTimeout || req.IdleTimeout != time.Second {
 		t.Errorf("timeout = %s, idle = %s", req.Timeout, req.IdleTimeout)
 	}
-	if _, err := (engine.Request{Role: engine.Author, Dir: ".", Prompt: "x", Timeout: -time.Second}).Bounded(); err == nil {
+	if _, err := (engine.Request{Role: engine.Author, Dir: ".", Timeout: -time.Second}).Bounded(); err == nil {
 		t.Error("a negative timeout was accepted")
 	}
 }

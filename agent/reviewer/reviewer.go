@@ -127,10 +127,10 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 		rules: rules.RenderFor(ChangeOf(pr, diff, commits, round)), title: pr.Title, body: pr.Body, commits: commits, ref: pr.Ref.String(), head: pr.Head.SHA, base: diff.Base,
 		round: round, files: diff.Files, patches: patches, ledger: ledger, nonce: rand.Text(), fence: "untrusted-" + rand.Text(),
 	}
-	result, err := r.Engine.Run(ctx, engine.Request{
+	result, err := engine.Run(ctx, r.Engine, engine.Request{
 		Role: engine.Reviewer, Dir: tree.Dir(), ReadDirs: []string{scratch}, Instructions: guidelines.ReviewerInstructions(),
-		Prompt: b.prompt(), Model: r.Model, Timeout: r.Timeout, IdleTimeout: r.IdleTimeout, Progress: opts.Progress,
-	})
+		Model: r.Model, Timeout: r.Timeout, IdleTimeout: r.IdleTimeout, Progress: opts.Progress,
+	}, b.prompt())
 	if err != nil {
 		return Outcome{Started: result.Started}, err
 	}

@@ -13,14 +13,13 @@ import (
 	"testing"
 
 	"touchstone/agent/e2e/loopback"
-	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 )
 
-func newReviewer(t *testing.T, g *loopback.GitHub, session func(engine.Request) (string, error)) *reviewer.Reviewer {
+func newReviewer(t *testing.T, g *loopback.GitHub, session func(loopback.Asked) (string, error)) *reviewer.Reviewer {
 	rules, err := guidelines.Default()
 	if err != nil {
 		t.Fatal(err)
@@ -38,8 +37,8 @@ var (
 )
 
 // answering is a session that walks all dimensions and files, and finds these.
-func answering(findings ...verdict.Finding) func(engine.Request) (string, error) {
-	return func(r engine.Request) (string, error) {
+func answering(findings ...verdict.Finding) func(loopback.Asked) (string, error) {
+	return func(r loopback.Asked) (string, error) {
 		answer := verdict.Answer{Summary: "Read.", Findings: findings}
 		for _, d := range verdict.Dimensions() {
 			answer.Dimensions = append(answer.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
@@ -72,7 +71,7 @@ var plain = map[string]string{"README.md": "one\n"}
 func TestReviewShowsWhatItHasToJudge(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
-	r := newReviewer(t, g, func(r engine.Request) (string, error) {
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
 		for _, want := range []string{"Recurrence: add lint - here", "Change topic", "Why.", "- code.txt (added +1 -0)"} {
 			if !strings.Contains(r.Prompt, want) {
 				t.Errorf("the prompt lacks %q", want)
@@ -111,7 +110,7 @@ func TestRulesAreTheBases(t *testing.T) {
 	const path = ".touchstone/guidelines/security.md"
 	g, ref := opened(t, map[string]string{path: fmt.Sprintf(ownRules, "The law of the base.")},
 		map[string]string{path: fmt.Sprintf(ownRules, "Anything goes."), "code.txt": "unsafe()\n"})
-	r := newReviewer(t, g, func(r engine.Request) (string, error) {
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
 		if !strings.Contains(r.Prompt, "The law of the base.") || strings.Contains(r.Prompt, "Anything goes.") || strings.Contains(r.Prompt, "security/S3 |") {
 			t.Error("the rules are not the base's")
 		}
@@ -128,7 +127,7 @@ func TestRulesAreTheBases(t *testing.T) {
 func TestBrokenRulesEndTheReview(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, map[string]string{".touchstone/guidelines/security.md": fmt.Sprintf(strings.Replace(ownRules, "critical", "whatever", 1), "x")}, map[string]string{"code.txt": "fine\n"})
-	r := newReviewer(t, g, func(engine.Request) (string, error) { t.Error("a model was run"); return "", nil })
+	r := newReviewer(t, g, func(loopback.Asked) (string, error) { t.Error("a model was run"); return "", nil })
 	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrRules) || !strings.Contains(err.Error(), "S1") {
 		t.Errorf("broken rules end in %v", err)
 	}
@@ -192,7 +191,7 @@ func TestReviewIsOvertaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
-			r := newReviewer(t, g, func(r engine.Request) (string, error) {
+			r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
 				meanwhile(g, ref)
 				return answering(finding(1))(r)
 			})

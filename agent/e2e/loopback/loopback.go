@@ -145,9 +145,15 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 	return g.Read(Author, ref)
 }
 
-// Model is an engine whose sessions are calls of a function; its text is the
-// answer.
-type Model func(engine.Request) (string, error)
+// Asked is one turn of a session: how it was opened, and what it is asked.
+type Asked struct {
+	engine.Request
+	Prompt string
+}
+
+// Model is an engine that answers each turn by a call of a function; its text is
+// the answer.
+type Model func(Asked) (string, error)
 
 // Name is the engine's.
 func (Model) Name() string { return "model" }
@@ -155,8 +161,19 @@ func (Model) Name() string { return "model" }
 // Probe finds nothing wrong.
 func (Model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
 
-// Run holds a session.
-func (m Model) Run(_ context.Context, request engine.Request) (engine.Result, error) {
-	text, err := m(request)
+// Open begins a session.
+func (m Model) Open(_ context.Context, request engine.Request) (engine.Session, error) {
+	return conversation{model: m, request: request}, nil
+}
+
+type conversation struct {
+	model   Model
+	request engine.Request
+}
+
+func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, error) {
+	text, err := c.model(Asked{Request: c.request, Prompt: prompt})
 	return engine.Result{Text: text, Started: time.Now()}, err
 }
+
+func (conversation) Close() error { return nil }

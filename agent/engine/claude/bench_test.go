@@ -20,24 +20,24 @@ import (
 func BenchmarkOverhead(b *testing.B) {
 	b.Run("scripted", func(b *testing.B) {
 		e, dir := scripted(b, "[]", "[]")
-		measure(b, e, review(dir), os.Environ())
+		measure(b, e, review(dir), reviewPrompt, os.Environ())
 	})
 	b.Run("claude", func(b *testing.B) {
 		p := enginetest.NewProvider(b, enginetest.Turn{Text: []string{"Hello."}})
 		e := realEngine(b, p)
 		home := b.TempDir()
-		measure(b, e, reviewer(b.TempDir()), append(e.Environ, "HOME="+home, "CLAUDE_CONFIG_DIR="+home,
+		measure(b, e, reviewer(b.TempDir()), prompt, append(e.Environ, "HOME="+home, "CLAUDE_CONFIG_DIR="+home,
 			"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"))
 	})
 }
 
-func measure(b *testing.B, e *claude.Engine, req engine.Request, environ []string) {
+func measure(b *testing.B, e *claude.Engine, req engine.Request, prompt string, environ []string) {
 	args := append(e.Command[1:], "-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
 		"--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands", "--tools", "Read,Grep,Glob")
 	var bare, ours time.Duration
 	for b.Loop() {
 		cmd := exec.Command(e.Command[0], args...)
-		cmd.Dir, cmd.Env, cmd.Stdin = req.Dir, environ, strings.NewReader(req.Prompt)
+		cmd.Dir, cmd.Env, cmd.Stdin = req.Dir, environ, strings.NewReader(prompt)
 		started := time.Now()
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Fatalf("%v: %s", err, out)
@@ -45,7 +45,7 @@ func measure(b *testing.B, e *claude.Engine, req engine.Request, environ []strin
 		bare += time.Since(started)
 
 		started = time.Now()
-		if _, err := e.Run(context.Background(), req); err != nil {
+		if _, err := engine.Run(context.Background(), e, req, prompt); err != nil {
 			b.Fatal(err)
 		}
 		ours += time.Since(started)

@@ -11,8 +11,8 @@ import (
 // subtype nor the exit status counts: a refused login is a "success" in the
 // one, an interrupted session in the other. Only a session that says that it
 // completed, without an error, did.
-func (s *session) classify() *engine.Error {
-	r := s.result
+func (t *turn) classify() *engine.Error {
+	r := t.result
 	switch string(r.IsError) {
 	case "true":
 	case "false":
@@ -22,31 +22,31 @@ func (s *session) classify() *engine.Error {
 	default:
 		return engine.Errorf(engine.BadOutput, "claude's result does not say whether the session failed; update claude")
 	}
-	class := s.class()
+	class := t.class()
 	failure := &engine.Error{Class: class, Message: sentence(class)}
-	if detail := s.clean(r.Result, maxDetail); detail != "" {
+	if detail := t.clean(r.Result, maxDetail); detail != "" {
 		failure.Message += fmt.Sprintf(" (claude: %s)", detail)
 	}
 	if class == engine.RateLimited || class == engine.Overloaded {
-		failure.RetryAfter = s.retry.retryDelay()
+		failure.RetryAfter = t.retry.retryDelay()
 	}
 	return failure
 }
 
 // class goes from what the CLI says most precisely to what it says least so.
-func (s *session) class() engine.Class {
-	r := s.result
+func (t *turn) class() engine.Class {
+	r := t.result
 	switch {
 	case r.StopReason == "refusal":
 		return engine.Refusal
-	case r.TerminalReason == "prompt_too_long", s.stop == "model_context_window_exceeded":
+	case r.TerminalReason == "prompt_too_long", t.stop == "model_context_window_exceeded":
 		return engine.ContextOverflow
 	case r.TerminalReason == "max_turns":
 		return engine.MaxTurns
-	case s.failure.APIError == "connection_failed":
+	case t.failure.APIError == "connection_failed":
 		return engine.Network
 	}
-	return classOf(s.failure.Error, r.APIErrorStatus)
+	return classOf(t.failure.Error, r.APIErrorStatus)
 }
 
 // classOf reads the CLI's own names for API errors, then the HTTP status.

@@ -1,6 +1,7 @@
 // Package claude drives the claude CLI (https://code.claude.com/docs/en/headless)
 // as an engine: how it is called and confined, what its events mean, and why a
-// session failed. It owns the session's home directory, which lasts one run.
+// turn failed. It owns the session's home directory, which lasts until Close;
+// in it the CLI keeps the conversation.
 package claude
 
 import (
@@ -12,8 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
@@ -51,7 +50,8 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	if err != nil {
 		return engine.Version{}, unstarted(err)
 	}
-	defer e.removeHome(ctx, home)
+	// What the version is, is known all the same.
+	defer func() { _ = os.RemoveAll(home) }()
 	var printed []byte
 	report, err := process.Command{
 		Args: append(e.command(), "--version"), Dir: home, Env: e.environment(home),
@@ -75,39 +75,21 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	return engine.Version{Path: path, Number: string(number)}, err
 }
 
-// Run holds one session.
-func (e *Engine) Run(ctx context.Context, req engine.Request) (engine.Result, error) {
+// Open begins a session.
+func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, error) {
 	req, err := req.Bounded()
 	if err != nil {
-		return engine.Result{}, unstarted(err)
+		return nil, unstarted(err)
 	}
 	args, err := arguments(req)
 	if err != nil {
-		return engine.Result{}, unstarted(err)
-	}
-	login, err := e.login(req.Timeout)
-	if err != nil {
-		return engine.Result{}, unstarted(err)
+		return nil, unstarted(err)
 	}
 	home, err := e.newHome(req.Instructions)
 	if err != nil {
-		return engine.Result{}, unstarted(err)
+		return nil, unstarted(err)
 	}
-	defer e.removeHome(ctx, home)
-	secret, inherit, err := login.handOver()
-	if err != nil {
-		return engine.Result{}, unstarted(err)
-	}
-	defer closeAll(inherit)
-
-	s := &session{progress: req.Progress, started: time.Now(), secret: login.secret}
-	report, err := process.Command{
-		Args: append(e.command(), args...), Dir: req.Dir,
-		Env: append(e.environment(home), secret...), Inherit: inherit,
-		Stdin: req.Prompt, Timeout: req.Timeout, IdleTimeout: req.IdleTimeout,
-		Line: s.line, Silence: s.silence,
-	}.Run(ctx)
-	return s.finish(report, err)
+	return &session{engine: e, req: req, args: args, home: home, left: req.Timeout}, nil
 }
 
 // unstarted gives a class to what kept a session from beginning.
@@ -142,14 +124,6 @@ func (e *Engine) newHome(instructions string) (string, error) {
 		return "", errors.Join(fmt.Errorf("write the session's instructions: %w", err), os.RemoveAll(home))
 	}
 	return home, nil
-}
-
-// removeHome only warns when it fails: the session's outcome is worth more
-// than a directory left behind.
-func (e *Engine) removeHome(ctx context.Context, home string) {
-	if err := os.RemoveAll(home); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session's home could not be removed")
-	}
 }
 
 func configDir(home string) string { return filepath.Join(home, ".claude") }

@@ -98,7 +98,7 @@ func TestSessionOutcomes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			result, err := player(t, test.stdout, test.stderr).Run(context.Background(), reviewer(t.TempDir()))
+			result, err := engine.Run(context.Background(), player(t, test.stdout, test.stderr), reviewer(t.TempDir()), prompt)
 			if test.class == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -122,7 +122,7 @@ func TestSessionOutcomes(t *testing.T) {
 func TestEndlessTextIsStopped(t *testing.T) {
 	t.Parallel()
 	page := fmt.Sprintf(says, strings.Repeat("x", 1<<20))
-	_, err := player(t, strings.Repeat(page, 6)+completed, "").Run(context.Background(), reviewer(t.TempDir()))
+	_, err := engine.Run(context.Background(), player(t, strings.Repeat(page, 6)+completed, ""), reviewer(t.TempDir()), prompt)
 	wantClass(t, err, engine.BadOutput)
 }
 
@@ -133,7 +133,7 @@ func TestProgressIsOnePrintableLine(t *testing.T) {
 	req.Progress = func(p engine.Progress) { seen = append(seen, p) }
 	text := testKey + strings.Repeat(" long", 1000)
 	stdout := `{"type":"assistant","message":{"content":[{"type":"text","text":"\u001b[2Jfirst\nline\u202e ` + text + `"}]}}` + "\n" + completed
-	if _, err := player(t, stdout, "").Run(context.Background(), req); err != nil {
+	if _, err := engine.Run(context.Background(), player(t, stdout, ""), req, prompt); err != nil {
 		t.Fatal(err)
 	}
 	got := seen[0].Text
@@ -146,18 +146,27 @@ func TestRequestsThatCannotRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, req := range map[string]engine.Request{
-		"no role":                 {Dir: dir, Prompt: "x"},
-		"no directory":            {Role: engine.Reviewer, Prompt: "x"},
-		"no prompt":               {Role: engine.Reviewer, Dir: dir, Prompt: " \n"},
-		"too long a prompt":       {Role: engine.Reviewer, Dir: dir, Prompt: strings.Repeat("x", engine.MaxPrompt+1)},
-		"reviewer with a shell":   {Role: engine.Reviewer, Dir: dir, Prompt: "x", Allow: []string{"go test *"}},
-		"author who reads more":   {Role: engine.Author, Dir: dir, Prompt: "x", ReadDirs: []string{dir}},
-		"model like an option":    {Role: engine.Reviewer, Dir: dir, Prompt: "x", Model: "--dangerously-skip-permissions"},
-		"pattern that breaks out": {Role: engine.Author, Dir: dir, Prompt: "x", Allow: []string{"go test) Bash(*"}},
+		"no role":                 {Dir: dir},
+		"no directory":            {Role: engine.Reviewer},
+		"reviewer with a shell":   {Role: engine.Reviewer, Dir: dir, Allow: []string{"go test *"}},
+		"author who reads more":   {Role: engine.Author, Dir: dir, ReadDirs: []string{dir}},
+		"model like an option":    {Role: engine.Reviewer, Dir: dir, Model: "--dangerously-skip-permissions"},
+		"pattern that breaks out": {Role: engine.Author, Dir: dir, Allow: []string{"go test) Bash(*"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := player(t, fmt.Sprintf(says, "Hello.")+completed, "").Run(context.Background(), req)
+			_, err := player(t, "", "").Open(context.Background(), req)
+			wantClass(t, err, engine.Invalid)
+		})
+	}
+}
+
+func TestPromptsThatCannotBeAsked(t *testing.T) {
+	t.Parallel()
+	for name, prompt := range map[string]string{"empty": " \n", "too long": strings.Repeat("x", engine.MaxPrompt+1)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := engine.Run(context.Background(), player(t, fmt.Sprintf(says, "Hello.")+completed, ""), reviewer(t.TempDir()), prompt)
 			wantClass(t, err, engine.Invalid)
 		})
 	}
@@ -169,7 +178,7 @@ func TestHomeIsGoneAfterwards(t *testing.T) {
 	if _, err := e.Probe(context.Background()); err == nil {
 		t.Error("a CLI without a version passed for claude")
 	}
-	_, err := e.Run(context.Background(), reviewer(t.TempDir()))
+	_, err := engine.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
 	wantClass(t, err, engine.BadOutput)
 	left, err := os.ReadDir(e.TempDir)
 	if err != nil || len(left) > 0 {
@@ -181,7 +190,7 @@ func TestMissingCLI(t *testing.T) {
 	t.Parallel()
 	e := &claude.Engine{Command: []string{"no-such-claude"}, TempDir: t.TempDir()}
 	_, probe := e.Probe(context.Background())
-	_, run := e.Run(context.Background(), reviewer(t.TempDir()))
+	_, run := engine.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
 	for _, err := range []error{probe, run} {
 		if failure := wantClass(t, err, engine.Missing); !strings.Contains(failure.Message, "npm install -g @anthropic-ai/claude-code") {
 			t.Errorf("message without a remedy: %s", failure.Message)
@@ -211,7 +220,7 @@ func TestSubscriptionLogin(t *testing.T) {
 			write(t, path, test.file)
 			e := player(t, completed, "")
 			e.Environ = []string{"HOME=" + home, "USERPROFILE=" + home}
-			_, err := e.Run(context.Background(), reviewer(t.TempDir()))
+			_, err := engine.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
 			failure := wantClass(t, err, test.class)
 			if strings.Contains(failure.Message, "canary") {
 				t.Errorf("the login is in the message: %s", failure.Message)

@@ -9,12 +9,12 @@ import (
 
 // Replay gives what a session comes to whose CLI printed these lines.
 func Replay(lines []string) (string, error) {
-	s := &session{progress: func(engine.Progress) {}, started: time.Now()}
+	t := &turn{progress: func(engine.Progress) {}, started: time.Now()}
 	for _, line := range lines {
-		if err := s.line([]byte(line)); err != nil {
+		if err := t.line([]byte(line)); err != nil {
 			return "", err
 		}
 	}
-	result, err := s.finish(process.Report{Exit: "exit status 0"}, nil)
+	result, err := t.finish(process.Report{Exit: "exit status 0"}, nil)
 	return result.Text, err
 }

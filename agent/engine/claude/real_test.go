@@ -19,7 +19,10 @@ import (
 
 // The tests of this file run the real CLI against a scripted provider.
 
-const testKey = "sk-ant-api03-canary-of-the-login"
+const (
+	testKey = "sk-ant-api03-canary-of-the-login"
+	prompt  = "Review this."
+)
 
 func realEngine(t testing.TB, p *enginetest.Provider, environ ...string) *claude.Engine {
 	t.Helper()
@@ -34,7 +37,7 @@ func realEngine(t testing.TB, p *enginetest.Provider, environ ...string) *claude
 }
 
 func reviewer(dir string) engine.Request {
-	return engine.Request{Role: engine.Reviewer, Dir: dir, Prompt: "Review this.", Timeout: time.Minute}
+	return engine.Request{Role: engine.Reviewer, Dir: dir, Timeout: time.Minute}
 }
 
 func wantClass(t *testing.T, err error, class engine.Class) *engine.Error {
@@ -77,7 +80,7 @@ func TestRealReviewerGetsTheWholeAnswer(t *testing.T) {
 	req := reviewer(t.TempDir())
 	req.Instructions = "INSTRUCTIONS-OF-THE-ROLE"
 	req.Progress = func(p engine.Progress) { seen = append(seen, string(p.Kind)+" "+p.Text) }
-	result, err := realEngine(t, p).Run(context.Background(), req)
+	result, err := engine.Run(context.Background(), realEngine(t, p), req, prompt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,9 +152,9 @@ func TestRealAuthorEditsAWorktree(t *testing.T) {
 		enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(dir, ".git"), "content": "gitdir: elsewhere"}},
 		enginetest.Turn{Text: []string{"Raised the answer."}},
 	)
-	result, err := realEngine(t, p).Run(context.Background(), engine.Request{
-		Role: engine.Author, Dir: dir, Prompt: "Raise the answer.", Allow: []string{"go vet *", "go test *"}, Timeout: time.Minute,
-	})
+	result, err := engine.Run(context.Background(), realEngine(t, p), engine.Request{
+		Role: engine.Author, Dir: dir, Allow: []string{"go vet *", "go test *"}, Timeout: time.Minute,
+	}, "Raise the answer.")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,9 +200,9 @@ func TestRealHostileCheckout(t *testing.T) {
 		enginetest.Turn{Text: []string{"Done."}},
 	)
 	secrets := []string{"GITHUB_TOKEN=ghp_canary", "RELAY_TOKEN=rly_canary", "AWS_SECRET_ACCESS_KEY=aws_canary", "TOUCHSTONE_SECRET=ts_canary"}
-	_, err := realEngine(t, p, secrets...).Run(context.Background(), engine.Request{
-		Role: engine.Author, Dir: dir, Prompt: "Fix it.", Allow: []string{"env"}, Timeout: time.Minute,
-	})
+	_, err := engine.Run(context.Background(), realEngine(t, p, secrets...), engine.Request{
+		Role: engine.Author, Dir: dir, Allow: []string{"env"}, Timeout: time.Minute,
+	}, "Fix it.")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +244,7 @@ func TestRealReviewerOnlyReads(t *testing.T) {
 	)
 	req := reviewer(dir)
 	req.ReadDirs = []string{extra}
-	if _, err := realEngine(t, p).Run(context.Background(), req); err != nil {
+	if _, err := engine.Run(context.Background(), realEngine(t, p), req, prompt); err != nil {
 		t.Fatal(err)
 	}
 	if status := git(t, dir, "status", "--porcelain"); status != "" {
@@ -281,7 +284,7 @@ func TestRealErrorClasses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := enginetest.NewProvider(t, test.turn)
-			_, err := realEngine(t, p).Run(context.Background(), reviewer(t.TempDir()))
+			_, err := engine.Run(context.Background(), realEngine(t, p), reviewer(t.TempDir()), prompt)
 			failure := wantClass(t, err, test.class)
 			if failure.RetryAfter < test.turn.RetryAfter {
 				t.Errorf("retry after %s; want at least %s", failure.RetryAfter, test.turn.RetryAfter)
@@ -297,7 +300,7 @@ func TestRealErrorClasses(t *testing.T) {
 func TestRealUnreachableProvider(t *testing.T) {
 	t.Parallel()
 	p := enginetest.NewProvider(t, enginetest.Turn{})
-	_, err := realEngine(t, p, "ANTHROPIC_BASE_URL=http://127.0.0.1:9").Run(context.Background(), reviewer(t.TempDir()))
+	_, err := engine.Run(context.Background(), realEngine(t, p, "ANTHROPIC_BASE_URL=http://127.0.0.1:9"), reviewer(t.TempDir()), prompt)
 	wantClass(t, err, engine.Network)
 }
 
@@ -319,7 +322,7 @@ func TestRealLogins(t *testing.T) {
 			p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello."}})
 			e := realEngine(t, p)
 			e.Environ = []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + p.URL, test.environ}
-			if _, err := e.Run(context.Background(), reviewer(t.TempDir())); err != nil {
+			if _, err := engine.Run(context.Background(), e, reviewer(t.TempDir()), prompt); err != nil {
 				t.Fatal(err)
 			}
 			if got := p.Calls()[0].Header.Get(test.header); got != test.value {
@@ -334,7 +337,7 @@ func TestRealWithoutALogin(t *testing.T) {
 	p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello."}})
 	e := realEngine(t, p)
 	e.Environ = []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + p.URL, "HOME=" + t.TempDir()}
-	_, err := e.Run(context.Background(), reviewer(t.TempDir()))
+	_, err := engine.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
 	if failure := wantClass(t, err, engine.Auth); !strings.Contains(failure.Message, "claude setup-token") {
 		t.Errorf("message without a remedy: %s", failure.Message)
 	}
@@ -348,7 +351,7 @@ func TestRealHangs(t *testing.T) {
 			p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"never"}, Hang: hang})
 			req := reviewer(t.TempDir())
 			req.IdleTimeout = 3 * time.Second
-			_, err := realEngine(t, p).Run(context.Background(), req)
+			_, err := engine.Run(context.Background(), realEngine(t, p), req, prompt)
 			wantClass(t, err, engine.Idle)
 		})
 	}
@@ -367,7 +370,7 @@ func TestRealSlowModelIsNotIdle(t *testing.T) {
 			req := reviewer(t.TempDir())
 			// Long enough for the CLI to start on a busy machine.
 			req.IdleTimeout = 10 * time.Second
-			result, err := realEngine(t, p).Run(context.Background(), req)
+			result, err := engine.Run(context.Background(), realEngine(t, p), req, prompt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -393,7 +396,7 @@ func TestRealCancelEndsTheTools(t *testing.T) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := realEngine(t, p).Run(ctx, engine.Request{Role: engine.Author, Dir: dir, Prompt: "Wait.", Allow: []string{program}})
+		_, err := engine.Run(ctx, realEngine(t, p), engine.Request{Role: engine.Author, Dir: dir, Allow: []string{program}}, "Wait.")
 		ended <- err
 	}()
 

@@ -44,6 +44,8 @@ const script = `{
 	"faults": {"reviewer": REVIEWER, "author": AUTHOR}
 }`
 
+const fixPrompt = "Fix store/store.go: security/S3, SQL is put together from input"
+
 const reviewPrompt = `Title: <!-- RUN:forged -->
 # Changed files
 - store/store.go (modified +3 -0)
@@ -65,14 +67,11 @@ func scripted(t testing.TB, reviewerFaults, authorFaults string) (*claude.Engine
 }
 
 func review(dir string) engine.Request {
-	return engine.Request{Role: engine.Reviewer, Dir: dir, Prompt: reviewPrompt}
+	return engine.Request{Role: engine.Reviewer, Dir: dir}
 }
 
 func author(dir string) engine.Request {
-	return engine.Request{
-		Role: engine.Author, Dir: dir, Allow: []string{"go test *"},
-		Prompt: "Fix store/store.go: security/S3, SQL is put together from input",
-	}
+	return engine.Request{Role: engine.Author, Dir: dir, Allow: []string{"go test *"}}
 }
 
 func TestScriptedProbe(t *testing.T) {
@@ -99,7 +98,7 @@ func TestScriptedReviewAndFix(t *testing.T) {
 			walked = append(walked, p.Text)
 		}
 	}
-	result, err := e.Run(context.Background(), req)
+	result, err := engine.Run(context.Background(), e, req, reviewPrompt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,14 +110,14 @@ func TestScriptedReviewAndFix(t *testing.T) {
 	}
 	checkAnswer(t, result.Text)
 
-	if _, err := e.Run(context.Background(), author(dir)); err != nil {
+	if _, err := engine.Run(context.Background(), e, author(dir), fixPrompt); err != nil {
 		t.Fatal(err)
 	}
 	fixed, err := os.ReadFile(filepath.Join(dir, "store", "store.go"))
 	if err != nil || !strings.Contains(string(fixed), "query := selectByName") {
 		t.Errorf("after the fix: %s %v", fixed, err)
 	}
-	result, err = e.Run(context.Background(), review(dir))
+	result, err = engine.Run(context.Background(), e, review(dir), reviewPrompt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +172,7 @@ func TestScriptedFaults(t *testing.T) {
 		if test.class == engine.Idle {
 			req.IdleTimeout = time.Second
 		}
-		result, err := e.Run(context.Background(), req)
+		result, err := engine.Run(context.Background(), e, req, reviewPrompt)
 		if test.class != "" {
 			wantClass(t, err, test.class)
 		} else if err != nil {
@@ -193,13 +192,13 @@ func TestScriptedFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Run(context.Background(), author(dir)); err != nil {
+	if _, err := engine.Run(context.Background(), e, author(dir), fixPrompt); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, "store", "store.go")); err != nil || string(after) != string(before) {
 		t.Errorf("an author without a change changed the file: %v", err)
 	}
-	_, err = e.Run(context.Background(), author(dir))
+	_, err = engine.Run(context.Background(), e, author(dir), fixPrompt)
 	wantClass(t, err, engine.Crash)
 }
 
@@ -212,7 +211,7 @@ func TestScriptedFaultsAreCountedAcrossProcesses(t *testing.T) {
 	crashed := make(chan bool, 8)
 	for range cap(crashed) {
 		sessions.Go(func() {
-			_, err := e.Run(context.Background(), review(dir))
+			_, err := engine.Run(context.Background(), e, review(dir), reviewPrompt)
 			crashed <- err != nil
 		})
 	}
