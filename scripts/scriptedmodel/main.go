@@ -70,9 +70,13 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	id, all, err := recall(opts.resume, string(prompt))
+	if err != nil {
+		return err
+	}
 	s := &session{
-		out: stdout, script: script, fault: fault, dir: dir, prompt: string(prompt),
-		model: opts.model, id: newSessionID(), pause: script.delay(),
+		out: stdout, script: script, fault: fault, dir: dir, prompt: all,
+		model: opts.model, id: id, pause: script.delay(),
 	}
 	if role == "author" {
 		return s.author(opts.tools)
@@ -82,7 +86,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 
 // options are the flags that matter here.
 type options struct {
-	script, format, model string
+	script, format, model, resume string
 	tools                 []string
 	print, version        bool
 }
@@ -92,7 +96,7 @@ var arity = map[string]int{
 	"--script": 1, "-p": 0, "--print": 0, "-v": 0, "--version": 0, "--verbose": 0,
 	"--output-format": 1, "--include-partial-messages": 0, "--setting-sources": 1,
 	"--strict-mcp-config": 0, "--disable-slash-commands": 0, "--permission-mode": 1,
-	"--model": 1, "--tools": -1, "--allowedTools": -1, "--disallowedTools": -1, "--add-dir": -1,
+	"--model": 1, "--resume": 1, "--tools": -1, "--allowedTools": -1, "--disallowedTools": -1, "--add-dir": -1,
 }
 
 // parseArgs refuses what claude does not know, as claude does, so that a
@@ -124,6 +128,8 @@ func parseArgs(args []string) (options, error) {
 			opts.format = values[0]
 		case "--model":
 			opts.model = values[0]
+		case "--resume":
+			opts.resume = values[0]
 		case "--tools":
 			opts.tools = strings.Split(strings.Join(values, ","), ",")
 		case "-p", "--print":

@@ -18,8 +18,8 @@ type Script struct {
 	// Defects are looked for by the reviewer and removed by the author.
 	Defects []Defect `json:"defects"`
 	// Faults lists, by role ("reviewer", "author"), what goes wrong in the
-	// first, second … session of that role; an empty name is a session
-	// without a fault, and so is every session beyond the list. See faults.
+	// first, second … turn of that role's sessions; an empty name is a turn
+	// without a fault, and so is every turn beyond the list. See faults.
 	Faults map[string][]string `json:"faults"`
 	// DelayMS is waited before each event, in milliseconds.
 	DelayMS int `json:"delay_ms"`
@@ -121,8 +121,8 @@ func (d Defect) locate(dir string) (Finding, bool, error) {
 	return finding, true, nil
 }
 
-// nextFault counts this session and says what goes wrong in it. Sessions of
-// several processes may ask at once.
+// nextFault counts this turn and says what goes wrong in it. Several processes
+// may ask at once.
 func (s *Script) nextFault(role string) (string, error) {
 	list := s.Faults[role]
 	if len(list) == 0 {

@@ -150,6 +150,37 @@ func checkAnswer(t *testing.T, text string) {
 	}
 }
 
+// TestScriptedTurns asks twice: the second turn is answered from what the first
+// one was shown, under its own number.
+func TestScriptedTurns(t *testing.T) {
+	t.Parallel()
+	e, dir := scripted(t, `["no-marker"]`, "[]")
+	s, err := e.Open(context.Background(), review(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := s.Ask(context.Background(), reviewPrompt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Ask(context.Background(), "The end is missing. End with <!-- RUN:again -->")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAnswer(t, second.Text)
+	if !strings.Contains(second.Text, "<!-- RUN:again -->") || second.SessionID != first.SessionID {
+		t.Errorf("session %s after %s: %q", second.SessionID, first.SessionID, second.Text)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	_, err = s.Ask(context.Background(), reviewPrompt)
+	wantClass(t, err, engine.Invalid)
+	if left, err := os.ReadDir(e.TempDir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
 func TestScriptedFaults(t *testing.T) {
 	t.Parallel()
 	e, dir := scripted(t, `["crash","hang","no-marker","wrong-nonce","bad-json","slow:1ms","","no-such-fault"]`, `["no-change","crash"]`)
