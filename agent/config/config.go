@@ -1,6 +1,6 @@
-// Package config owns the settings of one machine's agent: what they are, what holds
-// where nothing is said, how they are read from agent.yaml and the environment, and which
-// ones cannot work. It stores nothing.
+// Package config owns the settings: those of one machine's agent, read from agent.yaml and
+// the environment, and those that a repository decides for all its agents. It says what they
+// are, what holds where nothing is said, and which ones cannot work. It stores nothing.
 package config
 
 import "time"
@@ -24,8 +24,11 @@ type Config struct {
 	Reviewers []string `yaml:"reviewers"`
 	// Review is ReviewRequested, the default, or ReviewAll.
 	Review string `yaml:"review"`
-	Merge  Merge  `yaml:"merge"`
-	Rounds Rounds `yaml:"rounds"`
+	// Guidelines is a directory with an organisation's own guideline documents, which lie
+	// over the built-in ones and under a repository's. None by default.
+	Guidelines string `yaml:"guidelines"`
+	Merge      Merge  `yaml:"merge"`
+	Rounds     Rounds `yaml:"rounds"`
 	// Sweep is the time between two looks at everything that is open: how late an
 	// agent may be whose events were lost. 5m by default.
 	Sweep Duration `yaml:"sweep"`

@@ -19,7 +19,7 @@ func TestTheExampleStatesTheDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got Config // not Default(): what the example leaves out would go unnoticed
-	if err := got.decode(content); err != nil {
+	if err := decode(content, &got); err != nil {
 		t.Fatal(err)
 	}
 	want := Default()
@@ -51,8 +51,7 @@ func unmentioned(of reflect.Type, keys map[string]any, prefix string) []string {
 		if !ok {
 			missing = append(missing, prefix+key)
 		}
-		if field.Type.Kind() == reflect.Struct {
-			below, _ := value.(map[string]any)
+		if below, ok := value.(map[string]any); ok {
 			missing = append(missing, unmentioned(field.Type, below, prefix+key+".")...)
 		}
 	}

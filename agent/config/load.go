@@ -56,7 +56,7 @@ func (c *Config) read(path string) error {
 	if err != nil {
 		return fmt.Errorf("read the configuration: %w; correct its name, its permissions or its size", err)
 	}
-	if err := c.decode(content); err != nil {
+	if err := decode(content, c); err != nil {
 		// Without the source lines, in which someone may have put a token.
 		return fmt.Errorf("read the configuration %s: %s; write it as agent/config/agent.example.yaml shows, which explains every key", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
@@ -65,7 +65,7 @@ func (c *Config) read(path string) error {
 
 // decode overlays the settings that the content of a file names. An unknown key is an error
 // that names it.
-func (c *Config) decode(content []byte) error {
+func decode(content []byte, settings any) error {
 	file, err := parser.ParseBytes(bytes.TrimPrefix(content, []byte("\ufeff")), 0)
 	if err != nil {
 		return err
@@ -75,14 +75,14 @@ func (c *Config) decode(content []byte) error {
 	case 0: // decoding nothing would wipe out the defaults
 		return nil
 	case 1:
-		return yaml.NodeToValue(documents[0].Body, c, yaml.Strict())
+		return yaml.NodeToValue(documents[0].Body, settings, yaml.Strict())
 	}
 	return errors.New("there are several documents, of which all but one would be left out; remove the lines that are only ---")
 }
 
 // resolve fills in what depends on the environment and on other files.
 func (c *Config) resolve(base string, getenv func(string) string) error {
-	for _, file := range []*string{&c.GitHub.TokenFile, &c.Relay.TokenFile, &c.Notify.SlackWebhookFile, &c.StateDir} {
+	for _, file := range []*string{&c.Guidelines, &c.GitHub.TokenFile, &c.Relay.TokenFile, &c.Notify.SlackWebhookFile, &c.StateDir} {
 		if rest, ok := strings.CutPrefix(*file, "~/"); ok {
 			*file = inside(home(getenv), rest)
 		} else if *file != "" && !filepath.IsAbs(*file) {

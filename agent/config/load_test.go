@@ -169,7 +169,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		cfg := Default()
-		if err := cfg.decode([]byte(text)); err != nil {
+		if err := decode([]byte(text), &cfg); err != nil {
 			return
 		}
 		if usable(cfg).Validate() != nil {
@@ -180,7 +180,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q is valid and cannot be written: %v", text, err)
 		}
 		again := Default()
-		if err := again.decode(written); err != nil {
+		if err := decode(written, &again); err != nil {
 			t.Fatalf("%q was written as %q, which cannot be read: %v", text, written, err)
 		}
 		if usable(again).Validate() != nil || again.Sweep != cfg.Sweep || again.Concurrency != cfg.Concurrency || !slices.Equal(again.Repositories, cfg.Repositories) || !slices.Equal(again.Reviewers, cfg.Reviewers) {

@@ -1,0 +1,114 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"touchstone/guidelines"
+)
+
+// RepositoryPath is where a repository keeps its settings, always read from the base
+// branch, so that no change can relax what it is judged by.
+const RepositoryPath = ".touchstone/config.yaml"
+
+// Repository is what a repository decides for all agents that look after it.
+type Repository struct {
+	Review RepositoryReview `yaml:"review"`
+	Verify RepositoryVerify `yaml:"verify"`
+	Merge  RepositoryMerge  `yaml:"merge"`
+}
+
+// RepositoryReview says how the repository's changes are read.
+type RepositoryReview struct {
+	// Sensitive are files of which any change is reviewed in full depth, besides those
+	// that always are. None by default.
+	Sensitive Scope `yaml:"sensitive"`
+	// Skip are files that nobody wrote by hand and no session is shown, besides those that
+	// are recognised as such. None by default.
+	Skip Scope `yaml:"skip"`
+	// Ratchet is to let minor findings pass that an earlier round could have reported: on
+	// code that no round has changed since. False by default.
+	Ratchet bool `yaml:"ratchet"`
+}
+
+// RepositoryVerify says how a fix is checked before it is pushed.
+type RepositoryVerify struct {
+	// Command is a program and its arguments, run at the repository's root. None by default.
+	Command []string `yaml:"command"`
+	// Timeout bounds it; 10m by default.
+	Timeout Duration `yaml:"timeout"`
+}
+
+// RepositoryMerge says which approved changes may be merged without their author.
+type RepositoryMerge struct {
+	// Auto is to merge what is approved and green; true by default. An agent merges only
+	// where its own configuration says so too.
+	Auto bool `yaml:"auto"`
+	// Manual are files whose changes wait for their author to merge them. None by default.
+	Manual Scope `yaml:"manual"`
+}
+
+// Scope is a list of scopes in the grammar of the guidelines' tables, such as
+// [payments/**, migration]; it is about what any of them is about. The zero Scope is about
+// nothing.
+type Scope struct{ guidelines.Scope }
+
+// UnmarshalYAML reads a list of scopes, and names the one that cannot be decided.
+func (s *Scope) UnmarshalYAML(decode func(any) error) error {
+	var list []string
+	if err := decode(&list); err != nil || len(list) == 0 {
+		return err
+	}
+	for _, one := range list {
+		if _, err := guidelines.Compile(one); err != nil {
+			return fmt.Errorf("the scope %.120q: %w", one, err)
+		}
+	}
+	all, err := guidelines.Compile(strings.Join(list, ", "))
+	s.Scope = all
+	return err
+}
+
+// maxVerify bounds verify.timeout: a pull request's worker does nothing else meanwhile.
+const maxVerify = Duration(2 * time.Hour)
+
+// DefaultRepository is what holds in a repository that says nothing.
+func DefaultRepository() Repository {
+	return Repository{
+		Verify: RepositoryVerify{Timeout: Duration(10 * time.Minute)},
+		Merge:  RepositoryMerge{Auto: true},
+	}
+}
+
+// ParseRepository reads the content of a repository's RepositoryPath: at most 64 KiB.
+// An unknown key is an error that names it, and whoever gets an error reviews and merges
+// nothing: what the file was meant to forbid is not known.
+func ParseRepository(content []byte) (Repository, error) {
+	r := DefaultRepository()
+	if len(content) > maxFile {
+		return r, fmt.Errorf("read %s: it is longer than %d bytes; shorten it", RepositoryPath, maxFile)
+	}
+	if err := decode(content, &r); err != nil {
+		return r, fmt.Errorf("read %s: %s; write it as agent/config/repository.example.yaml shows, which explains every key", RepositoryPath, strings.TrimSpace(yaml.FormatError(err, false, false)))
+	}
+	if err := r.validate(); err != nil {
+		return r, fmt.Errorf("read %s: %w", RepositoryPath, err)
+	}
+	return r, nil
+}
+
+func (r Repository) validate() error {
+	var errs []error
+	if r.Verify.Timeout <= 0 || r.Verify.Timeout > maxVerify {
+		errs = append(errs, fmt.Errorf("verify.timeout is %s; it has to be longer than nothing and at most %s", r.Verify.Timeout, maxVerify))
+	}
+	if slices.ContainsFunc(r.Verify.Command, func(arg string) bool { return strings.Contains(arg, "\x00") }) || len(r.Verify.Command) > 0 && r.Verify.Command[0] == "" {
+		errs = append(errs, errors.New("verify.command has to begin with a program, such as [make, test]"))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,124 @@
+package config
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"touchstone/guidelines"
+)
+
+func TestParseRepository(t *testing.T) {
+	example, err := os.ReadFile("repository.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		text  string
+		wants func(*Repository)
+	}{
+		"nothing":       {"", func(*Repository) {}},
+		"only comments": {"# review:\n", func(*Repository) {}},
+		"an empty list": {"review: {skip: []}\nverify: {command: []}", func(r *Repository) { r.Verify.Command = []string{} }},
+		"a part":        {"review: {ratchet: true}\nmerge: {auto: false}\n", func(r *Repository) { r.Review.Ratchet, r.Merge.Auto = true, false }},
+		"a mark":        {"\ufeffverify: {command: [make, test], timeout: 90s}\n", func(r *Repository) { r.Verify = RepositoryVerify{[]string{"make", "test"}, Duration(90 * time.Second)} }},
+		"the example":   {string(example), func(r *Repository) { r.Verify.Command = []string{} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ParseRepository([]byte(test.text))
+			want := DefaultRepository()
+			test.wants(&want)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
+			}
+		})
+	}
+}
+
+func TestTheRepositorysExampleIsComplete(t *testing.T) {
+	content, err := os.ReadFile("repository.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys map[string]any
+	if err := yaml.Unmarshal(content, &keys); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range unmentioned(reflect.TypeFor[Repository](), keys, "") {
+		t.Errorf("the example does not mention %s", key)
+	}
+}
+
+func TestScopesOfARepository(t *testing.T) {
+	r, err := ParseRepository([]byte("review:\n  sensitive: ['payments/**', ci]\n  skip: ['**/*.pb.go !payments/**']\nmerge: {manual: [migration]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := func(s Scope, path string) bool {
+		applies, _ := s.Applies(guidelines.Change{Files: []guidelines.File{{Path: path}}})
+		return applies
+	}
+	for _, test := range []struct {
+		scope Scope
+		path  string
+		want  bool
+	}{
+		{r.Review.Sensitive, "payments/charge.go", true},
+		{r.Review.Sensitive, ".github/workflows/test.yml", true},
+		{r.Review.Sensitive, "store/store.go", false},
+		{r.Review.Skip, "api/v1.pb.go", true},
+		{r.Review.Skip, "payments/v1.pb.go", false},
+		{r.Merge.Manual, "db/migrations/1.sql", true},
+		{r.Merge.Manual, "payments/charge.go", false},
+		{Scope{}, "payments/charge.go", false},
+	} {
+		if got := about(test.scope, test.path); got != test.want {
+			t.Errorf("%q is about %s: %v", test.scope.String(), test.path, got)
+		}
+	}
+}
+
+func TestABrokenRepositoryFileIsASentence(t *testing.T) {
+	for text, says := range map[string]string{
+		"reviews: {}":                    `unknown field "reviews"`,
+		"review: {sensitiv: [a/**]}":     `unknown field "sensitiv"`,
+		"review: {sensitive: [auth]}":    `the scope "auth": "auth" cannot be decided`,
+		"review: {skip: ['/etc/**']}":    "it is a whole path from the repository's root",
+		"review: {skip: 'a/**'}":         "string",
+		"review: {ratchet: perhaps}":     "bool",
+		"verify: {timeout: soon}":        "is no time span",
+		"verify: {timeout: 0s}":          "verify.timeout is 0s",
+		"verify: {timeout: 3h}":          "at most 2h0m0s",
+		"verify: {command: ['', test]}":  "verify.command has to begin with a program",
+		"merge: {auto: true}\n---\nx: 1": "several documents",
+		"review: [":                      "repository.example.yaml",
+		"review: &a [*a]":                "",
+		strings.Repeat("# x\n", 1<<15):   "longer than 65536 bytes",
+	} {
+		_, err := ParseRepository([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), RepositoryPath) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+}
+
+// FuzzParseRepository: whatever a repository's file says, it is refused or can be acted on.
+func FuzzParseRepository(f *testing.F) {
+	for _, seed := range []string{"", "---", "review: {skip: [\"**\"]}", "review: &a [*a]", "merge: {manual: [ci, '!ci']}", "verify: {command: [\"\\x00\"]}", "<<: {merge: {auto: false}}", "review: {skip: [[a]]}"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		r, err := ParseRepository(content)
+		if err != nil {
+			return
+		}
+		if r.Verify.Timeout <= 0 || len(r.Verify.Command) > 0 && r.Verify.Command[0] == "" {
+			t.Errorf("%q: %+v", content, r)
+		}
+		r.Review.Skip.Applies(guidelines.Change{Files: []guidelines.File{{Path: "a.go"}}})
+	})
+}
