@@ -1,0 +1,40 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+)
+
+// TakeBase settles a conflict of Merge with the merged commit's version of a file,
+// deleted when that has none. Nothing else in the tree changes.
+func (t *Tree) TakeBase(ctx context.Context, path string) error {
+	conflicts, err := t.unmerged(ctx)
+	if err != nil {
+		return err
+	}
+	s, ok := conflicts[path]
+	if !ok {
+		return fmt.Errorf("take the base's %q: it is in no conflict", path)
+	}
+	args := [][]string{{"rm", "--quiet", "--force", "--", path}}
+	if s[3].sha != "" {
+		args = [][]string{{"checkout", "--quiet", "--theirs", "--", path}, {"add", "--", path}}
+	}
+	for _, a := range args {
+		if err := t.git.run(ctx, call{args: a}); err != nil {
+			return fmt.Errorf("take the base's %q: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// Discard makes the tree what HEAD says, but for ignored files: what a command that
+// was run in it wrote besides is of no interest.
+func (t *Tree) Discard(ctx context.Context) error {
+	for _, args := range [][]string{{"reset", "--quiet", "--hard"}, {"clean", "-ffdq"}} {
+		if err := t.git.run(ctx, call{args: args}); err != nil {
+			return fmt.Errorf("clean the worktree: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestTakeBaseSettlesAConflict(t *testing.T) {
+	r := newRemote(t)
+	req, main := r.conflict()
+	req.Base = main
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	merge, err := tree.Merge(t.Context(), main, "Merge main", me)
+	if err != nil || !slices.Equal(merge.Conflicts, []string{"gone.txt", "image.bin", "main.txt"}) {
+		t.Fatalf("%+v, %v", merge, err)
+	}
+	for _, path := range merge.Conflicts {
+		if err := tree.TakeBase(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := tree.ConflictMarkers(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("left are %q, %v", left, err)
+	}
+	if read(t, tree.Dir(), "main.txt") != "one\ntheirs\nthree\n" || read(t, tree.Dir(), "image.bin") != "\x00theirs" {
+		t.Error("the tree does not hold the base's versions")
+	}
+	if exists(filepath.Join(tree.Dir(), "gone.txt")) {
+		t.Error("what the base deleted is still there")
+	}
+	if err := tree.TakeBase(t.Context(), "main.txt"); err == nil {
+		t.Error("a file without a conflict was settled")
+	}
+	if _, err := tree.Commit(t.Context(), "Merge main", me); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDiscardLeavesWhatIsCommittedOrIgnored(t *testing.T) {
+	r := newRemote(t)
+	r.write(".gitignore", "cache/\n")
+	req := r.pull()
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	for name, text := range map[string]string{"topic.txt": "edited\n", "coverage.out": "new\n", "cache/x": "kept\n", "dir/new": "new\n"} {
+		writeTest(t, filepath.Join(tree.Dir(), name), text)
+	}
+	if err := tree.Discard(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if read(t, tree.Dir(), "topic.txt") != "hello\n" || read(t, tree.Dir(), "cache/x") != "kept\n" {
+		t.Error("what is committed or ignored is gone")
+	}
+	for _, name := range []string{"coverage.out", "dir"} {
+		if _, err := os.Stat(filepath.Join(tree.Dir(), name)); err == nil {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
