@@ -30,6 +30,34 @@ type Examined struct {
 	Examined  string    `json:"examined"`
 }
 
+// Grounds is what an answer is held against.
+type Grounds struct {
+	// Changed are the files that had to be examined, as spelled to the session.
+	Changed []string
+	// Rows are the guideline rows that apply to the change, each with its severity.
+	Rows map[string]Severity
+	// File gives a file as it stands at the head. Its path is spelled as in Changed.
+	// The error is fs.ErrNotExist where there is none.
+	File func(path string) ([]byte, error)
+	// Before gives a file as it stood before the change, under its present name. Nil
+	// is for when nothing that is gone can be cited.
+	Before func(path string) ([]byte, error)
+	// Ledger is what earlier rounds found.
+	Ledger Ledger
+	// Late, if set, reports whether a finding that no earlier round made is about
+	// code that was there to be seen then.
+	Late func(Finding) bool
+	// Ratchet lets late findings of minor severity pass.
+	Ratchet bool
+}
+
+// Dropped is a finding that is not believed.
+type Dropped struct {
+	Finding Finding
+	// Reason is a sentence part for people. It can quote the answer.
+	Reason string
+}
+
 // Judgement is what is believed of a finished session's answer.
 type Judgement struct {
 	Verdict Verdict
@@ -41,6 +69,10 @@ type Judgement struct {
 	// They are sentences for the posted review; an approval has none. They can
 	// quote the answer or a path, so they need [Neutralise] like any such text.
 	Doubts []string
+	// Dropped are the findings that do not hold.
+	Dropped []Dropped
+	// Holds are the reasons, found in code, why a person has to let the head pass.
+	Holds []Hold
 }
 
 // maxDoubt bounds, in bytes, what a doubt repeats of a text it did not write.
@@ -56,10 +88,9 @@ func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
 // Judge derives the verdict of a finished session from its whole answer. It
 // fails closed: the verdict is Approve only if the answer ends in this run's
 // nonce and the approving marker, its data can be read, every dimension was
-// walked, every file of changed was examined and no finding blocks. The paths
-// of changed are spelled as they were given to the session; the nonce is not
-// empty.
-func Judge(text, nonce string, changed []string) Judgement {
+// walked, every changed file was examined and no finding blocks. The nonce is
+// not empty.
+func Judge(text, nonce string, g Grounds) Judgement {
 	body, marked, doubt := splitMarker(strings.ReplaceAll(text, "\r\n", "\n"), nonce)
 	j := Judgement{Verdict: RequestChanges}
 	j.doubt(doubt)
@@ -70,7 +101,7 @@ func Judge(text, nonce string, changed []string) Judgement {
 	}
 	j.Answer, j.Complete = answer, true
 	j.normalise()
-	j.doubtCoverage(changed)
+	j.doubtCoverage(g.Changed)
 	blocking := 0
 	for _, f := range j.Answer.Findings {
 		if f.Severity.Blocks() {

@@ -62,7 +62,7 @@ func TestJudgeApproves(t *testing.T) {
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
-			j := Judge(text, nonce, changed)
+			j := Judge(text, nonce, Grounds{Changed: changed})
 			if j.Verdict != Approve || !j.Complete || len(j.Doubts) > 0 {
 				t.Errorf("got %s, complete %v, doubts %q; want an undoubted approval", j.Verdict, j.Complete, j.Doubts)
 			}
@@ -143,7 +143,7 @@ func TestJudgeBlocks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			j := Judge(tt.text, nonce, changed)
+			j := Judge(tt.text, nonce, Grounds{Changed: changed})
 			if j.Verdict != RequestChanges {
 				t.Fatalf("verdict %s", j.Verdict)
 			}
@@ -156,7 +156,7 @@ func TestJudgeBlocks(t *testing.T) {
 
 func TestJudgeWithoutNonceNeverApproves(t *testing.T) {
 	text := block(encode(t, walked())) + RunLine("") + "\n" + Marker(Approve)
-	if j := Judge(text, "", changed); j.Verdict != RequestChanges {
+	if j := Judge(text, "", Grounds{Changed: changed}); j.Verdict != RequestChanges {
 		t.Error("an empty nonce was accepted as proof")
 	}
 }
@@ -164,7 +164,7 @@ func TestJudgeWithoutNonceNeverApproves(t *testing.T) {
 func TestJudgeTellsNamesApartThatCleaningMakesOne(t *testing.T) {
 	a := walked()
 	a.Files = []string{"a.go"}
-	if j := Judge(block(encode(t, a))+closing(Approve), nonce, []string{"a.go", " a.go"}); j.Verdict != RequestChanges {
+	if j := Judge(block(encode(t, a))+closing(Approve), nonce, Grounds{Changed: []string{"a.go", " a.go"}}); j.Verdict != RequestChanges {
 		t.Error(`examining "a.go" covered " a.go"`)
 	}
 }
@@ -178,7 +178,7 @@ func TestJudgeTruncated(t *testing.T) {
 		if n >= whole {
 			want = Approve
 		}
-		if j := Judge(text[:n], nonce, changed); j.Verdict != want {
+		if j := Judge(text[:n], nonce, Grounds{Changed: changed}); j.Verdict != want {
 			t.Fatalf("cut after %d of %d bytes: %s, want %s", n, len(text), j.Verdict, want)
 		}
 	}
@@ -187,11 +187,11 @@ func TestJudgeTruncated(t *testing.T) {
 func TestJudgeRequestsChanges(t *testing.T) {
 	a := walked()
 	a.Findings = []Finding{finding(Major)}
-	j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, changed)
+	j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, Grounds{Changed: changed})
 	if j.Verdict != RequestChanges || !j.Complete || len(j.Doubts) > 0 {
 		t.Errorf("got %s, complete %v, doubts %q", j.Verdict, j.Complete, j.Doubts)
 	}
-	j = Judge(block(encode(t, walked()))+closing(RequestChanges), nonce, changed)
+	j = Judge(block(encode(t, walked()))+closing(RequestChanges), nonce, Grounds{Changed: changed})
 	if j.Verdict != RequestChanges || !j.Complete || len(j.Doubts) != 1 {
 		t.Errorf("without a finding that blocks: %s, complete %v, doubts %q", j.Verdict, j.Complete, j.Doubts)
 	}
@@ -207,11 +207,11 @@ func TestJudgeIncomplete(t *testing.T) {
 	} {
 		a := walked()
 		change(&a)
-		if j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, changed); j.Complete {
+		if j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, Grounds{Changed: changed}); j.Complete {
 			t.Errorf("%s missing: complete all the same", name)
 		}
 	}
-	if j := Judge(block(encode(t, walked())), nonce, changed); !j.Complete {
+	if j := Judge(block(encode(t, walked())), nonce, Grounds{Changed: changed}); !j.Complete {
 		t.Errorf("only the marker missing: incomplete, %q", j.Doubts)
 	}
 }
@@ -221,7 +221,7 @@ func TestJudgeKeepsFindingsWithoutMarker(t *testing.T) {
 	a := walked()
 	a.Findings = []Finding{finding(Major)}
 	for _, end := range []string{"", RunLine("other") + "\n" + Marker(Approve), Marker(RequestChanges)} {
-		j := Judge(block(encode(t, a))+end, nonce, changed)
+		j := Judge(block(encode(t, a))+end, nonce, Grounds{Changed: changed})
 		if j.Verdict != RequestChanges || len(j.Answer.Findings) != 1 {
 			t.Errorf("end %q: %s with %d findings", end, j.Verdict, len(j.Answer.Findings))
 		}
@@ -240,7 +240,7 @@ func TestJudgeNormalisesFindings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			j := Judge(block(`{"findings":[`+tt.in+`]}`)+closing(RequestChanges), nonce, nil)
+			j := Judge(block(`{"findings":[`+tt.in+`]}`)+closing(RequestChanges), nonce, Grounds{})
 			if len(j.Answer.Findings) != 1 {
 				t.Fatalf("findings lost: %q", j.Doubts)
 			}
@@ -259,12 +259,12 @@ func TestJudgeBoundsDoubts(t *testing.T) {
 		"number": block(`{"findings":[{"line":`+long+`}]}`) + closing(Approve),
 		"key":    block(`{"findings":[],"k`+long+`":1,"k`+long+`":2}`) + closing(Approve),
 	} {
-		j := Judge(text, nonce, []string{long})
+		j := Judge(text, nonce, Grounds{Changed: []string{long}})
 		if all := strings.Join(j.Doubts, ""); all == "" || len(all) > 2000 {
 			t.Errorf("%s: %d bytes of doubts", name, len(all))
 		}
 	}
-	j := Judge(block(encode(t, walked()))+closing(Approve), nonce, []string{long})
+	j := Judge(block(encode(t, walked()))+closing(Approve), nonce, Grounds{Changed: []string{long}})
 	if all := strings.Join(j.Doubts, ""); all == "" || len(all) > 2000 {
 		t.Errorf("path: %d bytes of doubts", len(all))
 	}

@@ -38,7 +38,7 @@ func ExampleJudge() {
 		verdict.RunLine("b7x2"),
 		verdict.Marker(verdict.Approve),
 	}, "\n")
-	j := verdict.Judge(answer, "b7x2", []string{"main.go"})
+	j := verdict.Judge(answer, "b7x2", verdict.Grounds{Changed: []string{"main.go"}})
 	fmt.Println(j.Verdict)
 	fmt.Println(j.Doubts[len(j.Doubts)-1])
 	// Output:

@@ -56,7 +56,7 @@ func TestLedgerOverRounds(t *testing.T) {
 func TestLedgerAfterIncompleteRound(t *testing.T) {
 	a, b := named("a", Major), named("b", Major)
 	l := Ledger(nil).advance(1, []Finding{a})
-	unread := Judge("no answer at all", nonce, nil)
+	unread := Judge("no answer at all", nonce, Grounds{})
 	if got := statuses(l.After(2, unread)); got != "a:open" {
 		t.Errorf("after an unreadable answer: %s", got)
 	}

@@ -19,17 +19,39 @@ type Record struct {
 	Base string `json:"base"`
 	// BaseBranch is the branch whose tip Base was.
 	BaseBranch string `json:"base_branch"`
+	// MergeBase is the commit that Head was compared with.
+	MergeBase string `json:"merge_base,omitempty"`
+	// PatchID names the pull request's own change, whatever it is based on.
+	PatchID string `json:"patch_id,omitempty"`
 	// Round counts the finished reviews of the pull request, this one included.
 	Round int `json:"round"`
 	// Guidelines is the content hash of the documents that were the law.
 	Guidelines string `json:"guidelines"`
 	Ledger     Ledger `json:"ledger"`
-	Engine     string `json:"engine"`
-	Model      string `json:"model,omitempty"`
-	Tokens     Tokens `json:"tokens"`
+	// Settled says that nothing but the ledger's findings and Holds speaks against
+	// the head: no doubt about the session's answer is left.
+	Settled bool `json:"settled,omitempty"`
+	// Holds are why a person has to let the head pass; Lifted says who did.
+	Holds  []Hold `json:"holds,omitempty"`
+	Lifted *Lift  `json:"lifted,omitempty"`
+	// Tier is how much of a look the change got, in the word of who decided that.
+	Tier     string   `json:"tier,omitempty"`
+	Coverage Coverage `json:"coverage,omitzero"`
+	Engine   string   `json:"engine"`
+	Model    string   `json:"model,omitempty"`
+	Tokens   Tokens   `json:"tokens"`
 	// CostUSD is in US dollars, 0 where the engine does not say.
 	CostUSD  float64       `json:"cost_usd"`
 	Duration time.Duration `json:"duration_ns"`
+}
+
+// Coverage counts the changed files of a review.
+type Coverage struct {
+	// Files counts those that had to be examined, Examined those that were.
+	Files    int `json:"files"`
+	Examined int `json:"examined"`
+	// LeftOut counts those that nobody has to read, such as lock files.
+	LeftOut int `json:"left_out,omitempty"`
 }
 
 // Tokens counts what a session used.

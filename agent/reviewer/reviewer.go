@@ -134,7 +134,7 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	if err != nil {
 		return Outcome{Started: result.Started}, err
 	}
-	out := Outcome{Started: result.Started, Judgement: verdict.Judge(result.Text, b.nonce, spelled(diff.Files))}
+	out := Outcome{Started: result.Started, Judgement: verdict.Judge(result.Text, b.nonce, verdict.Grounds{Changed: spelled(diff.Files)})}
 	if diff.Truncated {
 		out.Judgement.Withhold("The change is larger than what can be shown to the session; part of it was not examined.")
 	}

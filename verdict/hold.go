@@ -1,0 +1,49 @@
+package verdict
+
+import "time"
+
+// Hold is a reason, found in code and not by a model, why only a person may let
+// a head pass.
+type Hold struct {
+	Kind HoldKind `json:"kind"`
+	// Rule is the guideline row behind it, if there is one.
+	Rule string `json:"rule,omitempty"`
+	// Path and Line say where: "" and 0 for the change as a whole or the whole file.
+	Path string `json:"path,omitempty"`
+	Line int    `json:"line,omitempty"`
+	// Detail is a sentence for the person who decides. It can quote the change, so
+	// it needs [Prose] where it is shown.
+	Detail string `json:"detail,omitempty"`
+}
+
+// HoldKind is the family that a hold belongs to.
+type HoldKind string
+
+// The kinds of holds.
+const (
+	// QualityBar: the change makes a check easier to pass.
+	QualityBar HoldKind = "quality-bar"
+	// HiddenText: the change or its description holds text that readers do not see.
+	HiddenText HoldKind = "hidden-text"
+)
+
+// Lift is a person's word that a head may pass as it is.
+type Lift struct {
+	// By is the person's login.
+	By string `json:"by"`
+	// At is when it was said.
+	At time.Time `json:"at"`
+	// Why is the person's own reason, if one was given.
+	Why string `json:"why,omitempty"`
+	// Glass says that the glass was broken: by a command, which passes over findings
+	// as well, instead of by an approval, which lifts holds alone.
+	Glass bool `json:"glass,omitempty"`
+}
+
+// Hold has the judgement wait for a person, whatever the session concluded.
+func (j *Judgement) Hold(holds ...Hold) {
+	if len(holds) > 0 {
+		j.Verdict = RequestChanges
+		j.Holds = append(j.Holds, holds...)
+	}
+}
