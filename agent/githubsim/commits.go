@@ -24,13 +24,18 @@ func (c *call) getPermission() (reply, error) {
 	if a == nil {
 		return reply{}, errNotFound
 	}
-	permission, user := c.repo.permission(a), c.sim.renderUser(a)
-	user["role_name"] = permission
-	user["permissions"] = object{
-		"admin": permission == "admin", "maintain": permission == "admin",
-		"push": c.repo.canWrite(a), "triage": c.repo.canWrite(a), "pull": permission != "none",
+	role, user := c.repo.permission(a), c.sim.renderUser(a)
+	user["role_name"], user["permissions"] = role, c.repo.rights(a)
+	// The five roles on the older scale of four.
+	// https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+	legacy := role
+	switch role {
+	case "maintain":
+		legacy = "write"
+	case "triage":
+		legacy = "read"
 	}
-	return ok(object{"permission": permission, "role_name": permission, "user": user})
+	return ok(object{"permission": legacy, "role_name": role, "user": user})
 }
 
 // getCommits serves what lies below /commits/{ref}, where ref holds slashes.

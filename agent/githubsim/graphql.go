@@ -37,6 +37,8 @@ func (c *call) graphQL() (reply, error) {
 	mutation := &graphql.Object{Type: "Mutation", Fields: fields{
 		"markPullRequestReadyForReview": c.draftMutation("MarkPullRequestReadyForReviewPayload", false),
 		"convertPullRequestToDraft":     c.draftMutation("ConvertPullRequestToDraftPayload", true),
+		"resolveReviewThread":           c.resolveMutation("ResolveReviewThreadPayload", "resolved", c.user),
+		"unresolveReviewThread":         c.resolveMutation("UnresolveReviewThreadPayload", "unresolved", nil),
 	}}
 	return reply{status: http.StatusOK, body: graphql.Execute(schema, query, mutation, req)}, nil
 }

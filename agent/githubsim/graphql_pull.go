@@ -17,7 +17,7 @@ func (c *call) pullNode(p *pull) node {
 	return &graphql.Object{Type: "PullRequest", Fields: fields{
 		"id": nodeID("PR", p.id), "databaseId": p.id, "fullDatabaseId": idText(p.id), "number": p.number, "title": p.title,
 		"body": p.body, "url": html, "state": pullState(p), "isDraft": p.draft, "merged": p.merged, "closed": p.closed,
-		"maintainerCanModify": p.maintainerCanModify, "isCrossRepository": p.crossRepo(), "isInMergeQueue": false,
+		"maintainerCanModify": p.maintainerCanModify, "isCrossRepository": p.crossRepo(), "isInMergeQueue": false, "isMergeQueueEnabled": false,
 		"author": c.actor(p.author), "mergedBy": c.actor(p.mergedBy), "headRefName": p.headRef, "headRefOid": p.headSHA,
 		"baseRefName": p.baseRef, "baseRefOid": p.baseSHA, "createdAt": stamp(p.created), "updatedAt": stamp(p.updated),
 		"closedAt": stamp(p.closedAt), "mergedAt": stamp(p.mergedAt), "repository": c.repoNode(r), "headRepository": c.repoNode(p.headRepo),
@@ -32,16 +32,17 @@ func (c *call) pullNode(p *pull) node {
 		"mergeable":        field(func() any { return c.mergeableState(p) }),
 		"mergeStateStatus": field(func() any { return s.mergeState(c.ctx, p) }),
 		"reviewDecision":   field(func() any { return reviewDecision(p) }),
-		"labels": graphql.Connection("LabelConnection", nodes(p.labels, func(l *label) node {
-			return &graphql.Object{Type: "Label", Fields: fields{"id": nodeID("LA", l.id), "name": l.name, "color": l.color}}
-		})),
+		"labels":           graphql.Connection("LabelConnection", nodes(p.labels, labelNode)),
 		"reviewRequests": graphql.Connection("ReviewRequestConnection", nodes(p.requested, func(a *account) node {
 			return &graphql.Object{Type: "ReviewRequest", Fields: fields{"id": nodeID("RR", a.id), "requestedReviewer": c.actor(a)}}
 		})),
 		"reviews":       graphql.Resolver(func(a args) (any, error) { return c.reviewConnection(p, a) }),
 		"comments":      graphql.Connection("IssueCommentConnection", nodes(p.comments, func(cm *comment) node { return c.commentNode(p, cm) })),
 		"reviewThreads": graphql.Resolver(func(a args) (any, error) { return c.threadConnection(p, a) }),
-		"commits":       graphql.Resolver(func(a args) (any, error) { return c.pullCommitConnection(p, a) }),
+		"closingIssuesReferences": graphql.Resolver(func(a args) (any, error) {
+			return graphql.Connection("IssueConnection", nodes(p.closes(), func(i *issue) node { return c.issueNode(r, i) }))(a)
+		}),
+		"commits": graphql.Resolver(func(a args) (any, error) { return c.pullCommitConnection(p, a) }),
 	}}
 }
 
@@ -97,40 +98,14 @@ func contains(list []any, text string) bool {
 func (c *call) reviewNode(p *pull, rv *review) node {
 	return &graphql.Object{Type: "PullRequestReview", Fields: fields{
 		"id": nodeID("PRR", rv.id), "databaseId": rv.id, "fullDatabaseId": idText(rv.id), "author": c.actor(rv.author),
-		"authorAssociation": p.repo.association(rv.author), "state": rv.state, "body": rv.body,
-		"createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted), "lastEditedAt": nil,
+		"authorAssociation": p.repo.association(rv.author), "authorCanPushToRepository": p.repo.canWrite(rv.author),
+		"state": rv.state, "body": rv.body, "createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted), "lastEditedAt": nil,
 		"commit": field(func() any { return c.commitNode(p.repo, rv.commit) }),
 		"url":    fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", c.sim.url, p.repo.fullName(), p.number, rv.id),
 		"comments": graphql.Connection("PullRequestReviewCommentConnection", nodes(rv.comments, func(rc *reviewComment) node {
 			return c.reviewCommentNode(p, rc)
 		})),
 	}}
-}
-
-func (c *call) reviewCommentNode(p *pull, rc *reviewComment) node {
-	return &graphql.Object{Type: "PullRequestReviewComment", Fields: fields{
-		"id": nodeID("PRRC", rc.id), "databaseId": rc.id, "fullDatabaseId": idText(rc.id), "author": c.actor(rc.author),
-		"authorAssociation": p.repo.association(rc.author), "body": rc.body, "path": rc.path, "line": rc.line,
-		"diffHunk": rc.hunk, "createdAt": stamp(rc.created), "lastEditedAt": nil,
-		"url": fmt.Sprintf("%s/%s/pull/%d#discussion_r%d", c.sim.url, p.repo.fullName(), p.number, rc.id),
-	}}
-}
-
-// threadConnection shows each inline comment as a thread of its own, since
-// replies are not simulated.
-func (c *call) threadConnection(p *pull, a args) (any, error) {
-	c.pull = p
-	var list []node
-	for _, rv := range c.visibleReviews() {
-		for _, rc := range rv.comments {
-			list = append(list, &graphql.Object{Type: "PullRequestReviewThread", Fields: fields{
-				"id": nodeID("PRRT", rc.id), "isResolved": false, "isOutdated": rc.commit != p.headSHA, "isCollapsed": false,
-				"path": rc.path, "line": rc.line, "diffSide": rc.side,
-				"comments": graphql.Connection("PullRequestReviewCommentConnection", []node{c.reviewCommentNode(p, rc)}),
-			}})
-		}
-	}
-	return graphql.Connection("PullRequestReviewThreadConnection", list)(a)
 }
 
 func (c *call) commentNode(p *pull, cm *comment) node {

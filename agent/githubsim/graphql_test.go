@@ -22,7 +22,7 @@ type answer struct {
 }
 
 // at follows names and indexes, such as "repository.pullRequest.reviews.nodes.0".
-func (a answer) at(t *testing.T, path string) any {
+func (a answer) at(t testing.TB, path string) any {
 	t.Helper()
 	var value any = a.Data
 	for name := range strings.SplitSeq(path, ".") {

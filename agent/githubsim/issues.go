@@ -156,13 +156,18 @@ func (c *call) setLabels() (reply, error) {
 	return c.renderLabels()
 }
 
-// addLabel makes the label if the repository has none of this name.
-func (c *call) addLabel(name string) {
+// label is the repository's of this name, made when there is none.
+func (c *call) label(name string) *label {
 	l := c.repo.labels[strings.ToLower(name)]
 	if l == nil {
 		l = &label{id: c.sim.id(), name: name, color: "ededed"}
 		c.repo.labels[strings.ToLower(name)] = l
 	}
+	return l
+}
+
+func (c *call) addLabel(name string) {
+	l := c.label(name)
 	if !slices.Contains(c.pull.labels, l) {
 		c.pull.labels = append(c.pull.labels, l)
 		c.sim.emitPull(c.ctx, c.pull, c.user, "labeled", object{"label": c.sim.renderLabel(c.repo, l)})

@@ -48,6 +48,7 @@ type repo struct {
 	refs        map[string]string // as last noticed
 	lastNumber  int
 	pulls       map[int]*pull
+	issues      map[int]*issue
 	labels      map[string]*label
 	hooks       []*hook
 	suites      []*checkSuite
@@ -77,7 +78,10 @@ func (r *repo) load(ctx context.Context) (err error) {
 	return nil
 }
 
-// permission is admin, write, read or none.
+// roles are what one may be to a repository, in rising order.
+var roles = []string{"none", "read", "triage", "write", "maintain", "admin"}
+
+// permission is one of roles.
 func (r *repo) permission(a *account) string {
 	switch {
 	case a.Admin || strings.EqualFold(a.Login, r.owner):
@@ -92,9 +96,19 @@ func (r *repo) permission(a *account) string {
 	return "read"
 }
 
-func (r *repo) canWrite(a *account) bool {
-	p := r.permission(a)
-	return !r.archived && (p == "write" || p == "admin")
+// atLeast tells whether a has this role, or one that includes it.
+func (r *repo) atLeast(a *account, role string) bool {
+	return slices.Index(roles, r.permission(a)) >= slices.Index(roles, role)
+}
+
+func (r *repo) canWrite(a *account) bool { return !r.archived && r.atLeast(a, "write") }
+
+// rights is a permission as REST lists it.
+func (r *repo) rights(a *account) object {
+	return object{
+		"admin": r.atLeast(a, "admin"), "maintain": r.atLeast(a, "maintain"), "push": r.canWrite(a),
+		"triage": r.atLeast(a, "triage"), "pull": r.atLeast(a, "read"),
+	}
 }
 
 // sortedPulls returns the pull requests, the oldest first.
@@ -126,6 +140,7 @@ type pull struct {
 	labels                []*label
 	requested             []*account
 	reviews               []*review
+	threads               []*thread
 	comments              []*comment
 	mergeability          mergeability
 }
@@ -194,6 +209,24 @@ type reviewComment struct {
 	hunk, commit    string
 	created         time.Time
 	review          *review
+	replyTo         *reviewComment
+}
+
+// thread is an inline comment and the replies to it.
+type thread struct {
+	id         int64
+	resolvedBy *account // nil while open
+	comments   []*reviewComment
+}
+
+// issue is one that is no pull request.
+type issue struct {
+	id          int64
+	number      int
+	title, body string
+	author      *account
+	labels      []*label
+	created     time.Time
 }
 
 type comment struct {

@@ -107,11 +107,7 @@ func (s *Sim) renderRepo(r *repo) object {
 
 func (c *call) renderRepoFor() object {
 	out := c.sim.renderRepo(c.repo)
-	permission := c.repo.permission(c.user)
-	out["permissions"] = object{
-		"admin": permission == "admin", "maintain": permission == "admin", "push": c.repo.canWrite(c.user),
-		"triage": c.repo.canWrite(c.user), "pull": true,
-	}
+	out["permissions"] = c.repo.rights(c.user)
 	out["allow_squash_merge"], out["allow_merge_commit"], out["allow_rebase_merge"] = !c.repo.noSquash, true, true
 	out["allow_auto_merge"], out["delete_branch_on_merge"] = false, false
 	return out
@@ -168,7 +164,7 @@ func (r *repo) association(a *account) string {
 	switch r.permission(a) {
 	case "admin":
 		return "OWNER"
-	case "write":
+	case "maintain", "write", "triage":
 		return "COLLABORATOR"
 	}
 	return "NONE"
@@ -201,6 +197,9 @@ func (s *Sim) renderReviewComment(p *pull, rc *reviewComment) object {
 		"position": rc.position, "original_position": rc.position, "line": rc.line, "original_line": rc.line,
 		"reactions": noReactions(self), "side": rc.side, "start_line": nil, "original_start_line": nil, "start_side": nil, "subject_type": "line",
 		"_links": object{"self": link(self), "html": link(html), "pull_request": link(pullURL)},
+	}
+	if rc.replyTo != nil {
+		out["in_reply_to_id"] = rc.replyTo.id
 	}
 	if rc.startLine != 0 {
 		out["start_line"], out["original_start_line"], out["start_side"] = rc.startLine, rc.startLine, rc.startSide

@@ -140,6 +140,7 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 		rc.position = position
 		rc.hunk = strings.Join(strings.SplitN(patch, "\n", position+2)[:position+1], "\n")
 		rv.comments = append(rv.comments, rc)
+		c.pull.threads = append(c.pull.threads, &thread{id: c.sim.id(), comments: []*reviewComment{rc}})
 	}
 	return nil
 }

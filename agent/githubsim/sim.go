@@ -169,7 +169,7 @@ type RepoOptions struct {
 	Private bool
 	// Archived repositories refuse every write.
 	Archived bool
-	// Permissions maps logins to admin, write or read. Nil gives everybody
+	// Permissions maps logins to admin, maintain, write, triage or read. Nil gives everybody
 	// write; the owner and administrators always have admin.
 	Permissions map[string]string
 	// Protected maps branch names to their protection.
@@ -188,7 +188,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	r := &repo{
 		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
 		perms: opts.Permissions, protected: opts.Protected, noSquash: opts.NoSquash, created: now(), pulls: map[int]*pull{},
-		labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
+		issues: map[int]*issue{}, labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
 	}
 	if opts.ForkOf != "" {
 		owner, name, _ := strings.Cut(opts.ForkOf, "/")

@@ -1,7 +1,9 @@
 package githubsim_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,6 +65,7 @@ func TestEverythingKeepsTheContract(t *testing.T) {
 	for _, want := range []string{
 		"ping", "push", "pull_request/opened", "pull_request/edited", "pull_request/review_requested", "pull_request/review_request_removed",
 		"pull_request_review/submitted", "pull_request_review/dismissed", "pull_request_review_comment/created", "issue_comment/created",
+		"pull_request_review_thread/resolved", "pull_request_review_thread/unresolved", "issues/opened",
 		"issue_comment/edited", "issue_comment/deleted", "pull_request/labeled", "pull_request/unlabeled", "check_suite/requested",
 		"check_run/created", "check_run/completed", "check_suite/completed", "status", "pull_request/closed",
 	} {
@@ -123,16 +126,53 @@ func (w *world) reviewSurface(n int) {
 	if inline := must(me.PullRequests.ListReviewComments(ctx, "acme", "app", n, review.GetID(), nil))(t); len(inline) != 1 || inline[0].GetLine() != 4 {
 		t.Fatalf("review comments %v", inline)
 	}
-	must(me.PullRequests.ListComments(ctx, "acme", "app", n, nil))(t)
+	comments := must(me.PullRequests.ListComments(ctx, "acme", "app", n, nil))(t)
+	w.post(author, fmt.Sprintf("repos/acme/app/pulls/%d/comments/%d/replies", n, comments[0].GetID()), `{"body":"Because."}`)
+	w.resolveThread(n)
 	must(me.PullRequests.DismissReview(ctx, "acme", "app", n, review.GetID(), &github.PullRequestReviewDismissalRequest{Message: github.String("fixed")}))(t)
 	pending := must(other.PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{Body: github.String("later")}))(t)
-	if seen := must(me.PullRequests.ListReviews(ctx, "acme", "app", n, nil))(t); len(seen) != 1 {
-		t.Fatalf("the author sees %d reviews, one is pending", len(seen))
+	if seen := must(me.PullRequests.ListReviews(ctx, "acme", "app", n, nil))(t); len(seen) != 2 {
+		t.Fatalf("the author sees %d reviews, of three one is pending", len(seen))
 	}
 	must(other.PullRequests.SubmitReview(ctx, "acme", "app", n, pending.GetID(), &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
 }
 
-// issueSurface comments and labels.
+// post makes a request that go-github does not.
+func (w *world) post(login, path, body string) {
+	w.t.Helper()
+	client := w.as(login)
+	req, err := client.NewRequest("POST", path, json.RawMessage(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := client.Do(w.t.Context(), req, nil); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// resolveThread resolves the only thread, twice, and opens it again.
+func (w *world) resolveThread(n int) {
+	w.t.Helper()
+	const threads = `query($number: Int!) { repository(owner: "acme", name: "app") { pullRequest(number: $number) { reviewThreads(first: 9) { totalCount nodes { id comments(first: 9) { totalCount } } } } } }`
+	a := w.query(reviewer, threads, map[string]any{"number": n})
+	const at = "repository.pullRequest.reviewThreads."
+	if a.at(w.t, at+"totalCount") != 1.0 || a.at(w.t, at+"nodes.0.comments.totalCount") != 2.0 {
+		w.t.Fatal(a)
+	}
+	id := map[string]any{"id": a.at(w.t, at+"nodes.0.id")}
+	for range 2 {
+		a = w.query(reviewer, `mutation($id: ID!) { resolveReviewThread(input: {threadId: $id}) { thread { isResolved resolvedBy { login } } } }`, id)
+		if a.at(w.t, "resolveReviewThread.thread.resolvedBy.login") != reviewer {
+			w.t.Fatal(a)
+		}
+	}
+	a = w.query(author, `mutation($id: ID!) { unresolveReviewThread(input: {threadId: $id}) { thread { isResolved } } }`, id)
+	if a.at(w.t, "unresolveReviewThread.thread.isResolved") != false {
+		w.t.Fatal(a)
+	}
+}
+
+// issueSurface comments and labels, and opens an issue.
 func (w *world) issueSurface(n int) {
 	t, ctx, me := w.t, w.t.Context(), w.as(author)
 	comment := must(me.Issues.CreateComment(ctx, "acme", "app", n, &github.IssueComment{Body: github.String("hello")}))(t)
@@ -144,6 +184,7 @@ func (w *world) issueSurface(n int) {
 	must(me.Issues.ListLabelsByIssue(ctx, "acme", "app", n, nil))(t)
 	succeeds(t)(me.Issues.RemoveLabelForIssue(ctx, "acme", "app", n, "a"))
 	must(me.Issues.ReplaceLabelsForIssue(ctx, "acme", "app", n, []string{"b"}))(t)
+	must(me.Issues.Create(ctx, "acme", "app", &github.IssueRequest{Title: github.String("It crashes"), Labels: &[]string{"bug"}}))(t)
 }
 
 // checkSurface writes and reads check runs and statuses.

@@ -76,6 +76,11 @@ type NotFound string
 
 func (e NotFound) Error() string { return string(e) }
 
+// Forbidden is a resolver's error for what the caller may not do.
+type Forbidden string
+
+func (e Forbidden) Error() string { return string(e) }
+
 // Execute validates a request and resolves it from the root objects. Errors,
 // also those of the request itself, are in the Response.
 func Execute(schema *ast.Schema, query, mutation *Object, req Request) Response {
@@ -166,8 +171,12 @@ func (e *execution) resolve(obj *Object, field *ast.Field, path ast.Path) any {
 func (e *execution) fail(path ast.Path, err error) {
 	failure := Error{Path: path, Message: err.Error()}
 	var notFound NotFound
-	if errors.As(err, &notFound) {
+	var forbidden Forbidden
+	switch {
+	case errors.As(err, &notFound):
 		failure.Type = "NOT_FOUND"
+	case errors.As(err, &forbidden):
+		failure.Type = "FORBIDDEN"
 	}
 	e.errs = append(e.errs, failure)
 }

@@ -1,0 +1,122 @@
+package githubsim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchstone/agent/githubsim/graphql"
+)
+
+// root is the comment that began the thread.
+func (th *thread) root() *reviewComment { return th.comments[0] }
+
+// visibleThreads leaves out those of others' pending reviews.
+func (c *call) visibleThreads(p *pull) []*thread {
+	return slices.DeleteFunc(slices.Clone(p.threads), func(th *thread) bool {
+		rv := th.root().review
+		return rv.state == "PENDING" && rv.author != c.user
+	})
+}
+
+// createReply answers in a thread. Like GitHub it wraps the reply in a review of its own.
+// https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
+func (c *call) createReply() (reply, error) {
+	var in struct{ Body string }
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if strings.TrimSpace(in.Body) == "" {
+		return reply{}, textRefusal("Body is required")
+	}
+	for _, th := range c.visibleThreads(c.pull) {
+		root := th.root()
+		if root.id != c.id("comment") {
+			continue
+		}
+		rv := &review{id: c.sim.id(), author: c.user, commit: root.commit, created: now()}
+		rc := *root
+		rc.id, rc.author, rc.body, rc.created, rc.review, rc.replyTo = c.sim.id(), c.user, in.Body, now(), rv, root
+		rv.comments, th.comments = append(rv.comments, &rc), append(th.comments, &rc)
+		c.pull.reviews = append(c.pull.reviews, rv)
+		c.submit(rv, "COMMENT")
+		return created(c.renderReviewComment(&rc))
+	}
+	return reply{}, errNotFound
+}
+
+func (c *call) threadConnection(p *pull, a args) (any, error) {
+	list := nodes(c.visibleThreads(p), func(th *thread) node { return c.threadNode(p, th) })
+	return graphql.Connection("PullRequestReviewThreadConnection", list)(a)
+}
+
+// threadNode takes a thread for outdated as soon as the head is another commit than the reviewed one; GitHub looks at
+// the lines.
+func (c *call) threadNode(p *pull, th *thread) node {
+	root := th.root()
+	outdated, line := root.commit != p.headSHA, any(root.line)
+	if outdated {
+		line = nil
+	}
+	return &graphql.Object{Type: "PullRequestReviewThread", Fields: fields{
+		"id": nodeID("PRRT", th.id), "isResolved": th.resolvedBy != nil, "isOutdated": outdated, "isCollapsed": th.resolvedBy != nil,
+		"resolvedBy": c.userNode(th.resolvedBy, "User"), "path": root.path, "line": line, "originalLine": root.line, "diffSide": root.side,
+		"subjectType": "LINE", "pullRequest": field(func() any { return c.pullNode(p) }),
+		"comments": graphql.Connection("PullRequestReviewCommentConnection", nodes(th.comments, func(rc *reviewComment) node {
+			return c.reviewCommentNode(p, rc)
+		})),
+	}}
+}
+
+func (c *call) reviewCommentNode(p *pull, rc *reviewComment) node {
+	return &graphql.Object{Type: "PullRequestReviewComment", Fields: fields{
+		"id": nodeID("PRRC", rc.id), "databaseId": rc.id, "fullDatabaseId": idText(rc.id), "author": c.actor(rc.author),
+		"authorAssociation": p.repo.association(rc.author), "body": rc.body, "path": rc.path, "line": rc.line,
+		"diffHunk": rc.hunk, "createdAt": stamp(rc.created), "lastEditedAt": nil,
+		"url":               fmt.Sprintf("%s/%s/pull/%d#discussion_r%d", c.sim.url, p.repo.fullName(), p.number, rc.id),
+		"pullRequestReview": field(func() any { return c.reviewNode(p, rc.review) }),
+	}}
+}
+
+// resolveMutation resolves a thread, or opens it again.
+func (c *call) resolveMutation(payload, action string, by *account) graphql.Resolver {
+	return func(a args) (any, error) {
+		input, _ := a["input"].(map[string]any)
+		id, _ := input["threadId"].(string)
+		p, th := c.threadByID(id)
+		if th == nil {
+			return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+		}
+		if p.author != c.user && !p.repo.canWrite(c.user) {
+			return nil, graphql.Forbidden(fmt.Sprintf("%s does not have the correct permissions to execute this mutation", c.user.Login))
+		}
+		if (th.resolvedBy != nil) != (by != nil) {
+			th.resolvedBy, p.updated = by, now()
+			c.sim.emit(p.repo, c.user, "pull_request_review_thread", action, object{
+				"pull_request": c.sim.renderPull(p),
+				"thread": object{"node_id": nodeID("PRRT", th.id), "comments": each(th.comments, func(rc *reviewComment) object {
+					return c.sim.renderReviewComment(p, rc)
+				})},
+			})
+		}
+		return &graphql.Object{Type: payload, Fields: fields{
+			"clientMutationId": input["clientMutationId"], "thread": c.threadNode(p, th),
+		}}, nil
+	}
+}
+
+func (c *call) threadByID(id string) (*pull, *thread) {
+	for _, r := range c.sim.repos {
+		if r.permission(c.user) == "none" {
+			continue
+		}
+		for _, p := range r.pulls {
+			for _, th := range c.visibleThreads(p) {
+				if nodeID("PRRT", th.id) == id {
+					return p, th
+				}
+			}
+		}
+	}
+	return nil, nil
+}
