@@ -127,6 +127,21 @@ func (s *Speaker) RemoveLabel(ctx context.Context, ref Ref, name string) error {
 	return err
 }
 
+// Resolver resolves threads.
+type Resolver struct{ c *Client }
+
+// NewResolver returns what resolves threads as c's login.
+func NewResolver(c *Client) *Resolver { return &Resolver{c} }
+
+// ResolveThread marks a thread, named by its Thread.ID, as resolved; one that is resolved already is no error. It
+// takes write access to the repository, or being the pull request's author.
+func (r *Resolver) ResolveThread(ctx context.Context, thread string) error {
+	const mutation = "mutation Resolve($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { isResolved } } }"
+	var data struct{}
+	// Sent twice it does no more than once.
+	return r.c.failed("resolve a review thread", r.c.query(ctx, mutation, map[string]any{"thread": thread}, &data))
+}
+
 // Merger merges.
 type Merger struct{ c *Client }
 

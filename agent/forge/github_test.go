@@ -25,6 +25,7 @@ const (
 	octocat = "octocat" // opens pull requests
 	hubot   = "hubot"   // reviews them
 	ci      = "ci"      // an app, reports checks
+	guest   = "guest"   // has no part in the repository
 )
 
 var app = forge.Repo{Owner: "acme", Name: "app"}
@@ -45,6 +46,7 @@ func start(t *testing.T, opts githubsim.RepoOptions) *world {
 	w := &world{t: t, url: "http://" + ln.Addr().String()}
 	users := []githubsim.User{
 		{Login: octocat, Token: "token-of-octocat"}, {Login: hubot, Token: "token-of-hubot"}, {Login: ci, Token: "token-of-ci", App: true},
+		{Login: guest, Token: "token-of-guest"},
 	}
 	if w.Sim, err = githubsim.New(githubsim.Config{Dir: t.TempDir(), URL: w.url, Users: users}); err != nil {
 		t.Fatal(err)

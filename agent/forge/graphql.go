@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,14 +22,19 @@ var (
 	openPullRequestsQuery string
 )
 
-// query sends one GraphQL query and decodes its data into result. An answer that carries errors is a failure even
-// when it also carries data: half a pull request is no ground for a decision.
+// query reads by GraphQL. It is sent again where that may help.
 func (c *Client) query(ctx context.Context, document string, variables map[string]any, result any) error {
+	return c.ask(asRead(ctx), document, variables, result)
+}
+
+// ask sends one GraphQL request and decodes its data into result. An answer that carries errors is a failure even
+// when it also carries data: half a pull request is no ground for a decision. Only linked issues may be missing.
+func (c *Client) ask(ctx context.Context, document string, variables map[string]any, result any) error {
 	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(asRead(ctx), http.MethodPost, c.graphql, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphql, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -46,8 +52,10 @@ func (c *Client) query(ctx context.Context, document string, variables map[strin
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
 		return fmt.Errorf("GitHub's answer cannot be read: %w", err)
 	}
-	if len(answer.Errors) > 0 {
-		return c.token.denied(answer.Errors[0], response.Header, time.Now())
+	for _, failure := range answer.Errors {
+		if !failure.elsewhere() {
+			return c.token.denied(failure, response.Header, time.Now())
+		}
 	}
 	if err := json.Unmarshal(answer.Data, result); err != nil {
 		return fmt.Errorf("GitHub's answer cannot be read: %w", err)
@@ -59,6 +67,13 @@ func (c *Client) query(ctx context.Context, document string, variables map[strin
 type graphqlError struct {
 	Type    string
 	Message string
+	Path    []any
+}
+
+// elsewhere: an issue of another organization, which this token may not see, is no reason to fail; the answer has
+// null in its place.
+func (e graphqlError) elsewhere() bool {
+	return slices.Contains(e.Path, any("closingIssuesReferences"))
 }
 
 func (t token) denied(answer graphqlError, header http.Header, now time.Time) *Error {
@@ -155,6 +170,9 @@ func (a *actorNode) user() User {
 	}
 	return user
 }
+
+// person: what is neither a user's account nor there any more is none.
+func (a *actorNode) person() bool { return a != nil && a.Typename == "User" && a.Login != "" }
 
 type requestNode struct{ RequestedReviewer *actorNode }
 

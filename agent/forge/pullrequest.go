@@ -16,6 +16,7 @@ type PullRequest struct {
 	Draft   bool
 	Fork    bool // the head lives in another repository
 	InQueue bool // waits in a merge queue
+	Queue   bool // the base takes merges through a merge queue only
 
 	MaintainerCanModify bool // the author lets maintainers push to the head branch of a fork
 
@@ -26,13 +27,18 @@ type PullRequest struct {
 	Requested []string // logins of the people and bots whose review is asked for; teams are not among them
 	Reviews   []SubmittedReview
 	Comments  []Comment // comments on the conversation, not on lines
+	Threads   []Thread  // conversations on lines or files of the diff, resolved ones too
+	Issues    []Issue   // what merging it would close, 10 at most; an issue that the token cannot see is not listed
 	Checks    []Check   // check runs and commit statuses of Head.SHA
 
 	Mergeable Mergeable
 	Behind    bool   // the base's protection wants it merged in first; GitHub says so only once nothing else blocks
 	MergeSHA  string // the commit that merged it, empty before
+	MergedBy  User   // zero before
 
+	CreatedAt        time.Time
 	UpdatedAt        time.Time
+	MergedAt         *time.Time // nil before
 	Viewer           string     // login the token belongs to
 	ViewerPermission Permission // what that login may do here
 }
@@ -61,8 +67,14 @@ const (
 
 // SubmittedReview is a review that stands on a pull request. A pending one is not listed.
 type SubmittedReview struct {
-	ID          int64
-	Author      User
+	ID     int64
+	Author User
+	// ByPerson: the author is a user's account, not an app's bot nor a deleted one. GitHub cannot tell a person from
+	// a program that holds a user's token: an agent's own login is "a person" too.
+	ByPerson bool
+	// CanPush: the author may push to the repository now, whatever they might when they wrote it
+	// (https://docs.github.com/graphql/reference/objects#pullrequestreview, authorCanPushToRepository).
+	CanPush     bool
 	State       string // APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED
 	Body        string // untrusted text
 	SHA         string // the commit reviewed; empty when GitHub no longer has it
@@ -84,11 +96,45 @@ type ReviewRemark struct {
 type Comment struct {
 	ID          int64
 	Author      User
-	Association string // OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE …; says nothing certain about write access
+	ByPerson    bool   // as in SubmittedReview
+	Association string // OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE …; says nothing certain about write access, for which there is Client.Permission
 	Body        string // untrusted text
 	CreatedAt   time.Time
 	EditedAt    *time.Time // nil when never edited
 	URL         string
+}
+
+// Thread is a conversation on a place of the diff, begun by a review's comment.
+type Thread struct {
+	ID         string // GraphQL node id, for Resolver
+	Path       string
+	Line       int // 1-based; of the reviewed commit where the head no longer has the line; 0 for the file as a whole
+	Resolved   bool
+	ResolvedBy User            // zero while open
+	Outdated   bool            // the head changed the lines that it is about
+	Comments   []ThreadComment // the first 50, oldest first; the first of them began the thread
+}
+
+// ThreadComment is one turn of a Thread.
+type ThreadComment struct {
+	ID        int64
+	Review    int64 // the review it belongs to: of the first comment, the one that began the thread
+	Author    User
+	Body      string // untrusted text
+	CreatedAt time.Time
+	EditedAt  *time.Time // nil when never edited
+	URL       string
+}
+
+// Issue is one that a pull request says it closes.
+type Issue struct {
+	Repo   Repo
+	Number int
+	Title  string // untrusted text
+	Body   string // untrusted text
+	Open   bool
+	Labels []string // the first 20
+	URL    string
 }
 
 // CheckKind tells GitHub's two ways of reporting on a commit apart.
@@ -140,6 +186,9 @@ const (
 
 // Permission is what a login may do in a repository: admin, maintain, write, triage, read or none.
 type Permission string
+
+// Administers reports whether the permission includes maintaining the repository, as maintainers and admins may.
+func (p Permission) Administers() bool { return p == "admin" || p == "maintain" }
 
 // CanWrite reports whether the permission includes pushing, which is what makes a person's word count here.
 func (p Permission) CanWrite() bool { return p == "admin" || p == "maintain" || p == "write" }

@@ -20,6 +20,9 @@ var credential = regexp.MustCompile(strings.Join([]string{
 	`-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z ]*PRIVATE KEY-----)?`,
 }, "|"))
 
+// HoldsSecret reports whether a text holds what looks like a credential.
+func HoldsSecret(text string) bool { return credential.MatchString(text) }
+
 // outgoing is text as it may leave this machine: a model that has read a secret, wherever it found it, must not be
 // able to publish it. This client's own token goes whatever its form.
 func (c *Client) outgoing(text string) string {

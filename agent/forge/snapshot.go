@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	snapshotPages = 20 // of each list: 1,000 reviews, 1,000 comments, 2,000 checks
+	snapshotPages = 20 // of each list: 1,000 reviews, comments and threads, 2,000 checks
 	snapshotTries = 4  // a pull request may change while its pages are read
 	snapshotPause = 500 * time.Millisecond
 )
@@ -18,7 +18,7 @@ var errMoving = errors.New("the pull request keeps changing while it is read")
 
 // PullRequest reads a pull request whole, as it stood at one moment: when it changes between two pages, or when
 // GitHub has not yet connected the newest push with its commit, the reading starts over, and after four tries it is
-// an ErrUnavailable. More than 1,000 reviews, 1,000 comments or 2,000 checks are an error, never a shorter list.
+// an ErrUnavailable. More than 1,000 reviews, comments or threads, or 2,000 checks, are an error, never a shorter list.
 func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) {
 	op := "read " + ref.String()
 	for try := 1; ; try++ {
@@ -32,7 +32,7 @@ func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) 
 	}
 }
 
-// snapshot makes one try. All three lists are paged by the same query; one that is read to its end answers further
+// snapshot makes one try. All lists are paged by the same query; one that is read to its end answers further
 // pages with nothing.
 func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 	variables := map[string]any{"owner": ref.Owner, "name": ref.Name, "number": ref.Number}
@@ -58,17 +58,19 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		}
 		next.Reviews = slices.Concat(node.reviews(), pr.Reviews)
 		next.Comments = slices.Concat(node.comments(), pr.Comments)
+		next.Threads = slices.Concat(node.threads(), pr.Threads)
 		next.Checks = slices.Concat(pr.Checks, commit.checks())
 		pr = next
 
 		more := advance(variables, "reviewsBefore", node.Reviews.PageInfo.HasPreviousPage, node.Reviews.PageInfo.StartCursor)
 		more = advance(variables, "commentsBefore", node.Comments.PageInfo.HasPreviousPage, node.Comments.PageInfo.StartCursor) || more
+		more = advance(variables, "threadsBefore", node.ReviewThreads.PageInfo.HasPreviousPage, node.ReviewThreads.PageInfo.StartCursor) || more
 		if commit.StatusCheckRollup != nil {
 			info := commit.StatusCheckRollup.Contexts.PageInfo
 			more = advance(variables, "checksAfter", info.HasNextPage, info.EndCursor) || more
 		}
 		if node.Labels.PageInfo.HasNextPage || node.ReviewRequests.PageInfo.HasNextPage || more && page == snapshotPages {
-			return PullRequest{}, errors.New("it has more labels, reviewers, reviews, comments or checks than this program reads: decide it by hand")
+			return PullRequest{}, errors.New("it has more labels, reviewers, reviews, comments, threads or checks than this program reads: decide it by hand")
 		}
 		if !more {
 			return pr, nil
@@ -115,9 +117,10 @@ type pullRequestNode struct {
 	ID, Title, Body, URL, State, Mergeable, MergeStateStatus string
 	Number                                                   int
 	IsDraft, Merged, IsCrossRepository                       bool
-	MaintainerCanModify, IsInMergeQueue                      bool
-	UpdatedAt                                                time.Time
-	Author                                                   *actorNode
+	MaintainerCanModify, IsInMergeQueue, IsMergeQueueEnabled bool
+	CreatedAt, UpdatedAt                                     time.Time
+	MergedAt                                                 *time.Time
+	Author, MergedBy                                         *actorNode
 	HeadRefName, HeadRefOid, BaseRefName                     string
 	HeadRepository                                           *repoNode
 	BaseRef                                                  *struct{ Target *oidNode }
@@ -126,6 +129,8 @@ type pullRequestNode struct {
 	ReviewRequests                                           connection[requestNode]
 	Reviews                                                  connection[reviewNode]
 	Comments                                                 connection[commentNode]
+	ReviewThreads                                            connection[threadNode]
+	ClosingIssuesReferences                                  connection[*issueNode]
 	Commits                                                  connection[struct{ Commit commitNode }]
 }
 
@@ -133,20 +138,25 @@ type pullRequestNode struct {
 func (n *pullRequestNode) head(ref Ref) PullRequest {
 	pr := PullRequest{
 		Ref: ref, ID: n.ID, Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.user(),
-		Open: n.State == "OPEN", Merged: n.Merged, Draft: n.IsDraft, Fork: n.IsCrossRepository, InQueue: n.IsInMergeQueue,
+		Open: n.State == "OPEN", Merged: n.Merged, Draft: n.IsDraft, Fork: n.IsCrossRepository, InQueue: n.IsInMergeQueue, Queue: n.IsMergeQueueEnabled,
 		MaintainerCanModify: n.MaintainerCanModify,
 		Head:                Branch{Repo: n.HeadRepository.repo(), Name: n.HeadRefName, SHA: n.HeadRefOid},
 		Base:                Branch{Repo: ref.Repo, Name: n.BaseRefName},
 		Requested:           logins(n.ReviewRequests),
+		Issues:              n.issues(),
 		Mergeable:           mergeable(n.Mergeable),
 		Behind:              n.MergeStateStatus == "BEHIND",
+		CreatedAt:           n.CreatedAt,
 		UpdatedAt:           n.UpdatedAt,
 	}
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
 		pr.Base.SHA = n.BaseRef.Target.Oid
 	}
-	if n.Merged && n.MergeCommit != nil {
-		pr.MergeSHA = n.MergeCommit.Oid
+	if n.Merged {
+		pr.MergedBy, pr.MergedAt = n.MergedBy.user(), n.MergedAt
+		if n.MergeCommit != nil {
+			pr.MergeSHA = n.MergeCommit.Oid
+		}
 	}
 	for _, label := range n.Labels.Nodes {
 		pr.Labels = append(pr.Labels, label.Name)
@@ -162,55 +172,6 @@ func mergeable(state string) Mergeable {
 		return MergeableConflicting
 	}
 	return MergeableUnknown
-}
-
-type reviewNode struct {
-	FullDatabaseID bigInt
-	Author         *actorNode
-	State, Body    string
-	SubmittedAt    *time.Time
-	LastEditedAt   *time.Time
-	Commit         *oidNode
-	URL            string
-}
-
-func (n *pullRequestNode) reviews() []SubmittedReview {
-	var all []SubmittedReview
-	for _, r := range n.Reviews.Nodes {
-		if r.State == "PENDING" || r.SubmittedAt == nil {
-			continue // its author alone sees it, and has not said it yet
-		}
-		review := SubmittedReview{
-			ID: int64(r.FullDatabaseID), Author: r.Author.user(), State: r.State, Body: r.Body,
-			SubmittedAt: *r.SubmittedAt, EditedAt: r.LastEditedAt, URL: r.URL,
-		}
-		if r.Commit != nil {
-			review.SHA = r.Commit.Oid
-		}
-		all = append(all, review)
-	}
-	return all
-}
-
-type commentNode struct {
-	FullDatabaseID    bigInt
-	Author            *actorNode
-	AuthorAssociation string
-	Body              string
-	CreatedAt         time.Time
-	LastEditedAt      *time.Time
-	URL               string
-}
-
-func (n *pullRequestNode) comments() []Comment {
-	var all []Comment
-	for _, c := range n.Comments.Nodes {
-		all = append(all, Comment{
-			ID: int64(c.FullDatabaseID), Author: c.Author.user(), Association: c.AuthorAssociation, Body: c.Body,
-			CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, URL: c.URL,
-		})
-	}
-	return all
 }
 
 type commitNode struct {

@@ -17,7 +17,7 @@ import (
 func page(head, updated, comments string) string {
 	return fmt.Sprintf(`{"data":{"viewer":{"login":"hubot"},"repository":{"viewerPermission":null,"pullRequest":{
 		"id":"PR_1","number":12,"title":"Add it","body":"","url":"https://github.com/acme/app/pull/12","state":"OPEN","isDraft":false,"merged":false,
-		"mergeable":"SOMETHING_NEW","mergeStateStatus":"CLEAN","maintainerCanModify":true,"isCrossRepository":true,"isInMergeQueue":false,"updatedAt":%q,
+		"mergeable":"SOMETHING_NEW","mergeStateStatus":"CLEAN","maintainerCanModify":true,"isCrossRepository":true,"isInMergeQueue":false,"isMergeQueueEnabled":true,"createdAt":"2026-01-02T03:04:05Z","updatedAt":%q,"mergedAt":null,"mergedBy":null,
 		"author":null,"headRefName":"topic","headRefOid":%q,"headRepository":null,"baseRefName":"main","baseRef":null,"mergeCommit":{"oid":"0123"},
 		"labels":{"nodes":[],"pageInfo":{"hasNextPage":false}},
 		"reviewRequests":{"nodes":[{"requestedReviewer":null},{"requestedReviewer":{"__typename":"Team"}},{"requestedReviewer":{"__typename":"Bot","login":"helper"}}],"pageInfo":{"hasNextPage":false}},
@@ -26,10 +26,15 @@ func page(head, updated, comments string) string {
 			{"fullDatabaseId":"3000000002","author":{"login":"hubot","__typename":"User"},"state":"PENDING","body":"","submittedAt":null,"lastEditedAt":null,"commit":null,"url":"u"}],
 			"pageInfo":{"hasPreviousPage":false,"startCursor":"r"}},
 		"comments":%s,
+		"reviewThreads":{"nodes":[{"id":"T","path":"a.go","line":null,"originalLine":null,"isResolved":true,"isOutdated":false,"resolvedBy":null,
+			"comments":{"nodes":[{"fullDatabaseId":"7","author":null,"body":"x","createdAt":"2026-01-02T03:04:05Z","lastEditedAt":null,"url":"u","pullRequestReview":null}]}}],
+			"pageInfo":{"hasPreviousPage":false,"startCursor":"t"}},
+		"closingIssuesReferences":{"nodes":[null,{"number":3,"title":"It crashes","body":"","state":"CLOSED","url":"u","repository":{"nameWithOwner":"acme/other"},"labels":null}]},
 		"commits":{"nodes":[{"commit":{"oid":"abc","statusCheckRollup":{"contexts":{"nodes":[
 			{"__typename":"CheckRun","name":"build","status":"COMPLETED","conclusion":"SOMETHING_NEW","detailsUrl":null,"title":null,"isRequired":true,"checkSuite":{"app":null}},
 			{"__typename":"StatusContext","context":"lint","state":"EXPECTED","targetUrl":null,"description":null,"isRequired":true}],
-			"pageInfo":{"hasNextPage":false,"endCursor":"c"}}}}}]}}}}}`, updated, head, comments)
+			"pageInfo":{"hasNextPage":false,"endCursor":"c"}}}}}]}}}},
+		"errors":[{"type":"FORBIDDEN","path":["repository","pullRequest","closingIssuesReferences","nodes",0],"message":"Resource protected by organization SAML enforcement."}]}`, updated, head, comments)
 }
 
 const (
@@ -47,14 +52,19 @@ func TestHolesInAnAnswer(t *testing.T) {
 	edited := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
 	want := PullRequest{
 		Ref: pull, ID: "PR_1", Title: "Add it", URL: "https://github.com/acme/app/pull/12", Author: User{Login: "ghost"},
-		Open: true, Fork: true, MaintainerCanModify: true,
+		Open: true, Fork: true, MaintainerCanModify: true, Queue: true,
 		Head: Branch{Name: "topic", SHA: "abc"}, Base: Branch{Repo: pull.Repo, Name: "main"}, Requested: []string{"helper[bot]"},
 		Reviews: []SubmittedReview{{ID: 3000000001, Author: User{"linter[bot]", true}, State: Commented, SubmittedAt: edited.Add(-55 * time.Second), EditedAt: &edited, URL: "u"}},
 		Checks: []Check{
 			{Name: "build", Kind: CheckRun, State: CheckFailure, Required: true},
 			{Name: "lint", Kind: Status, State: CheckPending, Required: true},
 		},
-		Mergeable: MergeableUnknown, UpdatedAt: edited.Add(-55 * time.Second), Viewer: "hubot",
+		Threads: []Thread{{
+			ID: "T", Path: "a.go", Resolved: true, ResolvedBy: User{Login: "ghost"},
+			Comments: []ThreadComment{{ID: 7, Author: User{Login: "ghost"}, Body: "x", CreatedAt: edited.Add(-55 * time.Second), URL: "u"}},
+		}},
+		Issues:    []Issue{{Repo: Repo{"acme", "other"}, Number: 3, Title: "It crashes", URL: "u"}},
+		Mergeable: MergeableUnknown, CreatedAt: edited.Add(-55 * time.Second), UpdatedAt: edited.Add(-55 * time.Second), Viewer: "hubot",
 	}
 	if !reflect.DeepEqual(pr, want) {
 		got, _ := json.MarshalIndent(pr, "", " ")

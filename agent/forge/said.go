@@ -1,0 +1,115 @@
+package forge
+
+import (
+	"cmp"
+	"time"
+)
+
+type reviewNode struct {
+	FullDatabaseID            bigInt
+	Author                    *actorNode
+	AuthorCanPushToRepository bool
+	State, Body               string
+	SubmittedAt               *time.Time
+	LastEditedAt              *time.Time
+	Commit                    *oidNode
+	URL                       string
+}
+
+func (n *pullRequestNode) reviews() []SubmittedReview {
+	var all []SubmittedReview
+	for _, r := range n.Reviews.Nodes {
+		if r.State == "PENDING" || r.SubmittedAt == nil {
+			continue // its author alone sees it, and has not said it yet
+		}
+		review := SubmittedReview{
+			ID: int64(r.FullDatabaseID), Author: r.Author.user(), ByPerson: r.Author.person(), CanPush: r.AuthorCanPushToRepository,
+			State: r.State, Body: r.Body, SubmittedAt: *r.SubmittedAt, EditedAt: r.LastEditedAt, URL: r.URL,
+		}
+		if r.Commit != nil {
+			review.SHA = r.Commit.Oid
+		}
+		all = append(all, review)
+	}
+	return all
+}
+
+type commentNode struct {
+	FullDatabaseID    bigInt
+	Author            *actorNode
+	AuthorAssociation string
+	Body              string
+	CreatedAt         time.Time
+	LastEditedAt      *time.Time
+	URL               string
+}
+
+func (n *pullRequestNode) comments() []Comment {
+	var all []Comment
+	for _, c := range n.Comments.Nodes {
+		all = append(all, Comment{
+			ID: int64(c.FullDatabaseID), Author: c.Author.user(), ByPerson: c.Author.person(), Association: c.AuthorAssociation, Body: c.Body,
+			CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, URL: c.URL,
+		})
+	}
+	return all
+}
+
+type threadNode struct {
+	ID, Path           string
+	Line, OriginalLine int // null for a thread about a whole file, and Line where the head no longer has it
+	IsResolved         bool
+	IsOutdated         bool
+	ResolvedBy         *actorNode
+	Comments           connection[threadCommentNode]
+}
+
+type threadCommentNode struct {
+	commentNode
+	PullRequestReview *struct{ FullDatabaseID bigInt }
+}
+
+func (n *pullRequestNode) threads() []Thread {
+	var all []Thread
+	for _, t := range n.ReviewThreads.Nodes {
+		thread := Thread{ID: t.ID, Path: t.Path, Line: cmp.Or(t.Line, t.OriginalLine), Resolved: t.IsResolved, Outdated: t.IsOutdated}
+		if t.IsResolved {
+			thread.ResolvedBy = t.ResolvedBy.user()
+		}
+		for _, c := range t.Comments.Nodes {
+			comment := ThreadComment{
+				ID: int64(c.FullDatabaseID), Author: c.Author.user(), Body: c.Body, CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, URL: c.URL,
+			}
+			if c.PullRequestReview != nil {
+				comment.Review = int64(c.PullRequestReview.FullDatabaseID)
+			}
+			thread.Comments = append(thread.Comments, comment)
+		}
+		all = append(all, thread)
+	}
+	return all
+}
+
+type issueNode struct {
+	Number           int
+	Title, Body, URL string
+	State            string
+	Repository       *repoNode
+	Labels           connection[struct{ Name string }]
+}
+
+// issues leaves out those that the token cannot see, which are null.
+func (n *pullRequestNode) issues() []Issue {
+	var all []Issue
+	for _, i := range n.ClosingIssuesReferences.Nodes {
+		if i == nil {
+			continue
+		}
+		issue := Issue{Repo: i.Repository.repo(), Number: i.Number, Title: i.Title, Body: i.Body, Open: i.State == "OPEN", URL: i.URL}
+		for _, label := range i.Labels.Nodes {
+			issue.Labels = append(issue.Labels, label.Name)
+		}
+		all = append(all, issue)
+	}
+	return all
+}
