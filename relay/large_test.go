@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,8 +14,9 @@ import (
 // The largest webhooks go through both binaries as they are shipped: one stands in its
 // envelope as it is, the other takes the largest frame there is, for it goes as base64.
 func TestLargestPayloads(t *testing.T) {
+	t.Parallel()
 	binary := buildRelay(t)
-	p := startRelay(t, binary, filepath.Join(t.TempDir(), "relay.db"), "")
+	p := startRelay(t, binary, newStore(t), "")
 	const size = 26 << 20
 	inline := []byte(`"` + strings.Repeat("x", size-2) + `"`)
 	encoded := []byte(`"` + strings.Repeat("y", size-3) + "\"\n")

@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"relay": func() { os.Exit(run()) }})
+	testscript.Main(tidy{m}, map[string]func(){"relay": func() { os.Exit(run()) }})
 }
 
 func TestScripts(t *testing.T) {

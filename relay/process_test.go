@@ -42,20 +42,18 @@ func waitForLine(path string) (string, error) {
 	}
 }
 
-// buildRelay builds the binary as it is shipped.
+// buildRelay returns the binary as it is shipped.
 func buildRelay(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "relay")
-	if runtime.GOOS == "windows" {
-		binary += ".exe"
-	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the relay: %v\n%s", err, out)
+	binary, err := relayBinary()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return binary
 }
+
+// newStore is the address of an embedded store that is not there yet.
+func newStore(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "relay.db") }
 
 // process is a running relay.
 type process struct {
@@ -64,16 +62,17 @@ type process struct {
 	log     *bytes.Buffer
 }
 
-// startRelay starts the binary over a store. An address of "" picks one.
-func startRelay(t *testing.T, binary, store, listen string) *process {
+// startRelay starts the binary over a store, such as newStore's. An address of "" picks
+// one. The environment is added to this process's own.
+func startRelay(t *testing.T, binary, store, listen string, environment ...string) *process {
 	t.Helper()
 	if listen == "" {
 		listen = "127.0.0.1:0"
 	}
 	addressFile := filepath.Join(t.TempDir(), "address")
 	p := &process{log: &bytes.Buffer{}}
-	p.command = exec.Command(binary, "serve", "--listen", listen, "--store", "sqlite:"+store, "--address-file", addressFile)
-	p.command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+testSecret)
+	p.command = exec.Command(binary, "serve", "--listen", listen, "--store", store, "--address-file", addressFile)
+	p.command.Env = append(append(os.Environ(), "RELAY_GITHUB_SECRET="+testSecret), environment...)
 	p.command.Stderr = p.log
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)
@@ -137,8 +136,9 @@ func follow(t *testing.T, address, after string, n int) []*event.Event {
 // again; then everything is sent once more, as redelivery would. A subscriber that was
 // there all along, and one that was away, get each example once and byte for byte.
 func TestKilledAndRestarted(t *testing.T) {
+	t.Parallel()
 	binary := buildRelay(t)
-	store := filepath.Join(t.TempDir(), "relay.db")
+	store := newStore(t)
 	all := examples.All(t)
 	half := len(all) / 2
 	first := startRelay(t, binary, store, "")
@@ -230,10 +230,11 @@ func checkExamples(t *testing.T, who string, events []*event.Event, all []exampl
 }
 
 func TestTerminated(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Windows has no SIGTERM to send")
 	}
-	p := startRelay(t, buildRelay(t), filepath.Join(t.TempDir(), "relay.db"), "")
+	p := startRelay(t, buildRelay(t), newStore(t), "")
 	subscriber := make(chan []*event.Event, 1)
 	go func() { subscriber <- follow(t, p.address, client.Oldest, 1) }()
 	if _, err := deliver(t, p.address, 0, examples.All(t)[0]); err != nil {

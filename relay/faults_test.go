@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"database/sql"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"touchstone/relay/client"
+	"touchstone/relay/event"
+	"touchstone/relay/internal/examples"
+	"touchstone/relay/storetest/emulator"
+)
+
+// status asks the relay for a path and returns what it is answered.
+func (p *process) status(t *testing.T, path string) (int, string) {
+	t.Helper()
+	response, err := http.Get("http://" + p.address + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// expect sends an example and checks the answer's status and, of one that puts the
+// sender off, that it says until when.
+func (p *process) expect(t *testing.T, i, want int) {
+	t.Helper()
+	example := examples.All(t)[i]
+	response, err := http.DefaultClient.Do(examples.Request(t, "http://"+p.address, testSecret, example.Event, examples.Delivery(i), example.Payload))
+	if err != nil {
+		t.Errorf("example %d: %v", i, err)
+		return
+	}
+	defer response.Body.Close()
+	if response.StatusCode != want || want == http.StatusServiceUnavailable && response.Header.Get("Retry-After") == "" {
+		t.Errorf("example %d was answered %s with %v; want %d", i, response.Status, response.Header, want)
+	}
+}
+
+// unready checks that the relay lives, and says that it takes nothing for now.
+func (p *process) unready(t *testing.T) {
+	t.Helper()
+	if ready, sentence := p.status(t, "/readyz"); ready != http.StatusServiceUnavailable || !strings.Contains(sentence, "the relay's log says why") {
+		t.Errorf("without its store the relay is ready: %d %s", ready, sentence)
+	}
+	if alive, _ := p.status(t, "/healthz"); alive != http.StatusOK {
+		t.Errorf("without its store the relay does not live: %d", alive)
+	}
+}
+
+// awaitReady waits until the relay says by itself that it takes webhooks again.
+func (p *process) awaitReady(t *testing.T) {
+	t.Helper()
+	for deadline := time.After(30 * time.Second); ; {
+		if ready, _ := p.status(t, "/readyz"); ready == http.StatusOK {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatal("the store is back, and the relay is not ready")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// checkRefusals kills the relay and checks that a row of refusals was worth a line of
+// its log or two, and that it has the cause.
+func (p *process) checkRefusals(t *testing.T, cause string) {
+	t.Helper()
+	p.kill()
+	var lines []string
+	for line := range strings.Lines(p.log.String()) {
+		if strings.Contains(line, "webhook not stored") {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 || len(lines) > 2 || !strings.Contains(lines[0], cause) || !strings.Contains(lines[0], `"level":"error"`) {
+		t.Errorf("the refusals made %d log lines, want one or two with %q:\n%s", len(lines), cause, strings.Join(lines, ""))
+	}
+}
+
+// lock takes the file away from the relay, as a backup or a shell may, until the
+// function that it returns is called.
+func lock(t *testing.T, store string) (release func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", strings.TrimPrefix(store, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if _, err := db.Exec("ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// answerTimeout is how long a refusal may take: an event waits for the append that was
+// begun before it and then for its own, and each of them tries for some seconds.
+const answerTimeout = 15 * time.Second
+
+// endure checks what a relay does whose store is away: webhooks are refused in time, and
+// readiness says so; once the store is back, all is well without a restart, and a
+// subscriber that was there throughout has missed nothing.
+func endure(t *testing.T, p *process, away, back func(), cause string) {
+	t.Helper()
+	const refused = 5
+	throughout := make(chan []*event.Event, 1)
+	go func() { throughout <- follow(t, p.address, client.Oldest, 1+refused) }()
+	p.expect(t, 0, http.StatusAccepted)
+	away()
+	begun := time.Now()
+	var senders sync.WaitGroup
+	for i := range refused {
+		senders.Go(func() { p.expect(t, 1+i, http.StatusServiceUnavailable) })
+	}
+	senders.Wait()
+	if waited := time.Since(begun); waited > answerTimeout {
+		t.Errorf("an answer took %s", waited)
+	}
+	p.unready(t)
+	back()
+	p.awaitReady(t)
+	for i := range refused {
+		p.expect(t, 1+i, http.StatusAccepted)
+	}
+	p.expect(t, 0, http.StatusOK)
+	for i, e := range <-throughout {
+		if e.ID.Seq != int64(i+1) || e.Delivery != examples.Delivery(i) {
+			t.Errorf("at place %d stands %s, delivery %s", i+1, e.ID, e.Delivery)
+		}
+	}
+	p.checkRefusals(t, cause)
+}
+
+func TestStoreLocked(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	var release func()
+	endure(t, startRelay(t, buildRelay(t), store, ""), func() { release = lock(t, store) }, func() { release() }, "locked")
+}
+
+func TestDatabaseGone(t *testing.T) {
+	t.Parallel()
+	e, err := firestore()
+	if err != nil {
+		emulator.Skip(t, err)
+	}
+	between := func(listen string) *emulator.Proxy {
+		proxy, err := emulator.NewProxy(listen, e.Address, emulator.Faults{}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return proxy
+	}
+	proxy := between("")
+	away := func() {
+		if err := proxy.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+	defer func() { away() }()
+	p := startRelay(t, buildRelay(t), "firestore:gone", "", "FIRESTORE_EMULATOR_HOST="+proxy.Address)
+	endure(t, p, away, func() { proxy = between(proxy.Address) }, "store event: append: ")
+}
+
+// A webhook whose body is still on its way when the relay is told to stop is dealt with
+// and answered, even if the store is away; streams end with the advice when to come
+// back; and nobody else gets in.
+func TestTerminatedWithWebhookInFlight(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: Windows has no SIGTERM to send")
+	}
+	for name, test := range map[string]struct {
+		locked bool
+		status int
+	}{
+		"store there": {false, http.StatusAccepted},
+		"store away":  {true, http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, example := newStore(t), examples.All(t)[0]
+			p := startRelay(t, buildRelay(t), store, "")
+			stream, err := http.Get("http://" + p.address + "/events")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stream.Body.Close()
+			webhook := p.begin(t, example)
+			defer webhook.Close()
+			if test.locked {
+				defer lock(t, store)()
+			}
+
+			begun := time.Now()
+			if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			checkGoodbye(t, stream.Body)
+			if late, err := net.DialTimeout("tcp", p.address, time.Second); err == nil {
+				late.Close()
+				t.Error("the relay stops and takes connections")
+			}
+			if status := webhook.finish(t, example); status != test.status {
+				t.Errorf("the webhook in flight was answered %d, want %d", status, test.status)
+			}
+			if err := p.command.Wait(); err != nil {
+				t.Errorf("after SIGTERM: %v\n%s", err, p.log)
+			}
+			if took := time.Since(begun); took > 10*time.Second {
+				t.Errorf("it took %s to stop", took)
+			}
+			if test.locked {
+				return
+			}
+			again := startRelay(t, buildRelay(t), store, "")
+			if e := follow(t, again.address, client.Oldest, 1)[0]; e.Delivery != examples.Delivery(0) || !bytes.Equal(e.Payload, example.Payload) {
+				t.Errorf("stored is %s", e.Delivery)
+			}
+		})
+	}
+}
+
+// checkGoodbye reads a stream to its end, which has to be a clean one, with the
+// subscriber's position and the time after which to come back.
+func checkGoodbye(t *testing.T, stream io.Reader) {
+	t.Helper()
+	text, err := io.ReadAll(stream)
+	if err != nil {
+		t.Errorf("the stream did not end cleanly: %v", err)
+	}
+	frames := strings.Split(strings.TrimSpace(string(text)), "\n\n")
+	if last := frames[len(frames)-1]; len(frames) < 2 || !strings.HasPrefix(last, "retry: ") || !strings.Contains(last, "\nid: ") {
+		t.Errorf("the stream ended with %q", text)
+	}
+}
+
+// inFlight is a webhook of which the relay has read the first half.
+type inFlight struct {
+	net.Conn
+	answers *bufio.Reader
+}
+
+// begin sends the first half of a webhook, once the relay asks for its body.
+func (p *process) begin(t *testing.T, example examples.Example) inFlight {
+	t.Helper()
+	conn, err := net.Dial("tcp", p.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n"+
+		"X-GitHub-Event: %s\r\nX-GitHub-Delivery: %s\r\nX-Hub-Signature-256: %s\r\nContent-Length: %d\r\n\r\n",
+		example.Event, examples.Delivery(0), examples.Signature(testSecret, example.Payload), len(example.Payload))
+	answers := bufio.NewReader(conn)
+	for want := "HTTP/1.1 100 Continue\r\n"; want != ""; {
+		line, err := answers.ReadString('\n')
+		if err != nil || line != want {
+			t.Fatalf("in place of %q came %q, %v", want, line, err)
+		}
+		want = strings.TrimPrefix("\r\n", line)
+	}
+	if _, err := conn.Write(example.Payload[:len(example.Payload)/2]); err != nil {
+		t.Fatal(err)
+	}
+	return inFlight{conn, answers}
+}
+
+// finish sends the rest and returns the answer's status.
+func (f inFlight) finish(t *testing.T, example examples.Example) int {
+	t.Helper()
+	if _, err := f.Write(example.Payload[len(example.Payload)/2:]); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(f.answers, nil)
+	if err != nil {
+		t.Fatalf("the webhook in flight was not answered: %v", err)
+	}
+	return response.StatusCode
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"touchstone/relay/storetest/emulator"
+)
+
+// relayBinary builds the relay when the first test needs it.
+var relayBinary = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "relay-test-")
+	if err != nil {
+		return "", err
+	}
+	atEnd(func() error { return os.RemoveAll(folder) })
+	binary := filepath.Join(folder, "relay")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	build := exec.Command("go", "build", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the relay: %w\n%s", err, out)
+	}
+	return binary, nil
+})
+
+// firestore starts the Firestore emulator when the first test needs it. Each test has a
+// project of its own there.
+var firestore = sync.OnceValues(func() (*emulator.Emulator, error) {
+	e, err := emulator.Start(context.Background())
+	if err == nil {
+		atEnd(e.Stop)
+	}
+	return e, err
+})
+
+var (
+	endings   []func() error
+	endingsMu sync.Mutex
+)
+
+// atEnd has something done when all tests are over, the latest first.
+func atEnd(do func() error) {
+	endingsMu.Lock()
+	defer endingsMu.Unlock()
+	endings = append(endings, do)
+}
+
+// tidy is a run of all tests that takes away what they made once.
+type tidy struct{ testscript.TestingM }
+
+// Run implements testscript.TestingM.
+func (t tidy) Run() int {
+	code := t.TestingM.Run()
+	var errs []error
+	for _, end := range slices.Backward(endings) {
+		errs = append(errs, end())
+	}
+	if err := errors.Join(errs...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return max(code, 1)
+	}
+	return code
+}
