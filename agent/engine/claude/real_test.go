@@ -73,7 +73,7 @@ func TestRealReviewerGetsTheWholeAnswer(t *testing.T) {
 	t.Parallel()
 	p := enginetest.NewProvider(t,
 		enginetest.Turn{Text: []string{"## [Graph]\n\n", "Nothing."}, Tool: "Glob", Input: map[string]any{"pattern": "*.go"}},
-		enginetest.Turn{Text: []string{"## [Security]\n\nIt says {\"cut\":"}, Stop: "max_tokens"},
+		enginetest.Turn{Text: []string{"## [Security]\n\nIt says {\"cut\":"}, Stop: enginetest.StopLength},
 		enginetest.Turn{Text: []string{"\"here\"}"}},
 	)
 	var seen []string
@@ -87,7 +87,7 @@ func TestRealReviewerGetsTheWholeAnswer(t *testing.T) {
 	if want := "## [Graph]\n\nNothing.\n\n## [Security]\n\nIt says {\"cut\":\"here\"}"; result.Text != want {
 		t.Errorf("text = %q; want %q", result.Text, want)
 	}
-	if want := (engine.Usage{Input: 300, CacheWrite: 60, CacheRead: 9000, Output: 150}); result.Usage != want {
+	if want := engine.Usage(enginetest.Sum(p.Calls())); result.Usage != want || want.CacheRead == 0 {
 		t.Errorf("usage = %+v; want %+v", result.Usage, want)
 	}
 	if result.Turns < 2 || result.CostUSD <= 0 || result.SessionID == "" || result.Model == "" ||
@@ -266,19 +266,19 @@ func TestRealErrorClasses(t *testing.T) {
 		turn  enginetest.Turn
 		class engine.Class
 	}{
-		{"login refused", enginetest.Turn{Status: 401, Type: "authentication_error", Message: "invalid x-api-key"}, engine.Auth},
-		{"no permission", enginetest.Turn{Status: 403, Type: "permission_error", Message: "not allowed"}, engine.Auth},
-		{"no credit", enginetest.Turn{Status: 400, Type: "invalid_request_error", Message: "Your credit balance is too low to access the Anthropic API."}, engine.Billing},
-		{"rate limit", enginetest.Turn{Status: 429, Type: "rate_limit_error", Message: "slow down"}, engine.RateLimited},
-		{"rate limit with a time", enginetest.Turn{Status: 429, Type: "rate_limit_error", Message: "slow down", RetryAfter: 2 * time.Second}, engine.RateLimited},
-		{"overloaded", enginetest.Turn{Status: 529, Type: "overloaded_error", Message: "Overloaded"}, engine.Overloaded},
-		{"server error", enginetest.Turn{Status: 500, Type: "api_error", Message: "oops"}, engine.Server},
+		{"login refused", enginetest.Turn{Fault: enginetest.Unauthorized}, engine.Auth},
+		{"no permission", enginetest.Turn{Fault: enginetest.Forbidden}, engine.Auth},
+		{"no credit", enginetest.Turn{Fault: enginetest.NoCredit}, engine.Billing},
+		{"rate limit", enginetest.Turn{Fault: enginetest.TooMany}, engine.RateLimited},
+		{"rate limit with a time", enginetest.Turn{Fault: enginetest.TooMany, RetryAfter: 2 * time.Second}, engine.RateLimited},
+		{"overloaded", enginetest.Turn{Fault: enginetest.Overloaded}, engine.Overloaded},
+		{"server error", enginetest.Turn{Fault: enginetest.Broken}, engine.Server},
 		{"cut in mid-stream", enginetest.Turn{Text: []string{"half an "}, Cut: true}, engine.Network},
-		{"unknown model", enginetest.Turn{Status: 404, Type: "not_found_error", Message: "model: nope"}, engine.UnknownModel},
-		{"too long", enginetest.Turn{Status: 400, Type: "invalid_request_error", Message: "prompt is too long: 250000 tokens > 200000 maximum"}, engine.ContextOverflow},
-		{"context full", enginetest.Turn{Text: []string{"half"}, Stop: "model_context_window_exceeded"}, engine.ContextOverflow},
-		{"refusal", enginetest.Turn{Text: []string{"no"}, Stop: "refusal"}, engine.Refusal},
-		{"malformed request", enginetest.Turn{Status: 400, Type: "invalid_request_error", Message: "bogus"}, engine.BadRequest},
+		{"unknown model", enginetest.Turn{Fault: enginetest.NoSuchModel}, engine.UnknownModel},
+		{"too long", enginetest.Turn{Fault: enginetest.TooLong}, engine.ContextOverflow},
+		{"context full", enginetest.Turn{Text: []string{"half"}, Stop: enginetest.StopContext}, engine.ContextOverflow},
+		{"refusal", enginetest.Turn{Text: []string{"no"}, Stop: enginetest.StopRefusal}, engine.Refusal},
+		{"malformed request", enginetest.Turn{Fault: enginetest.Malformed}, engine.BadRequest},
 		{"empty answer", enginetest.Turn{Text: []string{""}}, engine.BadOutput},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -3,31 +3,28 @@
 package enginetest
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 )
 
-// Turn is the provider's answer to one request.
+// Turn is the provider's answer to one request, whichever API it came by.
 type Turn struct {
 	// Text is streamed as one text block, a piece per delta.
 	Text []string
 	// Tool, if named, is called after the text.
 	Tool string
-	// Input is the tool's input.
+	// Input is the tool's input; under the one key "" it is free text, as some
+	// tools of the Responses API take it.
 	Input map[string]any
-	// Stop is the stop reason; empty is "tool_use" with a Tool, else "end_turn".
-	Stop string
+	// Stop says why the answer ends; empty is that it is complete.
+	Stop Stop
 
-	// Status, unless zero or 200, refuses the request with Type and Message.
-	Status        int
-	Type, Message string
+	// Fault, if set, refuses the request in the API's own words.
+	Fault Fault
 	// RetryAfter is sent with a refusal if not zero, in seconds.
 	RetryAfter time.Duration
 
@@ -41,6 +38,19 @@ type Turn struct {
 	Interval time.Duration
 }
 
+// Stop is why an answer ends before it is complete.
+type Stop string
+
+const (
+	// StopLength: the answer has reached the most tokens that were asked for.
+	StopLength Stop = "length"
+	// StopContext: the model's context is full. APIs without a word for that
+	// refuse the request instead.
+	StopContext Stop = "context"
+	// StopRefusal: the model declines.
+	StopRefusal Stop = "refusal"
+)
+
 // HangPoint is where a Turn hangs until the client goes away.
 type HangPoint string
 
@@ -53,18 +63,24 @@ const (
 
 // Call is one request the provider received.
 type Call struct {
+	Path   string
 	Header http.Header
 	Body   []byte
+	// Usage is what the answer, if there was one, was billed as.
+	Usage Usage
 }
 
-// Provider speaks the streaming Messages API on loopback
-// (https://docs.anthropic.com/en/api/messages-streaming).
+// Provider speaks three streaming APIs on loopback: Messages
+// (https://docs.anthropic.com/en/api/messages-streaming), Responses
+// (https://platform.openai.com/docs/api-reference/responses-streaming) and chat
+// completions (https://platform.openai.com/docs/api-reference/chat/streaming).
 type Provider struct {
 	URL string
 
 	answer func(n int, call Call) Turn
 	mu     sync.Mutex
 	calls  []Call
+	cache  promptCache
 	done   chan struct{}
 }
 
@@ -97,8 +113,28 @@ func (p *Provider) Calls() []Call {
 	return append([]Call(nil), p.calls...)
 }
 
+// dialects are the APIs by their paths.
+var dialects = map[string]dialect{
+	"/v1/messages":         messages{},
+	"/v1/responses":        responses{},
+	"/v1/chat/completions": chat{},
+}
+
+// dialect is one API's way to say things.
+type dialect interface {
+	// conversation names the field of a request that holds the conversation.
+	conversation() string
+	// refusals are the words for each fault.
+	refusals() map[Fault]refusal
+	// problem is the body of a refusal.
+	problem(refusal) any
+	// stream writes an answer.
+	stream(s *sse, turn Turn, usage Usage)
+}
+
 func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/v1/messages" || r.Method != http.MethodPost {
+	d := dialects[r.URL.Path]
+	if d == nil || r.Method != http.MethodPost {
 		http.NotFound(w, r)
 		return
 	}
@@ -107,134 +143,41 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unreadable request", http.StatusBadRequest)
 		return
 	}
-	turn := p.next(Call{Header: r.Header.Clone(), Body: body})
-	if turn.Hang == HangBefore {
-		p.hang(r)
-		return
+	turn, usage := p.next(d, Call{Path: r.URL.Path, Header: r.Header.Clone(), Body: body})
+	fault := turn.Fault
+	if _, says := d.(messages); turn.Stop == StopContext && !says {
+		fault = TooLong
 	}
-	if turn.Status != 0 && turn.Status != http.StatusOK {
-		refuse(w, turn)
-		return
+	switch {
+	case turn.Hang == HangBefore:
+		p.hang(r.Context().Done())
+	case fault != "":
+		refuse(w, d, fault, turn.RetryAfter)
+	default:
+		w.Header().Set("Content-Type", "text/event-stream")
+		s := &sse{
+			w: w, flush: http.NewResponseController(w), gone: r.Context().Done(), interval: turn.Interval,
+			model: modelOf(body), hang: func() { p.hang(r.Context().Done()) },
+		}
+		d.stream(s, turn, usage)
 	}
-	p.stream(w, r, body, turn)
 }
 
-func (p *Provider) next(call Call) Turn {
+func (p *Provider) next(d dialect, call Call) (Turn, Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls = append(p.calls, call)
-	return p.answer(len(p.calls)-1, call)
+	turn := p.answer(len(p.calls)-1, call)
+	usage := p.cache.bill(call.Body, d.conversation(), turn)
+	if turn.Fault == "" && turn.Hang == "" && !turn.Cut {
+		p.calls[len(p.calls)-1].Usage = usage
+	}
+	return turn, usage
 }
 
-func (p *Provider) hang(r *http.Request) {
+func (p *Provider) hang(gone <-chan struct{}) {
 	select {
-	case <-r.Context().Done():
+	case <-gone:
 	case <-p.done:
 	}
-}
-
-func refuse(w http.ResponseWriter, turn Turn) {
-	if turn.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(turn.RetryAfter.Seconds())))
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(turn.Status)
-	// The client may be gone; then nobody is left to tell.
-	_ = json.NewEncoder(w).Encode(map[string]any{
-		"type":  "error",
-		"error": map[string]string{"type": turn.Type, "message": turn.Message},
-	})
-}
-
-func (p *Provider) stream(w http.ResponseWriter, r *http.Request, body []byte, turn Turn) {
-	var request struct {
-		Model string `json:"model"`
-	}
-	if err := json.Unmarshal(body, &request); err != nil {
-		http.Error(w, "request is not JSON", http.StatusBadRequest)
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	s := &sse{w: w, flush: http.NewResponseController(w), gone: r.Context().Done(), interval: turn.Interval}
-	s.send("message_start", map[string]any{"message": map[string]any{
-		"id": "msg_" + strconv.FormatInt(time.Now().UnixNano(), 36), "type": "message", "role": "assistant",
-		"model": request.Model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
-		"usage": map[string]int{"input_tokens": 100, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 3000, "output_tokens": 1},
-	}})
-	index := 0
-	if turn.Think > 0 {
-		s.block(index, map[string]any{"type": "thinking", "thinking": "", "signature": ""}, func() {
-			for range turn.Think {
-				s.delta(index, map[string]any{"type": "thinking_delta", "thinking": "hm "})
-			}
-			s.delta(index, map[string]any{"type": "signature_delta", "signature": "c2ln"})
-		})
-		index++
-	}
-	if turn.Hang == HangMid {
-		p.hang(r)
-		return
-	}
-	if len(turn.Text) > 0 {
-		s.block(index, map[string]any{"type": "text", "text": ""}, func() {
-			for _, piece := range turn.Text {
-				s.delta(index, map[string]any{"type": "text_delta", "text": piece})
-				if turn.Cut {
-					panic(http.ErrAbortHandler)
-				}
-			}
-		})
-		index++
-	}
-	stop := "end_turn"
-	if turn.Tool != "" {
-		stop = "tool_use"
-		input, err := json.Marshal(turn.Input)
-		if err != nil {
-			panic(fmt.Sprintf("tool input of the script: %v", err))
-		}
-		s.block(index, map[string]any{"type": "tool_use", "id": "toolu_" + strconv.FormatInt(time.Now().UnixNano(), 36), "name": turn.Tool, "input": map[string]any{}}, func() {
-			s.delta(index, map[string]any{"type": "input_json_delta", "partial_json": string(input)})
-		})
-	}
-	if turn.Stop != "" {
-		stop = turn.Stop
-	}
-	s.send("message_delta", map[string]any{
-		"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": 50},
-	})
-	s.send("message_stop", map[string]any{})
-}
-
-// sse writes the events of one streamed message. A client that is gone shows
-// in the request's context, so its write errors are not looked at.
-type sse struct {
-	w        io.Writer
-	flush    *http.ResponseController
-	gone     <-chan struct{}
-	interval time.Duration
-}
-
-func (s *sse) send(event string, fields map[string]any) {
-	fields["type"] = event
-	data, err := json.Marshal(fields)
-	if err != nil {
-		panic(fmt.Sprintf("event of the script: %v", err))
-	}
-	fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", event, data)
-	_ = s.flush.Flush()
-}
-
-func (s *sse) block(index int, start map[string]any, deltas func()) {
-	s.send("content_block_start", map[string]any{"index": index, "content_block": start})
-	deltas()
-	s.send("content_block_stop", map[string]any{"index": index})
-}
-
-func (s *sse) delta(index int, delta map[string]any) {
-	select {
-	case <-time.After(s.interval):
-	case <-s.gone:
-	}
-	s.send("content_block_delta", map[string]any{"index": index, "delta": delta})
 }

@@ -1,0 +1,83 @@
+package enginetest
+
+import "strings"
+
+// responses is OpenAI's Responses API.
+type responses struct{}
+
+func (responses) conversation() string        { return "input" }
+func (responses) refusals() map[Fault]refusal { return openAI }
+func (responses) problem(words refusal) any   { return openAIProblem(words) }
+
+func (responses) stream(s *sse, turn Turn, usage Usage) {
+	response := map[string]any{"id": newID("resp"), "object": "response", "model": s.model, "status": "in_progress", "output": []any{}}
+	s.send("response.created", map[string]any{"response": response})
+	output := 0
+	item := func(added, done map[string]any, deltas func(at map[string]any)) {
+		s.send("response.output_item.added", map[string]any{"output_index": output, "item": added})
+		deltas(map[string]any{"output_index": output, "item_id": added["id"]})
+		s.send("response.output_item.done", map[string]any{"output_index": output, "item": done})
+		output++
+	}
+	if turn.Think > 0 {
+		id := newID("rs")
+		thinking := map[string]any{"type": "reasoning", "id": id, "summary": []any{}}
+		item(thinking, thinking, func(at map[string]any) {
+			for range turn.Think {
+				s.pause()
+				at["delta"], at["summary_index"] = "hm ", 0
+				s.send("response.reasoning_summary_text.delta", at)
+			}
+		})
+	}
+	if turn.Hang == HangMid {
+		s.hang()
+		return
+	}
+	message := func(text string, content map[string]any, deltas func(at map[string]any)) {
+		id := newID("msg")
+		item(map[string]any{"type": "message", "id": id, "role": "assistant", "content": []any{}},
+			map[string]any{"type": "message", "id": id, "role": "assistant", "content": []any{content}}, deltas)
+	}
+	text := strings.Join(turn.Text, "")
+	switch {
+	case turn.Stop == StopRefusal:
+		message(text, map[string]any{"type": "refusal", "refusal": text}, func(map[string]any) {})
+	case len(turn.Text) > 0:
+		message(text, map[string]any{"type": "output_text", "text": text, "annotations": []any{}}, func(at map[string]any) {
+			s.pieces(turn, func(piece string) {
+				at["delta"], at["content_index"] = piece, 0
+				s.send("response.output_text.delta", at)
+			})
+		})
+	}
+	if turn.Tool != "" {
+		call := toolCall(turn)
+		item(call, call, func(map[string]any) {})
+	}
+	response["usage"] = map[string]any{
+		"input_tokens":         usage.Input + usage.CacheWrite + usage.CacheRead,
+		"input_tokens_details": map[string]any{"cached_tokens": usage.CacheRead},
+		"output_tokens":        usage.Output, "output_tokens_details": map[string]any{"reasoning_tokens": 0},
+		"total_tokens": usage.Input + usage.CacheWrite + usage.CacheRead + usage.Output,
+	}
+	switch turn.Stop {
+	case StopLength:
+		response["status"], response["incomplete_details"] = "incomplete", map[string]any{"reason": "max_output_tokens"}
+		s.send("response.incomplete", map[string]any{"response": response})
+	case StopRefusal:
+		response["status"], response["incomplete_details"] = "incomplete", map[string]any{"reason": "content_filter"}
+		s.send("response.incomplete", map[string]any{"response": response})
+	default:
+		response["status"] = "completed"
+		s.send("response.completed", map[string]any{"response": response})
+	}
+}
+
+// toolCall is a call with JSON, or with free text for a tool that takes that.
+func toolCall(turn Turn) map[string]any {
+	if text, free := turn.Input[""]; free {
+		return map[string]any{"type": "custom_tool_call", "id": newID("ctc"), "call_id": newID("call"), "name": turn.Tool, "input": text}
+	}
+	return map[string]any{"type": "function_call", "id": newID("fc"), "call_id": newID("call"), "name": turn.Tool, "arguments": arguments(turn)}
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Installs the model CLIs that the engine tests run into .tools, at the versions
+# their expectations were read from. Their native binaries need no Node to run.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+bin="$root/.tools/node_modules/.bin"
+claude=2.1.329
+codex=0.169.0
+opencode=1.18.33
+
+# installed PROGRAM VERSION: the program of that version is there.
+installed() {
+	case " $("$bin/$1" --version 2>/dev/null || true) " in
+	*" $2 "*) echo "$1 $2 is installed in .tools" ;;
+	*) return 1 ;;
+	esac
+}
+
+missing=
+installed claude "$claude" || missing="$missing @anthropic-ai/claude-code@$claude"
+installed codex "$codex" || missing="$missing @openai/codex@$codex"
+installed opencode "$opencode" || missing="$missing opencode-ai@$opencode"
+[ -n "$missing" ] || exit 0
+
+if ! command -v npm >/dev/null; then
+	echo "install-engines: npm is not on PATH, so the tests of the real CLIs will be skipped; install Node.js, or set TOUCHSTONE_CLAUDE, TOUCHSTONE_CODEX and TOUCHSTONE_OPENCODE to their binaries" >&2
+	# Where every test has to run, this is a failure.
+	[ "${CI:-}" != true ]
+	exit
+fi
+mkdir -p "$root/.tools"
+# All of them are named each time, since npm removes what is not.
+npm install --prefix "$root/.tools" --no-audit --no-fund --no-save --loglevel=error \
+	"@anthropic-ai/claude-code@$claude" "@openai/codex@$codex" "opencode-ai@$opencode"
+installed claude "$claude" && installed codex "$codex" && installed opencode "$opencode"
