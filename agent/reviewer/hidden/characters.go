@@ -1,0 +1,143 @@
+package hidden
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// invisibles have neither glyph nor width, or show as blank without being white
+// space to a program (https://www.unicode.org/reports/tr36/#Usage_of_Invisibles).
+var invisibles = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x00AD, 0x00AD, 1}, {0x034F, 0x034F, 1}, {0x061C, 0x061C, 1}, {0x115F, 0x1160, 1}, {0x17B4, 0x17B5, 1},
+		{0x180B, 0x180F, 1}, {0x200B, 0x200F, 1}, {0x2028, 0x2029, 1}, {0x2060, 0x2064, 1}, {0x206A, 0x206F, 1},
+		{0x2800, 0x2800, 1}, {0x3164, 0x3164, 1}, {0xFE00, 0xFE0F, 1}, {0xFEFF, 0xFEFF, 1}, {0xFFA0, 0xFFA0, 1},
+		{0xFFF9, 0xFFFB, 1},
+	},
+	R32:         []unicode.Range32{{0x1BCA0, 0x1BCA3, 1}, {0x1D173, 0x1D17A, 1}, {0xE0080, 0xE0FFF, 1}},
+	LatinOffset: 1,
+}
+
+func invisible(r rune) bool { return r >= 0xAD && unicode.Is(invisibles, r) }
+
+// joining are the scripts whose words are written with joiners and non-joiners.
+var joining = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi,
+	unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
+	unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese,
+}
+
+// ordinary reports whether writing has an invisible character between these two.
+func ordinary(r, before, after rune, rtl bool) bool {
+	switch {
+	case r == 0x200C || r == 0x200D:
+		// Emoji are joined to each other; their last part may be a modifier.
+		return unicode.In(before, joining...) || r == 0x200D && pictorial(before) && pictorial(after)
+	case r == 0xFE0E || r == 0xFE0F:
+		// A digit, # or * becomes a keycap this way.
+		return pictorial(before) && !invisible(before) || strings.ContainsRune("#*0123456789", before) && before != 0
+	case r >= 0xFE00 && r <= 0xFE0D, r >= 0xE0100 && r <= 0xE01EF:
+		return unicode.In(before, unicode.Han, unicode.Myanmar, unicode.Sm)
+	case r >= 0x180B && r <= 0x180F:
+		return unicode.Is(unicode.Mongolian, before)
+	case r == 0x200B:
+		// Scripts without spaces mark where a line may break.
+		return unicode.In(before, unicode.Thai, unicode.Khmer, unicode.Lao, unicode.Myanmar, unicode.Tibetan)
+	case r == 0x200E || r == 0x200F || r == 0x061C:
+		return rtl
+	case r == 0x115F || r == 0x1160:
+		return unicode.Is(unicode.Hangul, before) || unicode.Is(unicode.Hangul, after)
+	case r == 0x2800:
+		return braille(before) || braille(after)
+	}
+	return false
+}
+
+func braille(r rune) bool { return r >= 0x2800 && r <= 0x28FF }
+
+// pictorial reports whether a character is an emoji's or part of one.
+func pictorial(r rune) bool {
+	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r == 0xFE0F || r == 0x20E3 || r == 0x203C || r == 0x2049 ||
+		r >= 0x2194 && r <= 0x21AA || r == 0x3030 || r == 0x303D || isTag(r)
+}
+
+func rightToLeft(r rune) bool {
+	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam) && unicode.IsLetter(r)
+}
+
+// bidirectional marks controls of direction: overrides always, embeddings and
+// isolates unless they enclose right-to-left prose and end within the line, as
+// those do that a program puts around the parts of a translated text.
+func (f *finder) bidirectional(rtl bool) {
+	var open []rune
+	type place struct {
+		at int
+		r  rune
+	}
+	var places []place
+	balanced, override := true, false
+	for i, r := range f.line {
+		switch {
+		case r == 0x202A || r == 0x202B || r >= 0x2066 && r <= 0x2068:
+			open = append(open, r)
+		case r == 0x202D || r == 0x202E:
+			open, override = append(open, r), true
+		case r == 0x202C || r == 0x2069:
+			embedding := len(open) > 0 && open[len(open)-1] <= 0x202E
+			if len(open) == 0 || embedding != (r == 0x202C) {
+				balanced = false
+				break
+			}
+			open = open[:len(open)-1]
+		default:
+			continue
+		}
+		places = append(places, place{i, r})
+	}
+	if rtl && balanced && len(open) == 0 && !override {
+		return
+	}
+	for _, p := range places {
+		f.mark(p.at, p.at+3, Bidirectional, fmt.Sprintf("U+%04X", p.r))
+	}
+}
+
+// escape is a control sequence of a terminal: ECMA-48's CSI and OSC, or one more
+// character (https://invisible-island.net/xterm/ctlseqs/ctlseqs.html).
+var escape = regexp.MustCompile("^(?:\x1b\\[|\u009b)[0-9;:?<=>]*[ -/]*[@-~]|^\x1b\\][^\a\x1b]*(?:\a|\x1b\\\\)?|^\x1b[ -~]")
+
+var colour = regexp.MustCompile("^\x1b\\[([0-9;]*)m$")
+
+// visibleColour reports whether a sequence only sets a look in which text can be
+// read: 8 conceals it.
+func visibleColour(sequence string) bool {
+	m := colour.FindStringSubmatch(sequence)
+	if m == nil {
+		return false
+	}
+	codes := strings.Split(m[1], ";")
+	for i, code := range codes {
+		// In 38;5;8 and 48;5;8 it is the number of a colour.
+		number := i >= 2 && codes[i-1] == "5" && (codes[i-2] == "38" || codes[i-2] == "48")
+		if (code == "8" || code == "08") && !number {
+			return false
+		}
+	}
+	return true
+}
+
+// sorted puts marks into the order of the text and drops what overlaps another.
+func sorted(marks []mark) []mark {
+	slices.SortStableFunc(marks, func(a, b mark) int { return a.start - b.start })
+	out := marks[:0]
+	end := 0
+	for _, m := range marks {
+		if m.start >= end {
+			out, end = append(out, m), m.end
+		}
+	}
+	return out
+}

@@ -1,0 +1,183 @@
+package hidden
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// farRight is how many blanks in a row push what follows off the screen.
+	farRight = 200
+	// farDown is how many blank lines do.
+	farDown = 100
+	// strays is how many lone invisible characters beside white space or at a
+	// line's edge are an accident of copying, of which web pages and chats have plenty.
+	strays = 3
+)
+
+// scan finds the marks of a text in their order; they do not overlap.
+func scan(text string) []mark {
+	var all []mark
+	blanks, stray := 0, 0
+	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
+	for line := range strings.Lines(text[at:]) {
+		start := at
+		at += len(line)
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) == "" {
+			blanks++
+		} else {
+			if blanks >= farDown {
+				all = append(all, mark{start, start, Offscreen, fmt.Sprintf("after %d blank lines", blanks)})
+			}
+			blanks = 0
+		}
+		all = append(all, offscreen(line, start)...)
+		if !plain(line) {
+			all = append(all, (&finder{line: line, at: start, stray: &stray}).find()...)
+		}
+	}
+	return sorted(all)
+}
+
+// plain reports whether a line holds nothing but printable ASCII and tabs.
+func plain(line string) bool {
+	for i := range len(line) {
+		if c := line[i]; c != '\t' && (c < ' ' || c > '~') {
+			return false
+		}
+	}
+	return true
+}
+
+// offscreen finds long runs of blanks before a text. A table's row is as wide as
+// its widest cell, which everybody sees.
+func offscreen(line string, at int) []mark {
+	if len(line) < farRight || strings.HasPrefix(strings.TrimSpace(line), "|") {
+		return nil
+	}
+	var all []mark
+	run := 0
+	for i := range len(line) {
+		if line[i] == ' ' || line[i] == '\t' {
+			run++
+			continue
+		}
+		if run >= farRight {
+			all = append(all, mark{at + i - run, at + i, Offscreen, fmt.Sprintf("%d blanks", run)})
+		}
+		run = 0
+	}
+	return all
+}
+
+// finder looks through one line that is not plain.
+type finder struct {
+	line  string
+	at    int // where the line begins in the text
+	stray *int
+	marks []mark
+}
+
+func (f *finder) find() []mark {
+	rtl := strings.ContainsFunc(f.line, rightToLeft)
+	f.bidirectional(rtl)
+	for i, r := range f.line {
+		switch {
+		case isTag(r):
+			f.tag(i)
+		case invisible(r):
+			f.invisible(i, r, rtl)
+		case r < ' ' && r != '\t', r >= 0x7f && r <= 0x9f:
+			f.control(i, r)
+		}
+	}
+	f.lookalikes()
+	return f.marks
+}
+
+func (f *finder) mark(start, end int, kind Kind, shown string) {
+	f.marks = append(f.marks, mark{f.at + start, f.at + end, kind, shown})
+}
+
+// around is the characters before and behind the one at i, 0 at the line's ends.
+func (f *finder) around(i int) (before, after rune) {
+	_, size := utf8.DecodeRuneInString(f.line[i:])
+	if i > 0 {
+		before, _ = utf8.DecodeLastRuneInString(f.line[:i])
+	}
+	if i+size < len(f.line) {
+		after, _ = utf8.DecodeRuneInString(f.line[i+size:])
+	}
+	return before, after
+}
+
+// tag marks a whole run of tag characters where it begins. Three flags are
+// written with them (https://www.unicode.org/reports/tr51/#valid-emoji-tag-sequences).
+func (f *finder) tag(i int) {
+	before, _ := f.around(i)
+	if isTag(before) {
+		return
+	}
+	run := f.line[i:]
+	if end := strings.IndexFunc(run, func(r rune) bool { return !isTag(r) }); end >= 0 {
+		run = run[:end]
+	}
+	said := untag(run)
+	if before == '\U0001F3F4' && (said == "gbeng" || said == "gbsct" || said == "gbwls") {
+		return
+	}
+	f.mark(i, i+len(run), Tag, fmt.Sprintf("in tag characters: %q", said))
+}
+
+func isTag(r rune) bool { return r >= 0xE0000 && r <= 0xE007F }
+
+// untag is the ASCII that tag characters spell.
+func untag(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r = r - 0xE0000; r >= ' ' && r <= '~' {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// invisible marks a character without a glyph, unless ordinary writing has it there.
+func (f *finder) invisible(i int, r rune, rtl bool) {
+	before, after := f.around(i)
+	switch {
+	case ordinary(r, before, after, rtl):
+		return
+	case spaceOrEdge(before) || spaceOrEdge(after):
+		if *f.stray++; *f.stray <= strays && copied(r) {
+			return
+		}
+	}
+	f.mark(i, i+utf8.RuneLen(r), Invisible, fmt.Sprintf("U+%04X", r))
+}
+
+// copied reports whether a character comes along when text is copied from a page.
+func copied(r rune) bool {
+	return r >= 0x200B && r <= 0x200F || r == 0x2060 || r == 0xFEFF || r == 0xAD
+}
+
+func spaceOrEdge(r rune) bool { return r == 0 || unicode.IsSpace(r) }
+
+// control marks a control character, an escape sequence as a whole. Colours that
+// can be seen are none: recorded terminal output is full of them.
+func (f *finder) control(i int, r rune) {
+	rest := f.line[i:]
+	if before, _ := f.around(i); r == '\n' || r == '\r' && strings.Trim(rest, "\r") == "" || r == '\f' && before == 0 {
+		return
+	}
+	sequence := escape.FindString(rest)
+	switch {
+	case sequence != "" && visibleColour(sequence):
+	case sequence != "":
+		f.mark(i, i+len(sequence), Control, fmt.Sprintf("%q", sequence))
+	default:
+		f.mark(i, i+utf8.RuneLen(r), Control, fmt.Sprintf("U+%04X", r))
+	}
+}
