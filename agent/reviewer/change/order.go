@@ -1,0 +1,255 @@
+package change
+
+import (
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxPart bounds the patches of one part, in bytes: a third or so of what a session's
+	// context holds, since it has to look around as well.
+	maxPart = 256 << 10
+	// maxPartFiles bounds its files, which the answer has to list.
+	maxPartFiles = 400
+	// maxImports bounds where a file's imports are looked for, in bytes.
+	maxImports = 16 << 10
+)
+
+// split makes parts of the files: one if they fit, otherwise several, in an order in which
+// what is imported comes before what imports it, and tests beside what they test. Parts are
+// the same whenever the change is.
+func (c *Change) split(checkout *os.Root) {
+	size := 0
+	for _, f := range c.Files {
+		size += f.size
+	}
+	if len(c.Files) == 0 {
+		return
+	}
+	if size <= maxPart && len(c.Files) <= maxPartFiles {
+		c.Parts = [][]File{c.Files}
+		return
+	}
+	units := order(c.Files, func(name string) string { return top(checkout, name) })
+	files := make([]File, 0, len(c.Files))
+	var ends []int
+	size = 0
+	begin := 0
+	for _, unit := range units {
+		more := 0
+		for _, f := range unit {
+			more += f.size
+		}
+		if len(files) > begin && (size+more > maxPart || len(files)-begin+len(unit) > maxPartFiles) {
+			ends, begin, size = append(ends, len(files)), len(files), 0
+		}
+		files, size = append(files, unit...), size+more
+	}
+	begin = 0
+	for _, end := range append(ends, len(files)) {
+		c.Parts = append(c.Parts, files[begin:end:end])
+		begin = end
+	}
+	c.Files = files
+}
+
+// top is the beginning of a file at the head; empty if it cannot be read.
+func top(checkout *os.Root, name string) string {
+	if info, err := checkout.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	file, err := checkout.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxImports))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// order groups files with their tests and sorts the groups so that one follows those it
+// imports, as far as imports go round in no circle. It walks in the order of the names.
+func order(files []File, top func(name string) string) [][]File {
+	units := group(files)
+	g := graph{units: units, named: map[string][]int{}, byLast: map[string][]string{}, done: make([]bool, len(units)), top: top}
+	for i, unit := range units {
+		for _, f := range unit {
+			g.add(stem(f.Path), i)
+			g.add(path.Dir(f.Path), i)
+		}
+	}
+	for i := range units {
+		g.visit(i)
+	}
+	return g.sorted
+}
+
+// group puts each test with the file it tests, if that is in the change, and otherwise by
+// itself. Groups are in the order of their first file's name.
+func group(files []File) [][]File {
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	tested := map[string]int{} // the group of a file, by its directory and stem, and by its stem alone
+	var units [][]File
+	for _, f := range files {
+		if subject(f.Path) == "" {
+			name := stem(f.Path)
+			units = append(units, []File{f})
+			tested[name] = len(units)
+			if base := path.Base(name); tested["/"+base] == 0 {
+				tested["/"+base] = len(units)
+			} else {
+				tested["/"+base] = -1 // several files are named so
+			}
+		}
+	}
+	for _, f := range files {
+		name := subject(f.Path)
+		if name == "" {
+			continue
+		}
+		i := tested[path.Join(path.Dir(f.Path), name)]
+		if i == 0 {
+			i = tested["/"+name]
+		}
+		if i > 0 {
+			units[i-1] = append(units[i-1], f)
+		} else {
+			units = append(units, []File{f})
+		}
+	}
+	slices.SortStableFunc(units, func(a, b []File) int { return strings.Compare(a[0].Path, b[0].Path) })
+	return units
+}
+
+var testName = regexp.MustCompile(`^(?:(?:test_|spec_)(.+)|(.+?)(?:_test|_spec|\.test|\.spec|-test|-spec|_unittest|Tests?|Spec|IT))$`)
+
+// subject is the stem of what a test is named after, or nothing for a file that is no test.
+func subject(name string) string {
+	m := testName.FindStringSubmatch(path.Base(stem(name)))
+	if m == nil {
+		return ""
+	}
+	return m[1] + m[2]
+}
+
+// stem is a path without its extension.
+func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+
+// graph finds what a unit imports and walks there first.
+type graph struct {
+	units [][]File
+	// named are the units that a name means: that of a file without its extension, or of a
+	// directory. byLast are those names by their last segment.
+	named  map[string][]int
+	byLast map[string][]string
+	done   []bool
+	top    func(name string) string
+	sorted [][]File
+}
+
+func (g *graph) add(name string, unit int) {
+	units, known := g.named[name]
+	if !known {
+		g.byLast[path.Base(name)] = append(g.byLast[path.Base(name)], name)
+	}
+	if !known || units[len(units)-1] != unit {
+		g.named[name] = append(units, unit)
+	}
+}
+
+func (g *graph) visit(unit int) {
+	if g.done[unit] {
+		return
+	}
+	g.done[unit] = true
+	var needs []int
+	for _, f := range g.units[unit] {
+		if len(g.units[unit]) == 1 || subject(f.Path) == "" {
+			for _, name := range imports(f.Path, g.top(f.Path)) {
+				needs = append(needs, g.find(name)...)
+			}
+		}
+	}
+	slices.Sort(needs)
+	for _, need := range slices.Compact(needs) {
+		g.visit(need)
+	}
+	g.sorted = append(g.sorted, g.units[unit])
+}
+
+// find returns the units that an import means. The name in the import may begin outside of
+// the repository (a module's), and that of the file above what imports begin with (src/main/java):
+// one has to end with the other, and the longest match wins.
+func (g *graph) find(name string) []int {
+	best := ""
+	for _, known := range g.byLast[path.Base(name)] {
+		ends := known == name || strings.HasSuffix(name, "/"+known) || strings.HasSuffix(known, "/"+name)
+		if ends && len(known) > len(best) {
+			best = known
+		}
+	}
+	return g.named[best]
+}
+
+var (
+	importLine = regexp.MustCompile(`^\s*(?:#\s*)?(?:pub\s+|static\s+|export\s.*|\}\s*|const\s.*|let\s.*|var\s.*)?\b(?:import|from|use|using|require|require_relative|include|mod|load)\b(.*)$|^\s*(?:[\w.]+\s+)?("[^"]+")$`)
+	quoted     = regexp.MustCompile(`["'<]([^"'<>\s]+)["'>]`)
+	dotted     = regexp.MustCompile(`^\s*(?:static\s+|type\s+)?(\.*\w+(?:(?:\.|::|\\)\w+)*)`)
+	separators = strings.NewReplacer("::", "/", `\`, "/", ".", "/")
+)
+
+// imports are the names that a file imports, as slash-separated paths: relative ones resolved,
+// others as far as they are told. It knows the usual forms of the usual languages, and what it
+// takes for an import by mistake is the name of nothing.
+func imports(name, text string) []string {
+	var names []string
+	dir := path.Dir(name)
+	for line := range strings.SplitSeq(text, "\n") {
+		m := importLine.FindStringSubmatch(strings.TrimSuffix(line, "\r"))
+		if m == nil {
+			continue
+		}
+		rest := m[1] + m[2]
+		if all := quoted.FindAllStringSubmatch(rest, -1); all != nil {
+			for _, q := range all {
+				to := q[1]
+				if strings.HasPrefix(to, ".") {
+					to = path.Join(dir, to)
+				}
+				names = append(names, to, stem(to), path.Join(dir, stem(to)))
+			}
+			continue
+		}
+		if d := dotted.FindStringSubmatch(rest); d != nil {
+			names = append(names, fromDots(dir, d[1])...)
+		}
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" || n == "." || n == "/" })
+}
+
+// fromDots makes paths of a dotted name: all of it, and without what may be the name of a
+// thing in the file.
+func fromDots(dir, name string) []string {
+	up := len(name) - len(strings.TrimLeft(name, "."))
+	to := separators.Replace(name[up:])
+	for _, root := range []string{"crate/", "self/", "super/"} {
+		to = strings.TrimPrefix(to, root)
+	}
+	for i := range up {
+		if i > 0 {
+			dir = path.Dir(dir)
+		}
+	}
+	if up > 0 {
+		to = path.Join(dir, to)
+	}
+	return []string{to, path.Dir(to)}
+}

@@ -1,0 +1,222 @@
+package change
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"touchstone/worktree"
+)
+
+const (
+	// maxPiece bounds one patch file, in bytes: what a session reads with one call of a tool.
+	maxPiece = 64 << 10
+	// maxRow bounds one line of a patch file, in bytes. Tools that read files cut longer ones.
+	maxRow = 1500
+)
+
+// write writes a file's diff below dir, numbered, in as many pieces as it takes.
+func (f *File) write(dir string) error {
+	if f.Submodule {
+		return nil
+	}
+	w := pieces{dir: dir, file: f}
+	if err := number(f.Patch, w.row); err != nil {
+		return err
+	}
+	return w.close()
+}
+
+// pieces writes rows into one patch file after the other.
+type pieces struct {
+	dir  string
+	file *File
+	text bytes.Buffer
+}
+
+// heading is above each piece. The columns are explained here, where they are read.
+const heading = "%s (%s, +%d -%d), piece %d\nold line, new line, change; %s continues the line above\n"
+
+const (
+	continued = "…"
+	cutNote   = "                 [the diff goes on, but is too long to be shown]\n"
+)
+
+func (p *pieces) row(row []byte) error {
+	if p.text.Len() > 0 && p.text.Len()+len(row) > maxPiece {
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+	if p.text.Len() == 0 {
+		f := p.file
+		fmt.Fprintf(&p.text, heading, Spell(f.Path), f.Status, f.Added, f.Deleted, len(f.Patches)+1, continued)
+	}
+	p.text.Write(row)
+	return nil
+}
+
+func (p *pieces) flush() error {
+	name := fmt.Sprintf("%04d.patch", p.file.number)
+	if n := len(p.file.Patches); n > 0 {
+		name = fmt.Sprintf("%04d-%d.patch", p.file.number, n+1)
+	}
+	name = filepath.Join(p.dir, name)
+	p.file.Patches = append(p.file.Patches, name)
+	p.file.size += p.text.Len()
+	err := os.WriteFile(name, p.text.Bytes(), 0o600)
+	p.text.Reset()
+	return err
+}
+
+func (p *pieces) close() error {
+	if p.text.Len() == 0 {
+		return nil
+	}
+	if p.file.Truncated {
+		p.text.WriteString(cutNote)
+	}
+	return p.flush()
+}
+
+// hunk begins a hunk: "@@ -1,4 +1,5 @@ func main() {".
+var hunk = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
+
+// number passes on the hunks of a unified diff, each line with its number in the old and in
+// the new file. The counts in a hunk's first line say how far it reaches, so that no line of
+// a file is taken for a header; headers are left out, since they repeat names as they are.
+// What is no UTF-8 is shown as U+FFFD.
+func number(patch []byte, row func([]byte) error) error {
+	var old, new, oldLeft, newLeft int
+	var out []byte
+	for len(patch) > 0 {
+		line, rest, _ := bytes.Cut(patch, []byte("\n"))
+		patch = rest
+		inside := oldLeft > 0 || newLeft > 0
+		var before, after int
+		switch {
+		case inside && len(line) > 0 && line[0] == '+' && newLeft > 0:
+			after = new
+			new, newLeft = new+1, newLeft-1
+		case inside && len(line) > 0 && line[0] == '-' && oldLeft > 0:
+			before = old
+			old, oldLeft = old+1, oldLeft-1
+		case inside && len(line) > 0 && line[0] == ' ' && oldLeft > 0 && newLeft > 0:
+			before, after = old, new
+			old, new, oldLeft, newLeft = old+1, new+1, oldLeft-1, newLeft-1
+		case len(line) > 0 && line[0] == '\\':
+		default:
+			at := hunk.FindSubmatch(line)
+			if at == nil {
+				continue
+			}
+			old, oldLeft = count(at[1]), count(at[2])
+			new, newLeft = count(at[3]), count(at[4])
+		}
+		out = rows(out[:0], before, after, line)
+		for len(out) > 0 {
+			end := bytes.IndexByte(out, '\n') + 1
+			if err := row(out[:end]); err != nil {
+				return err
+			}
+			out = out[end:]
+		}
+	}
+	return nil
+}
+
+// count reads a number of a hunk's first line, where none is one.
+func count(digits []byte) int {
+	if len(digits) == 0 {
+		return 1
+	}
+	n, _ := strconv.Atoi(string(digits)) // the expression lets through nine digits at most
+	return n
+}
+
+// rows appends a line of a diff with its numbers, in several rows if it is long. The numbers
+// have columns of their own, so that no line can look like another one.
+func rows(out []byte, before, after int, line []byte) []byte {
+	line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+	out = column(column(out, before), after)
+	for len(line) > maxRow {
+		cut := maxRow
+		for !utf8.RuneStart(line[cut]) {
+			cut--
+		}
+		out = append(append(out, line[:cut]...), '\n')
+		out = append(column(column(out, 0), 0), continued...)
+		line = line[cut:]
+	}
+	return append(append(out, line...), '\n')
+}
+
+// column appends a number, right-aligned in seven characters and a space, or blanks for 0.
+func column(out []byte, n int) []byte {
+	const width = 7
+	digits := ""
+	if n > 0 {
+		digits = strconv.Itoa(n)
+	}
+	for range width - len(digits) {
+		out = append(out, ' ')
+	}
+	return append(append(out, digits...), ' ')
+}
+
+// changedLines are the added and deleted lines of a diff, without their signs.
+func changedLines(patch []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		inHunk := false
+		for line := range bytes.SplitSeq(patch, []byte("\n")) {
+			switch {
+			case bytes.HasPrefix(line, []byte("@@ ")):
+				inHunk = true
+			case bytes.HasPrefix(line, []byte("diff --git ")):
+				inHunk = false
+			case inHunk && len(line) > 0 && (line[0] == '+' || line[0] == '-'):
+				if !yield(line[1:]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var submoduleLine = regexp.MustCompile(`(?m)^([-+])Subproject commit ([0-9a-f]{12})`)
+
+// submodule is from which commit to which a submodule moved.
+func submodule(patch []byte) (from, to string) {
+	from, to = "nothing", "nothing"
+	for _, m := range submoduleLine.FindAllSubmatch(patch, 2) {
+		if m[1][0] == '-' {
+			from = string(m[2])
+		} else {
+			to = string(m[2])
+		}
+	}
+	return from, to
+}
+
+// leaves reports whether the target that a link is given lies out of the repository.
+func leaves(f worktree.FileDiff) bool {
+	for line := range bytes.SplitSeq(f.Patch, []byte("\n")) {
+		target, added := strings.CutPrefix(string(line), "+")
+		if !added || strings.HasPrefix(target, "++ ") {
+			continue
+		}
+		target = strings.ReplaceAll(target, `\`, "/")
+		to := path.Join(path.Dir(f.Path), target)
+		if path.IsAbs(target) || to == ".." || strings.HasPrefix(to, "../") || strings.Contains(target, ":") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,119 @@
+package change
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"touchstone/worktree"
+)
+
+// The bounds of the tiers.
+const (
+	trivialLines = 10
+	liteLines    = 100
+	fewFiles     = 20
+)
+
+// alwaysSensitive are files that decide what runs, what is trusted and what is kept.
+var alwaysSensitive = scope("ci, migration, dependencies, .touchstone/**, **/CODEOWNERS, **/Dockerfile*")
+
+// sensitiveWords are parts of names of code on which secrets, identities, rights or money
+// depend.
+var sensitiveWords = map[string]bool{}
+
+func init() {
+	for _, word := range strings.Fields(`auth authn authz authentication authorization authorisation oauth oauth2 oidc saml sso ldap jwt
+		login signin signup logout password passwords passwd credential credentials secret secrets token tokens session sessions mfa totp
+		crypto cryptography cipher encrypt encryption decrypt decryption signature signing tls ssl x509 cert certs certificate certificates keystore
+		permission permissions acl rbac iam sudo csrf cors csp security sandbox sanitize sanitizer
+		payment payments billing invoice invoices charge charges refund refunds payout payouts checkout`) {
+		sensitiveWords[word] = true
+	}
+}
+
+// weigh decides the tier. What is left out counts for what it is, a lock file for one, and
+// not for its lines.
+func weigh(s Source, kept []File) (Tier, string) {
+	for _, f := range s.Diff.Files {
+		if word := sensitiveWord(f.Path); word != "" {
+			return Full, fmt.Sprintf("%s has %q in its name", Spell(f.Path), word)
+		}
+		if f.Submodule {
+			return Full, Spell(f.Path) + " is a submodule"
+		}
+	}
+	change := asChange(s.Diff.Files)
+	if applies, why := alwaysSensitive.Applies(change); applies {
+		return Full, "sensitive: " + why
+	}
+	if s.Sensitive.String() != "" {
+		if applies, why := s.Sensitive.Applies(change); applies {
+			return Full, "sensitive by the repository's configuration: " + why
+		}
+	}
+	lines := 0
+	for _, f := range kept {
+		lines += f.Added + f.Deleted
+	}
+	why := fmt.Sprintf("%d lines in %d files", lines, len(kept))
+	switch few := len(kept) <= fewFiles; {
+	case few && lines <= trivialLines:
+		return Trivial, why
+	case few && lines <= liteLines:
+		return Lite, why
+	}
+	return Full, why
+}
+
+// sensitiveWord is the first word of a path that is a sensitive one: a part between
+// separators, or one that begins with a capital, as in LoginPage or JWTVerifier.
+func sensitiveWord(path string) string {
+	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if word := strings.ToLower(part); sensitiveWords[word] {
+			return word
+		}
+		runes := []rune(part)
+		start := 0
+		for i := 1; i <= len(runes); i++ {
+			begins := i < len(runes) && unicode.IsUpper(runes[i]) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+			if !begins && i < len(runes) {
+				continue
+			}
+			if word := strings.ToLower(string(runes[start:i])); sensitiveWords[word] {
+				return word
+			}
+			start = i
+		}
+	}
+	return ""
+}
+
+// note says what a file's lines do not.
+func note(f worktree.FileDiff) string {
+	var notes []string
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	switch {
+	case f.Submodule:
+		from, to := submodule(f.Patch)
+		add("a submodule, from %s to %s; its content is not here", from, to)
+	case f.Binary:
+		add("binary, there are no lines to read")
+	}
+	kind := func(mode string) string {
+		return map[string]string{"120000": "a symbolic link", "160000": "a submodule", "100755": "executable", "100644": "a plain file"}[mode]
+	}
+	switch from, to := kind(f.OldMode), kind(f.NewMode); {
+	case from != "" && to != "" && from != to:
+		add("was %s and is %s now", from, to)
+	case to == "a symbolic link", to == "executable" && from == "":
+		add("it is %s", to)
+	}
+	if f.NewMode == "120000" && leaves(f) {
+		add("it points out of the repository")
+	}
+	if f.Truncated {
+		add("longer than can be shown: its diff is cut")
+	}
+	return strings.Join(notes, "; ")
+}
