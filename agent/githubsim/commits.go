@@ -104,6 +104,52 @@ func (c *call) renderCommit(cm commit) object {
 	return out
 }
 
+// getComparison compares BASE...HEAD. The files come with the first page only.
+// https://docs.github.com/en/rest/commits/commits#compare-two-commits
+func (c *call) getComparison() (reply, error) {
+	from, to, found := strings.Cut(c.r.PathValue("basehead"), "...")
+	base, baseErr := c.resolve(from)
+	head, headErr := c.resolve(to)
+	if !found || baseErr != nil || headErr != nil {
+		return reply{}, errNotFound
+	}
+	ahead, err := c.repo.compare(c.ctx, base, head)
+	if err != nil {
+		return reply{}, refuse(http.StatusNotFound, "No common ancestor between %s and %s.", from, to)
+	}
+	behind, err := c.repo.git.log(c.ctx, head+".."+base)
+	if err != nil {
+		return reply{}, err
+	}
+	status := "diverged"
+	switch {
+	case base == head:
+		status = "identical"
+	case len(behind) == 0:
+		status = "ahead"
+	case len(ahead.commits) == 0:
+		status = "behind"
+	}
+	baseCommit, err := c.commit(base)
+	if err != nil {
+		return reply{}, err
+	}
+	mergeBase, err := c.commit(ahead.mergeBase)
+	if err != nil {
+		return reply{}, err
+	}
+	self, html := c.sim.api("/repos/%s/compare/%s...%s", c.repo.fullName(), from, to), c.sim.url+"/"+c.repo.fullName()+"/compare/"+from+"..."+to
+	out := object{
+		"url": self, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch", "status": status,
+		"base_commit": baseCommit, "merge_base_commit": mergeBase, "ahead_by": len(ahead.commits), "behind_by": len(behind),
+		"total_commits": len(ahead.commits), "commits": each(page(c, ahead.commits), c.renderCommit),
+	}
+	if atLeast(c.r.URL.Query().Get("page"), 1) == 1 {
+		out["files"] = each(ahead.files[:min(len(ahead.files), maxDiffFiles)], func(f file) object { return c.renderFile(f, head) })
+	}
+	return ok(out)
+}
+
 func (c *call) getGitCommit() (reply, error) {
 	sha, err := c.resolve(c.r.PathValue("sha"))
 	if err != nil {

@@ -47,6 +47,8 @@ type Faults struct {
 	// ShuffleDeliveries holds each hook's webhooks back until there are this
 	// many, then sends them in reverse order. Zero sends what is held.
 	ShuffleDeliveries int `json:"shuffle_deliveries"`
+	// HoldMergeQueue keeps merge queues from merging.
+	HoldMergeQueue bool `json:"hold_merge_queue"`
 	// DeliveryDelayMS delays each webhook by this many milliseconds.
 	DeliveryDelayMS int `json:"delivery_delay_ms"`
 	// FailRequests answers this many requests of FailLogin (empty: anybody's)
@@ -73,6 +75,9 @@ func (s *Sim) SetFaults(f Faults) {
 	s.faults = f
 	if f.ShuffleDeliveries == 0 {
 		s.releaseHeld()
+	}
+	for _, r := range s.repos {
+		s.workQueue(r)
 	}
 }
 

@@ -38,6 +38,8 @@ func (c *call) graphQL() (reply, error) {
 		"markPullRequestReadyForReview": c.draftMutation("MarkPullRequestReadyForReviewPayload", false),
 		"convertPullRequestToDraft":     c.draftMutation("ConvertPullRequestToDraftPayload", true),
 		"resolveReviewThread":           c.resolveMutation("ResolveReviewThreadPayload", "resolved", c.user),
+		"enqueuePullRequest":            graphql.Resolver(c.enqueueMutation),
+		"updateRefs":                    graphql.Resolver(c.updateRefsMutation),
 		"unresolveReviewThread":         c.resolveMutation("UnresolveReviewThreadPayload", "unresolved", nil),
 	}}
 	return reply{status: http.StatusOK, body: graphql.Execute(schema, query, mutation, req)}, nil

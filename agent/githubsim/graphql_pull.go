@@ -17,7 +17,7 @@ func (c *call) pullNode(p *pull) node {
 	return &graphql.Object{Type: "PullRequest", Fields: fields{
 		"id": nodeID("PR", p.id), "databaseId": p.id, "fullDatabaseId": idText(p.id), "number": p.number, "title": p.title,
 		"body": p.body, "url": html, "state": pullState(p), "isDraft": p.draft, "merged": p.merged, "closed": p.closed,
-		"maintainerCanModify": p.maintainerCanModify, "isCrossRepository": p.crossRepo(), "isInMergeQueue": false, "isMergeQueueEnabled": false,
+		"maintainerCanModify": p.maintainerCanModify, "isCrossRepository": p.crossRepo(), "isInMergeQueue": p.queued != nil, "isMergeQueueEnabled": r.protected[p.baseRef].MergeQueue,
 		"author": c.actor(p.author), "mergedBy": c.actor(p.mergedBy), "headRefName": p.headRef, "headRefOid": p.headSHA,
 		"baseRefName": p.baseRef, "baseRefOid": p.baseSHA, "createdAt": stamp(p.created), "updatedAt": stamp(p.updated),
 		"closedAt": stamp(p.closedAt), "mergedAt": stamp(p.mergedAt), "repository": c.repoNode(r), "headRepository": c.repoNode(p.headRepo),
@@ -39,6 +39,7 @@ func (c *call) pullNode(p *pull) node {
 		"reviews":       graphql.Resolver(func(a args) (any, error) { return c.reviewConnection(p, a) }),
 		"comments":      graphql.Connection("IssueCommentConnection", nodes(p.comments, func(cm *comment) node { return c.commentNode(p, cm) })),
 		"reviewThreads": graphql.Resolver(func(a args) (any, error) { return c.threadConnection(p, a) }),
+		"timelineItems": graphql.Resolver(func(a args) (any, error) { return c.timeline(p, a) }),
 		"closingIssuesReferences": graphql.Resolver(func(a args) (any, error) {
 			return graphql.Connection("IssueConnection", nodes(p.closes(), func(i *issue) node { return c.issueNode(r, i) }))(a)
 		}),

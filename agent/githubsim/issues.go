@@ -170,11 +170,13 @@ func (c *call) addLabel(name string) {
 	l := c.label(name)
 	if !slices.Contains(c.pull.labels, l) {
 		c.pull.labels = append(c.pull.labels, l)
+		c.pull.labelled = append(c.pull.labelled, labelling{l, true, c.user, now()})
 		c.sim.emitPull(c.ctx, c.pull, c.user, "labeled", object{"label": c.sim.renderLabel(c.repo, l)})
 	}
 }
 
 func (c *call) dropLabel(l *label) {
+	c.pull.labelled = append(c.pull.labelled, labelling{l, false, c.user, now()})
 	c.pull.labels = slices.DeleteFunc(c.pull.labels, func(other *label) bool { return other == l })
 	c.sim.emitPull(c.ctx, c.pull, c.user, "unlabeled", object{"label": c.sim.renderLabel(c.repo, l)})
 }

@@ -16,6 +16,7 @@ var (
 	errStillDraft    = refuse(http.StatusMethodNotAllowed, "Pull Request is still a draft")
 	errNoSquash      = refuse(http.StatusMethodNotAllowed, "Squash merges are not allowed on this repository.")
 	errBehind        = refuse(http.StatusMethodNotAllowed, "Head branch is out of date. Review and try the merge again.")
+	errQueueOnly     = refuse(http.StatusMethodNotAllowed, "Changes must be made through the merge queue")
 	errUnknownMethod = invalid("PullRequest", "merge_method", "invalid")
 )
 
@@ -45,6 +46,8 @@ func (c *call) mergePull() (reply, error) {
 		return reply{}, errStillDraft
 	case in.Method == "squash" && p.repo.noSquash:
 		return reply{}, errNoSquash
+	case p.repo.protected[p.baseRef].MergeQueue:
+		return reply{}, errQueueOnly
 	}
 	if err := c.sim.protects(c.ctx, p); err != nil {
 		return reply{}, err
@@ -56,23 +59,29 @@ func (c *call) mergePull() (reply, error) {
 			title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.headRepo.owner, p.headRef)
 		}
 	}
-	sha, err := c.sim.mergeCommit(c.ctx, p, c.user, in.Method, strings.TrimSpace(title+"\n\n"+message)+"\n")
+	sha, err := c.sim.merge(c.ctx, p, c.user, in.Method, strings.TrimSpace(title+"\n\n"+message)+"\n")
 	if err != nil {
 		return reply{}, err
 	}
-	before := p.base()
-	if err := p.repo.git.updateRef(c.ctx, "refs/heads/"+p.baseRef, sha, before); err != nil {
-		// Somebody else's push came first; learn of it before saying so.
-		if err := c.sim.noticeRefs(c.ctx, p.repo, c.user); err != nil {
-			return reply{}, err
-		}
-		return reply{}, errBaseModified
-	}
-	c.sim.markMerged(c.ctx, p, c.user, sha)
-	if err := c.sim.noticeRefs(c.ctx, p.repo, c.user); err != nil {
-		return reply{}, err
-	}
 	return ok(object{"sha": sha, "merged": true, "message": "Pull Request successfully merged"})
+}
+
+// merge moves the base to what merging makes, and returns that commit.
+func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message string) (string, error) {
+	sha, err := s.mergeCommit(ctx, p, by, method, message)
+	if err != nil {
+		return "", err
+	}
+	before := p.base()
+	if err := p.repo.git.updateRef(ctx, "refs/heads/"+p.baseRef, sha, before); err != nil {
+		// Somebody else's push came first; learn of it before saying so.
+		if err := s.noticeRefs(ctx, p.repo, by); err != nil {
+			return "", err
+		}
+		return "", errBaseModified
+	}
+	s.markMerged(ctx, p, by, sha)
+	return sha, s.noticeRefs(ctx, p.repo, by)
 }
 
 // mergeCommit makes the commit that the base will move to.

@@ -138,6 +138,8 @@ type pull struct {
 	mergedBy              *account
 	mergeSHA              string // of the merge, once merged
 	labels                []*label
+	labelled              []labelling
+	queued                *queueEntry // nil outside the merge queue
 	requested             []*account
 	reviews               []*review
 	threads               []*thread
@@ -240,6 +242,14 @@ type comment struct {
 type label struct {
 	id          int64
 	name, color string
+}
+
+// labelling is a label that was put on or taken off.
+type labelling struct {
+	label *label
+	added bool
+	by    *account
+	at    time.Time
 }
 
 // checkSuite groups the check runs of one app for one commit.

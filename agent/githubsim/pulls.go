@@ -234,7 +234,12 @@ func (c *call) editPull(title, body, base *string) error {
 
 // closePull closes without merging.
 func (s *Sim) closePull(ctx context.Context, p *pull, by *account) {
+	reason := "MANUAL"
+	if p.merged {
+		reason = "MERGE"
+	}
 	p.closed, p.closedAt = true, now()
+	s.dequeue(ctx, p, reason)
 	s.emitPull(ctx, p, by, "closed", nil)
 }
 
@@ -270,11 +275,11 @@ func (c *call) pullFiles() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(each(page(c, diff.files[:min(len(diff.files), maxFiles)]), c.renderFile))
+	return ok(each(page(c, diff.files[:min(len(diff.files), maxFiles)]), func(f file) object { return c.renderFile(f, c.pull.headSHA) }))
 }
 
-func (c *call) renderFile(f file) object {
-	head, html := c.pull.headSHA, c.sim.url+"/"+c.repo.fullName()
+func (c *call) renderFile(f file, head string) object {
+	html := c.sim.url + "/" + c.repo.fullName()
 	out := object{
 		"sha": f.blob, "filename": f.path, "status": f.status, "additions": f.additions, "deletions": f.deletions,
 		"changes": f.additions + f.deletions, "blob_url": html + "/blob/" + head + "/" + f.path,

@@ -64,6 +64,7 @@ func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string)
 		s.closePull(ctx, p, by)
 		return nil
 	}
+	s.dequeue(ctx, p, "MANUAL")
 	before := p.headSHA
 	p.baseSHA = p.base()
 	if err := s.takeHead(ctx, p, after); err != nil {

@@ -154,6 +154,8 @@ type Protection struct {
 	// Strict asks the head to contain the tip of the base.
 	Strict    bool `json:"strict"`
 	Approvals int  `json:"approvals"`
+	// MergeQueue lets pull requests in by way of a queue only.
+	MergeQueue bool `json:"merge_queue"`
 }
 
 // RepoOptions describe a repository to serve.

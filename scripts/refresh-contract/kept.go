@@ -50,6 +50,7 @@ const kept = `
 /repos/{owner}/{repo}/commits/{ref}/status get
 /repos/{owner}/{repo}/statuses/{sha} post
 /repos/{owner}/{repo}/commits/{ref} get
+/repos/{owner}/{repo}/compare/{basehead} get
 /repos/{owner}/{repo}/contents/{path} get
 /repos/{owner}/{repo}/git/ref/{ref} get
 /repos/{owner}/{repo}/git/refs/{ref} delete

@@ -53,7 +53,7 @@ func trimOpenAPI(src []byte) ([]byte, error) {
 
 // manySegments tells the router which path parameters hold slashes.
 var manySegments = strings.NewReplacer("{path}", "{path:.*}", "git/ref/{ref}", "git/ref/{ref:.+}",
-	"git/refs/{ref}", "git/refs/{ref:.+}", "commits/{ref}", "commits/{ref:.+}")
+	"git/refs/{ref}", "git/refs/{ref:.+}", "commits/{ref}", "commits/{ref:.+}", "{basehead}", "{basehead:.+}")
 
 // trimWebhooks keeps one schema for each event and action in keptWebhooks.
 func trimWebhooks(src []byte) ([]byte, error) {

@@ -81,6 +81,11 @@ type Forbidden string
 
 func (e Forbidden) Error() string { return string(e) }
 
+// Unprocessable is a resolver's error for what cannot be done.
+type Unprocessable string
+
+func (e Unprocessable) Error() string { return string(e) }
+
 // Execute validates a request and resolves it from the root objects. Errors,
 // also those of the request itself, are in the Response.
 func Execute(schema *ast.Schema, query, mutation *Object, req Request) Response {
@@ -172,11 +177,14 @@ func (e *execution) fail(path ast.Path, err error) {
 	failure := Error{Path: path, Message: err.Error()}
 	var notFound NotFound
 	var forbidden Forbidden
+	var unprocessable Unprocessable
 	switch {
 	case errors.As(err, &notFound):
 		failure.Type = "NOT_FOUND"
 	case errors.As(err, &forbidden):
 		failure.Type = "FORBIDDEN"
+	case errors.As(err, &unprocessable):
+		failure.Type = "UNPROCESSABLE"
 	}
 	e.errs = append(e.errs, failure)
 }

@@ -1,0 +1,124 @@
+package githubsim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/githubsim/graphql"
+)
+
+// queueEntry is a place in the merge queue of a branch.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
+type queueEntry struct {
+	id int64
+	by *account
+	at time.Time
+}
+
+// inQueue are the pull requests in the repository's merge queues, the first to merge first.
+func (r *repo) inQueue() []*pull {
+	out := slices.DeleteFunc(r.sortedPulls(), func(p *pull) bool { return p.queued == nil })
+	slices.SortStableFunc(out, func(a, b *pull) int { return int(a.queued.id - b.queued.id) })
+	return out
+}
+
+func (c *call) enqueueMutation(a args) (any, error) {
+	input, _ := a["input"].(map[string]any)
+	id, _ := input["pullRequestId"].(string)
+	p := c.pullByID(id)
+	if p == nil {
+		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+	}
+	expected, _ := input["expectedHeadOid"].(string)
+	switch {
+	case !p.repo.canWrite(c.user):
+		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
+	case p.closed || p.draft:
+		return nil, graphql.Unprocessable("Pull request is closed or still a draft")
+	case !p.repo.protected[p.baseRef].MergeQueue:
+		return nil, graphql.Unprocessable("The base branch has no merge queue")
+	case expected != "" && expected != p.headSHA:
+		return nil, graphql.Unprocessable("Head branch was modified. Review and try the merge again.")
+	}
+	if err := c.sim.protects(c.ctx, p); err != nil {
+		return nil, graphql.Unprocessable(err.Error())
+	}
+	if p.queued == nil {
+		p.queued = &queueEntry{id: c.sim.id(), by: c.user, at: now()}
+		c.sim.emitPull(c.ctx, p, c.user, "enqueued", nil)
+		c.sim.workQueue(p.repo)
+	}
+	position := slices.Index(p.repo.inQueue(), p) + 1
+	return &graphql.Object{Type: "EnqueuePullRequestPayload", Fields: fields{
+		"clientMutationId": input["clientMutationId"],
+		"mergeQueueEntry": &graphql.Object{Type: "MergeQueueEntry", Fields: fields{
+			"id": nodeID("MQE", p.queued.id), "position": position, "enqueuedAt": stamp(p.queued.at), "enqueuer": c.actor(p.queued.by),
+			"state": "QUEUED", "pullRequest": field(func() any { return c.pullNode(p) }),
+		}},
+	}}, nil
+}
+
+// workQueue merges what waits, one after the other, unless that is held up.
+func (s *Sim) workQueue(r *repo) {
+	s.lanes.do(fmt.Sprintf("queue %d", r.id), func(ctx context.Context) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, p := range r.inQueue() {
+			if s.faults.HoldMergeQueue {
+				return
+			}
+			by := p.queued.by
+			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)
+			if s.protects(ctx, p) != nil {
+				s.dequeue(ctx, p, "CI_FAILURE")
+			} else if _, err := s.merge(ctx, p, by, "squash", strings.TrimSpace(message)+"\n"); err != nil {
+				s.dequeue(ctx, p, "MERGE_CONFLICT")
+			}
+		}
+	})
+}
+
+// dequeue takes a pull request out of its queue, if it is in one.
+func (s *Sim) dequeue(ctx context.Context, p *pull, reason string) {
+	if p.queued != nil {
+		by := p.queued.by
+		p.queued = nil
+		s.emitPull(ctx, p, by, "dequeued", object{"reason": reason})
+	}
+}
+
+// updateRefsMutation deletes branches, each only where it is expected to be.
+func (c *call) updateRefsMutation(a args) (any, error) {
+	input, _ := a["input"].(map[string]any)
+	id, _ := input["repositoryId"].(string)
+	i := slices.IndexFunc(c.sim.repos, func(r *repo) bool { return nodeID("R", r.id) == id && r.permission(c.user) != "none" })
+	if i < 0 {
+		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+	}
+	r := c.sim.repos[i]
+	if !r.canWrite(c.user) {
+		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
+	}
+	updates, _ := input["refUpdates"].([]any)
+	for _, item := range updates {
+		update, _ := item.(map[string]any)
+		name, _ := update["name"].(string)
+		before, _ := update["beforeOid"].(string)
+		switch {
+		case update["afterOid"] != zeroSHA || !strings.HasPrefix(name, "refs/heads/"):
+			return nil, graphql.Unprocessable("The simulator only deletes branches this way")
+		case before == "" || r.refs[name] != before:
+			return nil, graphql.Unprocessable(fmt.Sprintf("Reference update of %s failed: it is not at the expected commit", name))
+		}
+		if err := r.git.updateRef(c.ctx, name, "", before); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.sim.noticeRefs(c.ctx, r, c.user); err != nil {
+		return nil, err
+	}
+	return &graphql.Object{Type: "UpdateRefsPayload", Fields: fields{"clientMutationId": input["clientMutationId"]}}, nil
+}
