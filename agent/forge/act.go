@@ -142,38 +142,6 @@ func (r *Resolver) ResolveThread(ctx context.Context, thread string) error {
 	return r.c.failed("resolve a review thread", r.c.query(ctx, mutation, map[string]any{"thread": thread}, &data))
 }
 
-// Merger merges.
-type Merger struct{ c *Client }
-
-// NewMerger returns what merges as c's login.
-func NewMerger(c *Client) *Merger { return &Merger{c} }
-
-// SquashRequest says what to merge and how the one commit shall read.
-type SquashRequest struct {
-	SHA   string // the head that was approved; GitHub refuses to merge any other
-	Title string // first line of the commit message
-	Body  string // the rest; empty means none
-}
-
-// Squash merges the pull request as one commit and returns that commit. Its refusals are ErrHeadMoved, ErrBaseMoved,
-// ErrNotMergeable and ErrApprovalRequired. After an ErrUnavailable only the pull request itself can tell whether the
-// merge happened.
-func (m *Merger) Squash(ctx context.Context, ref Ref, req SquashRequest) (string, error) {
-	op := "merge " + ref.String()
-	if req.SHA == "" || req.Title == "" {
-		return "", fmt.Errorf("%s: it needs the approved commit and a title", op)
-	}
-	options := &github.PullRequestOptions{CommitTitle: req.Title, SHA: req.SHA, MergeMethod: "squash", DontDefaultIfBlank: true}
-	result, _, err := m.c.rest.PullRequests.Merge(ctx, ref.Owner, ref.Name, ref.Number, req.Body, options)
-	if err != nil {
-		return "", m.c.failed(op, err)
-	}
-	if !result.GetMerged() {
-		return "", &Error{Op: op, Message: "GitHub did not merge: " + m.c.token.clean(result.GetMessage()), kind: ErrNotMergeable}
-	}
-	return result.GetSHA(), nil
-}
-
 func checkBody(body string) error {
 	if n := utf8.RuneCountInString(body); n == 0 || n > MaxBody {
 		return fmt.Errorf("the text has %d characters; GitHub takes 1 to %d", n, MaxBody)

@@ -118,24 +118,6 @@ func (c *Client) HeadSHA(ctx context.Context, ref Ref) (string, error) {
 	return sha, nil
 }
 
-// Permission returns what a login may do in a repository. Of a role that the organization made itself it is the
-// built-in one whose rights it includes. A login without access is "none" or, to a public repository, "read".
-func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permission, error) {
-	level, _, err := c.rest.Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, url.PathEscape(login))
-	if err != nil {
-		return "", c.failed(fmt.Sprintf("read what %s may do in %s", login, repo), err)
-	}
-	// The answer's own "permission" knows no maintain and no triage, and its "role_name" may be a custom one.
-	permission, may := Permission(level.GetPermission()), level.GetUser().GetPermissions()
-	switch {
-	case permission == "write" && may["maintain"]:
-		return "maintain", nil
-	case permission == "read" && may["triage"]:
-		return "triage", nil
-	}
-	return permission, nil
-}
-
 // ReviewRemarks returns the line comments of one review, in GitHub's order. More than 2,000 are an error.
 func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]ReviewRemark, error) {
 	op := fmt.Sprintf("read the comments of review %d on %s", review, ref)

@@ -1,6 +1,10 @@
 package forge
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // PullRequest is everything a decision about one pull request rests on, read as one consistent snapshot: reviews,
 // comments and checks all belong to the head named in it. Lists are complete and oldest first.
@@ -24,7 +28,8 @@ type PullRequest struct {
 	Base Branch // where it is to go; SHA is the branch's tip now, and empty when the branch is gone
 
 	Labels    []string
-	Requested []string // logins of the people and bots whose review is asked for; teams are not among them
+	Labelled  []Labelling // the last 100 times that a label was put on or taken off
+	Requested []string    // logins of the people and bots whose review is asked for; teams are not among them
 	Reviews   []SubmittedReview
 	Comments  []Comment // comments on the conversation, not on lines
 	Threads   []Thread  // conversations on lines or files of the diff, resolved ones too
@@ -41,6 +46,28 @@ type PullRequest struct {
 	MergedAt         *time.Time // nil before
 	Viewer           string     // login the token belongs to
 	ViewerPermission Permission // what that login may do here
+}
+
+// LabelledAt is when a label that is there was last put on. It is zero for one that is not there, and for one that
+// was put on before all that Labelled tells of.
+func (pr PullRequest) LabelledAt(label string) time.Time {
+	for _, l := range slices.Backward(pr.Labelled) {
+		if strings.EqualFold(l.Label, label) {
+			if !l.Added {
+				return time.Time{}
+			}
+			return l.At
+		}
+	}
+	return time.Time{}
+}
+
+// Labelling is a label that was put on or taken off.
+type Labelling struct {
+	Label string
+	Added bool // false when it was taken off
+	By    User
+	At    time.Time
 }
 
 // Branch is one end of a pull request.

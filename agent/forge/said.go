@@ -16,9 +16,9 @@ type reviewNode struct {
 	URL                       string
 }
 
-func (n *pullRequestNode) reviews() []SubmittedReview {
+func submitted(reviews connection[reviewNode]) []SubmittedReview {
 	var all []SubmittedReview
-	for _, r := range n.Reviews.Nodes {
+	for _, r := range reviews.Nodes {
 		if r.State == "PENDING" || r.SubmittedAt == nil {
 			continue // its author alone sees it, and has not said it yet
 		}
@@ -86,6 +86,21 @@ func (n *pullRequestNode) threads() []Thread {
 			thread.Comments = append(thread.Comments, comment)
 		}
 		all = append(all, thread)
+	}
+	return all
+}
+
+type labellingNode struct {
+	Typename  string `json:"__typename"`
+	Actor     *actorNode
+	Label     struct{ Name string }
+	CreatedAt time.Time
+}
+
+func labellings(events connection[labellingNode]) []Labelling {
+	var all []Labelling
+	for _, e := range events.Nodes {
+		all = append(all, Labelling{Label: e.Label.Name, Added: e.Typename == "LabeledEvent", By: e.Actor.user(), At: e.CreatedAt})
 	}
 	return all
 }

@@ -56,7 +56,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		if next.Open && (commit.Oid == "" || commit.Oid != next.Head.SHA) {
 			return PullRequest{}, errMoving // checks of another commit must not vouch for this one
 		}
-		next.Reviews = slices.Concat(node.reviews(), pr.Reviews)
+		next.Reviews = slices.Concat(submitted(node.Reviews), pr.Reviews)
 		next.Comments = slices.Concat(node.comments(), pr.Comments)
 		next.Threads = slices.Concat(node.threads(), pr.Threads)
 		next.Checks = slices.Concat(pr.Checks, commit.checks())
@@ -126,6 +126,7 @@ type pullRequestNode struct {
 	BaseRef                                                  *struct{ Target *oidNode }
 	MergeCommit                                              *oidNode
 	Labels                                                   connection[struct{ Name string }]
+	TimelineItems                                            connection[labellingNode]
 	ReviewRequests                                           connection[requestNode]
 	Reviews                                                  connection[reviewNode]
 	Comments                                                 connection[commentNode]
@@ -144,6 +145,7 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 		Base:                Branch{Repo: ref.Repo, Name: n.BaseRefName},
 		Requested:           logins(n.ReviewRequests),
 		Issues:              n.issues(),
+		Labelled:            labellings(n.TimelineItems),
 		Mergeable:           mergeable(n.Mergeable),
 		Behind:              n.MergeStateStatus == "BEHIND",
 		CreatedAt:           n.CreatedAt,

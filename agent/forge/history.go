@@ -1,0 +1,80 @@
+package forge
+
+import (
+	"context"
+	"time"
+
+	_ "embed"
+)
+
+//go:embed history.graphql
+var historyQuery string
+
+// Past is what became of a pull request, open ones included: enough to count, not to decide.
+type Past struct {
+	Ref
+	Title     string
+	URL       string
+	Author    User
+	Open      bool
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	ClosedAt  *time.Time // nil while open
+	MergedAt  *time.Time // nil unless merged
+	Labelled  []Labelling
+	Reviews   []SubmittedReview // the last 100, oldest first
+	Cut       bool              // there were more reviews than that
+}
+
+// History reads what became of the pull requests that changed since a time, the latest change first. It stops at most
+// of them, and more tells that it did.
+func (c *Client) History(ctx context.Context, repo Repo, since time.Time, most int) (all []Past, more bool, err error) {
+	op := "read what became of the pull requests of " + repo.String()
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
+	for {
+		var data struct {
+			Repository *struct{ PullRequests connection[pastNode] }
+		}
+		if err := c.query(ctx, historyQuery, variables, &data); err != nil {
+			return nil, false, c.failed(op, err)
+		}
+		if data.Repository == nil {
+			return nil, false, c.failed(op, c.missing())
+		}
+		page := data.Repository.PullRequests
+		for _, node := range page.Nodes {
+			switch {
+			case node.UpdatedAt.Before(since):
+				return all, false, nil
+			case len(all) == most:
+				return all, true, nil
+			}
+			all = append(all, node.past(repo))
+		}
+		switch {
+		case !page.PageInfo.HasNextPage:
+			return all, false, nil
+		case page.PageInfo.EndCursor == variables["after"]:
+			return nil, false, &Error{Op: op, Message: "GitHub's pages do not end", kind: ErrUnavailable}
+		}
+		variables["after"] = page.PageInfo.EndCursor
+	}
+}
+
+type pastNode struct {
+	Number               int
+	Title, URL, State    string
+	CreatedAt, UpdatedAt time.Time
+	ClosedAt, MergedAt   *time.Time
+	Author               *actorNode
+	TimelineItems        connection[labellingNode]
+	Reviews              connection[reviewNode]
+}
+
+func (n pastNode) past(repo Repo) Past {
+	return Past{
+		Ref: Ref{Repo: repo, Number: n.Number}, Title: n.Title, URL: n.URL, Author: n.Author.user(), Open: n.State == "OPEN",
+		CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt, ClosedAt: n.ClosedAt, MergedAt: n.MergedAt,
+		Labelled: labellings(n.TimelineItems), Reviews: submitted(n.Reviews), Cut: n.Reviews.PageInfo.HasPreviousPage,
+	}
+}

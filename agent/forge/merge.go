@@ -1,0 +1,85 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/google/go-github/v66/github"
+)
+
+// Merger merges, and tidies up behind a merge.
+type Merger struct{ c *Client }
+
+// NewMerger returns what merges as c's login.
+func NewMerger(c *Client) *Merger { return &Merger{c} }
+
+// SquashRequest says what to merge and how the one commit shall read.
+type SquashRequest struct {
+	SHA   string // the head that was approved; GitHub refuses to merge any other
+	Title string // first line of the commit message
+	Body  string // the rest; empty means none
+}
+
+// Squash merges the pull request as one commit and returns that commit. Its refusals are ErrHeadMoved, ErrBaseMoved,
+// ErrNotMergeable and ErrApprovalRequired. After an ErrUnavailable only the pull request itself can tell whether the
+// merge happened.
+func (m *Merger) Squash(ctx context.Context, ref Ref, req SquashRequest) (string, error) {
+	op := "merge " + ref.String()
+	if req.SHA == "" || req.Title == "" {
+		return "", fmt.Errorf("%s: it needs the approved commit and a title", op)
+	}
+	options := &github.PullRequestOptions{CommitTitle: req.Title, SHA: req.SHA, MergeMethod: "squash", DontDefaultIfBlank: true}
+	result, _, err := m.c.rest.PullRequests.Merge(ctx, ref.Owner, ref.Name, ref.Number, req.Body, options)
+	if err != nil {
+		return "", m.c.failed(op, err)
+	}
+	if !result.GetMerged() {
+		return "", &Error{Op: op, Message: "GitHub did not merge: " + m.c.token.clean(result.GetMessage()), kind: ErrNotMergeable}
+	}
+	return result.GetSHA(), nil
+}
+
+// Enqueue puts a pull request, named by its PullRequest.ID, into the merge queue of its base, which merges it in the
+// queue's own way when its turn has come. It is refused with ErrHeadMoved unless its head is sha, and with
+// ErrNotMergeable where the base's rules are not met or there is no queue. After an ErrUnavailable only the pull
+// request itself can tell whether it is in the queue.
+func (m *Merger) Enqueue(ctx context.Context, id, sha string) error {
+	const mutation = `mutation Enqueue($id: ID!, $sha: GitObjectID!) {
+		enqueuePullRequest(input: {pullRequestId: $id, expectedHeadOid: $sha}) { mergeQueueEntry { position } }
+	}`
+	var data struct{}
+	err := m.c.ask(ctx, mutation, map[string]any{"id": id, "sha": sha}, &data)
+	// GitHub has no codes for these, and no list of the sentences.
+	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.kind == nil && refusal.Status == 0 {
+		refusal.kind = ErrNotMergeable
+		if headMoved.MatchString(refusal.Message) {
+			refusal.kind = ErrHeadMoved
+		}
+	}
+	return m.c.failed("put the pull request into the merge queue", err)
+}
+
+var headMoved = regexp.MustCompile(`(?i)head (branch was modified|sha|oid)|expected ?head ?oid`)
+
+// noCommit in the place of a commit means that the branch shall be no more.
+const noCommit = "0000000000000000000000000000000000000000"
+
+// DeleteBranch deletes a branch if it is still at sha. A branch that moved on, and one that is gone, are errors.
+func (m *Merger) DeleteBranch(ctx context.Context, repo Repo, name, sha string) error {
+	op := fmt.Sprintf("delete the branch %s of %s", name, repo)
+	var data struct{ Repository *struct{ ID string } }
+	const query = "query RepositoryID($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { id } }"
+	if err := m.c.query(ctx, query, map[string]any{"owner": repo.Owner, "name": repo.Name}, &data); err != nil {
+		return m.c.failed(op, err)
+	}
+	if data.Repository == nil {
+		return m.c.failed(op, m.c.missing())
+	}
+	const mutation = `mutation DeleteBranch($repo: ID!, $ref: GitRefname!, $sha: GitObjectID!, $none: GitObjectID!) {
+		updateRefs(input: {repositoryId: $repo, refUpdates: [{name: $ref, beforeOid: $sha, afterOid: $none}]}) { clientMutationId }
+	}`
+	variables := map[string]any{"repo": data.Repository.ID, "ref": "refs/heads/" + name, "sha": sha, "none": noCommit}
+	return m.c.failed(op, m.c.ask(ctx, mutation, variables, &data))
+}

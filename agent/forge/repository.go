@@ -1,0 +1,126 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/google/go-github/v66/github"
+)
+
+// Permission returns what a login may do in a repository. Of a role that the organization made itself it is the
+// built-in one whose rights it includes. A login without access is "none" or, to a public repository, "read".
+func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permission, error) {
+	level, _, err := c.rest.Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, url.PathEscape(login))
+	if err != nil {
+		return "", c.failed(fmt.Sprintf("read what %s may do in %s", login, repo), err)
+	}
+	// The answer's own "permission" knows no maintain and no triage, and its "role_name" may be a custom one.
+	permission, may := Permission(level.GetPermission()), level.GetUser().GetPermissions()
+	switch {
+	case permission == "write" && may["maintain"]:
+		return "maintain", nil
+	case permission == "read" && may["triage"]:
+		return "triage", nil
+	}
+	return permission, nil
+}
+
+// maxFile is the largest file that GitHub hands out as part of an answer, in bytes
+// (https://docs.github.com/rest/repos/contents#get-repository-content).
+const maxFile = 1 << 20
+
+// File returns a file of a repository as it is at a commit, branch or tag. ErrNotFound says that there is none; a
+// directory, a link or a file of more than 1 MiB is another error.
+func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte, error) {
+	op := fmt.Sprintf("read %s of %s", path, repo)
+	file, _, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, path, &github.RepositoryContentGetOptions{Ref: rev})
+	if err != nil {
+		return nil, c.failed(op, err)
+	}
+	if file.GetType() != "file" || file.GetSize() > maxFile {
+		return nil, &Error{Op: op, Message: "it is no file, or one of more than 1 MiB"}
+	}
+	text, err := file.GetContent()
+	return []byte(text), c.failed(op, err)
+}
+
+// maxPaths is how many changed files GitHub lists of a pull request
+// (https://docs.github.com/rest/pulls/pulls#list-pull-requests-files).
+const maxPaths = 3000
+
+// ChangedPaths lists the files that a pull request changes, of a renamed one both names. A pull request of so many
+// that GitHub may not list them all is an error.
+func (c *Client) ChangedPaths(ctx context.Context, ref Ref) ([]string, error) {
+	op := "list the files that " + ref.String() + " changes"
+	var all []string
+	list := &github.ListOptions{PerPage: 100}
+	for listed := 0; ; {
+		page, response, err := c.rest.PullRequests.ListFiles(ctx, ref.Owner, ref.Name, ref.Number, list)
+		if err != nil {
+			return nil, c.failed(op, err)
+		}
+		for _, file := range page {
+			all = append(all, file.GetFilename())
+			if before := file.GetPreviousFilename(); before != "" {
+				all = append(all, before)
+			}
+		}
+		switch listed += len(page); {
+		case listed >= maxPaths:
+			return nil, &Error{Op: op, Message: fmt.Sprintf("GitHub lists no more than %d", maxPaths)}
+		case response.NextPage == 0:
+			return all, nil
+		}
+		list.Page = response.NextPage
+	}
+}
+
+// Contains reports whether the history of a commit or branch contains another commit. ErrNotFound says that GitHub
+// has lost one of them, or that they share no history.
+func (c *Client) Contains(ctx context.Context, repo Repo, descendant, ancestor string) (bool, error) {
+	// Beyond the first page the changed files, which nobody asked for, are left out.
+	comparison, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, ancestor, descendant, &github.ListOptions{Page: 2, PerPage: 1})
+	if err != nil {
+		return false, c.failed(fmt.Sprintf("compare %.12s with %.12s in %s", ancestor, descendant, repo), err)
+	}
+	return comparison.GetStatus() == "ahead" || comparison.GetStatus() == "identical", nil
+}
+
+// Commit is a commit of a pull request.
+type Commit struct {
+	SHA     string
+	Message string // untrusted text
+	Name    string // of its author, as git has it: untrusted text
+	Email   string
+	Login   string    // the account behind Email; empty when GitHub knows none
+	At      time.Time // when it was committed, by the committer's clock
+}
+
+// Commits lists the commits of a pull request, oldest first. GitHub shows the first 250 and no more
+// (https://docs.github.com/rest/pulls/pulls#list-commits-on-a-pull-request).
+func (c *Client) Commits(ctx context.Context, ref Ref) ([]Commit, error) {
+	op := "list the commits of " + ref.String()
+	var all []Commit
+	list := &github.ListOptions{PerPage: 100}
+	for range maxRestPages {
+		page, response, err := c.rest.PullRequests.ListCommits(ctx, ref.Owner, ref.Name, ref.Number, list)
+		if err != nil {
+			return nil, c.failed(op, err)
+		}
+		for _, commit := range page {
+			git := commit.GetCommit()
+			all = append(all, Commit{
+				SHA: commit.GetSHA(), Message: git.GetMessage(), Name: git.GetAuthor().GetName(), Email: git.GetAuthor().GetEmail(),
+				Login: commit.GetAuthor().GetLogin(), At: git.GetCommitter().GetDate().Time,
+			})
+		}
+		if response.NextPage == 0 {
+			return all, nil
+		}
+		list.Page = response.NextPage
+	}
+	return nil, c.failed(op, errors.New("GitHub's pages do not end"))
+}
