@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,11 +47,15 @@ func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (Mer
 	if listErr != nil || len(conflicts) == 0 {
 		return MergeResult{}, errors.Join(fmt.Errorf("merge %.12s: %w", sha, err), listErr)
 	}
-	paths := make([]string, 0, len(conflicts))
-	for path := range conflicts {
-		paths = append(paths, path)
+	paths := slices.Sorted(maps.Keys(conflicts))
+	t.unmarked = map[string]bool{}
+	for _, path := range paths {
+		marked, err := t.hasMarkers(path)
+		if err != nil {
+			return MergeResult{}, fmt.Errorf("look at the conflict in %q: %w", path, err)
+		}
+		t.unmarked[path] = !marked
 	}
-	slices.Sort(paths)
 	return MergeResult{Conflicts: paths}, nil
 }
 
@@ -101,6 +106,9 @@ func (t *Tree) ConflictMarkers(ctx context.Context) ([]string, error) {
 		}
 	}
 	for path, s := range conflicts {
+		if !t.unmarked[path] {
+			continue // its markers are gone, be it that one side was taken whole
+		}
 		untouched, err := t.untouched(ctx, path, s)
 		if err != nil {
 			return nil, err
@@ -109,12 +117,7 @@ func (t *Tree) ConflictMarkers(ctx context.Context) ([]string, error) {
 			left[path] = true
 		}
 	}
-	paths := make([]string, 0, len(left))
-	for path := range left {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	return paths, nil
+	return slices.Sorted(maps.Keys(left)), nil
 }
 
 // changedByHand are the paths that differ from HEAD and, during a merge, from

@@ -19,6 +19,8 @@ type Tree struct {
 	git       repo
 	lock      *lock
 	mergeBase string
+	// unmarked are the conflicts of the last Merge in which git wrote no markers.
+	unmarked map[string]bool
 }
 
 // Dir is the absolute path of the checkout.
