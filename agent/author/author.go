@@ -9,14 +9,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
+	"io/fs"
 	"strings"
 	"time"
 
+	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
-	"touchstone/guidelines"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -44,6 +43,9 @@ type Author struct {
 	Model       string
 	Timeout     time.Duration
 	IdleTimeout time.Duration
+	// Scratch is a directory for the homes of the repository's commands while they
+	// run; empty is the system's own for such things.
+	Scratch string
 }
 
 // Outcome is a pushed fix.
@@ -52,10 +54,11 @@ type Outcome struct {
 	Head string
 	// Findings are the ids that the fix was asked to answer.
 	Findings []string
-	CostUSD  float64
+	// CostUSD is of all turns of the session.
+	CostUSD float64
 	// Merged says that the base was merged in.
 	Merged bool
-	// Answer is what the session said of its work.
+	// Answer is what the session said of its work in its last turn.
 	Answer string
 	// Started is when the model's process started; zero if none was needed.
 	Started time.Time
@@ -70,8 +73,15 @@ var (
 	ErrNothingChanged = errors.New("the model changed nothing")
 	// ErrConflicts says that conflict markers are left.
 	ErrConflicts = errors.New("the model left conflicts with the base unresolved")
-	// ErrForbidden says that the session changed files that no model may change.
-	ErrForbidden = errors.New("the model changed files that only a person may change")
+	// ErrForbidden says that the session changed what no model may change, or added
+	// what no model may add.
+	ErrForbidden = errors.New("the model changed what only a person may change")
+	// ErrRelaxed says that the session lowered the quality bar.
+	ErrRelaxed = errors.New("the model lowered the quality bar instead of meeting it")
+	// ErrDeferred says that the session left work for later.
+	ErrDeferred = errors.New("the model left a note instead of a repair")
+	// ErrUnverified says that the repository's verify command failed on the fix.
+	ErrUnverified = errors.New("the fix did not pass the repository's verify command")
 	// ErrOvertaken says that the branch moved on GitHub while the fix was made.
 	ErrOvertaken = errors.New("the branch moved on while it was fixed")
 )
@@ -99,29 +109,48 @@ func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, progress func(en
 	}
 	defer tree.Release()
 
+	settings, err := repositorySettings(ctx, tree, pr.Base.SHA)
+	if err != nil {
+		return Outcome{}, err
+	}
 	merge, err := tree.Merge(ctx, pr.Base.SHA, fmt.Sprintf("Merge %s into %s", pr.Base.Name, pr.Head.Name), a.Identity)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("merge the base into the branch: %w", err)
 	}
-	b.conflicts = merge.Conflicts
-	out := Outcome{Merged: !merge.UpToDate, Findings: ids(b.ledger)}
-	switch {
-	case !b.needsModel() && merge.UpToDate:
-		return out, ErrNothingToFix
-	case b.needsModel():
-		result, err := engine.Run(ctx, a.Engine, engine.Request{
-			Role: engine.Author, Dir: tree.Dir(), Instructions: guidelines.AuthorInstructions(),
-			Model: a.Model, Allow: a.Allow, Timeout: a.Timeout, IdleTimeout: a.IdleTimeout, Progress: progress,
-		}, b.prompt())
-		out.CostUSD, out.Answer, out.Started = result.CostUSD, result.Text, result.Started
-		if err != nil {
-			return out, err
-		}
+	locks, err := a.settleLocks(ctx, tree, pr.Base.SHA, merge.Conflicts)
+	if err != nil {
+		return Outcome{}, err
 	}
-	if out.Head, err = a.commit(ctx, tree, pr, b, merge, out.Answer); err != nil {
-		return out, err
+	b.conflicts = locks.left
+	r := &repair{
+		author: a, tree: tree, brief: b, merge: merge, locks: locks, verify: settings.Verify, progress: progress,
+		own: ownChange{tree: tree, since: []string{pr.Head.SHA, pr.Base.SHA}, head: pr.Head.SHA},
+		out: Outcome{Merged: !merge.UpToDate, Findings: ids(b.ledger)},
 	}
-	return out, push(ctx, tree, pr)
+	if merge.Commit != "" {
+		r.own.since, r.own.head = []string{merge.Commit}, merge.Commit
+	} else if merge.UpToDate {
+		r.own.since = []string{pr.Head.SHA}
+	}
+	if merge.UpToDate && !b.needsModel() {
+		return r.out, ErrNothingToFix
+	}
+	if err := r.run(ctx); err != nil {
+		return r.out, err
+	}
+	return r.out, push(ctx, tree, pr)
+}
+
+// repositorySettings are what the repository says on its base branch.
+func repositorySettings(ctx context.Context, tree *worktree.Tree, base string) (config.Repository, error) {
+	text, err := tree.ReadFile(ctx, base, config.RepositoryPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.DefaultRepository(), nil
+	}
+	if err != nil {
+		return config.Repository{}, fmt.Errorf("read the repository's settings: %w", err)
+	}
+	return config.ParseRepository(text)
 }
 
 // gather reads what the fix has to answer: the latest verdict on the head, its
@@ -162,50 +191,6 @@ func (b brief) needsModel() bool {
 	return b.review != "" || len(b.failed) > 0 || len(b.conflicts) > 0
 }
 
-// commit turns what the session left in the tree into a commit on top of the
-// branch, or says why it must not become one.
-func (a *Author) commit(ctx context.Context, tree *worktree.Tree, pr forge.PullRequest, b brief, merge worktree.MergeResult, answer string) (string, error) {
-	marked, err := tree.ConflictMarkers(ctx)
-	if err != nil {
-		return "", fmt.Errorf("look for conflict markers: %w", err)
-	}
-	if len(marked) > 0 {
-		return "", fmt.Errorf("%w: %s", ErrConflicts, strings.Join(marked, ", "))
-	}
-	if err := refuseForbidden(ctx, tree, pr); err != nil {
-		return "", err
-	}
-	sha, err := tree.Commit(ctx, b.message(answer), a.Identity)
-	switch {
-	case errors.Is(err, worktree.ErrNothingToCommit) && !b.needsModel():
-		return merge.Commit, nil
-	case errors.Is(err, worktree.ErrNothingToCommit):
-		return "", ErrNothingChanged
-	case err != nil:
-		return "", fmt.Errorf("commit the fix: %w", err)
-	}
-	return sha, nil
-}
-
-// refuseForbidden keeps a model from changing the rules it is judged by. A file
-// that is as the branch or as the base has it was not changed by the model.
-func refuseForbidden(ctx context.Context, tree *worktree.Tree, pr forge.PullRequest) error {
-	sinceHead, err := tree.ChangedFiles(ctx, pr.Head.SHA)
-	if err != nil {
-		return fmt.Errorf("list what the model changed: %w", err)
-	}
-	sinceBase, err := tree.ChangedFiles(ctx, pr.Base.SHA)
-	if err != nil {
-		return fmt.Errorf("list what the model changed: %w", err)
-	}
-	for _, path := range sinceHead {
-		if strings.HasPrefix(path, ".touchstone/") && slices.Contains(sinceBase, path) {
-			return fmt.Errorf("%w: %s", ErrForbidden, path)
-		}
-	}
-	return nil
-}
-
 func push(ctx context.Context, tree *worktree.Tree, pr forge.PullRequest) error {
 	err := tree.Push(ctx, pr.Head.Name, pr.Head.SHA)
 	if errors.Is(err, worktree.ErrRejected) {
@@ -216,42 +201,3 @@ func push(ctx context.Context, tree *worktree.Tree, pr forge.PullRequest) error 
 	}
 	return nil
 }
-
-// recurrence is the line by which a session declares how a bug fix is kept from
-// coming back. It cannot write commit messages itself.
-var recurrence = regexp.MustCompile(`(?m)^[-*\s]*(Recurrence: [^\r\n]{1,200})$`)
-
-// message is the commit's: which review it answers, and which findings.
-func (b brief) message(answer string) string {
-	var m strings.Builder
-	switch outstanding := b.ledger.Outstanding(); {
-	case len(outstanding) > 0:
-		fmt.Fprintf(&m, "Apply review of %s\n\n", b.head[:min(7, len(b.head))])
-		for _, e := range outstanding {
-			// A mention notifies from a commit message as well, and a line break in what
-			// a model wrote could forge a trailer.
-			fmt.Fprintf(&m, "- [%s] %s\n", e.Dimension, oneLine(verdict.Prose(e.Path+": "+e.Claim)))
-		}
-		fmt.Fprintf(&m, "\nTouchstone-Reviewed: %s\nTouchstone-Findings: %s\n", b.head, strings.Join(ids(b.ledger), ", "))
-	case len(b.failed) > 0:
-		fmt.Fprintf(&m, "Mend what the checks of %s found\n\nTouchstone-Reviewed: %s\n", b.head[:min(7, len(b.head))], b.head)
-	case b.review != "":
-		fmt.Fprintf(&m, "Apply review of %s\n\nTouchstone-Reviewed: %s\n", b.head[:min(7, len(b.head))], b.head)
-	default:
-		fmt.Fprintf(&m, "Resolve conflicts with the base\n\nTouchstone-Reviewed: %s\n", b.head)
-	}
-	if declared := recurrence.FindStringSubmatch(answer); declared != nil {
-		fmt.Fprintln(&m, verdict.Prose(strings.TrimSpace(declared[1])))
-	}
-	return m.String()
-}
-
-func ids(l verdict.Ledger) []string {
-	var ids []string
-	for _, e := range l.Outstanding() {
-		ids = append(ids, e.ID)
-	}
-	return ids
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -131,7 +131,7 @@ func TestFixResolvesConflicts(t *testing.T) {
 	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs\n"})
 	pr := g.Read(loopback.Author, ref)
 	var prompt string
-	leave := newAuthor(g, func(r loopback.Asked) (string, error) { prompt = r.Prompt; return "Cannot.", nil })
+	leave := newAuthor(g, func(r loopback.Asked) (string, error) { prompt += r.Prompt; return "Cannot.", nil })
 	if _, err := leave.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "code.txt") {
 		t.Errorf("conflicts that are left end in %v", err)
 	}

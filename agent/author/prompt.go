@@ -1,6 +1,7 @@
 package author
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,7 +34,11 @@ func (b brief) prompt() string {
 	if len(b.conflicts) > 0 {
 		p.WriteString("\n# Conflicts with the base\n\nThese files hold conflict markers with both sides and their common ancestor. Resolve them so that both intentions survive:\n")
 		for _, f := range b.conflicts {
-			fmt.Fprintf(&p, "- %q\n", f)
+			fmt.Fprintf(&p, "- %q", f)
+			if lockFile.MatchString(f) {
+				p.WriteString(" (a lock file whose tool is not installed here: keep to the base's side, and add only what the branch's own dependencies need)")
+			}
+			p.WriteString("\n")
 		}
 	}
 	if outstanding := b.ledger.Outstanding(); len(outstanding) > 0 {
@@ -54,7 +59,19 @@ func (b brief) prompt() string {
 	for _, c := range b.failed {
 		b.quote(&p, "failed check "+c.Name, c.Summary+"\n"+c.Text)
 	}
-	p.WriteString("\n# When you are done\n\nSay for each finding, by its id, what you changed and why that removes its cause, or, with evidence from the code, why the finding is wrong.\n")
+	p.WriteString("\n# When you are done\n\nSay for each finding, by its id, what you changed and why that removes its cause. One that is wrong gets a line of its own instead, with the evidence from the code in it, path and line included:\n\nDisputed ID: EVIDENCE\n")
+	return p.String()
+}
+
+// again tells the session why its work cannot be pushed as it is.
+func (b brief) again(err error) string {
+	var p strings.Builder
+	p.WriteString("\n# Not yet\n\nWhat is in the worktree now cannot be pushed. Mend that at its root, under the same rules; what was right stays.\n")
+	why := err.Error()
+	if f := (*failure)(nil); errors.As(err, &f) {
+		why += "\n" + f.output
+	}
+	b.quote(&p, "why", why)
 	return p.String()
 }
 

@@ -1,0 +1,111 @@
+package author
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
+)
+
+// maxCommandOutput bounds what is kept of the end of a command's output, in bytes.
+const maxCommandOutput = 16 << 10
+
+// inherited are the variables that a repository's own commands get: what programs
+// need to start and to find their toolchains and the network. No credential is among
+// them, since the commands run code of the branch.
+var inherited = []string{
+	"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "SHELL", "USER", "LOGNAME",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+	"GOROOT", "GOFLAGS", "GOCACHE", "GOMODCACHE", "GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB",
+	"GOINSECURE", "GOTOOLCHAIN", "CGO_ENABLED", "CC", "CXX", "JAVA_HOME", "RUSTUP_HOME", "PYENV_ROOT",
+	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT", "ProgramData", "ProgramFiles",
+	"ProgramFiles(x86)", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
+}
+
+// failure is a command of the repository's that did not succeed.
+type failure struct {
+	kind   error // what that means for the fix
+	what   string
+	output string // the end of what it printed, at most 20 KiB
+}
+
+// Error says what failed, with the last line of its output.
+func (f *failure) Error() string {
+	last := f.output[strings.LastIndexByte(f.output, '\n')+1:]
+	return fmt.Sprintf("%v: %s (%.200s)", f.kind, f.what, last)
+}
+
+func (f *failure) Unwrap() error { return f.kind }
+
+// execute runs one command in the worktree, with an empty home of its own, until it
+// and everything it started is gone. One that does not succeed is a *failure of the
+// kind; other errors, such as a missing program, say nothing about the code.
+func (a *Author) execute(ctx context.Context, kind error, dir string, args []string, timeout time.Duration) error {
+	home, err := os.MkdirTemp(a.Scratch, "command-")
+	if err != nil {
+		return fmt.Errorf("make a home for %s: %w", args[0], err)
+	}
+	defer os.RemoveAll(home)
+	var output tail
+	report, err := process.Command{
+		Args: args, Dir: dir, Env: environment(home), Timeout: timeout, IdleTimeout: timeout,
+		Line: func(line []byte) error { output.add(line); return nil },
+	}.Run(ctx)
+	f := &failure{kind: kind, output: strings.TrimSpace(output.text() + "\n" + report.Stderr)}
+	command := strings.Join(args, " ")
+	var stopped *engine.Error
+	switch {
+	case errors.As(err, &stopped) && (stopped.Class == engine.Timeout || stopped.Class == engine.Idle):
+		f.what = fmt.Sprintf("%s was not done after %s and was stopped", command, timeout)
+		return f
+	case err != nil:
+		return fmt.Errorf("run %s: %w", command, err)
+	case report.Exit != "exit status 0":
+		f.what = command + ": " + report.Exit
+		return f
+	}
+	return nil
+}
+
+// environment is the whole environment of a repository's command. The caches that Go
+// and Rust would look for below the empty home are this user's own.
+func environment(home string) []string {
+	env := []string{"HOME=" + home, "TMPDIR=" + home, "CI=true", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"}
+	if runtime.GOOS == "windows" {
+		env = append(env, "USERPROFILE="+home, "APPDATA="+home, "LOCALAPPDATA="+home, "TEMP="+home, "TMP="+home)
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		env = append(env, "GOCACHE="+filepath.Join(cache, "go-build"))
+	}
+	if user, err := os.UserHomeDir(); err == nil {
+		env = append(env, "GOMODCACHE="+filepath.Join(user, "go", "pkg", "mod"), "RUSTUP_HOME="+filepath.Join(user, ".rustup"))
+	}
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.ContainsFunc(inherited, func(n string) bool { return n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name) }) {
+			env = append(env, entry)
+		}
+	}
+	return env
+}
+
+// tail keeps the end of what is printed.
+type tail struct{ lines bytes.Buffer }
+
+func (t *tail) add(line []byte) {
+	t.lines.Write(line)
+	t.lines.WriteByte('\n')
+	t.lines.Next(max(0, t.lines.Len()-maxCommandOutput))
+}
+
+func (t *tail) text() string { return strings.ToValidUTF8(t.lines.String(), "\uFFFD") }

@@ -1,0 +1,95 @@
+package author
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+// recurrence is the line by which a session declares how a bug fix is kept from
+// coming back. It cannot write commit messages itself.
+var recurrence = regexp.MustCompile(`(?m)^[-*\s]*(Recurrence: [^\r\n]{1,200})$`)
+
+// dispute is the line by which a session says that a finding is wrong, and why.
+var dispute = regexp.MustCompile(`(?m)^[-*\s]*Disputed ([0-9a-f]{8}): *(\S[^\r\n]*)$`)
+
+// maxEvidence bounds what a commit repeats of a dispute, in bytes.
+const maxEvidence = 400
+
+// disputes are the open findings that the session calls wrong, by id.
+func (b brief) disputes(answer string) map[string]string {
+	disputed := map[string]string{}
+	for _, d := range dispute.FindAllStringSubmatch(answer, -1) {
+		for _, e := range b.ledger.Outstanding() {
+			if e.ID == d[1] {
+				evidence := oneLine(verdict.Prose(d[2]))
+				disputed[e.ID] = strings.ToValidUTF8(evidence[:min(len(evidence), maxEvidence)], "")
+			}
+		}
+	}
+	return disputed
+}
+
+// nothingChanged is ErrNothingChanged with what the session disputes instead.
+func (b brief) nothingChanged(answer string) error {
+	err := ErrNothingChanged
+	for _, e := range b.ledger.Outstanding() {
+		if evidence, ok := b.disputes(answer)[e.ID]; ok {
+			err = fmt.Errorf("%w; it disputes %s: %s", err, e.ID, evidence)
+		}
+	}
+	return err
+}
+
+// message is the commit's: which review it answers, which findings it claims to
+// repair, and which it disputes. The trailers are read by the next review.
+func (b brief) message(answer string) string {
+	var m strings.Builder
+	reviewed := b.head[:min(7, len(b.head))]
+	outstanding, disputed := b.ledger.Outstanding(), b.disputes(answer)
+	var repaired []string
+	switch {
+	case len(outstanding) > 0:
+		fmt.Fprintf(&m, "Apply review of %s\n\n", reviewed)
+		for _, e := range outstanding {
+			if _, wrong := disputed[e.ID]; wrong {
+				continue
+			}
+			repaired = append(repaired, e.ID)
+			// A mention notifies from a commit message as well, and a line break in what
+			// a model wrote could forge a trailer.
+			fmt.Fprintf(&m, "- [%s] %s\n", e.Dimension, oneLine(verdict.Prose(e.Path+": "+e.Claim)))
+		}
+	case len(b.failed) > 0:
+		fmt.Fprintf(&m, "Mend what the checks of %s found\n", reviewed)
+	case b.review != "":
+		fmt.Fprintf(&m, "Apply review of %s\n", reviewed)
+	default:
+		m.WriteString("Resolve conflicts with the base\n")
+	}
+	fmt.Fprintf(&m, "\nTouchstone-Reviewed: %s\n", b.head)
+	if len(repaired) > 0 {
+		fmt.Fprintf(&m, "Touchstone-Findings: %s\n", strings.Join(repaired, ", "))
+	}
+	for _, e := range outstanding {
+		if evidence, wrong := disputed[e.ID]; wrong {
+			fmt.Fprintf(&m, "Touchstone-Disputed: %s %s\n", e.ID, evidence)
+		}
+	}
+	if declared := recurrence.FindStringSubmatch(answer); declared != nil {
+		fmt.Fprintln(&m, verdict.Prose(strings.TrimSpace(declared[1])))
+	}
+	return m.String()
+}
+
+func ids(l verdict.Ledger) []string {
+	var ids []string
+	for _, e := range l.Outstanding() {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

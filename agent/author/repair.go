@@ -1,0 +1,121 @@
+package author
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+	"touchstone/guidelines"
+	"touchstone/worktree"
+)
+
+// maxTurns is how often a session is asked: once for the repair, and once more with
+// what was wrong about it.
+const maxTurns = 2
+
+// repair is one fix in its worktree, from the merged base to a commit that may be
+// pushed.
+type repair struct {
+	author   *Author
+	tree     *worktree.Tree
+	brief    brief
+	merge    worktree.MergeResult
+	locks    locks
+	verify   config.RepositoryVerify
+	progress func(engine.Progress)
+	own      ownChange
+	out      Outcome
+
+	session engine.Session
+}
+
+// run makes the commit, with as many turns of the session as it takes and is allowed.
+func (r *repair) run(ctx context.Context) (err error) {
+	defer func() {
+		if r.session != nil {
+			err = errors.Join(err, r.session.Close())
+		}
+	}()
+	ask := ""
+	if r.brief.needsModel() {
+		ask = r.brief.prompt()
+	}
+	for turn := 0; ; {
+		if ask != "" {
+			if err := r.ask(ctx, ask); err != nil {
+				return err
+			}
+			turn++
+		}
+		err := r.commit(ctx)
+		if err == nil {
+			err = r.verified(ctx)
+		}
+		if err == nil || !refused(err) || turn == maxTurns {
+			return err
+		}
+		ask = r.brief.again(err)
+		if turn == 0 {
+			// Nothing but a merge was made, and it does not hold.
+			ask = r.brief.prompt() + ask
+		}
+	}
+}
+
+// ask has the session work on the tree for one turn.
+func (r *repair) ask(ctx context.Context, prompt string) (err error) {
+	a := r.author
+	if r.session == nil {
+		if r.session, err = a.Engine.Open(ctx, engine.Request{
+			Role: engine.Author, Dir: r.tree.Dir(), Instructions: guidelines.AuthorInstructions(),
+			Model: a.Model, Allow: a.Allow, Timeout: a.Timeout, IdleTimeout: a.IdleTimeout, Progress: r.progress,
+		}); err != nil {
+			return err
+		}
+	}
+	result, err := r.session.Ask(ctx, prompt)
+	r.out.CostUSD += result.CostUSD
+	r.out.Answer = result.Text
+	if r.out.Started.IsZero() {
+		r.out.Started = result.Started
+	}
+	return err
+}
+
+// commit turns what is in the tree into a commit on top of the branch, or says why it
+// must not become one.
+func (r *repair) commit(ctx context.Context) error {
+	if err := r.own.inspect(ctx); err != nil {
+		return err
+	}
+	if err := r.author.regenerate(ctx, r.tree, &r.locks); err != nil {
+		return err
+	}
+	sha, err := r.tree.Commit(ctx, r.brief.message(r.out.Answer), r.author.Identity)
+	switch {
+	case errors.Is(err, worktree.ErrNothingToCommit) && r.out.Head == "" && !r.brief.needsModel():
+		r.out.Head = r.merge.Commit
+		return nil
+	case errors.Is(err, worktree.ErrNothingToCommit):
+		return r.brief.nothingChanged(r.out.Answer)
+	case err != nil:
+		return fmt.Errorf("commit the fix: %w", err)
+	}
+	r.out.Head, r.own.head = sha, sha
+	return nil
+}
+
+// verified runs the repository's own check on what is committed. What the command
+// leaves in the tree is no part of the fix.
+func (r *repair) verified(ctx context.Context) error {
+	if len(r.verify.Command) == 0 {
+		return nil
+	}
+	failed := r.author.execute(ctx, ErrUnverified, r.tree.Dir(), r.verify.Command, r.verify.Timeout.Duration())
+	if err := r.tree.Discard(ctx); err != nil {
+		return err
+	}
+	return failed
+}

@@ -1,0 +1,260 @@
+package author_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"touchstone/agent/author"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// turns has the session do one thing after the other, and the last again and again.
+// It records what was asked.
+func turns(asked *[]string, each ...func(loopback.Asked) (string, error)) func(loopback.Asked) (string, error) {
+	return func(r loopback.Asked) (string, error) {
+		*asked = append(*asked, r.Prompt)
+		return each[min(len(*asked), len(each))-1](r)
+	}
+}
+
+// rejected has a session make a change that must not be pushed, twice, and expects the
+// second turn to be told why.
+func rejected(t *testing.T, g *loopback.GitHub, edit map[string]string, want error, why string) {
+	t.Helper()
+	ref := g.Open("topic")
+	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+	var asked []string
+	_, err := newAuthor(g, turns(&asked, write("Done.", edit))).Fix(t.Context(), pr, nil)
+	if !errors.Is(err, want) || !strings.Contains(err.Error(), why) {
+		t.Errorf("it ends in %v, want %v with %q", err, want, why)
+	}
+	if len(asked) != 2 || !strings.Contains(asked[1], why) {
+		t.Errorf("%d turns, the last told: %s", len(asked), asked[len(asked)-1])
+	}
+	if g.Read(loopback.Author, ref).Head.SHA != pr.Head.SHA {
+		t.Error("something was pushed")
+	}
+}
+
+func TestFixRefusesWhatNoRepairNeeds(t *testing.T) {
+	t.Parallel()
+	const test = "package app\n\nimport \"testing\"\n\nfunc TestApp(t *testing.T) {\n\tif app() != 1 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"
+	key := "-----BEGIN RSA PRIVATE" + " KEY-----"
+	for name, tc := range map[string]struct {
+		edit map[string]string
+		want error
+		why  string
+	}{
+		"a note for later":        {map[string]string{"code.txt": "safe() // TODO: the other callers\n"}, author.ErrDeferred, "code.txt"},
+		"a skipped test":          {map[string]string{"app_test.go": strings.Replace(test, "\tif", "\tt.Skip()\n\tif", 1)}, author.ErrRelaxed, "app_test.go"},
+		"a suppression":           {map[string]string{"app.go": "package app\n\nfunc app() int { return 1 } //nolint\n"}, author.ErrRelaxed, "app.go:3"},
+		"a credential":            {map[string]string{"code.txt": key + "\n"}, author.ErrForbidden, "looks like a credential"},
+		"a file of secrets":       {map[string]string{".env": "A=b\n"}, author.ErrForbidden, ".env"},
+		"a pipeline with secrets": {map[string]string{".github/workflows/ci.yml": "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: echo ${{ secrets.KEY }}\n"}, author.ErrForbidden, "credentials"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, map[string]string{"app_test.go": test, "app.go": "package app\n\nfunc app() int { return 1 }\n", "old.txt": "# TODO: known\n"})
+			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe() // FIXME: mine\n"})
+			rejected(t, g, tc.edit, tc.want, tc.why)
+		})
+	}
+}
+
+// A session that resolves conflicts is not blamed for what either side has.
+func TestFixIsNotBlamedForWhatTheBaseDid(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"code.txt": "base\n", "app_test.go": "package app\n\nimport \"testing\"\n\nfunc TestApp(t *testing.T) { t.Log() }\n"})
+	g.Commit("topic", "Change it", map[string]string{"code.txt": "ours // TODO: ours\n"})
+	ref := g.Open("topic")
+	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs // TODO: theirs\n", "app_test.go": "package app\n", ".env": "A=b\n"})
+	var asked []string
+	a := newAuthor(g, turns(&asked, write("Both.", map[string]string{"code.txt": "ours // TODO: ours\ntheirs // TODO: theirs\n"})))
+	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil); err != nil || len(asked) != 1 {
+		t.Errorf("%v after %d turns", err, len(asked))
+	}
+	g.Commit("topic", "Change it again", map[string]string{"code.txt": "ours\n"})
+	g.Commit("main", "Change it once more", map[string]string{"code.txt": "theirs\n"})
+	a = newAuthor(g, turns(&asked, write("Both.", map[string]string{"code.txt": "ours and theirs // FIXME: which?\n"})))
+	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil); !errors.Is(err, author.ErrDeferred) {
+		t.Errorf("a note of its own ends in %v", err)
+	}
+}
+
+func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	a := newAuthor(g, func(r loopback.Asked) (string, error) {
+		cmd := exec.Command("git", "-c", "user.name=m", "-c", "user.email=m@example.com", "commit", "-q", "--allow-empty", "-m", "mine")
+		cmd.Dir = r.Dir
+		return "Done.", cmd.Run()
+	})
+	if _, err := a.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrForbidden) || !strings.Contains(err.Error(), "commits of its own") {
+		t.Errorf("it ends in %v", err)
+	}
+}
+
+// Not parallel: it sets a variable that must not reach the command.
+func TestFixVerifies(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the command is a shell script")
+	}
+	// It needs code.txt to say safe(), prints what it sees, and leaves litter behind.
+	const script = "verify:\n  command: [sh, -c, 'echo \"home is $HOME\" > litter; env | sort; cat code.txt; grep -q \"^safe\" code.txt']\n"
+	t.Setenv("GITHUB_TOKEN", "not-for-children")
+	setup := func(t *testing.T) (*loopback.GitHub, func(each ...func(loopback.Asked) (string, error)) ([]string, author.Outcome, error)) {
+		g := loopback.New(t, map[string]string{".touchstone/config.yaml": script})
+		g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n", ".touchstone/config.yaml": "verify:\n  command: [\"true\"]\n"})
+		pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+		return g, func(each ...func(loopback.Asked) (string, error)) ([]string, author.Outcome, error) {
+			var asked []string
+			out, err := newAuthor(g, turns(&asked, each...)).Fix(t.Context(), pr, nil)
+			return asked, out, err
+		}
+	}
+	wrong := write("Done.", map[string]string{"code.txt": "still wrong\n"})
+	right := write("Done.", map[string]string{"code.txt": "safe()\n"})
+	t.Run("a second go", func(t *testing.T) {
+		g, fix := setup(t)
+		asked, out, err := fix(wrong, right)
+		if err != nil || len(asked) != 2 {
+			t.Fatalf("%v after %d turns", err, len(asked))
+		}
+		if !strings.Contains(asked[1], "still wrong") || !strings.Contains(asked[1], "exit status 1") || strings.Contains(asked[1], "not-for-children") {
+			t.Errorf("the second turn was told %s", asked[1])
+		}
+		if litter := pushedFile(t, g, out.Head, "litter"); litter != "-" || pushedFile(t, g, out.Head, "code.txt") != "safe()\n" {
+			t.Errorf("what the command left behind was pushed: %q", litter)
+		}
+	})
+	t.Run("no third", func(t *testing.T) {
+		_, fix := setup(t)
+		asked, _, err := fix(wrong, write("Done.", map[string]string{"code.txt": "wrong again\n"}), right)
+		if !errors.Is(err, author.ErrUnverified) || len(asked) != 2 || len(err.Error()) > 600 {
+			t.Errorf("%v after %d turns", err, len(asked))
+		}
+	})
+	t.Run("a merge that does not hold", func(t *testing.T) {
+		g := loopback.New(t, map[string]string{".touchstone/config.yaml": script})
+		g.Commit("topic", "Add code", map[string]string{"code.txt": "needs the old base\n"})
+		ref := g.Open("topic")
+		g.Commit("main", "Move on", map[string]string{"README.md": "new\n"})
+		var asked []string
+		_, err := newAuthor(g, turns(&asked, right)).Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+		if err != nil || len(asked) != 1 || !strings.Contains(asked[0], "needs the old base") {
+			t.Errorf("%v after %d turns: %q", err, len(asked), asked)
+		}
+	})
+}
+
+func TestFixWithoutItsVerifyCommandSaysSo(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [no-such-program]\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	var asked []string
+	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, nil)
+	if err == nil || !strings.Contains(err.Error(), "no-such-program cannot be run") || len(asked) != 1 {
+		t.Errorf("%v after %d turns", err, len(asked))
+	}
+}
+
+func TestFixRecordsDisputes(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\nother()\n"})
+	second := finding
+	second.Quote, second.Line, second.Claim = "other()", 2, "So is this."
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding, second)
+	first, other := verdict.Fingerprint(finding), verdict.Fingerprint(second)
+	answer := "Disputed " + other + ": @octocat says code.txt:2 is called nowhere\nDisputed 00000000: nothing of ours\n"
+	out, err := newAuthor(g, write(answer, map[string]string{"code.txt": "safe()\nother()\n"})).Fix(t.Context(), pr, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := commitOf(g, out.Head).Commit.Message
+	if !strings.Contains(message, "\nTouchstone-Findings: "+first+"\n") || !strings.Contains(message, "\nTouchstone-Disputed: "+other+" ") ||
+		strings.Contains(message, "00000000") || strings.Contains(message, "@octocat") {
+		t.Errorf("the message is\n%s", message)
+	}
+	pr = g.Reviewed(pr.Ref, verdict.RequestChanges, second)
+	_, err = newAuthor(g, write(answer, nil)).Fix(t.Context(), pr, nil)
+	if !errors.Is(err, author.ErrNothingChanged) || !strings.Contains(err.Error(), "disputes "+other) {
+		t.Errorf("nothing but a dispute ends in %v", err)
+	}
+}
+
+func TestFixMakesLockFilesAnew(t *testing.T) {
+	t.Parallel()
+	const unneeded = "github.com/octocat/hello v1.0.0 h1:6m/oheQuQ13N9ks4hubMG6BnvwOeaJrqSPLahSnczz8=\n"
+	g := loopback.New(t, map[string]string{"go.mod": "module example.com/app\n\ngo 1.24\n", "go.sum": "base\n", "app.go": "package app\n"})
+	g.Commit("topic", "Ours", map[string]string{"go.sum": "ours\n"})
+	ref := g.Open("topic")
+	g.Commit("main", "Theirs", map[string]string{"go.sum": unneeded})
+	out, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(commitOf(g, out.Head).Parents) != 2 {
+		t.Error("what was pushed is no merge")
+	}
+	if sums := pushedFile(t, g, out.Head, "go.sum"); sums != "" {
+		t.Errorf("go.sum is %q: the module needs none", sums)
+	}
+}
+
+func TestFixLeavesLockFilesToTheModelWhereItMust(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"go.mod": "no module at all\n", "go.sum": "base\n", "deps.lock": "base\n"})
+	g.Commit("topic", "Ours", map[string]string{"go.sum": "ours\n", "deps.lock": "ours\n"})
+	ref := g.Open("topic")
+	g.Commit("main", "Theirs", map[string]string{"go.sum": "theirs\n", "deps.lock": "theirs\n"})
+	var asked []string
+	a := newAuthor(g, turns(&asked, func(r loopback.Asked) (string, error) {
+		if text, err := os.ReadFile(filepath.Join(r.Dir, "go.sum")); err != nil || string(text) != "theirs\n" {
+			t.Errorf("the base's go.sum is not there: %q, %v", text, err)
+		}
+		return write("Done.", map[string]string{"deps.lock": "theirs\n"})(r)
+	}))
+	_, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+	if !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "go.sum cannot be made anew") {
+		t.Errorf("it ends in %v", err)
+	}
+	if len(asked) != 2 || strings.Contains(asked[0], "go.sum") || !strings.Contains(asked[0], `"deps.lock" (a lock file whose tool`) || !strings.Contains(asked[1], "go.mod") {
+		t.Errorf("the session was asked\n%s", strings.Join(asked, "\n"))
+	}
+}
+
+// pushedFile is a file of a commit that was pushed; "-" where there is none.
+func pushedFile(t *testing.T, g *loopback.GitHub, sha, name string) string {
+	t.Helper()
+	pr := g.Read(loopback.Author, forge.Ref{Repo: loopback.Repo, Number: 1})
+	url, authorization := g.Client(loopback.Author).Remote(loopback.Repo)
+	tree, err := g.Worktrees.Acquire(t.Context(), worktree.Request{
+		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: loopback.Repo.String(), Number: 1, Role: "author",
+		Head: sha, HeadRef: "refs/heads/" + pr.Head.Name, Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Release()
+	text, err := tree.ReadFile(t.Context(), sha, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "-"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
