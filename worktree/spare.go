@@ -157,9 +157,18 @@ func (t *Tree) takeSpare(context.Context, string) (_ bool, err error) {
 	return true, t.home.rename(spareID, t.id)
 }
 
-// retire sets aside what the tree holds, forgets its refs and turns it into the
-// spare one, or deletes it when there is a spare one already.
+// retire gives the tree up and turns it into the spare one, or deletes it when there
+// is a spare one already.
 func (t *Tree) retire(ctx context.Context) error {
+	if err := t.quit(ctx); err != nil || !exists(t.git.tree) {
+		return err
+	}
+	return t.giveSpare()
+}
+
+// quit sets aside what the tree holds and forgets its refs. A tree that git cannot
+// work with is moved out of the way whole.
+func (t *Tree) quit(ctx context.Context) error {
 	if err := t.home.removeStaleLocks(t.id); err != nil {
 		return err
 	}
@@ -174,7 +183,7 @@ func (t *Tree) retire(ctx context.Context) error {
 			return err
 		}
 	}
-	return t.giveSpare()
+	return nil
 }
 
 // empty sets aside what only this tree holds.
@@ -202,6 +211,11 @@ func (t *Tree) giveSpare() (err error) {
 	} else if !errors.Is(err, ErrBusy) {
 		return err
 	}
-	// The tree goes first: without one, what git knows about it is known to be waste.
+	return t.remove()
+}
+
+// remove deletes the tree. It goes before what git knows about it, which without a
+// tree is known to be waste.
+func (t *Tree) remove() error {
 	return errors.Join(os.RemoveAll(t.git.tree), os.RemoveAll(t.git.dir))
 }

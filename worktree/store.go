@@ -211,7 +211,7 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 	}()
 	m := s.repo(h, l)
 	t := &Tree{home: h, id: id, req: req, mirror: m, git: m.linked(h.tree(id), h.admin(id)), lock: l}
-	if err := h.removeStaleLocks(id); err != nil {
+	if err := errors.Join(h.removeStaleLocks(id), h.use(id)); err != nil {
 		return nil, err
 	}
 	if t.mergeBase, err = m.ensureCommits(ctx, h, req); err != nil {

@@ -195,8 +195,23 @@ func (t *Tree) keep(ctx context.Context, commit string) error {
 	return t.git.run(ctx, call{args: []string{"update-ref", name, commit}})
 }
 
+// timestampFormat is a time as names of leftovers end in it, but for the point, which
+// git does not take in every place.
+const timestampFormat = "20060102-150405.000000000"
+
 func timestamp() string {
-	return strings.ReplaceAll(time.Now().UTC().Format("20060102-150405.000000000"), ".", "-")
+	return strings.ReplaceAll(time.Now().UTC().Format(timestampFormat), ".", "-")
+}
+
+// setAside is the time that the name of a leftover ends in.
+func setAside(name string) (time.Time, bool) {
+	if len(name) < len(timestampFormat) {
+		return time.Time{}, false
+	}
+	stamp := []byte(name[len(name)-len(timestampFormat):])
+	stamp[strings.IndexByte(timestampFormat, '.')] = '.'
+	at, err := time.Parse(timestampFormat, string(stamp))
+	return at, err == nil
 }
 
 // moveAside puts a tree that git cannot work with out of the way, for a person

@@ -1,0 +1,200 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits are what Collect keeps a store within.
+type Limits struct {
+	// Unused is how long a tree is kept that nobody acquires, and how long what was
+	// set aside.
+	Unused time.Duration
+	// Bytes bounds what lies below Root; 0 is no bound. What is in use stays, and so
+	// do the mirrors.
+	Bytes int64
+}
+
+// Collected is what Collect did.
+type Collected struct {
+	// Trees are the trees that were given up, as owner/name/12-author.
+	Trees []string
+	// Bytes is what lies below Root now.
+	Bytes int64
+}
+
+// maxPacks is how many packs a mirror may have before they are made one: each fetch
+// adds one, and git looks through all of them for an object.
+const maxPacks = 50
+
+// treeName matches the directories of trees that a pull request and a role have.
+var treeName = regexp.MustCompile(`^([0-9]+)-([a-z]+)$`)
+
+// Collect gives up what nobody needs any more: trees that were not acquired for long,
+// what was set aside as long ago, superfluous packs, and, while Root holds more than
+// it may, the trees that were used least recently. What a tree holds that is not
+// pushed is set aside first. Trees in use are left alone; it may run beside anything.
+func (s *Store) Collect(ctx context.Context, limits Limits) (Collected, error) {
+	var done Collected
+	root, err := filepath.Abs(s.Root)
+	if err != nil {
+		return done, fmt.Errorf("worktree root: %w", err)
+	}
+	homes, err := filepath.Glob(filepath.Join(root, "*", "*", "mirror.git"))
+	if err != nil {
+		return done, fmt.Errorf("list the mirrors: %w", err)
+	}
+	before := time.Now().Add(-limits.Unused)
+	var kept []used
+	for _, mirror := range homes {
+		h := home{filepath.Dir(mirror)}
+		left, err := s.collect(ctx, h, before, &done)
+		if err != nil {
+			return done, fmt.Errorf("clear up %s: %w", h.name(), err)
+		}
+		kept = append(kept, left...)
+	}
+	slices.SortFunc(kept, func(a, b used) int { return a.at.Compare(b.at) })
+	for {
+		if done.Bytes, err = size(root); err != nil {
+			return done, fmt.Errorf("measure %s: %w", root, err)
+		}
+		if limits.Bytes == 0 || done.Bytes <= limits.Bytes || len(kept) == 0 {
+			return done, nil
+		}
+		if err := s.giveUp(ctx, kept[0], &done); err != nil {
+			return done, fmt.Errorf("make room in %s: %w", root, err)
+		}
+		kept = kept[1:]
+	}
+}
+
+// used is a tree and when it was acquired last.
+type used struct {
+	home home
+	id   string
+	at   time.Time
+}
+
+// name is the repository's, as owner/name.
+func (h home) name() string {
+	return filepath.Base(filepath.Dir(h.dir)) + "/" + filepath.Base(h.dir)
+}
+
+// collect clears up one repository and returns the trees that stay, the spare one
+// first to go among those of the same age.
+func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Collected) ([]used, error) {
+	entries, err := os.ReadDir(h.dir)
+	if err != nil {
+		return nil, err
+	}
+	var kept []used
+	for _, e := range entries {
+		id := e.Name()
+		switch {
+		case !e.IsDir():
+		case strings.HasPrefix(id, "broken-"):
+			if at, ok := setAside(id); ok && at.Before(before) {
+				if err := os.RemoveAll(h.tree(id)); err != nil {
+					return nil, err
+				}
+			}
+		case id == spareID:
+			kept = append(kept, used{home: h, id: id})
+		case treeName.MatchString(id):
+			u := used{home: h, id: id, at: h.lastUse(id)}
+			if !u.at.Before(before) {
+				kept = append(kept, u)
+			} else if err := s.giveUp(ctx, u, done); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m := s.repo(h, nil)
+	if err := m.forgetLeftovers(ctx, before); err != nil {
+		return nil, err
+	}
+	packs, err := filepath.Glob(filepath.Join(h.mirror(), "objects", "pack", "*.pack"))
+	if err != nil || len(packs) <= maxPacks {
+		return kept, err
+	}
+	// What is referred to by nothing stays for two weeks: somebody may be about to.
+	return kept, m.run(ctx, call{args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}})
+}
+
+// giveUp deletes a tree, after setting aside what it held; unless it is in use.
+func (s *Store) giveUp(ctx context.Context, u used, done *Collected) (err error) {
+	l, err := u.home.lock(u.id)
+	if errors.Is(err, ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.unlock()) }()
+	m := s.repo(u.home, l)
+	t := &Tree{home: u.home, id: u.id, mirror: m, git: m.linked(u.home.tree(u.id), u.home.admin(u.id)), lock: l}
+	if u.id != spareID {
+		if err := t.quit(ctx); err != nil {
+			return err
+		}
+		done.Trees = append(done.Trees, u.home.name()+"/"+u.id)
+	}
+	return t.remove()
+}
+
+// forgetLeftovers drops what was set aside before a time, which the refs' names tell.
+func (r repo) forgetLeftovers(ctx context.Context, before time.Time) error {
+	out, err := r.output(ctx, "for-each-ref", "--format=%(refname)", leftoverRefs)
+	if err != nil {
+		return err
+	}
+	for name := range strings.FieldsSeq(string(out)) {
+		if at, ok := setAside(name); ok && at.Before(before) {
+			if err := r.run(ctx, call{args: []string{"update-ref", "-d", name}}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// use notes that a tree is acquired now: its lock's file has no other content.
+func (h home) use(id string) error {
+	now := time.Now()
+	return os.Chtimes(h.lockPath(id), now, now)
+}
+
+// lastUse is when a tree was acquired last.
+func (h home) lastUse(id string) time.Time {
+	info, err := os.Stat(h.lockPath(id))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// size is what all files below a directory hold, in bytes. Files that vanish
+// meanwhile count for nothing.
+func size(root string) (total int64, err error) {
+	err = filepath.WalkDir(root, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return ignoreNotExist(err)
+		}
+		info, err := e.Info()
+		if err != nil {
+			return ignoreNotExist(err)
+		}
+		total += info.Size()
+		return nil
+	})
+	return total, err
+}

@@ -1,0 +1,131 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// aged makes a tree of the store look unused for an hour.
+func aged(t *testing.T, s *Store, id string) {
+	t.Helper()
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(s.Root, "acme", "app", id+".lock"), past, past); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func trees(t *testing.T, s *Store) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(s.Root, "acme", "app"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != "mirror.git" {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func TestCollectGivesUpWhatNobodyUses(t *testing.T) {
+	r := newRemote(t)
+	req := r.pull()
+	s := &Store{Root: t.TempDir()}
+	busy := req
+	busy.Number = 13
+	acquire(t, s, busy)
+	fresh := req
+	fresh.Number = 14
+	release(t, acquire(t, s, fresh))
+	old := acquire(t, s, req)
+	writeTest(t, filepath.Join(old.Dir(), "topic.txt"), "not pushed\n")
+	release(t, old)
+	for _, id := range []string{"12-author", "13-author"} {
+		aged(t, s, id)
+	}
+	for _, name := range []string{"broken-9-author-20200102-030405-000000000", "broken-9-author-" + timestamp()} {
+		if err := os.Mkdir(filepath.Join(s.Root, "acme", "app", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := s.Collect(t.Context(), Limits{Unused: time.Minute})
+	if err != nil || !slices.Equal(done.Trees, []string{"acme/app/12-author"}) || done.Bytes == 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	left := trees(t, s)
+	if len(left) != 3 || left[0] != "13-author" || left[1] != "14-author" || !strings.HasPrefix(left[2], "broken-9-author-2") {
+		t.Errorf("left are %q", left)
+	}
+	// What was not pushed is set aside, until that is old too.
+	refs := func() string {
+		return run(t, filepath.Join(s.Root, "acme", "app", "mirror.git"), "git", "for-each-ref", "--format=%(refname)", leftoverRefs)
+	}
+	if aside := refs(); strings.Count(aside, leftoverRefs+"12-author/") != 1 {
+		t.Errorf("set aside is %q", aside)
+	}
+	if _, err := s.Collect(t.Context(), Limits{Unused: -time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	if aside := refs(); aside != "" {
+		t.Errorf("still set aside is %q", aside)
+	}
+	if left := trees(t, s); !slices.Equal(left, []string{"13-author"}) {
+		t.Errorf("left are %q, want the one in use", left)
+	}
+	release(t, acquire(t, s, req))
+}
+
+func TestCollectMakesRoom(t *testing.T) {
+	r := newRemote(t)
+	r.write("large.bin", strings.Repeat("large\n", 50_000))
+	req := r.pull()
+	s := &Store{Root: t.TempDir()}
+	for n := 12; n < 16; n++ {
+		req.Number = n
+		release(t, acquire(t, s, req))
+	}
+	aged(t, s, "14-author")
+	all, err := s.Collect(t.Context(), Limits{Unused: time.Hour * 2})
+	if err != nil || len(all.Trees) > 0 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	done, err := s.Collect(t.Context(), Limits{Unused: time.Hour * 2, Bytes: all.Bytes - 1})
+	if err != nil || !slices.Equal(done.Trees, []string{"acme/app/14-author"}) || done.Bytes > all.Bytes-300_000 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if done, err = s.Collect(t.Context(), Limits{Unused: time.Hour, Bytes: 1}); err != nil || len(done.Trees) != 3 || len(trees(t, s)) > 0 {
+		t.Errorf("%+v, %v, left are %q", done, err, trees(t, s))
+	}
+}
+
+func TestCollectPacksAMirror(t *testing.T) {
+	r := newRemote(t)
+	req := r.pull()
+	s := &Store{Root: t.TempDir()}
+	tree := acquire(t, s, req)
+	packs := filepath.Join(s.Root, "acme", "app", "mirror.git", "objects", "pack")
+	for i := range maxPacks + 1 {
+		run(t, r.work, "sh", "-c", "git commit -q --allow-empty -m "+strings.Repeat("x", i+1)+" && git pack-objects -q --unpacked "+packs+"/pack <<EOF\n$(git rev-parse HEAD)\nEOF")
+	}
+	if found, err := filepath.Glob(filepath.Join(packs, "*.pack")); err != nil || len(found) <= maxPacks {
+		t.Fatalf("%d packs, %v", len(found), err)
+	}
+	if _, err := s.Collect(t.Context(), Limits{Unused: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := filepath.Glob(filepath.Join(packs, "*.pack")); err != nil || len(found) > 2 {
+		t.Errorf("%d packs are left, %v", len(found), err)
+	}
+	if text, err := tree.ReadFile(t.Context(), req.Head, "topic.txt"); err != nil || string(text) != "hello\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := tree.Diff(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
