@@ -80,7 +80,7 @@ func order(files []File, top func(name string) string) [][]File {
 	units := group(files)
 	g := graph{units: units, named: map[string][]int{}, byLast: map[string][]string{}, done: make([]bool, len(units)), top: top}
 	for i, unit := range units {
-		for _, f := range unit {
+		if f := unit[0]; subject(f.Path) == "" { // nothing imports a test
 			g.add(stem(f.Path), i)
 			g.add(path.Dir(f.Path), i)
 		}
@@ -171,12 +171,12 @@ func (g *graph) visit(unit int) {
 	}
 	g.done[unit] = true
 	var needs []int
-	for _, f := range g.units[unit] {
-		if len(g.units[unit]) == 1 || subject(f.Path) == "" {
-			for _, name := range imports(f.Path, g.top(f.Path)) {
-				needs = append(needs, g.find(name)...)
-			}
-		}
+	f := g.units[unit][0]
+	if subject(f.Path) != "" {
+		needs = append(needs, g.named[path.Dir(f.Path)]...)
+	}
+	for _, name := range imports(f.Path, g.top(f.Path)) {
+		needs = append(needs, g.find(name)...)
 	}
 	slices.Sort(needs)
 	for _, need := range slices.Compact(needs) {
@@ -202,7 +202,7 @@ func (g *graph) find(name string) []int {
 var (
 	importLine = regexp.MustCompile(`^\s*(?:#\s*)?(?:pub\s+|static\s+|export\s.*|\}\s*|const\s.*|let\s.*|var\s.*)?\b(?:import|from|use|using|require|require_relative|include|mod|load)\b(.*)$|^\s*(?:[\w.]+\s+)?("[^"]+")$`)
 	quoted     = regexp.MustCompile(`["'<]([^"'<>\s]+)["'>]`)
-	dotted     = regexp.MustCompile(`^\s*(?:static\s+|type\s+)?(\.*\w+(?:(?:\.|::|\\)\w+)*)`)
+	dotted     = regexp.MustCompile(`^\s*(?:static\s+|type\s+)?(\.*(?:\w+(?:(?:\.|::|\\)\w+)*)?)(?:\s+import\s+(\w+))?`)
 	separators = strings.NewReplacer("::", "/", `\`, "/", ".", "/")
 )
 
@@ -228,9 +228,11 @@ func imports(name, text string) []string {
 			}
 			continue
 		}
-		if d := dotted.FindStringSubmatch(rest); d != nil {
-			names = append(names, fromDots(dir, d[1])...)
+		d := dotted.FindStringSubmatch(rest)
+		if d[2] != "" { // Python's from a.b import c
+			names = append(names, fromDots(dir, strings.TrimSuffix(d[1], ".")+"."+d[2])...)
 		}
+		names = append(names, fromDots(dir, d[1])...)
 	}
 	return slices.DeleteFunc(names, func(n string) bool { return n == "" || n == "." || n == "/" })
 }

@@ -100,7 +100,7 @@ func number(patch []byte, row func([]byte) error) error {
 		line, rest, _ := bytes.Cut(patch, []byte("\n"))
 		patch = rest
 		inside := oldLeft > 0 || newLeft > 0
-		var before, after int
+		before, after := none, none
 		switch {
 		case inside && len(line) > 0 && line[0] == '+' && newLeft > 0:
 			after = new
@@ -152,17 +152,20 @@ func rows(out []byte, before, after int, line []byte) []byte {
 			cut--
 		}
 		out = append(append(out, line[:cut]...), '\n')
-		out = append(column(column(out, 0), 0), continued...)
+		out = append(column(column(out, none), none), continued...)
 		line = line[cut:]
 	}
 	return append(append(out, line...), '\n')
 }
 
-// column appends a number, right-aligned in seven characters and a space, or blanks for 0.
+// none stands for the number of a line that is not on that side.
+const none = -1
+
+// column appends a number, right-aligned in seven characters and a space, or blanks.
 func column(out []byte, n int) []byte {
 	const width = 7
 	digits := ""
-	if n > 0 {
+	if n != none {
 		digits = strconv.Itoa(n)
 	}
 	for range width - len(digits) {
