@@ -34,11 +34,12 @@ type call struct {
 	link string
 }
 
-// reply is an answer: body as JSON, or text, which is a diff.
+// reply is an answer: body as JSON, or text, which is a diff, or where to look instead.
 type reply struct {
-	status int
-	body   any
-	text   string
+	status   int
+	body     any
+	text     string
+	location string
 }
 
 // endpoint answers one route. A *refusal becomes GitHub's error document; any
@@ -144,6 +145,8 @@ func writeReply(w http.ResponseWriter, r *http.Request, out reply) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	case out.text != "":
 		w.Header().Set("Content-Type", "application/vnd.github.diff; charset=utf-8")
+	case out.location != "":
+		w.Header().Set("Location", out.location)
 	}
 	if r.Method == http.MethodGet && out.status == http.StatusOK {
 		etag := fmt.Sprintf(`W/"%x"`, sha256.Sum256([]byte(out.text)))

@@ -111,13 +111,16 @@ func (c *call) listCheckRuns(ref string) (reply, error) {
 func (c *call) renderCheckRun(run *checkRun) object { return c.sim.renderCheckRun(c.repo, run) }
 
 type checkRunInput struct {
-	Name        string `json:"name"`
-	HeadSHA     string `json:"head_sha"`
-	Status      string `json:"status"`
-	Conclusion  string `json:"conclusion"`
-	DetailsURL  string `json:"details_url"`
-	ExternalID  string `json:"external_id"`
-	Output      *struct{ Title, Summary, Text string }
+	Name       string `json:"name"`
+	HeadSHA    string `json:"head_sha"`
+	Status     string `json:"status"`
+	Conclusion string `json:"conclusion"`
+	DetailsURL string `json:"details_url"`
+	ExternalID string `json:"external_id"`
+	Output     *struct {
+		Title, Summary, Text string
+		Annotations          []annotation
+	}
 	StartedAt   time.Time `json:"started_at"`
 	CompletedAt time.Time `json:"completed_at"`
 }
@@ -154,6 +157,7 @@ func (c *call) fillCheckRun(run *checkRun, in checkRunInput) {
 	run.detailsURL, run.externalID = cmp.Or(in.DetailsURL, run.detailsURL), cmp.Or(in.ExternalID, run.externalID)
 	if in.Output != nil {
 		run.title, run.summary, run.text = in.Output.Title, in.Output.Summary, in.Output.Text
+		run.annotations = append(run.annotations, in.Output.Annotations...)
 	}
 	if in.Conclusion != "" {
 		c.sim.complete(c.repo, c.user, run, in.Conclusion)

@@ -28,7 +28,7 @@ func (s *Sim) renderCheckRun(r *repo, run *checkRun) object {
 		"name": run.name, "url": self, "html_url": html, "details_url": details, "status": run.status,
 		"conclusion": orNull(run.conclusion), "started_at": stamp(run.started), "completed_at": stamp(run.completed),
 		"output": object{"title": orNull(run.title), "summary": orNull(run.summary), "text": orNull(run.text),
-			"annotations_count": 0, "annotations_url": self + "/annotations"},
+			"annotations_count": len(run.annotations), "annotations_url": self + "/annotations"},
 		"check_suite": s.renderSuite(r, run.suite), "app": s.renderApp(run.suite.app),
 		"pull_requests": s.suitePulls(r, run.suite),
 	}

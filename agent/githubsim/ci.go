@@ -15,12 +15,13 @@ type CIResult struct {
 	// Conclusion is GitHub's: success, failure, neutral, cancelled, skipped,
 	// timed_out or action_required.
 	Conclusion string
-	// Summary is one line for people, Log the output behind it.
+	// Summary is one line for people, Log the output behind it: the log of a job,
+	// which the check run itself does not show.
 	Summary, Log string
 }
 
-// maxLog bounds the log a check run keeps: GitHub's limit for output.text.
-const maxLog = 65_535
+// maxLog bounds the log a job keeps, in bytes.
+const maxLog = 1 << 20
 
 // startCI begins the check run of a new head, once for each commit.
 func (s *Sim) startCI(ctx context.Context, p *pull) error {
@@ -50,7 +51,7 @@ func (s *Sim) startCI(ctx context.Context, p *pull) error {
 		result := s.runCI(ctx, r, sha)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		run.title, run.summary, run.text = CIName+": "+result.Conclusion, result.Summary, tail(result.Log, maxLog)
+		run.title, run.summary, run.log = CIName+": "+result.Conclusion, result.Summary, tail(result.Log, maxLog)
 		s.complete(r, by, run, result.Conclusion)
 	})
 	return nil

@@ -34,6 +34,10 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveFaults(w, r)
 		return
 	}
+	if strings.HasPrefix(r.URL.Path, logs) {
+		s.serveLog(w, r)
+		return
+	}
 	who, tried := s.authenticate(r)
 	login := ""
 	if who != nil {

@@ -298,9 +298,21 @@ type checkRun struct {
 	name                 string
 	status, conclusion   string
 	title, summary, text string
+	annotations          []annotation
+	log                  string // of a job of the simulator's own CI
 	detailsURL           string
 	externalID           string
 	started, completed   time.Time
+}
+
+// annotation is what a check run says of lines of a file, as apps send it and GitHub hands it out.
+type annotation struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	Level     string `json:"annotation_level"`
+	Message   string `json:"message"`
+	Title     string `json:"title"`
 }
 
 type status struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -191,14 +192,48 @@ func (w *world) issueSurface(n int) {
 func (w *world) checkSurface(sha string) {
 	t, ctx, me := w.t, w.t.Context(), w.as(author)
 	app := w.as(bot)
-	run := must(app.Checks.CreateCheckRun(ctx, "acme", "app", github.CreateCheckRunOptions{Name: "lint", HeadSHA: sha}))(t)
+	run := must(app.Checks.CreateCheckRun(ctx, "acme", "app", github.CreateCheckRunOptions{Name: "lint", HeadSHA: sha, Output: &github.CheckRunOutput{
+		Title: github.String("t"), Summary: github.String("s"), Annotations: []*github.CheckRunAnnotation{
+			{Path: github.String("main.go"), StartLine: github.Int(4), EndLine: github.Int(4), AnnotationLevel: github.String("notice"), Message: github.String("m")},
+		},
+	}}))(t)
 	must(app.Checks.UpdateCheckRun(ctx, "acme", "app", run.GetID(), github.UpdateCheckRunOptions{Name: "lint", Conclusion: github.String("success")}))(t)
+	must(me.Checks.ListCheckRunAnnotations(ctx, "acme", "app", run.GetID(), nil))(t)
 	must(me.Checks.GetCheckRun(ctx, "acme", "app", run.GetID()))(t)
 	if runs := must(me.Checks.ListCheckRunsForRef(ctx, "acme", "app", "feature", nil))(t); runs.GetTotal() != 2 {
 		t.Fatalf("%d check runs, want CI and lint", runs.GetTotal())
+	} else {
+		w.jobLog(runs.CheckRuns[0].GetID())
 	}
 	must(me.Repositories.CreateStatus(ctx, "acme", "app", sha, &github.RepoStatus{State: github.String("success"), Context: github.String("ext")}))(t)
 	must(me.Repositories.GetCombinedStatus(ctx, "acme", "app", "feature", nil))(t)
+}
+
+// jobLog fetches the log of a job, without a token and with one.
+func (w *world) jobLog(id int64) {
+	w.t.Helper()
+	place, _, err := w.as(author).Actions.GetWorkflowJobLogs(w.t.Context(), "acme", "app", id, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for token, want := range map[string]string{"": "Z log", tokenOf(author): "two ways to authenticate\n"} {
+		req, err := http.NewRequestWithContext(w.t.Context(), "GET", place.String(), nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || !strings.HasSuffix(string(text), want) {
+			w.t.Errorf("the log is %q, %v; want %q", text, err, want)
+		}
+	}
 }
 
 // mergeSurface merges and deletes the branch.

@@ -1,0 +1,72 @@
+package githubsim
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// logs is where job logs are kept, apart from the API.
+const logs = "/_sim/logs/"
+
+// getJobLog sends the client to where the log is kept, for which GitHub has other hosts: here another name of this
+// one, which wants no token.
+// https://docs.github.com/en/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
+func (c *call) getJobLog() (reply, error) {
+	run, err := c.withCheckRun()
+	if err != nil {
+		return reply{}, err
+	}
+	if run.suite.app != nil || run.status != "completed" {
+		return reply{}, errNotFound
+	}
+	place, err := url.Parse(c.sim.url)
+	if err != nil {
+		return reply{}, err
+	}
+	if place.Hostname() == "127.0.0.1" {
+		place.Host = strings.Replace(place.Host, "127.0.0.1", "localhost", 1)
+	}
+	place.Path = fmt.Sprintf("%s%d", logs, run.id)
+	return reply{status: http.StatusFound, location: place.String()}, nil
+}
+
+// serveLog hands a log out, a time before each line. Like GitHub's store it refuses a request that brings a token.
+func (s *Sim) serveLog(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "" {
+		http.Error(w, "two ways to authenticate", http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, repo := range s.repos {
+		for _, cs := range repo.suites {
+			for _, run := range cs.runs {
+				if fmt.Sprint(run.id) == strings.TrimPrefix(r.URL.Path, logs) {
+					w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+					for line := range strings.Lines(run.log) {
+						io.WriteString(w, run.completed.Format("2006-01-02T15:04:05.0000000Z ")+line)
+					}
+					return
+				}
+			}
+		}
+	}
+	http.NotFound(w, r)
+}
+
+func (c *call) getAnnotations() (reply, error) {
+	run, err := c.withCheckRun()
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(each(page(c, run.annotations), func(a annotation) object {
+		return object{
+			"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": nil, "end_column": nil,
+			"annotation_level": a.Level, "title": orNull(a.Title), "message": a.Message, "raw_details": nil,
+			"blob_href": c.sim.url + "/" + c.repo.fullName() + "/blob/" + run.suite.sha + "/" + a.Path,
+		}
+	}))
+}
