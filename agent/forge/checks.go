@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/google/go-github/v66/github"
@@ -10,7 +11,14 @@ import (
 const (
 	maxSummaryBytes = 16 << 10
 	maxTextBytes    = 32 << 10
+	maxNotesBytes   = 8 << 10
+	maxNotes        = 50       // annotations that are read of one check run
+	maxLogs         = 5        // jobs whose logs are read
+	maxLogsBytes    = 64 << 10 // of all those logs together
 )
+
+// actions is the app behind GitHub Actions, whose check runs are jobs with logs.
+const actions = "github-actions"
 
 func lower(s string) string { return strings.ToLower(s) }
 
@@ -38,30 +46,62 @@ func statusState(state string) CheckState {
 }
 
 // FailedChecks returns the check runs and commit statuses of a commit that have ended and did not pass, whether they
-// failed, were cancelled, ran out of time or wait for a person, with what they reported.
+// failed, were cancelled, ran out of time or wait for a person, with what they reported. Of the first five jobs of
+// GitHub Actions among them Text holds how the log ended, or why it cannot be read, which is no error.
 func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]FailedCheck, error) {
 	op := "read the failed checks of " + sha + " in " + repo.String()
+	runs, err := c.failedRuns(ctx, repo, sha)
+	if err != nil {
+		return nil, c.failed(op, err)
+	}
+	jobs := 0
+	for _, run := range runs {
+		if run.GetApp().GetSlug() == actions {
+			jobs = min(jobs+1, maxLogs)
+		}
+	}
 	var failed []FailedCheck
+	logs := 0
+	for _, run := range runs {
+		check := failedRun(run)
+		if run.GetOutput().GetAnnotationsCount() > 0 {
+			notes, err := c.annotations(ctx, repo, run.GetID())
+			if err != nil {
+				return nil, c.failed(op, err)
+			}
+			check.Text = strings.TrimSpace(notes + "\n" + check.Text)
+		}
+		if run.GetApp().GetSlug() == actions && logs < maxLogs {
+			logs++
+			check.Text = strings.TrimSpace(check.Text + "\n" + c.jobLog(ctx, repo, run.GetID(), maxLogsBytes/jobs))
+		}
+		failed = append(failed, check)
+	}
+	statuses, err := c.failedStatuses(ctx, repo, sha)
+	return append(failed, statuses...), c.failed(op, err)
+}
+
+func (c *Client) failedRuns(ctx context.Context, repo Repo, sha string) ([]*github.CheckRun, error) {
+	var failed []*github.CheckRun
 	list := &github.ListCheckRunsOptions{ListOptions: github.ListOptions{PerPage: 100}}
 	for range maxRestPages {
 		page, response, err := c.rest.Checks.ListCheckRunsForRef(ctx, repo.Owner, repo.Name, sha, list)
 		if err != nil {
-			return nil, c.failed(op, err)
+			return nil, err
 		}
 		for _, run := range page.CheckRuns {
 			switch runState(run.GetStatus(), run.GetConclusion()) {
 			case CheckPending, CheckSuccess, CheckNeutral, CheckSkipped:
 			default:
-				failed = append(failed, failedRun(run))
+				failed = append(failed, run)
 			}
 		}
 		if response.NextPage == 0 {
-			statuses, err := c.failedStatuses(ctx, repo, sha)
-			return append(failed, statuses...), c.failed(op, err)
+			return failed, nil
 		}
 		list.Page = response.NextPage
 	}
-	return nil, &Error{Op: op, Message: "there are more check runs than this program reads"}
+	return nil, &Error{Message: "there are more check runs than this program reads"}
 }
 
 func failedRun(run *github.CheckRun) FailedCheck {
@@ -72,6 +112,20 @@ func failedRun(run *github.CheckRun) FailedCheck {
 		Summary: strings.TrimSpace("It ended as " + run.GetConclusion() + ".\n" + cut(said, maxSummaryBytes)),
 		Text:    cut(output.GetText(), maxTextBytes),
 	}
+}
+
+// annotations reads what a check run says of single lines, one line of text for each.
+func (c *Client) annotations(ctx context.Context, repo Repo, run int64) (string, error) {
+	page, _, err := c.rest.Checks.ListCheckRunAnnotations(ctx, repo.Owner, repo.Name, run, &github.ListOptions{PerPage: maxNotes})
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	for _, a := range page {
+		message := strings.TrimSpace(a.GetTitle() + " " + a.GetMessage())
+		fmt.Fprintf(&text, "%s:%d: %s: %s\n", a.GetPath(), a.GetStartLine(), a.GetAnnotationLevel(), message)
+	}
+	return cut(text.String(), maxNotesBytes), nil
 }
 
 func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]FailedCheck, error) {
@@ -95,11 +149,12 @@ func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]F
 	return nil, &Error{Message: "there are more commit statuses than this program reads"}
 }
 
+const leftOut = "[the beginning is left out]\n"
+
 // cut shortens a text to its end, where logs say what went wrong, and says so.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	const mark = "[the beginning is left out]\n"
-	return mark + strings.ToValidUTF8(text[len(text)-limit+len(mark):], "")
+	return leftOut + strings.ToValidUTF8(text[len(text)-limit+len(leftOut):], "")
 }

@@ -37,8 +37,9 @@ type Config struct {
 type Client struct {
 	rest    *github.Client
 	http    *http.Client
-	graphql string // address of the GraphQL API
-	web     string // root of pages and clone addresses, without a trailing slash
+	bare    http.RoundTripper // carries requests without the token, to hosts that GitHub names
+	graphql string            // address of the GraphQL API
+	web     string            // root of pages and clone addresses, without a trailing slash
 	token   token
 }
 
@@ -67,6 +68,7 @@ func New(cfg Config) (*Client, error) {
 	client := &Client{graphql: graphqlURL(*api), web: webURL(*api), token: token(cfg.Token)}
 	transport := newTransport(cfg, api.Host)
 	client.http = &http.Client{Transport: transport}
+	client.bare = transport.base
 	client.rest = github.NewClient(&http.Client{Transport: forgetful{transport}})
 	client.rest.BaseURL = api
 	client.rest.UserAgent = "touchstone/" + cfg.Version

@@ -39,6 +39,11 @@ type world struct {
 
 func start(t *testing.T, opts githubsim.RepoOptions) *world {
 	t.Helper()
+	return startWithCI(t, opts, nil)
+}
+
+func startWithCI(t *testing.T, opts githubsim.RepoOptions, run func(ctx context.Context, repo, sha, dir string) githubsim.CIResult) *world {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +53,7 @@ func start(t *testing.T, opts githubsim.RepoOptions) *world {
 		{Login: octocat, Token: "token-of-octocat"}, {Login: hubot, Token: "token-of-hubot"}, {Login: ci, Token: "token-of-ci", App: true},
 		{Login: guest, Token: "token-of-guest"},
 	}
-	if w.Sim, err = githubsim.New(githubsim.Config{Dir: t.TempDir(), URL: w.url, Users: users}); err != nil {
+	if w.Sim, err = githubsim.New(githubsim.Config{Dir: t.TempDir(), URL: w.url, Users: users, CI: run}); err != nil {
 		t.Fatal(err)
 	}
 	opts.Owner, opts.Name = app.Owner, app.Name
@@ -325,41 +330,6 @@ func TestOpenPullRequests(t *testing.T) {
 	}
 	if first := list[0]; first.Number != 53 || first.Title != "Add topic-52" || !slices.Equal(first.Requested, []string{hubot}) {
 		t.Errorf("the newest is %s, %q, asking %q", first, first.Title, first.Requested)
-	}
-}
-
-func TestFailedChecks(t *testing.T) {
-	w := start(t, githubsim.RepoOptions{})
-	_, sha := w.open("topic")
-	long := strings.Repeat("ok\n", 20000) + "FAIL: TestSum"
-	w.check("test", sha, "completed", "failure", &github.CheckRunOutput{Title: github.String("1 failed"), Summary: github.String("TestSum"), Text: &long})
-	w.check("vet", sha, "completed", "success", nil)
-	w.check("slow", sha, "queued", "", nil)
-	w.check("late", sha, "completed", "timed_out", nil)
-	w.check("off", sha, "completed", "cancelled", nil)
-	w.check("gate", sha, "completed", "action_required", nil)
-	w.check("extra", sha, "completed", "neutral", nil)
-	w.check("docs", sha, "completed", "skipped", nil)
-	w.status("deploy", sha, "error")
-	w.status("lint", sha, "success")
-	failed, err := w.as(octocat).FailedChecks(t.Context(), app, sha)
-	if err != nil {
-		t.Fatal(err)
-	}
-	byName := map[string]forge.FailedCheck{}
-	for _, check := range failed {
-		byName[check.Name] = check
-	}
-	if len(failed) != 5 || byName["deploy"].Summary != "it said error" {
-		t.Errorf("failed %+v; want test, late, off, gate and deploy", failed)
-	}
-	for name, conclusion := range map[string]string{"late": "timed_out", "off": "cancelled", "gate": "action_required"} {
-		if check := byName[name]; check.Summary != "It ended as "+conclusion+"." {
-			t.Errorf("%s says %q; it ended as %s", name, check.Summary, conclusion)
-		}
-	}
-	if check := byName["test"]; check.Summary != "It ended as failure.\n1 failed\nTestSum" || !strings.HasSuffix(check.Text, "FAIL: TestSum") || len(check.Text) > 32<<10 {
-		t.Errorf("test says %q and %d bytes", check.Summary, len(check.Text))
 	}
 }
 

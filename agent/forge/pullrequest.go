@@ -236,5 +236,5 @@ type FailedCheck struct {
 	Name    string
 	URL     string
 	Summary string // of a check run, its conclusion comes first; about 16 KiB of untrusted text at most
-	Text    string // at most 32 KiB, the end of a longer one; untrusted
+	Text    string // annotations, report and the end of the log: about 100 KiB of untrusted text at most, without secrets
 }

@@ -1,0 +1,74 @@
+package forge_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-github/v66/github"
+
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+)
+
+func TestFailedChecks(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	_, sha := w.open("topic")
+	long := strings.Repeat("ok\n", 20000) + "FAIL: TestSum"
+	w.check("test", sha, "completed", "failure", &github.CheckRunOutput{Title: github.String("1 failed"), Summary: github.String("TestSum"), Text: &long})
+	w.check("vet", sha, "completed", "success", nil)
+	w.check("slow", sha, "queued", "", nil)
+	w.check("late", sha, "completed", "timed_out", nil)
+	w.check("off", sha, "completed", "cancelled", nil)
+	w.check("gate", sha, "completed", "action_required", nil)
+	w.check("extra", sha, "completed", "neutral", nil)
+	w.check("docs", sha, "completed", "skipped", nil)
+	w.status("deploy", sha, "error")
+	w.status("lint", sha, "success")
+	failed, err := w.as(octocat).FailedChecks(t.Context(), app, sha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]forge.FailedCheck{}
+	for _, check := range failed {
+		byName[check.Name] = check
+	}
+	if len(failed) != 5 || byName["deploy"].Summary != "it said error" {
+		t.Errorf("failed %+v; want test, late, off, gate and deploy", failed)
+	}
+	for name, conclusion := range map[string]string{"late": "timed_out", "off": "cancelled", "gate": "action_required"} {
+		if check := byName[name]; check.Summary != "It ended as "+conclusion+"." {
+			t.Errorf("%s says %q; it ended as %s", name, check.Summary, conclusion)
+		}
+	}
+	if check := byName["test"]; check.Summary != "It ended as failure.\n1 failed\nTestSum" || !strings.HasSuffix(check.Text, "FAIL: TestSum") || len(check.Text) > 32<<10 {
+		t.Errorf("test says %q and %d bytes", check.Summary, len(check.Text))
+	}
+}
+
+func TestJobLogsAndAnnotations(t *testing.T) {
+	key := "ghp_" + strings.Repeat("x", 36)
+	log := strings.Repeat("ok\n", 50000) + "\x1b[31mFAIL\x1b[0m: TestSum with " + key + " and token-of-octocat\n"
+	w := startWithCI(t, githubsim.RepoOptions{}, func(context.Context, string, string, string) githubsim.CIResult {
+		return githubsim.CIResult{Conclusion: "failure", Summary: "1 failed", Log: log}
+	})
+	_, sha := w.open("topic")
+	w.check("lint", sha, "completed", "failure", &github.CheckRunOutput{Title: github.String("2 problems"), Summary: github.String("Look."), Annotations: []*github.CheckRunAnnotation{
+		{Path: github.String("topic.go"), StartLine: github.Int(4), EndLine: github.Int(4), AnnotationLevel: github.String("failure"), Message: github.String("a is unused"), Title: github.String("unused:")},
+		{Path: github.String("topic.go"), StartLine: github.Int(5), EndLine: github.Int(5), AnnotationLevel: github.String("warning"), Message: github.String("b is too short")},
+	}})
+	failed, err := w.as(octocat).FailedChecks(t.Context(), app, sha)
+	if err != nil || len(failed) != 2 {
+		t.Fatalf("failed %+v, %v; want the job and lint", failed, err)
+	}
+	job, lint := failed[0], failed[1]
+	if want := "topic.go:4: failure: unused: a is unused\ntopic.go:5: warning: b is too short"; lint.Text != want {
+		t.Errorf("lint says %q; want %q", lint.Text, want)
+	}
+	if !strings.HasSuffix(job.Text, "ok\nok\nFAIL: TestSum with [redacted] and [redacted]") {
+		t.Errorf("the job's log ends in %q", job.Text[max(0, len(job.Text)-200):])
+	}
+	if len(job.Text) < 60<<10 || len(job.Text) > 64<<10 || !strings.HasPrefix(job.Text, "[the beginning is left out]") {
+		t.Errorf("%d bytes of the log, which begin with %.60q", len(job.Text), job.Text)
+	}
+}
