@@ -24,7 +24,7 @@ func (t *turn) classify() *engine.Error {
 	}
 	class := t.class()
 	failure := &engine.Error{Class: class, Message: sentence(class)}
-	if detail := t.clean(r.Result, maxDetail); detail != "" {
+	if detail := t.Detail(r.Result); detail != "" {
 		failure.Message += fmt.Sprintf(" (claude: %s)", detail)
 	}
 	if class == engine.RateLimited || class == engine.Overloaded {

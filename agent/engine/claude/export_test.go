@@ -1,15 +1,14 @@
 package claude
 
 import (
-	"time"
-
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
+	"touchstone/agent/engine/session"
 )
 
 // Replay gives what a session comes to whose CLI printed these lines.
 func Replay(lines []string) (string, error) {
-	t := &turn{progress: func(engine.Progress) {}, started: time.Now()}
+	t := &turn{Transcript: session.NewTranscript(func(engine.Progress) {}, "")}
 	for _, line := range lines {
 		if err := t.line([]byte(line)); err != nil {
 			return "", err

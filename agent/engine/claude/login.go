@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/session"
 )
 
 // login is what a session shows its provider.
@@ -32,15 +33,15 @@ const maxCredentials = 1 << 20
 // On macOS that file is in the keychain, which would ask the user each time;
 // there, and for machines that are always on, "claude setup-token" is the way.
 func (e *Engine) login(lifetime time.Duration) (login, error) {
-	source := e.source()
+	lookup := session.Program(*e).Lookup
 	for _, variable := range []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"} {
-		if secret := lookup(source, variable); secret != "" {
+		if secret := lookup(variable); secret != "" {
 			return login{variable: variable, secret: secret}, nil
 		}
 	}
-	path := lookup(source, "CLAUDE_CONFIG_DIR")
+	path := lookup("CLAUDE_CONFIG_DIR")
 	if path == "" {
-		home := lookup(source, homeVariable)
+		home := lookup(homeVariable)
 		if home == "" {
 			return login{}, nil
 		}

@@ -4,26 +4,18 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
-	"unicode"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
+	"touchstone/agent/engine/session"
 )
-
-// maxText bounds the prose kept of a session, in bytes. No review comes near
-// it; a session beyond it runs away and is stopped.
-const maxText = 4 << 20
 
 // turn gathers what the CLI prints in one turn.
 type turn struct {
-	progress func(engine.Progress)
-	started  time.Time
-	secret   string
+	*session.Transcript
 
-	text   strings.Builder
 	id     string
 	model  string
 	result *outcome
@@ -45,7 +37,7 @@ const synthetic = "<synthetic>"
 func (t *turn) line(line []byte) error {
 	var e event
 	if !decode(line, &e) || e.Type == "" {
-		t.report(engine.ProgressRaw, string(line))
+		t.Report(engine.ProgressRaw, string(line))
 		return nil
 	}
 	t.id = cmp.Or(e.SessionID, t.id)
@@ -66,7 +58,7 @@ func (t *turn) line(line []byte) error {
 	case "user", "tool_progress", "rate_limit_event":
 		t.retrying = false
 	default:
-		t.report(engine.ProgressRaw, string(line))
+		t.Report(engine.ProgressRaw, string(line))
 	}
 	return nil
 }
@@ -77,18 +69,18 @@ func (t *turn) system(e event) {
 		t.model = cmp.Or(e.Model, t.model)
 	case "api_retry":
 		t.retry, t.retrying = e, true
-		t.report(engine.ProgressRetry, fmt.Sprintf("%s (attempt %d of %d, in %s)",
+		t.Report(engine.ProgressRetry, fmt.Sprintf("%s (attempt %d of %d, in %s)",
 			cmp.Or(e.Error, "failure"), e.Attempt, e.MaxRetries, e.retryDelay().Round(100*time.Millisecond)))
 	case "status", "thinking_tokens", "informational", "permission_denied":
 	default:
-		t.report(engine.ProgressRaw, "system/"+e.Subtype)
+		t.Report(engine.ProgressRaw, "system/"+e.Subtype)
 	}
 }
 
 func (t *turn) assistant(e event) error {
 	var m message
 	if !decode(e.Message, &m) {
-		t.report(engine.ProgressRaw, "assistant event without a message")
+		t.Report(engine.ProgressRaw, "assistant event without a message")
 		return nil
 	}
 	if e.Error != "" || m.Model == synthetic {
@@ -101,7 +93,7 @@ func (t *turn) assistant(e event) error {
 		switch {
 		case c.Type == "tool_use":
 			target := cmp.Or(c.Input.FilePath, c.Input.Command, c.Input.Pattern, c.Input.Path)
-			t.report(engine.ProgressTool, strings.TrimSpace(c.Name+" "+target))
+			t.Report(engine.ProgressTool, strings.TrimSpace(c.Name+" "+target))
 		case c.Type == "text" && e.ParentToolUseID == "":
 			if err := t.prose(c.Text); err != nil {
 				return err
@@ -111,69 +103,17 @@ func (t *turn) assistant(e event) error {
 	return nil
 }
 
-var dimensionHeading = regexp.MustCompile(`(?m)^## \[([A-Za-z-]+)\]`)
-
 func (t *turn) prose(text string) error {
-	if text == "" {
-		return nil
-	}
 	// A message cut off at its limit goes on in the next one, in mid-sentence.
-	if t.text.Len() > 0 && t.stop != "max_tokens" {
-		t.text.WriteString("\n\n")
-	}
+	goesOn := t.stop == "max_tokens"
 	t.stop = ""
-	if t.text.Len()+len(text) > maxText {
-		return engine.Errorf(engine.BadOutput, "the session wrote more than %d MiB of text and was stopped", maxText>>20)
-	}
-	t.text.WriteString(text)
-	headings := dimensionHeading.FindAllStringSubmatch(text, -1)
-	for _, heading := range headings {
-		t.report(engine.ProgressDimension, heading[1])
-	}
-	if len(headings) == 0 {
-		t.report(engine.ProgressText, text)
-	}
-	return nil
-}
-
-// silence passes a heartbeat on.
-func (t *turn) silence(since time.Duration) {
-	if t.progress != nil {
-		t.progress(engine.Progress{Kind: engine.ProgressHeartbeat, Elapsed: time.Since(t.started), Silence: since})
-	}
-}
-
-func (t *turn) report(kind engine.ProgressKind, text string) {
-	if t.progress != nil {
-		t.progress(engine.Progress{Kind: kind, Text: t.clean(text, maxProgress), Elapsed: time.Since(t.started)})
-	}
-}
-
-// How many characters of foreign text are passed on in one line.
-const (
-	maxProgress = 200
-	maxDetail   = 400
-)
-
-// clean makes one printable line of foreign text, without the secret.
-func (t *turn) clean(text string, limit int) string {
-	if t.secret != "" {
-		text = strings.ReplaceAll(text, t.secret, "[redacted]")
-	}
-	// More than this never shows, however much of it is white space.
-	text = text[:min(len(text), 16*limit)]
-	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
-	line := []rune(strings.Join(words, " "))
-	if len(line) > limit {
-		return string(line[:limit-1]) + "…"
-	}
-	return string(line)
+	return t.Prose(text, goesOn)
 }
 
 // finish turns the end of the process into the end of the turn.
 func (t *turn) finish(report process.Report, stopped error) (engine.Result, error) {
 	result := engine.Result{
-		Text: t.text.String(), SessionID: t.id, Model: t.model,
+		Text: t.Text(), SessionID: t.id, Model: t.model,
 		Started: report.Started, Duration: report.Duration, FirstByte: report.FirstByte,
 	}
 	if t.result != nil {
@@ -187,7 +127,7 @@ func (t *turn) finish(report process.Report, stopped error) (engine.Result, erro
 	}
 	if t.result == nil {
 		failure := engine.Errorf(engine.Crash, "claude ended (%s) before the session was over", report.Exit)
-		if detail := t.clean(report.Stderr, maxDetail); detail != "" {
+		if detail := t.Detail(report.Stderr); detail != "" {
 			failure.Message += "; it said: " + detail
 		}
 		return result, failure
@@ -210,7 +150,7 @@ func (t *turn) stopped(err error) error {
 	}
 	late := failure.Class == engine.Idle || failure.Class == engine.Timeout
 	if !late || !t.retrying {
-		return missing(err)
+		return err
 	}
 	return &engine.Error{
 		Class:      classOf(t.retry.Error, t.retry.ErrorStatus),

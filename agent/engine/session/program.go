@@ -1,0 +1,178 @@
+// Package session holds what the sessions of all model CLIs have in common: the
+// program and how it is probed, the home and environment that a session gets, the
+// time it has left, and the transcript of a turn. It stores the homes, each until
+// its session is closed.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
+)
+
+// Program is a CLI on this machine. Its zero value runs the CLI from PATH with
+// what this process's environment knows of a login.
+type Program struct {
+	// Command is the program and its leading arguments; empty is the CLI's name.
+	Command []string
+	// Environ is where the variables that a session may have are taken from,
+	// as "name=value"; nil is this process's environment.
+	Environ []string
+	// TempDir is where the sessions' homes are made; empty is the system's choice.
+	TempDir string
+}
+
+// Kind is what has to be known of a CLI to run it.
+type Kind struct {
+	// Name is the engine's, and the program's.
+	Name string
+	// Package is its package on npm.
+	Package string
+	// Variables are those that reach a session besides the common ones; names
+	// ending in * are prefixes.
+	Variables []string
+}
+
+// Args is the command line of the CLI with these arguments.
+func (p Program) Args(kind Kind, args ...string) []string {
+	command := p.Command
+	if len(command) == 0 {
+		command = []string{kind.Name}
+	}
+	return append(slices.Clone(command), args...)
+}
+
+// Lookup gives the last value of a variable, as the system does.
+func (p Program) Lookup(name string) string {
+	for _, entry := range slices.Backward(p.source()) {
+		if key, value, ok := strings.Cut(entry, "="); ok && matches(key, name) {
+			return value
+		}
+	}
+	return ""
+}
+
+func (p Program) source() []string {
+	if p.Environ == nil {
+		return os.Environ()
+	}
+	return p.Environ
+}
+
+const probeTimeout = 30 * time.Second
+
+var versionNumber = regexp.MustCompile(`\b\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
+
+// Probe asks the CLI for its version. The error, an *engine.Error, says what to
+// install.
+func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
+	args := p.Args(kind, "--version")
+	path, err := process.LookPath(args[0])
+	if err != nil {
+		return engine.Version{}, kind.missing(err)
+	}
+	home, err := NewHome(p.TempDir)
+	if err != nil {
+		return engine.Version{}, Unstarted(err)
+	}
+	// What the version is, is known all the same.
+	defer func() { _ = home.Remove() }()
+	var printed []byte
+	report, err := process.Command{
+		Args: args, Dir: home.Dir, Env: p.Environment(kind, home),
+		Timeout: probeTimeout, IdleTimeout: probeTimeout,
+		Line: func(line []byte) error {
+			if printed == nil {
+				printed = slices.Clone(line)
+			}
+			return nil
+		},
+	}.Run(ctx)
+	if err != nil {
+		return engine.Version{}, kind.missing(err)
+	}
+	number := versionNumber.Find(printed)
+	if number == nil {
+		return engine.Version{}, engine.Errorf(engine.Missing, "%s does not say its version (%s): it is not the %s CLI, or its installation is broken; %s",
+			path, report.Exit, kind.Name, kind.hint())
+	}
+	return engine.Version{Path: path, Number: string(number)}, nil
+}
+
+func (k Kind) hint() string {
+	return fmt.Sprintf(`install it with "npm install -g %s", or name its path in the configuration`, k.Package)
+}
+
+// missing adds the remedy to a CLI that is not there.
+func (k Kind) missing(err error) error {
+	var failure *engine.Error
+	if errors.As(err, &failure) && failure.Class == engine.Missing {
+		return &engine.Error{
+			Class: engine.Missing, Err: failure.Err,
+			Message: strings.TrimSuffix(failure.Message, ".") + "; " + k.hint(),
+		}
+	}
+	return err
+}
+
+// Unstarted gives a class to what kept a turn from beginning.
+func Unstarted(err error) error {
+	var failure *engine.Error
+	if errors.As(err, &failure) {
+		return err
+	}
+	return &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
+}
+
+// Home is a directory that a session takes for its user's home.
+type Home struct{ Dir string }
+
+// NewHome makes a home below a directory; empty is the system's for such things.
+func NewHome(parent string) (Home, error) {
+	dir, err := os.MkdirTemp(parent, "touchstone-")
+	if err != nil {
+		return Home{}, fmt.Errorf("make a home for the session: %w", err)
+	}
+	h := Home{Dir: dir}
+	if err := os.Mkdir(h.temp(), 0o700); err != nil {
+		return Home{}, errors.Join(fmt.Errorf("make a home for the session: %w", err), h.Remove())
+	}
+	return h, nil
+}
+
+// Path is a place in the home.
+func (h Home) Path(parts ...string) string {
+	return filepath.Join(append([]string{h.Dir}, parts...)...)
+}
+
+func (h Home) temp() string { return h.Path("tmp") }
+
+// Write puts a file into the home, at a slash-separated path.
+func (h Home) Write(name string, content []byte) error {
+	path := h.Path(filepath.FromSlash(name))
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = os.WriteFile(path, content, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("write the session's configuration: %w", err)
+	}
+	return nil
+}
+
+// Remove removes the home and all in it.
+func (h Home) Remove() error {
+	if err := os.RemoveAll(h.Dir); err != nil {
+		return fmt.Errorf("remove the session's home: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
+)
+
+// Base is the part of a session that is alike for all CLIs: its home and its time.
+type Base struct {
+	Program Program
+	Kind    Kind
+	Request engine.Request
+	Home    Home
+
+	left   time.Duration
+	closed bool
+}
+
+// Open makes a home for a session that was asked for.
+func Open(program Program, kind Kind, req engine.Request) (*Base, error) {
+	req, err := req.Bounded()
+	if err != nil {
+		return nil, Unstarted(err)
+	}
+	home, err := NewHome(program.TempDir)
+	if err != nil {
+		return nil, Unstarted(err)
+	}
+	return &Base{Program: program, Kind: kind, Request: req, Home: home, left: req.Timeout}, nil
+}
+
+// Left is what remains of the time for all turns.
+func (b *Base) Left() time.Duration { return b.left }
+
+// Ready says why there can be no turn, or not with this prompt.
+func (b *Base) Ready(prompt string) error {
+	switch {
+	case b.closed:
+		return Unstarted(errors.New("the session is closed"))
+	case b.left <= 0:
+		return engine.Errorf(engine.Timeout, "the session's %s are used up", b.Request.Timeout)
+	}
+	if err := engine.CheckPrompt(prompt); err != nil {
+		return Unstarted(err)
+	}
+	return nil
+}
+
+// Run runs the CLI with these arguments for one turn, in the environment of the
+// session and what is in cmd.Env besides.
+func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (process.Report, error) {
+	cmd.Args = b.Program.Args(b.Kind, args...)
+	cmd.Dir = b.Request.Dir
+	cmd.Env = append(b.Program.Environment(b.Kind, b.Home), cmd.Env...)
+	cmd.Timeout, cmd.IdleTimeout = b.left, b.Request.IdleTimeout
+	report, err := cmd.Run(ctx)
+	b.left -= report.Duration
+	return report, b.Kind.missing(err)
+}
+
+// Close removes the session's home.
+func (b *Base) Close() error {
+	b.closed = true
+	return b.Home.Remove()
+}
