@@ -144,7 +144,7 @@ func TestLinesCarryTheirNumbers(t *testing.T) {
 	}
 	want := strings.Join([]string{
 		"a.go (modified, +2 -1), piece 1",
-		"old line, new line, change; … continues the line above",
+		"old line, new line, change; … continues the line above, ⟦ ⟧ show what a line hides",
 		"                @@ -1,5 +1,6 @@",
 		"      1       1  one",
 		"      2       2  two",
@@ -319,6 +319,7 @@ func TestHostileNamesAndContents(t *testing.T) {
 		after[name] = fmt.Sprintf("number %d\n", i)
 	}
 	r := newRepository(t, map[string]string{"x": "x\n"})
+	after["hides.go"] = "if ad\u200bmin { // \u202e\u2066 } \x1b[8m\n"
 	after["bytes.txt"] = "ok \xc3\x28 \xff\n"
 	after["wide.txt"] = strings.Repeat("ä", 3_000) + "\nafter\n"
 	r.write(after)
@@ -349,6 +350,9 @@ func TestHostileNamesAndContents(t *testing.T) {
 	}
 	if !strings.Contains(text["bytes.txt"], "+ok \uFFFD( \uFFFD\n") {
 		t.Errorf("bytes: %q", text["bytes.txt"])
+	}
+	if strings.ContainsAny(text["hides.go"], "\u200b\u202e\u2066\x1b") || strings.Count(text["hides.go"], "⟦U+") != 3 {
+		t.Errorf("hidden: %q", text["hides.go"])
 	}
 	if rows := strings.Split(text["wide.txt"], "\n"); len(rows) < 8 || !strings.HasPrefix(rows[4], "                "+continued+"ä") || strings.Count(text["wide.txt"], "ä") != 3_000 || !strings.Contains(text["wide.txt"], "\n              2 +after\n") {
 		t.Errorf("a long line:\n%s", text["wide.txt"])

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"touchstone/agent/reviewer/hidden"
 	"touchstone/worktree"
 )
 
@@ -42,7 +43,7 @@ type pieces struct {
 }
 
 // heading is above each piece. The columns are explained here, where they are read.
-const heading = "%s (%s, +%d -%d), piece %d\nold line, new line, change; %s continues the line above\n"
+const heading = "%s (%s, +%d -%d), piece %d\nold line, new line, change; %s continues the line above, ⟦ ⟧ show what a line hides\n"
 
 const (
 	continued = "…"
@@ -92,7 +93,7 @@ var hunk = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{
 // number passes on the hunks of a unified diff, each line with its number in the old and in
 // the new file. The counts in a hunk's first line say how far it reaches, so that no line of
 // a file is taken for a header; headers are left out, since they repeat names as they are.
-// What is no UTF-8 is shown as U+FFFD.
+// What is no UTF-8 is shown as U+FFFD, and what a line hides as package hidden reveals it.
 func number(patch []byte, row func([]byte) error) error {
 	var old, new, oldLeft, newLeft int
 	var out []byte
@@ -144,7 +145,7 @@ func count(digits []byte) int {
 // rows appends a line of a diff with its numbers, in several rows if it is long. The numbers
 // have columns of their own, so that no line can look like another one.
 func rows(out []byte, before, after int, line []byte) []byte {
-	line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+	line = []byte(hidden.Reveal(strings.ToValidUTF8(string(line), "\uFFFD")))
 	out = column(column(out, before), after)
 	for len(line) > maxRow {
 		cut := maxRow
