@@ -53,10 +53,11 @@ const trimLimit = 1000
 // Store is a log in a SQLite file. It implements hub.Store.
 type Store struct {
 	// writer has one connection, which makes appends and trims take turns.
-	writer *sql.DB
-	insert *sql.Stmt // of the writer
-	reader *sql.DB
-	lock   *lock
+	writer       *sql.DB
+	head, insert *sql.Stmt // of the writer
+	reader       *sql.DB
+	lock         *lock
+	checkpoints  checkpoints
 }
 
 // Open opens the log at path and makes it if there is none; the folder has to exist.
@@ -94,6 +95,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := migrate(ctx, s.writer); err != nil {
 		return err
 	}
+	if s.head, err = s.writer.PrepareContext(ctx, selectBounds); err != nil {
+		return err
+	}
 	if s.insert, err = s.writer.PrepareContext(ctx, insertEvent); err != nil {
 		return err
 	}
@@ -101,8 +105,11 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	s.reader.SetMaxOpenConns(4)
-	_, err = s.Bounds(ctx)
-	return err
+	if _, err = s.Bounds(ctx); err != nil {
+		return err
+	}
+	s.checkpoints.start(ctx, s)
+	return nil
 }
 
 // dsn names the file as a URI, in which a path may hold any character
@@ -114,7 +121,10 @@ func dsn(path, txlock string) string {
 	}
 	// A webhook waits at most 8 s for the store, so a locked one has to say so sooner.
 	query := url.Values{
-		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)"},
+		"_pragma": {
+			"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)",
+			fmt.Sprintf("wal_autocheckpoint(%d)", maxLogPages),
+		},
 		"_txlock": {txlock},
 	}
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
@@ -153,9 +163,12 @@ func migrate(ctx context.Context, db *sql.DB) error {
 
 // Close closes the file and lets another relay have it.
 func (s *Store) Close() error {
+	s.checkpoints.stop()
 	var errs []error
-	if s.insert != nil {
-		errs = append(errs, s.insert.Close())
+	for _, statement := range []*sql.Stmt{s.head, s.insert} {
+		if statement != nil {
+			errs = append(errs, statement.Close())
+		}
 	}
 	for _, db := range []*sql.DB{s.reader, s.writer} {
 		if db != nil {
@@ -193,11 +206,13 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 	defer tx.Rollback()
 	a := appender{tx: tx, insert: tx.StmtContext(ctx, s.insert)}
 	var b hub.Bounds
-	if err := tx.QueryRowContext(ctx, selectBounds).Scan(&b.Log, &b.Floor, &a.head); err != nil {
+	if err := tx.StmtContext(ctx, s.head).QueryRowContext(ctx).Scan(&b.Log, &b.Floor, &a.head); err != nil {
 		return nil, fmt.Errorf("find the head: %w", err)
 	}
 	results := make([]hub.Appended, len(events))
+	size := 0
 	for i, e := range events {
+		size += len(e.Payload)
 		if results[i], err = a.append(ctx, e); err != nil {
 			return nil, fmt.Errorf("append: %w", err)
 		}
@@ -205,6 +220,7 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 	if err := tx.Commit(); err != nil {
 		return nil, fmt.Errorf("commit append: %w", err)
 	}
+	s.checkpoints.appended(size)
 	return results, nil
 }
 

@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
+)
+
+// Bounds of the write-ahead log before it is copied into the file.
+const (
+	// checkpointBytes of payloads are appended between two checkpoints: enough that
+	// their cost does not show, and little to read again after a crash.
+	checkpointBytes = 16 << 20
+	// maxLogPages is where SQLite makes an append do it: when trims alone have filled
+	// the log, or the checkpoints do not get through.
+	maxLogPages = 64 << 20 / 4096
+)
+
+// checkpoints copies the write-ahead log into the file, for all appends but a few
+// beside them. SQLite itself would have every 450th append of 8 kB do that and wait
+// for the disk twice more.
+type checkpoints struct {
+	bytes  atomic.Int64 // appended since the last one was asked for
+	due    chan struct{}
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+func (c *checkpoints) start(ctx context.Context, s *Store) {
+	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	c.due, c.ended = make(chan struct{}, 1), make(chan struct{})
+	go func() {
+		defer close(c.ended)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-c.due:
+			}
+			if err := s.checkpoint(ctx); err != nil && ctx.Err() == nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("the store's write-ahead log could not be copied into its file; trying again once it has grown")
+			}
+		}
+	}()
+}
+
+// appended counts what an append has added.
+func (c *checkpoints) appended(size int) {
+	if c.bytes.Add(int64(size)) < checkpointBytes {
+		return
+	}
+	c.bytes.Store(0)
+	select {
+	case c.due <- struct{}{}:
+	default: // it is due already
+	}
+}
+
+// stop waits for a checkpoint that is running.
+func (c *checkpoints) stop() {
+	if c.cancel == nil {
+		return // it was never started
+	}
+	c.cancel()
+	<-c.ended
+}
+
+// checkpoint copies first what the log holds, while appends go on, and then what they
+// have added, while they wait for that little. Only when nothing is left to copy does
+// SQLite begin the log anew (https://www.sqlite.org/wal.html#checkpointing).
+func (s *Store) checkpoint(ctx context.Context) error {
+	const passive = "PRAGMA wal_checkpoint(PASSIVE)"
+	if _, err := s.reader.ExecContext(ctx, passive); err != nil {
+		return err
+	}
+	_, err := s.writer.ExecContext(ctx, passive)
+	return err
+}
