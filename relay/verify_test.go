@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"touchstone/relay/storetest/emulator"
+)
+
+// verifyStore runs relay verify and returns its exit code and what it found.
+func verifyStore(t *testing.T, store string, environment ...string) (code int, found string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), buildRelay(t), "verify", "--store", store)
+	command.Env = append(os.Environ(), environment...)
+	out, err := command.Output()
+	if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	return command.ProcessState.ExitCode(), string(out)
+}
+
+// fill has a relay store five events, each in a commit of its own.
+func fill(t *testing.T, store string, environment ...string) {
+	t.Helper()
+	p := startRelay(t, buildRelay(t), store, "", environment...)
+	for i := range 5 {
+		p.expect(t, i, http.StatusAccepted)
+	}
+	p.kill()
+}
+
+func TestVerifyTamperedSQLite(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ tamper, want string }{
+		"untouched":   {"", "is sound: 5 events, 1 to 5"},
+		"gap":         {"DELETE FROM events WHERE seq = 3", "event 3 is missing"},
+		"bad payload": {"UPDATE events SET payload = x'7b' WHERE seq = 3", "event 3 is damaged: its payload is no JSON"},
+		"bad headers": {"UPDATE events SET headers = '{' WHERE seq = 3", "event 3 cannot be read"},
+		"order":       {"UPDATE events SET seq = 9 WHERE seq = 3", "event 3 is missing\nevents 6 to 8 are missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := newStore(t)
+			fill(t, store)
+			db, err := sql.Open("sqlite", strings.TrimPrefix(store, "sqlite:"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = db.Exec(test.tamper)
+			if err := errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			checkVerified(t, test.want, test.tamper != "", store)
+		})
+	}
+}
+
+func checkVerified(t *testing.T, want string, tampered bool, store string, environment ...string) {
+	t.Helper()
+	code, found := verifyStore(t, store, environment...)
+	if !strings.Contains(found, want) || (code == 1) != tampered || (code == 0) == tampered {
+		t.Errorf("exit code %d, found:\n%swant %q", code, found, want)
+	}
+}
+
+func TestVerifyTamperedFirestore(t *testing.T) {
+	t.Parallel()
+	e, err := firestore()
+	if err != nil {
+		emulator.Skip(t, err)
+	}
+	for name, test := range map[string]struct {
+		tamper func(documents)
+		want   string
+	}{
+		"untouched":      {func(documents) {}, "is sound: 5 events, 1 to 5"},
+		"gap":            {func(d documents) { d.do(http.MethodDelete, block(3), nil) }, "event 3 is missing"},
+		"bad payload":    {func(d documents) { d.set(block(3), "data", map[string]any{"bytesValue": "AAAA"}) }, "event 3 cannot be read"},
+		"order":          {func(d documents) { d.set(block(3), "last", map[string]any{"integerValue": "9"}) }, "event 3 is missing\nevent 6 cannot be read"},
+		"order behind":   {func(d documents) { d.set(block(3), "last", map[string]any{"integerValue": "1"}) }, "event 3 is missing"},
+		"delivery twice": {func(d documents) { d.set(block(3), "data", d.get(block(2), "data")) }, "event 3 is the same delivery as event 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			project, address := "verify-"+strings.ReplaceAll(name, " ", "-"), "FIRESTORE_EMULATOR_HOST="+e.Address
+			fill(t, "firestore:"+project, address)
+			test.tamper(documents{t, fmt.Sprintf("http://%s/v1/projects/%s/databases/(default)/documents/", e.Address, project)})
+			checkVerified(t, test.want, name != "untouched", "firestore:"+project, address)
+		})
+	}
+}
+
+// documents is a database as Firestore's REST API shows it
+// (https://cloud.google.com/firestore/docs/reference/rest/v1/projects.databases.documents).
+type documents struct {
+	t   *testing.T
+	url string
+}
+
+// block is the document of the block that begins with an event.
+func block(first int) string { return fmt.Sprintf("relay-log/%016d", first) }
+
+func (d documents) do(method, path string, body []byte) []byte {
+	d.t.Helper()
+	request, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, bytes.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		d.t.Fatalf("%s %s: %s, %v\n%s", method, path, response.Status, err, answer)
+	}
+	return answer
+}
+
+// get returns one field of a document.
+func (d documents) get(path, field string) any {
+	d.t.Helper()
+	var document struct{ Fields map[string]any }
+	if err := json.Unmarshal(d.do(http.MethodGet, path, nil), &document); err != nil {
+		d.t.Fatal(err)
+	}
+	return document.Fields[field]
+}
+
+// set changes one field of a document.
+func (d documents) set(path, field string, value any) {
+	d.t.Helper()
+	body, err := json.Marshal(map[string]any{"fields": map[string]any{field: value}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.do(http.MethodPatch, path+"?updateMask.fieldPaths="+field, body)
+}
