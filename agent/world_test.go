@@ -115,7 +115,7 @@ func (w *world) model(faults []string) error {
 	text, err := json.Marshal(map[string]any{
 		"faults": map[string]any{"reviewer": faults, "author": []string{""}},
 		"defects": []any{map[string]any{"path": "code.txt", "contains": "unsafe()", "fix": "safe()", "finding": map[string]any{
-			"dimension": "Security", "severity": "critical", "rule": "security/S1", "quote": "unsafe()", "claim": "This is unsafe.", "why": "It breaks.", "verify": "Read it.",
+			"dimension": "Security", "severity": "critical", "rule": "security/S14", "quote": "unsafe()", "claim": "This is unsafe.", "why": "It breaks.", "verify": "Read it.",
 		}}},
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -88,36 +89,95 @@ func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
 // Judge derives the verdict of a finished session from its whole answer. It
 // fails closed: the verdict is Approve only if the answer ends in this run's
 // nonce and the approving marker, its data can be read, every dimension was
-// walked, every changed file was examined and no finding blocks. The nonce is
+// walked, every changed file was examined, no finding blocks, none that would
+// had to be dropped, and nothing is excused. The nonce is
 // not empty.
 func Judge(text, nonce string, g Grounds) Judgement {
 	body, marked, doubt := splitMarker(strings.ReplaceAll(text, "\r\n", "\n"), nonce)
 	j := Judgement{Verdict: RequestChanges}
 	j.doubt(doubt)
-	answer, err := parseAnswer(body)
+	answer, prose, err := parseAnswer(body)
 	if err != nil {
 		j.doubt(fmt.Sprintf("The session's findings could not be read (%s).", clip(err.Error(), maxDoubt)))
 		return j
 	}
 	j.Answer, j.Complete = answer, true
 	j.normalise()
+	j.ground(g)
 	j.doubtCoverage(g.Changed)
-	blocking := 0
-	for _, f := range j.Answer.Findings {
-		if f.Severity.Blocks() {
-			blocking++
-		}
-	}
+	j.doubtExcuses(prose)
+	blocking := count(j.Answer.Findings, Finding.Blocks)
+	untrue := count(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
 	switch {
 	case marked == Approve && blocking > 0:
 		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s.", plural(blocking, "of its findings blocks", "of its findings block")))
+	case marked == Approve && untrue > 0:
+		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s, and what it cites does not hold.", plural(untrue, "of its findings would block", "of its findings would block")))
 	case marked == RequestChanges && blocking == 0:
-		j.doubt("The session concluded REQUEST_CHANGES without naming a finding that blocks.")
+		j.doubt("The session concluded REQUEST_CHANGES without naming a finding that blocks and holds.")
 	}
-	if marked == Approve && blocking == 0 && len(j.Doubts) == 0 {
+	if marked == Approve && j.settled() && blocking == 0 {
 		j.Verdict = Approve
 	}
 	return j
+}
+
+// settled reports whether nothing but findings and holds speaks against the head.
+func (j Judgement) settled() bool {
+	return j.Complete && len(j.Doubts) == 0 && !slices.ContainsFunc(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
+}
+
+// Add adds a finding that was made in code and needs no grounds.
+func (j *Judgement) Add(f Finding) {
+	f.ID = Fingerprint(f)
+	j.Answer.Findings = append(j.Answer.Findings, f)
+	if f.Blocks() {
+		j.Verdict = RequestChanges
+	}
+}
+
+// Join is the judgement on a review that took several answers, each on a part of
+// the change: what one of them found, missed or doubted counts for all.
+func Join(parts ...Judgement) Judgement {
+	all := Judgement{Verdict: RequestChanges, Complete: len(parts) > 0}
+	approved := len(parts) > 0
+	at := map[string]int{}
+	for _, j := range parts {
+		approved = approved && j.Verdict == Approve
+		all.Complete = all.Complete && j.Complete
+		all.Doubts = append(all.Doubts, j.Doubts...)
+		all.Dropped = append(all.Dropped, j.Dropped...)
+		all.Holds = append(all.Holds, j.Holds...)
+		all.Answer.Summary = strings.TrimSpace(all.Answer.Summary + "\n\n" + j.Answer.Summary)
+		all.Answer.Files = append(all.Answer.Files, j.Answer.Files...)
+		for _, e := range j.Answer.Dimensions {
+			all.Answer.walk(e)
+		}
+		for _, f := range j.Answer.Findings {
+			i, known := at[f.ID]
+			if !known {
+				at[f.ID] = len(all.Answer.Findings)
+				all.Answer.Findings = append(all.Answer.Findings, f)
+			} else {
+				all.Answer.Findings[i].atLeast(f.Severity)
+			}
+		}
+	}
+	if approved {
+		all.Verdict = Approve
+	}
+	return all
+}
+
+// walk adds what was examined under a dimension, which may be there already.
+func (a *Answer) walk(e Examined) {
+	for i := range a.Dimensions {
+		if a.Dimensions[i].Dimension == e.Dimension {
+			a.Dimensions[i].Examined += " " + e.Examined
+			return
+		}
+	}
+	a.Dimensions = append(a.Dimensions, e)
 }
 
 // miss is a doubt about whether the session saw everything.
@@ -162,7 +222,6 @@ func (j *Judgement) normalise() {
 			j.doubt(fmt.Sprintf("Finding %d has no known severity and counts as major.", i+1))
 			f.Severity = Major
 		}
-		f.Path = cleanPath(f.Path)
 		if f.Line < 0 || f.StartLine < 0 {
 			f.Line, f.StartLine = 0, 0
 		}
@@ -225,35 +284,35 @@ func splitMarker(text, nonce string) (body string, marked Verdict, doubt string)
 	return rest, marked, ""
 }
 
-// parseAnswer reads the fenced block that ends the body. Only a block at the
-// very end counts: one further up may be quoted from what the session read.
-func parseAnswer(body string) (Answer, error) {
+// parseAnswer reads the fenced block that ends the body, and returns the prose
+// before it. Only a block at the very end counts: one further up may be quoted
+// from what the session read.
+func parseAnswer(body string) (a Answer, prose string, err error) {
 	rest, last := cutLastLine(body)
 	// A marker that does not count may still stand below the block.
 	for strings.HasPrefix(last, "<!--") {
 		rest, last = cutLastLine(rest)
 	}
 	if last != "```" {
-		return Answer{}, fmt.Errorf("the answer does not end in a %q block", Fence)
+		return Answer{}, "", fmt.Errorf("the answer does not end in a %q block", Fence)
 	}
 	const open = "```" + Fence + "\n"
 	start := strings.LastIndex(rest, open)
 	if start < 0 || (start > 0 && rest[start-1] != '\n') {
-		return Answer{}, fmt.Errorf("the answer has no %q block", Fence)
+		return Answer{}, "", fmt.Errorf("the answer has no %q block", Fence)
 	}
 	data := rest[start+len(open):]
-	var a Answer
 	// Unmarshal also bounds the depth of what uniqueKeys then walks.
 	if err := json.Unmarshal([]byte(data), &a); err != nil {
-		return Answer{}, fmt.Errorf("the %q block is not the JSON asked for: %w", Fence, err)
+		return Answer{}, "", fmt.Errorf("the %q block is not the JSON asked for: %w", Fence, err)
 	}
 	if err := uniqueKeys(json.NewDecoder(strings.NewReader(data))); err != nil {
-		return Answer{}, fmt.Errorf("the %q block is ambiguous: %w", Fence, err)
+		return Answer{}, "", fmt.Errorf("the %q block is ambiguous: %w", Fence, err)
 	}
 	if a.Findings == nil {
-		return Answer{}, errors.New("it lists no findings, not even an empty list")
+		return Answer{}, "", errors.New("it lists no findings, not even an empty list")
 	}
-	return a, nil
+	return a, rest[:start], nil
 }
 
 // uniqueKeys refuses a value in which an object names a key twice. To
@@ -309,6 +368,16 @@ func cleanPath(p string) string {
 		return ""
 	}
 	return strings.TrimPrefix(path.Clean("/"+p), "/")
+}
+
+func count[T any](all []T, is func(T) bool) int {
+	n := 0
+	for _, one := range all {
+		if is(one) {
+			n++
+		}
+	}
+	return n
 }
 
 func plural(n int, one, many string) string {

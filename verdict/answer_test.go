@@ -3,6 +3,7 @@ package verdict
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,28 @@ import (
 const nonce = "n0nce-of-this-run"
 
 var changed = []string{"store/store.go", "README.md"}
+
+// glued is a line of store/store.go.
+const glued = `query := "SELECT * FROM t WHERE n = " + name`
+
+// grounded is the change that the answers here are about.
+func grounded() Grounds {
+	return Grounds{
+		Changed: changed,
+		Rows:    map[string]Severity{"security/S3": Nit, "security/S4": Major, "test/T1": Nit},
+		File:    files(map[string]string{"store/store.go": "package store\n\n\t" + glued + "\n", "README.md": "Read me.\n", "other.go": "package other\n"}),
+	}
+}
+
+func files(tree map[string]string) func(string) ([]byte, error) {
+	return func(path string) ([]byte, error) {
+		text, ok := tree[path]
+		if !ok {
+			return nil, fs.ErrNotExist
+		}
+		return []byte(text), nil
+	}
+}
 
 // walked is an answer that covers everything and finds nothing.
 func walked() Answer {
@@ -22,7 +45,7 @@ func walked() Answer {
 }
 
 func finding(s Severity) Finding {
-	return Finding{Dimension: Security, Severity: s, Rule: "security/S3", Path: "store/store.go", Line: 3, Claim: "SQL is glued together"}
+	return Finding{Dimension: Security, Severity: s, Rule: "security/S3", Path: "store/store.go", Line: 3, Quote: glued, Claim: "SQL is glued together"}
 }
 
 func encode(t testing.TB, a Answer) string {
@@ -62,7 +85,7 @@ func TestJudgeApproves(t *testing.T) {
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
-			j := Judge(text, nonce, Grounds{Changed: changed})
+			j := Judge(text, nonce, grounded())
 			if j.Verdict != Approve || !j.Complete || len(j.Doubts) > 0 {
 				t.Errorf("got %s, complete %v, doubts %q; want an undoubted approval", j.Verdict, j.Complete, j.Doubts)
 			}
@@ -143,7 +166,7 @@ func TestJudgeBlocks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			j := Judge(tt.text, nonce, Grounds{Changed: changed})
+			j := Judge(tt.text, nonce, grounded())
 			if j.Verdict != RequestChanges {
 				t.Fatalf("verdict %s", j.Verdict)
 			}
@@ -156,7 +179,7 @@ func TestJudgeBlocks(t *testing.T) {
 
 func TestJudgeWithoutNonceNeverApproves(t *testing.T) {
 	text := block(encode(t, walked())) + RunLine("") + "\n" + Marker(Approve)
-	if j := Judge(text, "", Grounds{Changed: changed}); j.Verdict != RequestChanges {
+	if j := Judge(text, "", grounded()); j.Verdict != RequestChanges {
 		t.Error("an empty nonce was accepted as proof")
 	}
 }
@@ -178,7 +201,7 @@ func TestJudgeTruncated(t *testing.T) {
 		if n >= whole {
 			want = Approve
 		}
-		if j := Judge(text[:n], nonce, Grounds{Changed: changed}); j.Verdict != want {
+		if j := Judge(text[:n], nonce, grounded()); j.Verdict != want {
 			t.Fatalf("cut after %d of %d bytes: %s, want %s", n, len(text), j.Verdict, want)
 		}
 	}
@@ -187,11 +210,11 @@ func TestJudgeTruncated(t *testing.T) {
 func TestJudgeRequestsChanges(t *testing.T) {
 	a := walked()
 	a.Findings = []Finding{finding(Major)}
-	j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, Grounds{Changed: changed})
+	j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, grounded())
 	if j.Verdict != RequestChanges || !j.Complete || len(j.Doubts) > 0 {
 		t.Errorf("got %s, complete %v, doubts %q", j.Verdict, j.Complete, j.Doubts)
 	}
-	j = Judge(block(encode(t, walked()))+closing(RequestChanges), nonce, Grounds{Changed: changed})
+	j = Judge(block(encode(t, walked()))+closing(RequestChanges), nonce, grounded())
 	if j.Verdict != RequestChanges || !j.Complete || len(j.Doubts) != 1 {
 		t.Errorf("without a finding that blocks: %s, complete %v, doubts %q", j.Verdict, j.Complete, j.Doubts)
 	}
@@ -207,11 +230,11 @@ func TestJudgeIncomplete(t *testing.T) {
 	} {
 		a := walked()
 		change(&a)
-		if j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, Grounds{Changed: changed}); j.Complete {
+		if j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, grounded()); j.Complete {
 			t.Errorf("%s missing: complete all the same", name)
 		}
 	}
-	if j := Judge(block(encode(t, walked())), nonce, Grounds{Changed: changed}); !j.Complete {
+	if j := Judge(block(encode(t, walked())), nonce, grounded()); !j.Complete {
 		t.Errorf("only the marker missing: incomplete, %q", j.Doubts)
 	}
 }
@@ -221,7 +244,7 @@ func TestJudgeKeepsFindingsWithoutMarker(t *testing.T) {
 	a := walked()
 	a.Findings = []Finding{finding(Major)}
 	for _, end := range []string{"", RunLine("other") + "\n" + Marker(Approve), Marker(RequestChanges)} {
-		j := Judge(block(encode(t, a))+end, nonce, Grounds{Changed: changed})
+		j := Judge(block(encode(t, a))+end, nonce, grounded())
 		if j.Verdict != RequestChanges || len(j.Answer.Findings) != 1 {
 			t.Errorf("end %q: %s with %d findings", end, j.Verdict, len(j.Answer.Findings))
 		}
@@ -230,19 +253,22 @@ func TestJudgeKeepsFindingsWithoutMarker(t *testing.T) {
 
 func TestJudgeNormalisesFindings(t *testing.T) {
 	tests := []struct{ name, in, want string }{
-		{"spelling", `{"dimension":" [security] ","severity":" MAJOR ","path":"./store//store.go"}`, "Security major store/store.go 0-0"},
-		{"unknown severity", `{"dimension":"Test","severity":"blocker","path":"a"}`, "Test major a 0-0"},
-		{"unknown dimension", `{"dimension":"Style","severity":"nit","path":"a"}`, "Architecture nit a 0-0"},
-		{"path out of the tree", `{"dimension":"Test","severity":"nit","path":"../../etc/passwd"}`, "Test nit etc/passwd 0-0"},
-		{"lines swapped", `{"dimension":"Test","severity":"nit","start_line":9,"line":4}`, "Test nit  4-9"},
-		{"start only", `{"dimension":"Test","severity":"nit","start_line":9}`, "Test nit  0-9"},
-		{"negative line", `{"dimension":"Test","severity":"nit","start_line":2,"line":-4}`, "Test nit  0-0"},
+		{"spelling", `"dimension":" [security] ","severity":" MAJOR ","path":"./store//store.go"`, "Security major store/store.go 1-1"},
+		{"unknown severity", `"dimension":"Test","severity":"blocker","path":"a"`, "Test major a 1-1"},
+		{"unknown dimension", `"dimension":"Style","severity":"nit","path":"a"`, "Architecture nit a 1-1"},
+		{"path out of the tree", `"dimension":"Test","severity":"nit","path":"../../etc/passwd"`, "Test nit etc/passwd 1-1"},
+		{"lines swapped", `"dimension":"Test","severity":"nit","path":"a","start_line":9,"line":4`, "Test nit a 4-9"},
+		{"start only", `"dimension":"Test","severity":"nit","path":"a","start_line":9`, "Test nit a 0-9"},
+		{"negative line", `"dimension":"Test","severity":"nit","path":"a","start_line":2,"line":-4`, "Test nit a 1-1"},
+		{"beyond the end", `"dimension":"Test","severity":"nit","path":"a","start_line":8,"line":40`, "Test nit a 8-12"},
 	}
+	g := grounded()
+	g.File = func(string) ([]byte, error) { return []byte(strings.Repeat("the same code\n", 12)), nil }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			j := Judge(block(`{"findings":[`+tt.in+`]}`)+closing(RequestChanges), nonce, Grounds{})
+			j := Judge(block(`{"findings":[{"rule":"test/T1","quote":"the same code",`+tt.in+`}]}`)+closing(RequestChanges), nonce, g)
 			if len(j.Answer.Findings) != 1 {
-				t.Fatalf("findings lost: %q", j.Doubts)
+				t.Fatalf("findings lost: %q, %+v", j.Doubts, j.Dropped)
 			}
 			f := j.Answer.Findings[0]
 			if got := fmt.Sprintf("%s %s %s %d-%d", f.Dimension, f.Severity, f.Path, f.StartLine, f.Line); got != tt.want {

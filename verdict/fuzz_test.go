@@ -24,7 +24,7 @@ func FuzzJudge(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		j := Judge(text, nonce, Grounds{Changed: changed})
+		j := Judge(text, nonce, grounded())
 		if j.Verdict != Approve {
 			if j.Verdict != RequestChanges {
 				t.Fatalf("verdict %q", j.Verdict)

@@ -6,19 +6,23 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Status is where a finding of the ledger stands.
 type Status string
 
 // A finding is open until a later round no longer finds it (verified); one that
-// comes back after that is regressed. Disputed and waived are set by people.
+// comes back after that is regressed. Its author may claim to have fixed it, or
+// dispute it: either is judged in the next round, which leaves it open or
+// verified. Only a person waives it, for good.
 const (
-	Open      Status = "open"
-	Verified  Status = "verified"
-	Disputed  Status = "disputed"
-	Waived    Status = "waived"
-	Regressed Status = "regressed"
+	Open         Status = "open"
+	ClaimedFixed Status = "claimed-fixed"
+	Verified     Status = "verified"
+	Disputed     Status = "disputed"
+	Waived       Status = "waived"
+	Regressed    Status = "regressed"
 )
 
 // Entry is one finding as the ledger follows it over the rounds.
@@ -32,19 +36,36 @@ type Entry struct {
 	Path      string    `json:"path,omitempty"`
 	Line      int       `json:"line,omitempty"`
 	Claim     string    `json:"claim"`
+	// Code is the quote by which it was found, its white space squeezed.
+	Code string `json:"code,omitempty"`
+	// Late and Tolerated are those of the [Finding].
+	Late      bool `json:"late,omitempty"`
+	Tolerated bool `json:"tolerated,omitempty"`
+	// Said is what was last said to dispute or to waive it.
+	Said *Said `json:"said,omitempty"`
 	// First and Last are the rounds, from 1, that found it first and last.
 	First int `json:"first"`
 	Last  int `json:"last"`
 }
 
+// Said is somebody's word on a finding.
+type Said struct {
+	By string `json:"by"`
+	// At is zero where a commit says it.
+	At  time.Time `json:"at,omitzero"`
+	Why string    `json:"why"`
+}
+
 // Ledger is the findings of all rounds of one pull request, oldest first.
 type Ledger []Entry
 
-// maxClaim and maxRule bound, in bytes, what the ledger keeps of a claim and of
-// a rule's name: the ledger rides in every review and must not grow with prose.
+// What the ledger keeps of texts is bounded, in bytes: it rides in every review
+// and must not grow with prose.
 const (
 	maxClaim = 240
 	maxRule  = 120
+	maxCode  = 160
+	maxWhy   = 400
 )
 
 // Fingerprint names a finding by its rule, path and code, so that the same
@@ -54,8 +75,7 @@ func Fingerprint(f Finding) string {
 	if strings.TrimSpace(code) == "" {
 		code = f.Claim
 	}
-	code = strings.Join(strings.Fields(code), " ")
-	sum := sha256.Sum256([]byte(f.Rule + "\x00" + f.Path + "\x00" + code))
+	sum := sha256.Sum256([]byte(f.Rule + "\x00" + f.Path + "\x00" + squeeze(code)))
 	return hex.EncodeToString(sum[:4])
 }
 
@@ -67,7 +87,16 @@ func (l Ledger) After(round int, j Judgement) Ledger {
 	if !j.Complete {
 		return l.enter(round, j.Answer.Findings)
 	}
-	return l.advance(round, j.Answer.Findings)
+	next := l.advance(round, j.Answer.Findings)
+	// What was meant by a finding that does not hold is not known to be gone.
+	for _, d := range j.Dropped {
+		for i, e := range l {
+			if e.Rule == d.Finding.Rule && e.Path == d.Finding.Path && next[i].Last != round {
+				next[i].Status = e.Status
+			}
+		}
+	}
+	return next
 }
 
 // advance is the ledger after a round (from 1) that saw everything and found
@@ -86,35 +115,65 @@ func (l Ledger) advance(round int, findings []Finding) Ledger {
 func (l Ledger) enter(round int, findings []Finding) Ledger {
 	next := make(Ledger, len(l), len(l)+len(findings))
 	copy(next, l)
-	at := map[string]int{}
-	for i, e := range next {
-		at[e.ID] = i
-	}
 	for _, f := range findings {
-		id := Fingerprint(f)
-		i, known := at[id]
-		if !known {
-			at[id] = len(next)
-			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity, Rule: clip(f.Rule, maxRule),
-				Path: f.Path, Line: f.Line, Claim: clip(f.Claim, maxClaim), First: round, Last: round})
+		e := next.same(f)
+		if e == nil {
+			next = append(next, Entry{ID: cmp.Or(f.ID, Fingerprint(f)), Status: Open, Dimension: f.Dimension, Severity: f.Severity,
+				Rule: clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: clip(f.Claim, maxClaim), Code: clip(squeeze(f.Quote), maxCode),
+				Late: f.Late, Tolerated: f.Tolerated, First: round, Last: round})
 			continue
 		}
-		e := &next[i]
 		if e.Last != round {
-			e.Line, e.Last = f.Line, round
+			e.Line, e.Last, e.Tolerated = f.Line, round, f.Tolerated
 		}
 		if f.Severity.Rank() < e.Severity.Rank() {
 			e.Severity = f.Severity
 		}
-		if e.Status == Verified {
+		switch e.Status {
+		case Verified:
 			e.Status = Regressed
+		case ClaimedFixed, Disputed:
+			e.Status = Open
 		}
 	}
 	return next
 }
 
+// minCode is the length, in bytes, from which on a quote within another one is
+// taken for the same code.
+const minCode = 12
+
+// same returns the entry that a finding has found again, or nil: the one that it
+// names, or that has its fingerprint, or the same rule, file and code, however
+// much of that was quoted.
+func (l Ledger) same(f Finding) *Entry {
+	if f.ID != "" {
+		for i, e := range l {
+			if e.ID == f.ID && (e.Rule == f.Rule || e.Path == f.Path) {
+				return &l[i]
+			}
+		}
+	}
+	id, code := Fingerprint(f), squeeze(f.Quote)
+	for i, e := range l {
+		if e.ID == id {
+			return &l[i]
+		}
+	}
+	for i, e := range l {
+		known := strings.TrimSuffix(e.Code, "…")
+		if e.Rule == f.Rule && e.Path == f.Path && min(len(known), len(code)) >= minCode && (strings.Contains(code, known) || strings.Contains(known, code)) {
+			return &l[i]
+		}
+	}
+	return nil
+}
+
 // stands reports whether the entry still stands against the pull request.
-func (e Entry) stands() bool { return e.Status == Open || e.Status == Regressed }
+func (e Entry) stands() bool { return e.Status != Verified && e.Status != Waived }
+
+// blocks reports whether it stands against an approval.
+func (e Entry) blocks() bool { return e.stands() && e.Severity.Blocks() && !e.Tolerated }
 
 // Outstanding is the entries that still stand against the pull request.
 func (l Ledger) Outstanding() []Entry {

@@ -80,16 +80,64 @@ func TestLedgerNeverLowersSeverity(t *testing.T) {
 	}
 }
 
-// Neither finding it again nor missing it overrides a person.
-func TestLedgerKeepsWhatPeopleDecided(t *testing.T) {
-	for _, status := range []Status{Waived, Disputed} {
+// Neither finding it again nor missing it overrides a person's waiver.
+func TestLedgerKeepsWhatPeopleWaived(t *testing.T) {
+	l := Ledger(nil).advance(1, []Finding{named("a", Major)})
+	l[0].Status = Waived
+	for round, findings := range [][]Finding{{named("a", Critical)}, nil, {named("a", Nit)}} {
+		l = l.advance(round+2, findings)
+		if l[0].Status != Waived || len(l.Outstanding()) > 0 {
+			t.Errorf("it became %s in round %d", l[0].Status, round+2)
+		}
+	}
+}
+
+// What its author says of a finding is judged in the next round.
+func TestLedgerJudgesWhatIsSaid(t *testing.T) {
+	for _, status := range []Status{ClaimedFixed, Disputed} {
 		l := Ledger(nil).advance(1, []Finding{named("a", Major)})
 		l[0].Status = status
-		for round, findings := range [][]Finding{{named("a", Critical)}, nil, {named("a", Nit)}} {
-			l = l.advance(round+2, findings)
-			if l[0].Status != status || len(l.Outstanding()) > 0 {
-				t.Errorf("%s became %s in round %d", status, l[0].Status, round+2)
-			}
+		if out := l.Outstanding(); len(out) != 1 {
+			t.Errorf("what is %s does not stand any more", status)
+		}
+		if got := l.advance(2, []Finding{named("a", Major)})[0].Status; got != Open {
+			t.Errorf("%s and found again: %s", status, got)
+		}
+		if got := l.advance(2, nil)[0].Status; got != Verified {
+			t.Errorf("%s and found no more: %s", status, got)
+		}
+		if got := l.After(2, Judgement{})[0].Status; got != status {
+			t.Errorf("%s and not looked at: %s", status, got)
+		}
+	}
+}
+
+// A session that could not prove what it meant has not said that it is gone.
+func TestLedgerDoesNotVerifyWhatWasDropped(t *testing.T) {
+	l := Ledger(nil).advance(1, []Finding{named("a", Major), {Rule: "test/T2", Path: "a.go", Claim: "b", Severity: Nit}})
+	next := l.After(2, Judgement{Complete: true, Dropped: []Dropped{{Finding: named("reworded", Major)}}})
+	if got := statuses(next); got != "a:open b:verified" {
+		t.Errorf("after a finding was dropped: %s", got)
+	}
+}
+
+func TestLedgerKnowsCodeByLessOfIt(t *testing.T) {
+	f := Finding{Rule: "test/T1", Path: "a.go", Claim: "a", Quote: "if err != nil {\n\treturn nil\n}", Severity: Major}
+	l := Ledger(nil).advance(1, []Finding{f})
+	for name, tt := range map[string]struct {
+		found Finding
+		same  bool
+	}{
+		"less":            {Finding{Rule: "test/T1", Path: "a.go", Quote: "if err != nil {"}, true},
+		"more":            {Finding{Rule: "test/T1", Path: "a.go", Quote: "x()\n" + f.Quote}, true},
+		"next to nothing": {Finding{Rule: "test/T1", Path: "a.go", Quote: "return nil"}, false},
+		"another file":    {Finding{Rule: "test/T1", Path: "b.go", Quote: f.Quote + " "}, false},
+		"another rule":    {Finding{Rule: "test/T2", Path: "a.go", Quote: f.Quote + " "}, false},
+		"by its id":       {Finding{ID: l[0].ID, Rule: "test/T1", Path: "moved.go", Quote: "other"}, true},
+		"by an alien id":  {Finding{ID: l[0].ID, Rule: "test/T2", Path: "moved.go", Quote: "other"}, false},
+	} {
+		if got := l.same(tt.found) != nil; got != tt.same {
+			t.Errorf("%s: the same is %v", name, got)
 		}
 	}
 }
@@ -97,7 +145,11 @@ func TestLedgerKeepsWhatPeopleDecided(t *testing.T) {
 func TestLedgerBoundsProse(t *testing.T) {
 	f := named(strings.Repeat("ä", 1000), Major)
 	f.Rule = strings.Repeat("r", 1000)
+	f.Quote = strings.Repeat("ö ", 1000)
 	e := Ledger(nil).advance(1, []Finding{f})[0]
+	if len(e.Code) > maxCode || !utf8.ValidString(e.Code) {
+		t.Errorf("kept %d bytes of code", len(e.Code))
+	}
 	if len(e.Claim) > maxClaim || len(e.Rule) > maxRule || !utf8.ValidString(e.Claim) || !strings.HasSuffix(e.Claim, "ä…") {
 		t.Errorf("kept %d bytes of claim and %d of rule: %q", len(e.Claim), len(e.Rule), e.Claim)
 	}

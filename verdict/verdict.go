@@ -84,6 +84,9 @@ func dimension(name string) (Dimension, bool) {
 
 // Finding is one thing that a review holds against a change.
 type Finding struct {
+	// ID names it over the rounds of one pull request. A session gives it only to
+	// say which earlier finding it has found again.
+	ID        string    `json:"id,omitempty"`
 	Dimension Dimension `json:"dimension"`
 	Severity  Severity  `json:"severity"`
 	// Rule is the guideline row that the finding cites, such as "security/S3".
@@ -104,4 +107,14 @@ type Finding struct {
 	Suggestion string `json:"suggestion,omitempty"`
 	// Verify says how one can tell that the finding is gone.
 	Verify string `json:"verify,omitempty"`
+
+	// Was is the milder severity that the session gave it, empty if none.
+	Was Severity `json:"-"`
+	// Late says that its code was there for an earlier round to see, which did not
+	// find it; Tolerated, that it does not block although its severity would.
+	Late      bool `json:"-"`
+	Tolerated bool `json:"-"`
 }
+
+// Blocks reports whether the finding stands against an approval.
+func (f Finding) Blocks() bool { return f.Severity.Blocks() && !f.Tolerated }

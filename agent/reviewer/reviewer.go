@@ -5,6 +5,7 @@
 package reviewer
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -123,8 +124,9 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 		return Outcome{}, err
 	}
 	ledger, round := history(pr)
+	change := ChangeOf(pr, diff, commits, round)
 	b := brief{
-		rules: rules.RenderFor(ChangeOf(pr, diff, commits, round)), title: pr.Title, body: pr.Body, commits: commits, ref: pr.Ref.String(), head: pr.Head.SHA, base: diff.Base,
+		rules: rules.RenderFor(change), title: pr.Title, body: pr.Body, commits: commits, ref: pr.Ref.String(), head: pr.Head.SHA, base: diff.Base,
 		round: round, files: diff.Files, patches: patches, ledger: ledger, nonce: rand.Text(), fence: "untrusted-" + rand.Text(),
 	}
 	result, err := engine.Run(ctx, r.Engine, engine.Request{
@@ -134,7 +136,7 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	if err != nil {
 		return Outcome{Started: result.Started}, err
 	}
-	out := Outcome{Started: result.Started, Judgement: verdict.Judge(result.Text, b.nonce, verdict.Grounds{Changed: spelled(diff.Files)})}
+	out := Outcome{Started: result.Started, Judgement: verdict.Judge(result.Text, b.nonce, grounds(ctx, tree, pr, diff, rules.For(change), ledger))}
 	if diff.Truncated {
 		out.Judgement.Withhold("The change is larger than what can be shown to the session; part of it was not examined.")
 	}
@@ -260,6 +262,22 @@ func record(pr forge.PullRequest, rules, engineName string, round int, ledger ve
 		Engine: engineName, Model: res.Model, CostUSD: res.CostUSD, Duration: res.Duration,
 		Tokens: verdict.Tokens{Input: res.Usage.Input, CacheWrite: res.Usage.CacheWrite, CacheRead: res.Usage.CacheRead, Output: res.Usage.Output},
 	}
+}
+
+// grounds are what the session's answer is held against.
+func grounds(ctx context.Context, tree *worktree.Tree, pr forge.PullRequest, diff worktree.Diff, rules []guidelines.Applied, ledger verdict.Ledger) verdict.Grounds {
+	g := verdict.Grounds{Changed: spelled(diff.Files), Rows: map[string]verdict.Severity{}, Ledger: ledger}
+	for _, r := range rules {
+		g.Rows[r.Row.ID] = verdict.Severity(r.Row.Severity)
+	}
+	path := map[string]string{}
+	for _, f := range diff.Files {
+		path[spell(f.Path)] = f.Path
+	}
+	g.File = func(spelled string) ([]byte, error) {
+		return tree.ReadFile(ctx, pr.Head.SHA, cmp.Or(path[spelled], spelled))
+	}
+	return g
 }
 
 func spelled(files []worktree.FileDiff) []string {

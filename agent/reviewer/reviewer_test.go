@@ -57,7 +57,7 @@ func answering(findings ...verdict.Finding) func(loopback.Asked) (string, error)
 }
 
 func finding(line int) verdict.Finding {
-	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: line, Quote: "unsafe()", Claim: "This is unsafe.", Why: "It breaks.", Suggestion: "safe()", Verify: "Read."}
+	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S14", Path: "code.txt", Line: line, Quote: "unsafe()", Claim: "This is unsafe.", Why: "It breaks.", Suggestion: "safe()", Verify: "Read."}
 }
 
 func opened(t *testing.T, base map[string]string, change map[string]string) (*loopback.GitHub, forge.Ref) {

@@ -1,0 +1,257 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// shortQuote is the number of letters and digits below which a quote proves
+// nothing but the lines that it is said to stand on.
+const shortQuote = 3
+
+// ground keeps the findings that hold and drops the others: each has to cite a
+// row that applies and, unless it is about the change or a file as a whole,
+// quote code that is really there. Lines are believed only as far as the quote
+// bears them out.
+func (j *Judgement) ground(g Grounds) {
+	s := sources{Grounds: g, head: map[string]*source{}, before: map[string]*source{}}
+	var kept []Finding
+	for _, f := range j.Answer.Findings {
+		f.Path = s.path(f.Path)
+		f.Rule = s.raise(&f)
+		reason, err := s.refute(&f)
+		if err != nil {
+			j.doubt(fmt.Sprintf("%q could not be read to check a finding on it (%s).", clip(f.Path, maxDoubt), clip(err.Error(), maxDoubt)))
+		}
+		entry := g.Ledger.same(f)
+		switch {
+		case reason != "":
+			j.drop(f, reason, g.Ledger)
+			continue
+		case entry == nil:
+			f.ID = Fingerprint(f)
+			f.Late = g.Late != nil && g.Late(f)
+		case entry.Status == Waived:
+			continue
+		default:
+			f.ID, f.Late = entry.ID, entry.Late
+			f.atLeast(entry.Severity)
+		}
+		f.Tolerated = f.Late && g.Ratchet && f.Severity == Minor
+		if i := slices.IndexFunc(kept, func(k Finding) bool { return k.ID == f.ID }); i >= 0 {
+			kept[i].atLeast(f.Severity)
+			kept[i].Tolerated = kept[i].Tolerated && f.Tolerated
+			continue
+		}
+		kept = append(kept, f)
+	}
+	j.Answer.Findings = kept
+}
+
+// drop takes note of a finding that does not hold. It weighs as much as what
+// earlier rounds found of that rule in that file, which it may have meant.
+func (j *Judgement) drop(f Finding, reason string, earlier Ledger) {
+	for _, e := range earlier {
+		if e.stands() && e.Rule == f.Rule && e.Path == f.Path {
+			f.atLeast(e.Severity)
+		}
+	}
+	j.Dropped = append(j.Dropped, Dropped{Finding: f, Reason: reason})
+}
+
+// atLeast raises a finding that is milder than s.
+func (f *Finding) atLeast(s Severity) {
+	if f.Severity.Rank() > s.Rank() {
+		if f.Was == "" {
+			f.Was = f.Severity
+		}
+		f.Severity = s
+	}
+}
+
+// sources are the grounds with the files that were looked at.
+type sources struct {
+	Grounds
+	head, before map[string]*source
+}
+
+// path is the path that a session meant.
+func (s sources) path(given string) string {
+	if slices.Contains(s.Changed, given) {
+		return given
+	}
+	return cleanPath(given)
+}
+
+// raise has the finding weigh no less than the row that it cites, and returns
+// that row's id. Of several that it cites the first counts that applies.
+func (s sources) raise(f *Finding) string {
+	for _, word := range strings.FieldsFunc(f.Rule, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;()[]`\"'*|", r) }) {
+		word = strings.Trim(word, ".:")
+		for id, severity := range s.Rows {
+			if strings.EqualFold(id, word) {
+				f.atLeast(severity)
+				return id
+			}
+		}
+	}
+	return strings.TrimSpace(f.Rule)
+}
+
+// refute says why a finding does not hold, as a sentence part, or "". It sets the
+// finding's lines to those of its quote where they are others. An error means
+// that a file could not be looked at; the finding is believed then.
+func (s sources) refute(f *Finding) (reason string, err error) {
+	if _, ok := s.Rows[f.Rule]; !ok {
+		return fmt.Sprintf("it cites %q, which is no rule for this change", clip(f.Rule, maxRule)), nil
+	}
+	proof := weight(f.Quote)
+	if f.Path == "" {
+		f.StartLine, f.Line = 0, 0
+		if proof > 0 {
+			return "it quotes code and names no file", nil
+		}
+		return "", nil
+	}
+	now, err := look(s.head, f.Path, s.File)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case now == nil && !slices.Contains(s.Changed, f.Path):
+		return "it names a file that is not there", nil
+	case proof == 0 && f.Line > 0 && now != nil:
+		return "it quotes no code", nil
+	case proof > 0:
+		if from, to, ok := now.find(f.Quote, f.StartLine, f.Line); ok && (proof >= shortQuote || overlap(from, to, *f)) {
+			if !overlap(from, to, *f) {
+				f.StartLine, f.Line = from, to
+			}
+			f.Line = min(f.Line, now.lines)
+			return "", nil
+		}
+		// What is gone can be cited, but there are no lines of the head to show.
+		if gone, err := look(s.before, f.Path, s.Before); err != nil {
+			return "", err
+		} else if _, _, ok := gone.find(f.Quote, 0, 0); (!ok || proof < shortQuote) && (now != nil || gone != nil) {
+			return "it quotes code that is not there", nil
+		}
+	}
+	f.StartLine, f.Line = 0, 0
+	return "", nil
+}
+
+// overlap reports whether the lines from to to and those of the finding meet.
+func overlap(from, to int, f Finding) bool {
+	start := f.StartLine
+	if start == 0 {
+		start = f.Line
+	}
+	return f.Line > 0 && from <= f.Line && start <= to
+}
+
+// weight counts the letters and digits of a quote.
+func weight(quote string) int {
+	n := 0
+	for _, r := range quote {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// look returns a file as it is searched, nil if there is none.
+func look(seen map[string]*source, path string, read func(string) ([]byte, error)) (*source, error) {
+	if known, ok := seen[path]; ok || read == nil {
+		return known, nil
+	}
+	data, err := read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		seen[path] = nil
+	case err != nil:
+		return nil, err
+	default:
+		seen[path] = newSource(string(data))
+	}
+	return seen[path], nil
+}
+
+// source is a file with every run of white space made one space, so that a quote
+// is found however it is indented and wherever its lines break.
+type source struct {
+	text  string
+	lines int
+	// starts are the offsets in text at which a line begins that is not blank,
+	// numbers the number of each.
+	starts, numbers []int
+}
+
+func newSource(data string) *source {
+	s := &source{}
+	var text strings.Builder
+	for line := range strings.Lines(data) {
+		s.lines++
+		words := squeeze(line)
+		if words == "" {
+			continue
+		}
+		if text.Len() > 0 {
+			text.WriteByte(' ')
+		}
+		s.starts, s.numbers = append(s.starts, text.Len()), append(s.numbers, s.lines)
+		text.WriteString(words)
+	}
+	s.text = text.String()
+	return s
+}
+
+// find returns the lines of a quote: where it stands more than once, those that
+// are nearest to the lines given. A quote taken from a patch may carry its signs.
+func (s *source) find(quote string, start, line int) (from, to int, ok bool) {
+	if s == nil {
+		return 0, 0, false
+	}
+	if from, to, ok = s.nearest(squeeze(quote), max(start, line)); ok {
+		return from, to, true
+	}
+	var bare strings.Builder
+	for l := range strings.Lines(quote) {
+		bare.WriteString(strings.TrimPrefix(strings.TrimSpace(l), "+") + "\n")
+	}
+	return s.nearest(squeeze(bare.String()), max(start, line))
+}
+
+func (s *source) nearest(quote string, line int) (from, to int, ok bool) {
+	if quote == "" {
+		return 0, 0, false
+	}
+	away := func(n int) int { return max(n-line, line-n) }
+	for at := 0; ; at++ {
+		i := strings.Index(s.text[at:], quote)
+		if i < 0 {
+			return from, to, ok
+		}
+		at += i
+		if first := s.line(at); !ok || away(first) < away(from) {
+			from, to, ok = first, s.line(at+len(quote)-1), true
+		}
+	}
+}
+
+// line is the number of the line that an offset of the text lies on.
+func (s *source) line(at int) int {
+	i, found := slices.BinarySearch(s.starts, at)
+	if !found {
+		i--
+	}
+	return s.numbers[i]
+}
+
+// squeeze makes every run of white space one space.
+func squeeze(text string) string { return strings.Join(strings.Fields(text), " ") }
