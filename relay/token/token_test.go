@@ -2,6 +2,7 @@ package token
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -70,8 +71,8 @@ func FuzzParse(f *testing.F) {
 		if err == nil && prefix+id+"_"+secret != text {
 			t.Errorf("%q reads as %s and %s", text, id, secret)
 		}
-		if err != nil && len(text) > len(prefix) && strings.Contains(err.Error(), text) {
-			t.Errorf("the error repeats %q", text)
+		if err != nil && !errors.Is(err, errShape) {
+			t.Errorf("the error for %q may repeat it: %v", text, err)
 		}
 	})
 }
