@@ -100,7 +100,7 @@ func (c *call) reviewNode(p *pull, rv *review) node {
 	return &graphql.Object{Type: "PullRequestReview", Fields: fields{
 		"id": nodeID("PRR", rv.id), "databaseId": rv.id, "fullDatabaseId": idText(rv.id), "author": c.actor(rv.author),
 		"authorAssociation": p.repo.association(rv.author), "authorCanPushToRepository": p.repo.canWrite(rv.author),
-		"state": rv.state, "body": rv.body, "createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted), "lastEditedAt": nil,
+		"state": rv.state, "body": rv.body, "createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted), "lastEditedAt": stamp(rv.edited),
 		"commit": field(func() any { return c.commitNode(p.repo, rv.commit) }),
 		"url":    fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", c.sim.url, p.repo.fullName(), p.number, rv.id),
 		"comments": graphql.Connection("PullRequestReviewCommentConnection", nodes(rv.comments, func(rc *reviewComment) node {

@@ -106,6 +106,9 @@ func (s *Sim) authenticate(r *http.Request) (who *account, tried bool) {
 		}
 		token = strings.TrimSpace(rest)
 	}
+	if a := s.appOf(token); a != nil {
+		return a, true
+	}
 	for _, a := range s.accounts {
 		if subtle.ConstantTimeCompare([]byte(a.Token), []byte(token)) == 1 {
 			who = a

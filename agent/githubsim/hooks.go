@@ -21,7 +21,44 @@ import (
 // https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks
 const deliveryTimeout = 10 * time.Second
 
+// hookSet is the webhooks of a repository, an organisation or an app.
+type hookSet struct {
+	kind   string // of its hooks, as their own "type" says it
+	target string // the same in the header of a delivery
+	id     int64  // of what they belong to
+	path   string // where the API has them
+	hooks  []*hook
+}
+
+func newHookSet(kind, target string, id int64, path string) *hookSet {
+	return &hookSet{kind: kind, target: target, id: id, path: path}
+}
+
+// organisation is the hooks of an owner of repositories that is no account.
+func (s *Sim) organisation(login string) *hookSet {
+	key := strings.ToLower(login)
+	if s.orgs[key] == nil {
+		s.orgs[key] = newHookSet("Organization", "organization", s.id(), "/orgs/"+login+"/hooks")
+	}
+	return s.orgs[key]
+}
+
+// listeners are the hooks that hear of what happens in a repository.
+func (s *Sim) listeners(r *repo) []*hook {
+	all := slices.Clone(r.hooks.hooks)
+	if s.findAccount(r.owner) == nil {
+		all = append(all, s.organisation(r.owner).hooks...)
+	}
+	for _, a := range s.accounts {
+		if a.hooks != nil && r.permission(a) != "none" {
+			all = append(all, a.hooks.hooks...)
+		}
+	}
+	return all
+}
+
 type hook struct {
+	of               *hookSet
 	id               int64
 	active           bool
 	events           []string
@@ -29,6 +66,7 @@ type hook struct {
 	secret           string
 	created, updated time.Time
 	deliveries       []*delivery // the oldest first
+	held             []*delivery // to be shuffled
 }
 
 type delivery struct {
@@ -37,7 +75,8 @@ type delivery struct {
 	event, action  string
 	payload        []byte
 	redelivery     bool
-	repo           int64
+	repo           int64 // 0 for a ping of an organisation or an app
+	installation   int64 // 0 unless an app is told
 	at, due        time.Time
 	took           time.Duration
 	code           int
@@ -54,22 +93,38 @@ func (h *hook) hears(event string) bool {
 // emit sends an event to every hook that asked for it. Locked by the caller;
 // the payload is rendered now, and sent later.
 func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
-	var body []byte
-	for _, h := range r.hooks {
+	for _, h := range s.listeners(r) {
 		if !h.hears(event) {
 			continue
 		}
-		if body == nil {
-			if action != "" {
-				payload["action"] = action
-			}
-			payload["repository"], payload["sender"] = s.renderRepo(r), s.renderUser(by)
-			var err error
-			if body, err = json.Marshal(payload); err != nil {
-				panic(err) // payloads are made of maps, texts and numbers
-			}
+		d := &delivery{guid: newGUID(), event: event, action: action, repo: r.id}
+		if action != "" {
+			payload["action"] = action
 		}
-		s.queue(h, &delivery{guid: newGUID(), event: event, action: action, payload: body, repo: r.id})
+		payload["repository"], payload["sender"] = s.renderRepo(r), s.renderUser(by)
+		delete(payload, "installation")
+		if h.of.target == "integration" {
+			d.installation = h.of.id
+			payload["installation"] = object{"id": d.installation, "node_id": nodeID("MDIz", d.installation)}
+		}
+		if s.findAccount(r.owner) == nil {
+			payload["organization"] = s.renderOrganisation(r.owner)
+		}
+		var err error
+		if d.payload, err = json.Marshal(payload); err != nil {
+			panic(err) // payloads are made of maps, texts and numbers
+		}
+		s.queue(h, d)
+	}
+}
+
+func (s *Sim) renderOrganisation(login string) object {
+	self := s.api("/orgs/%s", login)
+	return object{
+		"login": login, "id": s.organisation(login).id, "node_id": nodeID("O", s.organisation(login).id), "description": nil, "url": self,
+		"repos_url": self + "/repos", "events_url": self + "/events", "hooks_url": self + "/hooks", "issues_url": self + "/issues",
+		"members_url": self + "/members{/member}", "public_members_url": self + "/public_members{/member}",
+		"avatar_url": s.url + "/avatars/" + login,
 	}
 }
 
@@ -83,7 +138,7 @@ func (s *Sim) queue(h *hook, d *delivery) {
 		return
 	}
 	if n := s.faults.ShuffleDeliveries; n > 0 {
-		if s.held[h.id] = append(s.held[h.id], d); len(s.held[h.id]) >= n {
+		if h.held = append(h.held, d); len(h.held) >= n {
 			s.release(h)
 		}
 		return
@@ -92,18 +147,20 @@ func (s *Sim) queue(h *hook, d *delivery) {
 }
 
 func (s *Sim) release(h *hook) {
-	held := s.held[h.id]
-	delete(s.held, h.id)
+	held := h.held
+	h.held = nil
 	for _, d := range slices.Backward(held) {
 		s.send(h, d)
 	}
 }
 
 func (s *Sim) releaseHeld() {
+	var all []*hook
 	for _, r := range s.repos {
-		for _, h := range r.hooks {
-			s.release(h)
-		}
+		all = append(all, s.listeners(r)...)
+	}
+	for _, h := range all {
+		s.release(h)
 	}
 }
 
@@ -166,8 +223,8 @@ func newDeliveryRequest(ctx context.Context, h *hook, d *delivery) (*http.Reques
 	req.Header.Set("X-GitHub-Event", d.event)
 	req.Header.Set("X-GitHub-Delivery", d.guid)
 	req.Header.Set("X-GitHub-Hook-ID", fmt.Sprint(h.id))
-	req.Header.Set("X-GitHub-Hook-Installation-Target-ID", fmt.Sprint(d.repo))
-	req.Header.Set("X-GitHub-Hook-Installation-Target-Type", "repository")
+	req.Header.Set("X-GitHub-Hook-Installation-Target-ID", fmt.Sprint(h.of.id))
+	req.Header.Set("X-GitHub-Hook-Installation-Target-Type", h.of.target)
 	if h.secret != "" {
 		mac := hmac.New(sha256.New, []byte(h.secret))
 		mac.Write(body)

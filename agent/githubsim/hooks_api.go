@@ -2,9 +2,12 @@ package githubsim
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -28,27 +31,49 @@ func (c *call) needAdmin() error {
 	return nil
 }
 
+// hookSet finds the hooks that the path is about and the caller may see: a repository's, an organisation's or, for an
+// app that signs with its own key, the app's.
+func (c *call) hookSet() (*hookSet, error) {
+	org := c.r.PathValue("org")
+	switch {
+	case c.repo != nil:
+		return c.repo.hooks, c.needAdmin()
+	case org != "":
+		owns := slices.ContainsFunc(c.sim.repos, func(r *repo) bool { return strings.EqualFold(r.owner, org) })
+		if !c.user.Admin || !owns || c.sim.findAccount(org) != nil {
+			return nil, errNotFound
+		}
+		return c.sim.organisation(org), nil
+	}
+	if c.user.hooks == nil || !signedByKey(c.r) {
+		return nil, refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
+	}
+	return c.user.hooks, nil
+}
+
 func (c *call) listHooks() (reply, error) {
-	if err := c.needAdmin(); err != nil {
+	set, err := c.hookSet()
+	if err != nil {
 		return reply{}, err
 	}
-	return ok(each(page(c, c.repo.hooks), c.renderHook))
+	return ok(each(page(c, set.hooks), c.renderHook))
 }
 
 func (c *call) createHook() (reply, error) {
-	if err := c.needAdmin(); err != nil {
+	set, err := c.hookSet()
+	if err != nil {
 		return reply{}, err
 	}
-	h := &hook{id: c.sim.id(), active: true, events: []string{"push"}, contentType: "form", created: now()}
+	h := &hook{of: set, id: c.sim.id(), active: true, events: []string{"push"}, contentType: "form", created: now()}
 	if err := c.fillHook(h); err != nil {
 		return reply{}, err
 	}
-	for _, other := range c.repo.hooks {
+	for _, other := range set.hooks {
 		if other.url == h.url && slices.Equal(other.events, h.events) {
-			return reply{}, unprocessable(object{"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"})
+			return reply{}, unprocessable(object{"resource": "Hook", "code": "custom", "message": "Hook already exists on this " + set.target})
 		}
 	}
-	c.repo.hooks = append(c.repo.hooks, h)
+	set.hooks = append(set.hooks, h)
 	c.ping(h)
 	return created(c.renderHook(h))
 }
@@ -79,24 +104,29 @@ func (c *call) fillHook(h *hook) error {
 }
 
 func (c *call) ping(h *hook) {
-	payload, err := json.Marshal(object{
-		"zen": "Keep it logically awesome.", "hook_id": h.id, "hook": c.renderHook(h),
-		"repository": c.sim.renderRepo(c.repo), "sender": c.sim.renderUser(c.user),
-	})
-	if err != nil {
+	payload := object{"zen": "Keep it logically awesome.", "hook_id": h.id, "hook": c.renderHook(h), "sender": c.sim.renderUser(c.user)}
+	d := &delivery{guid: newGUID(), event: "ping"}
+	if c.repo != nil {
+		payload["repository"], d.repo = c.sim.renderRepo(c.repo), c.repo.id
+	} else if org := c.r.PathValue("org"); org != "" {
+		payload["organization"] = c.sim.renderOrganisation(org)
+	}
+	var err error
+	if d.payload, err = json.Marshal(payload); err != nil {
 		panic(err) // made of maps, texts and numbers
 	}
-	c.sim.queue(h, &delivery{guid: newGUID(), event: "ping", payload: payload, repo: c.repo.id})
+	c.sim.queue(h, d)
 }
 
-// withHook finds the hook the path names.
+// withHook finds the hook the path names; an app has but one.
 func withHook(run func(c *call, h *hook) (reply, error)) endpoint {
 	return func(c *call) (reply, error) {
-		if err := c.needAdmin(); err != nil {
+		set, err := c.hookSet()
+		if err != nil {
 			return reply{}, err
 		}
-		for _, h := range c.repo.hooks {
-			if h.id == c.id("hook") {
+		for _, h := range set.hooks {
+			if h.id == c.id("hook") || set.target == "integration" {
 				return run(c, h)
 			}
 		}
@@ -116,8 +146,8 @@ func (c *call) updateHook(h *hook) (reply, error) {
 }
 
 func (c *call) deleteHook(h *hook) (reply, error) {
-	c.repo.hooks = slices.DeleteFunc(c.repo.hooks, func(other *hook) bool { return other == h })
-	delete(c.sim.held, h.id)
+	h.of.hooks = slices.DeleteFunc(h.of.hooks, func(other *hook) bool { return other == h })
+	h.held = nil
 	return noContent()
 }
 
@@ -126,10 +156,24 @@ func (c *call) pingHook(h *hook) (reply, error) {
 	return noContent()
 }
 
+// listDeliveries pages by a cursor, unlike the other lists: the Link header leads to what is older than the page.
+// https://docs.github.com/en/rest/repos/webhooks#list-deliveries-for-a-repository-webhook
 func (c *call) listDeliveries(h *hook) (reply, error) {
-	newest := slices.Clone(h.deliveries)
+	query := c.r.URL.Query()
+	size := min(atLeast(query.Get("per_page"), 30), 100)
+	older, given := strings.CutPrefix(query.Get("cursor"), "older_")
+	before, err := strconv.ParseInt(older, 10, 64)
+	if query.Has("cursor") && (!given || err != nil) {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "Invalid cursor")
+	}
+	newest := slices.DeleteFunc(slices.Clone(h.deliveries), func(d *delivery) bool { return given && d.id >= before })
 	slices.Reverse(newest)
-	return ok(each(page(c, newest), renderDelivery))
+	if len(newest) > size {
+		newest = newest[:size]
+		query.Set("cursor", fmt.Sprintf("older_%d", newest[size-1].id))
+		c.link = fmt.Sprintf(`<%s%s?%s>; rel="next"`, c.sim.url, c.r.URL.Path, query.Encode())
+	}
+	return ok(each(newest, renderDelivery))
 }
 
 // withDelivery finds the delivery the path names.
@@ -153,12 +197,12 @@ func (c *call) getDelivery(_ *hook, d *delivery) (reply, error) {
 }
 
 func (c *call) redeliver(h *hook, d *delivery) (reply, error) {
-	c.sim.queue(h, &delivery{guid: d.guid, event: d.event, action: d.action, payload: d.payload, repo: d.repo, redelivery: true})
+	c.sim.queue(h, &delivery{guid: d.guid, event: d.event, action: d.action, payload: d.payload, repo: d.repo, installation: d.installation, redelivery: true})
 	return reply{status: http.StatusAccepted, body: object{}}, nil
 }
 
 func (c *call) renderHook(h *hook) object {
-	self := c.sim.api("/repos/%s/hooks/%d", c.repo.fullName(), h.id)
+	self := c.sim.api("%s/%d", h.of.path, h.id)
 	config := object{"url": h.url, "content_type": h.contentType, "insecure_ssl": "0"}
 	if h.secret != "" {
 		config["secret"] = "********"
@@ -168,16 +212,53 @@ func (c *call) renderHook(h *hook) object {
 		last = object{"code": h.deliveries[n-1].code, "status": "active", "message": h.deliveries[n-1].status}
 	}
 	return object{
-		"type": "Repository", "id": h.id, "name": "web", "active": h.active, "events": h.events, "config": config,
+		"type": h.of.kind, "id": h.id, "name": "web", "active": h.active, "events": h.events, "config": config,
 		"updated_at": stamp(h.updated), "created_at": stamp(h.created), "url": self, "test_url": self + "/test",
 		"ping_url": self + "/pings", "deliveries_url": self + "/deliveries", "last_response": last,
 	}
 }
 
 func renderDelivery(d *delivery) object {
+	known := func(id int64) any {
+		if id == 0 {
+			return nil
+		}
+		return id
+	}
 	return object{
 		"id": d.id, "guid": d.guid, "delivered_at": d.at.Format(time.RFC3339), "redelivery": d.redelivery,
 		"duration": d.took.Seconds(), "status": d.status, "status_code": d.code, "event": d.event,
-		"action": orNull(d.action), "installation_id": nil, "repository_id": d.repo, "throttled_at": nil,
+		"action": orNull(d.action), "installation_id": known(d.installation), "repository_id": known(d.repo), "throttled_at": nil,
 	}
+}
+
+// getAppHook and updateAppHook: the one hook of an app is there from the start and has nowhere to send to at first.
+func (c *call) getAppHook(h *hook) (reply, error) {
+	config := object{"url": h.url, "content_type": h.contentType, "insecure_ssl": "0"}
+	if h.secret != "" {
+		config["secret"] = "********"
+	}
+	return ok(config)
+}
+
+func (c *call) updateAppHook(h *hook) (reply, error) {
+	var in hookConfig
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if u, err := url.Parse(in.URL); err != nil || u.Host == "" {
+		return reply{}, invalid("Hook", "url", "invalid")
+	}
+	h.active, h.url, h.secret = true, in.URL, in.Secret
+	if in.ContentType != "" {
+		h.contentType = in.ContentType
+	}
+	return c.getAppHook(h)
+}
+
+func (c *call) getApp() (reply, error) {
+	if _, err := c.hookSet(); err != nil {
+		return reply{}, err
+	}
+	return ok(c.sim.renderApp(c.user))
 }

@@ -33,8 +33,18 @@ type received struct {
 	payload    []byte
 }
 
-// listen registers a webhook for the events and receives it.
+// listen registers a webhook of the repository for the events and receives it.
 func (w *world) listen(contentType string, events ...string) *inbox {
+	w.t.Helper()
+	return w.receive(contentType, func(url string) {
+		must(w.as("admin").Repositories.CreateHook(w.t.Context(), "acme", "app", &github.Hook{
+			Events: events, Config: &github.HookConfig{URL: &url, ContentType: &contentType, Secret: github.String(hookSecret)},
+		}))(w.t)
+	})
+}
+
+// receive receives the webhooks that register has sent to a URL.
+func (w *world) receive(contentType string, register func(url string)) *inbox {
 	w.t.Helper()
 	in := &inbox{answer: http.StatusAccepted}
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -55,9 +65,7 @@ func (w *world) listen(contentType string, events ...string) *inbox {
 		rw.WriteHeader(in.answer)
 	}))
 	w.t.Cleanup(server.Close)
-	must(w.as("admin").Repositories.CreateHook(w.t.Context(), "acme", "app", &github.Hook{
-		Events: events, Config: &github.HookConfig{URL: &server.URL, ContentType: &contentType, Secret: github.String(hookSecret)},
-	}))(w.t)
+	register(server.URL)
 	w.settle()
 	return in
 }

@@ -17,6 +17,7 @@ type account struct {
 	id    int64
 	used  int       // requests in the current rate-limit window
 	reset time.Time // when that window ends
+	hooks *hookSet  // of an app; nil for people
 }
 
 // ident is how the account signs commits.
@@ -50,7 +51,7 @@ type repo struct {
 	pulls       map[int]*pull
 	issues      map[int]*issue
 	labels      map[string]*label
-	hooks       []*hook
+	hooks       *hookSet
 	suites      []*checkSuite
 	statuses    []*status
 	comparisons map[[2]string]*comparison
@@ -198,6 +199,7 @@ type review struct {
 	commit      string
 	created     time.Time
 	submitted   time.Time // zero while pending
+	edited      time.Time // zero when never
 	comments    []*reviewComment
 }
 

@@ -170,7 +170,11 @@ func (c *call) submit(rv *review, event string) {
 func (c *call) emitReview(rv *review, action string) {
 	rendered := c.renderReview(rv)
 	rendered["state"] = strings.ToLower(rv.state)
-	c.sim.emit(c.repo, c.user, "pull_request_review", action, object{"review": rendered, "pull_request": c.sim.renderPull(c.pull)})
+	payload := object{"review": rendered, "pull_request": c.sim.renderPull(c.pull)}
+	if action == "edited" {
+		payload["changes"] = object{}
+	}
+	c.sim.emit(c.repo, c.user, "pull_request_review", action, payload)
 }
 
 // withReview finds the review the path names.
@@ -202,6 +206,23 @@ func (c *call) submitReview(rv *review) (reply, error) {
 	}
 	rv.body = in.Body
 	c.submit(rv, in.Event)
+	return ok(c.renderReview(rv))
+}
+
+// updateReview changes the body, which is the author's alone.
+func (c *call) updateReview(rv *review) (reply, error) {
+	var in struct{ Body string }
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if rv.author != c.user {
+		return reply{}, refuse(http.StatusForbidden, "Must be the author of the review.")
+	}
+	if strings.TrimSpace(in.Body) == "" || utf8.RuneCountInString(in.Body) > maxText {
+		return reply{}, textRefusal("Body is required and at most 65536 characters long")
+	}
+	rv.body, rv.edited, c.pull.updated = in.Body, now(), now()
+	c.emitReview(rv, "edited")
 	return ok(c.renderReview(rv))
 }
 

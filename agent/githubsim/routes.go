@@ -9,7 +9,6 @@ import (
 func (s *Sim) routes() *http.ServeMux {
 	const (
 		repo    = "/repos/{owner}/{repo}"
-		hooks   = repo + "/hooks"
 		issue   = repo + "/issues/{number}"
 		comment = repo + "/issues/comments/{comment}"
 		branch  = repo + "/branches/{branch}"
@@ -20,16 +19,6 @@ func (s *Sim) routes() *http.ServeMux {
 		"GET /rate_limit":    (*call).rateLimit,
 		"GET " + repo:        (*call).getRepo,
 		"GET " + repo + "/collaborators/{login}/permission": (*call).getPermission,
-
-		"GET " + hooks:                                             (*call).listHooks,
-		"POST " + hooks:                                            (*call).createHook,
-		"GET " + hooks + "/{hook}":                                 withHook((*call).getHook),
-		"PATCH " + hooks + "/{hook}":                               withHook((*call).updateHook),
-		"DELETE " + hooks + "/{hook}":                              withHook((*call).deleteHook),
-		"POST " + hooks + "/{hook}/pings":                          withHook((*call).pingHook),
-		"GET " + hooks + "/{hook}/deliveries":                      withHook((*call).listDeliveries),
-		"GET " + hooks + "/{hook}/deliveries/{delivery}":           withDelivery((*call).getDelivery),
-		"POST " + hooks + "/{hook}/deliveries/{delivery}/attempts": withDelivery((*call).redeliver),
 
 		"POST " + repo + "/issues":               (*call).createIssue,
 		"POST " + issue + "/comments":            (*call).createComment,
@@ -58,11 +47,40 @@ func (s *Sim) routes() *http.ServeMux {
 		"/":                                             func(*call) (reply, error) { return reply{}, errNotFound },
 	}
 	maps.Copy(routes, pullRoutes(repo+"/pulls"))
+	maps.Copy(routes, hookRoutes(repo+"/hooks"))
+	maps.Copy(routes, hookRoutes("/orgs/{org}/hooks"))
+	maps.Copy(routes, deliveryRoutes("/app/hook"))
+	maps.Copy(routes, map[string]endpoint{
+		"GET /app":               (*call).getApp,
+		"GET /app/hook/config":   withHook((*call).getAppHook),
+		"PATCH /app/hook/config": withHook((*call).updateAppHook),
+	})
 	mux := http.NewServeMux()
 	for pattern, run := range routes {
 		mux.Handle(pattern, s.route(run))
 	}
 	return mux
+}
+
+func hookRoutes(hooks string) map[string]endpoint {
+	routes := deliveryRoutes(hooks + "/{hook}")
+	maps.Copy(routes, map[string]endpoint{
+		"GET " + hooks:                    (*call).listHooks,
+		"POST " + hooks:                   (*call).createHook,
+		"GET " + hooks + "/{hook}":        withHook((*call).getHook),
+		"PATCH " + hooks + "/{hook}":      withHook((*call).updateHook),
+		"DELETE " + hooks + "/{hook}":     withHook((*call).deleteHook),
+		"POST " + hooks + "/{hook}/pings": withHook((*call).pingHook),
+	})
+	return routes
+}
+
+func deliveryRoutes(hook string) map[string]endpoint {
+	return map[string]endpoint{
+		"GET " + hook + "/deliveries":                      withHook((*call).listDeliveries),
+		"GET " + hook + "/deliveries/{delivery}":           withDelivery((*call).getDelivery),
+		"POST " + hook + "/deliveries/{delivery}/attempts": withDelivery((*call).redeliver),
+	}
 }
 
 func pullRoutes(pulls string) map[string]endpoint {
@@ -87,6 +105,7 @@ func pullRoutes(pulls string) map[string]endpoint {
 		"GET " + reviews:                          (*call).listReviews,
 		"POST " + reviews:                         (*call).createReview,
 		"GET " + reviews + "/{review}":            withReview((*call).getReview),
+		"PUT " + reviews + "/{review}":            withReview((*call).updateReview),
 		"GET " + reviews + "/{review}/comments":   withReview((*call).reviewComments),
 		"POST " + reviews + "/{review}/events":    withReview((*call).submitReview),
 		"PUT " + reviews + "/{review}/dismissals": withReview((*call).dismissReview),

@@ -13,6 +13,7 @@ package githubsim
 import (
 	"cmp"
 	"context"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"net"
@@ -53,6 +54,9 @@ type User struct {
 	Admin bool `json:"admin"`
 	// App makes this the token of a GitHub App: a Bot that may write check runs.
 	App bool `json:"app"`
+	// AppID and AppKey let the app sign JSON web tokens, by which alone it sees its own webhook and deliveries.
+	AppID  string         `json:"-"`
+	AppKey *rsa.PublicKey `json:"-"`
 }
 
 // Sim is one simulated GitHub. Its methods are safe for concurrent use.
@@ -71,7 +75,7 @@ type Sim struct {
 	nextID    int64
 	faults    Faults
 	intercept func(login string, r *http.Request) Fault
-	held      map[int64][]*delivery
+	orgs      map[string]*hookSet // by login in lower case
 }
 
 // New opens the repositories below cfg.Dir. It starts nothing: see Serve and Run.
@@ -97,13 +101,18 @@ func New(cfg Config) (*Sim, error) {
 		client:  &http.Client{Transport: transport, Timeout: deliveryTimeout, CheckRedirect: noRedirect},
 		ciSlots: make(chan struct{}, 2),
 		nextID:  1000,
-		held:    map[int64][]*delivery{},
+		orgs:    map[string]*hookSet{},
 	}
 	for _, u := range cfg.Users {
 		if u.Login == "" || u.Token == "" {
 			return nil, errors.New("every githubsim user needs a login and a token")
 		}
-		s.accounts = append(s.accounts, &account{User: u, id: s.id(), used: 0})
+		a := &account{User: u, id: s.id()}
+		if u.App {
+			a.hooks = newHookSet("App", "integration", a.id, "/app/hook")
+			a.hooks.hooks = []*hook{{of: a.hooks, id: s.id(), events: []string{"*"}, contentType: "json", created: now(), updated: now()}}
+		}
+		s.accounts = append(s.accounts, a)
 	}
 	s.mux = s.routes()
 	found, err := filepath.Glob(filepath.Join(cfg.Dir, "*", "*.git"))
@@ -192,6 +201,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 		perms: opts.Permissions, protected: opts.Protected, noSquash: opts.NoSquash, created: now(), pulls: map[int]*pull{},
 		issues: map[int]*issue{}, labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
 	}
+	r.hooks = newHookSet("Repository", "repository", r.id, "/repos/"+r.fullName()+"/hooks")
 	if opts.ForkOf != "" {
 		owner, name, _ := strings.Cut(opts.ForkOf, "/")
 		if r.parent = s.findRepo(owner, name); r.parent == nil {

@@ -60,12 +60,13 @@ func TestEverythingKeepsTheContract(t *testing.T) {
 	w.checkSurface(pr.GetHead().GetSHA())
 	w.mergeSurface(pr.GetNumber())
 	w.hookSurface()
+	w.orgHookSurface()
 	w.settle()
 
 	kinds := inbox.kinds()
 	for _, want := range []string{
 		"ping", "push", "pull_request/opened", "pull_request/edited", "pull_request/review_requested", "pull_request/review_request_removed",
-		"pull_request_review/submitted", "pull_request_review/dismissed", "pull_request_review_comment/created", "issue_comment/created",
+		"pull_request_review/submitted", "pull_request_review/dismissed", "pull_request_review/edited", "pull_request_review_comment/created", "issue_comment/created",
 		"pull_request_review_thread/resolved", "pull_request_review_thread/unresolved", "issues/opened",
 		"issue_comment/edited", "issue_comment/deleted", "pull_request/labeled", "pull_request/unlabeled", "check_suite/requested",
 		"check_run/created", "check_run/completed", "check_suite/completed", "status", "pull_request/closed",
@@ -128,9 +129,10 @@ func (w *world) reviewSurface(n int) {
 		t.Fatalf("review comments %v", inline)
 	}
 	comments := must(me.PullRequests.ListComments(ctx, "acme", "app", n, nil))(t)
-	w.post(author, fmt.Sprintf("repos/acme/app/pulls/%d/comments/%d/replies", n, comments[0].GetID()), `{"body":"Because."}`)
+	w.send("POST", author, fmt.Sprintf("repos/acme/app/pulls/%d/comments/%d/replies", n, comments[0].GetID()), `{"body":"Because."}`)
 	w.resolveThread(n)
 	must(me.PullRequests.DismissReview(ctx, "acme", "app", n, review.GetID(), &github.PullRequestReviewDismissalRequest{Message: github.String("fixed")}))(t)
+	w.send("PUT", reviewer, fmt.Sprintf("repos/acme/app/pulls/%d/reviews/%d", n, review.GetID()), `{"body":"No, and this is why."}`)
 	pending := must(other.PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{Body: github.String("later")}))(t)
 	if seen := must(me.PullRequests.ListReviews(ctx, "acme", "app", n, nil))(t); len(seen) != 2 {
 		t.Fatalf("the author sees %d reviews, of three one is pending", len(seen))
@@ -138,11 +140,11 @@ func (w *world) reviewSurface(n int) {
 	must(other.PullRequests.SubmitReview(ctx, "acme", "app", n, pending.GetID(), &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
 }
 
-// post makes a request that go-github does not.
-func (w *world) post(login, path, body string) {
+// send makes a request that go-github does not, or not so.
+func (w *world) send(method, login, path, body string) {
 	w.t.Helper()
 	client := w.as(login)
-	req, err := client.NewRequest("POST", path, json.RawMessage(body))
+	req, err := client.NewRequest(method, path, json.RawMessage(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -245,28 +247,4 @@ func (w *world) mergeSurface(n int) {
 	}
 	must(me.PullRequests.Merge(ctx, "acme", "app", n, "", &github.PullRequestOptions{MergeMethod: "squash"}))(t)
 	succeeds(t)(me.Git.DeleteRef(ctx, "acme", "app", "heads/feature"))
-}
-
-// hookSurface makes each kind of request about webhooks once.
-func (w *world) hookSurface() {
-	t, ctx, admin := w.t, w.t.Context(), w.as("admin")
-	hooks := must(admin.Repositories.ListHooks(ctx, "acme", "app", nil))(t)
-	id := hooks[0].GetID()
-	must(admin.Repositories.GetHook(ctx, "acme", "app", id))(t)
-	succeeds(t)(admin.Repositories.PingHook(ctx, "acme", "app", id))
-	w.settle()
-	deliveries := must(admin.Repositories.ListHookDeliveries(ctx, "acme", "app", id, nil))(t)
-	must(admin.Repositories.GetHookDelivery(ctx, "acme", "app", id, deliveries[0].GetID()))(t)
-	_, resp, err := admin.Repositories.RedeliverHookDelivery(ctx, "acme", "app", id, deliveries[0].GetID())
-	if resp.StatusCode != http.StatusAccepted {
-		t.Fatalf("redeliver: %v", err)
-	}
-	second := must(admin.Repositories.CreateHook(ctx, "acme", "app", &github.Hook{
-		Events: []string{"push"}, Config: &github.HookConfig{URL: github.String("http://127.0.0.1:1/")},
-	}))(t)
-	must(admin.Repositories.EditHook(ctx, "acme", "app", second.GetID(), &github.Hook{Active: github.Bool(false)}))(t)
-	succeeds(t)(admin.Repositories.DeleteHook(ctx, "acme", "app", second.GetID()))
-	if _, _, err := w.as(reviewer).Repositories.ListHooks(ctx, "acme", "app", nil); status(err) != http.StatusNotFound {
-		t.Errorf("hooks without administration: %v", err)
-	}
 }
