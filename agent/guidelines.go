@@ -261,7 +261,15 @@ func (s *settings) pullRequest(cmd *cobra.Command, arg string) (guidelines.Chang
 	return change, own, err
 }
 
-func changeOf(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree) (change guidelines.Change, own map[string]string, err error) {
+// tree is a checkout and the commits around it: of a pull request, or borrowed from a clone.
+type tree interface {
+	Diff(ctx context.Context) (worktree.Diff, error)
+	Log(ctx context.Context) ([]string, error)
+	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
+	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
+}
+
+func changeOf(ctx context.Context, pr forge.PullRequest, tree tree) (change guidelines.Change, own map[string]string, err error) {
 	diff, err := tree.Diff(ctx)
 	if err != nil {
 		return change, nil, fmt.Errorf("read the change: %w", err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,18 +37,6 @@ test/T1  minor  (code bug-fix), as amended by local
 `
 	if err != nil || out.String() != want {
 		t.Errorf("%v, got:\n%s\nwant:\n%s", err, out.String(), want)
-	}
-}
-
-func TestHeadKeepsTheFirstBytes(t *testing.T) {
-	for text, cut := range map[string]bool{"": false, "abcd": false, "abcdefgh": true} {
-		h := &head{max: 4}
-		if n, err := io.Copy(h, strings.NewReader(text)); err != nil || n != int64(len(text)) {
-			t.Errorf("%q: wrote %d, %v", text, n, err)
-		}
-		if got := h.text.String(); got != text[:min(len(text), 4)] || h.cut != cut {
-			t.Errorf("%q: kept %q, cut %v", text, got, h.cut)
-		}
 	}
 }
 

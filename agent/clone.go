@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// clone is a clone that belongs to somebody else: git reads it here without
+// running what its configuration or its files ask for, and without writing to it.
+type clone struct {
+	top      string   // its root
+	settings []string // -c options
+	env      []string // on top of the allow-list
+}
+
+// cloneSettings outrank the clone's own configuration.
+var cloneSettings = []string{
+	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.sshCommand=false", "credential.helper=",
+	"core.attributesFile=" + os.DevNull, "core.untrackedCache=false", "submodule.recurse=false",
+	"core.safecrlf=false", "core.quotePath=true", "gc.auto=0", "maintenance.auto=false",
+}
+
+// cloneEnvironment is what git may inherit. HOME is missing on purpose, and so is
+// every GIT_ variable that a hook would set.
+var cloneEnvironment = []string{"PATH", "TMPDIR", "TEMP", "TMP", "SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT"}
+
+// openClone opens the clone around the current directory.
+func openClone(ctx context.Context) (*clone, error) {
+	var c clone
+	for _, s := range cloneSettings {
+		c.settings = append(c.settings, "-c", s)
+	}
+	var err error
+	if c.top, err = c.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
+		return nil, fmt.Errorf("the current directory is in no clone that can be read; run this inside one: %w", err)
+	}
+	if file := excludesFile(ctx); file != "" {
+		c.settings = append(c.settings, "-c", "core.excludesFile="+file)
+	}
+	return &c, c.disarm(ctx)
+}
+
+// excludesFile is where this user lists what is ignored in all clones: it may keep secrets
+// from being read (https://git-scm.com/docs/gitignore).
+func excludesFile(ctx context.Context) string {
+	cmd := exec.CommandContext(ctx, "git", "config", "--global", "--type=path", "--get", "core.excludesFile")
+	cmd.Dir = os.TempDir()
+	if out, err := cmd.Output(); err == nil {
+		return strings.TrimRight(string(out), "\r\n")
+	}
+	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git", "ignore")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".config", "git", "ignore")
+	}
+	return ""
+}
+
+// since finds the commit that base names, and where HEAD left it.
+func (c *clone) since(ctx context.Context, base string) (commit, fork string, err error) {
+	if commit, err = c.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", base+"^{commit}"); err != nil {
+		return "", "", fmt.Errorf("this clone has no commit %q; fetch it, or name another with --base", base)
+	}
+	if fork, err = c.line(ctx, "merge-base", commit, "HEAD"); err != nil {
+		return "", "", fmt.Errorf("HEAD and %q have no common history here; if the clone is shallow, fetch more with `git fetch --unshallow`: %w", base, err)
+	}
+	return commit, fork, nil
+}
+
+// disarm switches the clone's filters off: they are commands, which reading a
+// file of the working tree would run.
+func (c *clone) disarm(ctx context.Context) error {
+	out, err := c.output(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
+	var failed *exec.ExitError
+	if errors.As(err, &failed) && failed.ExitCode() == 1 {
+		return nil // there are none
+	}
+	if err != nil {
+		return fmt.Errorf("read the clone's filters: %w", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if strings.Contains(name, "=") {
+			return fmt.Errorf("the clone configures a filter that cannot be switched off: %q; rename it", name)
+		}
+		value := ""
+		if strings.HasSuffix(name, ".required") {
+			value = "false"
+		}
+		c.settings = append(c.settings, "-c", name+"="+value)
+	}
+	return nil
+}
+
+// snapshot writes the working tree as a tree, or what is staged of it, with an index
+// and an object store of its own in dir, and returns its name.
+func (c *clone) snapshot(ctx context.Context, dir string, staged bool) (string, error) {
+	index, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	if err != nil {
+		return "", err
+	}
+	objects, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	if err != nil {
+		return "", err
+	}
+	own := filepath.Join(dir, "index")
+	switch content, err := os.ReadFile(index); {
+	case err == nil:
+		if err := os.WriteFile(own, content, 0o600); err != nil {
+			return "", err
+		}
+	case !errors.Is(err, os.ErrNotExist):
+		return "", err
+	}
+	c.env = append(c.env, "GIT_INDEX_FILE="+own, "GIT_OBJECT_DIRECTORY="+dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
+	if !staged {
+		if _, err := c.output(ctx, "add", "--all", "--", "."); err != nil {
+			return "", err
+		}
+	}
+	return c.line(ctx, "write-tree")
+}
+
+func (c *clone) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", append(c.settings[:len(c.settings):len(c.settings)], args...)...)
+	cmd.Dir = c.top
+	cmd.Env = append([]string{
+		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_ALLOW_PROTOCOL=none", "GIT_OPTIONAL_LOCKS=0", "GIT_LITERAL_PATHSPECS=1",
+	}, c.env...)
+	for _, name := range cloneEnvironment {
+		if v, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	return cmd
+}
+
+func (c *clone) output(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := c.command(ctx, args...)
+	out, err := cmd.Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		first, _, _ := bytes.Cut(bytes.TrimSpace(failed.Stderr), []byte("\n"))
+		return nil, fmt.Errorf("git %s: %s: %w", args[0], first, err)
+	}
+	return out, err
+}
+
+// line runs a git command that prints a single line.
+func (c *clone) line(ctx context.Context, args ...string) (string, error) {
+	out, err := c.output(ctx, args...)
+	return strings.TrimRight(string(out), "\r\n"), err
+}
