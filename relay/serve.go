@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"touchstone/relay/recovery"
 	"touchstone/relay/server"
@@ -18,7 +19,7 @@ import (
 )
 
 func serveCommand() *cobra.Command {
-	flags := defaultConfig()
+	config := defaultConfig()
 	var configFile, addressFile string
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -70,64 +71,49 @@ of a GitHub App, RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`
   relay serve --listen 127.0.0.1:0 --address-file relay.address`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := mergeConfig(cmd, configFile, flags)
-			if err != nil {
+			if configFile != "" {
+				if err := config.loadUnder(cmd.Flags(), configFile); err != nil {
+					return usageError{err}
+				}
+			}
+			if err := config.validate(); err != nil {
 				return usageError{err}
 			}
 			return serve(cmd.Context(), config, addressFile)
 		},
 	}
-	cmd.Flags().StringVar(&flags.Listen, "listen", flags.Listen, "address to listen on; port 0 picks a free one")
-	cmd.Flags().StringVar(&flags.Store, "store", flags.Store, "where to keep the log: sqlite:PATH, or firestore:PROJECT[/DATABASE] to share it with other relays")
-	cmd.Flags().DurationVar(&flags.Retention, "retention", flags.Retention, "how long to keep events; 0 keeps them all")
-	cmd.Flags().StringSliceVar(&flags.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
-	cmd.Flags().StringVar(&flags.TLSCert, "tls-cert", "", "encrypt connections: the certificate with its chain, a PEM file")
-	cmd.Flags().StringVar(&flags.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
-	cmd.Flags().StringSliceVar(&flags.Recover, "recover", nil, "look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
-	cmd.Flags().StringVar(&flags.PublicURL, "public-url", "", "look only after webhooks that lead to this address, such as https://relay.example.com")
-	cmd.Flags().StringVar(&flags.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
+	cmd.Flags().StringVar(&config.Listen, "listen", config.Listen, "address to listen on; port 0 picks a free one")
+	cmd.Flags().StringVar(&config.Store, "store", config.Store, "where to keep the log: sqlite:PATH, or firestore:PROJECT[/DATABASE] to share it with other relays")
+	cmd.Flags().DurationVar(&config.Retention, "retention", config.Retention, "how long to keep events; 0 keeps them all")
+	cmd.Flags().StringSliceVar(&config.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
+	cmd.Flags().StringVar(&config.TLSCert, "tls-cert", "", "encrypt connections: the certificate with its chain, a PEM file")
+	cmd.Flags().StringVar(&config.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
+	cmd.Flags().StringSliceVar(&config.Recover, "recover", nil, "look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
+	cmd.Flags().StringVar(&config.PublicURL, "public-url", "", "look only after webhooks that lead to this address, such as https://relay.example.com")
+	cmd.Flags().StringVar(&config.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	cmd.Flags().StringVar(&configFile, "config", "", "read settings from this YAML file")
 	cmd.Flags().StringVar(&addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
 	return cmd
 }
 
-// mergeConfig lays the file over the defaults and the flags that were given over both.
-func mergeConfig(cmd *cobra.Command, file string, flags Config) (Config, error) {
-	config := defaultConfig()
-	if file != "" {
-		if err := config.load(file); err != nil {
-			return Config{}, err
+// loadUnder reads the file into the configuration, under the flags that were given on
+// the command line: they are bound to the same fields, and set once more.
+func (c *Config) loadUnder(flags *pflag.FlagSet, file string) error {
+	var again []func() error
+	flags.Visit(func(f *pflag.Flag) {
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values := list.GetSlice()
+			again = append(again, func() error { return list.Replace(values) })
+			return
 		}
+		text := f.Value.String()
+		again = append(again, func() error { return f.Value.Set(text) })
+	})
+	err := c.load(file)
+	for _, set := range again {
+		err = errors.Join(err, set())
 	}
-	given := cmd.Flags().Changed
-	if given("listen") {
-		config.Listen = flags.Listen
-	}
-	if given("store") {
-		config.Store = flags.Store
-	}
-	if given("retention") {
-		config.Retention = flags.Retention
-	}
-	if given("allow-unsigned") {
-		config.AllowUnsigned = flags.AllowUnsigned
-	}
-	if given("tls-cert") {
-		config.TLSCert = flags.TLSCert
-	}
-	if given("tls-key") {
-		config.TLSKey = flags.TLSKey
-	}
-	if given("recover") {
-		config.Recover = flags.Recover
-	}
-	if given("public-url") {
-		config.PublicURL = flags.PublicURL
-	}
-	if given("github-api") {
-		config.GitHubAPI = flags.GitHubAPI
-	}
-	return config, config.validate()
+	return err
 }
 
 // serve opens what the configuration names, runs the relay, and closes it all again.
