@@ -90,8 +90,11 @@ func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch
 	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees")}
 	a := &Agent{Role: role, Config: cfg, Read: client, Caller: forge.NewSpeaker(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
-		Worktrees: trees, Engine: eng, Guidelines: rules, Read: client, Post: forge.NewPoster(client), Remote: client.Remote,
-		Model: cfg.Engine.Model, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(), Scratch: scratch,
+		Examiner: reviewer.Examiner{
+			Engine: eng, Guidelines: rules, Layer: cfg.Guidelines, Scratch: scratch,
+			Model: cfg.Engine.Model, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(),
+		},
+		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Remote: client.Remote,
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,

@@ -60,7 +60,8 @@ func start(t *testing.T, concurrency int, session loopback.Model, open func(*wor
 	client := w.Client(loopback.Judge)
 	a := &Agent{Role: verdict.Reviewer, Config: cfg, Read: client, Journal: log, Caller: forge.NewSpeaker(client), Worktrees: w.Worktrees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
-		Worktrees: w.Worktrees, Engine: session, Guidelines: rules, Read: client, Post: forge.NewPoster(client), Remote: client.Remote, Scratch: t.TempDir(),
+		Examiner:  reviewer.Examiner{Engine: session, Guidelines: rules, Scratch: t.TempDir()},
+		Worktrees: w.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Remote: client.Remote,
 	}
 	w.daemon = &Daemon{Agent: a, Follow: w, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour, Concurrency: concurrency}
 	open(w)

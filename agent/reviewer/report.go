@@ -1,13 +1,14 @@
 package reviewer
 
 import (
+	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -15,72 +16,95 @@ import (
 // GitHub refuses bodies of more than 65,536 characters. Counting bytes stays on
 // the safe side.
 const (
-	maxBody    = 64_000
+	maxBody = 64_000
+	// maxComment bounds one comment, and one block of a body, in bytes.
 	maxComment = 20_000
-	// maxComments bounds the inline comments; further findings go into the body.
+	// maxComments bounds the comments on lines; further findings go into the body.
 	maxComments = 60
+	// maxListed bounds the lines of one list.
+	maxListed = 100
 )
 
-// report renders a judgement as the review to post. With inline, a finding whose
-// lines are in the diff becomes a comment there; any other stands in the body,
-// since GitHub refuses a whole review for one line it does not know.
-func report(j verdict.Judgement, record verdict.Record, diff worktree.Diff, inline bool) (forge.Review, error) {
+// report is a review as it is to be posted.
+type report struct {
+	review forge.Review
+	// more is what did not fit into its body, as comments on the conversation.
+	more []string
+}
+
+// render writes a review. With inline, a finding that has a place in the diff
+// becomes a comment there; any other stands in the body, since GitHub refuses a
+// whole review for one line it does not know. What an earlier round posted is
+// listed and not posted again.
+func (p *Prepared) render(ctx context.Context, j verdict.Judgement, record verdict.Record, inline bool) (report, error) {
 	seal, err := record.Seal()
 	if err != nil {
-		return forge.Review{}, err
+		return report{}, err
 	}
 	files := map[string]worktree.FileDiff{}
-	for _, f := range diff.Files {
-		files[f.Path] = f
+	for _, f := range p.Diff.Files {
+		files[change.Spell(f.Path)] = f
+	}
+	known := map[string]bool{}
+	for _, e := range p.Ledger {
+		known[e.ID] = true
 	}
 	findings := slices.Clone(j.Answer.Findings)
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
 
-	review := forge.Review{SHA: record.Head, Event: string(record.Verdict)}
-	var inBody strings.Builder
+	r := report{review: forge.Review{SHA: record.Head, Event: string(record.Verdict)}}
+	blocks := []string{p.headline(j, record, findings), held(j.Holds), p.stillThere(findings, known)}
+	head := p.at(ctx, p.Diff.Head)
 	for _, f := range findings {
-		file, known := files[f.Path]
-		if inline && known && anchored(file, f) && len(review.Comments) < maxComments {
-			c := forge.ReviewComment{Path: f.Path, Line: f.Line, Body: clip(describe(f, true), maxComment)}
-			if f.StartLine > 0 && f.StartLine < f.Line {
-				c.StartLine = f.StartLine
-			}
-			review.Comments = append(review.Comments, c)
+		if known[f.ID] {
 			continue
 		}
-		fmt.Fprintf(&inBody, "\n---\n%s\n\n%s\n", code(place(f)), describe(f, false))
-	}
-	head := headline(record, findings)
-	if s := strings.TrimSpace(j.Answer.Summary); s != "" {
-		head += "\n\n" + verdict.Prose(s)
-	}
-	for _, d := range j.Doubts {
-		head += "\n\n> " + verdict.Prose(d)
-	}
-	foot := "\n\n" + footer(record, j, len(diff.Files)) + "\n\n" + seal
-	review.Body = clip(head+"\n"+inBody.String(), maxBody-len(foot)) + foot
-	return review, nil
-}
-
-// anchored reports whether GitHub takes a comment on the finding's lines: all
-// of them on the new side and in one hunk.
-func anchored(file worktree.FileDiff, f verdict.Finding) bool {
-	if f.Line <= 0 {
-		return false
-	}
-	start := f.StartLine
-	if start == 0 {
-		start = f.Line
-	}
-	for _, h := range file.Hunks {
-		if start >= h.NewStart && f.Line < h.NewStart+h.NewLines {
-			return true
+		a, ok := anchorOf(files[f.Path], f)
+		if inline && ok && len(r.review.Comments) < maxComments {
+			r.review.Comments = append(r.review.Comments, p.comment(f, a, head))
+			continue
 		}
+		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(place(f.Path, f.Line)), describe(f, false)))
 	}
-	return false
+	blocks = append(blocks, p.leftOut())
+	foot := p.footer(j, record) + "\n\n" + seal
+	r.review.Body, r.more = paginate(blocks, foot, record.Head)
+	return r, nil
 }
 
-func headline(r verdict.Record, findings []verdict.Finding) string {
+// paginate puts as many blocks as fit above the foot of the review's body, and
+// the others into further texts.
+func paginate(blocks []string, foot, head string) (body string, more []string) {
+	const continued = "\n\nThe rest is in the comments below."
+	pages := []string{""}
+	for _, block := range blocks {
+		if block == "" {
+			continue
+		}
+		block = clip(block, maxComment)
+		last := len(pages) - 1
+		room := maxBody
+		if last == 0 {
+			room -= len(foot) + len(continued)
+		}
+		if len(pages[last])+len(block)+2 > room {
+			pages = append(pages, "")
+			last++
+		}
+		pages[last] = strings.TrimPrefix(pages[last]+"\n\n"+block, "\n\n")
+	}
+	for i := range pages[1:] {
+		more = append(more, fmt.Sprintf("### Review of %s, continued (%d of %d)\n\n%s", short(head), i+2, len(pages), pages[i+1]))
+	}
+	body = pages[0]
+	if len(more) > 0 {
+		body += continued
+	}
+	return body + "\n\n" + foot, more
+}
+
+// headline says what came out, in the session's own words and in code's.
+func (p *Prepared) headline(j verdict.Judgement, r verdict.Record, findings []verdict.Finding) string {
 	count := map[verdict.Severity]int{}
 	for _, f := range findings {
 		count[f.Severity]++
@@ -98,85 +122,125 @@ func headline(r verdict.Record, findings []verdict.Finding) string {
 	if r.Verdict != verdict.Approve {
 		word = "Changes requested"
 	}
-	return fmt.Sprintf("### %s · round %d · %s", word, r.Round, strings.Join(parts, ", "))
+	head := fmt.Sprintf("### %s · round %d · %s", word, r.Round, strings.Join(parts, ", "))
+	if s := strings.TrimSpace(j.Answer.Summary); s != "" {
+		head += "\n\n" + verdict.Prose(clip(s, maxComment/4))
+	}
+	for i, d := range j.Doubts {
+		if i == maxListed {
+			head += fmt.Sprintf("\n\n> %d more of these.", len(j.Doubts)-i)
+			break
+		}
+		head += "\n\n> " + verdict.Prose(words(d))
+	}
+	return head
 }
 
-// describe is one finding for its author: tag, severity and rule, then what,
-// why, the fix and how to check it.
-func describe(f verdict.Finding, inline bool) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "**[%s] %s**", f.Dimension, f.Severity)
-	if f.Rule != "" {
-		fmt.Fprintf(&b, " · %s", code(f.Rule))
+// held lists what only a person can let pass.
+func held(holds []verdict.Hold) string {
+	if len(holds) == 0 {
+		return ""
 	}
-	fmt.Fprintf(&b, " · finding %s\n\n%s", code(verdict.Fingerprint(f)), verdict.Prose(strings.TrimSpace(f.Claim)))
-	if why := strings.TrimSpace(f.Why); why != "" {
-		fmt.Fprintf(&b, "\n\n**Why it matters:** %s", verdict.Prose(why))
-	}
-	if fix := strings.Trim(f.Suggestion, "\r\n"); fix != "" {
-		language := ""
-		switch {
-		case isDiff(fix):
-			language = "diff"
-		case inline:
-			language = "suggestion"
+	b := strings.Builder{}
+	b.WriteString("#### Only a person can let this pass\n\nCode found what follows, and no model's approval lifts it. A person with write access who wants it so approves this very commit.\n")
+	for _, h := range holds {
+		rule := ""
+		if h.Rule != "" {
+			rule = " " + code(h.Rule)
 		}
-		b.WriteString("\n\n" + fenced(language, fix))
-	}
-	if check := strings.TrimSpace(f.Verify); check != "" {
-		fmt.Fprintf(&b, "\n\n**To verify:** %s", verdict.Prose(check))
+		fmt.Fprintf(&b, "\n- **%s**%s at %s: %s", strings.ReplaceAll(string(h.Kind), "-", " "), rule, code(place(change.Spell(h.Path), h.Line)), verdict.Prose(words(h.Detail)))
 	}
 	return b.String()
 }
 
-var diffLine = regexp.MustCompile(`(?m)^(@@ |--- |\+\+\+ |diff --git )`)
-
-func isDiff(text string) bool { return diffLine.MatchString(text) }
-
-// fenced puts text into a code block that it cannot end.
-func fenced(language, text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
+// stillThere lists what earlier rounds found and this one finds again.
+func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool) string {
+	threads := map[string]Thread{}
+	for _, t := range p.Threads {
+		threads[t.Finding] = t
 	}
-	return fence + language + "\n" + text + "\n" + fence
-}
-
-// code puts a short text into a code span on one line.
-func code(text string) string {
-	return "`" + strings.Map(func(r rune) rune {
-		if r == '`' || r < ' ' {
-			return -1
+	was := map[string]verdict.Entry{}
+	for _, e := range p.Ledger {
+		was[e.ID] = e
+	}
+	var lines []string
+	for _, f := range findings {
+		if !known[f.ID] {
+			continue
 		}
-		return r
-	}, text) + "`"
-}
-
-func place(f verdict.Finding) string {
-	switch {
-	case f.Path == "":
-		return "the change as a whole"
-	case f.Line == 0:
-		return f.Path
+		e, t := was[f.ID], threads[f.ID]
+		tag := findingTag(f.ID)
+		if t.URL != "" {
+			tag = "[" + tag + "](" + t.URL + ")"
+		}
+		note := fmt.Sprintf("open since round %d", e.First)
+		switch {
+		case e.Status == verdict.Verified:
+			note = "back again after it was fixed"
+		case e.Status == verdict.Disputed:
+			note += "; what was said against it does not hold"
+		case t.Resolved:
+			note += "; its thread was resolved, the defect was not"
+		}
+		lines = append(lines, fmt.Sprintf("- **[%s] %s** %s at %s: %s (%s)", f.Dimension, f.Severity, tag, code(place(f.Path, f.Line)), verdict.Prose(clip(words(f.Claim), 400)), note))
 	}
-	return fmt.Sprintf("%s:%d", f.Path, f.Line)
+	if len(lines) == 0 {
+		return ""
+	}
+	if n := len(lines); n > maxListed {
+		lines = append(lines[:maxListed], fmt.Sprintf("- %d more", n-maxListed))
+	}
+	return "#### Still there from earlier rounds\n\n" + strings.Join(lines, "\n")
 }
 
-func footer(r verdict.Record, j verdict.Judgement, files int) string {
+// leftOut says which files nobody was shown, and why.
+func (p *Prepared) leftOut() string {
+	if len(p.understood.LeftOut) == 0 {
+		return ""
+	}
+	var lines []string
+	for i, f := range p.understood.LeftOut {
+		if i == maxListed {
+			lines = append(lines, fmt.Sprintf("- %d more", len(p.understood.LeftOut)-i))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("- %s: %s", code(change.Spell(f.Path)), f.Reason))
+	}
+	return fmt.Sprintf("<details><summary>Left out of the review: %d files that nobody wrote by hand</summary>\n\n%s\n\n</details>", len(p.understood.LeftOut), strings.Join(lines, "\n"))
+}
+
+// footer says how the review came about.
+func (p *Prepared) footer(j verdict.Judgement, r verdict.Record) string {
 	parts := []string{
 		fmt.Sprintf("round %d", r.Round),
+		fmt.Sprintf("tier %s (%s)", p.understood.Tier, p.understood.Why),
 		fmt.Sprintf("%d of %d dimensions", len(j.Answer.Dimensions), len(verdict.Dimensions())),
-		fmt.Sprintf("%d of %d files", len(j.Answer.Files), files),
-		fmt.Sprintf("%d tokens in (%d cached), %d out", r.Tokens.Input+r.Tokens.CacheWrite+r.Tokens.CacheRead, r.Tokens.CacheRead, r.Tokens.Output),
+		fmt.Sprintf("%d of %d files", r.Coverage.Examined, r.Coverage.Files),
 	}
+	if n := len(p.understood.Parts); n > 1 {
+		parts = append(parts, fmt.Sprintf("in %d parts", n))
+	}
+	if r.Coverage.LeftOut > 0 {
+		parts = append(parts, fmt.Sprintf("%d left out", r.Coverage.LeftOut))
+	}
+	if n := len(j.Dropped); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d findings dropped that did not hold", n))
+	}
+	in := r.Tokens.Input + r.Tokens.CacheWrite + r.Tokens.CacheRead
+	share := int64(0)
+	if in > 0 {
+		share = 100 * r.Tokens.CacheRead / in
+	}
+	parts = append(parts, fmt.Sprintf("%d tokens in (%d %% cached), %d out", in, share, r.Tokens.Output))
 	if r.CostUSD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", r.CostUSD))
 	}
-	engine := r.Engine
-	if r.Model != "" {
-		engine += " " + r.Model
-	}
-	parts = append(parts, r.Duration.Round(100*time.Millisecond).String(), engine, "guidelines "+r.Guidelines, "head "+short(r.Head))
+	parts = append(parts, r.Duration.Round(100*time.Millisecond).String(), strings.TrimSpace(r.Engine+" "+r.Model), "guidelines "+r.Guidelines, "head "+short(r.Head))
+	return small(parts)
+}
+
+// small writes facts below everything else.
+func small(parts []string) string {
 	return "<sub>" + verdict.Prose(strings.Join(parts, " · ")) + "</sub>"
 }
 
@@ -184,7 +248,7 @@ func short(sha string) string { return sha[:min(len(sha), 7)] }
 
 // clip shortens text to at most n bytes and says so.
 func clip(text string, n int) string {
-	const note = "\n\n[shortened: the text was too long for GitHub]"
+	const note = " … [shortened]"
 	if len(text) <= n {
 		return text
 	}

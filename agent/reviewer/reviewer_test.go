@@ -26,8 +26,8 @@ func newReviewer(t *testing.T, g *loopback.GitHub, session func(loopback.Asked) 
 	}
 	client := g.Client(loopback.Judge)
 	return &reviewer.Reviewer{
-		Worktrees: g.Worktrees, Engine: loopback.Model(session), Guidelines: rules, Read: client,
-		Post: forge.NewPoster(client), Remote: client.Remote, Scratch: t.TempDir(),
+		Examiner:  reviewer.Examiner{Engine: loopback.Model(session), Guidelines: rules, Scratch: t.TempDir()},
+		Worktrees: g.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Remote: client.Remote,
 	}
 }
 
@@ -39,7 +39,7 @@ var (
 // answering is a session that walks all dimensions and files, and finds these.
 func answering(findings ...verdict.Finding) func(loopback.Asked) (string, error) {
 	return func(r loopback.Asked) (string, error) {
-		answer := verdict.Answer{Summary: "Read.", Findings: findings}
+		answer := verdict.Answer{Summary: "Read.", Findings: append([]verdict.Finding{}, findings...)}
 		for _, d := range verdict.Dimensions() {
 			answer.Dimensions = append(answer.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
 		}
@@ -57,7 +57,7 @@ func answering(findings ...verdict.Finding) func(loopback.Asked) (string, error)
 }
 
 func finding(line int) verdict.Finding {
-	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S14", Path: "code.txt", Line: line, Quote: "unsafe()", Claim: "This is unsafe.", Why: "It breaks.", Suggestion: "safe()", Verify: "Read."}
+	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3", Path: "code.txt", Line: line, Quote: "unsafe()", Claim: "This is unsafe.", Why: "It breaks.", Suggestion: "safe()", Verify: "Read."}
 }
 
 func opened(t *testing.T, base map[string]string, change map[string]string) (*loopback.GitHub, forge.Ref) {
@@ -112,7 +112,7 @@ func TestRulesAreTheBases(t *testing.T) {
 		map[string]string{path: fmt.Sprintf(ownRules, "Anything goes."), "code.txt": "unsafe()\n"})
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
 		if !strings.Contains(r.Prompt, "The law of the base.") || strings.Contains(r.Prompt, "Anything goes.") || strings.Contains(r.Prompt, "security/S3 |") {
-			t.Error("the rules are not the base's")
+			t.Errorf("the rules are not the base's:\n%s", r.Prompt)
 		}
 		return answering()(r)
 	})
@@ -124,12 +124,48 @@ func TestRulesAreTheBases(t *testing.T) {
 	}
 }
 
+func TestAnOrganisationsRulesLieBetween(t *testing.T) {
+	t.Parallel()
+	const row = "| doc/D12 | nit | docs | %s |\n"
+	const table = "# Ours\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n"
+	g, ref := opened(t, map[string]string{".touchstone/guidelines/ours.md": table + fmt.Sprintf(row, "The repository's word.")}, map[string]string{"code.txt": "fine\n"})
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		for text, want := range map[string]bool{"The organisation's own.": true, "The organisation's word.": false, "The repository's word.": true} {
+			if strings.Contains(r.Prompt, text) != want {
+				t.Errorf("%q is in the prompt: %v", text, !want)
+			}
+		}
+		return answering()(r)
+	})
+	r.Layer = t.TempDir()
+	text := table + fmt.Sprintf(row, "The organisation's word.") + "| org/O1 | minor | all | The organisation's own. |\n"
+	if err := os.WriteFile(filepath.Join(r.Layer, "org.md"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	r.Layer = filepath.Join(r.Layer, "absent")
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true}); err == nil || !strings.Contains(err.Error(), r.Layer) {
+		t.Errorf("without the directory: %v", err)
+	}
+}
+
 func TestBrokenRulesEndTheReview(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, map[string]string{".touchstone/guidelines/security.md": fmt.Sprintf(strings.Replace(ownRules, "critical", "whatever", 1), "x")}, map[string]string{"code.txt": "fine\n"})
 	r := newReviewer(t, g, func(loopback.Asked) (string, error) { t.Error("a model was run"); return "", nil })
 	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrRules) || !strings.Contains(err.Error(), "S1") {
 		t.Errorf("broken rules end in %v", err)
+	}
+}
+
+func TestBrokenSettingsEndTheReview(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{".touchstone/config.yaml": "review:\n  ratched: true\n"}, map[string]string{"code.txt": "fine\n"})
+	r := newReviewer(t, g, func(loopback.Asked) (string, error) { t.Error("a model was run"); return "", nil })
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrRules) || !strings.Contains(err.Error(), "ratched") {
+		t.Errorf("broken settings end in %v", err)
 	}
 }
 
@@ -160,6 +196,50 @@ func TestRefusedLinesMoveIntoTheBody(t *testing.T) {
 	remarks, err := g.Client(loopback.Judge).ReviewRemarks(t.Context(), ref, reviews[0].ID)
 	if err != nil || len(remarks) != 0 {
 		t.Errorf("comments on lines: %v, %v", remarks, err)
+	}
+}
+
+// forgetful is a GitHub that takes a review and loses its first comment.
+type forgetful struct{ reviewer.Poster }
+
+func (f forgetful) PostReview(ctx context.Context, ref forge.Ref, review forge.Review) (forge.Posted, error) {
+	review.Comments = review.Comments[1:]
+	return f.Poster.PostReview(ctx, ref, review)
+}
+
+func TestLostCommentsAreSaidInTheConversation(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "first_unsafe()\nsecond_unsafe()\n"})
+	r := newReviewer(t, g, answering(at(1, "first_unsafe()"), at(2, "second_unsafe()")))
+	r.Post = forgetful{r.Post}
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	comments := g.Read(loopback.Judge, ref).Comments
+	if len(comments) != 1 || !strings.Contains(comments[0].Body, "Wrong: first_unsafe()") || strings.Contains(comments[0].Body, "second_unsafe()") {
+		t.Errorf("the comments are %+v", comments)
+	}
+}
+
+// TestRulesThatTrippedBefore: the session is told, where a rule builds on it.
+func TestRulesThatTrippedBefore(t *testing.T) {
+	t.Parallel()
+	g, first := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
+	g.Reviewed(first, verdict.RequestChanges, finding(1))
+	told := func(branch string) bool {
+		g.Commit(branch, "Repair it", map[string]string{branch + ".txt": "more\n"})
+		said := false
+		r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+			said = strings.Contains(r.Prompt, "- security/S3: in 1 other pull requests")
+			return answering()(r)
+		})
+		if _, err := r.Review(t.Context(), g.Read(loopback.Judge, g.Open(branch)), reviewer.Options{DryRun: true}); err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	if told("feature") || !told("fix/it") {
+		t.Error("what tripped before is told of a fix, and of nothing else")
 	}
 }
 

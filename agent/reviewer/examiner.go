@@ -1,0 +1,112 @@
+package reviewer
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+	"touchstone/agent/reviewer/change"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+)
+
+// Examiner examines changes with one engine and one set of guidelines. It knows
+// nothing of GitHub and acts on nothing. Its fields are set once; its methods may
+// be called from several goroutines at once.
+type Examiner struct {
+	Engine     engine.Engine
+	Guidelines guidelines.Set
+	// Layer is a directory of an organisation's own guideline documents, which lie
+	// between Guidelines and the repository's; empty for none.
+	Layer string
+	// Model is the engine's name of a model, empty for its default.
+	Model string
+	// Timeout and IdleTimeout bound the session; zero leaves them to the engine.
+	Timeout     time.Duration
+	IdleTimeout time.Duration
+	// Scratch is a directory for the files that a session reads besides the
+	// worktree; empty is the system's own. What is put there is removed again.
+	Scratch string
+}
+
+// Prepared is a change made ready for a session: what can be known of it without
+// a model.
+type Prepared struct {
+	Subject
+	// Settings are the repository's.
+	Settings config.Repository
+	// Version is that of the guidelines, Rules are those that apply.
+	Version string
+	Rules   []guidelines.Applied
+	// Holds are the reasons found in code why only a person can let the change pass.
+	Holds []verdict.Hold
+	// Found is what code finds to be wrong.
+	Found []verdict.Finding
+
+	examiner   *Examiner
+	understood change.Change
+	law        string // the guidelines as the session reads them
+	guides     []guide
+	templates  []string       // what the repository asks to be filled in
+	tripped    map[string]int // by rule: the other changes that broke it
+	scratch    string
+	quoter
+}
+
+// Prepare gets a change ready. Close removes what it wrote.
+func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err error) {
+	scratch, err := os.MkdirTemp(e.Scratch, "review-")
+	if err != nil {
+		return nil, fmt.Errorf("make a scratch directory: %w", err)
+	}
+	p := &Prepared{Subject: s, examiner: e, scratch: scratch, quoter: quoter{fencePrefix + rand.Text()}}
+	defer func() {
+		if err != nil {
+			p.Close(ctx)
+		}
+	}()
+	if p.Settings, err = settings(ctx, s); err != nil {
+		return nil, err
+	}
+	rules, err := e.rules(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	scoped := s.change()
+	p.Version, p.Rules, p.law = rules.Version(), rules.For(scoped), rules.RenderFor(scoped)
+	if p.guides, err = readGuides(ctx, s); err != nil {
+		return nil, err
+	}
+	if p.templates, err = templates(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := p.askPast(ctx); err != nil {
+		return nil, err
+	}
+	if p.Holds, err = p.holds(ctx); err != nil {
+		return nil, err
+	}
+	p.Found = append(p.undeclared(), p.stale()...)
+	review := p.Settings.Review
+	p.understood, err = change.Understand(ctx, change.Source{
+		Diff: s.Diff, Checkout: s.Dir, Dir: scratch, Sensitive: review.Sensitive.Scope, Skip: review.Skip.Scope,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close removes the files that were written for the session.
+func (p *Prepared) Close(ctx context.Context) {
+	if err := os.RemoveAll(p.scratch); err != nil {
+		// The review is worth more than a directory left behind.
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session's files could not be removed")
+	}
+}

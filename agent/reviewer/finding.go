@@ -1,0 +1,189 @@
+package reviewer
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// anchor is where a finding is shown on GitHub.
+type anchor struct {
+	path        string
+	start, line int    // start is 0 for a single line
+	side        string // of the diff, as in forge.ReviewComment
+	// exact says that the commented lines are those of the finding.
+	exact bool
+}
+
+// anchorOf places a finding on the lines of the diff that GitHub takes comments
+// on: its own, all in one hunk; else the last of them; else those of its file that
+// are nearest. ok is false where only the review's body is left.
+func anchorOf(file worktree.FileDiff, f verdict.Finding) (a anchor, ok bool) {
+	start := f.StartLine
+	if start == 0 {
+		start = f.Line
+	}
+	a = anchor{path: file.Path, side: "RIGHT"}
+	for _, h := range file.Hunks {
+		if f.Line > 0 && start >= h.NewStart && f.Line < h.NewStart+h.NewLines {
+			a.line, a.exact = f.Line, true
+			if start < f.Line {
+				a.start = start
+			}
+			return a, true
+		}
+	}
+	nearest := -1
+	for _, h := range file.Hunks {
+		if h.NewLines == 0 {
+			continue
+		}
+		line := min(max(f.Line, h.NewStart), h.NewStart+h.NewLines-1)
+		if away := max(line-f.Line, f.Line-line); nearest < 0 || away < nearest {
+			nearest, a.line = away, line
+		}
+	}
+	if nearest >= 0 {
+		return a, true
+	}
+	if len(file.Hunks) > 0 { // of a file that is deleted
+		h := file.Hunks[0]
+		return anchor{path: file.Path, line: h.OldStart, side: "LEFT"}, h.OldLines > 0
+	}
+	return anchor{}, false
+}
+
+// describe is one finding for its author: tag, severity and rule, then what,
+// why, the fix and how to check it. With replace, its suggestion stands in for
+// exactly the commented lines.
+func describe(f verdict.Finding, replace bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**[%s] %s**", f.Dimension, f.Severity)
+	if f.Rule != "" {
+		fmt.Fprintf(&b, " · %s", code(f.Rule))
+	}
+	b.WriteString(" · " + findingTag(f.ID))
+	if f.Late {
+		b.WriteString(" · late")
+		if f.Tolerated {
+			b.WriteString(", does not block")
+		}
+	}
+	fmt.Fprintf(&b, "\n\n%s", verdict.Prose(strings.TrimSpace(f.Claim)))
+	if f.Late {
+		b.WriteString("\n\nThis code was there in an earlier round, which should have found it.")
+	}
+	if f.Was != "" {
+		fmt.Fprintf(&b, "\n\nThe session called it %s; a rule's severity is not lowered.", f.Was)
+	}
+	if why := strings.TrimSpace(f.Why); why != "" {
+		fmt.Fprintf(&b, "\n\n**Why it matters:** %s", verdict.Prose(why))
+	}
+	if fix := strings.Trim(f.Suggestion, "\r\n"); fix != "" {
+		language := ""
+		switch {
+		case isDiff(fix):
+			language = "diff"
+		case replace:
+			language = "suggestion"
+		}
+		b.WriteString("\n\n" + fenced(language, fix))
+	}
+	if check := strings.TrimSpace(f.Verify); check != "" {
+		fmt.Fprintf(&b, "\n\n**To verify:** %s", verdict.Prose(check))
+	}
+	return b.String()
+}
+
+// findingTag is how a comment names the finding it is about; findingID reads it.
+func findingTag(id string) string { return "finding " + code(id) }
+
+var findingID = regexp.MustCompile("\\A\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\*(?: · `[^`\n]*`)? · finding `([0-9a-f]{8})`")
+
+// replaces reports whether the finding's suggestion can stand in for its lines: it
+// is code, and what it quotes is those lines to the letter. From a quote in which
+// the indentation is lost, a suggestion has lost it too.
+func replaces(f verdict.Finding, head []byte) bool {
+	if f.Line == 0 || f.Quote == "" || isDiff(f.Suggestion) {
+		return false
+	}
+	lines := strings.Split(string(head), "\n")
+	start := f.StartLine
+	if start == 0 {
+		start = f.Line
+	}
+	if start < 1 || f.Line > len(lines) {
+		return false
+	}
+	same := func(text string) string {
+		var b strings.Builder
+		for line := range strings.SplitSeq(strings.Trim(text, "\r\n"), "\n") {
+			b.WriteString(strings.TrimRight(line, " \t\r") + "\n")
+		}
+		return b.String()
+	}
+	return same(f.Quote) == same(strings.Join(lines[start-1:f.Line], "\n"))
+}
+
+var (
+	diffLine = regexp.MustCompile(`(?m)^(@@ |--- |\+\+\+ |diff --git )`)
+	// order begins a line that a bot could take for a command, wherever it stands.
+	order = regexp.MustCompile(`(?m)^\s*/[A-Za-z]`)
+)
+
+func isDiff(text string) bool { return diffLine.MatchString(text) }
+
+// fenced puts text into a code block that it cannot end. Where one of its lines
+// could be an order to a bot, the block is quoted, and no suggestion.
+func fenced(language, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if !order.MatchString(text) {
+		return fence + language + "\n" + text + "\n" + fence
+	}
+	if language == "suggestion" {
+		language = ""
+	}
+	return "> " + strings.ReplaceAll(fence+language+"\n"+text+"\n"+fence, "\n", "\n> ")
+}
+
+// code puts a short text into a code span on one line.
+func code(text string) string {
+	return "`" + strings.Map(func(r rune) rune {
+		if r == '`' || r < ' ' {
+			return -1
+		}
+		return r
+	}, text) + "`"
+}
+
+// place is where a finding or a hold is, for people.
+func place(path string, line int) string {
+	switch {
+	case path == "":
+		return "the change as a whole"
+	case line == 0:
+		return path
+	}
+	return fmt.Sprintf("%s:%d", path, line)
+}
+
+// comment is a finding as a comment on lines of the diff.
+func (p *Prepared) comment(f verdict.Finding, a anchor, head func(path string) ([]byte, error)) forge.ReviewComment {
+	replace := false
+	if a.exact {
+		text, err := head(f.Path)
+		replace = err == nil && replaces(f, text) // a file that cannot be read has no lines to replace
+	}
+	body := describe(f, replace)
+	if !a.exact {
+		body = body + "\n\nIt is about " + code(place(f.Path, f.Line)) + ", where GitHub takes no comment."
+	}
+	return forge.ReviewComment{Path: a.path, StartLine: a.start, Line: a.line, Side: a.side, Body: clip(body, maxComment)}
+}

@@ -1,0 +1,95 @@
+package reviewer
+
+import (
+	"strings"
+	"testing"
+
+	"touchstone/worktree"
+)
+
+func TestGuidesThatNameWhatIsTouched(t *testing.T) {
+	s := Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{
+		{Path: "Makefile", Status: "modified"}, {Path: "cmd/app/main.go", Status: "modified"}, {Path: "new/name.go", OldPath: "old/name.go", Status: "renamed"},
+		{Path: "docs/gone.md", Status: "deleted"}, {Path: "added.go", Status: "added"}, {Path: "cmd/app/a.go", Status: "modified"},
+	}}}
+	for text, want := range map[string]string{
+		"Run `make test`.":            "make: Makefile is changed",
+		"See cmd/app/main.go.":        "cmd/app/main.go: it is changed",
+		"See ./cmd/app/main.go:":      "cmd/app/main.go: it is changed",
+		"Start in main.go":            "main.go: cmd/app/main.go is changed",
+		"It is in `old/name.go`":      "old/name.go: it is now new/name.go",
+		"[this](docs/gone.md)":        "docs/gone.md: it is deleted",
+		"a.go is too short a name":    "",
+		"added.go was not there":      "",
+		"Makes sense, remake it":      "",
+		"xcmd/app/main.go is another": "",
+		"cmd/app/main.go.orig too":    "",
+	} {
+		found := mentions(guide{path: "AGENTS.md", after: "# Guide\n" + text + "\n"}, touched(s))
+		got := ""
+		for _, m := range found {
+			got = m.why
+			if m.line != 2 || m.text != text {
+				t.Errorf("%q is line %d", m.text, m.line)
+			}
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	nested := mentions(guide{path: "docs/AGENTS.md", after: "See gone.md."}, touched(s))
+	if len(nested) != 1 || !nested[0].touch.gone {
+		t.Errorf("a guide names what lies beside it: %+v", nested)
+	}
+}
+
+func TestDeclaredRecurrence(t *testing.T) {
+	for text, want := range map[string]string{
+		"Recurrence: add lint - forbidigo in make check":     "add lint",
+		"why\n  recurrence: Roll out - a.go, b.go\n":         "roll out",
+		"Recurrence: single occurrence: searched for x":      "single occurrence",
+		"Recurrence: add guideline - doc/D3":                 "add guideline",
+		"Recurrence: add lint - x\nRecurrence: add lint - y": "add lint",
+		"Recurrence: add lint - x\nRecurrence: roll out - y": "add lint,roll out",
+		"Recurrence: add lint":                               "",
+		"Recurrence: later":                                  "",
+		"No recurrence: here":                                "",
+		"Recurrence: add linty":                              "",
+	} {
+		if got := strings.Join(declared(Subject{Body: text}), ","); got != want {
+			t.Errorf("%q declares %q, want %q", text, got, want)
+		}
+		if got := strings.Join(declared(Subject{Commits: []string{"Fix it\n\n" + text}}), ","); got != want {
+			t.Errorf("as a commit message %q declares %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzGuide reads guides that strangers wrote.
+func FuzzGuide(f *testing.F) {
+	f.Add("AGENTS.md", "See `a/b.go` and make.\n", "a/b.go")
+	f.Add("x/CLAUDE.md", "./../b.go::\n\n", "b.go")
+	f.Add("AGENTS.md", strings.Repeat(".", 300)+"\x00\xff/", "/")
+	f.Fuzz(func(t *testing.T, name, text, path string) {
+		s := Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: path, OldPath: "was/" + path, Status: "renamed"}, {Path: path, Status: "deleted"}, {Path: path, Status: "modified"}}}}
+		lines := strings.Split(text, "\n")
+		for _, m := range mentions(guide{path: name, after: text}, touched(s)) {
+			if m.line < 1 || m.line > len(lines) || lines[m.line-1] != m.text {
+				t.Fatalf("a mention on line %d of %d", m.line, len(lines))
+			}
+		}
+		declared(s)
+	})
+}
+
+// FuzzFindingID reads comments that anybody with write access may have changed.
+func FuzzFindingID(f *testing.F) {
+	f.Add("**[Security] major** · `security/S1` · finding `0badcafe`\n\nx")
+	f.Add("**[Doc] nit** · finding `0badcafe` · late")
+	f.Add("finding `0badcafe`")
+	f.Fuzz(func(t *testing.T, body string) {
+		if id := findingID.FindStringSubmatch(body); id != nil && len(id[1]) != 8 {
+			t.Fatalf("%q", id)
+		}
+	})
+}

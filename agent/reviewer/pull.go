@@ -1,0 +1,185 @@
+package reviewer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+const (
+	// maxRemarks bounds how many of the latest comments are quoted.
+	maxRemarks = 20
+	// How far back, and over how many pull requests, rules are looked for that
+	// tripped before.
+	pastSpan = 90 * 24 * time.Hour
+	maxPast  = 200
+)
+
+// subject is what there is to review of a pull request.
+func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree, opts Options) (Subject, error) {
+	prior, _ := latest(pr)
+	s := Subject{
+		Name: "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
+		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Dir: tree.Dir(), Files: tree,
+		Said: said(pr), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Threads: threads(pr),
+	}
+	var err error
+	if s.Diff, err = tree.Diff(ctx); err != nil {
+		return s, fmt.Errorf("read the change: %w", err)
+	}
+	if s.Commits, err = tree.Log(ctx); err != nil {
+		return s, err
+	}
+	if s.PatchID, err = tree.PatchID(ctx); err != nil {
+		return s, err
+	}
+	if opts.Ledger != nil {
+		s.Ledger = opts.Ledger(s.Ledger)
+	}
+	if s.Reported, err = r.reported(ctx, pr); err != nil {
+		return s, err
+	}
+	s.Past = func(ctx context.Context) (map[string]int, error) { return r.tripped(ctx, pr) }
+	return s, nil
+}
+
+// labels are those of a pull request and of the issues that it closes.
+func labels(pr forge.PullRequest) []string {
+	all := slices.Clone(pr.Labels)
+	for _, issue := range pr.Issues {
+		all = append(all, issue.Labels...)
+	}
+	return all
+}
+
+// said is what people wrote about the change: the issues that it closes, and the
+// latest comments.
+func said(pr forge.PullRequest) []Passage {
+	var all []Passage
+	for _, issue := range pr.Issues {
+		all = append(all, Passage{fmt.Sprintf("issue %d, which it closes", issue.Number), issue.Title + "\n\n" + issue.Body})
+	}
+	var comments []Passage
+	for _, c := range pr.Comments {
+		if c.ByPerson && !sameLogin(c.Author.Login, pr.Viewer) {
+			comments = append(comments, Passage{"comment by " + c.Author.Login, c.Body})
+		}
+	}
+	return append(all, comments[max(0, len(comments)-maxRemarks):]...)
+}
+
+// reported is what CI says of the head.
+func (r *Reviewer) reported(ctx context.Context, pr forge.PullRequest) ([]Passage, error) {
+	if len(pr.Checks) == 0 {
+		return nil, nil
+	}
+	var list strings.Builder
+	failed := false
+	for _, c := range pr.Checks {
+		fmt.Fprintf(&list, "- %s: %s\n", words(c.Name), c.State)
+		failed = failed || c.State == forge.CheckFailure
+	}
+	all := []Passage{{"checks of the head", list.String()}}
+	if !failed {
+		return all, nil
+	}
+	checks, err := r.Read.FailedChecks(ctx, pr.Ref.Repo, pr.Head.SHA)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range checks {
+		all = append(all, Passage{"failed check " + c.Name, strings.TrimSpace(c.Summary + "\n\n" + c.Text)})
+	}
+	return all, nil
+}
+
+// threads are the conversations about this login's own findings.
+func threads(pr forge.PullRequest) []Thread {
+	var all []Thread
+	for _, t := range pr.Threads {
+		if len(t.Comments) == 0 || !sameLogin(t.Comments[0].Author.Login, pr.Viewer) || t.Comments[0].EditedAt != nil {
+			continue
+		}
+		id := findingID.FindStringSubmatch(t.Comments[0].Body)
+		if id == nil {
+			continue
+		}
+		thread := Thread{ID: t.ID, Finding: id[1], URL: t.Comments[0].URL, Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.Login}
+		for _, c := range t.Comments[1:] {
+			if !sameLogin(c.Author.Login, pr.Viewer) {
+				thread.Replies = append(thread.Replies, Passage{c.Author.Login, c.Body})
+			}
+		}
+		all = append(all, thread)
+	}
+	return all
+}
+
+// tripped counts, by rule, the other pull requests in which this login found it
+// broken of late.
+func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[string]int, error) {
+	past, _, err := r.Read.History(ctx, pr.Ref.Repo, time.Now().Add(-pastSpan), maxPast)
+	if err != nil {
+		return nil, fmt.Errorf("look for rules that tripped before: %w", err)
+	}
+	count := map[string]int{}
+	for _, other := range past {
+		if other.Ref == pr.Ref {
+			continue
+		}
+		record, _ := latestOf(other.Reviews, pr.Viewer)
+		rules := map[string]bool{}
+		for _, e := range record.Ledger {
+			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && e.Status != verdict.Waived
+		}
+		for rule, tripped := range rules {
+			if tripped {
+				count[rule]++
+			}
+		}
+	}
+	return count, nil
+}
+
+// latest is the record of this login's latest review, and the review itself; zero
+// before the first.
+func latest(pr forge.PullRequest) (verdict.Record, forge.SubmittedReview) {
+	return latestOf(pr.Reviews, pr.Viewer)
+}
+
+// latestOf takes only what the login itself posted and nobody changed since.
+func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Record, review forge.SubmittedReview) {
+	for _, rev := range reviews {
+		if !sameLogin(rev.Author.Login, login) || rev.EditedAt != nil {
+			continue
+		}
+		if rec, err := verdict.ParseRecord(rev.Body); err == nil && rec.Round > record.Round {
+			record, review = rec, rev
+		}
+	}
+	return record, review
+}
+
+// Standing is the verdict that this login has already given on the present head
+// against the present base branch, and where it can be seen. What was dismissed or
+// edited does not stand.
+func Standing(pr forge.PullRequest) (v verdict.Verdict, url string, ok bool) {
+	for _, rev := range pr.Reviews {
+		if !sameLogin(rev.Author.Login, pr.Viewer) || rev.SHA != pr.Head.SHA || rev.State == forge.Dismissed || rev.EditedAt != nil {
+			continue
+		}
+		if rec, err := verdict.ParseRecord(rev.Body); err == nil && rec.BaseBranch == pr.Base.Name {
+			return rec.Verdict, rev.URL, true
+		}
+	}
+	return "", "", false
+}
+
+// sameLogin compares logins as GitHub does, ignoring case.
+func sameLogin(a, b string) bool { return strings.EqualFold(a, b) }

@@ -1,0 +1,195 @@
+package reviewer_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine"
+	"touchstone/agent/forge"
+	"touchstone/agent/reviewer"
+	"touchstone/verdict"
+)
+
+// review has the head reviewed by a session that finds these.
+func review(t *testing.T, g *loopback.GitHub, ref forge.Ref, findings ...verdict.Finding) (reviewer.Outcome, forge.PullRequest) {
+	t.Helper()
+	out, err := newReviewer(t, g, answering(findings...)).Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, g.Read(loopback.Judge, ref)
+}
+
+func at(line int, quote string) verdict.Finding {
+	f := finding(line)
+	f.Quote, f.Claim = quote, "Wrong: "+quote
+	return f
+}
+
+// TestFindingsOverTheRounds follows two findings: one is repaired, one stays where
+// another line has moved it, and in the end both are gone.
+func TestFindingsOverTheRounds(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "first_unsafe()\nsecond_unsafe()\n"})
+	_, pr := review(t, g, ref, at(1, "first_unsafe()"), at(2, "second_unsafe()"))
+	if len(pr.Threads) != 2 || pr.Threads[0].Resolved || pr.Threads[1].Resolved {
+		t.Fatalf("round 1 leaves %+v", pr.Threads)
+	}
+	g.Commit("topic", "Repair the first", map[string]string{"code.txt": "safe()\n\n\nsecond_unsafe()\n"})
+	out, pr := review(t, g, ref, at(4, "second_unsafe()"))
+	if len(pr.Threads) != 2 || !pr.Threads[0].Resolved || pr.Threads[1].Resolved {
+		t.Errorf("round 2 leaves %+v", pr.Threads)
+	}
+	if l := out.Record.Ledger; len(l) != 2 || l[0].Status != verdict.Verified || l[1].Status != verdict.Open || l[1].Line != 4 {
+		t.Errorf("the ledger is %+v", l)
+	}
+	if body := out.Review.Body; !strings.Contains(body, "Still there from earlier rounds") || !strings.Contains(body, "(open since round 1)") || !strings.Contains(body, pr.Threads[1].Comments[0].URL) {
+		t.Errorf("what stays is not listed:\n%s", body)
+	}
+	g.Commit("topic", "Repair the second", map[string]string{"code.txt": "safe()\n"})
+	out, pr = review(t, g, ref)
+	if out.Record.Verdict != verdict.Approve || len(pr.Threads) != 2 || !pr.Threads[1].Resolved {
+		t.Errorf("%s, %+v", out.Record.Verdict, pr.Threads)
+	}
+}
+
+// TestEarlierRoundsAreShown: what was found, and what people answered.
+func TestEarlierRoundsAreShown(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})
+	_, pr := review(t, g, ref, at(1, "unsafe_call()"))
+	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", ref.Number, pr.Threads[0].Comments[0].ID), map[string]any{"body": "It is checked in caller.txt:7."}, nil)
+	g.Commit("topic", "Say more", map[string]string{"code.txt": "unsafe_call()\nmore\n"})
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		for _, want := range []string{"open [Security] critical security/S3 code.txt:1: Wrong: unsafe_call()", "It is checked in caller.txt:7."} {
+			if !strings.Contains(r.Prompt, want) {
+				t.Errorf("the prompt lacks %q", want)
+			}
+		}
+		return answering()(r)
+	})
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLateFindings: code that the last round saw, and a finding that it did not make.
+func TestLateFindings(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		ratchet bool
+		quote   string
+		line    int
+		late    bool
+		want    verdict.Verdict
+	}{
+		"old code":                        {quote: "old_unsafe()", line: 1, late: true, want: verdict.RequestChanges},
+		"new code":                        {quote: "new_unsafe()", line: 3, want: verdict.RequestChanges},
+		"old code, where a ratchet holds": {ratchet: true, quote: "old_unsafe()", line: 1, late: true, want: verdict.Approve},
+		"new code, where a ratchet holds": {ratchet: true, quote: "new_unsafe()", line: 3, want: verdict.RequestChanges},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base := map[string]string{"README.md": "one\n"}
+			if tc.ratchet {
+				base[".touchstone/config.yaml"] = "review:\n  ratchet: true\n"
+			}
+			g, ref := opened(t, base, map[string]string{"code.txt": "old_unsafe()\nbad()\n"})
+			review(t, g, ref, at(2, "bad()"))
+			g.Commit("topic", "Repair it", map[string]string{"code.txt": "old_unsafe()\ngood()\nnew_unsafe()\n"})
+			f := at(tc.line, tc.quote)
+			// The mildest rule that blocks and is about such a file.
+			f.Severity, f.Rule, f.Dimension = verdict.Minor, "doc/D11", verdict.Doc
+			text := answering(f)
+			r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+				answer, err := text(r)
+				if tc.want == verdict.Approve {
+					answer = strings.Replace(answer, verdict.Marker(verdict.RequestChanges), verdict.Marker(verdict.Approve), 1)
+				}
+				return answer, err
+			})
+			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+			if err != nil || out.Record.Verdict != tc.want {
+				t.Fatalf("%s, %v, %q", out.Record.Verdict, err, out.Judgement.Doubts)
+			}
+			found := out.Judgement.Answer.Findings
+			if len(found) != 1 || found[0].Late != tc.late {
+				t.Errorf("found %+v", found)
+			}
+		})
+	}
+}
+
+// noSession is an engine that may not be used.
+type noSession struct {
+	t *testing.T
+	engine.Engine
+}
+
+func (n noSession) Open(context.Context, engine.Request) (engine.Session, error) {
+	n.t.Error("a model was run")
+	return nil, engine.Errorf(engine.Crash, "no session")
+}
+
+// mergeBase merges the base into the branch, as the button does.
+func mergeBase(g *loopback.GitHub, ref forge.Ref) {
+	g.Call(loopback.Author, http.MethodPut, fmt.Sprintf("pulls/%d/update-branch", ref.Number), map[string]any{}, nil)
+}
+
+// TestApprovalOutlivesAMergeOfTheBase, and nothing else.
+func TestApprovalOutlivesAMergeOfTheBase(t *testing.T) {
+	t.Parallel()
+	base := map[string]string{"README.md": "one\n", "other.txt": "one\n"}
+	for name, tc := range map[string]struct {
+		push    func(g *loopback.GitHub, ref forge.Ref)
+		first   []verdict.Finding
+		carried bool
+	}{
+		"the base merged in": {push: func(g *loopback.GitHub, ref forge.Ref) {
+			g.Commit("main", "Go on", map[string]string{"other.txt": "two\n"})
+			mergeBase(g, ref)
+		}, carried: true},
+		"rules changed on the base": {push: func(g *loopback.GitHub, ref forge.Ref) {
+			g.Commit("main", "Rule", map[string]string{".touchstone/guidelines/ours.md": "# Ours\n"})
+			mergeBase(g, ref)
+		}},
+		"a commit of its own": {push: func(g *loopback.GitHub, _ forge.Ref) {
+			g.Commit("topic", "More", map[string]string{"code.txt": "three\n"})
+		}},
+		"the base merged in, and a commit": {push: func(g *loopback.GitHub, ref forge.Ref) {
+			g.Commit("main", "Go on", map[string]string{"other.txt": "two\n"})
+			mergeBase(g, ref)
+			g.Commit("topic", "More", map[string]string{"code.txt": "three\n"})
+		}},
+		"no approval to carry": {push: func(g *loopback.GitHub, ref forge.Ref) {
+			g.Commit("main", "Go on", map[string]string{"other.txt": "two\n"})
+			mergeBase(g, ref)
+		}, first: []verdict.Finding{finding(1)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ref := opened(t, base, map[string]string{"code.txt": "unsafe()\n"})
+			review(t, g, ref, tc.first...)
+			tc.push(g, ref)
+			r := newReviewer(t, g, answering())
+			if tc.carried {
+				r.Engine = noSession{t: t, Engine: r.Engine}
+			}
+			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+			if err != nil || out.Carried != tc.carried || out.Record.Verdict != verdict.Approve {
+				t.Fatalf("carried: %v, %s, %v", out.Carried, out.Record.Verdict, err)
+			}
+			pr := g.Read(loopback.Judge, ref)
+			if v, _, ok := reviewer.Standing(pr); !ok || v != verdict.Approve {
+				t.Errorf("standing: %s, %v", v, ok)
+			}
+			if body := pr.Reviews[1].Body; strings.Contains(body, "carried over") != tc.carried {
+				t.Errorf("it says:\n%s", body)
+			}
+		})
+	}
+}

@@ -1,0 +1,257 @@
+package reviewer
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/reviewer/change"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+)
+
+// Examination is what came of a session.
+type Examination struct {
+	Judgement verdict.Judgement
+	// Result sums the figures of all turns; it has no text.
+	Result engine.Result
+	// Turns counts what the session was asked.
+	Turns int
+}
+
+// Prompts are what a session over the change is asked, turn by turn, each with a
+// nonce of its own.
+func (p *Prepared) Prompts() []Prompt {
+	prompts := make([]Prompt, len(p.understood.Parts))
+	for i := range prompts {
+		prompts[i] = p.prompt(i, rand.Text())
+	}
+	return prompts
+}
+
+// prompt asks for one part of the change. The session remembers from the first
+// turn what all of them need.
+func (p *Prepared) prompt(part int, nonce string) Prompt {
+	rest := Prompt{{"change", p.changed(part)}, {"closing", closing(nonce)}}
+	if part > 0 {
+		return rest
+	}
+	return append(Prompt{
+		{"guidelines", "# Guidelines\n\nThey are the only law of this review. A finding cites one of their rows.\n\n" + p.law},
+		{"answer", answerFormat},
+		{"subject", p.subject()},
+		{"said", p.said()},
+		{"guides", p.guidance()},
+		{"earlier rounds", p.earlier()},
+		{"recurrence", p.recurring()},
+	}, rest...)
+}
+
+// Examine holds the session: one turn for each part of the change, and one more
+// where an answer lacks something. An *engine.Error means that it did not finish
+// and that there is no verdict; the Examination then has only its Result.
+func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress)) (x Examination, err error) {
+	if len(p.understood.Parts) == 0 {
+		x.Judgement.Withhold("The change is empty: there is nothing to review.")
+		return x, nil
+	}
+	e := p.examiner
+	session, err := e.Engine.Open(ctx, engine.Request{
+		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.scratch}, Instructions: guidelines.ReviewerInstructions(),
+		Model: e.Model, Timeout: e.Timeout, IdleTimeout: e.IdleTimeout, Progress: progress,
+	})
+	if err != nil {
+		return x, err
+	}
+	defer func() {
+		if closing := session.Close(); closing != nil {
+			// The outcome is worth more than a directory left behind.
+			zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
+		}
+	}()
+	talk := &talk{session: session, grounds: p.grounds(ctx), x: &x}
+	var answers []verdict.Judgement
+	asked := false
+	for part := range p.understood.Parts {
+		nonce := rand.Text()
+		talk.grounds.Changed = nil
+		for _, f := range p.understood.Parts[part] {
+			talk.grounds.Changed = append(talk.grounds.Changed, change.Spell(f.Path))
+		}
+		answer, err := talk.ask(ctx, p.prompt(part, nonce), nonce)
+		if err != nil {
+			return x, err
+		}
+		if !answer.Complete && !asked {
+			asked = true
+			nonce = rand.Text()
+			second, err := talk.ask(ctx, p.again(answer, nonce), nonce)
+			if err != nil {
+				return x, err
+			}
+			answer = mended(answer, second)
+		}
+		answers = append(answers, answer)
+	}
+	x.Judgement = verdict.Join(answers...)
+	return x, nil
+}
+
+// talk is a session under way.
+type talk struct {
+	session engine.Session
+	grounds verdict.Grounds
+	x       *Examination
+}
+
+// ask holds one turn and judges its answer.
+func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Judgement, error) {
+	result, err := t.session.Ask(ctx, prompt.String())
+	t.x.Turns++
+	sum := &t.x.Result
+	if sum.Started.IsZero() {
+		sum.Started, sum.FirstByte = result.Started, result.FirstByte
+	}
+	sum.SessionID, sum.Model = result.SessionID, result.Model
+	sum.Usage.Input += result.Usage.Input
+	sum.Usage.CacheWrite += result.Usage.CacheWrite
+	sum.Usage.CacheRead += result.Usage.CacheRead
+	sum.Usage.Output += result.Usage.Output
+	sum.CostUSD += result.CostUSD
+	sum.Turns += result.Turns
+	sum.Duration += result.Duration
+	if err != nil {
+		return verdict.Judgement{}, err
+	}
+	return verdict.Judge(result.Text, nonce, t.grounds), nil
+}
+
+// again asks once more for an answer that lacks something.
+func (p *Prepared) again(answer verdict.Judgement, nonce string) Prompt {
+	return Prompt{
+		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" +
+			p.quote(Passage{"what it lacks", strings.Join(answer.Doubts, "\n")}) +
+			"\nExamine what you left out. Then give the whole answer again, in the same form: all nine dimensions, every changed file of this turn, and all findings, the earlier ones too.\n"},
+		{"closing", closing(nonce)},
+	}
+}
+
+// mended is the second of two answers to the same question, without letting go of
+// what the first found. Only a second one that is complete can take its place.
+func mended(first, second verdict.Judgement) verdict.Judgement {
+	if !second.Complete {
+		return verdict.Join(first, second)
+	}
+	found := verdict.Judgement{Verdict: verdict.Approve, Complete: true, Answer: verdict.Answer{Findings: first.Answer.Findings}}
+	if slices.ContainsFunc(first.Answer.Findings, verdict.Finding.Blocks) {
+		found.Verdict = verdict.RequestChanges
+	}
+	return verdict.Join(found, second)
+}
+
+// grounds are what the answers are held against.
+func (p *Prepared) grounds(ctx context.Context) verdict.Grounds {
+	rows := map[string]verdict.Severity{}
+	for _, a := range p.Rules {
+		rows[a.Row.ID] = verdict.Severity(a.Row.Severity)
+	}
+	g := verdict.Grounds{Rows: rows, Ledger: p.Ledger, Ratchet: p.Settings.Review.Ratchet, File: p.at(ctx, p.Diff.Head), Before: p.before(ctx)}
+	if p.PriorHead != "" {
+		g.Late = p.late(ctx)
+	}
+	return g
+}
+
+// at reads files of one commit by their paths as they are spelled to the session.
+func (p *Prepared) at(ctx context.Context, rev string) func(path string) ([]byte, error) {
+	real := map[string]string{}
+	for _, f := range p.Diff.Files {
+		real[change.Spell(f.Path)] = f.Path
+	}
+	type content struct {
+		text []byte
+		err  error
+	}
+	read := map[string]content{}
+	return func(path string) ([]byte, error) {
+		if name, ok := real[path]; ok {
+			path = name
+		}
+		c, ok := read[path]
+		if !ok {
+			c.text, c.err = p.Files.ReadFile(ctx, rev, path)
+			if errors.Is(c.err, fs.ErrInvalid) {
+				c.err = fmt.Errorf("%w: %w", fs.ErrNotExist, c.err)
+			}
+			read[path] = c
+		}
+		return c.text, c.err
+	}
+}
+
+// before reads files as they were before the change, under their present names.
+func (p *Prepared) before(ctx context.Context) func(path string) ([]byte, error) {
+	was := map[string]string{}
+	for _, f := range p.Diff.Files {
+		if f.OldPath != "" {
+			was[change.Spell(f.Path)] = f.OldPath
+		}
+	}
+	at := p.at(ctx, p.Diff.Base)
+	return func(path string) ([]byte, error) {
+		if old, ok := was[path]; ok {
+			path = change.Spell(old)
+		}
+		return at(path)
+	}
+}
+
+// late reports whether a finding's code was there when the last round looked: it
+// could have been found then. What that round saw may be gone from this machine,
+// and then nothing is late.
+func (p *Prepared) late(ctx context.Context) func(verdict.Finding) bool {
+	then := p.at(ctx, p.PriorHead)
+	return func(f verdict.Finding) bool {
+		text, err := then(f.Path)
+		quote := words(f.Quote)
+		return err == nil && quote != "" && strings.Contains(words(string(text)), quote)
+	}
+}
+
+// words is a text with any white space between its words written as one space.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// coverage counts the files that had to be examined, and those that were.
+func (p *Prepared) coverage(j verdict.Judgement) verdict.Coverage {
+	c := verdict.Coverage{Files: len(p.understood.Files), LeftOut: len(p.understood.LeftOut)}
+	examined := map[string]bool{}
+	for _, name := range j.Answer.Files {
+		examined[name] = true
+	}
+	for _, f := range p.understood.Files {
+		if examined[change.Spell(f.Path)] {
+			c.Examined++
+		}
+	}
+	return c
+}
+
+// record is what the posted review keeps of all this.
+func (p *Prepared) record(x Examination) verdict.Record {
+	j := x.Judgement
+	return verdict.Record{
+		Verdict: j.Verdict, Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
+		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger.After(p.Round, j), Holds: j.Holds, Settled: len(j.Doubts) == 0,
+		Tier: string(p.understood.Tier), Coverage: p.coverage(j),
+		Engine: p.examiner.Engine.Name(), Model: x.Result.Model, CostUSD: x.Result.CostUSD, Duration: x.Result.Duration.Round(time.Millisecond),
+		Tokens: verdict.Tokens{Input: x.Result.Usage.Input, CacheWrite: x.Result.Usage.CacheWrite, CacheRead: x.Result.Usage.CacheRead, Output: x.Result.Usage.Output},
+	}
+}

@@ -1,0 +1,84 @@
+package reviewer
+
+import (
+	"context"
+
+	"touchstone/agent/forge"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// Files reads the files of a change and of what it is based on. A worktree.Tree
+// is one; rev is any commit, or the tree that is a diff's head.
+type Files interface {
+	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
+	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
+	Sides(ctx context.Context, d worktree.Diff, wanted func(path string) bool, max int64) ([]worktree.Sides, error)
+}
+
+// Subject is a change under review, and what people and machines said of it. It
+// need not be a pull request. Its texts come from strangers.
+type Subject struct {
+	// Name is how the prompt speaks of it, such as "pull request acme/app#12".
+	Name string
+	// Title, Body, Branch and Labels are a pull request's; the labels are also those
+	// of the issues that it closes.
+	Title, Body, Branch string
+	Labels              []string
+	// Commits are the messages of its own commits, the newest first.
+	Commits []string
+	// Base is the commit whose guidelines, settings and guides are the law, the tip
+	// of BaseBranch.
+	Base, BaseBranch string
+	Diff             worktree.Diff
+	// Dir is a checkout of the head, for the session to work in.
+	Dir   string
+	Files Files
+	// PatchID names the change itself; empty where nobody will ask for it.
+	PatchID string
+	// Said is what else people wrote of it: issues, comments. Reported is what
+	// machines did: the checks and their logs.
+	Said, Reported []Passage
+	// Round is the number of this review, 1 being the first. Ledger and Threads are
+	// what the earlier ones left, PriorHead the head that the last of them saw.
+	Round     int
+	Ledger    verdict.Ledger
+	Threads   []Thread
+	PriorHead string
+	// Past counts, by rule, the other changes of late that broke it here. It is asked
+	// only if a rule wants to know, and nil where nobody can say.
+	Past func(context.Context) (map[string]int, error)
+}
+
+// Passage is a text that somebody else wrote.
+type Passage struct {
+	What string // such as "issue 7"
+	Text string
+}
+
+// Thread is what became of the conversation about one finding of an earlier round.
+type Thread struct {
+	ID         string // on GitHub
+	Finding    string // its id in the ledger
+	URL        string
+	Resolved   bool
+	ResolvedBy string // empty while open, and where the account is gone
+	// Replies are the answers to the finding, oldest first.
+	Replies []Passage
+}
+
+// ChangeOf is a pull request's change as the scopes of the rules are decided on it,
+// in its round-th review.
+func ChangeOf(pr forge.PullRequest, diff worktree.Diff, commits []string, round int) guidelines.Change {
+	return Subject{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr), Commits: commits, Diff: diff, Round: round}.change()
+}
+
+// change is the subject as the scopes of the rules are decided on it.
+func (s Subject) change() guidelines.Change {
+	change := guidelines.Change{Title: s.Title, Body: s.Body, Branch: s.Branch, Labels: s.Labels, Commits: s.Commits, Round: s.Round}
+	for _, f := range s.Diff.Files {
+		change.Files = append(change.Files, guidelines.File{Path: f.Path, OldPath: f.OldPath, Patch: f.Patch, Truncated: f.Truncated})
+	}
+	return change
+}
