@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Status is where a finding of the ledger stands.
@@ -46,14 +45,6 @@ type Entry struct {
 	// First and Last are the rounds, from 1, that found it first and last.
 	First int `json:"first"`
 	Last  int `json:"last"`
-}
-
-// Said is somebody's word on a finding.
-type Said struct {
-	By string `json:"by"`
-	// At is zero where a commit says it.
-	At  time.Time `json:"at,omitzero"`
-	Why string    `json:"why"`
 }
 
 // Ledger is the findings of all rounds of one pull request, oldest first.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -74,13 +75,28 @@ const (
 // marker: it was not written by this product, or was cut or altered since.
 var ErrNoRecord = errors.New("the review carries no touchstone record")
 
+// Enter writes down what the judgement says in the record of its round, whose
+// ledger was that of the round before.
+func (r *Record) Enter(j Judgement) {
+	r.Verdict, r.Settled, r.Holds = j.Verdict, j.settled(), slices.Clone(j.Holds)
+	for i := range r.Holds {
+		h := &r.Holds[i]
+		h.Path, h.Detail = clip(h.Path, maxRule), clip(h.Detail, maxWhy)
+	}
+	r.Ledger = r.Ledger.After(r.Round, j)
+}
+
 // Seal is the two lines that end a posted review: the record and the marker,
-// 30,000 bytes at most. A ledger too long for that loses entries, what is
-// settled before what stands and what is mild before what is grave. A record
-// that [ParseRecord] would not take back is an error.
+// 30,000 bytes at most. What is too long for that loses holds, of which the first
+// is enough, and then entries of the ledger: what is settled before what stands
+// and what is mild before what is grave. A record that [ParseRecord] would not
+// take back is an error.
 func (r Record) Seal() (string, error) {
-	if !r.Verdict.valid() {
+	switch {
+	case !r.Verdict.valid():
 		return "", fmt.Errorf("a review's record cannot say %q", r.Verdict)
+	case r.Verdict == Approve && len(r.Holds) > 0 && r.Lifted == nil:
+		return "", errors.New("a review's record cannot approve what is held for a person")
 	}
 	for {
 		// encoding/json writes '<' and '>' as escapes, so no text in the record can
@@ -95,10 +111,16 @@ func (r Record) Seal() (string, error) {
 		switch {
 		case len(seal) <= maxSeal:
 			return seal, nil
+		case len(r.Holds) > 1:
+			r.Holds = r.Holds[:len(r.Holds)/2]
 		case len(r.Ledger) == 0:
 			return "", fmt.Errorf("the review's record takes %d bytes even without a ledger; %d is the most", len(seal), maxSeal)
+		default:
+			left := r.Ledger.shed()
+			// What is not in the ledger any more cannot be waived one by one.
+			r.Settled = r.Settled && len(left.Outstanding()) == len(r.Ledger.Outstanding())
+			r.Ledger = left
 		}
-		r.Ledger = r.Ledger.shed()
 	}
 }
 
@@ -119,7 +141,7 @@ func ParseRecord(body string) (Record, error) {
 	if err := json.Unmarshal([]byte(data), &r); err != nil {
 		return Record{}, fmt.Errorf("%w: %v", ErrNoRecord, err)
 	}
-	if !r.Verdict.valid() || marker != Marker(r.Verdict) {
+	if !r.Verdict.valid() || marker != Marker(r.Verdict) || r.Verdict == Approve && len(r.Holds) > 0 && r.Lifted == nil {
 		return Record{}, fmt.Errorf("%w: its marker and its record disagree", ErrNoRecord)
 	}
 	return r, nil

@@ -49,6 +49,7 @@ func TestSealRefuses(t *testing.T) {
 	for name, r := range map[string]Record{
 		"no verdict":      {},
 		"unknown verdict": {Verdict: "COMMENT"},
+		"approved, held":  {Verdict: Approve, Holds: []Hold{{Kind: QualityBar}}},
 		"not a number":    {Verdict: Approve, CostUSD: math.NaN()},
 		"too long":        {Verdict: Approve, Engine: strings.Repeat("x", maxSeal)},
 	} {
@@ -61,7 +62,7 @@ func TestSealRefuses(t *testing.T) {
 // A ledger may be any length; a review whose record cannot be read back would
 // be written again and again.
 func TestSealShedsWhatMattersLeast(t *testing.T) {
-	r := Record{Verdict: RequestChanges, Head: "abc"}
+	r := Record{Verdict: RequestChanges, Head: "abc", Settled: true}
 	for i := range 2000 {
 		e := Entry{ID: fmt.Sprint(i), Status: Open, Severity: Nit, Claim: strings.Repeat("<", 40)}
 		switch {
@@ -92,8 +93,42 @@ func TestSealShedsWhatMattersLeast(t *testing.T) {
 			t.Fatalf("entry %s stands behind %s", e.ID, got.Ledger[i-1].ID)
 		}
 	}
+	if got.Settled {
+		t.Error("findings were left out, and yet the record can do with waivers of the others")
+	}
 	if critical != 20 || len(seal) < maxSeal*9/10 || len(r.Ledger) != 2000 {
 		t.Errorf("%d of 20 critical entries left, %d bytes used, %d entries with the caller", critical, len(seal), len(r.Ledger))
+	}
+}
+
+// However much is held, that something is can not be lost.
+func TestSealKeepsTheFirstHold(t *testing.T) {
+	var j Judgement
+	for i := range 300 {
+		j.Hold(Hold{Kind: QualityBar, Rule: "severity/Q4", Path: fmt.Sprintf("%d_test.go", i), Detail: strings.Repeat("<", 500)})
+	}
+	r := Record{Round: 1, Head: "abc", Ledger: ledgerOf(Open)}
+	r.Enter(j)
+	seal, err := r.Seal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseRecord(seal)
+	if err != nil || len(got.Holds) == 0 || got.Holds[0].Path != "0_test.go" || got.Verdict != RequestChanges || len(got.Ledger) != 1 {
+		t.Errorf("%v: %d holds, %d entries, %s", err, len(got.Holds), len(got.Ledger), got.Verdict)
+	}
+}
+
+func TestParseRecordRefusesAnApprovalOfWhatIsHeld(t *testing.T) {
+	seal, err := Record{Verdict: Approve, Holds: []Hold{{Kind: QualityBar}}, Lifted: &Lift{By: "mona"}}.Seal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := ParseRecord(seal); err != nil || r.Lifted.By != "mona" {
+		t.Errorf("a lifted one: %+v, %v", r, err)
+	}
+	if r, err := ParseRecord(strings.Replace(seal, `"lifted"`, `"left"`, 1)); !errors.Is(err, ErrNoRecord) {
+		t.Errorf("one that nobody lifted: %+v, %v", r, err)
 	}
 }
 

@@ -1,0 +1,102 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+func TestParseCommand(t *testing.T) {
+	for body, want := range map[string]Command{
+		"/touchstone review":                               {Verb: AskReview},
+		"/touchstone fix":                                  {Verb: AskFix},
+		"/touchstone stop":                                 {Verb: Stop},
+		"  /touchstone   resume  ":                         {Verb: Resume},
+		"/touchstone resume the flaky check is mended":     {Verb: Resume, Reason: "the flaky check is mended"},
+		"/touchstone stop\r\nI take over.":                 {Verb: Stop},
+		"/touchstone break-glass production is down":       {Verb: BreakGlass, Reason: "production is down"},
+		"/touchstone waive 0badcafe   we  own  that input": {Verb: Waive, Finding: "0badcafe", Reason: "we own that input"},
+		"/touchstone waive `0badcafe` ours":                {Verb: Waive, Finding: "0badcafe", Reason: "ours"},
+		"/touchstone dispute #0badcafe it is bound above":  {Verb: Dispute, Finding: "0badcafe", Reason: "it is bound above"},
+	} {
+		if got, ok := ParseCommand(body); !ok || got != want {
+			t.Errorf("%q is %+v, %v", body, got, ok)
+		}
+	}
+	for _, body := range []string{
+		"", "/touchstone", "/touchstone ", "/touchstone merge", "/touchstone Stop", "/touchstonestop", "/TOUCHSTONE stop",
+		"please /touchstone stop", "> /touchstone stop", "`/touchstone stop`", "\n/touchstone stop", "Thanks!\n/touchstone stop",
+		"/touchstone break-glass", "/touchstone break-glass  !", "/touchstone waive", "/touchstone waive 0badcafe", "/touchstone waive all of it",
+		"/touchstone waive 0BADCAFE it is fine", "/touchstone waive 0badcaf it is fine", "/touchstone dispute it is wrong",
+		"&#8203;/touchstone stop", "/touchstone,stop",
+	} {
+		if got, ok := ParseCommand(body); ok {
+			t.Errorf("%q is taken for %+v", body, got)
+		}
+	}
+}
+
+func TestOrdersCountOnlyFromWhoMayGiveThem(t *testing.T) {
+	const waive = "/touchstone waive 0badcafe ours"
+	for name, tt := range map[string]struct {
+		comment Comment
+		counts  bool
+	}{
+		"a writer stops":             {Comment{By: "mona", Body: "/touchstone stop", CanPush: true}, true},
+		"a maintainer waives":        {Comment{By: "mona", Body: waive, CanPush: true, CanMaintain: true}, true},
+		"a writer waives":            {Comment{By: "mona", Body: waive, CanPush: true}, false},
+		"a writer breaks the glass":  {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true}, false},
+		"a writer disputes":          {Comment{By: "mona", Body: "/touchstone dispute 0badcafe no", CanPush: true}, true},
+		"a stranger stops":           {Comment{By: "mallory", Body: "/touchstone stop"}, false},
+		"a bot stops":                {Comment{By: "mona[bot]", Body: "/touchstone stop", CanPush: true, Bot: true}, false},
+		"edited":                     {Comment{By: "mona", Body: "/touchstone stop", CanPush: true, Edited: true}, false},
+		"a reviewing agent":          {Comment{By: "Alice", Body: "/touchstone stop", CanPush: true}, false},
+		"an agent in another's name": {Comment{By: "mona", Body: "/touchstone stop\n<!-- touchstone:escalation v1 0 -->", CanPush: true}, false},
+		"no command":                 {Comment{By: "mona", Body: "Stop it.", CanPush: true}, false},
+	} {
+		tt.comment.At = noon
+		orders := Orders([]Comment{tt.comment}, []string{"alice"})
+		if counts := len(orders) == 1; counts != tt.counts {
+			t.Errorf("%s: %+v", name, orders)
+		}
+		if tt.counts && (orders[0].By != tt.comment.By || !orders[0].At.Equal(noon)) {
+			t.Errorf("%s: given by %s at %s", name, orders[0].By, orders[0].At)
+		}
+	}
+}
+
+// What others write is an order only if its first line is one and nothing else.
+func FuzzParseCommand(f *testing.F) {
+	for _, seed := range []string{
+		"/touchstone stop", "/touchstone waive 0badcafe ours", "/touchstone break-glass \xff", "/touchstone dispute `0badcafe` a\r\nb", " /touchstone\treview\x00", "/touchstone resume\u2028x",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		c, ok := ParseCommand(body)
+		if !ok {
+			if c != (Command{}) {
+				t.Fatalf("no command, and yet %+v", c)
+			}
+			return
+		}
+		line, _, _ := strings.Cut(body, "\n")
+		if !strings.HasPrefix(strings.TrimSpace(line), "/touchstone") || strings.ContainsAny(c.Reason, "\r\n") {
+			t.Fatalf("%q is taken for %+v", body, c)
+		}
+		if about := c.Verb == Dispute || c.Verb == Waive; about != (len(c.Finding) == 8) {
+			t.Fatalf("%s of %q", c.Verb, c.Finding)
+		}
+		if c.Reason == "" && (c.Verb == Dispute || c.Verb.maintains()) || len(c.Reason) > maxWhy || !utf8.ValidString(c.Reason) {
+			t.Fatalf("%s because %q", c.Verb, c.Reason)
+		}
+		if again, ok := ParseCommand(line); !ok || again != c {
+			t.Fatalf("the line alone is %+v, %v", again, ok)
+		}
+		c.By, c.At = "mona", time.Time{}
+		if orders := Orders([]Comment{{By: "mona", Body: body}}, nil); len(orders) > 0 {
+			t.Fatalf("somebody who may nothing ordered %+v", orders)
+		}
+	})
+}

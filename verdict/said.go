@@ -1,0 +1,78 @@
+package verdict
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Said is somebody's word on a finding.
+type Said struct {
+	// By is a login, empty where a commit's message says it.
+	By string `json:"by,omitempty"`
+	// At is zero where a commit's message says it.
+	At  time.Time `json:"at,omitzero"`
+	Why string    `json:"why"`
+}
+
+// trailer is a line by which the commit of a fix says what it answers:
+//
+//	Touchstone-Reviewed: the head whose review it applies
+//	Touchstone-Findings: the ids of the findings that it fixes, with commas
+//	Touchstone-Disputed: the id of one that it does not, and why
+var trailer = regexp.MustCompile(`(?m)^Touchstone-(Reviewed|Findings|Disputed):[ \t]*([^\r\n]+)\r?$`)
+
+// Claimed is the ledger with what commits say of it, as far as they answer the
+// review of head: which findings they fix and which they dispute. It is a claim,
+// whoever makes it, and judged in the next round.
+func (l Ledger) Claimed(head string, messages []string) Ledger {
+	next := slices.Clone(l)
+	for _, message := range messages {
+		lines := trailer.FindAllStringSubmatch(message, -1)
+		if !slices.ContainsFunc(lines, func(m []string) bool { return m[1] == "Reviewed" && strings.TrimSpace(m[2]) == head }) {
+			continue
+		}
+		for _, m := range lines {
+			switch m[1] {
+			case "Findings":
+				for id := range strings.SplitSeq(m[2], ",") {
+					next.set(strings.TrimSpace(id), ClaimedFixed, Said{})
+				}
+			case "Disputed":
+				id, why, _ := strings.Cut(strings.TrimSpace(m[2]), " ")
+				next.set(id, Disputed, Said{Why: clip(strings.TrimSpace(why), maxWhy)})
+			}
+		}
+	}
+	return next
+}
+
+// Heed is the ledger with what people have ordered: findings waived, and those
+// disputed that were disputed after since, when they were last judged.
+func (l Ledger) Heed(orders []Command, since time.Time) Ledger {
+	next := slices.Clone(l)
+	for _, o := range orders {
+		said := Said{By: o.By, At: o.At, Why: o.Reason}
+		switch {
+		case o.Verb == Waive:
+			next.set(o.Finding, Waived, said)
+		case o.Verb == Dispute && o.At.After(since):
+			next.set(o.Finding, Disputed, said)
+		}
+	}
+	return next
+}
+
+// set changes the status of a finding that stands. Without a reason, what was
+// said before stays.
+func (l Ledger) set(id string, status Status, said Said) {
+	for i := range l {
+		if e := &l[i]; e.ID == id && e.stands() {
+			e.Status = status
+			if said.Why != "" {
+				e.Said = &said
+			}
+		}
+	}
+}
