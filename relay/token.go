@@ -87,14 +87,20 @@ func tokenListCommand(place *tokenPlace) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "Show the tokens, revoked ones among them",
-		Args:  noArguments,
+		Long: `Show the tokens, revoked ones among them. When a token was last used is noted once a
+minute by the relay, and when it stops: that of an open stream is the last such note.`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return place.open(cmd.Context(), func(store token.Store) error {
 				tokens, err := store.Load(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return printTokens(cmd.OutOrStdout(), tokens)
+				uses, err := store.Uses(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return printTokens(cmd.OutOrStdout(), tokens, uses)
 			})
 		},
 	}
@@ -125,16 +131,20 @@ func tokenRevokeCommand(place *tokenPlace) *cobra.Command {
 	}
 }
 
-func printTokens(out io.Writer, tokens []token.Token) error {
+func printTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tNAME\tROLE\tSOURCES\tREPOSITORIES\tCREATED\tREVOKED")
+	fmt.Fprintln(table, "ID\tNAME\tROLE\tSOURCES\tREPOSITORIES\tCREATED\tLAST USED\tREVOKED")
 	list := func(values []string) string { return printable(cmp.Or(strings.Join(values, ","), "all")) }
 	for _, t := range tokens {
-		revoked := "-"
+		used, revoked := "-", "-"
+		if at, ok := uses[t.ID]; ok {
+			used = at.Format(time.DateTime)
+		}
 		if t.Revoked != nil {
 			revoked = t.Revoked.Format(time.DateTime)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, t.Role, list(t.Sources), list(t.Repos), t.Created.Format(time.DateTime), revoked)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, t.Role, list(t.Sources), list(t.Repos),
+			t.Created.Format(time.DateTime), used, revoked)
 	}
 	return table.Flush()
 }

@@ -15,7 +15,7 @@ import (
 
 // File keeps tokens in a JSON file, for a relay on one machine. Writers take turns by
 // a lock on "<file>.lock"; the file itself is replaced as a whole, so a reader needs no
-// lock.
+// lock. When they were used stands in "<file>.used", which only the relay writes.
 type File struct {
 	// Path is where the file is, or will be.
 	Path string
@@ -23,15 +23,10 @@ type File struct {
 
 // Load implements Store. A file that is not there holds no tokens.
 func (f File) Load(context.Context) ([]Token, error) {
-	file, err := os.Open(f.Path)
+	text, err := read(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read tokens: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxStoredBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read tokens: %w", err)
 	}
@@ -56,20 +51,49 @@ func (f File) Update(ctx context.Context, change func([]Token) ([]Token, error))
 	if tokens, err = change(tokens); err != nil {
 		return err
 	}
-	if err := f.replace(tokens); err != nil {
+	text, err := encode(tokens)
+	if err == nil {
+		err = replace(f.Path, text)
+	}
+	if err != nil {
 		return fmt.Errorf("write tokens: %w", err)
 	}
 	return nil
 }
 
-// replace is durable and all or nothing. Only the file's owner may read it, which is
-// how os.CreateTemp makes files.
-func (f File) replace(tokens []Token) error {
-	text, err := encode(tokens)
+func (f File) usesPath() string { return f.Path + ".used" }
+
+// Uses implements Store.
+func (f File) Uses(context.Context) (Uses, error) {
+	text, err := read(f.usesPath())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return decodeUses(text), nil
+}
+
+// SetUses implements Store.
+func (f File) SetUses(_ context.Context, uses Uses) error {
+	text, err := encodeUses(uses)
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(f.Path), filepath.Base(f.Path)+".*")
+	return replace(f.usesPath(), text)
+}
+
+func read(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxStoredBytes+1))
+}
+
+// replace is durable and all or nothing. Only the file's owner may read it, which is
+// how os.CreateTemp makes files.
+func replace(path string, text []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
@@ -77,5 +101,5 @@ func (f File) replace(tokens []Token) error {
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
-	return os.Rename(file.Name(), f.Path)
+	return os.Rename(file.Name(), path)
 }

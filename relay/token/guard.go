@@ -10,9 +10,13 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// refresh is how often a running relay looks for new and revoked tokens. A revoked
-// token's streams end within 5 s, and a slow store has to fit in as well.
-const refresh = 2 * time.Second
+const (
+	// refresh is how often a running relay looks for new and revoked tokens. A revoked
+	// token's streams end within 5 s, and a slow store has to fit in as well.
+	refresh = 2 * time.Second
+	// storeTimeout bounds one look.
+	storeTimeout = 3 * time.Second
+)
 
 // ErrRevoked is the cause with which a grant's contexts end.
 var ErrRevoked = errors.New("the access token is no longer good")
@@ -27,18 +31,21 @@ type Guard struct {
 	required bool
 	grants   map[string]*Grant
 	anybody  *Grant
+	uses     Uses
 }
 
 // Grant is a good token in use.
 type Grant struct {
 	// Token has no ID where no token is required.
 	Token
+	guard  *Guard
 	life   context.Context // ends when the token is revoked
 	revoke context.CancelCauseFunc
+	open   int // requests under way, under the guard's mutex
 }
 
-func newGrant(t Token) *Grant {
-	g := &Grant{Token: t}
+func newGrant(guard *Guard, t Token) *Grant {
+	g := &Grant{Token: t, guard: guard}
 	g.life, g.revoke = context.WithCancelCause(context.Background())
 	return g
 }
@@ -48,7 +55,9 @@ func newGrant(t Token) *Grant {
 func (g *Grant) Context(parent context.Context) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	unlink := context.AfterFunc(g.life, func() { cancel(context.Cause(g.life)) })
+	g.guard.use(g, 1)
 	return ctx, func() {
+		g.guard.use(g, -1)
 		unlink()
 		cancel(nil)
 	}
@@ -56,7 +65,7 @@ func (g *Grant) Context(parent context.Context) (ctx context.Context, release fu
 
 // NewGuard reads the tokens once; Run keeps up with them.
 func NewGuard(ctx context.Context, store Store) (*Guard, error) {
-	g := &Guard{store: store}
+	g := &Guard{store: store, uses: Uses{}}
 	if err := g.load(ctx); err != nil {
 		return nil, err
 	}
@@ -77,7 +86,7 @@ func (g *Guard) Check(text string) (*Grant, bool) {
 	defer g.mu.Unlock()
 	if !g.required {
 		if g.anybody == nil {
-			g.anybody = newGrant(Token{Role: Admin})
+			g.anybody = newGrant(g, Token{Role: Admin})
 		}
 		return g.anybody, true
 	}
@@ -90,23 +99,29 @@ func (g *Guard) Check(text string) (*Grant, bool) {
 	if !ok || !grant.matches(secret) {
 		return nil, false
 	}
+	g.uses.note(id, clock())
 	return grant, true
 }
 
-// Run keeps up with the store until ctx ends. While the store cannot be read, what was
-// known last stays good; the log says so once.
+// Run keeps up with the store until ctx ends, and notes there which tokens are used.
+// While the store cannot be read, what was known last stays good; the log says so once.
 func (g *Guard) Run(ctx context.Context) error {
 	if g.store == nil {
 		<-ctx.Done()
 		return nil
 	}
-	ticker := time.NewTicker(refresh)
+	ticker, uses := time.NewTicker(refresh), time.NewTicker(usesEvery)
 	defer ticker.Stop()
+	defer uses.Stop()
 	failing := false
 	for {
 		select {
 		case <-ctx.Done():
+			g.noteUses(context.WithoutCancel(ctx)) // those since the last time
 			return nil
+		case <-uses.C:
+			g.noteUses(ctx)
+			continue
 		case <-ticker.C:
 		}
 		err := g.load(ctx)
@@ -126,7 +141,7 @@ func (g *Guard) Run(ctx context.Context) error {
 // load takes over what the store holds and ends the grants that are no longer good.
 // What an administrator did in another process gets into this one's log here.
 func (g *Guard) load(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	tokens, err := g.store.Load(ctx)
 	if err != nil {
@@ -146,7 +161,7 @@ func (g *Guard) load(ctx context.Context) error {
 		if known, ok := g.grants[t.ID]; ok && known.same(t) {
 			grants[t.ID] = known
 		} else if t.Revoked == nil {
-			grants[t.ID] = newGrant(t)
+			grants[t.ID] = newGrant(g, t)
 			if !first {
 				log.Info().Str("token", t.ID).Str("name", t.Name).Str("role", string(t.Role)).Msg("access token added")
 			}

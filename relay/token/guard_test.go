@@ -3,6 +3,7 @@ package token
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -218,4 +219,59 @@ func TestGuardNeedsReadableTokens(t *testing.T) {
 	if _, err := NewGuard(t.Context(), store); err == nil {
 		t.Error("a relay would begin without the tokens it has")
 	}
+}
+
+// A use is noted within a minute, that of an open stream anew each minute, and the last
+// one when the relay stops; what another relay noted stays.
+func TestUsesAreNoted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		once, onceText := mint(t, "once", event.Filter{})
+		reader, readerText := mint(t, "reader", event.Filter{})
+		idle, _ := mint(t, "idle", event.Filter{})
+		store := emptyFile(t)
+		set(t, store, once, reader, idle)
+		elsewhere := time.Now().UTC().Add(-time.Hour).Truncate(time.Second)
+		if err := store.SetUses(t.Context(), Uses{idle.ID: elsewhere, once.ID: elsewhere}); err != nil {
+			t.Fatal(err)
+		}
+		g, err := NewGuard(t.Context(), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- g.Run(ctx) }()
+		expect := func(when string, want Uses) {
+			t.Helper()
+			synctest.Wait()
+			if got, err := store.Uses(t.Context()); err != nil || !maps.EqualFunc(got, want, time.Time.Equal) {
+				t.Errorf("%s: noted is %v, %v, want %v", when, got, err, want)
+			}
+		}
+		check := func(text string) *Grant {
+			grant, ok := g.Check(text)
+			if !ok {
+				t.Fatal("a token is not good")
+			}
+			return grant
+		}
+		if _, ok := g.Check("rly_" + idle.ID + "_guess"); ok {
+			t.Fatal("a guess is good")
+		}
+
+		begun := clock()
+		check(onceText)
+		_, release := check(readerText).Context(t.Context())
+		time.Sleep(usesEvery + time.Second)
+		expect("after a minute", Uses{once.ID: begun, reader.ID: begun.Add(usesEvery), idle.ID: elsewhere})
+		time.Sleep(usesEvery)
+		expect("after two", Uses{once.ID: begun, reader.ID: begun.Add(2 * usesEvery), idle.ID: elsewhere})
+		release()
+		stopped := clock()
+		stop()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		expect("at the end", Uses{once.ID: begun, reader.ID: stopped, idle.ID: elsewhere})
+	})
 }

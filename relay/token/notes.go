@@ -6,8 +6,11 @@ import (
 	"fmt"
 )
 
-// noteName is the note that holds the tokens.
-const noteName = "access-tokens"
+// noteName is the note that holds the tokens, and usesName the one with their uses.
+const (
+	noteName = "access-tokens"
+	usesName = "access-tokens-used"
+)
 
 // Notebook keeps small texts beside a log that several relays share.
 type Notebook interface {
@@ -64,4 +67,22 @@ func (n Notes) Update(ctx context.Context, change func([]Token) ([]Token, error)
 		return errors.New("somebody else has changed the tokens at the same moment; look with relay token list, and do it again")
 	}
 	return nil
+}
+
+// Uses implements Store.
+func (n Notes) Uses(ctx context.Context) (Uses, error) {
+	text, err := n.Notebook.Note(ctx, usesName)
+	if err != nil {
+		return nil, err
+	}
+	return decodeUses([]byte(text)), nil
+}
+
+// SetUses implements Store.
+func (n Notes) SetUses(ctx context.Context, uses Uses) error {
+	text, err := encodeUses(uses)
+	if err != nil {
+		return err
+	}
+	return n.Notebook.SetNote(ctx, usesName, string(text))
 }

@@ -25,6 +25,10 @@ type Store interface {
 	// Update replaces the tokens by what change makes of them. Nothing happens when
 	// change returns an error.
 	Update(ctx context.Context, change func([]Token) ([]Token, error)) error
+	// Uses returns when tokens were last used, by their ids, as far as that is known.
+	Uses(ctx context.Context) (Uses, error)
+	// SetUses replaces what Uses returns.
+	SetUses(ctx context.Context, uses Uses) error
 }
 
 // Add keeps a new token. Names are unique among those that are good.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"touchstone/relay/event"
 	"touchstone/relay/internal/sqlite"
@@ -183,4 +185,35 @@ func TestFolderMissing(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("into a folder that is not there: %v", err)
 	}
+}
+
+func TestUses(t *testing.T) {
+	for kind, store := range stores(t) {
+		uses, err := store.Uses(t.Context())
+		if err != nil || len(uses) != 0 {
+			t.Errorf("%s: at first tokens were used at %v (%v)", kind, uses, err)
+		}
+		want := Uses{"aaaaaaaa": clock(), "bbbbbbbb": clock().Add(-time.Hour)}
+		if err := store.SetUses(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		if uses, err = store.Uses(t.Context()); err != nil || !maps.EqualFunc(uses, want, time.Time.Equal) {
+			t.Errorf("%s: then at %v (%v)", kind, uses, err)
+		}
+	}
+}
+
+// What is damaged is unknown; it keeps nobody from noting the next use.
+func FuzzUses(f *testing.F) {
+	for _, seed := range []string{"", "null", "[]", "{", `{"aaaaaaaa":"2026-01-01T00:00:00Z"}`, `{"aaaaaaaa":1}`, `{"":"2026-01-01T00:00:00+25:00"}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		uses, now := decodeUses(text), clock()
+		uses.note("aaaaaaaa", now)
+		again, err := encodeUses(uses)
+		if back := decodeUses(again); err != nil || back["aaaaaaaa"].Before(now) {
+			t.Errorf("%s became %s, %v", text, again, err)
+		}
+	})
 }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"touchstone/relay/client"
+	"touchstone/relay/event"
+	"touchstone/relay/internal/examples"
+	"touchstone/relay/storetest/emulator"
+)
+
+// Two relays share a log and its tokens. When a token is revoked, by a third process,
+// the streams that it has open end on both of them within five seconds; and the list
+// says that it was used.
+func TestRevokedOnEveryRelay(t *testing.T) {
+	t.Parallel()
+	e, err := firestore()
+	if err != nil {
+		emulator.Skip(t, err)
+	}
+	binary, address := buildRelay(t), "FIRESTORE_EMULATOR_HOST="+e.Address
+	tokens := func(words ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), binary, append([]string{"token", "--store", "firestore:revoked"}, words...)...)
+		command.Env = append(os.Environ(), address)
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("relay token %s: %v", words[0], err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	text := tokens("create", "--name", "laptop-1")
+	relays := []*process{
+		startRelay(t, binary, "firestore:revoked", "", address),
+		startRelay(t, binary, "firestore:revoked", "", address),
+	}
+	reading, ended := make(chan string, len(relays)), make(chan error, len(relays))
+	for _, p := range relays {
+		go func() {
+			c := client.Client{URL: "http://" + p.address, Token: text}
+			ended <- c.Follow(t.Context(), client.Oldest, func(_ context.Context, m event.Message) error {
+				if m.Event != nil {
+					reading <- m.Event.Delivery
+				}
+				return nil
+			})
+		}()
+	}
+	relays[0].expect(t, 0, 202)
+	for range relays {
+		if got := <-reading; got != examples.Delivery(0) {
+			t.Errorf("a subscriber got %s", got)
+		}
+	}
+
+	begun := time.Now()
+	tokens("revoke", strings.Split(text, "_")[1])
+	for range relays {
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "401") {
+			t.Errorf("a subscriber ended with %v", err)
+		}
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("the streams of a revoked token went on for %s", took)
+	}
+	if runtime.GOOS == "windows" {
+		return // a relay that is killed notes nothing
+	}
+	for _, p := range relays {
+		if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.command.Wait(); err != nil {
+			t.Errorf("after SIGTERM: %v\n%s", err, p.log)
+		}
+	}
+	used := regexp.MustCompile(`laptop-1 +subscriber +all +all +20\S+ \S+ +20\S+ \S+ +20\S+ \S+`)
+	if list := tokens("list"); !used.MatchString(list) {
+		t.Errorf("the list does not say that the token was used:\n%s", list)
+	}
+}
