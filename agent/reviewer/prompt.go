@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -142,7 +143,7 @@ func (p *Prepared) earlier() string {
 			fmt.Fprintf(&list, "  code: %s\n", e.Code)
 		}
 		if e.Said != nil {
-			fmt.Fprintf(&list, "  %s says: %s\n", e.Said.By, e.Said.Why)
+			fmt.Fprintf(&list, "  %s says: %s\n", cmp.Or(e.Said.By, "a commit's message"), e.Said.Why)
 		}
 		if t.Resolved {
 			fmt.Fprintf(&list, "  its thread was resolved by %s\n", t.ResolvedBy)

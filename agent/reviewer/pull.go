@@ -39,6 +39,7 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	if s.PatchID, err = tree.PatchID(ctx); err != nil {
 		return s, err
 	}
+	s.Ledger = s.Ledger.Claimed(prior.Head, s.Commits)
 	if opts.Ledger != nil {
 		s.Ledger = opts.Ledger(s.Ledger)
 	}

@@ -61,11 +61,13 @@ func TestFindingsOverTheRounds(t *testing.T) {
 func TestEarlierRoundsAreShown(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})
-	_, pr := review(t, g, ref, at(1, "unsafe_call()"))
+	out, pr := review(t, g, ref, at(1, "unsafe_call()"))
 	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", ref.Number, pr.Threads[0].Comments[0].ID), map[string]any{"body": "It is checked in caller.txt:7."}, nil)
-	g.Commit("topic", "Say more", map[string]string{"code.txt": "unsafe_call()\nmore\n"})
+	answer := fmt.Sprintf("Say more\n\nTouchstone-Reviewed: %s\nTouchstone-Disputed: %s It is only called by tests.", pr.Head.SHA, out.Record.Ledger[0].ID)
+	g.Commit("topic", answer, map[string]string{"code.txt": "unsafe_call()\nmore\n"})
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
-		for _, want := range []string{"open [Security] critical security/S3 code.txt:1: Wrong: unsafe_call()", "It is checked in caller.txt:7."} {
+		for _, want := range []string{"disputed [Security] critical security/S3 code.txt:1: Wrong: unsafe_call()",
+			"a commit's message says: It is only called by tests.", "It is checked in caller.txt:7."} {
 			if !strings.Contains(r.Prompt, want) {
 				t.Errorf("the prompt lacks %q", want)
 			}

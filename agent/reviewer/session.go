@@ -246,12 +246,12 @@ func (p *Prepared) coverage(j verdict.Judgement) verdict.Coverage {
 
 // record is what the posted review keeps of all this.
 func (p *Prepared) record(x Examination) verdict.Record {
-	j := x.Judgement
-	return verdict.Record{
-		Verdict: j.Verdict, Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger.After(p.Round, j), Holds: j.Holds, Settled: len(j.Doubts) == 0,
-		Tier: string(p.understood.Tier), Coverage: p.coverage(j),
+	r := verdict.Record{
+		Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
+		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Tier: string(p.understood.Tier), Coverage: p.coverage(x.Judgement),
 		Engine: p.examiner.Engine.Name(), Model: x.Result.Model, CostUSD: x.Result.CostUSD, Duration: x.Result.Duration.Round(time.Millisecond),
 		Tokens: verdict.Tokens{Input: x.Result.Usage.Input, CacheWrite: x.Result.Usage.CacheWrite, CacheRead: x.Result.Usage.CacheRead, Output: x.Result.Usage.Output},
 	}
+	r.Enter(x.Judgement)
+	return r
 }
