@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -36,11 +37,23 @@ type guide struct {
 // readGuides reads the guides at the root and above the changed files, each where
 // it can be read.
 func readGuides(ctx context.Context, s Subject) ([]guide, error) {
+	checkout, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("look for agents' guides: %w", err)
+	}
+	defer checkout.Close()
+	changed := map[string]bool{}
+	for _, f := range s.Diff.Files {
+		changed[f.Path], changed[f.OldPath] = true, true
+	}
 	var guides []guide
 	for _, dir := range above(s) {
 		for _, name := range guideNames {
 			g := guide{path: path.Join(dir, name)}
-			var err error
+			// Most directories have none, and the checkout says so at once.
+			if _, err := checkout.Lstat(g.path); err != nil && !changed[g.path] {
+				continue
+			}
 			if g.before, err = readGuide(ctx, s, s.Base, g.path); err != nil {
 				return nil, err
 			}
