@@ -16,7 +16,7 @@ import (
 // roles. Only the provider behind it is scripted: it reads the patch and edits
 // the file through the CLI's own tools.
 func TestRealClaudeClosesTheLoop(t *testing.T) {
-	cli := enginetest.Claude(t)
+	cli := enginetest.CLI(t, "claude")
 	w := newWorld(t, twoDefects())
 	provider := enginetest.NewThinker(t, func(_ int, call enginetest.Call) enginetest.Turn { return w.think(string(call.Body)) })
 	t.Setenv("ANTHROPIC_BASE_URL", provider.URL)

@@ -105,7 +105,8 @@ type Request struct {
 	Allow []string
 	// Timeout bounds what the session's turns take together; zero is DefaultTimeout.
 	Timeout time.Duration
-	// IdleTimeout bounds the time without a byte from the CLI; zero is DefaultIdleTimeout.
+	// IdleTimeout bounds the time without a byte from the CLI or, where an engine
+	// can see it, from the provider; zero is DefaultIdleTimeout.
 	IdleTimeout time.Duration
 	// Progress, if set, hears of the session as it goes, from one goroutine at
 	// a time. It must not block: the session waits for it.

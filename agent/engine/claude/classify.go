@@ -1,11 +1,6 @@
 package claude
 
-import (
-	"cmp"
-	"fmt"
-
-	"touchstone/agent/engine"
-)
+import "touchstone/agent/engine"
 
 // classify gives the failure that the result line reports, or nil. Neither its
 // subtype nor the exit status counts: a refused login is a "success" in the
@@ -23,10 +18,7 @@ func (t *turn) classify() *engine.Error {
 		return engine.Errorf(engine.BadOutput, "claude's result does not say whether the session failed; update claude")
 	}
 	class := t.class()
-	failure := &engine.Error{Class: class, Message: sentence(class)}
-	if detail := t.Detail(r.Result); detail != "" {
-		failure.Message += fmt.Sprintf(" (claude: %s)", detail)
-	}
+	failure := kind.Failure(class, t.Detail(r.Result))
 	if class == engine.RateLimited || class == engine.Overloaded {
 		failure.RetryAfter = t.retry.retryDelay()
 	}
@@ -87,22 +79,4 @@ func classOf(name string, status int) engine.Class {
 		return engine.Network
 	}
 	return engine.BadOutput
-}
-
-var sentences = map[engine.Class]string{
-	engine.Auth:            "the provider refused claude's login, or there is none; " + loginHint,
-	engine.Billing:         "the account behind claude's login has no credit left; add some, or use another login",
-	engine.RateLimited:     "the quota of claude's login is used up for now; wait, or use another login",
-	engine.Overloaded:      "the provider is overloaded; it usually passes within minutes",
-	engine.Server:          "the provider failed; it usually passes within minutes",
-	engine.Network:         "the provider could not be reached or the connection broke; check the network, the proxy and ANTHROPIC_BASE_URL",
-	engine.UnknownModel:    "the provider knows no such model, or not for this account; choose another one",
-	engine.ContextOverflow: "the session outgrew the model's context; give it less, or a model with more room",
-	engine.Refusal:         "the model declined to go on with this session",
-	engine.BadRequest:      "the provider calls the request malformed; asking again will not help",
-	engine.MaxTurns:        "the session used up its turns",
-}
-
-func sentence(class engine.Class) string {
-	return cmp.Or(sentences[class], "claude did not complete the session")
 }

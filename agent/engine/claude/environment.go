@@ -8,7 +8,7 @@ import (
 
 // kind is what has to be known of claude to run it.
 var kind = session.Kind{
-	Name: "claude", Package: "@anthropic-ai/claude-code",
+	Name: "claude", Package: "@anthropic-ai/claude-code", Login: loginHint,
 	Variables: []string{"ANTHROPIC_BASE_URL", "CLAUDE_CODE_GIT_BASH_PATH"},
 }
 

@@ -27,7 +27,7 @@ const (
 func realEngine(t testing.TB, p *enginetest.Provider, environ ...string) *claude.Engine {
 	t.Helper()
 	return &claude.Engine{
-		Command: []string{enginetest.Claude(t)},
+		Command: []string{enginetest.CLI(t, "claude")},
 		Environ: append([]string{
 			"PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=" + testKey, "ANTHROPIC_BASE_URL=" + p.URL,
 			"CLAUDE_CODE_MAX_RETRIES=1",
@@ -60,7 +60,7 @@ func sent(p *enginetest.Provider) string {
 
 func TestRealProbe(t *testing.T) {
 	t.Parallel()
-	version, err := (&claude.Engine{Command: []string{enginetest.Claude(t)}, Environ: []string{}}).Probe(context.Background())
+	version, err := (&claude.Engine{Command: []string{enginetest.CLI(t, "claude")}, Environ: []string{}}).Probe(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,11 +126,7 @@ func (t *turn) finish(report process.Report, stopped error) (engine.Result, erro
 		return result, t.stopped(stopped)
 	}
 	if t.result == nil {
-		failure := engine.Errorf(engine.Crash, "claude ended (%s) before the session was over", report.Exit)
-		if detail := t.Detail(report.Stderr); detail != "" {
-			failure.Message += "; it said: " + detail
-		}
-		return result, failure
+		return result, kind.Crash(report.Exit, t.Detail(report.Stderr))
 	}
 	if failure := t.classify(); failure != nil {
 		return result, failure

@@ -50,8 +50,11 @@ type Command struct {
 	// Inherit become the child's descriptors 3, 4 …; not on Windows.
 	Inherit []*os.File
 	// Timeout bounds the run, IdleTimeout the time without a byte on standard
-	// output or error.
+	// output or error and without a sign from Alive.
 	Timeout, IdleTimeout time.Duration
+	// Alive, if set, says by what is in it that the child is not idle although it
+	// prints nothing.
+	Alive <-chan struct{}
 	// Line is called for each line of output, without its end, which is valid
 	// only during the call. An error from it stops the child and is returned.
 	Line func(line []byte) error

@@ -59,6 +59,8 @@ func (w *watch) listen(ctx context.Context) error {
 			}
 		case <-w.child.exited:
 			return nil
+		case <-w.Alive:
+			idle.Reset(w.IdleTimeout)
 		case <-heartbeat.C:
 			if w.Silence != nil {
 				w.Silence(time.Since(w.last).Round(time.Second))

@@ -37,6 +37,8 @@ type Kind struct {
 	Name string
 	// Package is its package on npm.
 	Package string
+	// Login says how the CLI is given a login.
+	Login string
 	// Variables are those that reach a session besides the common ones; names
 	// ending in * are prefixes.
 	Variables []string

@@ -4,25 +4,27 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// Claude gives the path of the real claude CLI: what TOUCHSTONE_CLAUDE names,
-// else what scripts/install-claude.sh has put into .tools, else what is on
-// PATH. Without any the test is skipped, or fails if CI is "true".
-func Claude(t testing.TB) string {
+// CLI gives the path of a real CLI: what TOUCHSTONE_ and its name name, else what
+// scripts/install-engines.sh has put into .tools, else what is on PATH. Without
+// any the test is skipped, or fails if CI is "true".
+func CLI(t testing.TB, name string) string {
 	t.Helper()
-	if path := os.Getenv("TOUCHSTONE_CLAUDE"); path != "" {
+	variable := "TOUCHSTONE_" + strings.ToUpper(name)
+	if path := os.Getenv(variable); path != "" {
 		return path
 	}
-	installed := filepath.Join(moduleRoot(t), ".tools", "node_modules", ".bin", "claude")
+	installed := filepath.Join(moduleRoot(t), ".tools", "node_modules", ".bin", name)
 	if _, err := os.Stat(installed); err == nil {
 		return installed
 	}
-	if path, err := exec.LookPath("claude"); err == nil {
+	if path, err := exec.LookPath(name); err == nil {
 		return path
 	}
-	const reason = "no claude CLI: run scripts/install-claude.sh, or set TOUCHSTONE_CLAUDE"
+	reason := "no " + name + " CLI: run scripts/install-engines.sh, or set " + variable
 	if os.Getenv("CI") == "true" {
 		t.Fatal(reason)
 	}

@@ -1,0 +1,74 @@
+// Package codex drives the codex CLI (https://developers.openai.com/codex/noninteractive)
+// as an engine: how it is called and confined, what its events mean, and why a
+// turn failed. It owns the session's home directory and gateway, which last until
+// Close; in the home the CLI keeps the conversation.
+//
+// Codex reads files with shell commands and in no other way, so a reviewer has
+// them too: in codex's own sandbox, where nothing can be written, nothing be
+// reached over the network, and nothing be read but the system's programs and the
+// session's directories.
+package codex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
+	"touchstone/agent/engine/session"
+)
+
+// Engine is the codex CLI. The zero value runs "codex" from PATH with the API key
+// in this process's environment.
+type Engine session.Program
+
+var _ engine.Engine = (*Engine)(nil)
+
+var kind = session.Kind{
+	Name: "codex", Package: "@openai/codex",
+	Login: "set OPENAI_API_KEY (a login by subscription cannot be used here)",
+}
+
+// Name is "codex".
+func (e *Engine) Name() string { return kind.Name }
+
+// Probe asks the CLI for its version, and looks whether there is an API key.
+func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
+	version, err := session.Program(*e).Probe(ctx, kind)
+	if err != nil {
+		return engine.Version{}, err
+	}
+	_, err = e.provider()
+	return version, err
+}
+
+// provider is where the CLI's variables say, with their login.
+func (e *Engine) provider() (gateway.Provider, error) {
+	lookup := session.Program(*e).Lookup
+	key := cmp.Or(lookup("CODEX_API_KEY"), lookup("OPENAI_API_KEY"))
+	if key == "" {
+		return gateway.Provider{}, kind.Failure(engine.Auth, "")
+	}
+	return gateway.Provider{URL: cmp.Or(lookup("OPENAI_BASE_URL"), "https://api.openai.com/v1"), Key: key}, nil
+}
+
+// Open begins a session.
+func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, error) {
+	provider, err := e.provider()
+	if err != nil {
+		return nil, err
+	}
+	gated, err := session.OpenGated(session.Program(*e), kind, req, provider)
+	if err != nil {
+		return nil, err
+	}
+	config, err := configuration(gated)
+	if err == nil {
+		err = gated.Home.Write(configFile, config)
+	}
+	if err != nil {
+		return nil, session.Unstarted(errors.Join(err, gated.Close()))
+	}
+	return &conversation{Gated: gated}, nil
+}

@@ -1,0 +1,162 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/session"
+)
+
+const (
+	// configDir is the CLI's directory in the session's home.
+	configDir  = ".codex"
+	configFile = configDir + "/config.toml"
+	// keyVariable carries the gateway's token.
+	keyVariable = "TOUCHSTONE_GATEWAY_TOKEN"
+)
+
+// settings keep out of the session what is not the task's: the checkout's
+// instructions (project_doc_max_bytes) and, since it is not trusted, its hooks,
+// rules, MCP servers and settings; skills, apps, plugins, sub-agents and the web.
+// Nobody is there to approve anything, so what is not allowed is refused
+// (https://developers.openai.com/codex/config-reference).
+const settings = `approval_policy = "never"
+default_permissions = "session"
+model_provider = "gateway"
+project_doc_max_bytes = 0
+web_search = "disabled"
+include_apps_instructions = false
+check_for_update_on_startup = false
+allow_login_shell = false
+
+[analytics]
+enabled = false
+
+[history]
+persistence = "none"
+
+[agents]
+enabled = false
+
+[skills]
+include_instructions = false
+bundled = { enabled = false }
+
+[features]
+goals = false
+apps = false
+plugins = false
+hooks = false
+shell_snapshot = false
+image_generation = false
+browser_use = false
+computer_use = false
+tool_suggest = false
+fast_mode = false
+sleep_tool = false
+unified_exec = false
+view_image = false
+
+[shell_environment_policy]
+inherit = "all"
+exclude = ["TOUCHSTONE_GATEWAY_*"]
+
+[permissions.session.network]
+enabled = false
+
+`
+
+// configuration is the CLI's config.toml for a session.
+func configuration(s *session.Gated) ([]byte, error) {
+	dir, err := filepath.Abs(s.Request.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "developer_instructions = %s\n", quote(s.Request.Instructions))
+	if s.Request.Model != "" {
+		fmt.Fprintf(&b, "model = %s\n", quote(s.Request.Model))
+	}
+	b.WriteString(settings)
+	// Retries are for whoever holds the session, beyond a few.
+	fmt.Fprintf(&b, "[model_providers.gateway]\nname = \"gateway\"\nbase_url = %s\nwire_api = \"responses\"\nenv_key = %q\nrequest_max_retries = 3\nstream_max_retries = 3\n\n",
+		quote(s.Gateway.URL), keyVariable)
+	fmt.Fprintf(&b, "[projects.%s]\ntrust_level = \"untrusted\"\n\n", quote(dir))
+	fmt.Fprintf(&b, "[permissions.session.filesystem]\n\":minimal\" = \"read\"\n")
+	access, err := permissions(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range access {
+		fmt.Fprintf(&b, "%s = %q\n", quote(a.path), a.mode)
+	}
+	mode := "read"
+	if s.Request.Role == engine.Author {
+		mode = "write"
+	}
+	fmt.Fprintf(&b, "\n[permissions.session.filesystem.\":workspace_roots\"]\n\".\" = %q\n", mode)
+	if mode == "write" {
+		b.WriteString("\".git\" = \"read\"\n\".codex\" = \"read\"\n")
+	}
+	return []byte(b.String()), nil
+}
+
+type access struct{ path, mode string }
+
+// permissions are the places outside the working directory that commands may use.
+func permissions(s *session.Gated) ([]access, error) {
+	var list []access
+	for _, dir := range append(own(s.Program.Args(kind)), s.Request.ReadDirs...) {
+		absolute, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, fmt.Errorf("directory to read: %w", err)
+		}
+		list = append(list, access{absolute, "read"})
+	}
+	if s.Request.Role == engine.Reviewer {
+		return list, nil
+	}
+	list = append(list, access{s.Home.Path("tmp"), "write"})
+	for _, entry := range s.Program.Environment(kind, s.Home) {
+		name, value, _ := strings.Cut(entry, "=")
+		modes := map[string]string{"GOROOT": "read", "GOMODCACHE": "read", "GOCACHE": "write"}
+		if mode, ok := modes[name]; ok && filepath.IsAbs(value) {
+			list = append(list, access{value, mode})
+		}
+	}
+	return list, nil
+}
+
+// own are the directories of the CLI itself: in its sandbox it starts itself
+// again. Its npm package has the program proper in another package beside it.
+func own(command []string) []string {
+	var dirs []string
+	for _, word := range command {
+		path, err := exec.LookPath(word)
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path)
+		}
+		if err != nil {
+			continue
+		}
+		scope := string(filepath.Separator) + "@openai" + string(filepath.Separator)
+		if before, _, found := strings.Cut(path, scope); found {
+			dirs = append(dirs, before+strings.TrimSuffix(scope, string(filepath.Separator)))
+		} else {
+			dirs = append(dirs, filepath.Dir(path))
+		}
+	}
+	return dirs
+}
+
+// quote makes a TOML string, of which a JSON string is one form
+// (https://toml.io/en/v1.0.0#string).
+func quote(text string) string {
+	// Any string can be encoded.
+	data, _ := json.Marshal(text)
+	return string(data)
+}

@@ -1,0 +1,96 @@
+package codex
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
+	"touchstone/agent/engine/session"
+)
+
+// conversation is a session; the CLI keeps it in the session's home.
+type conversation struct {
+	*session.Gated
+	// id is empty until a turn has left something to go on from.
+	id string
+	// used is what the turns before have used, which the CLI adds up.
+	used engine.Usage
+}
+
+// Ask holds one turn.
+func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, error) {
+	if err := c.Ready(prompt); err != nil {
+		return engine.Result{}, err
+	}
+	args := []string{"exec", "--json", "--skip-git-repo-check"}
+	if c.id != "" {
+		args = append(args, "resume", c.id)
+	}
+	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Gateway.Token)}
+	report, provider, stopped := c.Run(ctx, process.Command{
+		Env:   []string{"CODEX_HOME=" + c.Home.Path(configDir), keyVariable + "=" + c.Gateway.Token},
+		Stdin: prompt, Line: t.line, Silence: t.Silence,
+	}, append(args, "-"))
+	if t.answered {
+		c.id = t.id
+	}
+	result := engine.Result{
+		Text: t.Text(), SessionID: t.id, Model: c.Request.Model, Turns: t.steps,
+		Started: report.Started, Duration: report.Duration, FirstByte: report.FirstByte,
+	}
+	result.Usage = c.account(t.usage)
+	switch {
+	case stopped != nil:
+		return result, stopped
+	case t.failed:
+		return result, c.Failure(provider, classOf(t.failure), t.Detail(t.failure))
+	case !t.completed:
+		return result, kind.Crash(report.Exit, t.Detail(report.Stderr))
+	case strings.TrimSpace(result.Text) == "":
+		return result, engine.Errorf(engine.BadOutput, "codex ended the session without a word")
+	}
+	return result, nil
+}
+
+// account gives what this turn alone has used.
+func (c *conversation) account(total engine.Usage) engine.Usage {
+	before := c.used
+	c.used = engine.Usage{
+		Input: max(total.Input, before.Input), CacheWrite: max(total.CacheWrite, before.CacheWrite),
+		CacheRead: max(total.CacheRead, before.CacheRead), Output: max(total.Output, before.Output),
+	}
+	return engine.Usage{
+		Input: c.used.Input - before.Input, CacheWrite: c.used.CacheWrite - before.CacheWrite,
+		CacheRead: c.used.CacheRead - before.CacheRead, Output: c.used.Output - before.Output,
+	}
+}
+
+// phrases are the CLI's words for failures, for which it has no codes.
+var phrases = []struct {
+	class engine.Class
+	words []string
+}{
+	{engine.ContextOverflow, []string{"ran out of room", "context window"}},
+	{engine.Refusal, []string{"content_filter"}},
+	{engine.BadOutput, []string{"max_output_tokens"}},
+	{engine.Billing, []string{"quota exceeded"}},
+	{engine.Auth, []string{"status 401", "status 403"}},
+	{engine.UnknownModel, []string{"status 404", "does not exist or you do not have access"}},
+	{engine.RateLimited, []string{"429", "usage limit"}},
+	{engine.Overloaded, []string{"at capacity", "status 503"}},
+	{engine.Server, []string{"high demand", "status 5"}},
+	{engine.Network, []string{"stream disconnected", "error sending request", "idle timeout", "connection failed"}},
+}
+
+// classOf reads what the CLI says of a failure.
+func classOf(message string) engine.Class {
+	message = strings.ToLower(message)
+	for _, p := range phrases {
+		if slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(message, w) }) {
+			return p.class
+		}
+	}
+	return engine.BadOutput
+}

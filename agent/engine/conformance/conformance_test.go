@@ -1,0 +1,265 @@
+package conformance_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
+)
+
+// testCase is something that every engine has to do alike.
+type testCase struct {
+	name string
+	// quick says that it runs by default also with the slow CLIs.
+	quick bool
+	run   func(t *testing.T, s subject)
+}
+
+func cases() []testCase {
+	list := []testCase{
+		{"answer", true, testAnswer},
+		{"several turns", true, testTurns},
+		{"edited worktree", true, testEdit},
+		{"hostile checkout", true, testHostile},
+		{"reviewer only reads", true, testReviewerOnlyReads},
+		{"tools end with the session", true, testToolsEnd},
+		{"noise", false, testNoise},
+		{"endless line", false, testEndlessLine},
+		{"crash", false, testCrash},
+		{"hang before the first byte", false, testHang(enginetest.HangBefore)},
+		{"hang in mid-stream", true, testHang(enginetest.HangMid)},
+		{"slow but alive", false, testSlow},
+		{"context full in mid-session", false, testContextFull},
+		{"unreachable provider", false, testUnreachable},
+		{"retry after", false, testRetryAfter},
+		{"out of time", false, testOutOfTime},
+		{"missing", true, testMissing},
+		{"no login", true, testNoLogin},
+	}
+	for _, f := range []struct {
+		name  string
+		turn  enginetest.Turn
+		class engine.Class
+	}{
+		{"login refused", enginetest.Turn{Fault: enginetest.Unauthorized}, engine.Auth},
+		{"no permission", enginetest.Turn{Fault: enginetest.Forbidden}, engine.Auth},
+		{"no credit", enginetest.Turn{Fault: enginetest.NoCredit}, engine.Billing},
+		{"rate limit", enginetest.Turn{Fault: enginetest.TooMany}, engine.RateLimited},
+		{"overloaded", enginetest.Turn{Fault: enginetest.Overloaded}, engine.Overloaded},
+		{"server error", enginetest.Turn{Fault: enginetest.Broken}, engine.Server},
+		{"cut in mid-stream", enginetest.Turn{Text: []string{"half an "}, Cut: true}, engine.Network},
+		{"unknown model", enginetest.Turn{Fault: enginetest.NoSuchModel}, engine.UnknownModel},
+		{"prompt too long", enginetest.Turn{Fault: enginetest.TooLong}, engine.ContextOverflow},
+		{"refusal", enginetest.Turn{Text: []string{"no"}, Stop: enginetest.StopRefusal}, engine.Refusal},
+		{"malformed request", enginetest.Turn{Fault: enginetest.Malformed}, engine.BadRequest},
+		{"empty answer", enginetest.Turn{Text: []string{""}}, engine.BadOutput},
+	} {
+		list = append(list, testCase{f.name, f.class == engine.RateLimited, func(t *testing.T, s subject) {
+			b := newBench(t, s, nil, f.turn)
+			t.Log(b.fails(t, t.Context(), b.reviewer(), f.class).Message)
+		}})
+	}
+	return list
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	all := os.Getenv("TOUCHSTONE_ENGINES") == "all"
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range cases() {
+				if s.slow && !c.quick && !all {
+					continue
+				}
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					c.run(t, s)
+				})
+			}
+		})
+	}
+}
+
+func testAnswer(t *testing.T, s subject) {
+	first := s.read("a.go")
+	b := newBench(t, s, nil, first, enginetest.Turn{Text: []string{"## [Graph]\n\n", "Nothing.\n\n"}}, enginetest.Turn{Text: []string{"never"}})
+	req := b.reviewer()
+	req.Dir = b.dir
+	var seen []string
+	req.Progress = func(p engine.Progress) { seen = append(seen, string(p.Kind)+" "+p.Text) }
+	result := b.run(t, req)
+	if want := "## [Graph]\n\nNothing."; strings.TrimSpace(result.Text) != want {
+		t.Errorf("text = %q; want %q", result.Text, want)
+	}
+	if want := engine.Usage(enginetest.Sum(b.provider.Calls())); total(result.Usage) != total(want) || result.Usage.Output != want.Output || want.CacheRead == 0 || result.Usage.CacheRead != want.CacheRead {
+		t.Errorf("usage = %+v; want %+v", result.Usage, want)
+	}
+	if result.SessionID == "" || result.Turns == 0 || result.FirstByte <= 0 || result.FirstByte > result.Duration {
+		t.Errorf("result = %+v", result)
+	}
+	progress := strings.Join(seen, "; ")
+	if !strings.Contains(progress, "tool ") || !strings.Contains(progress, "a.go") || !strings.Contains(progress, "dimension Graph") {
+		t.Errorf("progress = %s", progress)
+	}
+	if !strings.Contains(b.sent(), "ORDERS-OF-THE-ROLE") || !strings.Contains(b.sent(), "const answer = 41") {
+		t.Error("the instructions, or the file that was read, did not reach the model")
+	}
+	for _, call := range b.provider.Calls() {
+		if !strings.Contains(call.Header.Get("Authorization")+call.Header.Get("X-Api-Key"), key) {
+			t.Error("the provider was asked without the login")
+		}
+	}
+	if left, err := os.ReadDir(b.program.TempDir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// total is the input of all kinds: not every API counts what goes into its cache
+// apart.
+func total(u engine.Usage) int64 { return u.Input + u.CacheWrite + u.CacheRead }
+
+func testTurns(t *testing.T, s subject) {
+	b := newBench(t, s, nil, enginetest.Turn{Text: []string{"First answer."}}, enginetest.Turn{Text: []string{"Second answer."}})
+	conversation, err := b.engine.Open(t.Context(), b.reviewer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := conversation.Ask(t.Context(), "FIRST-QUESTION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := conversation.Ask(t.Context(), "SECOND-QUESTION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Text != "First answer." || second.Text != "Second answer." || first.SessionID != second.SessionID {
+		t.Errorf("answers = %q in %s, %q in %s; want each of its own turn, in one session", first.Text, first.SessionID, second.Text, second.SessionID)
+	}
+	calls := b.provider.Calls()
+	last := calls[len(calls)-1]
+	for _, want := range []string{"FIRST-QUESTION", "First answer.", "SECOND-QUESTION"} {
+		if !strings.Contains(string(last.Body), want) {
+			t.Errorf("the second turn was not told %q", want)
+		}
+	}
+	if want := engine.Usage(last.Usage); total(second.Usage) != total(want) || second.Usage.Output != want.Output {
+		t.Errorf("usage of the second turn = %+v; want %+v", second.Usage, want)
+	}
+	if err := conversation.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(b.program.TempDir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+func testEdit(t *testing.T, s subject) {
+	b := newBench(t, s, nil)
+	file, outside := filepath.Join(b.dir, "a.go"), filepath.Join(filepath.Dir(b.dir), "outside")
+	dotGit := filepath.Join(b.dir, ".git")
+	before, err := os.ReadFile(dotGit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	play(t, b,
+		s.read(file),
+		s.write(file, "package acme\n\nconst answer = 42\n"),
+		s.write(outside, "x"),
+		s.write(dotGit, "gitdir: elsewhere"),
+		enginetest.Turn{Text: []string{"Raised the answer."}},
+	)
+	if result := b.run(t, b.author("go vet *")); result.Text != "Raised the answer." {
+		t.Errorf("text = %q", result.Text)
+	}
+	if status := git(t, b.dir, "status", "--porcelain"); status != " M a.go\n" {
+		t.Errorf("status after the session = %q; want the one edited file", status)
+	}
+	if content, err := os.ReadFile(file); err != nil || !strings.Contains(string(content), "answer = 42") {
+		t.Errorf("after the session the file is %q, %v", content, err)
+	}
+	if _, err := os.Stat(outside); err == nil {
+		t.Error("the session wrote outside its worktree")
+	}
+	if after, err := os.ReadFile(dotGit); err != nil || string(after) != string(before) {
+		t.Errorf("the session changed .git: %q, %v", after, err)
+	}
+}
+
+// play gives a bench a provider for turns that could be written only once its
+// directory was there.
+func play(t *testing.T, b *bench, turns ...enginetest.Turn) {
+	t.Helper()
+	b.provider = enginetest.NewProvider(t, turns...)
+	b.program.Environ = append(append(b.environ(b.provider.URL), "PATH="+os.Getenv("PATH")), secrets...)
+	b.engine = b.make(b.program)
+}
+
+func testHang(point enginetest.HangPoint) func(*testing.T, subject) {
+	return func(t *testing.T, s subject) {
+		b := newBench(t, s, nil, enginetest.Turn{Text: []string{"never"}, Hang: point})
+		req := b.reviewer()
+		req.IdleTimeout = s.idle
+		b.fails(t, t.Context(), req, engine.Idle)
+	}
+}
+
+func testSlow(t *testing.T, s subject) {
+	text := []string{"Slowly", " but", " surely", "."}
+	b := newBench(t, s, nil, enginetest.Turn{Text: text, Interval: s.idle / 3})
+	req := b.reviewer()
+	req.IdleTimeout = s.idle
+	if result := b.run(t, req); result.Text != strings.Join(text, "") {
+		t.Errorf("text = %q", result.Text)
+	}
+}
+
+func testContextFull(t *testing.T, s subject) {
+	b := newBench(t, s, nil, s.read("a.go"), enginetest.Turn{Text: []string{"half"}, Stop: enginetest.StopContext})
+	b.fails(t, t.Context(), b.reviewer(), engine.ContextOverflow)
+}
+
+func testUnreachable(t *testing.T, s subject) {
+	b := newBench(t, s, nil, enginetest.Turn{})
+	b.program.Environ = append(b.environ("http://127.0.0.1:9"), "PATH="+os.Getenv("PATH"))
+	b.engine = b.make(b.program)
+	b.fails(t, t.Context(), b.reviewer(), engine.Network)
+}
+
+func testRetryAfter(t *testing.T, s subject) {
+	b := newBench(t, s, nil, enginetest.Turn{Fault: enginetest.TooMany, RetryAfter: 2 * time.Second})
+	if failure := b.fails(t, t.Context(), b.reviewer(), engine.RateLimited); failure.RetryAfter < 2*time.Second {
+		t.Errorf("retry after %s; want the 2s of the provider at least", failure.RetryAfter)
+	}
+}
+
+func testOutOfTime(t *testing.T, s subject) {
+	b := newBench(t, s, nil, enginetest.Turn{Text: []string{"no", "t", " in", " time"}, Think: 1000, Interval: 100 * time.Millisecond})
+	req := b.reviewer()
+	req.Timeout = 3 * time.Second
+	b.fails(t, t.Context(), req, engine.Timeout)
+}
+
+func testMissing(t *testing.T, s subject) {
+	b := newBench(t, s, []string{"no-such-program-anywhere"}, enginetest.Turn{})
+	if failure := b.fails(t, t.Context(), b.reviewer(), engine.Missing); !strings.Contains(failure.Message, "npm install -g") {
+		t.Errorf("message without a remedy: %s", failure.Message)
+	}
+	if _, err := b.engine.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "npm install -g") {
+		t.Errorf("probe = %v; want a remedy", err)
+	}
+}
+
+func testNoLogin(t *testing.T, s subject) {
+	b := newBench(t, s, nil, enginetest.Turn{Text: []string{"Hello."}})
+	b.program.Environ = []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + b.provider.URL, "HOME=" + t.TempDir()}
+	b.engine = b.make(b.program)
+	if failure := b.fails(t, context.Background(), b.reviewer(), engine.Auth); !strings.Contains(failure.Message, "API_KEY") {
+		t.Errorf("message without a remedy: %s", failure.Message)
+	}
+}

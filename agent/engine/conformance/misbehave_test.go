@@ -1,0 +1,154 @@
+package conformance_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
+)
+
+// wrapper makes a shell script that is to be run with the CLI's command line, and
+// does something of its own besides.
+func wrapper(t *testing.T, script string) []string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the program of this test is one for a Unix shell")
+	}
+	path := filepath.Join(t.TempDir(), "wrapper")
+	write(t, path, "#!/bin/sh\n"+script+"\n")
+	return []string{path}
+}
+
+// testNoise has the CLI print what is no event, what no version has printed yet,
+// and what is not even text.
+func testNoise(t *testing.T, s subject) {
+	b := newBench(t, s, wrapper(t, `
+printf 'a warning\n{"half\n[]\n42\n{"type":"novelty","x":[1]}\n{"type":7}\n\377\376\n{"type":"nov\377elty"}\n'
+echo 'to the error stream' >&2
+exec "$@"`), enginetest.Turn{Text: []string{"Hello."}})
+	var raw []string
+	req := b.reviewer()
+	req.Progress = func(p engine.Progress) {
+		if p.Kind == engine.ProgressRaw {
+			raw = append(raw, p.Text)
+		}
+	}
+	if result := b.run(t, req); result.Text != "Hello." {
+		t.Errorf("text = %q", result.Text)
+	}
+	if kept := strings.Join(raw, "\n"); !strings.Contains(kept, "a warning") || !strings.Contains(kept, "novelty") {
+		t.Errorf("kept %q; want the unknown lines", kept)
+	}
+}
+
+func testEndlessLine(t *testing.T, s subject) {
+	b := newBench(t, s, wrapper(t, `head -c 20000000 /dev/zero | tr '\0' x
+echo
+exec "$@"`), enginetest.Turn{Text: []string{"Hello."}})
+	if result := b.run(t, b.reviewer()); result.Text != "Hello." {
+		t.Errorf("text = %.80q", result.Text)
+	}
+}
+
+// testCrash kills the CLI while the provider thinks.
+func testCrash(t *testing.T, s subject) {
+	file := filepath.Join(t.TempDir(), "pid")
+	b := newBench(t, s, wrapper(t, `exec 3<&0
+"$@" <&3 &
+echo $! > `+file+`.new && mv `+file+`.new `+file+`
+wait $!`), enginetest.Turn{Text: []string{"never"}, Hang: enginetest.HangMid})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := engine.Run(t.Context(), b.engine, b.reviewer(), "Go on.")
+		ended <- err
+	}()
+	until(t, ended, func() bool { return len(b.provider.Calls()) > 0 })
+	pid, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("kill", "-KILL", strings.TrimSpace(string(pid))).CombinedOutput(); err != nil {
+		t.Fatalf("kill: %v %s", err, out)
+	}
+	wantClass(t, <-ended, engine.Crash)
+}
+
+// testToolsEnd cancels a session while its shell command runs, which ignores
+// every request to end.
+func testToolsEnd(t *testing.T, s subject) {
+	outlast := wrapper(t, "trap '' TERM HUP INT\necho $$ > pid.tmp && mv pid.tmp pid\nwhile :; do sleep 60 || :; done")[0]
+	b := newBench(t, s, nil)
+	// Where it can be run by those who may read the checkout alone.
+	program := filepath.Join(b.dir, "outlast")
+	content, err := os.ReadFile(outlast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, program, string(content))
+	play(t, b, s.shell(program))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := engine.Run(ctx, b.engine, b.author(program), "Wait.")
+		ended <- err
+	}()
+	until(t, ended, func() bool {
+		_, err := os.Stat(filepath.Join(b.dir, "pid"))
+		return err == nil
+	})
+	if n := running(t, program); n == 0 {
+		t.Fatal("the tool does not run")
+	}
+	cancel()
+	wantClass(t, <-ended, engine.Cancelled)
+	if n := running(t, program); n > 0 {
+		t.Errorf("%d processes of the tool outlived the session", n)
+	}
+}
+
+// running counts the live processes that have the path in their command line. The
+// tool may see another process id than this test, in its sandbox.
+func running(t *testing.T, path string) int {
+	t.Helper()
+	out, err := exec.Command("ps", "-A", "-o", "stat=,args=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, path) && !strings.HasPrefix(line, "Z") {
+			n++
+		}
+	}
+	return n
+}
+
+// until waits for a condition while a session runs.
+func until(t *testing.T, ended <-chan error, condition func() bool) {
+	t.Helper()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for !condition() {
+		select {
+		case err := <-ended:
+			t.Fatalf("the session ended by itself: %v", err)
+		case <-poll.C:
+		}
+	}
+}
+
+func wantClass(t *testing.T, err error, class engine.Class) {
+	t.Helper()
+	failure, ok := err.(*engine.Error)
+	if !ok || failure.Class != class {
+		t.Errorf("error = %v (%+v); want one of class %s", err, failure, class)
+	}
+}

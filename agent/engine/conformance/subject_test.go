@@ -1,0 +1,187 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/claude"
+	"touchstone/agent/engine/codex"
+	"touchstone/agent/engine/enginetest"
+	"touchstone/agent/engine/opencode"
+	"touchstone/agent/engine/session"
+)
+
+// key is the login of every session, and must show up nowhere.
+const key = "sk-canary-of-the-login"
+
+// secrets are in the agent's environment and must not be in a session's.
+var secrets = []string{"GITHUB_TOKEN=ghp_canary", "RELAY_TOKEN=rly_canary", "AWS_SECRET_ACCESS_KEY=aws_canary", "TOUCHSTONE_SECRET=ts_canary"}
+
+// subject is an engine under test.
+type subject struct {
+	name string
+	// make gives the engine of a program.
+	make func(session.Program) engine.Engine
+	// model is what its sessions ask for.
+	model string
+	// environ is how it finds the provider and its login.
+	environ func(url string) []string
+	// slow says that of this one only the quick cases run by default.
+	slow bool
+	// idle is longer than it takes to start, on a busy machine too.
+	idle time.Duration
+	// Calls of its tools.
+	read, shell func(argument string) enginetest.Turn
+	write       func(path, content string) enginetest.Turn
+}
+
+var subjects = []subject{
+	{
+		name: "claude", idle: 4 * time.Second, make: func(p session.Program) engine.Engine { e := claude.Engine(p); return &e },
+		environ: func(url string) []string {
+			return []string{"ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + url, "CLAUDE_CODE_MAX_RETRIES=1"}
+		},
+		read: func(path string) enginetest.Turn {
+			return enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": path}}
+		},
+		shell: func(command string) enginetest.Turn {
+			return enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": command, "description": "d"}}
+		},
+		write: func(path, content string) enginetest.Turn {
+			return enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": path, "content": content}}
+		},
+	},
+	{
+		name: "opencode", make: func(p session.Program) engine.Engine { e := opencode.Engine(p); return &e },
+		model: "openai/scripted", slow: true, idle: 12 * time.Second,
+		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
+		read: func(path string) enginetest.Turn {
+			return enginetest.Turn{Tool: "read", Input: map[string]any{"filePath": path}}
+		},
+		shell: func(command string) enginetest.Turn {
+			return enginetest.Turn{Tool: "bash", Input: map[string]any{"command": command, "description": "d"}}
+		},
+		write: func(path, content string) enginetest.Turn {
+			return enginetest.Turn{Tool: "write", Input: map[string]any{"filePath": path, "content": content}}
+		},
+	},
+	{
+		name: "codex", idle: 3 * time.Second, make: func(p session.Program) engine.Engine { e := codex.Engine(p); return &e },
+		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
+		read: func(path string) enginetest.Turn {
+			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "cat '" + path + "'"}}
+		},
+		shell: func(command string) enginetest.Turn {
+			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": command}}
+		},
+		write: func(path, content string) enginetest.Turn {
+			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "printf %s '" + content + "' > '" + path + "'"}}
+		},
+	},
+}
+
+// bench is one case's engine, its provider and the directory that its sessions
+// work in.
+type bench struct {
+	subject
+	engine   engine.Engine
+	provider *enginetest.Provider
+	program  session.Program
+	dir      string
+}
+
+// newBench sets an engine up with a provider that plays the turns. Words before
+// the CLI's own path stand in for how it misbehaves.
+func newBench(t *testing.T, s subject, wrapper []string, turns ...enginetest.Turn) *bench {
+	t.Helper()
+	b := &bench{subject: s, provider: enginetest.NewProvider(t, turns...), dir: worktree(t)}
+	b.program = session.Program{
+		Command: append(wrapper, enginetest.CLI(t, s.name)),
+		Environ: append(append(s.environ(b.provider.URL), "PATH="+os.Getenv("PATH")), secrets...),
+		TempDir: t.TempDir(),
+	}
+	b.engine = s.make(b.program)
+	return b
+}
+
+func (b *bench) reviewer() engine.Request {
+	return engine.Request{Role: engine.Reviewer, Dir: b.dir, Model: b.model, Timeout: time.Minute, Instructions: "ORDERS-OF-THE-ROLE"}
+}
+
+func (b *bench) author(allow ...string) engine.Request {
+	return engine.Request{Role: engine.Author, Dir: b.dir, Model: b.model, Timeout: time.Minute, Allow: allow}
+}
+
+// run holds a session of one turn that has to end well.
+func (b *bench) run(t *testing.T, req engine.Request) engine.Result {
+	t.Helper()
+	result, err := engine.Run(t.Context(), b.engine, req, "Go on.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// fails holds a session of one turn that has to fail in a class.
+func (b *bench) fails(t *testing.T, ctx context.Context, req engine.Request, class engine.Class) *engine.Error {
+	t.Helper()
+	_, err := engine.Run(ctx, b.engine, req, "Go on.")
+	var failure *engine.Error
+	if !errors.As(err, &failure) || failure.Class != class {
+		t.Fatalf("error = %v (%+v); want one of class %s", err, failure, class)
+	}
+	if strings.Contains(failure.Message, key) {
+		t.Errorf("the login is in the message: %s", failure.Message)
+	}
+	return failure
+}
+
+// sent is all that the provider was sent.
+func (b *bench) sent() string {
+	var all strings.Builder
+	for _, call := range b.provider.Calls() {
+		all.Write(call.Body)
+	}
+	return all.String()
+}
+
+// worktree makes a repository with one commit and a linked worktree of it.
+func worktree(t *testing.T) string {
+	t.Helper()
+	repository := t.TempDir()
+	write(t, filepath.Join(repository, "a.go"), "package acme\n\nconst answer = 41\n")
+	dir := filepath.Join(t.TempDir(), "worktree")
+	git(t, repository, "init", "--quiet")
+	git(t, repository, "add", ".")
+	git(t, repository, "-c", "user.name=octocat", "-c", "user.email=octocat@example.com", "commit", "--quiet", "-m", "HOSTILE-COMMIT-MESSAGE")
+	git(t, repository, "worktree", "add", "--quiet", "-b", "topic", dir)
+	return dir
+}
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,213 @@
+// Package gateway is a loopback proxy between the CLI of one session and its
+// provider. The provider's key stays here: the CLI is given a token that is good
+// for this gateway alone, so that nothing in the session can read or leak the key.
+// The gateway also sees what CLIs do not tell: that the provider is sending, that
+// it refuses, in which words, and when it wants to be asked again.
+//
+// It listens from Open to Close and stores nothing but how the present turn's
+// requests were answered.
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Provider is where requests go, and with what login.
+type Provider struct {
+	// URL is the API's base, such as https://api.openai.com/v1.
+	URL string
+	// Key is the login; it takes the place of the gateway's token in whichever of
+	// the headers Authorization and X-Api-Key the CLI has sent it.
+	Key string
+}
+
+// Gateway is open for one session.
+type Gateway struct {
+	// URL is the API's base for the CLI.
+	URL string
+	// Token is the CLI's key.
+	Token string
+	// Heard has something in it after the provider has sent something.
+	Heard chan struct{}
+
+	provider Provider
+	server   *http.Server
+	served   chan struct{}
+
+	mu sync.Mutex
+	// turn is the present turn, or nil between two.
+	turn *Turn
+}
+
+const (
+	// maxRefusals is how often in a row a provider may refuse in one turn; after
+	// that, waiting is better done by whoever holds sessions.
+	maxRefusals = 4
+	// maxWait is the longest time a provider may ask a CLI to wait.
+	maxWait = 10 * time.Second
+	// maxRefusal bounds what is read of a refusal, in bytes.
+	maxRefusal = 64 << 10
+)
+
+// Open starts a gateway.
+func Open(provider Provider) (*Gateway, error) {
+	upstream, err := url.Parse(provider.URL)
+	if err != nil || upstream.Host == "" || (upstream.Scheme != "http" && upstream.Scheme != "https") {
+		return nil, fmt.Errorf("the provider's address %q is no web address", provider.URL)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("open a gateway to the provider: %w", err)
+	}
+	g := &Gateway{
+		URL: "http://" + listener.Addr().String(), Token: "ts-" + rand.Text(), Heard: make(chan struct{}, 1),
+		provider: provider, served: make(chan struct{}),
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true
+	proxy := &httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1,
+		// What goes wrong with a request, its turn tells.
+		ErrorLog: log.New(io.Discard, "", 0),
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(upstream)
+			// A compressed refusal could not be read here.
+			r.Out.Header.Del("Accept-Encoding")
+			g.swap(r.Out.Header)
+		},
+		ModifyResponse: g.answered,
+		ErrorHandler:   g.unreachable,
+	}
+	g.server = &http.Server{Handler: g.admit(proxy), ReadHeaderTimeout: time.Minute}
+	go func() {
+		defer close(g.served)
+		// It ends with Close, and with nothing else that could be mended here.
+		_ = g.server.Serve(listener)
+		transport.CloseIdleConnections()
+	}()
+	return g, nil
+}
+
+// Close ends the gateway and its connections.
+func (g *Gateway) Close() error {
+	err := g.server.Close()
+	<-g.served
+	return err
+}
+
+// logins are the headers in which a key is sent.
+var logins = []string{"Authorization", "X-Api-Key"}
+
+// admit turns away whoever does not have the token.
+func (g *Gateway) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range logins {
+			token := strings.TrimPrefix(r.Header.Get(name), "Bearer ")
+			if subtle.ConstantTimeCompare([]byte(token), []byte(g.Token)) == 1 {
+				next.ServeHTTP(w, r)
+				return
+			}
+		}
+		http.Error(w, "this gateway is another session's", http.StatusUnauthorized)
+	})
+}
+
+// swap puts the key where the token is.
+func (g *Gateway) swap(header http.Header) {
+	for _, name := range logins {
+		if value := header.Get(name); value != "" {
+			header.Set(name, strings.ReplaceAll(value, g.Token, g.provider.Key))
+		}
+	}
+}
+
+// Begin begins a turn; giveUp is called once if the provider refuses for too long.
+func (g *Gateway) Begin(giveUp context.CancelFunc) *Turn {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.turn = &Turn{giveUp: giveUp}
+	return g.turn
+}
+
+func (g *Gateway) present() *Turn {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.turn
+}
+
+func (g *Gateway) hear() {
+	select {
+	case g.Heard <- struct{}{}:
+	default:
+	}
+}
+
+// answered looks at the provider's answer on its way to the CLI.
+func (g *Gateway) answered(response *http.Response) error {
+	g.hear()
+	turn := g.present()
+	if response.StatusCode < http.StatusBadRequest {
+		turn.accept(false)
+		response.Body = &witness{ReadCloser: response.Body, gateway: g, turn: turn, gone: response.Request.Context().Done()}
+		return nil
+	}
+	said, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
+	if err != nil {
+		return err
+	}
+	refusal := refusalOf(response, said)
+	refusal.Message = strings.ReplaceAll(refusal.Message, g.provider.Key, "[redacted]")
+	turn.refuse(refusal)
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(strings.NewReader(string(said)), response.Body), response.Body}
+	return nil
+}
+
+// unreachable tells the CLI that there was no answer.
+func (g *Gateway) unreachable(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() == nil {
+		g.present().refuse(Refusal{Message: err.Error()})
+	}
+	http.Error(w, "the provider does not answer", http.StatusBadGateway)
+}
+
+// witness sees an answer go by.
+type witness struct {
+	io.ReadCloser
+	gateway *Gateway
+	turn    *Turn
+	gone    <-chan struct{}
+}
+
+func (w *witness) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if n > 0 {
+		w.gateway.hear()
+	}
+	if errors.Is(err, io.EOF) {
+		w.turn.accept(true)
+	} else if err != nil {
+		select {
+		case <-w.gone:
+			// It was the CLI that went away.
+		default:
+			w.turn.refuse(Refusal{Message: err.Error()})
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"touchstone/agent/engine"
+)
+
+// Turn is how the requests of one turn were answered.
+type Turn struct {
+	giveUp context.CancelFunc
+
+	mu       sync.Mutex
+	refusals int
+	last     Refusal
+	gaveUp   bool
+}
+
+// Refused gives the last refusal, if the provider has not answered since.
+func (t *Turn) Refused() (Refusal, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last, t.refusals > 0
+}
+
+// GaveUp reports whether the turn was ended for too many refusals.
+func (t *Turn) GaveUp() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.gaveUp
+}
+
+// accept ends a row of refusals. Of connections that break, only a whole answer
+// is the end, since each of them begins well.
+func (t *Turn) accept(whole bool) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if whole || t.last.Status != 0 {
+		t.refusals = 0
+	}
+}
+
+func (t *Turn) refuse(r Refusal) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refusals++
+	t.last = r
+	// What does not pass by waiting, the CLI says itself, at once.
+	if r.passing() && (t.refusals >= maxRefusals || r.RetryAfter > maxWait) && !t.gaveUp {
+		t.gaveUp = true
+		t.giveUp()
+	}
+}
+
+// Refusal is a request that was not answered. A Status of zero says that the
+// connection could not be made, or broke.
+type Refusal struct {
+	Status int
+	// Kind and Message are the provider's words, Kind being the code or type of
+	// its error.
+	Kind, Message string
+	// RetryAfter is when the provider wants to be asked again; zero if it does not say.
+	RetryAfter time.Duration
+}
+
+func refusalOf(response *http.Response, body []byte) Refusal {
+	r := Refusal{Status: response.StatusCode, RetryAfter: retryAfter(response.Header.Get("Retry-After"))}
+	var said struct {
+		Error struct {
+			Type, Message string
+			Code          any
+		}
+	}
+	if json.Unmarshal(body, &said) != nil {
+		r.Message = string(body)
+		return r
+	}
+	r.Kind, r.Message = said.Error.Type, said.Error.Message
+	if code, ok := said.Error.Code.(string); ok && code != "" {
+		r.Kind = code
+	}
+	return r
+}
+
+// retryAfter reads the header in either of its forms
+// (https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3), up to a day.
+func retryAfter(value string) time.Duration {
+	wait := time.Duration(0)
+	if seconds, err := strconv.Atoi(value); err == nil {
+		wait = time.Duration(min(seconds, 24*60*60)) * time.Second
+	} else if at, err := http.ParseTime(value); err == nil {
+		wait = time.Until(at)
+	}
+	return min(max(wait, 0), 24*time.Hour)
+}
+
+// passing reports whether asking again may help.
+func (r Refusal) passing() bool {
+	switch r.Class() {
+	case engine.RateLimited, engine.Overloaded, engine.Server, engine.Network:
+		return true
+	}
+	return false
+}
+
+// Class names the refusal, by the provider's own words first
+// (https://platform.openai.com/docs/guides/error-codes,
+// https://docs.anthropic.com/en/api/errors), then by the status.
+func (r Refusal) Class() engine.Class {
+	words := strings.ToLower(r.Kind + " " + r.Message)
+	says := func(parts ...string) bool {
+		for _, part := range parts {
+			if strings.Contains(words, part) {
+				return true
+			}
+		}
+		return false
+	}
+	status := r.Status
+	switch {
+	case status == 0:
+		return engine.Network
+	case status == 402 || says("insufficient_quota", "credit balance", "billing_"):
+		return engine.Billing
+	case status == 413 || status < 500 && says("context_length_exceeded", "prompt is too long", "context window"):
+		return engine.ContextOverflow
+	case status == 401 || status == 403:
+		return engine.Auth
+	case status == 404 || says("model_not_found"):
+		return engine.UnknownModel
+	case status == 429:
+		return engine.RateLimited
+	case status == 503 || status == 529:
+		return engine.Overloaded
+	case status >= 500:
+		return engine.Server
+	}
+	return engine.BadRequest
+}

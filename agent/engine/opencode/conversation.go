@@ -1,0 +1,73 @@
+package opencode
+
+import (
+	"context"
+	"strings"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
+	"touchstone/agent/engine/session"
+)
+
+// conversation is a session; the CLI keeps it in the session's home.
+type conversation struct {
+	*session.Gated
+	// id is empty until a turn has left something to go on from.
+	id string
+}
+
+// environment makes the CLI behave: nothing is downloaded, and nothing is loaded
+// that the checkout, the user or another CLI has configured.
+func (c *conversation) environment() []string {
+	return []string{
+		"OPENCODE_CONFIG=" + c.Home.Path(configFile),
+		"XDG_CONFIG_HOME=" + c.Home.Path("config"),
+		"XDG_DATA_HOME=" + c.Home.Path("data"),
+		"XDG_STATE_HOME=" + c.Home.Path("state"),
+		"XDG_CACHE_HOME=" + c.Home.Path("cache"),
+		"OPENCODE_DISABLE_AUTOUPDATE=1",
+		"OPENCODE_DISABLE_MODELS_FETCH=1",
+		"OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		"OPENCODE_DISABLE_PROJECT_CONFIG=1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
+		"OPENCODE_DISABLE_CLAUDE_CODE=1",
+		"OPENCODE_DISABLE_EXTERNAL_SKILLS=1",
+		"OPENCODE_DISABLE_TERMINAL_TITLE=1",
+	}
+}
+
+// Ask holds one turn.
+func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, error) {
+	if err := c.Ready(prompt); err != nil {
+		return engine.Result{}, err
+	}
+	// A title of our own spares a request for one.
+	args := []string{"run", "--pure", "--format", "json", "--agent", agent, "--title", agent}
+	if c.id != "" {
+		args = append(args, "--session", c.id)
+	}
+	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Gateway.Token)}
+	report, provider, stopped := c.Run(ctx, process.Command{
+		Env: c.environment(), Stdin: prompt, Line: t.line, Silence: t.Silence,
+	}, args)
+	if t.steps > 0 {
+		c.id = t.id
+	}
+	result := engine.Result{
+		Text: t.Text(), SessionID: t.id, Model: c.Request.Model, Turns: t.steps, Usage: t.usage, CostUSD: t.cost,
+		Started: report.Started, Duration: report.Duration, FirstByte: report.FirstByte,
+	}
+	switch {
+	case stopped != nil:
+		return result, stopped
+	case t.failure != nil:
+		return result, c.Failure(provider, t.failure.class(), t.Detail(t.failure.Data.Message))
+	case t.reason == "":
+		return result, kind.Crash(report.Exit, t.Detail(report.Stderr))
+	case t.reason != "stop":
+		return result, c.Failure(provider, engine.BadOutput, "the last step ended with "+t.Detail(t.reason))
+	case strings.TrimSpace(result.Text) == "":
+		return result, engine.Errorf(engine.BadOutput, "opencode ended the session without a word")
+	}
+	return result, nil
+}

@@ -1,0 +1,107 @@
+// Package opencode drives the opencode CLI (https://opencode.ai/docs/cli/) as an
+// engine: how it is called and confined, what its events mean, and why a turn
+// failed. It owns the session's home directory and gateway, which last until
+// Close; in the home the CLI keeps the conversation.
+//
+// The CLI searches files with ripgrep; it should be on PATH, or else the CLI
+// tries to download it in every session.
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
+	"touchstone/agent/engine/session"
+)
+
+// Engine is the opencode CLI. The zero value runs "opencode" from PATH with the
+// API keys in this process's environment.
+type Engine session.Program
+
+var _ engine.Engine = (*Engine)(nil)
+
+var kind = session.Kind{
+	Name: "opencode", Package: "opencode-ai",
+	Login: "set OPENAI_API_KEY for a model named openai/…, ANTHROPIC_API_KEY for one named anthropic/…",
+}
+
+// service is a kind of provider that the CLI is used with here.
+type service struct {
+	// library is the CLI's for the service's API.
+	library string
+	// url is where the service is, unless the variable address says otherwise.
+	url, address string
+	// path is what the library expects below the address.
+	path string
+	key  string
+}
+
+var services = map[string]service{
+	"openai": {
+		library: "@ai-sdk/openai-compatible", url: "https://api.openai.com/v1",
+		address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY",
+	},
+	"anthropic": {
+		library: "@ai-sdk/anthropic", url: "https://api.anthropic.com",
+		address: "ANTHROPIC_BASE_URL", path: "/v1", key: "ANTHROPIC_API_KEY",
+	},
+}
+
+// Name is "opencode".
+func (e *Engine) Name() string { return kind.Name }
+
+// Probe asks the CLI for its version, and looks whether there is any API key.
+func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
+	version, err := session.Program(*e).Probe(ctx, kind)
+	if err != nil {
+		return engine.Version{}, err
+	}
+	for _, s := range services {
+		if session.Program(*e).Lookup(s.key) != "" {
+			return version, nil
+		}
+	}
+	return version, kind.Failure(engine.Auth, "")
+}
+
+// Open begins a session. The model is named as the CLI does, with its provider.
+func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, error) {
+	name, model, _ := strings.Cut(req.Model, "/")
+	chosen, known := services[name]
+	if !known || model == "" {
+		return nil, engine.Errorf(engine.Invalid, "opencode needs a model named openai/… or anthropic/…, not %q; set it in the configuration", req.Model)
+	}
+	lookup := session.Program(*e).Lookup
+	if lookup(chosen.key) == "" {
+		return nil, kind.Failure(engine.Auth, "")
+	}
+	gated, err := session.OpenGated(session.Program(*e), kind, req, gateway.Provider{
+		URL: cmp.Or(lookup(chosen.address), chosen.url), Key: lookup(chosen.key),
+	})
+	if err != nil {
+		return nil, err
+	}
+	config, err := configuration(gated, chosen, model)
+	if err == nil {
+		err = gated.Home.Write(configFile, config)
+	}
+	if err != nil {
+		return nil, session.Unstarted(errors.Join(err, gated.Close()))
+	}
+	return &conversation{Gated: gated}, nil
+}
+
+// patterns says why a command pattern cannot be given to the CLI.
+func patterns(allow []string) error {
+	for _, pattern := range allow {
+		if strings.TrimSpace(pattern) == "" || strings.TrimSpace(pattern) == "*" {
+			return fmt.Errorf("command pattern %q would allow every command", pattern)
+		}
+	}
+	return nil
+}

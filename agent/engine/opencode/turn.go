@@ -1,0 +1,125 @@
+package opencode
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
+	"touchstone/agent/engine/session"
+)
+
+// event is one line of the CLI's output; which fields are there depends on its
+// type. The CLI is free to add more of everything.
+type event struct {
+	Type      string   `json:"type"`
+	SessionID string   `json:"sessionID"`
+	Error     *problem `json:"error"`
+	Part      struct {
+		Text      string  `json:"text"`
+		Synthetic bool    `json:"synthetic"`
+		Tool      string  `json:"tool"`
+		Reason    string  `json:"reason"`
+		Cost      float64 `json:"cost"`
+		Tokens    struct {
+			Input     int64 `json:"input"`
+			Output    int64 `json:"output"`
+			Reasoning int64 `json:"reasoning"`
+			Cache     struct {
+				Read  int64 `json:"read"`
+				Write int64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+		State struct {
+			Input struct {
+				FilePath string `json:"filePath"`
+				Command  string `json:"command"`
+				Pattern  string `json:"pattern"`
+				Path     string `json:"path"`
+			} `json:"input"`
+		} `json:"state"`
+	} `json:"part"`
+}
+
+// problem is why a turn failed.
+type problem struct {
+	Name string `json:"name"`
+	Data struct {
+		Message    string `json:"message"`
+		StatusCode int    `json:"statusCode"`
+	} `json:"data"`
+}
+
+func (p *problem) class() engine.Class {
+	switch p.Name {
+	case "ContextOverflowError":
+		return engine.ContextOverflow
+	case "ContentFilterError":
+		return engine.Refusal
+	case "ProviderAuthError":
+		return engine.Auth
+	case "APIError":
+		return gateway.Refusal{Status: p.Data.StatusCode, Message: p.Data.Message}.Class()
+	}
+	if strings.Contains(p.Data.Message, "Model not found") {
+		return engine.UnknownModel
+	}
+	return engine.BadOutput
+}
+
+// turn gathers what the CLI prints in one turn. There is no line for its end: it
+// came to its end if the last step's reason says so and nothing failed.
+type turn struct {
+	*session.Transcript
+
+	id      string
+	steps   int
+	reason  string
+	usage   engine.Usage
+	cost    float64
+	failure *problem
+}
+
+// line takes one line of output.
+func (t *turn) line(line []byte) error {
+	var e event
+	err := json.Unmarshal(line, &e)
+	var mistyped *json.UnmarshalTypeError
+	if err != nil && !errors.As(err, &mistyped) || e.Type == "" {
+		t.Report(engine.ProgressRaw, string(line))
+		return nil
+	}
+	t.id = cmp.Or(e.SessionID, t.id)
+	switch e.Type {
+	case "step_start":
+		t.reason = ""
+	case "text":
+		if !e.Part.Synthetic {
+			return t.Prose(e.Part.Text, false)
+		}
+	case "tool_use":
+		in := e.Part.State.Input
+		t.Report(engine.ProgressTool, strings.TrimSpace(e.Part.Tool+" "+cmp.Or(in.FilePath, in.Command, in.Pattern, in.Path)))
+	case "step_finish":
+		t.finished(e)
+	case "error":
+		t.failure = cmp.Or(e.Error, &problem{Name: "an error without a reason"})
+	case "reasoning":
+	default:
+		t.Report(engine.ProgressRaw, string(line))
+	}
+	return nil
+}
+
+func (t *turn) finished(e event) {
+	t.steps++
+	t.reason = e.Part.Reason
+	used := e.Part.Tokens
+	t.usage.Input += used.Input
+	t.usage.CacheWrite += used.Cache.Write
+	t.usage.CacheRead += used.Cache.Read
+	t.usage.Output += used.Output + used.Reasoning
+	t.cost += e.Part.Cost
+}

@@ -1,0 +1,45 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"touchstone/agent/engine"
+)
+
+// sentences say what happened and what to do; {cli} is the CLI, {login} how to give
+// it a login.
+var sentences = map[engine.Class]string{
+	engine.Auth:            "the provider refused {cli}'s login, or there is none; {login}",
+	engine.Billing:         "the account behind {cli}'s login has no credit left; add some, or use another login",
+	engine.RateLimited:     "the quota of {cli}'s login is used up for now; wait, or use another login",
+	engine.Overloaded:      "the provider is overloaded; it usually passes within minutes",
+	engine.Server:          "the provider failed; it usually passes within minutes",
+	engine.Network:         "the provider could not be reached or the connection broke; check the network, the proxy and the provider's address",
+	engine.UnknownModel:    "the provider knows no such model, or not for this account; choose another one",
+	engine.ContextOverflow: "the session outgrew the model's context; give it less, or a model with more room",
+	engine.Refusal:         "the model declined to go on with this session",
+	engine.BadRequest:      "the provider calls the request malformed; asking again will not help",
+	engine.MaxTurns:        "the session used up its turns",
+}
+
+// Failure is a turn that failed in a class; detail, if any, is in the CLI's words.
+func (k Kind) Failure(class engine.Class, detail string) *engine.Error {
+	message := k.Name + " did not complete the session"
+	if sentence, ok := sentences[class]; ok {
+		message = strings.NewReplacer("{cli}", k.Name, "{login}", k.Login).Replace(sentence)
+	}
+	if detail != "" {
+		message += fmt.Sprintf(" (%s: %s)", k.Name, detail)
+	}
+	return &engine.Error{Class: class, Message: message}
+}
+
+// Crash is a turn whose CLI ended without saying how it came out.
+func (k Kind) Crash(exit, detail string) *engine.Error {
+	failure := engine.Errorf(engine.Crash, "%s ended (%s) before the session was over", k.Name, exit)
+	if detail != "" {
+		failure.Message += "; it said: " + detail
+	}
+	return failure
+}
