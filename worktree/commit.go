@@ -123,16 +123,23 @@ func (t *Tree) snapshot(ctx context.Context) (_ string, err error) {
 	return strings.TrimSpace(string(out)), err
 }
 
+// copyFile keeps the time of change: by the index's own, git tells which entries may
+// have changed unseen within the same second.
+// See https://git-scm.com/docs/racy-git.
 func copyFile(to, from string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close() // only read from
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
 	out, err := os.Create(to)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return errors.Join(err, out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
