@@ -27,7 +27,7 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 		j.Withhold("The change is larger than what can be shown to the session; part of it was not examined.")
 	}
 	x.Judgement = j
-	out := Outcome{Judgement: j, Record: p.record(x), Started: x.Result.Started}
+	out := Outcome{Judgement: j, Record: p.record(x), Change: p.understood, Started: x.Result.Started}
 	r, err := p.render(ctx, j, out.Record, true)
 	out.Review, out.More = r.review, r.more
 	return out, err
@@ -81,7 +81,7 @@ func (p *Prepared) carry(pr forge.PullRequest) (Outcome, error) {
 	body := fmt.Sprintf("### Approved · round %d · carried over\n\nSince [the approval of %s](%s) nothing but %s was merged in: what this pull request changes is the same, and so are the guidelines.\n\n%s\n\n%s",
 		p.Round, short(record.Head), review.URL, code(p.BaseBranch), foot, seal)
 	return Outcome{
-		Judgement: verdict.Judgement{Verdict: verdict.Approve, Complete: true}, Record: carried, Carried: true,
+		Judgement: verdict.Judgement{Verdict: verdict.Approve, Complete: true}, Record: carried, Change: p.understood, Carried: true,
 		Review: forge.Review{SHA: p.Diff.Head, Event: string(verdict.Approve), Body: body},
 	}, nil
 }

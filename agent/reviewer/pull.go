@@ -23,7 +23,7 @@ const (
 
 // subject is what there is to review of a pull request.
 func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree, opts Options) (Subject, error) {
-	prior, _ := latest(pr)
+	prior, review := latest(pr)
 	s := Subject{
 		Name: "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
 		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Dir: tree.Dir(), Files: tree,
@@ -39,10 +39,7 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	if s.PatchID, err = tree.PatchID(ctx); err != nil {
 		return s, err
 	}
-	s.Ledger = s.Ledger.Claimed(prior.Head, s.Commits)
-	if opts.Ledger != nil {
-		s.Ledger = opts.Ledger(s.Ledger)
-	}
+	s.Ledger = s.Ledger.Claimed(prior.Head, s.Commits).Heed(opts.Orders, review.SubmittedAt)
 	if s.Reported, err = r.reported(ctx, pr); err != nil {
 		return s, err
 	}
@@ -68,7 +65,7 @@ func said(pr forge.PullRequest) []Passage {
 	}
 	var comments []Passage
 	for _, c := range pr.Comments {
-		if c.ByPerson && !sameLogin(c.Author.Login, pr.Viewer) {
+		if c.ByPerson && !verdict.SameLogin(c.Author.Login, pr.Viewer) {
 			comments = append(comments, Passage{"comment by " + c.Author.Login, c.Body})
 		}
 	}
@@ -104,7 +101,7 @@ func (r *Reviewer) reported(ctx context.Context, pr forge.PullRequest) ([]Passag
 func threads(pr forge.PullRequest) []Thread {
 	var all []Thread
 	for _, t := range pr.Threads {
-		if len(t.Comments) == 0 || !sameLogin(t.Comments[0].Author.Login, pr.Viewer) || t.Comments[0].EditedAt != nil {
+		if len(t.Comments) == 0 || !verdict.SameLogin(t.Comments[0].Author.Login, pr.Viewer) || t.Comments[0].EditedAt != nil {
 			continue
 		}
 		id := findingID.FindStringSubmatch(t.Comments[0].Body)
@@ -113,7 +110,7 @@ func threads(pr forge.PullRequest) []Thread {
 		}
 		thread := Thread{ID: t.ID, Finding: id[1], URL: t.Comments[0].URL, Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.Login}
 		for _, c := range t.Comments[1:] {
-			if !sameLogin(c.Author.Login, pr.Viewer) {
+			if !verdict.SameLogin(c.Author.Login, pr.Viewer) {
 				thread.Replies = append(thread.Replies, Passage{c.Author.Login, c.Body})
 			}
 		}
@@ -157,7 +154,7 @@ func latest(pr forge.PullRequest) (verdict.Record, forge.SubmittedReview) {
 // latestOf takes only what the login itself posted and nobody changed since.
 func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Record, review forge.SubmittedReview) {
 	for _, rev := range reviews {
-		if !sameLogin(rev.Author.Login, login) || rev.EditedAt != nil {
+		if !verdict.SameLogin(rev.Author.Login, login) || rev.EditedAt != nil {
 			continue
 		}
 		if rec, err := verdict.ParseRecord(rev.Body); err == nil && rec.Round > record.Round {
@@ -172,7 +169,7 @@ func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Rec
 // edited does not stand.
 func Standing(pr forge.PullRequest) (v verdict.Verdict, url string, ok bool) {
 	for _, rev := range pr.Reviews {
-		if !sameLogin(rev.Author.Login, pr.Viewer) || rev.SHA != pr.Head.SHA || rev.State == forge.Dismissed || rev.EditedAt != nil {
+		if !verdict.SameLogin(rev.Author.Login, pr.Viewer) || rev.SHA != pr.Head.SHA || rev.State == forge.Dismissed || rev.EditedAt != nil {
 			continue
 		}
 		if rec, err := verdict.ParseRecord(rev.Body); err == nil && rec.BaseBranch == pr.Base.Name {
@@ -181,6 +178,3 @@ func Standing(pr forge.PullRequest) (v verdict.Verdict, url string, ok bool) {
 	}
 	return "", "", false
 }
-
-// sameLogin compares logins as GitHub does, ignoring case.
-func sameLogin(a, b string) bool { return strings.EqualFold(a, b) }

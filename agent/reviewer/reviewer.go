@@ -14,6 +14,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
+	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -64,6 +65,9 @@ type Outcome struct {
 	More   []string
 	// URL is where the posted review can be seen; empty after a dry run.
 	URL string
+	// Change is the change as it was understood: what was examined, what was left
+	// out and why.
+	Change change.Change
 	// Carried says that an earlier approval was carried over and no model was run.
 	Carried bool
 	// Started is when the model's process started; zero if none was needed.
@@ -80,8 +84,8 @@ type Options struct {
 	DryRun bool
 	// Progress hears of the session as it goes.
 	Progress func(engine.Progress)
-	// Ledger, if set, adds to the findings of earlier rounds what people said of them.
-	Ledger func(verdict.Ledger) verdict.Ledger
+	// Orders are what people with the right to it told the agents.
+	Orders []verdict.Command
 }
 
 // Review reviews the head of pr as it was read. An *engine.Error means that the
