@@ -110,12 +110,7 @@ func (c *clone) snapshot(ctx context.Context, dir string, staged bool) (string, 
 		return "", err
 	}
 	own := filepath.Join(dir, "index")
-	switch content, err := os.ReadFile(index); {
-	case err == nil:
-		if err := os.WriteFile(own, content, 0o600); err != nil {
-			return "", err
-		}
-	case !errors.Is(err, os.ErrNotExist):
+	if err := copyIndex(index, own); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
 	c.env = append(c.env, "GIT_INDEX_FILE="+own, "GIT_OBJECT_DIRECTORY="+dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
@@ -125,6 +120,24 @@ func (c *clone) snapshot(ctx context.Context, dir string, staged bool) (string, 
 		}
 	}
 	return c.line(ctx, "write-tree")
+}
+
+// copyIndex copies an index with its time: git takes files that changed after it for
+// changed even where their size and time say otherwise
+// (https://git-scm.com/docs/racy-git).
+func copyIndex(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, content, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 func (c *clone) command(ctx context.Context, args ...string) *exec.Cmd {

@@ -19,7 +19,7 @@ type side string
 
 const (
 	working   side = "the working tree" // untracked files included, ignored ones left out
-	staged    side = "what is staged"
+	staged    side = "the staged files"
 	committed side = "HEAD"
 )
 
@@ -31,6 +31,7 @@ type borrowed struct {
 	// base is the commit that the base's name meant.
 	head, base string
 	branch     string // "HEAD" where none is checked out
+	made       bool   // head is a commit of ours
 	dir        string
 }
 
@@ -54,7 +55,7 @@ func (c *clone) borrow(ctx context.Context, base string, of side) (_ *borrowed, 
 	if err := c.lend(ctx, mirror); err != nil {
 		return nil, fmt.Errorf("make a mirror of the clone: %w", err)
 	}
-	if b.head, err = c.headOf(ctx, filepath.Join(mirror, "objects"), of); err != nil {
+	if b.head, b.made, err = c.headOf(ctx, filepath.Join(mirror, "objects"), of); err != nil {
 		return nil, fmt.Errorf("read %s: %w", of, err)
 	}
 	if b.branch, err = c.line(ctx, "rev-parse", "--abbrev-ref", "HEAD"); err != nil {
@@ -97,20 +98,20 @@ func (c *clone) lend(ctx context.Context, mirror string) error {
 
 // headOf is the commit of one side. What is not committed becomes a commit on top of HEAD,
 // in the object store at objects.
-func (c *clone) headOf(ctx context.Context, objects string, of side) (string, error) {
-	head, err := c.line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
-	if err != nil || of == committed {
-		return head, err
+func (c *clone) headOf(ctx context.Context, objects string, of side) (head string, made bool, err error) {
+	if head, err = c.line(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil || of == committed {
+		return head, false, err
 	}
 	tree, err := c.snapshot(ctx, objects, of == staged)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if same, err := c.line(ctx, "rev-parse", "--verify", "HEAD^{tree}"); err != nil || same == tree {
-		return head, err
+		return head, false, err
 	}
 	c.env = append(c.env, "GIT_AUTHOR_NAME=touchstone", "GIT_AUTHOR_EMAIL=touchstone@localhost", "GIT_COMMITTER_NAME=touchstone", "GIT_COMMITTER_EMAIL=touchstone@localhost")
-	return c.line(ctx, "commit-tree", "-p", head, "-m", "Not committed yet: "+string(of), tree)
+	head, err = c.line(ctx, "commit-tree", "-p", head, "-m", "Not committed yet: "+string(of), tree)
+	return head, true, err
 }
 
 // maxLocalFile bounds the files that are read of a clone's commits, in bytes.

@@ -16,52 +16,93 @@ import (
 )
 
 func newReview(s *settings) *cobra.Command {
-	var dryRun bool
+	var l local
+	var here, dryRun bool
 	cmd := &cobra.Command{
-		Use:   "review PR",
-		Short: "Review the head of one pull request",
+		Use:   "review PR | review --local",
+		Short: "Review the head of one pull request, or what a clone holds",
 		Long: `review does what the reviewer agent does, on one pull request, now: drafts and
 pull requests that nobody asked this login to review included. A head that this
 login has reviewed already is not reviewed again; its verdict is repeated.
 
+With --local it reviews the working tree of the clone around the current directory,
+untracked files included and ignored ones left out, or with --staged what is staged,
+against where it left --base: with the same guidelines, prompts and guard, without
+GitHub, and without changing anything in the clone. The review is printed. On a
+terminal it tells how far it is.
+
 It exits 0 on APPROVE, 10 on REQUEST_CHANGES, 20 when the model did not finish.`,
-		Example: "  agent review 12 --repo acme/app\n  agent review https://github.com/acme/app/pull/12 --dry-run",
-		Args:    cobra.ExactArgs(1),
+		Example: `  agent review 12 --repo acme/app
+  agent review https://github.com/acme/app/pull/12 --dry-run
+  agent review --local --base origin/main
+  agent review --local --staged --format sarif > review.sarif
+  agent review --local --show-prompt            # what a model would be told`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if here && len(args) > 0 {
+				return errors.New("--local reviews this clone, and no pull request")
+			} else if here {
+				return nil
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.once(cmd, args[0], verdict.Reviewer, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
-				switch {
-				case strings.EqualFold(pr.Author.Login, pr.Viewer):
-					return fmt.Errorf("%s is %s's own and GitHub lets nobody review their own pull request; run this with the reviewer's token", pr.Ref, pr.Viewer)
-				case !pr.Open:
-					return fmt.Errorf("%s is closed; there is nothing to review", pr.Ref)
-				}
-				out := cmd.OutOrStdout()
-				if v, url, ok := reviewer.Standing(pr); ok && !dryRun {
-					fmt.Fprintf(out, "%s %s was reviewed before: %s %s\n", pr.Ref, short(pr.Head.SHA), v, url)
-					return verdictExit(v)
-				}
-				if dryRun {
-					review, err := a.Reviewer.Review(ctx, pr, reviewer.Options{DryRun: true, Progress: daemon.Progress(ctx)})
-					if err != nil {
-						return inconclusive(err)
-					}
-					fmt.Fprintln(out, review.Review.Body)
-					for _, c := range review.Review.Comments {
-						fmt.Fprintf(out, "\n%s:%d\n%s\n", c.Path, c.Line, c.Body)
-					}
-					return verdictExit(review.Record.Verdict)
-				}
-				step, err := a.Act(ctx, pr, verdict.Action{Kind: verdict.Review, SHA: pr.Head.SHA, Reason: "asked for by hand"})
-				if err != nil {
-					return inconclusive(err)
-				}
-				fmt.Fprintf(out, "%s %s: %s, %d findings %s\n", pr.Ref, short(pr.Head.SHA), step.Verdict, step.Findings, step.URL)
-				return verdictExit(step.Verdict)
-			})
+			if err := l.check(here, dryRun); err != nil {
+				return usage(cmd, err)
+			}
+			if !here {
+				return s.once(cmd, args[0], verdict.Reviewer, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
+					return reviewPull(ctx, cmd, a, pr, l, dryRun)
+				})
+			}
+			cfg, err := s.load(cmd)
+			if err != nil {
+				return err
+			}
+			cmd.SetContext(s.logger(cmd.Context(), cfg))
+			return l.run(cmd, cfg)
 		},
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the review instead of posting it")
+	flags := cmd.Flags()
+	flags.BoolVar(&dryRun, "dry-run", false, "print the review of a pull request instead of posting it")
+	flags.BoolVar(&here, "local", false, "review the clone around the current directory")
+	flags.StringVar(&l.base, "base", "", "with --local: `REV` to compare with (default origin's default branch, else main or master)")
+	flags.BoolVar(&l.staged, "staged", false, "with --local: review what is staged")
+	flags.StringVar(&l.format, "format", "text", "of a review that is printed: text, json, sarif or markdown")
+	flags.BoolVar(&l.prompt, "show-prompt", false, "with --local or --dry-run: print what a model would be told, and run none")
 	return cmd
+}
+
+// reviewPull reviews a pull request.
+func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr forge.PullRequest, l local, dryRun bool) error {
+	out := cmd.OutOrStdout()
+	switch {
+	case strings.EqualFold(pr.Author.Login, pr.Viewer):
+		return fmt.Errorf("%s is %s's own and GitHub lets nobody review their own pull request; run this with the reviewer's token", pr.Ref, pr.Viewer)
+	case !pr.Open:
+		return fmt.Errorf("%s is closed; there is nothing to review", pr.Ref)
+	case l.prompt:
+		prompts, err := a.Reviewer.Prompts(ctx, pr)
+		if err != nil {
+			return err
+		}
+		return printPrompts(out, prompts)
+	case dryRun:
+		outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{DryRun: true, Progress: progress(cmd.ErrOrStderr())})
+		if err != nil {
+			return inconclusive(err)
+		}
+		return printReview(out, pr.Ref.String(), outcome, l.format)
+	}
+	if v, url, ok := reviewer.Standing(pr); ok {
+		fmt.Fprintf(out, "%s %s was reviewed before: %s %s\n", pr.Ref, short(pr.Head.SHA), v, url)
+		return verdictExit(v)
+	}
+	step, err := a.Act(ctx, pr, verdict.Action{Kind: verdict.Review, SHA: pr.Head.SHA, Reason: "asked for by hand"})
+	if err != nil {
+		return inconclusive(err)
+	}
+	fmt.Fprintf(out, "%s %s: %s, %d findings %s\n", pr.Ref, short(pr.Head.SHA), step.Verdict, step.Findings, step.URL)
+	return verdictExit(step.Verdict)
 }
 
 // inconclusive gives a session that did not finish its exit code.

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/verdict"
+)
+
+// progress tells a terminal how far a session is. Anything else is told nothing.
+func progress(out io.Writer) func(engine.Progress) {
+	if !isTerminal(out) {
+		return nil
+	}
+	return narrate(out)
+}
+
+// narrate tells of each dimension as it begins, and every 30 s of silence that the session is
+// still at work.
+func narrate(out io.Writer) func(engine.Progress) {
+	return func(p engine.Progress) {
+		text := ""
+		switch p.Kind {
+		case engine.ProgressDimension:
+			name := strings.Trim(p.Text, "[]# ")
+			text = name
+			if i := slices.Index(verdict.Dimensions(), verdict.Dimension(name)); i >= 0 {
+				text = fmt.Sprintf("%d/%d %s", i+1, len(verdict.Dimensions()), name)
+			}
+		case engine.ProgressHeartbeat:
+			text = fmt.Sprintf("the model is thinking… (%s since its last output)", p.Silence.Round(time.Second))
+		case engine.ProgressRetry:
+			text = "the provider refused and is asked again: " + p.Text
+		default:
+			return
+		}
+		fmt.Fprintf(out, "%7s  %s\n", p.Elapsed.Round(time.Second), visible(text))
+	}
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"touchstone/agent/reviewer"
+	"touchstone/verdict"
+)
+
+// report is a review that is printed and not posted.
+type report struct {
+	// Subject says what was reviewed, and against what.
+	Subject   string
+	Judgement verdict.Judgement
+	Record    verdict.Record
+	// LeftOut are the changed files that the session was not shown.
+	LeftOut []leftOut
+	// Markdown is the review as it would be posted, its comments included.
+	Markdown string
+}
+
+// newReport takes a review as it would be posted.
+func newReport(subject string, o reviewer.Outcome) report {
+	r := report{Subject: subject, Judgement: o.Judgement, Record: o.Record}
+	body, _, _ := strings.Cut(o.Review.Body, "<!-- touchstone:state") // which is for GitHub
+	parts := []string{strings.TrimSpace(body)}
+	for _, c := range o.Review.Comments {
+		parts = append(parts, fmt.Sprintf("---\n`%s`\n\n%s", place(c.Path, c.Line), c.Body))
+	}
+	r.Markdown = strings.Join(append(parts, o.More...), "\n\n")
+	return r
+}
+
+type leftOut struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// formats are how a report can be printed.
+var formats = map[string]func(report, io.Writer) error{
+	"text": report.text, "json": report.json, "sarif": report.sarif, "markdown": report.markdown,
+}
+
+func (r report) markdown(out io.Writer) error {
+	_, err := fmt.Fprintln(out, strings.TrimSpace(r.Markdown))
+	return err
+}
+
+// json is for programs: keys are only ever added.
+func (r report) json(out io.Writer) error {
+	type finding struct {
+		ID string `json:"id"`
+		verdict.Finding
+	}
+	findings := []finding{}
+	for _, f := range r.findings() {
+		findings = append(findings, finding{cmp.Or(f.ID, verdict.Fingerprint(f)), f})
+	}
+	record := r.Record
+	record.Ledger = list(record.Ledger)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		Subject    string             `json:"subject"`
+		Verdict    verdict.Verdict    `json:"verdict"`
+		Summary    string             `json:"summary"`
+		Findings   []finding          `json:"findings"`
+		Holds      []verdict.Hold     `json:"holds"`
+		Doubts     []string           `json:"doubts"`
+		Dropped    int                `json:"dropped"`
+		Dimensions []verdict.Examined `json:"dimensions"`
+		LeftOut    []leftOut          `json:"left_out"`
+		Record     verdict.Record     `json:"record"`
+	}{
+		r.Subject, r.Judgement.Verdict, r.Judgement.Answer.Summary, findings, list(r.Judgement.Holds), list(r.Judgement.Doubts),
+		len(r.Judgement.Dropped), list(r.Judgement.Answer.Dimensions), list(r.LeftOut), record,
+	})
+}
+
+// list is a list that is written as one when it is empty.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+// findings are the review's findings, the worst first.
+func (r report) findings() []verdict.Finding {
+	findings := slices.Clone(r.Judgement.Answer.Findings)
+	slices.SortStableFunc(findings, func(a, b verdict.Finding) int {
+		return cmp.Or(a.Severity.Rank()-b.Severity.Rank(), cmp.Compare(a.Path, b.Path), a.Line-b.Line)
+	})
+	return findings
+}
+
+// text is for people at a terminal.
+func (r report) text(out io.Writer) error {
+	p := printer{colour: isTerminal(out) && os.Getenv("NO_COLOR") == ""}
+	p.line("", "Review of %s", r.Subject)
+	p.paragraph("", r.Judgement.Answer.Summary)
+	for _, f := range r.findings() {
+		p.finding(f)
+	}
+	for _, h := range r.Judgement.Holds {
+		p.line("", "")
+		p.line(p.shade("held", verdict.Critical)+"  ", "%s", place(h.Path, h.Line))
+		p.paragraph("  ", h.Detail)
+	}
+	for _, d := range r.Judgement.Doubts {
+		p.line("", "")
+		p.paragraph("! ", d)
+	}
+	if len(r.LeftOut) > 0 {
+		p.line("", "")
+	}
+	for _, l := range r.LeftOut {
+		p.line("not read: ", "%s (%s)", l.Path, l.Reason)
+	}
+	p.line("", "")
+	p.line("", "%s", r.conclusion())
+	p.line("", "%s", r.footer())
+	_, err := io.WriteString(out, p.text.String())
+	return err
+}
+
+func place(path string, line int) string {
+	switch {
+	case path == "":
+		return "the change as a whole"
+	case line == 0:
+		return path
+	}
+	return fmt.Sprintf("%s:%d", path, line)
+}
+
+// conclusion is the verdict in a sentence.
+func (r report) conclusion() string {
+	count := map[verdict.Severity]int{}
+	for _, f := range r.Judgement.Answer.Findings {
+		count[f.Severity]++
+	}
+	var found []string
+	for _, s := range verdict.Severities() {
+		if count[s] > 0 {
+			found = append(found, fmt.Sprintf("%d %s", count[s], s))
+		}
+	}
+	if n := len(r.Judgement.Holds); n > 0 {
+		found = append(found, fmt.Sprintf("%d for a person to decide", n))
+	}
+	if len(found) == 0 {
+		found = append(found, "nothing found")
+	}
+	word := "Approved"
+	if r.Judgement.Verdict != verdict.Approve {
+		word = "Changes requested"
+	}
+	return word + ": " + strings.Join(found, ", ")
+}
+
+// footer is what the review saw and took.
+func (r report) footer() string {
+	rec := r.Record
+	parts := []string{
+		fmt.Sprintf("%d of %d dimensions", len(r.Judgement.Answer.Dimensions), len(verdict.Dimensions())),
+		fmt.Sprintf("%d of %d files", rec.Coverage.Examined, rec.Coverage.Files),
+	}
+	if rec.Tier != "" {
+		parts = append(parts, "tier "+rec.Tier)
+	}
+	if rec.CostUSD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", rec.CostUSD))
+	}
+	parts = append(parts, rec.Duration.Round(100*time.Millisecond).String(), strings.TrimSpace(rec.Engine+" "+rec.Model), "guidelines "+rec.Guidelines)
+	return strings.Join(parts, ", ")
+}
+
+// printer writes lines for a terminal. What a change or a model wrote cannot steer it.
+type printer struct {
+	text   strings.Builder
+	colour bool
+}
+
+// line writes a line: lead as it is, the rest made harmless.
+func (p *printer) line(lead, format string, args ...any) {
+	fmt.Fprintf(&p.text, "%s%s\n", lead, visible(fmt.Sprintf(format, args...)))
+}
+
+// paragraph writes the lines of a text, the first after lead and the others below it.
+func (p *printer) paragraph(lead, text string) {
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		p.line(lead, "%s", strings.TrimRight(line, " \r\t"))
+		lead = strings.Repeat(" ", len(lead))
+	}
+}
+
+func (p *printer) finding(f verdict.Finding) {
+	p.line("", "")
+	p.line(p.shade(string(f.Severity), f.Severity)+"  ", "%s  [%s] %s", place(f.Path, f.Line), f.Dimension, f.Rule)
+	p.paragraph("  ", f.Claim)
+	for _, part := range []struct{ name, text string }{{"why", f.Why}, {"verify", f.Verify}} {
+		if strings.TrimSpace(part.text) != "" {
+			p.paragraph("  "+part.name+": ", part.text)
+		}
+	}
+	for _, part := range []struct{ name, text string }{{"code", f.Quote}, {"fix", f.Suggestion}} {
+		if text := strings.Trim(part.text, "\r\n"); text != "" {
+			p.line("  ", "%s:", part.name)
+			for line := range strings.SplitSeq(text, "\n") {
+				p.line("    ", "%s", strings.TrimRight(line, "\r"))
+			}
+		}
+	}
+}
+
+// shade colours a word by its severity (https://ecma-international.org/publications-and-standards/standards/ecma-48/).
+func (p *printer) shade(word string, s verdict.Severity) string {
+	if !p.colour {
+		return word
+	}
+	code := map[verdict.Severity]string{verdict.Critical: "1;31", verdict.Major: "31", verdict.Minor: "33", verdict.Nit: "36"}[s]
+	return "\x1b[" + code + "m" + word + "\x1b[0m"
+}
+
+func isTerminal(out any) bool {
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}

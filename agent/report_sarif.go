@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+// The parts of SARIF 2.1.0 that a review fills in
+// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html).
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		Results     []sarifResult     `json:"results"`
+		ColumnKind  string            `json:"columnKind"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID string `json:"id"`
+	}
+	// sarifInvocation holds what kept the review from approving besides results.
+	sarifInvocation struct {
+		ExecutionSuccessful bool                `json:"executionSuccessful"`
+		Notifications       []sarifNotification `json:"toolExecutionNotifications"`
+	}
+	sarifNotification struct {
+		Level   string       `json:"level"`
+		Message sarifMessage `json:"message"`
+	}
+	sarifMessage struct {
+		Text string `json:"text"`
+	}
+	sarifResult struct {
+		RuleID       string            `json:"ruleId,omitempty"`
+		Level        string            `json:"level"`
+		Message      sarifMessage      `json:"message"`
+		Locations    []sarifLocation   `json:"locations,omitempty"`
+		Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine int `json:"startLine"`
+		EndLine   int `json:"endLine,omitempty"`
+	}
+)
+
+// sarif is for code scanning and editors: findings and holds as results, doubts as
+// notifications.
+func (r report) sarif(out io.Writer) error {
+	run := sarifRun{
+		Tool:        sarifTool{sarifDriver{Name: "touchstone", Version: version(), Rules: []sarifRule{}}},
+		Invocations: []sarifInvocation{{ExecutionSuccessful: true, Notifications: []sarifNotification{}}},
+		Results:     []sarifResult{},
+		ColumnKind:  "unicodeCodePoints",
+	}
+	for _, f := range r.findings() {
+		run.Results = append(run.Results, sarifResult{
+			RuleID: f.Rule, Level: sarifLevel(f.Severity), Message: sarifMessage{sarifText(f)},
+			Locations: sarifPlace(f.Path, cmp.Or(f.StartLine, f.Line), f.Line), Fingerprints: map[string]string{"touchstone/v1": cmp.Or(f.ID, verdict.Fingerprint(f))},
+		})
+	}
+	for _, h := range r.Judgement.Holds {
+		run.Results = append(run.Results, sarifResult{
+			RuleID: cmp.Or(h.Rule, string(h.Kind)), Level: "error", Locations: sarifPlace(h.Path, h.Line, h.Line),
+			Message: sarifMessage{cmp.Or(h.Detail, string(h.Kind)) + " Only a person can let this pass."},
+		})
+	}
+	var rules []string
+	for _, result := range run.Results {
+		rules = append(rules, result.RuleID)
+	}
+	slices.Sort(rules)
+	for _, id := range slices.Compact(rules) {
+		if id != "" {
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{id})
+		}
+	}
+	for _, d := range r.Judgement.Doubts {
+		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifMessage{d}})
+	}
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+}
+
+func sarifLevel(s verdict.Severity) string {
+	switch s {
+	case verdict.Minor:
+		return "warning"
+	case verdict.Nit:
+		return "note"
+	}
+	return "error"
+}
+
+func sarifText(f verdict.Finding) string {
+	text := fmt.Sprintf("[%s] %s: %s", f.Dimension, f.Severity, strings.TrimSpace(f.Claim))
+	if why := strings.TrimSpace(f.Why); why != "" {
+		text += "\n\nWhy it matters: " + why
+	}
+	if fix := strings.Trim(f.Suggestion, "\r\n"); fix != "" {
+		text += "\n\nSuggested change:\n" + fix
+	}
+	return text
+}
+
+// sarifPlace is where a result is; the change as a whole is nowhere. A path is a relative
+// reference there (https://www.rfc-editor.org/rfc/rfc3986#section-4.2).
+func sarifPlace(path string, start, end int) []sarifLocation {
+	if path == "" {
+		return nil
+	}
+	at := sarifPhysical{Artifact: sarifArtifact{(&url.URL{Path: path}).String()}}
+	if start > 0 {
+		at.Region = &sarifRegion{StartLine: start, EndLine: max(start, end)}
+	}
+	return []sarifLocation{{at}}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/verdict"
+)
+
+// troubled is a review with something of everything, and with texts that would like to
+// steer a terminal.
+func troubled() report {
+	j := verdict.Judgement{Verdict: verdict.RequestChanges, Answer: verdict.Answer{
+		Summary: "Two lines\nof it.\x1b[2J",
+		Findings: []verdict.Finding{
+			{Dimension: verdict.Doc, Severity: verdict.Nit, Rule: "doc/D1", Path: "a b.md", Claim: "It is long."},
+			{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "src/ü.go", StartLine: 3, Line: 5, Quote: "\tif x {", Claim: "It is\nunsafe.", Why: "It costs.", Suggestion: "\tif y {", Verify: "Read it."},
+			{Dimension: verdict.Test, Severity: verdict.Minor, Rule: "test/T1", Claim: "Nothing tests it."},
+		},
+	}}
+	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: "codecov.yml", Line: 4, Detail: "Coverage went from 85% to 80%."})
+	j.Withhold("A part was not examined.")
+	return report{
+		Subject: "the working tree of app against main", Judgement: j, LeftOut: []leftOut{{"yarn.lock", "lock file"}}, Markdown: "### Changes\n",
+		Record: verdict.Record{Verdict: j.Verdict, Tier: "full", Engine: "claude", Model: "m", Guidelines: "abc", CostUSD: 0.126, Duration: 90 * time.Second, Coverage: verdict.Coverage{Files: 3, Examined: 2, LeftOut: 1}},
+	}
+}
+
+func TestAReportForPeople(t *testing.T) {
+	var out bytes.Buffer
+	if err := troubled().text(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := `Review of the working tree of app against main
+Two lines
+of it.` + "\uFFFD[2J" + `
+
+critical  src/ü.go:5  [Security] security/S1
+  It is
+  unsafe.
+  why: It costs.
+  verify: Read it.
+  code:
+     if x {
+  fix:
+     if y {
+
+minor  the change as a whole  [Test] test/T1
+  Nothing tests it.
+
+nit  a b.md  [Doc] doc/D1
+  It is long.
+
+held  codecov.yml:4
+  Coverage went from 85% to 80%.
+
+! A part was not examined.
+
+not read: yarn.lock (lock file)
+
+Changes requested: 1 critical, 1 minor, 1 nit, 1 for a person to decide
+0 of 9 dimensions, 2 of 3 files, tier full, $0.13, 1m30s, claude m, guidelines abc
+`
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestAReportForPrograms(t *testing.T) {
+	var out bytes.Buffer
+	if err := troubled().json(&out); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Verdict  string
+		Findings []struct {
+			ID, Rule, Path string
+			StartLine      int `json:"start_line"`
+		}
+		Holds   []struct{ Kind string }
+		Doubts  []string
+		LeftOut []struct{ Path, Reason string } `json:"left_out"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Verdict != "REQUEST_CHANGES" || len(got.Findings) != 3 || got.Findings[0].Rule != "security/S1" || len(got.Findings[0].ID) < 8 || got.Findings[0].StartLine != 3 ||
+		len(got.Holds) != 1 || len(got.Doubts) != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Reason != "lock file" {
+		t.Errorf("%+v\n%s", got, out.String())
+	}
+	out.Reset()
+	if err := (report{}).json(&out); err != nil || strings.Contains(out.String(), "null") {
+		t.Errorf("an empty list is no list: %v\n%s", err, out.String())
+	}
+}
+
+// sarifObjects are the objects of the schema that a report uses: the properties they have to
+// have, and others they may have, by the path to them
+// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json,
+// in which no object takes properties that it does not list).
+var sarifObjects = map[string]struct{ required, others string }{
+	"":                       {"version runs", "$schema inlineExternalProperties properties"},
+	"runs":                   {"tool", "invocations results columnKind"},
+	"runs.tool":              {"driver", "extensions"},
+	"runs.tool.driver":       {"name", "version rules"},
+	"runs.tool.driver.rules": {"id", "name shortDescription"},
+	"runs.invocations":       {"executionSuccessful", "toolExecutionNotifications"},
+	"runs.invocations.toolExecutionNotifications":         {"message", "level"},
+	"runs.invocations.toolExecutionNotifications.message": {"text", "id markdown"},
+	"runs.results":                                             {"message", "ruleId level locations partialFingerprints"},
+	"runs.results.message":                                     {"text", "id markdown"},
+	"runs.results.locations":                                   {"", "physicalLocation"},
+	"runs.results.locations.physicalLocation":                  {"", "artifactLocation region"},
+	"runs.results.locations.physicalLocation.artifactLocation": {"", "uri uriBaseId"},
+	"runs.results.locations.physicalLocation.region":           {"", "startLine endLine"},
+}
+
+func TestAReportIsSARIF(t *testing.T) {
+	var out bytes.Buffer
+	if err := troubled().sarif(&out); err != nil {
+		t.Fatal(err)
+	}
+	var log map[string]any
+	if err := json.Unmarshal(out.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	checkSARIF(t, "", log, seen)
+	for path := range sarifObjects {
+		if !seen[path] {
+			t.Errorf("there is no %q", path)
+		}
+	}
+	for _, want := range []string{`"uri": "src/%C3%BC.go"`, `"uri": "a%20b.md"`, `"startLine": 3`, `"endLine": 5`, `"level": "error"`, `"level": "warning"`, `"level": "note"`, `"ruleId": "severity/Q1"`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s is missing in\n%s", want, out.String())
+		}
+	}
+}
+
+func checkSARIF(t *testing.T, path string, value any, seen map[string]bool) {
+	switch value := value.(type) {
+	case []any:
+		for _, v := range value {
+			checkSARIF(t, path, v, seen)
+		}
+	case map[string]any:
+		if strings.HasSuffix(path, "partialFingerprints") {
+			return // any names
+		}
+		object, known := sarifObjects[path]
+		seen[path] = true
+		required, others := strings.Fields(object.required), strings.Fields(object.others)
+		for _, name := range required {
+			if value[name] == nil || value[name] == "" {
+				t.Errorf("%q lacks %s", path, name)
+			}
+		}
+		for name, v := range value {
+			if !known || !slices.Contains(append(required, others...), name) {
+				t.Errorf("%q has %s", path, name)
+			}
+			checkSARIF(t, strings.TrimPrefix(path+"."+name, "."), v, seen)
+		}
+	case float64:
+		if value < 1 {
+			t.Errorf("%q is %v", path, value)
+		}
+	}
+}
+
+func TestProgressIsForTerminals(t *testing.T) {
+	var out bytes.Buffer
+	if progress(&out) != nil {
+		t.Error("a pipe is told how far it is")
+	}
+	hear := narrate(&out)
+	for _, p := range []engine.Progress{
+		{Kind: engine.ProgressDimension, Text: "[Graph]", Elapsed: 1200 * time.Millisecond},
+		{Kind: engine.ProgressDimension, Text: "AI-Antipattern", Elapsed: 70 * time.Second},
+		{Kind: engine.ProgressText, Text: "prose"},
+		{Kind: engine.ProgressTool, Text: "Read a.go"},
+		{Kind: engine.ProgressHeartbeat, Silence: 30 * time.Second, Elapsed: 100 * time.Second},
+		{Kind: engine.ProgressRetry, Text: "overloaded\x1b[2J", Elapsed: 101 * time.Second},
+	} {
+		hear(p)
+	}
+	want := fmt.Sprintf("%7s  1/9 Graph\n%7s  8/9 AI-Antipattern\n%7s  the model is thinking… (30s since its last output)\n%7s  the provider refused and is asked again: overloaded\uFFFD[2J\n", "1s", "1m10s", "1m40s", "1m41s")
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine/claude"
+	"touchstone/agent/reviewer"
+	"touchstone/guidelines"
+)
+
+// local is a review of what a clone holds, without GitHub.
+type local struct {
+	base   string // a branch or commit; empty for the one that is likely meant
+	staged bool
+	prompt bool   // print what a model would be told, and run none
+	format string // of formats
+}
+
+// check refuses flags that mean nothing together.
+func (l local) check(here, dryRun bool) error {
+	switch {
+	case formats[l.format] == nil:
+		return fmt.Errorf("--format is %q but has to be text, json, sarif or markdown", l.format)
+	case !here && (l.base != "" || l.staged):
+		return errors.New("--base and --staged are about a clone; add --local")
+	case here && dryRun:
+		return errors.New("a local review posts nothing anyway; leave out --dry-run")
+	case !here && !dryRun && (l.prompt || l.format != "text"):
+		return errors.New("this review would be posted; add --dry-run to have it printed, or --local")
+	}
+	return nil
+}
+
+// run reviews the clone around the current directory and prints what comes of it.
+func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
+	ctx := cmd.Context()
+	c, err := openClone(ctx)
+	if err != nil {
+		return err
+	}
+	if l.base == "" {
+		if l.base, err = c.defaultBase(ctx); err != nil {
+			return err
+		}
+	}
+	of := working
+	if l.staged {
+		of = staged
+	}
+	b, err := c.borrow(ctx, l.base, of)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	subject, err := l.subject(ctx, b, of)
+	if err != nil {
+		return err
+	}
+	if len(subject.Diff.Files) == 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s is the same as where it left %s; there is nothing to review\n", of, l.base)
+		return nil
+	}
+	examiner, err := newExaminer(cfg)
+	if err != nil {
+		return err
+	}
+	prepared, err := examiner.Prepare(ctx, subject)
+	if err != nil {
+		return err
+	}
+	defer prepared.Close(ctx)
+	if l.prompt {
+		return printPrompts(cmd.OutOrStdout(), prepared.Prompts())
+	}
+	if _, err := examiner.Engine.Probe(ctx); err != nil {
+		return err
+	}
+	x, err := prepared.Examine(ctx, progress(cmd.ErrOrStderr()))
+	if err != nil {
+		return inconclusive(err)
+	}
+	outcome, err := prepared.Conclude(ctx, x)
+	if err != nil {
+		return err
+	}
+	return printReview(cmd.OutOrStdout(), subject.Name, outcome, l.format)
+}
+
+// printReview prints a review that is not posted, and returns its verdict's exit code.
+func printReview(out io.Writer, subject string, outcome reviewer.Outcome, format string) error {
+	if err := formats[format](newReport(subject, outcome), out); err != nil {
+		return fmt.Errorf("print the review: %w", err)
+	}
+	return verdictExit(outcome.Record.Verdict)
+}
+
+// subject is the change of a borrowed worktree. The messages of its commits, and the first
+// line of the only one, are all that anybody said of it.
+func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subject, error) {
+	s := reviewer.Subject{
+		Name: fmt.Sprintf("%s of %s against %s", of, filepath.Base(b.clone.top), l.base), Branch: b.branch,
+		Base: b.base, BaseBranch: l.base, Dir: b.Dir(), Files: b, Round: 1,
+	}
+	var err error
+	if s.Diff, err = b.Diff(ctx); err != nil {
+		return s, fmt.Errorf("read the change: %w", err)
+	}
+	if s.Commits, err = b.Log(ctx); err != nil {
+		return s, err
+	}
+	if len(s.Commits) > 0 && b.made { // our own commit, which says nothing
+		s.Commits = s.Commits[1:]
+	}
+	if len(s.Commits) == 1 { // which is what GitHub makes the title
+		s.Title, _, _ = strings.Cut(s.Commits[0], "\n")
+	}
+	return s, nil
+}
+
+// newExaminer composes what examines a change from the configuration. It needs no token.
+func newExaminer(cfg config.Config) (*reviewer.Examiner, error) {
+	rules, err := guidelines.Default()
+	return &reviewer.Examiner{
+		Engine: &claude.Engine{Command: cfg.Engine.Command}, Guidelines: rules, Layer: cfg.Guidelines,
+		Model: cfg.Engine.Model, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(),
+	}, err
+}
+
+// printPrompts prints what a session would be asked, turn by turn, each part under its name.
+func printPrompts(out io.Writer, prompts []reviewer.Prompt) error {
+	var text strings.Builder
+	for i, prompt := range prompts {
+		for _, part := range prompt {
+			if strings.TrimSpace(part.Text) != "" {
+				fmt.Fprintf(&text, "===== turn %d of %d: %s (%d bytes)\n%s\n", i+1, len(prompts), part.Name, len(part.Text), strings.TrimRight(part.Text, "\n"))
+			}
+		}
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
