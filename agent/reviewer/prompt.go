@@ -135,18 +135,21 @@ func (p *Prepared) earlier() string {
 		threads[t.Finding] = t
 	}
 	var list strings.Builder
-	var replies []Passage
 	for _, e := range s.Ledger {
 		fmt.Fprintf(&list, "- %s %s [%s] %s %s %s:%d: %s\n", e.ID, e.Status, e.Dimension, e.Severity, e.Rule, e.Path, e.Line, e.Claim)
-		t := threads[e.ID]
 		if e.Code != "" {
 			fmt.Fprintf(&list, "  code: %s\n", e.Code)
 		}
 		if e.Said != nil {
 			fmt.Fprintf(&list, "  %s says: %s\n", cmp.Or(e.Said.By, "a commit's message"), e.Said.Why)
 		}
+	}
+	// What is settled needs no argument, so that a prompt does not grow with the rounds.
+	var replies []Passage
+	for _, e := range s.Ledger.Outstanding() {
+		t := threads[e.ID]
 		if t.Resolved {
-			fmt.Fprintf(&list, "  its thread was resolved by %s\n", t.ResolvedBy)
+			replies = append(replies, Passage{"state of the thread of finding " + e.ID, "resolved by " + t.ResolvedBy})
 		}
 		for _, r := range t.Replies {
 			replies = append(replies, Passage{"reply to finding " + e.ID + " by " + r.What, r.Text})

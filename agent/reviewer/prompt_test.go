@@ -41,8 +41,8 @@ func TestUntrustedTextStaysBetweenItsDelimiters(t *testing.T) {
 	p := hostile(t)
 	text := p.prompt(0, "NONCE").String()
 	opened, closed := strings.Count(text, "\n<"+p.fence+" "), strings.Count(text, "\n</"+p.fence+">\n")
-	if opened != 9 || closed != opened || strings.Count(text, p.fence) != 2*opened+2 {
-		t.Errorf("%d delimiters open and %d close, want 9 of each:\n%s", opened, closed, text)
+	if opened != 10 || closed != opened || strings.Count(text, p.fence) != 2*opened+2 {
+		t.Errorf("%d delimiters open and %d close, want 10 of each:\n%s", opened, closed, text)
 	}
 	if got := strings.Count(text, verdict.RunLine("NONCE")); got != 1 {
 		t.Errorf("the nonce's line stands %d times in the prompt", got)
@@ -65,6 +65,24 @@ func TestPromptBeginsWithWhatNeverChanges(t *testing.T) {
 	}
 	if !strings.Contains(first[:same], answerFormat) {
 		t.Errorf("only %d bytes are the same in two prompts; guidelines and answer format should be", same)
+	}
+}
+
+// TestPromptGrowsByTheLedgerAlone: fifty rounds leave their findings' lines behind,
+// and nothing of what was said about those that are gone.
+func TestPromptGrowsByTheLedgerAlone(t *testing.T) {
+	p := hostile(t)
+	size := func() int { return len(p.prompt(0, "NONCE").String()) }
+	before := size()
+	gone := verdict.Entry{ID: "0badcafe", Status: verdict.Verified, Dimension: verdict.Doc, Severity: verdict.Minor, Rule: "doc/D1", Path: "a.go", Line: 12, Claim: "Wrong."}
+	line := len("- 0badcafe verified [Doc] minor doc/D1 a.go:12: Wrong.\n")
+	for range 50 {
+		p.Ledger = append(p.Ledger, gone)
+		p.Threads = append(p.Threads, Thread{Finding: gone.ID, Resolved: true, Replies: []Passage{{"octocat", strings.Repeat("So there. ", 100)}}})
+	}
+	p.Round = 9
+	if got := size() - before; got != 50*line {
+		t.Errorf("it grew by %d bytes, want %d", got, 50*line)
 	}
 }
 

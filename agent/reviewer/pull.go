@@ -92,9 +92,19 @@ func (r *Reviewer) reported(ctx context.Context, pr forge.PullRequest) ([]Passag
 		return nil, err
 	}
 	for _, c := range checks {
-		all = append(all, Passage{"failed check " + c.Name, strings.TrimSpace(c.Summary + "\n\n" + c.Text)})
+		all = append(all, Passage{"failed check " + c.Name, ending(strings.TrimSpace(c.Summary + "\n\n" + c.Text))})
 	}
 	return all, nil
+}
+
+// ending is the end of a text too long to be quoted whole, where a log says what
+// went wrong.
+func ending(text string) string {
+	const mark = "[the beginning is left out]\n"
+	if len(text) <= maxPassage {
+		return text
+	}
+	return mark + strings.ToValidUTF8(text[len(text)-maxPassage+len(mark):], "")
 }
 
 // threads are the conversations about this login's own findings.

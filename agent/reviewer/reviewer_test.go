@@ -103,6 +103,28 @@ func TestReviewShowsWhatItHasToJudge(t *testing.T) {
 	}
 }
 
+// TestContextIsShown: what people wrote around the change, and what CI says of it.
+func TestContextIsShown(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{"README.md": "one\n", "AGENTS.md": "# Guide\n\nRun the linter, README.md says how.\n"}, map[string]string{"README.md": "two\n"})
+	g.Call(loopback.Person, http.MethodPost, "issues", map[string]any{"title": "It is wrong", "body": "It says one."}, nil)
+	g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"body": "Closes #2"}, nil)
+	g.Call(loopback.Person, http.MethodPost, "issues/1/comments", map[string]any{"body": "Mind the third line."}, nil)
+	head := g.Read(loopback.Judge, ref).Head.SHA
+	g.Call(loopback.Root, http.MethodPost, "statuses/"+head, map[string]any{"state": "failure", "context": "build", "description": "It broke in line 7."}, nil)
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		for _, want := range []string{"It is wrong\n\nIt says one.", "Mind the third line.", "- build: failure", "It broke in line 7.", "Run the linter", "AGENTS.md:3 (README.md: it is changed)"} {
+			if !strings.Contains(r.Prompt, want) {
+				t.Errorf("the prompt lacks %q", want)
+			}
+		}
+		return answering()(r)
+	})
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 const ownRules = "# [Security] Ours\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| security/S1 | critical | all | %s |\n"
 
 func TestRulesAreTheBases(t *testing.T) {
