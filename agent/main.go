@@ -91,7 +91,7 @@ Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finis
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(cmd, err)
 	})
-	root.AddCommand(newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newStatus(&s), newDoctor(&s), newGuard(), newGuidelines(&s), newVersion())
+	root.AddCommand(newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newStatus(&s), newWhy(&s), newStats(&s), newDoctor(&s), newGuard(), newGuidelines(&s), newVersion())
 	for _, cmd := range append(root.Commands(), root) {
 		check := cmd.Args
 		cmd.Args = func(cmd *cobra.Command, args []string) error {

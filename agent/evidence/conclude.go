@@ -1,0 +1,157 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/forge"
+)
+
+// conclude finds the approval of the head, and what is missing.
+func (c *Chain) conclude(pr forge.PullRequest, stop []string) {
+	latest := map[string]Round{}
+	for _, r := range c.Rounds {
+		if r.believed() && r.SHA == c.Head && r.Record.BaseBranch == c.BaseBranch && !c.afterMerge(r.At) {
+			latest[strings.ToLower(r.By)] = r
+		}
+	}
+	var approval Round
+	var against *Round
+	for _, r := range c.Rounds { // in order, so that the same evidence always reads the same
+		if latest[strings.ToLower(r.By)].Review != r.Review {
+			continue
+		}
+		if r.approves(c.Head, c.BaseBranch) {
+			c.Approved, approval = r.Record.Round, r
+		} else {
+			against = &r
+		}
+	}
+	switch {
+	case against != nil:
+		c.Approved = 0
+		c.objection(*against)
+	case c.Approved == 0:
+		c.miss("no review that counts approved %s", short(c.Head))
+	case approval.Record.Lifted != nil && !approval.Record.Lifted.Glass: // an order to break the glass is for good
+		c.missApproval(approval.Record.Lifted.By)
+	}
+	c.objections()
+	c.missChecks()
+	if c.State == "open" {
+		c.missState(pr, stop)
+	}
+	if c.State == "closed" {
+		c.miss("it is closed")
+	}
+}
+
+// afterMerge: what was said then had no part in the merge.
+func (c *Chain) afterMerge(at time.Time) bool { return c.Merge != nil && at.After(c.Merge.At) }
+
+// objection is the word of a round against the head.
+func (c *Chain) objection(r Round) {
+	standing := len(r.Record.Ledger.Outstanding())
+	switch {
+	case standing > 0:
+		c.miss("the review of %s by %s requests changes; findings that stand: %d", short(c.Head), r.By, standing)
+	case len(r.Record.Holds) > 0:
+		c.miss("%s is held for a person, who has to approve that commit: %s", short(c.Head), count(len(r.Record.Holds), "reason"))
+	default:
+		c.miss("the review of %s by %s requests changes without a finding that stands; it says why", short(c.Head), r.By)
+	}
+}
+
+// missApproval tells when the person who let the head pass by approving it does not approve of it any more.
+func (c *Chain) missApproval(by string) {
+	var latest Opinion
+	for _, o := range c.Opinions {
+		if strings.EqualFold(o.By, by) && o.State != forge.Commented && !c.afterMerge(o.At) {
+			latest = o
+		}
+	}
+	if latest.State != forge.Approved || latest.SHA != c.Head || latest.Bot || !latest.CanPush {
+		c.miss("%s, who let %s pass, does not approve of it with the right to push any more", by, short(c.Head))
+	}
+}
+
+// objections are people's requests for changes that they did not take back.
+func (c *Chain) objections() {
+	latest := map[string]Opinion{}
+	var order []string
+	for _, o := range c.Opinions {
+		if o.State == forge.Commented || c.afterMerge(o.At) {
+			continue
+		}
+		if _, known := latest[o.By]; !known {
+			order = append(order, o.By)
+		}
+		latest[o.By] = o
+	}
+	for _, login := range order {
+		if latest[login].State == forge.ChangesRequested {
+			c.miss("%s requests changes since %s", login, stamp(latest[login].At))
+		}
+	}
+}
+
+// missChecks names checks that do not let the head by: of the required ones if there are any, else of all.
+func (c *Chain) missChecks() {
+	required := 0
+	for _, check := range c.Checks {
+		if check.Required {
+			required++
+		}
+	}
+	for _, check := range c.Checks {
+		if !check.passes() && (check.Required || required == 0) {
+			c.miss("the check %q is %s", check.Name, check.State)
+		}
+	}
+	if len(c.Checks) == 0 {
+		c.miss("no check has reported on %s", short(c.Head))
+	}
+}
+
+// missState is what else of an open pull request stands in the way.
+func (c *Chain) missState(pr forge.PullRequest, stop []string) {
+	if pr.Draft {
+		c.miss("it is a draft")
+	}
+	if pr.Fork {
+		c.miss("it comes from a fork, and those are left to people")
+	}
+	if pr.Mergeable == forge.MergeableConflicting {
+		c.miss("it conflicts with %s", c.BaseBranch)
+	}
+	if pr.Behind {
+		c.miss("it has to contain the tip of %s, and does not", c.BaseBranch)
+	}
+	for _, label := range pr.Labels {
+		if !slices.ContainsFunc(stop, func(s string) bool { return strings.EqualFold(s, label) }) {
+			continue
+		}
+		since := ""
+		if at := pr.LabelledAt(label); !at.IsZero() {
+			since = " since " + stamp(at)
+		}
+		c.miss("it carries the label %q%s", label, since)
+	}
+	if pr.InQueue {
+		c.miss("it waits in the merge queue")
+	}
+	if len(c.Missing) == 0 {
+		c.miss("nothing that GitHub shows: its author's agent merges it, or its author does where that is not automatic")
+	}
+}
+
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05") + " UTC" }

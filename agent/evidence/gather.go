@@ -1,0 +1,173 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// Reader reads from GitHub.
+type Reader interface {
+	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
+	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
+	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
+}
+
+// Settings are what GitHub does not show.
+type Settings struct {
+	Reviewers []string // logins whose records are believed
+	Stop      []string // labels that keep the agents from a pull request
+}
+
+// Gather draws up the evidence on a pull request.
+func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) (Chain, error) {
+	pr, err := read.PullRequest(ctx, ref)
+	if err != nil {
+		return Chain{}, err
+	}
+	commits, err := read.Commits(ctx, ref)
+	if err != nil {
+		return Chain{}, err
+	}
+	c := Chain{
+		PullRequest: ref.String(), URL: pr.URL, Title: pr.Title, Author: pr.Author.Login, CreatedAt: pr.CreatedAt, State: "open",
+		Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Reviewers: settings.Reviewers,
+		Missing: []string{}, Warnings: []string{}, Commits: []Commit{}, Rounds: []Round{}, Opinions: []Opinion{},
+		Findings: []verdict.Entry{}, Holds: []verdict.Hold{}, Orders: []Order{}, Labels: []Labelling{}, Checks: []Check{},
+	}
+	for _, commit := range commits {
+		c.Commits = append(c.Commits, commitOf(commit))
+	}
+	c.addReviews(pr)
+	if err := c.addOrders(ctx, read, pr); err != nil {
+		return Chain{}, err
+	}
+	for _, l := range pr.Labelled {
+		c.Labels = append(c.Labels, Labelling{Label: l.Label, Added: l.Added, By: l.By.Login, At: l.At})
+	}
+	for _, check := range pr.Checks {
+		c.Checks = append(c.Checks, Check{Name: check.Name, State: check.State, Required: check.Required, URL: check.URL})
+	}
+	switch {
+	case pr.Merged:
+		c.State = "merged"
+		c.Merge = &Merge{SHA: pr.MergeSHA, By: pr.MergedBy.Login}
+		if pr.MergedAt != nil {
+			c.Merge.At = *pr.MergedAt
+		}
+	case !pr.Open:
+		c.State = "closed"
+	}
+	c.conclude(pr, settings.Stop)
+	return c, nil
+}
+
+func commitOf(commit forge.Commit) Commit {
+	subject, _, _ := strings.Cut(commit.Message, "\n")
+	out := Commit{SHA: commit.SHA, By: commit.Login, At: commit.At, Subject: subject}
+	if out.By == "" {
+		out.By = commit.Name
+	}
+	for line := range strings.Lines(commit.Message) {
+		if ids, ok := strings.CutPrefix(strings.TrimSpace(line), "Touchstone-Findings:"); ok {
+			for id := range strings.SplitSeq(ids, ",") {
+				out.Fixes = append(out.Fixes, strings.TrimSpace(id))
+			}
+		}
+	}
+	return out
+}
+
+// addReviews tells reviews with a record from those without, and records that are believed from those that are not.
+func (c *Chain) addReviews(pr forge.PullRequest) {
+	for _, r := range pr.Reviews {
+		record, err := verdict.ParseRecord(r.Body)
+		if err != nil {
+			c.Opinions = append(c.Opinions, Opinion{
+				Review: r.ID, URL: r.URL, By: r.Author.Login, Bot: r.Author.Bot, CanPush: r.CanPush, At: r.SubmittedAt, SHA: r.SHA, State: r.State,
+			})
+			if c.listed(r.Author.Login) && r.EditedAt != nil {
+				c.warn("the review %s by %s was edited after it was posted and carries no record, or no longer", r.URL, r.Author.Login)
+			}
+			continue
+		}
+		round := Round{
+			Review: r.ID, URL: r.URL, By: r.Author.Login, At: r.SubmittedAt, EditedAt: r.EditedAt, SHA: r.SHA, State: r.State, Record: record,
+		}
+		if round.Doubt = c.doubt(pr, r, record); round.Doubt != "" {
+			c.warn("the record in the review %s is not believed: %s", r.URL, round.Doubt)
+		} else {
+			c.CostUSD += record.CostUSD
+			c.Tokens += record.Tokens.Input + record.Tokens.CacheWrite + record.Tokens.CacheRead + record.Tokens.Output
+			c.Duration += record.Duration
+			c.Findings, c.Holds = append([]verdict.Entry{}, record.Ledger...), append([]verdict.Hold{}, record.Holds...)
+		}
+		c.Rounds = append(c.Rounds, round)
+	}
+}
+
+// doubt says why a record is not believed, "" if it is.
+func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verdict.Record) string {
+	says := map[verdict.Verdict]string{verdict.Approve: forge.Approved, verdict.RequestChanges: forge.ChangesRequested}[record.Verdict]
+	switch {
+	case strings.EqualFold(r.Author.Login, pr.Author.Login):
+		return r.Author.Login + " is the author of the pull request"
+	case !c.listed(r.Author.Login):
+		return r.Author.Login + " is not one of the reviewers"
+	case r.EditedAt != nil:
+		return "it was edited after it was posted, at " + stamp(*r.EditedAt)
+	case record.Head != r.SHA:
+		return fmt.Sprintf("it is about %s, while GitHub has it on %s", short(record.Head), short(r.SHA))
+	case r.State == forge.Dismissed:
+		return "it was dismissed"
+	case r.State != says:
+		return fmt.Sprintf("it says %s, while GitHub has it as %s", record.Verdict, r.State)
+	}
+	return ""
+}
+
+// addOrders lists what people told the agents, with what each of them may do.
+func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest) error {
+	may := map[string]forge.Permission{}
+	for _, comment := range pr.Comments {
+		order, ok := verdict.ParseCommand(comment.Body)
+		if !ok || !comment.ByPerson {
+			continue
+		}
+		login := comment.Author.Login
+		if _, known := may[login]; !known {
+			permission, err := read.Permission(ctx, pr.Repo, login)
+			if err != nil && !errors.Is(err, forge.ErrNotFound) {
+				return err
+			}
+			may[login] = permission
+		}
+		c.Orders = append(c.Orders, Order{
+			URL: comment.URL, By: login, At: comment.CreatedAt, Edited: comment.EditedAt,
+			Verb: string(order.Verb), Finding: order.Finding, Reason: order.Reason, May: string(may[login]),
+		})
+		if comment.EditedAt != nil {
+			c.warn("the order %s by %s was edited at %s", comment.URL, login, stamp(*comment.EditedAt))
+		}
+	}
+	return nil
+}
+
+func (c *Chain) listed(login string) bool {
+	return slices.ContainsFunc(c.Reviewers, func(r string) bool { return strings.EqualFold(r, login) })
+}
+
+func (c *Chain) warn(format string, args ...any) {
+	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (c *Chain) miss(format string, args ...any) {
+	c.Missing = append(c.Missing, fmt.Sprintf(format, args...))
+}
+
+func short(sha string) string { return sha[:min(len(sha), 7)] }

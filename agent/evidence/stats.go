@@ -1,0 +1,202 @@
+package evidence
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// Stats are what a team lead asks for, counted over the pull requests that changed in some time. Its JSON is meant for
+// other programs: names stay, new ones may come.
+type Stats struct {
+	Repositories []string  `json:"repositories"`
+	Since        time.Time `json:"since"`
+	// PullRequests counts all that changed but those that were closed before; Merged, Closed and Open what became of them.
+	PullRequests int `json:"pull_requests"`
+	Merged       int `json:"merged"`
+	Closed       int `json:"closed"`
+	Open         int `json:"open"`
+	// MedianToMerge is from opening to merging; the shares are of the merged ones, 0 to 1.
+	MedianToMerge time.Duration `json:"median_to_merge_ns"`
+	Within10m     float64       `json:"merged_within_10m"`
+	Within30m     float64       `json:"merged_within_30m"`
+	// Rounds are reviews that count, of merged pull requests.
+	MedianRounds int     `json:"median_rounds"`
+	MeanRounds   float64 `json:"mean_rounds"`
+	MostRounds   int     `json:"most_rounds"`
+	// Reviews are all that count, with what they cost.
+	Reviews    int           `json:"reviews"`
+	CostUSD    float64       `json:"cost_usd"`
+	Tokens     int64         `json:"tokens"`
+	CacheShare float64       `json:"cache_share"` // of the tokens read, 0 to 1
+	MedianTook time.Duration `json:"median_review_ns"`
+	// Findings counts those in the last record of each pull request: by dimension and severity, by what became of them,
+	// and by rule.
+	Findings map[verdict.Dimension]map[verdict.Severity]int `json:"findings"`
+	Fates    map[verdict.Status]int                         `json:"fates"`
+	Rules    map[string]int                                 `json:"rules"`
+	// Escalated counts pull requests that were labelled for a person, Lifted those that a person let pass.
+	Escalated int `json:"escalated"`
+	Lifted    int `json:"lifted"`
+	// Partial says that there were more pull requests or reviews than were read.
+	Partial bool `json:"partial"`
+
+	toMerge, took     []time.Duration
+	rounds            []int
+	cacheRead, inputs int64
+}
+
+// Count counts what became of pull requests since a time. Reviewers are the logins whose records are believed,
+// label is the one that calls a person.
+func Count(past []forge.Past, since time.Time, reviewers []string, label string) Stats {
+	s := Stats{Since: since, Findings: map[verdict.Dimension]map[verdict.Severity]int{}, Fates: map[verdict.Status]int{}, Rules: map[string]int{}}
+	repositories := map[string]bool{}
+	for _, p := range past {
+		repositories[p.Repo.String()] = true
+		s.add(p, reviewers, label)
+	}
+	s.Repositories = slices.Sorted(maps.Keys(repositories))
+	s.MedianToMerge, s.MedianTook, s.MedianRounds = median(s.toMerge), median(s.took), median(s.rounds)
+	for _, n := range s.rounds {
+		s.MeanRounds += float64(n) / float64(len(s.rounds))
+		s.MostRounds = max(s.MostRounds, n)
+	}
+	within := func(limit time.Duration) float64 {
+		n := len(slices.DeleteFunc(slices.Clone(s.toMerge), func(d time.Duration) bool { return d > limit }))
+		return share(int64(n), int64(len(s.toMerge)))
+	}
+	s.Within10m, s.Within30m = within(10*time.Minute), within(30*time.Minute)
+	s.CacheShare = share(s.cacheRead, s.inputs)
+	return s
+}
+
+func (s *Stats) add(p forge.Past, reviewers []string, label string) {
+	if p.ClosedAt != nil && p.ClosedAt.Before(s.Since) {
+		return // what was said of it later is no work on it
+	}
+	s.PullRequests++
+	s.Partial = s.Partial || p.Cut
+	c := Chain{Reviewers: reviewers}
+	c.addReviews(forge.PullRequest{Author: p.Author, Reviews: p.Reviews})
+	lifted := false
+	for _, r := range c.Rounds {
+		if r.believed() && !r.At.Before(s.Since) {
+			s.addRound(r.Record)
+		}
+		lifted = lifted || r.believed() && r.Record.Lifted != nil
+	}
+	for _, f := range c.Findings {
+		if s.Findings[f.Dimension] == nil {
+			s.Findings[f.Dimension] = map[verdict.Severity]int{}
+		}
+		s.Findings[f.Dimension][f.Severity]++
+		s.Fates[f.Status]++
+		if f.Rule != "" {
+			s.Rules[f.Rule]++
+		}
+	}
+	if lifted {
+		s.Lifted++
+	}
+	if slices.ContainsFunc(p.Labelled, func(l forge.Labelling) bool {
+		return l.Added && strings.EqualFold(l.Label, label) && !l.At.Before(s.Since)
+	}) {
+		s.Escalated++
+	}
+	switch {
+	case p.MergedAt != nil:
+		s.Merged++
+		s.toMerge = append(s.toMerge, p.MergedAt.Sub(p.CreatedAt))
+		s.rounds = append(s.rounds, c.believedRounds())
+	case p.Open:
+		s.Open++
+	default:
+		s.Closed++
+	}
+}
+
+func (s *Stats) addRound(r verdict.Record) {
+	s.Reviews++
+	s.CostUSD += r.CostUSD
+	s.Tokens += r.Tokens.Input + r.Tokens.CacheWrite + r.Tokens.CacheRead + r.Tokens.Output
+	s.cacheRead += r.Tokens.CacheRead
+	s.inputs += r.Tokens.Input + r.Tokens.CacheWrite + r.Tokens.CacheRead
+	s.took = append(s.took, r.Duration)
+}
+
+// median is the middle one, of an even number the lower of the two; 0 of none.
+func median[T cmp.Ordered](all []T) (m T) {
+	if len(all) == 0 {
+		return m
+	}
+	return slices.Sorted(slices.Values(all))[(len(all)-1)/2]
+}
+
+func share(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// mostRules is how many rules are written for people, those first that tripped most often.
+const mostRules = 10
+
+// Write writes the numbers for people to read.
+func (s Stats) Write(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%s\t"+format+"\n", append([]any{name}, args...)...)
+	}
+	line("since", "%s", stamp(s.Since))
+	line("repositories", "%s", strings.Join(s.Repositories, ", "))
+	line("pull requests", "%d: %d merged, %d closed, %d open", s.PullRequests, s.Merged, s.Closed, s.Open)
+	if s.Partial {
+		line("", "there were more than are counted here: take a shorter time")
+	}
+	if s.Merged > 0 {
+		line("time to merge", "median %s; %.0f %% within 10 minutes, %.0f %% within 30", s.MedianToMerge.Round(time.Second), 100*s.Within10m, 100*s.Within30m)
+		line("rounds", "median %d, mean %.1f, at most %d", s.MedianRounds, s.MeanRounds, s.MostRounds)
+	}
+	line("reviews", "%d, median %s", s.Reviews, s.MedianTook.Round(time.Second))
+	line("cost", "$%.2f, %d tokens, %.0f %% of those read from the cache", s.CostUSD, s.Tokens, 100*s.CacheShare)
+	line("needed a person", "%d; let pass by a person: %d", s.Escalated, s.Lifted)
+	for _, d := range verdict.Dimensions() {
+		total := 0
+		var parts []string
+		for _, severity := range verdict.Severities() {
+			if n := s.Findings[d][severity]; n > 0 {
+				total += n
+				parts = append(parts, fmt.Sprintf("%d %s", n, severity))
+			}
+		}
+		if total > 0 {
+			line("["+string(d)+"]", "%d: %s", total, strings.Join(parts, ", "))
+		}
+	}
+	if len(s.Fates) > 0 {
+		line("findings are", "%s", ranked(s.Fates, len(s.Fates)))
+	}
+	if len(s.Rules) > 0 {
+		line("rules", "%s", ranked(s.Rules, mostRules))
+	}
+	return w.Flush()
+}
+
+// ranked lists names with their numbers, the highest first.
+func ranked[K ~string](counts map[K]int, most int) string {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b K) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	var parts []string
+	for _, name := range names[:min(most, len(names))] {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[name], plain(string(name))))
+	}
+	return strings.Join(parts, ", ")
+}

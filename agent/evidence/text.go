@@ -1,0 +1,183 @@
+package evidence
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+)
+
+// Write writes the evidence for people to read.
+func (c Chain) Write(to io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n%s\nby %s, opened %s, into %s\n", c.PullRequest, plain(c.Title), c.URL, c.Author, stamp(c.CreatedAt), plain(c.BaseBranch))
+	c.writeConclusion(&b)
+	c.section(&b, "Commits", c.writeCommits)
+	c.section(&b, "Reviews with a record", c.writeRounds)
+	c.section(&b, "Other reviews", c.writeOpinions)
+	c.section(&b, "Findings and what became of them", c.writeFindings)
+	c.section(&b, "Held for a person", c.writeHolds)
+	c.section(&b, "Orders", c.writeOrders)
+	c.section(&b, "Labels", c.writeLabels)
+	c.section(&b, "Checks of "+short(c.Head), c.writeChecks)
+	fmt.Fprintf(&b, "\nCost: $%.2f, %d tokens and %s of sessions; rounds that count: %d of %d\n",
+		c.CostUSD, c.Tokens, c.Duration.Round(time.Second), c.believedRounds(), len(c.Rounds))
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+func (c Chain) writeConclusion(b *strings.Builder) {
+	switch {
+	case c.Merge != nil:
+		fmt.Fprintf(b, "\nMerged as %s by %s, %s, %s after it was opened.\n", short(c.Merge.SHA), c.Merge.By, stamp(c.Merge.At), c.Merge.At.Sub(c.CreatedAt).Round(time.Second))
+		if len(c.Missing) > 0 {
+			b.WriteString("What the merge lacked:\n")
+		}
+	case c.State == "closed":
+		b.WriteString("\nNot merged, and closed.\n")
+	default:
+		b.WriteString("\nNot merged. What stands in the way:\n")
+	}
+	list(b, c.Missing)
+	for _, r := range c.Rounds {
+		if !r.approves(c.Head, c.BaseBranch) {
+			continue
+		}
+		fmt.Fprintf(b, "%s was approved by %s in round %d: %s\n", short(c.Head), r.By, r.Record.Round, r.URL)
+		if lift := r.Record.Lifted; lift != nil {
+			how := "by approving it"
+			if lift.Glass {
+				how = "by breaking the glass"
+			}
+			fmt.Fprintf(b, "  %s let it pass %s, %s %s\n", lift.By, how, stamp(lift.At), plain(lift.Why))
+		}
+	}
+	if len(c.Warnings) > 0 {
+		b.WriteString("\nWhat does not fit together:\n")
+		list(b, c.Warnings)
+	}
+}
+
+func list(b *strings.Builder, items []string) {
+	for _, item := range items {
+		fmt.Fprintf(b, "  - %s\n", plain(item))
+	}
+}
+
+// section writes a table below a heading, or nothing when it has no rows.
+func (c Chain) section(b *strings.Builder, heading string, rows func(row func(cells ...string))) {
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	rows(func(cells ...string) { fmt.Fprintln(w, "  "+strings.Join(cells, "\t")) })
+	w.Flush() // to memory, which never fails
+	if table.Len() == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", heading)
+	for line := range strings.Lines(table.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+}
+
+func (c Chain) writeCommits(row func(...string)) {
+	for _, commit := range c.Commits {
+		fixes := ""
+		if len(commit.Fixes) > 0 {
+			fixes = "(fixes " + plain(strings.Join(commit.Fixes, ", ")) + ")"
+		}
+		row(short(commit.SHA), stamp(commit.At), plain(commit.By), plain(commit.Subject), fixes)
+	}
+}
+
+func (c Chain) writeRounds(row func(...string)) {
+	for _, r := range c.Rounds {
+		counts := "counts"
+		if !r.believed() {
+			counts = "DOES NOT COUNT: " + plain(r.Doubt)
+		}
+		record := r.Record
+		row(fmt.Sprintf("round %d", record.Round), short(r.SHA)+" on "+short(record.Base), stamp(r.At), r.By, string(record.Verdict),
+			"guidelines "+plain(record.Guidelines), plain(record.Engine+" "+record.Model), fmt.Sprintf("$%.2f", record.CostUSD),
+			record.Duration.Round(time.Second).String(), fmt.Sprintf("review %d", r.Review), counts)
+	}
+}
+
+func (c Chain) writeOpinions(row func(...string)) {
+	for _, o := range c.Opinions {
+		rights := "may push"
+		if !o.CanPush {
+			rights = "may not push"
+		}
+		if o.Bot {
+			rights = "a bot, " + rights
+		}
+		row(short(o.SHA), stamp(o.At), o.By, o.State, rights, o.URL)
+	}
+}
+
+func (c Chain) writeFindings(row func(...string)) {
+	for _, f := range c.Findings {
+		place := plain(f.Path)
+		if f.Line > 0 {
+			place = fmt.Sprintf("%s:%d", place, f.Line)
+		}
+		claim := plain(f.Claim)
+		if f.Said != nil {
+			claim += fmt.Sprintf(" (%s: %s)", plain(f.Said.By), plain(f.Said.Why))
+		}
+		row(plain(f.ID), string(f.Status), string(f.Severity), string(f.Dimension), plain(f.Rule), place, fmt.Sprintf("rounds %d to %d", f.First, f.Last), claim)
+	}
+}
+
+func (c Chain) writeHolds(row func(...string)) {
+	for _, h := range c.Holds {
+		row(string(h.Kind), plain(h.Rule), plain(h.Path), plain(h.Detail))
+	}
+}
+
+func (c Chain) writeOrders(row func(...string)) {
+	for _, o := range c.Orders {
+		row(stamp(o.At), o.By+" ("+o.May+")", "/touchstone "+o.Verb, plain(o.Finding), plain(o.Reason), o.URL)
+	}
+}
+
+func (c Chain) writeLabels(row func(...string)) {
+	for _, l := range c.Labels {
+		did := "took off"
+		if l.Added {
+			did = "put on"
+		}
+		row(stamp(l.At), l.By, did, plain(l.Label))
+	}
+}
+
+func (c Chain) writeChecks(row func(...string)) {
+	for _, check := range c.Checks {
+		required := ""
+		if check.Required {
+			required = "required"
+		}
+		row(plain(check.Name), string(check.State), required, plain(check.URL))
+	}
+}
+
+func (c Chain) believedRounds() int {
+	return len(slices.DeleteFunc(slices.Clone(c.Rounds), func(r Round) bool { return !r.believed() }))
+}
+
+// plain is text of others on one line of a terminal: it can neither move the cursor nor turn the line around.
+func plain(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsPrint(r):
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return '�'
+	}, text)
+	return strings.Join(strings.Fields(text), " ")
+}
