@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -165,6 +166,8 @@ func (h *Hub) commitLoop(ctx context.Context) {
 
 // gather takes what has queued up behind first, as much as fits one commit. Waiting
 // for more would only add delay: while this commit runs, the next one gathers by itself.
+// But whoever is ready to run goes first: writers that were answered just now are often
+// about to append again, and would miss this commit and have the next one to themselves.
 func (h *Hub) gather(first *pending) []*pending {
 	var batch []*pending
 	size := 0
@@ -175,6 +178,9 @@ func (h *Hub) gather(first *pending) []*pending {
 		}
 		if len(batch) == maxCommitEvents || size >= maxCommitBytes {
 			return batch
+		}
+		if len(h.queue) == 0 {
+			runtime.Gosched()
 		}
 		select {
 		case p = <-h.queue:
