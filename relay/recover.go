@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -130,6 +131,9 @@ func (c Config) recovery(sources map[string]server.Source) (recovery.Config, err
 		return recovery.Config{}, err
 	}
 	config := recovery.Config{GitHub: github, PublicURL: c.PublicURL}
+	if strings.HasPrefix(c.Store, "firestore:") {
+		config.Lease = recovery.Lease
+	}
 	for _, text := range c.Recover {
 		target, err := recovery.ParseTarget(text)
 		if err != nil {

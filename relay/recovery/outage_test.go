@@ -9,32 +9,70 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"touchstone/relay/recovery"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
+	"touchstone/relay/storetest/emulator"
 )
 
 // Variables by which this test binary learns that it is to be a relay.
 const (
-	childStore = "TEST_RELAY_STORE"
-	childAPI   = "TEST_RELAY_GITHUB"
+	childStore  = "TEST_RELAY_STORE"
+	childAPI    = "TEST_RELAY_GITHUB"
+	childTarget = "TEST_RELAY_TARGET"
 )
+
+// shared starts the one emulator of this test binary when the first test needs it; from
+// then on this process and its children find it.
+var shared = sync.OnceValues(func() (*emulator.Emulator, error) {
+	started.Store(true)
+	e, err := emulator.Start(context.Background())
+	if err == nil {
+		err = os.Setenv("FIRESTORE_EMULATOR_HOST", e.Address)
+	}
+	return e, err
+})
+
+var started atomic.Bool
+
+// firestore is the address of a store in the emulator.
+func firestore(t *testing.T, project string) string {
+	t.Helper()
+	if _, err := shared(); err != nil {
+		emulator.Skip(t, err)
+	}
+	return "firestore:" + project
+}
 
 func TestMain(m *testing.M) {
 	if store := os.Getenv(childStore); store != "" {
-		fmt.Fprintln(os.Stderr, beRelay(store, os.Getenv(childAPI)))
+		fmt.Fprintln(os.Stderr, beRelay(store, os.Getenv(childAPI), os.Getenv(childTarget)))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if started.Load() {
+		if e, err := shared(); err == nil {
+			if err := e.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = 1
+			}
+		}
+	}
+	os.Exit(code)
 }
 
+// lease is how long the tests' relays that share a log wait for a dead one's turn.
+const lease = time.Second
+
 // beRelay runs a relay until it is killed and prints its address.
-func beRelay(path, api string) error {
+func beRelay(address, api, owner string) error {
 	ctx := context.Background()
-	store, err := server.OpenStore(ctx, "sqlite:"+path)
+	store, err := server.OpenStore(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -42,17 +80,20 @@ func beRelay(path, api string) error {
 	if err != nil {
 		return err
 	}
-	target, err := recovery.ParseTarget("acme/app")
+	target, err := recovery.ParseTarget(owner)
 	if err != nil {
 		return err
 	}
+	config := recovery.Config{
+		GitHub: recovery.GitHub{API: api, Token: token}, Targets: []recovery.Target{target},
+		Sources: []string{"github"}, Pace: time.Millisecond,
+	}
+	if strings.HasPrefix(address, "firestore:") {
+		config.Lease = lease
+	}
 	s, err := server.New(ctx, server.Config{
-		Listener: listener, Store: store,
+		Listener: listener, Store: store, Recovery: config,
 		Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}},
-		Recovery: recovery.Config{
-			GitHub: recovery.GitHub{API: api, Token: token}, Targets: []recovery.Target{target},
-			Sources: []string{"github"}, Pace: time.Millisecond,
-		},
 	})
 	if err != nil {
 		return err
@@ -61,35 +102,41 @@ func beRelay(path, api string) error {
 	return s.Run(ctx)
 }
 
-// relayProcess starts a relay as a process of its own and leads GitHub's webhooks to it.
-func (w *world) relayProcess(store string) *exec.Cmd {
+// child is a relay that is a process of its own.
+type child struct {
+	*exec.Cmd
+	address string
+}
+
+// start starts a relay and leads GitHub's webhooks to it.
+func (w *world) start(target, store string) *child {
 	w.t.Helper()
-	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), childStore+"="+store, childAPI+"="+w.api)
-	out, err := command.StdoutPipe()
+	c := &child{Cmd: exec.Command(os.Args[0])}
+	c.Env = append(os.Environ(), childStore+"="+store, childAPI+"="+w.api, childTarget+"="+target)
+	out, err := c.StdoutPipe()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := command.Start(); err != nil {
+	if err := c.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { w.kill(command) })
-	var address string
-	if _, err := fmt.Fscanln(out, &address); err != nil {
+	w.children = append(w.children, c)
+	w.t.Cleanup(func() { w.kill(c) })
+	if _, err := fmt.Fscanln(out, &c.address); err != nil {
 		w.t.Fatalf("the relay did not start: %v", err)
 	}
-	w.relay.Store(&address)
-	return command
+	w.relay.Store(&c.address)
+	return c
 }
 
-// kill ends a relay as kill -9 does.
-func (w *world) kill(command *exec.Cmd) {
-	if command.ProcessState == nil {
-		w.relay.Store(nil)
-		if err := command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+// kill ends a relay as kill -9 does. Webhooks that were led to it fail from now on.
+func (w *world) kill(c *child) {
+	if c.ProcessState == nil {
+		w.relay.CompareAndSwap(&c.address, nil)
+		if err := c.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			w.t.Error(err)
 		}
-		_ = command.Wait() // killed, as it says
+		_ = c.Wait() // killed, as it says
 	}
 }
 
@@ -105,48 +152,108 @@ func (w *world) until(met func() bool) {
 	}
 }
 
+// missed is how many deliveries happen while no relay is there.
+const missed = 500
+
 // Five hundred deliveries happen while the relay is away, and it is killed twice while
 // it catches up. Afterwards the log holds each once.
 func TestOutage(t *testing.T) {
 	t.Parallel()
-	const missed = 500
-	w := newWorld(t, "json")
-	path := filepath.Join(t.TempDir(), "relay.db")
-	before := w.relayProcess(path)
+	w := newWorld(t, "acme/app", "json")
+	store := "sqlite:" + filepath.Join(t.TempDir(), "relay.db")
+	before := w.start("acme/app", store)
 	w.comment(3)
 	w.kill(before)
 	w.comment(missed)
 
 	for i := range 2 {
-		killed := w.relayProcess(path)
+		killed := w.start("acme/app", store)
 		w.until(func() bool { return w.count("/attempts$") >= (i+1)*missed/4 })
 		w.kill(killed)
 	}
 	if asked := w.count("/attempts$"); asked >= missed {
 		t.Fatalf("the relay was not killed in the middle: it had asked for %d redeliveries", asked)
 	}
-	last := w.relayProcess(path)
-	for again := (&relay{t: t, address: *w.relay.Load()}); only(t, again.recover()).Missing > 0; {
+	w.finish(w.start("acme/app", store))
+	w.checkRecovered(store, missed, 2)
+}
+
+// The same for an organisation's hook and relays that share a log: one of them recovers
+// while the other takes what comes, until it is killed; the other goes on, and is killed
+// as well. At no time do both ask.
+func TestOutageOfRelaysThatShare(t *testing.T) {
+	t.Parallel()
+	store := firestore(t, "outage")
+	w := newWorld(t, "acme", "json")
+	before := w.start("acme", store)
+	w.comment(3)
+	w.kill(before)
+	w.comment(missed)
+
+	one := w.start("acme", store)
+	w.until(func() bool { return w.count("/attempts$") > 0 })
+	other := w.start("acme", store) // where GitHub's webhooks go from now on
+	w.until(func() bool { return w.count("/attempts$") >= missed/4 })
+	w.kill(one)
+	w.until(func() bool { return w.count("/attempts$") >= missed/2 })
+	w.kill(other)
+	if asked := w.count("/attempts$"); asked >= missed {
+		t.Fatalf("the relays were not killed in the middle: they had asked for %d redeliveries", asked)
+	}
+	w.start("acme", store)
+	w.finish(w.start("acme", store))
+	w.checkRecovered(store, missed, 2)
+}
+
+// Three relays that share a log start at the same moment; GitHub is asked for each
+// delivery once.
+func TestRelaysTakeTurns(t *testing.T) {
+	t.Parallel()
+	const missed = 120
+	store := firestore(t, "turns")
+	w := newWorld(t, "acme/app", "json")
+	w.comment(missed)
+	var relays []*child
+	for range 3 {
+		relays = append(relays, w.start("acme/app", store))
+	}
+	for _, c := range relays {
+		w.finish(c)
+	}
+	w.checkRecovered(store, missed, 0)
+}
+
+// finish has a relay recover until nothing is missing.
+func (w *world) finish(c *child) {
+	w.t.Helper()
+	for again := (&relay{t: w.t, address: c.address}); only(w.t, again.recover()).Missing > 0; {
 	}
 	w.settle()
-	w.kill(last)
+}
 
-	store, err := server.OpenStore(t.Context(), "sqlite:"+path)
+// checkRecovered checks that the log holds every delivery once, with its signature, and
+// that for each kill no more than one chunk was asked for twice.
+func (w *world) checkRecovered(address string, missed, kills int) {
+	w.t.Helper()
+	for _, c := range w.children {
+		w.kill(c)
+	}
+	store, err := server.OpenStore(w.t.Context(), address)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	defer store.Close()
-	events := read(t, store)
+	events := read(w.t, store)
 	w.checkLog(events)
-	if len(events) < missed+3 {
-		t.Errorf("the log holds %d events", len(events))
+	if len(events) < missed {
+		w.t.Errorf("the log holds %d events", len(events))
 	}
 	for i, e := range events {
 		if e.ID.Seq != int64(i+1) || e.Recovered() || !strings.HasPrefix(e.Headers["X-Hub-Signature-256"], "sha256=") {
-			t.Fatalf("at place %d stands %s, %v", i+1, e.ID, e.Headers)
+			w.t.Fatalf("at place %d stands %s, %v", i+1, e.ID, e.Headers)
 		}
 	}
-	if asked := w.count("/attempts$"); asked > missed+3*50 {
-		t.Errorf("it took %d redeliveries to bring in %d: what was brought in is asked for again", asked, missed)
+	if asked := w.count("/attempts$"); asked > len(events)+kills*50 {
+		w.t.Errorf("it took %d redeliveries to bring in %d: what was brought in is asked for again", asked, len(events))
 	}
 }

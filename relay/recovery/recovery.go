@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -24,6 +25,9 @@ const (
 	Every      = 10 * time.Minute
 	RetryEvery = time.Minute
 )
+
+// endTimeout bounds what a relay that stops does to let another one go on.
+const endTimeout = 2 * time.Second
 
 // Log is the relay's log as recovery needs it.
 type Log interface {
@@ -58,13 +62,17 @@ type Config struct {
 	Pace time.Duration
 	// Arrival is how long a redelivery may take to arrive; zero means 30 s.
 	Arrival time.Duration
+	// Lease is for relays that share a log, of which one at a time compares: how long the
+	// others wait for a sign of life before one of them takes over. Zero is for a log that
+	// no other relay has open.
+	Lease time.Duration
 }
 
 // Recovery looks after the hooks of one relay.
 type Recovery struct {
 	config Config
 	github client
-	turn   chan struct{} // held by the one pass that runs
+	turn   chan struct{} // held by the one pass that runs here
 }
 
 // Validate reports what is missing or wrong in what an operator has to say; Log is not
@@ -138,8 +146,8 @@ func (r *Recovery) Run(ctx context.Context, done func(Report)) error {
 }
 
 // Pass compares each hook's deliveries with the log and brings in what is missing. Passes
-// take turns. The error is about the hooks that could not be dealt with whole; the report
-// is good beside it.
+// take turns, those of other relays on the same log among them. The error is about the
+// hooks that could not be dealt with whole; the report is good beside it.
 func (r *Recovery) Pass(ctx context.Context) (Report, error) {
 	select {
 	case r.turn <- struct{}{}:
@@ -147,6 +155,35 @@ func (r *Recovery) Pass(ctx context.Context) (Report, error) {
 	case <-ctx.Done():
 		return Report{}, context.Cause(ctx)
 	}
+	if r.config.Lease == 0 {
+		return r.compare(ctx)
+	}
+	t := turn{log: r.config.Log, lease: r.config.Lease}
+	if err := t.take(ctx); err != nil {
+		return r.failed(err), err
+	}
+	turnCtx, lost := context.WithCancelCause(ctx)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { lost(t.keep(turnCtx)) })
+	report, err := r.compare(turnCtx)
+	lost(nil)
+	keeping.Wait()
+	endCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	defer cancel()
+	return report, errors.Join(err, t.end(endCtx))
+}
+
+// failed is the report of a pass that could not begin.
+func (r *Recovery) failed(err error) Report {
+	var report Report
+	for _, target := range r.config.Targets {
+		report.Hooks = append(report.Hooks, HookReport{Hook: target.String(), Problem: err.Error()})
+	}
+	return report
+}
+
+// compare is a pass whose turn it is.
+func (r *Recovery) compare(ctx context.Context) (Report, error) {
 	var report Report
 	var errs []error
 	for _, target := range r.config.Targets {
@@ -158,6 +195,9 @@ func (r *Recovery) Pass(ctx context.Context) (Report, error) {
 		for _, h := range hooks {
 			pass := pass{Recovery: r, hook: h, report: HookReport{Hook: h.String()}}
 			if err := pass.run(ctx); err != nil {
+				if ctx.Err() != nil {
+					err = context.Cause(ctx) // what was under way can only say that it was cut off
+				}
 				pass.report.Problem = err.Error()
 				errs = append(errs, fmt.Errorf("%s: %w", h, err))
 			}

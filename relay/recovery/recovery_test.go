@@ -1,11 +1,6 @@
 package recovery_test
 
 import (
-	"crypto"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -32,8 +27,7 @@ func TestMissedDeliveriesComeAgain(t *testing.T) {
 	for target, contentType := range map[string]string{"acme/app": "form", "acme": "json", "app:7": "json"} {
 		t.Run(target, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, contentType)
-			w.appKey = testKey
+			w := newWorld(t, target, contentType)
 			w.comment(3)
 			r := startRelay(t, w, secret, w.config(target))
 			first := only(t, r.recover())
@@ -41,12 +35,13 @@ func TestMissedDeliveriesComeAgain(t *testing.T) {
 				t.Errorf("behind the pass at the start came %+v", first)
 			}
 			w.checkLog(r.events())
+			const missed = 110 // more than a page of GitHub's list
 			w.relay.Store(nil)
-			w.comment(2)
+			w.comment(missed)
 			w.relay.Store(&r.address)
 			second := only(t, r.recover())
-			if second.Missing != 2 || second.Redelivered != 2 || second.Fetched != 0 || second.Left != 0 || second.Problem != "" {
-				t.Errorf("for two comments that were missed came %+v", second)
+			if second.Missing != missed || second.Redelivered != missed || second.Fetched != 0 || second.Left != 0 || second.Problem != "" {
+				t.Errorf("for comments that were missed came %+v", second)
 			}
 			events := r.events()
 			w.checkLog(events)
@@ -57,34 +52,6 @@ func TestMissedDeliveriesComeAgain(t *testing.T) {
 			}
 		})
 	}
-}
-
-var testKey, _ = rsa.GenerateKey(rand.Reader, 2048)
-
-// signed checks an App's token as GitHub does.
-func (w *world) signed(r *http.Request) bool {
-	bearer := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	parts := strings.Split(bearer, ".")
-	if len(parts) != 3 || w.appKey == nil {
-		return false
-	}
-	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
-	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	if err != nil || rsa.VerifyPKCS1v15(&w.appKey.PublicKey, crypto.SHA256, digest[:], signature) != nil {
-		return false
-	}
-	text, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return false
-	}
-	var claims struct {
-		IssuedAt int64  `json:"iat"`
-		Expires  int64  `json:"exp"`
-		Issuer   string `json:"iss"`
-	}
-	now := time.Now().Unix()
-	return json.Unmarshal(text, &claims) == nil && claims.Issuer == "7" && claims.IssuedAt <= now &&
-		claims.Expires > now && claims.Expires-claims.IssuedAt <= 600
 }
 
 // What redelivery cannot bring is fetched, once, and marked.
@@ -101,7 +68,7 @@ func TestFetchedInstead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "form")
+			w := newWorld(t, "acme/app", "form")
 			config := w.config("acme/app")
 			config.Arrival = 300 * time.Millisecond
 			r := startRelay(t, w, test.secret, config)
@@ -142,7 +109,7 @@ func TestFetchedInstead(t *testing.T) {
 // What neither way brings in is told, and tried again by the next pass.
 func TestLeftForTheNextPass(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "json")
+	w := newWorld(t, "acme/app", "json")
 	config := w.config("acme/app")
 	config.Arrival = 100 * time.Millisecond
 	r := startRelay(t, w, secret, config)
@@ -176,7 +143,7 @@ func TestLeftForTheNextPass(t *testing.T) {
 // A delivery that GitHub still waits for is not missed yet, and not forgotten.
 func TestRunningDelivery(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "json")
+	w := newWorld(t, "acme/app", "json")
 	r := startRelay(t, w, secret, w.config("acme/app"))
 	r.recover()
 	w.SetFaults(githubsim.Faults{DeliveryDelayMS: 3_600_000})
@@ -197,7 +164,7 @@ func TestRunningDelivery(t *testing.T) {
 // GitHub forgets deliveries after three days, and says nothing of it: we do.
 func TestAwayForTooLong(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "json")
+	w := newWorld(t, "acme/app", "json")
 	r := startRelay(t, w, secret, w.config("acme/app"))
 	r.recover()
 	last := time.Now().Add(-4 * 24 * time.Hour).UTC().Truncate(time.Second)
@@ -216,7 +183,7 @@ func TestRateLimits(t *testing.T) {
 	for name, status := range map[string]int{"403": http.StatusForbidden, "429": http.StatusTooManyRequests} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "json")
+			w := newWorld(t, "acme/app", "json")
 			w.comment(2)
 			w.SetFaults(githubsim.Faults{FailRequests: 2, FailLogin: "admin", FailStatus: status, FailRetryAfterSec: 1})
 			r := startRelay(t, w, secret, w.config("acme/app"))
@@ -260,8 +227,7 @@ func TestProblemsAreSentences(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "json")
-			w.appKey = testKey
+			w := newWorld(t, "acme/app", "json")
 			config := w.config("acme/app")
 			test.change(w, &config)
 			r := startRelay(t, w, secret, config)
@@ -274,11 +240,11 @@ func TestProblemsAreSentences(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "json")
+	w := newWorld(t, "acme/app", "json")
 	for want, change := range map[string]func(*recovery.Config){
 		"GITHUB_TOKEN is not set":   func(c *recovery.Config) { c.GitHub.Token = "" },
-		"RELAY_GITHUB_APP_KEY_FILE": func(c *recovery.Config) { c.Targets = w.config("app:7").Targets },
-		"only one GitHub App":       func(c *recovery.Config) { c.GitHub.AppKey = testKey; c.Targets = w.config("app:7", "app:8").Targets },
+		"RELAY_GITHUB_APP_KEY_FILE": func(c *recovery.Config) { c.GitHub.AppKey = nil; c.Targets = w.config("app:7").Targets },
+		"only one GitHub App":       func(c *recovery.Config) { c.Targets = w.config("app:7", "app:8").Targets },
 		"is no address of GitHub":   func(c *recovery.Config) { c.GitHub.API = "github" },
 	} {
 		config := w.config("acme/app")
@@ -292,7 +258,7 @@ func TestNewRefuses(t *testing.T) {
 // A pass looks only at what happened since the last one, and a little before.
 func TestNoteSavesWork(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "json")
+	w := newWorld(t, "acme/app", "json")
 	r := startRelay(t, w, secret, w.config("acme/app"))
 	r.recover()
 	if since := time.Since(only(t, r.recover()).Since); since < 9*time.Minute || since > 12*time.Minute {

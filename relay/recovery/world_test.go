@@ -3,6 +3,7 @@ package recovery_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
@@ -44,18 +45,29 @@ type world struct {
 	t      *testing.T
 	api    string
 	github *github.Client
-	hookID int64
-	pull   int
+	// hooks is the client of whoever sees the hook, and path where the hook is.
+	hooks *github.Client
+	path  string
+	pull  int
 	// relay is the address that the hook leads to; nil while the relay is away.
 	relay atomic.Pointer[string]
-	// appKey, when set, is what an App has to sign with.
-	appKey *rsa.PrivateKey
 	// answer, when set, may answer a request in GitHub's place.
 	answer atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
+
+	children []*child // the relays that are processes of their own
 
 	mu       sync.Mutex
 	requests []string
 }
+
+// appKey is the key of the App with the id 7.
+var appKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
 
 // RoundTrip carries the simulator's webhooks to wherever the relay is now.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -68,10 +80,8 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// newWorld starts the simulator and, in front of it, what GitHub has and it has not:
-// cursors in place of page numbers in the list of deliveries, and the same hook as an
-// organisation's and as an App's.
-func newWorld(t *testing.T, contentType string) *world {
+// newWorld starts the simulator with a hook of the target's.
+func newWorld(t *testing.T, target, contentType string) *world {
 	t.Helper()
 	w := &world{t: t}
 	ctx, stop := context.WithCancel(context.Background())
@@ -80,7 +90,11 @@ func newWorld(t *testing.T, contentType string) *world {
 	var err error
 	w.Sim, err = githubsim.New(githubsim.Config{
 		Dir: t.TempDir(), URL: w.api, Transport: w,
-		Users: []githubsim.User{{Login: "admin", Token: token, Admin: true}, {Login: "octocat", Token: "token-of-octocat"}},
+		Users: []githubsim.User{
+			{Login: "admin", Token: token, Admin: true},
+			{Login: "octocat", Token: "token-of-octocat"},
+			{Login: "app[bot]", Token: "token-of-app", App: true, AppID: "7", AppKey: &appKey().PublicKey},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -108,23 +122,47 @@ func newWorld(t *testing.T, contentType string) *world {
 	}
 	w.pull = pull.GetNumber()
 	w.settle()
-	hook, _, err := w.github.Repositories.CreateHook(ctx, "acme", "app", &github.Hook{
-		Events: []string{"*"},
-		Config: &github.HookConfig{URL: github.String(hookURL), ContentType: &contentType, Secret: github.String(secret)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.hookID = hook.GetID()
+	w.install(target, contentType)
 	w.settle()
 	return w
 }
 
-var (
-	cursorParameter = regexp.MustCompile(`([?&])cursor=v1_([0-9]+)`)
-	pageParameter   = regexp.MustCompile(`([?&])page=([0-9]+)`)
-)
+// install makes the target's hook lead to the relay. An App has one from the start.
+func (w *world) install(target, contentType string) {
+	w.t.Helper()
+	config := &github.HookConfig{URL: github.String(hookURL), ContentType: &contentType, Secret: github.String(secret)}
+	w.hooks = w.github
+	switch {
+	case target == "app:7":
+		w.hooks = github.NewClient(&http.Client{Transport: recovery.SignedBy("7", appKey())})
+		w.hooks.BaseURL, w.path = w.github.BaseURL, "app/hook"
+		w.ask(http.MethodPatch, "app/hook/config", config, nil)
+		return
+	case strings.Contains(target, "/"):
+		w.path = "repos/" + target + "/hooks"
+	default:
+		w.path = "orgs/" + target + "/hooks"
+	}
+	var hook github.Hook
+	w.ask(http.MethodPost, w.path, &github.Hook{Name: github.String("web"), Events: []string{"*"}, Config: config}, &hook)
+	w.path += fmt.Sprintf("/%d", hook.GetID())
+}
 
+// ask sends a request as whoever sees the hook.
+func (w *world) ask(method, path string, body, into any) *github.Response {
+	w.t.Helper()
+	request, err := w.hooks.NewRequest(method, path, body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	response, err := w.hooks.Do(w.t.Context(), request, into)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return response
+}
+
+// serve stands in front of the simulator, counts what is asked, and may answer itself.
 func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	w.requests = append(w.requests, r.Method+" "+r.URL.Path)
@@ -132,37 +170,9 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	if answer := w.answer.Load(); answer != nil && (*answer)(rw, r) {
 		return
 	}
-	path := strings.Replace(r.URL.Path, "/orgs/acme/hooks", "/repos/acme/app/hooks", 1)
-	if rest, ok := strings.CutPrefix(path, "/app/hook"); ok {
-		if !w.signed(r) {
-			http.Error(rw, `{"message":"Bad credentials"}`, http.StatusUnauthorized)
-			return
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		if rest == "/config" {
-			fmt.Fprintf(rw, `{"url":%q,"content_type":"json"}`, hookURL)
-			return
-		}
-		path = fmt.Sprintf("/repos/acme/app/hooks/%d%s", w.hookID, rest)
-	}
-	r.URL.Path = path
-	if !strings.HasSuffix(path, "/deliveries") {
-		w.Handler().ServeHTTP(rw, r)
-		return
-	}
-	r.URL.RawQuery = strings.TrimPrefix(cursorParameter.ReplaceAllString("?"+r.URL.RawQuery, "${1}page=${2}"), "?")
-	recorder := httptest.NewRecorder()
-	w.Handler().ServeHTTP(recorder, r)
-	list := recorder.Result()
-	for name := range list.Header {
-		rw.Header().Set(name, pageParameter.ReplaceAllString(list.Header.Get(name), "${1}cursor=v1_${2}"))
-	}
 	// GitHub's clock need not be ours.
 	rw.Header().Set("Date", time.Now().Add(30*time.Second).UTC().Format(http.TimeFormat))
-	rw.WriteHeader(list.StatusCode)
-	if _, err := io.Copy(rw, list.Body); err != nil {
-		w.t.Error(err)
-	}
+	w.Handler().ServeHTTP(rw, r)
 }
 
 func (w *world) settle() {
@@ -186,7 +196,7 @@ func (w *world) answerTo(suffix string, status int, body string) {
 }
 
 // noteName is under which name recovery keeps how far it compared the hook.
-func (w *world) noteName() string { return fmt.Sprintf("recovery repos/acme/app/hooks/%d", w.hookID) }
+func (w *world) noteName() string { return "recovery " + w.path }
 
 // comment makes n comments and waits until their webhooks were sent.
 func (w *world) comment(n int) {
@@ -204,17 +214,16 @@ func (w *world) comment(n int) {
 func (w *world) deliveries() map[string]bool {
 	w.t.Helper()
 	all := map[string]bool{}
-	for options := (&github.ListCursorOptions{PerPage: 100}); ; {
-		page, response, err := w.github.Repositories.ListHookDeliveries(w.t.Context(), "acme", "app", w.hookID, options)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+	for query := (url.Values{"per_page": {"100"}}); ; {
+		var page []*github.HookDelivery
+		response := w.ask(http.MethodGet, w.path+"/deliveries?"+query.Encode(), nil, &page)
 		for _, d := range page {
 			all[d.GetGUID()] = true
 		}
-		if options.Cursor = response.Cursor; options.Cursor == "" {
+		if response.Cursor == "" {
 			return all
 		}
+		query.Set("cursor", response.Cursor)
 	}
 }
 
@@ -234,7 +243,7 @@ func (w *world) count(pattern string) int {
 func (w *world) config(targets ...string) recovery.Config {
 	w.t.Helper()
 	config := recovery.Config{
-		GitHub:  recovery.GitHub{API: w.api, Token: token, AppKey: w.appKey},
+		GitHub:  recovery.GitHub{API: w.api, Token: token, AppKey: appKey()},
 		Sources: []string{"github"},
 		Pace:    1, Arrival: 30e9,
 	}
