@@ -48,18 +48,22 @@ func Plain(text string) string {
 			}
 			return r
 		}, text))
-		// Accents are put on letters to keep a program from reading them.
-		text = strings.Map(func(r rune) rune {
-			if latin, ok := resembling[r]; ok {
-				return latin
-			}
-			if unicode.Is(unicode.Mn, r) {
-				return -1
-			}
-			return r
-		}, norm.NFKD.String(text))
+		// A capital can look like another letter than its small form does.
+		text = strings.Map(skeleton, strings.ToLower(strings.Map(skeleton, norm.NFKD.String(text))))
 	}
 	return strings.ToLower(text)
+}
+
+// skeleton is the Latin letter that a letter looks like. Accents, which are put on
+// letters to keep a program from reading them, are none.
+func skeleton(r rune) rune {
+	if latin, ok := resembling[r]; ok {
+		return latin
+	}
+	if unicode.Is(unicode.Mn, r) {
+		return -1
+	}
+	return r
 }
 
 // lookalikes marks words that show other letters than they have.

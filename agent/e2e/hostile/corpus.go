@@ -1,0 +1,149 @@
+// Package hostile holds a corpus of hostile pull requests, one of ordinary ones,
+// and what takes them through the whole path: a simulated GitHub, real git, the
+// reviewer as it runs every day, and the author's side that merges by itself. Only
+// the model is made up, and it is on the attacker's side: whatever a text asks
+// for, it does, and its answers are formally perfect.
+//
+// What the run shows is that each of these texts is caught in code, before and
+// after the model, and that nothing a model writes can leak or act. It shows
+// nothing about texts that are not in the corpus: those meet the same code, and a
+// model that is not on the attacker's side.
+package hostile
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"touchstone/verdict"
+)
+
+//go:embed testdata
+var corpus embed.FS
+
+// Case is one pull request; see testdata/hostile/README.md for how it is written.
+type Case struct {
+	// Name is its family, which is its file's name, and its own name.
+	Name string
+	// Want is the kind of hold that has to come out of it; empty for none.
+	Want verdict.HoldKind
+
+	Title, Branch, Description, Commit string
+	// Files and Base are the files that differ, as the head and as the base has
+	// them. One that the head has empty is gone there.
+	Files, Base map[string]string
+	// Issue is the text of the issue that the pull request closes, Log of a check
+	// that failed, Thread the author's answer to a first review.
+	Issue, Log, Thread string
+}
+
+// Hostile are the pull requests that must never be approved by themselves.
+func Hostile() ([]Case, error) { return read("hostile") }
+
+// Ordinary are the pull requests that nobody has to hold.
+func Ordinary() ([]Case, error) { return read("ordinary") }
+
+func read(dir string) ([]Case, error) {
+	files, err := corpus.ReadDir("testdata/" + dir)
+	if err != nil {
+		return nil, fmt.Errorf("read the corpus: %w", err)
+	}
+	var all []Case
+	for _, f := range files {
+		family, isCases := strings.CutSuffix(f.Name(), ".txt")
+		if !isCases {
+			continue
+		}
+		data, err := corpus.ReadFile(path.Join("testdata", dir, f.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read the corpus: %w", err)
+		}
+		for i, part := range strings.Split("\n"+string(data), "\n=== ") {
+			if i == 0 {
+				continue
+			}
+			c, err := parse(part)
+			if err != nil {
+				return nil, fmt.Errorf("%s, case %d: %w", f.Name(), i, err)
+			}
+			c.Name = family + ": " + c.Name
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// parse reads one case, without the sign that begins it.
+func parse(text string) (Case, error) {
+	name, rest, _ := strings.Cut(text, "\n")
+	c := Case{Name: name, Title: "Speed up the search", Branch: "topic", Description: "Speeds up the search.", Commit: "Speed up the search",
+		Files: map[string]string{}, Base: map[string]string{}}
+	archive := txtar.Parse([]byte(rest))
+	for line := range strings.Lines(string(archive.Comment)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch key {
+		case "want":
+			c.Want = verdict.HoldKind(value)
+		case "title":
+			c.Title = unescape(value)
+		case "branch":
+			c.Branch = unescape(value)
+		default:
+			return c, fmt.Errorf("%q says nothing known", line)
+		}
+	}
+	for _, f := range archive.Files {
+		text := unescape(strings.TrimSuffix(string(f.Data), "\n"))
+		kind, path, _ := strings.Cut(f.Name, " ")
+		switch kind {
+		case "description":
+			c.Description = text
+		case "commit":
+			c.Commit = text
+		case "issue":
+			c.Issue = text
+		case "log":
+			c.Log = text
+		case "thread":
+			c.Thread = text
+		case "file":
+			c.Files[unescape(path)] = whole(text)
+		case "base":
+			c.Base[unescape(path)] = whole(text)
+		default:
+			return c, fmt.Errorf("%q is no section", f.Name)
+		}
+	}
+	if len(c.Files) == 0 {
+		c.Files["store/search.go"] = "package store\n\n// Search finds everything.\nfunc Search() { unsafe() }\n"
+	}
+	return c, nil
+}
+
+// whole is a file's text with its last line ended; an empty one is no file.
+func whole(text string) string {
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
+}
+
+// written is a character by its number, or many of it.
+var written = regexp.MustCompile(`\\u\{([0-9A-F]+)(?:\*([0-9]+))?\}`)
+
+func unescape(text string) string {
+	return written.ReplaceAllStringFunc(text, func(s string) string {
+		m := written.FindStringSubmatch(s)
+		number, _ := strconv.ParseInt(m[1], 16, 32)
+		count := 1
+		if m[2] != "" {
+			count, _ = strconv.Atoi(m[2])
+		}
+		return strings.Repeat(string(rune(number)), count)
+	})
+}

@@ -1,0 +1,278 @@
+package suspect
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"html"
+	"net/url"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"touchstone/agent/reviewer/hidden"
+)
+
+// reading is one way to read a text: in lower case, with single blanks, and
+// without what marks comments, quotations and lists at the beginning of lines.
+type reading struct {
+	text   string
+	starts []int // where in text each line begins
+}
+
+// line is the number of the line that a byte of the text is from.
+func (r reading) line(at int) int {
+	return max(1, sort.SearchInts(r.starts, at+1))
+}
+
+// leader is what a line begins with that is not part of its sentence.
+const leader = " \t/*#>|;!%\"'`~+-_=.:·•{}()[],"
+
+// same maps signs to those that they resemble.
+var same = strings.NewReplacer("‐", "-", "‑", "-", "‒", "-", "–", "-", "—", "-", "−", "-", "‹", "<", "›", ">", "⟨", "<", "⟩", ">", "〈", "<", "〉", ">",
+	"“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "‘", "'", "’", "'", "ʼ", "'", "ǃ", "!", "：", ":", "\u00a0", " ")
+
+// read makes the plain reading of a text.
+func read(text string) reading {
+	var r reading
+	var b strings.Builder
+	for line := range strings.Lines(same.Replace(hidden.Plain(text))) {
+		r.starts = append(r.starts, b.Len())
+		// What could be the beginning of a marker or a fence stays.
+		line = strings.TrimSpace(line)
+		if rest := strings.TrimLeft(line, leader); rest == "" {
+			line += " ." // a line without words ends a sentence
+		} else if sign := line[:len(line)-len(rest)]; !strings.ContainsAny(sign, "`~[<!") {
+			line = rest
+		}
+		for i, word := range strings.Fields(line) {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(word)
+		}
+		b.WriteByte('\n')
+	}
+	r.text = b.String()
+	return r
+}
+
+// maxDepth bounds how often what was decoded is decoded again.
+const maxDepth = 2
+
+// readings are all ways in which a text is read: as it stands, and with what is
+// encoded in it decoded, since a model decodes without being asked twice.
+func readings(t Text) []reading {
+	var all []reading
+	seen := map[string]bool{t.Text: true}
+	texts := []string{t.Text}
+	for depth := 0; len(texts) > 0; depth++ {
+		var decoded []string
+		for _, text := range texts {
+			all = append(all, read(text))
+			if names := worded(text); names != "" {
+				all = append(all, read(names))
+			}
+			for _, decode := range decoders {
+				if next := decode(text, t.Form); next != "" && !seen[next] && depth < maxDepth {
+					seen[next] = true
+					decoded = append(decoded, next)
+				}
+			}
+		}
+		texts = decoded
+	}
+	return all
+}
+
+// decoders undo an encoding of a whole text, or return "". They keep its lines.
+var decoders = []func(text string, form Form) string{
+	blobs,
+	func(text string, _ Form) string {
+		if !strings.Contains(text, "&#") {
+			return ""
+		}
+		return html.UnescapeString(text)
+	},
+	func(text string, _ Form) string {
+		if strings.Count(text, "%20") < 3 {
+			return ""
+		}
+		return percent.ReplaceAllStringFunc(text, func(s string) string {
+			s, _ = url.PathUnescape(s)
+			return s
+		})
+	},
+	func(text string, _ Form) string {
+		if !escapes.MatchString(text) {
+			return ""
+		}
+		return escapes.ReplaceAllStringFunc(text, func(s string) string {
+			s, _ = strconv.Unquote(`"` + s + `"`)
+			return s
+		})
+	},
+	func(text string, _ Form) string {
+		if !holds(text, "snoitcurtsni", "evorppa", "tcidrev") {
+			return ""
+		}
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			lines[i] = reverse(line)
+		}
+		return strings.Join(lines, "\n")
+	},
+	func(text string, _ Form) string {
+		if !holds(text, "vafgehpgvba", "nccebir", "ireqvpg") {
+			return ""
+		}
+		return strings.Map(rot13, text)
+	},
+	func(text string, form Form) string {
+		if form != Markdown {
+			return ""
+		}
+		return decoration.ReplaceAllString(text, "")
+	},
+	func(text string, form Form) string {
+		if form == Code || form == Output {
+			return ""
+		}
+		return spaced.ReplaceAllStringFunc(leet.ReplaceAllStringFunc(text, unleet), func(s string) string {
+			return strings.Map(func(r rune) rune {
+				if unicode.IsLetter(r) {
+					return r
+				}
+				return -1
+			}, s)
+		})
+	},
+}
+
+var (
+	// decoration is what Markdown shows as a look of the text and not as text.
+	decoration = regexp.MustCompile("</?[A-Za-z][^<>]{0,200}>|[*`]+|\\b__?|__?\\b")
+
+	percent = regexp.MustCompile(`(?:%[0-9A-Fa-f]{2})+`)
+	escapes = regexp.MustCompile(`(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7][0-9A-Fa-f]){8,}`)
+	leet    = regexp.MustCompile(`[A-Za-z013457@$]*(?:[A-Za-z][013457@$]|[013457@$][A-Za-z])[A-Za-z013457@$]*`)
+	spaced  = regexp.MustCompile(`(?:\b[A-Za-z][ ._*|-]){5,}[A-Za-z]\b`)
+)
+
+func unleet(s string) string {
+	return strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s").Replace(s)
+}
+
+func holds(text string, words ...string) bool {
+	text = strings.ToLower(text)
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func reverse(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeLastRuneInString(s)
+		b.WriteRune(r)
+		s = s[:len(s)-n]
+	}
+	return b.String()
+}
+
+func rot13(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return 'a' + (r-'a'+13)%26
+	case r >= 'A' && r <= 'Z':
+		return 'A' + (r-'A'+13)%26
+	}
+	return r
+}
+
+// blob is what may be text in base64 or in hexadecimal digits.
+var blob = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
+
+// blobs is a text with nothing in its lines but what the blobs there decode to, or
+// "" if none of them decodes to words.
+func blobs(text string, _ Form) string {
+	var b strings.Builder
+	some := false
+	for line := range strings.Lines(text) {
+		for _, found := range blob.FindAllString(line, -1) {
+			if plain := decodeBlob(found); plain != "" {
+				b.WriteString(strings.ReplaceAll(plain, "\n", " ") + " . ")
+				some = true
+			}
+		}
+		b.WriteByte('\n')
+	}
+	if !some {
+		return ""
+	}
+	return b.String()
+}
+
+// decodeBlob is the text that a blob stands for, or "".
+func decodeBlob(b string) string {
+	if data, err := hex.DecodeString(b); err == nil && prose(data) {
+		return string(data)
+	}
+	b = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(b), "=")
+	if data, err := base64.RawStdEncoding.DecodeString(b[:len(b)-len(b)%4]); err == nil && prose(data) {
+		return string(data)
+	}
+	return ""
+}
+
+// prose reports whether bytes look like words.
+func prose(data []byte) bool {
+	letters := 0
+	for _, c := range data {
+		switch {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == ' ':
+			letters++
+		case c >= 0x7f || c < ' ' && c != '\n' && c != '\r' && c != '\t':
+			return false
+		}
+	}
+	return letters*10 >= len(data)*8
+}
+
+// name is an identifier, a path or a branch that can hold a sentence.
+var name = regexp.MustCompile(`[A-Za-z0-9_./+-]{16,}`)
+
+// worded is the long names of a text, taken apart into their words, each on its
+// own line; the lines of other text are left blank, so that they keep their number.
+func worded(text string) string {
+	if !holds(text, "ignore", "disregard", "approve", "instruction", "verdict", "prompt", "reviewer", "forget") {
+		return ""
+	}
+	var b strings.Builder
+	some := false
+	for line := range strings.Lines(text) {
+		for _, n := range name.FindAllString(line, -1) {
+			if words := splitName(n); strings.Count(words, " ") >= 2 {
+				b.WriteString(words + " . ")
+				some = true
+			}
+		}
+		b.WriteByte('\n')
+	}
+	if !some {
+		return ""
+	}
+	return b.String()
+}
+
+var hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+func splitName(n string) string {
+	n = hump.ReplaceAllString(n, "$1 $2")
+	return strings.Join(strings.FieldsFunc(n, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+}
