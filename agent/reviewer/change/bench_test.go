@@ -1,15 +1,19 @@
-package change
+package change_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"touchstone/agent/reviewer"
+	"touchstone/agent/reviewer/change"
 	"touchstone/guidelines"
 	"touchstone/worktree"
 )
@@ -18,10 +22,10 @@ import (
 // so many lines in so many files.
 func benchTree(b *testing.B, files, lines int) *worktree.Tree {
 	b.Helper()
-	r := repository{b, b.TempDir()}
-	r.git("init", "-q", "-b", "main")
+	r := change.Repository{T: b, Dir: b.TempDir()}
+	r.Git("init", "-q", "-b", "main")
 	fast := exec.Command("git", "fast-import", "--quiet")
-	fast.Dir = r.dir
+	fast.Dir = r.Dir
 	pipe, err := fast.StdinPipe()
 	if err == nil {
 		err = fast.Start()
@@ -30,22 +34,19 @@ func benchTree(b *testing.B, files, lines int) *worktree.Tree {
 		b.Fatal(err)
 	}
 	w := bufio.NewWriter(pipe)
-	commit := func(ref, from string, count int, text func(i, line int) string, length int) {
+	commit := func(ref, from string, count, length int, line string) {
 		fmt.Fprintf(w, "commit %s\ncommitter Octo Cat <octocat@example.com> 1700000000 +0000\ndata 6\nchange\n%s", ref, from)
 		for i := range count {
-			var content []byte
-			for line := range length {
-				content = append(content, text(i, line)...)
+			var content strings.Builder
+			for n := range length {
+				fmt.Fprintf(&content, line, i, n)
 			}
-			fmt.Fprintf(w, "M 100644 inline pkg%d/sub%d/file%d.go\ndata %d\n%s\n", i/1000, i/50%20, i, len(content), content)
+			fmt.Fprintf(w, "M 100644 inline pkg%d/sub%d/file%d.go\ndata %d\n%s\n", i/1000, i/50%20, i, content.Len(), content.String())
 		}
 	}
-	plain := func(i, line int) string { return fmt.Sprintf("\tuse(%d, %d)\n", i, line) }
-	commit("refs/heads/main", "", 50_000, plain, 20)
-	perFile := lines / files // half of them deleted, half added, as far as there are old ones
-	commit("refs/heads/topic", "from refs/heads/main\n", files, func(i, line int) string {
-		return fmt.Sprintf("\tuseAnother(%d, %d, \"a value\")\n", i, line)
-	}, perFile-20)
+	const old = 20 // lines of each file, all of which the change replaces
+	commit("refs/heads/main", "", 50_000, old, "\tuse(%d, %d)\n")
+	commit("refs/heads/topic", "from refs/heads/main\n", files, lines/files-old, "\tuseAnother(%d, %d, \"a value\") // and say why\n")
 	if err := w.Flush(); err != nil {
 		b.Fatal(err)
 	}
@@ -53,13 +54,34 @@ func benchTree(b *testing.B, files, lines int) *worktree.Tree {
 	if err := fast.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	return r.acquire()
+	return r.Acquire()
 }
 
-// BenchmarkUnderstand prepares what a session is shown: the diff, the tier, the rows that
-// apply, the patches. Beside each run, git alone compares the same commits, which is the
-// yardstick. The median of all runs counts, and the memory that the process ever held.
-func BenchmarkUnderstand(b *testing.B) {
+// prepare does all that comes before a session: the diff, the tier, the rows that apply, what
+// code finds, the patches and the prompts.
+func prepare(ctx context.Context, tree *worktree.Tree, rules guidelines.Set) (lines int, err error) {
+	s := reviewer.Subject{Name: "The benchmark", Title: "Change it", Base: tree.MergeBase(), BaseBranch: "main", Dir: tree.Dir(), Files: tree, Round: 1}
+	if s.Diff, err = tree.Diff(ctx); err != nil {
+		return 0, err
+	}
+	p, err := (&reviewer.Examiner{Guidelines: rules}).Prepare(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close(ctx)
+	if prompts := p.Prompts(); len(prompts) == 0 || len(prompts[0].String()) < 1000 {
+		return 0, fmt.Errorf("the prompts are %v", prompts)
+	}
+	for _, f := range s.Diff.Files {
+		lines += f.Added + f.Deleted
+	}
+	return lines, nil
+}
+
+// BenchmarkPrepare is what a review costs before its session begins. Beside each run, git
+// alone compares the same commits, which is the yardstick. The median of all runs counts,
+// and the memory that the process ever held.
+func BenchmarkPrepare(b *testing.B) {
 	rules, err := guidelines.Default()
 	if err != nil {
 		b.Fatal(err)
@@ -74,22 +96,10 @@ func BenchmarkUnderstand(b *testing.B) {
 			var took, yardstick []time.Duration
 			for b.Loop() {
 				start := time.Now()
-				diff, err := tree.Diff(b.Context())
-				if err != nil {
-					b.Fatal(err)
-				}
-				c, err := Understand(b.Context(), Source{Diff: diff, Checkout: tree.Dir(), Dir: b.TempDir()})
-				if err != nil {
-					b.Fatal(err)
-				}
-				rows := rules.RenderFor(asChange(diff.Files))
+				lines, err := prepare(b.Context(), tree, rules)
 				took = append(took, time.Since(start))
-				lines := 0
-				for _, f := range c.Files {
-					lines += f.Added + f.Deleted
-				}
-				if len(c.Files) != size.files || lines < size.lines*9/10 || c.Tier != Full || rows == "" {
-					b.Fatalf("%d files, %d lines", len(c.Files), lines)
+				if err != nil || lines < size.lines*9/10 {
+					b.Fatalf("%d lines, %v", lines, err)
 				}
 				b.StopTimer()
 				start = time.Now()
@@ -97,7 +107,7 @@ func BenchmarkUnderstand(b *testing.B) {
 				cmd.Dir = tree.Dir()
 				cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull)
 				if out, err := cmd.Output(); err != nil || len(out) == 0 {
-					b.Fatal(err)
+					b.Fatalf("git diff: %d bytes, %v", len(out), err)
 				}
 				yardstick = append(yardstick, time.Since(start))
 				b.StartTimer()

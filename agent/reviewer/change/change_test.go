@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,87 +12,21 @@ import (
 	"touchstone/worktree"
 )
 
-// repository is a real one, with a commit on main and one on topic.
-type repository struct {
-	t   testing.TB
-	dir string
-}
-
-func newRepository(t testing.TB, files map[string]string) repository {
-	t.Helper()
-	r := repository{t, t.TempDir()}
-	r.git("init", "-q", "-b", "main")
-	r.write(files)
-	r.commit("base")
-	r.git("checkout", "-q", "-b", "topic")
-	return r
-}
-
-func (r repository) git(args ...string) string {
-	r.t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=Octo Cat", "-c", "user.email=octocat@example.com", "-c", "core.autocrlf=false", "-c", "protocol.file.allow=always"}, args...)...)
-	cmd.Dir = r.dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		r.t.Fatalf("git %s: %v\n%s", args[0], err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func (r repository) write(files map[string]string) {
-	r.t.Helper()
-	for name, text := range files {
-		name = filepath.Join(r.dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			r.t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			r.t.Fatal(err)
-		}
-	}
-}
-
-func (r repository) commit(message string) {
-	r.t.Helper()
-	r.git("add", "-A", "-f")
-	r.git("commit", "-q", "--allow-empty", "-m", message)
-}
-
-// acquire checks the topic out as a reviewer's agent does.
-func (r repository) acquire() *worktree.Tree {
-	r.t.Helper()
-	store := &worktree.Store{Root: r.t.TempDir()}
-	tree, err := store.Acquire(r.t.Context(), worktree.Request{
-		Remote: worktree.Remote{URL: "file://" + filepath.ToSlash(r.dir)}, Repo: "acme/app", Number: 1, Role: "reviewer",
-		Head: r.git("rev-parse", "topic"), HeadRef: "refs/heads/topic", Base: r.git("rev-parse", "main"), BaseRef: "refs/heads/main",
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(func() {
-		if err := tree.Release(); err != nil {
-			r.t.Error(err)
-		}
-	})
-	return tree
-}
-
 // understand is what this package makes of the topic.
-func (r repository) understand(vary ...func(*Source)) Change {
-	r.t.Helper()
-	tree := r.acquire()
-	diff, err := tree.Diff(r.t.Context())
+func (r Repository) understand(vary ...func(*Source)) Change {
+	r.T.Helper()
+	tree := r.Acquire()
+	diff, err := tree.Diff(r.T.Context())
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	s := Source{Diff: diff, Checkout: tree.Dir(), Dir: r.t.TempDir()}
+	s := Source{Diff: diff, Checkout: tree.Dir(), Dir: r.T.TempDir()}
 	for _, v := range vary {
 		v(&s)
 	}
-	c, err := Understand(r.t.Context(), s)
+	c, err := Understand(r.T.Context(), s)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return c
 }
@@ -101,16 +34,16 @@ func (r repository) understand(vary ...func(*Source)) Change {
 // changed is what this package makes of a change between two sets of files.
 func changed(t *testing.T, before, after map[string]string, vary ...func(*Source)) Change {
 	t.Helper()
-	r := newRepository(t, before)
+	r := NewRepository(t, before)
 	for name := range before {
 		if _, stays := after[name]; !stays {
-			if err := os.Remove(filepath.Join(r.dir, filepath.FromSlash(name))); err != nil {
+			if err := os.Remove(filepath.Join(r.Dir, filepath.FromSlash(name))); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	r.write(after)
-	r.commit("change")
+	r.Write(after)
+	r.Commit("change")
 	return r.understand(vary...)
 }
 
@@ -238,8 +171,8 @@ func TestAChangeOfNothingButNoiseIsRead(t *testing.T) {
 
 func TestAnEmptyChange(t *testing.T) {
 	t.Parallel()
-	r := newRepository(t, map[string]string{"a": "a\n"})
-	r.commit("nothing")
+	r := NewRepository(t, map[string]string{"a": "a\n"})
+	r.Commit("nothing")
 	if c := r.understand(); len(c.Files) > 0 || len(c.Parts) > 0 || c.Tier != Trivial {
 		t.Errorf("%+v", c)
 	}
@@ -318,17 +251,17 @@ func TestHostileNamesAndContents(t *testing.T) {
 	for i, name := range names {
 		after[name] = fmt.Sprintf("number %d\n", i)
 	}
-	r := newRepository(t, map[string]string{"x": "x\n"})
+	r := NewRepository(t, map[string]string{"x": "x\n"})
 	after["hides.go"] = "if ad\u200bmin { // \u202e\u2066 } \x1b[8m\n"
 	after["bytes.txt"] = "ok \xc3\x28 \xff\n"
 	after["wide.txt"] = strings.Repeat("ä", 3_000) + "\nafter\n"
-	r.write(after)
+	r.Write(after)
 	for name, target := range map[string]string{"out": "../../etc/passwd", "root": "/etc/passwd", "in": "x"} {
-		if err := os.Symlink(target, filepath.Join(r.dir, name)); err != nil {
+		if err := os.Symlink(target, filepath.Join(r.Dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.commit("change")
+	r.Commit("change")
 	c := r.understand()
 	notes, text := map[string]string{}, map[string]string{}
 	for _, f := range c.Files {
@@ -368,11 +301,11 @@ func TestHostileNamesAndContents(t *testing.T) {
 
 func TestModesAndSubmodulesAreNamed(t *testing.T) {
 	t.Parallel()
-	r := newRepository(t, map[string]string{"run.sh": "echo\n", "lib/x": "x\n"})
-	inner := newRepository(t, map[string]string{"y": "y\n"})
-	r.git("submodule", "--quiet", "add", inner.dir, "sub")
-	r.git("update-index", "--chmod=+x", "run.sh")
-	r.git("commit", "-q", "-m", "change")
+	r := NewRepository(t, map[string]string{"run.sh": "echo\n", "lib/x": "x\n"})
+	inner := NewRepository(t, map[string]string{"y": "y\n"})
+	r.Git("submodule", "--quiet", "add", inner.Dir, "sub")
+	r.Git("update-index", "--chmod=+x", "run.sh")
+	r.Git("commit", "-q", "-m", "change")
 	c := r.understand()
 	notes := map[string]string{}
 	for _, f := range c.Files {
@@ -381,7 +314,7 @@ func TestModesAndSubmodulesAreNamed(t *testing.T) {
 	if notes["run.sh"] != "was a plain file and is executable now" {
 		t.Errorf("a mode is noted as %q", notes["run.sh"])
 	}
-	want := fmt.Sprintf("a submodule, from nothing to %.12s; its content is not here", inner.git("rev-parse", "HEAD"))
+	want := fmt.Sprintf("a submodule, from nothing to %.12s; its content is not here", inner.Git("rev-parse", "HEAD"))
 	if notes["sub"] != want || c.Tier != Full {
 		t.Errorf("a submodule is noted as %q, tier %s; want %q", notes["sub"], c.Tier, want)
 	}
