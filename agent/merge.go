@@ -23,7 +23,7 @@ Anything else is refused with the reason.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.once(cmd, args[0], verdict.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
-				a.Config.Merge.Auto = true
+				a.ByHand = true
 				action, err := a.Settled(ctx, pr)
 				if err != nil {
 					return err

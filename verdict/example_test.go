@@ -12,7 +12,7 @@ import (
 func ExampleNext() {
 	s := verdict.State{
 		Role: verdict.Author, Self: "octocat", Author: "octocat", Open: true, Head: "4f1c0de",
-		Mergeable: verdict.MergeableClean, Checks: verdict.ChecksGreen, AutoMerge: true, Reviewers: []string{"alice"},
+		Mergeable: verdict.MergeableClean, Checks: verdict.ChecksGreen, Reviewers: []string{"alice"},
 		Opinions: []verdict.Opinion{{
 			By: "alice", SHA: "4f1c0de", State: "APPROVED",
 			Record: &verdict.Record{Verdict: verdict.Approve, Head: "4f1c0de"},

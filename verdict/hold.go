@@ -25,10 +25,12 @@ const (
 	QualityBar HoldKind = "quality-bar"
 	// HiddenText: the change or its description holds text that readers do not see.
 	HiddenText HoldKind = "hidden-text"
+	// Manipulation: the change or its description tries to steer who reviews it.
+	Manipulation HoldKind = "manipulation"
 )
 
-// Lift is a person's word that a head may pass as it is.
-type Lift struct {
+// Word is a person's that a head may pass as it is.
+type Word struct {
 	// By is the person's login.
 	By string `json:"by"`
 	// At is when it was said.

@@ -2,8 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -22,15 +20,19 @@ type Kind string
 
 // The kinds of action. Skip is for a pull request that is none of this agent's
 // business, Wait for one that something else has to move, Done for one that
-// is closed.
+// is closed. Lift approves a head on a person's word, Release takes off the label
+// that kept the agents away, Tell says that its author has to merge it.
 const (
 	Skip     Kind = "skip"
 	Wait     Kind = "wait"
 	Done     Kind = "done"
 	Review   Kind = "review"
+	Lift     Kind = "lift"
 	Fix      Kind = "fix"
 	Merge    Kind = "merge"
+	Tell     Kind = "tell"
 	Escalate Kind = "escalate"
+	Release  Kind = "release"
 )
 
 // Action is the decision of [Next].
@@ -44,6 +46,8 @@ type Action struct {
 	// Recheck asks for another look after this long although no event may come;
 	// 0 leaves it to the next event or sweep.
 	Recheck time.Duration
+	// Record is that of the approval which a Lift posts.
+	Record *Record
 }
 
 // Checks is the state of all of a head's checks taken together.
@@ -82,6 +86,11 @@ type Opinion struct {
 	Record *Record
 	// Edited says that the body was changed after it was posted.
 	Edited bool
+	// Rebased says that the base branch was rewritten since: it no longer holds the
+	// commit that the head was reviewed against.
+	Rebased bool
+	// Person says that no bot wrote it, CanPush that its author may push.
+	Person, CanPush bool
 	// At is when it was submitted.
 	At time.Time
 }
@@ -111,9 +120,17 @@ type State struct {
 	// author's side.
 	NeedsHuman bool
 	Held       bool
-	// EscalatedAt is when a person was last called, or zero. Taking the label off
-	// again resumes the loop with a fresh count of rounds.
-	EscalatedAt time.Time
+	// LabelledAt is when NeedsHuman was put on, zero if that is not known.
+	LabelledAt time.Time
+	// EscalatedAt is when a person was last called, CalledAt when to this very head,
+	// or zero. Taking the label off again resumes the loop with a fresh count of
+	// rounds.
+	EscalatedAt, CalledAt time.Time
+	// Orders are what people have ordered, oldest first, as [Orders] returns it.
+	Orders []Command
+	// InQueue says that it waits in a merge queue, Told that this login has said that
+	// it waits for its author.
+	InQueue, Told bool
 
 	Mergeable Mergeable
 	Checks    Checks
@@ -122,9 +139,10 @@ type State struct {
 
 	// Reviewers are the logins whose records count as verdicts.
 	Reviewers []string
-	// AutoMerge, RequireChecks, MaxRounds and MaxAttempts are settings; 0 is no
-	// bound.
-	AutoMerge     bool
+	// Manual says, as a sentence part, why its author has to merge it; empty if the
+	// agent does.
+	Manual string
+	// RequireChecks, MaxRounds and MaxAttempts are settings; 0 is no bound.
 	RequireChecks bool
 	MaxRounds     int
 	MaxAttempts   int
@@ -157,64 +175,97 @@ func Next(s State) Action {
 }
 
 func nextReview(s State) Action {
+	o := s.own()
+	ordered, again := last(s.Orders, AskReview)
+	again = again && (o == nil || ordered.At.After(o.At))
 	switch {
-	case sameLogin(s.Author, s.Self):
+	case SameLogin(s.Author, s.Self):
 		return s.act(Skip, "GitHub lets nobody review their own pull request")
-	case !s.Requested:
+	case !s.Requested && !again:
 		return s.act(Skip, "nobody asked "+s.Self+" to review it")
 	case s.Draft:
 		return s.act(Wait, "it is a draft")
+	case s.stopped() != "":
+		return s.act(Wait, s.stopped()+" has stopped the agents here")
+	}
+	sound := o != nil && s.stands(*o)
+	if word, ok := s.lifted(o); ok {
+		a := s.retry(Lift, "a person lets it pass")
+		a.Record = s.approval(o, word)
+		return a
+	}
+	rounds := s.rounds(func(login string) bool { return SameLogin(login, s.Self) })
+	switch {
 	case s.NeedsHuman:
-		return s.act(Wait, "it waits for a person")
+		return s.waitForPerson()
+	case again:
+		return s.spend(Review, ordered.By+" asks for a review", rounds)
+	case sound && s.disputed(*o):
+		return s.spend(Review, "a finding is disputed", rounds)
+	case sound && s.held(*o):
+		return s.escalate("only a person may let it pass: approve this very head, or have it changed")
+	case sound:
+		return s.act(Wait, "this head is reviewed")
+	case o != nil && !s.Asked:
+		return s.act(Wait, "its review was dismissed or edited; request it again for another one")
 	}
-	mine := func(login string) bool { return sameLogin(login, s.Self) }
-	for _, o := range s.Opinions {
-		switch {
-		case !mine(o.By) || !s.concerns(o):
-		case s.stands(o):
-			return s.act(Wait, "this head is reviewed")
-		case !s.Asked:
-			return s.act(Wait, "its review was dismissed or edited; request it again for another one")
-		}
-	}
-	return s.spend(Review, "this head is not reviewed yet", s.rounds(mine))
+	return s.spend(Review, "this head is not reviewed yet", rounds)
 }
 
 func nextFix(s State) Action {
 	switch {
-	case !sameLogin(s.Author, s.Self):
+	case !SameLogin(s.Author, s.Self):
 		return s.act(Skip, "it is not "+s.Self+"'s own")
 	case s.Draft:
 		return s.act(Wait, "it is a draft")
+	case s.stopped() != "":
+		return s.act(Wait, s.stopped()+" has stopped the agents here")
 	case s.NeedsHuman:
-		return s.act(Wait, "it waits for a person")
+		return s.waitForPerson()
 	case s.Held:
 		return s.act(Wait, "a label holds it")
 	case s.Fork:
 		return s.act(Wait, "pull requests from forks are left to people")
 	}
-	verdict, doubtful := s.verdict()
 	rounds := s.rounds(s.trusts)
-	switch {
+	switch s.heard() {
+	case approves:
+		return nextMerge(s, rounds)
+	case objects:
+		return s.spend(Fix, "the review requests changes", rounds)
+	case waits:
+		return s.act(Wait, "only a person may let it pass, and one is being called")
+	case passes:
+		return s.act(Wait, "a person lets it pass, and its reviewer is about to approve it")
+	case fell:
+		return s.act(Wait, "it was approved on a person's word, which does not stand any more")
 	case doubtful:
 		return s.escalate("the review of this head was edited or does not agree with itself; request it again for another one")
-	case verdict == RequestChanges:
-		return s.spend(Fix, "the review requests changes", rounds)
-	case verdict != Approve:
-		return s.act(Wait, "this head is not reviewed yet")
+	}
+	return s.act(Wait, "this head is not reviewed yet")
+}
+
+// nextMerge is for a head that all its reviewers approve.
+func nextMerge(s State, rounds int) Action {
+	green := s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks
+	switch {
 	case s.objector() != "":
 		return s.act(Wait, s.objector()+" still requests changes")
+	case s.InQueue:
+		return s.act(Wait, "it is in the merge queue")
 	case s.Mergeable == MergeableDirty:
 		return s.spend(Fix, "it conflicts with its base", rounds)
 	case s.Checks == ChecksFailed:
 		return s.spend(Fix, "a check failed", rounds)
-	case !s.AutoMerge:
-		return s.act(Wait, "it is approved and waits for its author to merge it")
+	case s.Manual != "" && green && s.Mergeable == MergeableClean && !s.Told:
+		return s.retry(Tell, "it is approved and green, and waits for its author to merge it: "+s.Manual)
+	case s.Manual != "":
+		return s.act(Wait, "it is approved and waits for its author to merge it: "+s.Manual)
 	case s.Checks == ChecksPending:
 		return s.act(Wait, "checks are running")
 	case s.Checks == ChecksNone && s.RequireChecks:
 		return s.act(Wait, "no check has reported on this head")
-	case s.Checks != ChecksGreen && s.Checks != ChecksNone:
+	case !green:
 		return s.act(Wait, "the state of the checks is unknown")
 	case s.Mergeable == MergeableBehind:
 		return s.spend(Fix, "it is behind its base, which is protected", rounds)
@@ -224,90 +275,45 @@ func nextFix(s State) Action {
 	return s.spend(Merge, "it is approved and green", 0)
 }
 
-// verdict is what the configured reviewers say of this very head against this
-// very base: of each the latest word, the strictest winning. A review that was
-// edited, or whose state, record and commit disagree, is doubtful.
-func (s State) verdict() (v Verdict, doubtful bool) {
-	latest := map[string]Opinion{}
-	for _, o := range s.Opinions {
-		if s.trusts(o.By) && s.concerns(o) && o.State != dismissed {
-			latest[strings.ToLower(o.By)] = o
-		}
+// waitForPerson leaves what has the label to people, until one of them has the
+// agents go on.
+func (s State) waitForPerson() Action {
+	if c, ok := last(s.Orders, Resume, AskReview, AskFix); ok && !s.LabelledAt.IsZero() && c.At.After(s.LabelledAt) {
+		return s.retry(Release, c.By+" has the agents go on")
 	}
-	for _, o := range latest {
-		switch {
-		case !s.stands(o):
-			doubtful = true
-		case o.Record.Verdict == RequestChanges:
-			v = RequestChanges
-		case v == "":
-			v = Approve
-		}
+	return s.act(Wait, "it waits for a person")
+}
+
+// stopped is who has stopped the agents, or "".
+func (s State) stopped() string {
+	if c, ok := last(s.Orders, Stop, Resume); ok && c.Verb == Stop {
+		return c.By
 	}
-	return v, doubtful
+	return ""
 }
 
-const dismissed = "DISMISSED"
-
-// concerns reports whether a review of ours is about this head and base.
-func (s State) concerns(o Opinion) bool {
-	return o.Record != nil && o.SHA == s.Head && o.Record.BaseBranch == s.BaseBranch
-}
-
-// stands reports whether a review that concerns this head is as it was posted.
-func (s State) stands(o Opinion) bool {
-	agrees := o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges
-	return agrees && !o.Edited && o.Record.Head == s.Head
-}
-
-// rounds counts the heads that the logins chosen by by have reviewed since a
-// person was last called.
+// rounds counts the heads that the logins chosen by by have reviewed since the
+// agents last began afresh.
 func (s State) rounds(by func(login string) bool) int {
+	since := s.Since()
 	heads := map[string]bool{}
 	for _, o := range s.Opinions {
-		if by(o.By) && o.Record != nil && (s.EscalatedAt.IsZero() || o.At.After(s.EscalatedAt)) {
+		if by(o.By) && o.Record != nil && (since.IsZero() || o.At.After(since)) {
 			heads[o.SHA] = true
 		}
 	}
 	return len(heads)
 }
 
-// objector is somebody whose latest word asks for changes, whichever head it was
-// said of. As on GitHub itself, a mere comment takes nothing back. A person and
-// the agent under the same login are two: neither takes back what the other said.
-func (s State) objector() string {
-	type voice struct {
-		login string
-		agent bool
+// Since is when the agents last began afresh: when a person was called, or gave the
+// order to go on. What failed before counts no more. It is zero if that never was.
+func (s State) Since() time.Time {
+	since := s.EscalatedAt
+	if c, ok := last(s.Orders, Resume, AskReview, AskFix); ok && c.At.After(since) {
+		since = c.At
 	}
-	latest := map[voice]string{}
-	for _, o := range s.Opinions {
-		switch o.State {
-		case "APPROVED", "CHANGES_REQUESTED", dismissed:
-			latest[voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}] = o.State
-		}
-	}
-	var objectors []string
-	for v, state := range latest {
-		if state == "CHANGES_REQUESTED" {
-			objectors = append(objectors, v.login)
-		}
-	}
-	if len(objectors) == 0 {
-		return ""
-	}
-	return slices.Min(objectors)
+	return since
 }
-
-func (s State) trusts(login string) bool {
-	if sameLogin(login, s.Author) {
-		return false
-	}
-	return slices.ContainsFunc(s.Reviewers, func(r string) bool { return sameLogin(r, login) })
-}
-
-// sameLogin compares logins as GitHub does, ignoring case.
-func sameLogin(a, b string) bool { return strings.EqualFold(a, b) }
 
 // spend is act for an action that can fail again and again: bounded in rounds and
 // attempts, beyond which a person has to look.

@@ -23,16 +23,33 @@ func pick[T any](d dice, usual T, others ...T) T {
 }
 
 func (d dice) opinion() Opinion {
-	o := says(pick(d, "alice", "bob", "octocat", "mona", "Alice"), pick(d, head, older), pick(d, Approve, RequestChanges))
+	o := says(pick(d, "alice", "bob", "octocat", "mona", "mona", "Alice"), pick(d, head, older), pick(d, Approve, RequestChanges))
 	o.State = pick(d, o.State, "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "")
 	o.Record.Head = pick(d, o.SHA, head, older, "")
 	o.Record.BaseBranch = pick(d, "main", "main", "main", "release")
 	o.Edited = d.IntN(12) == 0
 	o.At = pick(d, noon, noon.Add(time.Hour), time.Time{})
-	if d.IntN(5) == 0 {
+	o.Rebased, o.Person, o.CanPush = d.IntN(12) == 0, d.IntN(4) > 0, d.IntN(4) > 0
+	if d.IntN(4) == 0 {
+		o.Record.Holds = []Hold{{Kind: QualityBar}}
+		o.Record.Settled = d.IntN(4) > 0
+		o.Record.Lifted = pick(d, nil, &Word{By: "mona", At: noon}, &Word{By: "mona", At: noon, Glass: true}, &Word{By: "octocat", At: noon, Glass: true})
+	}
+	if d.IntN(4) == 0 {
+		o.Record.Ledger = Ledger{{ID: "0badcafe", Status: pick(d, Open, Waived, Verified), Severity: pick(d, Major, Nit)}}
+		o.Record.Settled = d.IntN(4) > 0
+	}
+	if d.IntN(4) == 0 {
 		o.Record = nil
 	}
 	return o
+}
+
+func (d dice) order() Command {
+	return Command{
+		Verb: pick(d, Resume, AskReview, AskFix, Stop, Dispute, Waive, BreakGlass, BreakGlass), Finding: pick(d, "0badcafe", ""),
+		By: pick(d, "mona", "octocat"), At: pick(d, noon, noon.Add(2*time.Hour), noon.Add(-time.Hour)),
+	}
 }
 
 func (d dice) state() State {
@@ -42,15 +59,26 @@ func (d dice) state() State {
 		Open: !rare(), Draft: rare(), Fork: rare(), Author: pick(d, "octocat", "alice", "Octocat", ""), Head: pick(d, head, head, head, ""),
 		BaseBranch: pick(d, "main", "main", "main", "release"),
 		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
+		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: rare(),
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
-		AutoMerge: !rare(), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
-		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Fix, Merge, Escalate),
+		Manual:    pick(d, "", "", "", "merge.auto is off"), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
+		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate),
 	}
-	for range d.IntN(4) {
+	for range d.IntN(3) - 1 {
+		s.Orders = append(s.Orders, d.order())
+	}
+	slices.SortFunc(s.Orders, func(a, b Command) int { return a.At.Compare(b.At) })
+	for range d.IntN(5) {
 		s.Opinions = append(s.Opinions, d.opinion())
 	}
+	if d.IntN(8) == 0 {
+		held := says("alice", head, RequestChanges)
+		held.Record.Holds, held.Record.Settled = []Hold{{Kind: HiddenText}}, true
+		s.Opinions = append(s.Opinions, held, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: d.IntN(4) > 0, CanPush: d.IntN(4) > 0, At: noon})
+	}
+	slices.SortStableFunc(s.Opinions, func(a, b Opinion) int { return a.At.Compare(b.At) })
 	return s
 }
 
@@ -67,24 +95,46 @@ func broken(s State, a Action) []string {
 	trusted := func(login string) bool {
 		return !same(login, s.Author) && slices.ContainsFunc(s.Reviewers, func(r string) bool { return same(r, login) })
 	}
-	acts := a.Kind == Review || a.Kind == Fix || a.Kind == Merge
-	if acts || a.Kind == Escalate {
+	asked := s.Requested || slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == AskReview })
+	acts := a.Kind == Review || a.Kind == Fix || a.Kind == Merge || a.Kind == Lift
+	speaks := a.Kind == Escalate || a.Kind == Tell || a.Kind == Release
+	if acts || speaks {
 		must(s.Open, "nothing happens to a closed pull request")
 		must(!s.Draft, "drafts are left alone")
-		must(!s.NeedsHuman, "what waits for a person is left alone")
+		must(!s.NeedsHuman || a.Kind == Lift || a.Kind == Release, "what waits for a person is left alone")
+		var stop, goOn time.Time
+		for _, c := range s.Orders {
+			switch c.Verb {
+			case Stop:
+				stop = c.At
+			case Resume:
+				goOn = c.At
+			}
+		}
+		must(stop.IsZero() || !goOn.Before(stop), "nothing happens once a person has stopped it")
 		must(a.SHA == s.Head && s.Head != "" && s.Self != "", "an act is about a known head by a known login")
 	}
 	if a.Kind == Review {
-		must(s.Role == Reviewer && s.Requested, "a review is asked for")
+		must(s.Role == Reviewer && asked, "a review is asked for")
 		must(!same(s.Self, s.Author), "nobody reviews their own")
 		must(!slices.ContainsFunc(s.Opinions, func(o Opinion) bool {
-			mine := same(o.By, s.Self) && o.SHA == s.Head && o.Record != nil && o.Record.BaseBranch == s.BaseBranch
+			mine := same(o.By, s.Self) && o.SHA == s.Head && o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased
 			sound := !o.Edited && o.Record != nil && o.Record.Head == s.Head &&
 				(o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges)
-			return mine && (sound || !s.Asked)
+			wanted := slices.ContainsFunc(s.Orders, func(c Command) bool {
+				return (c.Verb == AskReview || c.Verb == Dispute && c.Finding != "") && (c.At.After(o.At) || !sound)
+			})
+			return mine && !wanted && (sound || !s.Asked)
 		}), "one review per head and base, and another only on request")
 	}
-	if a.Kind == Fix || a.Kind == Merge {
+	if a.Kind == Lift {
+		must(s.Role == Reviewer && asked && !same(s.Self, s.Author), "a reviewer lifts")
+		must(a.Record != nil && a.Record.Verdict == Approve && a.Record.Head == s.Head && a.Record.BaseBranch == s.BaseBranch, "what is lifted is this very head")
+		must(a.Record.Lifted == nil || spoke(s, *a.Record.Lifted), "what is lifted has a person's word")
+		must(len(a.Record.Holds) == 0 || a.Record.Lifted != nil, "what is held takes a person's word")
+		must(a.Record.Lifted != nil || slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == Waive }), "or a person's waiver")
+	}
+	if a.Kind == Fix || a.Kind == Merge || a.Kind == Tell {
 		must(s.Role == Author && same(s.Self, s.Author), "an author acts on their own only")
 		must(!s.Fork, "forks are left to people")
 		must(!s.Held, "a label holds")
@@ -92,27 +142,28 @@ func broken(s State, a Action) []string {
 	if acts || a.Kind == Escalate {
 		must(s.RetryIn <= 0 || s.Failed != a.Kind, "what failed is not repeated at once")
 	}
-	if acts {
+	if acts && a.Kind != Lift {
 		must(s.MaxAttempts == 0 || s.Attempts < s.MaxAttempts, "attempts are bounded")
 	}
 	if a.Kind != Merge {
 		return all
 	}
-	must(s.AutoMerge, "merging is the author's choice")
+	must(s.Manual == "" && !s.InQueue, "merging is the author's choice")
 	must(s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks, "checks are green")
 	must(s.Mergeable == MergeableClean, "it merges cleanly")
 	approved := false
 	for i, o := range s.Opinions {
 		ours := trusted(o.By) && o.Record != nil
 		replaced := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
-			return same(later.By, o.By) && later.Record != nil && later.SHA == s.Head && later.Record.BaseBranch == s.BaseBranch && later.State != "DISMISSED"
+			return same(later.By, o.By) && later.Record != nil && later.SHA == s.Head && later.Record.BaseBranch == s.BaseBranch && !later.Rebased && later.State != "DISMISSED"
 		})
-		here := ours && !replaced && o.SHA == s.Head && o.Record.BaseBranch == s.BaseBranch && o.State != "DISMISSED"
+		here := ours && !replaced && o.SHA == s.Head && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && o.State != "DISMISSED"
 		if here && o.State == "APPROVED" && o.Record.Verdict == Approve && o.Record.Head == s.Head && !o.Edited {
 			approved = true
 		}
 		must(!here || !o.Edited, "an edited review calls a person")
 		must(!here || o.Record.Verdict == Approve, "no record of this head blocks")
+		must(!here || len(o.Record.Holds) == 0 && o.Record.Lifted == nil || o.Record.Lifted != nil && spoke(s, *o.Record.Lifted), "what is held passes on a person's word alone")
 		if o.State != "CHANGES_REQUESTED" {
 			continue
 		}
@@ -124,6 +175,22 @@ func broken(s State, a Action) []string {
 	}
 	must(approved, "a trusted reviewer approves this very head")
 	return all
+}
+
+// spoke reports whether a person's word is there: the order that broke the glass,
+// or an approval of this very head that its author has not taken back.
+func spoke(s State, w Word) bool {
+	if w.Glass {
+		return slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == BreakGlass && c.By == w.By && c.At.Equal(w.At) })
+	}
+	stands := false
+	for _, o := range s.Opinions {
+		if strings.EqualFold(o.By, w.By) && o.Record == nil && o.State != "COMMENTED" {
+			stands = o.State == "APPROVED" && o.SHA == s.Head && o.Person && o.CanPush
+		}
+	}
+	agent := strings.EqualFold(w.By, s.Author) || slices.ContainsFunc(s.Reviewers, func(r string) bool { return strings.EqualFold(r, w.By) })
+	return stands && !agent
 }
 
 func TestNextKeepsItsPromises(t *testing.T) {
@@ -145,8 +212,8 @@ func TestNextKeepsItsPromises(t *testing.T) {
 			t.Fatalf("an action without a reason or with a recheck in the past: %+v", a)
 		}
 	}
-	for _, k := range []Kind{Skip, Wait, Done, Review, Fix, Merge, Escalate} {
-		if seen[k] < 100 {
+	for _, k := range []Kind{Skip, Wait, Done, Review, Lift, Fix, Merge, Tell, Escalate, Release} {
+		if seen[k] < 20 {
 			t.Errorf("only %d of the states led to %s: the test proves little", seen[k], k)
 		}
 	}

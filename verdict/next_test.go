@@ -32,7 +32,7 @@ func asks() State {
 func ready() State {
 	return State{Role: Author, Self: "octocat", Open: true, Author: "octocat", Head: head, BaseBranch: "main", Mergeable: MergeableClean, Checks: ChecksGreen,
 		Opinions: []Opinion{says("alice", head, Approve)}, Reviewers: []string{"alice", "bob"},
-		AutoMerge: true, RequireChecks: true, MaxRounds: 3, MaxAttempts: 2}
+		RequireChecks: true, MaxRounds: 3, MaxAttempts: 2}
 }
 
 type nextCase struct {
@@ -100,6 +100,10 @@ func TestNextForReviewer(t *testing.T) {
 			s.Opinions = []Opinion{says("alice", head, Approve)}
 			s.BaseBranch = "release"
 		}, Review, ""},
+		{"its base was rewritten", func(s *State) {
+			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions[0].Rebased = true
+		}, Review, ""},
 		{"older head reviewed", func(s *State) { s.Opinions = []Opinion{says("alice", older, Approve)} }, Review, ""},
 		{"reviewed by another", func(s *State) { s.Opinions = []Opinion{says("bob", head, Approve)} }, Review, ""},
 		{"reviewed by hand under this login", func(s *State) {
@@ -157,6 +161,7 @@ func TestNextForAuthor(t *testing.T) {
 		{"record of an older head on this one", review(func(o *Opinion) { o.Record.Head = older }), Escalate, "agree with itself"},
 		{"record of this head on an older one", review(func(o *Opinion) { o.SHA = older }), Wait, "not reviewed yet"},
 		{"edited", review(func(o *Opinion) { o.Edited = true }), Escalate, "edited"},
+		{"its base was rewritten", review(func(o *Opinion) { o.Rebased = true }), Wait, "not reviewed yet"},
 		{"approved against another base", func(s *State) { s.BaseBranch = "release" }, Wait, "not reviewed yet"},
 		{"edited, then reviewed again", func(s *State) {
 			s.Opinions[0].Edited = true
@@ -205,10 +210,16 @@ func TestNextForAuthor(t *testing.T) {
 		{"another reviewer blocked an older head", before(says("bob", older, RequestChanges)), Wait, "still requests changes"},
 
 		{"conflict", func(s *State) { s.Mergeable = MergeableDirty }, Fix, "conflicts"},
-		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.AutoMerge = false }, Fix, "conflicts"},
+		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.Manual = "merge.auto is off" }, Fix, "conflicts"},
 		{"check failed", func(s *State) { s.Checks = ChecksFailed }, Fix, "check failed"},
 		{"check failed, attempts used up", func(s *State) { s.Checks = ChecksFailed; s.Attempts = 2 }, Escalate, "a check failed, and 2 attempts"},
-		{"no auto-merge", func(s *State) { s.AutoMerge = false }, Wait, "its author to merge"},
+		{"merged by hand", func(s *State) { s.Manual = "merge.auto is off" }, Tell, "its author to merge it: merge.auto is off"},
+		{"merged by hand, and told", func(s *State) { s.Manual, s.Told = "merge.auto is off", true }, Wait, "its author to merge it: merge.auto is off"},
+		{"merged by hand, checks running", func(s *State) { s.Manual, s.Checks = "merge.auto is off", ChecksPending }, Wait, "its author"},
+		{"merged by hand, behind", func(s *State) { s.Manual, s.Mergeable = "merge.auto is off", MergeableBehind }, Wait, "its author"},
+		{"telling failed", func(s *State) { s.Manual, s.Failed, s.RetryIn = "merge.auto is off", Tell, time.Minute }, Wait, "next one waits"},
+		{"in the merge queue", func(s *State) { s.InQueue = true }, Wait, "queue"},
+		{"in the merge queue, merged by hand", func(s *State) { s.InQueue, s.Manual = true, "merge.auto is off" }, Wait, "queue"},
 		{"checks running", func(s *State) { s.Checks = ChecksPending }, Wait, "running"},
 		{"checks not begun", func(s *State) { s.Checks = ChecksNone }, Wait, "no check has reported"},
 		{"checks unread", func(s *State) { s.Checks = "" }, Wait, "unknown"},

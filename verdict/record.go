@@ -34,7 +34,7 @@ type Record struct {
 	Settled bool `json:"settled,omitempty"`
 	// Holds are why a person has to let the head pass; Lifted says who did.
 	Holds  []Hold `json:"holds,omitempty"`
-	Lifted *Lift  `json:"lifted,omitempty"`
+	Lifted *Word  `json:"lifted,omitempty"`
 	// Tier is how much of a look the change got, in the word of who decided that.
 	Tier     string   `json:"tier,omitempty"`
 	Coverage Coverage `json:"coverage,omitzero"`

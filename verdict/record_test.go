@@ -120,7 +120,7 @@ func TestSealKeepsTheFirstHold(t *testing.T) {
 }
 
 func TestParseRecordRefusesAnApprovalOfWhatIsHeld(t *testing.T) {
-	seal, err := Record{Verdict: Approve, Holds: []Hold{{Kind: QualityBar}}, Lifted: &Lift{By: "mona"}}.Seal()
+	seal, err := Record{Verdict: Approve, Holds: []Hold{{Kind: QualityBar}}, Lifted: &Word{By: "mona"}}.Seal()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,15 @@ type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	HeadSHA(ctx context.Context, ref forge.Ref) (string, error)
 	OpenPullRequests(ctx context.Context, repo forge.Repo) ([]forge.Listed, error)
+	Facts
+}
+
+// Facts reads from GitHub what some decisions need besides a pull request.
+type Facts interface {
+	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
+	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
+	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
+	ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error)
 }
 
 // Agent takes one role in the loop and does what a pull request needs of it,
@@ -39,9 +48,12 @@ type Agent struct {
 	Author    *author.Author
 	Merger    *merger.Merger
 	Caller    Caller
+	Approve   Approver
 	Worktrees *worktree.Store
 	// Remote gives the clone URL and the Authorization header for git.
 	Remote func(forge.Repo) (url, authorization string)
+	// ByHand says that its author merges: nothing that leaves merging to them counts.
+	ByHand bool
 }
 
 // Step is what one look at a pull request came to.
@@ -84,35 +96,38 @@ func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, ver
 	if err != nil {
 		return pr, verdict.Action{}, err
 	}
-	return pr, a.Decide(pr), nil
+	action, err := a.Decide(ctx, pr)
+	return pr, action, err
 }
 
 // Settled is Decide, having waited for what GitHub computes in the background.
 func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
-	action := a.Decide(pr)
-	for patience := 10; action.Recheck > 0 && patience > 0; patience-- {
+	action, err := a.Decide(ctx, pr)
+	for patience := 10; err == nil && action.Recheck > 0 && patience > 0; patience-- {
 		if !sleep(ctx, action.Recheck, nil) {
 			return action, context.Cause(ctx)
 		}
-		var err error
-		if _, action, err = a.Look(ctx, pr.Ref); err != nil {
-			return action, err
-		}
+		_, action, err = a.Look(ctx, pr.Ref)
 	}
-	return action, nil
+	return action, err
 }
 
-// Decide is the decision on a pull request as it was read.
-func (a *Agent) Decide(pr forge.PullRequest) verdict.Action {
-	return verdict.Next(stateOf(pr, a.Role, a.Config, a.past(pr)))
+// Decide is the decision on a pull request as it was read. It reads what else the
+// decision takes; without that there is none.
+func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
+	f, err := a.gather(ctx, pr)
+	if err != nil {
+		return verdict.Action{}, err
+	}
+	return verdict.Next(stateOf(pr, a.Role, a.Config, f)), nil
 }
 
-// past is what the journal knows of failed acts on the present head.
-func (a *Agent) past(pr forge.PullRequest) history {
+// past is what the journal knows of acts on the present head that failed since.
+func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	if a.Journal == nil {
 		return history{}
 	}
-	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA)
+	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
 	h := history{attempts: n, failed: verdict.Kind(last.Act), failure: last.Outcome.Detail}
 	if n > 0 {
 		wait := a.Config.Rounds.Backoff.Duration() << min(n-1, 6)
@@ -125,7 +140,8 @@ func (a *Agent) past(pr forge.PullRequest) history {
 func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Action) (Step, error) {
 	step := Step{PR: pr, Action: action}
 	act := map[verdict.Kind]func(context.Context, *Step) error{
-		verdict.Review: a.review, verdict.Fix: a.fix, verdict.Merge: a.merge, verdict.Escalate: a.escalate,
+		verdict.Review: a.review, verdict.Lift: a.lift, verdict.Fix: a.fix, verdict.Merge: a.merge,
+		verdict.Tell: a.tell, verdict.Escalate: a.escalate, verdict.Release: a.release,
 	}[action.Kind]
 	if act == nil {
 		return step, nil
@@ -152,11 +168,15 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 // overtaken reports whether an act ended because the pull request moved on, so
 // that looking again is all there is to do.
 func overtaken(err error) bool {
-	return errors.Is(err, reviewer.ErrOvertaken) || errors.Is(err, author.ErrOvertaken) || errors.Is(err, merger.ErrOvertaken)
+	return errors.Is(err, errMovedOn) || errors.Is(err, reviewer.ErrOvertaken) || errors.Is(err, author.ErrOvertaken) || errors.Is(err, merger.ErrOvertaken)
 }
 
 func (a *Agent) review(ctx context.Context, step *Step) error {
-	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx)})
+	f, err := a.gather(ctx, step.PR)
+	if err != nil {
+		return err
+	}
+	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx), Orders: orders(step.PR, a.Config, f)})
 	step.EngineStarted = out.Started
 	if err == nil {
 		step.Verdict, step.URL = out.Record.Verdict, out.URL

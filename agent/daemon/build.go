@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -88,7 +87,7 @@ func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch
 		return nil, err
 	}
 	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees")}
-	a := &Agent{Role: role, Config: cfg, Read: client, Caller: forge.NewSpeaker(client), Worktrees: trees, Remote: client.Remote}
+	a := &Agent{Role: role, Config: cfg, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
 			Engine: eng, Guidelines: rules, Layer: cfg.Guidelines, Scratch: scratch,
@@ -108,7 +107,7 @@ func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch
 // CheckIdentity refuses a configuration in which one login would judge its own
 // work, or in which verdicts would count for nothing.
 func CheckIdentity(role verdict.Role, self string, reviewers []string) error {
-	listed := slices.ContainsFunc(reviewers, func(r string) bool { return strings.EqualFold(r, self) })
+	listed := verdict.ListsLogin(reviewers, self)
 	switch {
 	case role == verdict.Author && len(reviewers) == 0:
 		return errors.New("no reviewer is configured, so no approval would ever count; list the reviewer agent's login under `reviewers`")

@@ -3,7 +3,9 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -15,13 +17,14 @@ import (
 type Caller interface {
 	Comment(ctx context.Context, ref forge.Ref, body string) (url string, err error)
 	AddLabel(ctx context.Context, ref forge.Ref, name string) error
+	RemoveLabel(ctx context.Context, ref forge.Ref, name string) error
 }
 
 // escalate hands a pull request to a person. The label is the queue and comes
 // last, so that nobody finds a pull request in it without its briefing.
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
-	halfDone := a.Journal != nil && a.Journal.Unfinished(pr.Ref.String(), pr.Head.SHA, string(verdict.Escalate)) && called(pr)
+	halfDone := a.Journal != nil && a.Journal.Unfinished(pr.Ref.String(), pr.Head.SHA, string(verdict.Escalate)) && !calledAt(pr).IsZero()
 	if !halfDone {
 		url, err := a.Caller.Comment(ctx, pr.Ref, a.briefing(pr, step.Action))
 		if err != nil {
@@ -40,34 +43,60 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 }
 
 // briefing is what a person needs to act on in two minutes: what was tried,
-// what stays open, how to resume.
+// what is held or stays open, how to resume.
 func (a *Agent) briefing(pr forge.PullRequest, action verdict.Action) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, pr.Head.SHA[:min(7, len(pr.Head.SHA))], action.Reason)
-	if failure := a.past(pr).failure; failure != "" {
+	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
+	if failure := a.past(pr, time.Time{}).failure; failure != "" {
 		fmt.Fprintf(&b, "\nThe last attempt ended with: %s\n", verdict.Prose(failure))
 	}
-	if open := latestLedger(pr, a.Config.Reviewers).Outstanding(); len(open) > 0 {
+	latest := a.latest(pr)
+	if len(latest.Holds) > 0 && latest.Verdict == verdict.RequestChanges {
+		b.WriteString("\nHeld for a person:\n")
+		for _, h := range latest.Holds {
+			b.WriteString(heldLine(h))
+		}
+		b.WriteString("\nTo let that pass, approve this very head in a review of your own. The reviewer then approves it too if nothing else is open.\n")
+	}
+	if open := latest.Ledger.Outstanding(); len(open) > 0 {
 		b.WriteString("\nStill open:\n")
 		for _, e := range open {
-			fmt.Fprintf(&b, "- [%s] %s `%s:%d` %s\n", e.Dimension, e.Severity, strings.ReplaceAll(e.Path, "`", ""), e.Line, verdict.Prose(e.Claim))
+			b.WriteString(openLine(e))
 		}
 	}
-	fmt.Fprintf(&b, "\nTo go on: push a commit or settle what is open, then take the label `%s` off. The agents start afresh from there.\n", a.Config.Labels.NeedsHuman)
+	fmt.Fprintf(&b, "\nTo go on: push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. The agents start afresh from there.\n", a.Config.Labels.NeedsHuman)
 	fmt.Fprintf(&b, "\n<!-- touchstone:escalation v1 %s -->", pr.Head.SHA)
 	return b.String()
 }
 
-// latestLedger is the ledger of the newest review that counts.
-func latestLedger(pr forge.PullRequest, reviewers []string) verdict.Ledger {
-	for i := len(pr.Reviews) - 1; i >= 0; i-- {
-		r := pr.Reviews[i]
-		if r.EditedAt != nil || !holds(reviewers, r.Author.Login) && !strings.EqualFold(r.Author.Login, pr.Viewer) {
+// heldLine is a hold, openLine a finding, as a list shows it.
+func heldLine(h verdict.Hold) string {
+	return fmt.Sprintf("- %s %s %s\n", h.Kind, place(h.Path, h.Line), verdict.Prose(oneLine(h.Detail)))
+}
+
+func openLine(e verdict.Entry) string {
+	return fmt.Sprintf("- %s [%s] %s %s %s\n", e.ID, e.Dimension, e.Severity, place(e.Path, e.Line), verdict.Prose(oneLine(e.Claim)))
+}
+
+// place is where something is, in a code span that no path can end.
+func place(path string, line int) string {
+	if path == "" {
+		return "`the whole change`"
+	}
+	return fmt.Sprintf("`%s:%d`", strings.ReplaceAll(oneLine(path), "`", ""), line)
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// latest is the record of the newest review that counts, or a blank one.
+func (a *Agent) latest(pr forge.PullRequest) verdict.Record {
+	for _, r := range slices.Backward(pr.Reviews) {
+		if r.EditedAt != nil || !a.counts(pr, r.Author.Login) {
 			continue
 		}
 		if record, err := verdict.ParseRecord(r.Body); err == nil {
-			return record.Ledger
+			return record
 		}
 	}
-	return nil
+	return verdict.Record{}
 }

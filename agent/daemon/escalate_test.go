@@ -74,8 +74,8 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	if strings.Contains(text, "@octocat") {
 		t.Errorf("the briefing mentions somebody:\n%s", text)
 	}
-	if action := a.Decide(now); action.Kind != verdict.Wait || action.Reason != "it waits for a person" {
-		t.Errorf("next comes %+v", action)
+	if action, err := a.Decide(t.Context(), now); err != nil || action.Kind != verdict.Wait || action.Reason != "it waits for a person" {
+		t.Errorf("next comes %+v, %v", action, err)
 	}
 }
 

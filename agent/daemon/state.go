@@ -23,36 +23,56 @@ type history struct {
 }
 
 // stateOf is everything that [verdict.Next] may know of a pull request.
-func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, past history) verdict.State {
+func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts) verdict.State {
 	s := verdict.State{
 		Role: role, Self: pr.Viewer,
 		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
-		Asked:         holds(pr.Requested, pr.Viewer),
-		Requested:     cfg.Review == config.ReviewAll || holds(pr.Requested, pr.Viewer),
-		NeedsHuman:    holds(pr.Labels, cfg.Labels.NeedsHuman),
-		Held:          holds(pr.Labels, cfg.Labels.Hold),
+		Asked:         verdict.ListsLogin(pr.Requested, pr.Viewer),
+		Requested:     cfg.Review == config.ReviewAll || verdict.ListsLogin(pr.Requested, pr.Viewer),
+		NeedsHuman:    labelled(pr, cfg.Labels.NeedsHuman),
+		Held:          labelled(pr, cfg.Labels.Hold),
+		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
 		EscalatedAt:   escalatedAt(pr),
+		CalledAt:      calledAt(pr),
+		Orders:        orders(pr, cfg, f),
+		InQueue:       pr.InQueue,
+		Told:          told(pr),
 		Mergeable:     mergeable(pr),
 		Checks:        sum(pr.Checks),
 		Reviewers:     cfg.Reviewers,
-		AutoMerge:     cfg.Merge.Auto,
+		Manual:        f.manual,
 		RequireChecks: cfg.Merge.RequireChecks,
 		MaxRounds:     cfg.Rounds.Max,
 		MaxAttempts:   cfg.Rounds.Attempts,
-		Attempts:      past.attempts,
-		Failed:        past.failed,
-		RetryIn:       past.retryIn,
+		Attempts:      f.past.attempts,
+		Failed:        f.past.failed,
+		RetryIn:       f.past.retryIn,
 	}
 	for _, r := range pr.Reviews {
-		o := verdict.Opinion{By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt}
+		o := verdict.Opinion{
+			By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt, Person: r.ByPerson, CanPush: r.CanPush,
+		}
 		if record, err := verdict.ParseRecord(r.Body); err == nil {
-			o.Record = &record
+			o.Record, o.Rebased = &record, f.rebased[record.Base]
 			// GitHub takes a reviewer off the list of requests when the review is in.
-			s.Requested = s.Requested || strings.EqualFold(r.Author.Login, pr.Viewer)
+			s.Requested = s.Requested || verdict.SameLogin(r.Author.Login, pr.Viewer)
 		}
 		s.Opinions = append(s.Opinions, o)
 	}
 	return s
+}
+
+// orders are the commands in a pull request's comments that count.
+func orders(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Command {
+	var comments []verdict.Comment
+	for _, c := range pr.Comments {
+		may := f.may[c.Author.Login]
+		comments = append(comments, verdict.Comment{
+			By: c.Author.Login, At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil,
+			CanPush: may.CanWrite(), CanMaintain: may.Administers(),
+		})
+	}
+	return verdict.Orders(comments, cfg.Reviewers)
 }
 
 // sum is the state of all checks together: of the required ones if the base
@@ -93,31 +113,51 @@ func mergeable(pr forge.PullRequest) verdict.Mergeable {
 	return verdict.MergeableUnknown
 }
 
-// escalation marks a comment by which this agent called a person.
-var escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation v1 ([0-9a-f]{7,64}) -->$`)
+// The marks of what this agent says in comments: that it called a person, and that
+// a pull request waits for its author.
+var (
+	escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation v1 ([0-9a-f]{7,64}) -->$`)
+	waiting    = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 [0-9a-f]{7,64} -->$`)
+)
 
 // escalatedAt is when an agent of either side last called a person, or zero. Only
 // those who belong to the repository are believed: the mark resets what bounds the
 // rounds.
 func escalatedAt(pr forge.PullRequest) time.Time {
+	return lastCall(pr, func(c forge.Comment, _ string) bool {
+		insider := c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
+		return insider || verdict.SameLogin(c.Author.Login, pr.Viewer)
+	})
+}
+
+// calledAt is when this login last called a person to the present head, or zero.
+func calledAt(pr forge.PullRequest) time.Time {
+	return lastCall(pr, func(c forge.Comment, sha string) bool {
+		return verdict.SameLogin(c.Author.Login, pr.Viewer) && sha == pr.Head.SHA
+	})
+}
+
+// lastCall is when a person was last called in a comment that counts.
+func lastCall(pr forge.PullRequest, counts func(c forge.Comment, sha string) bool) time.Time {
 	var at time.Time
 	for _, c := range pr.Comments {
-		insider := c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
-		if (insider || strings.EqualFold(c.Author.Login, pr.Viewer)) && escalation.MatchString(c.Body) && c.CreatedAt.After(at) {
+		if mark := escalation.FindStringSubmatch(c.Body); mark != nil && counts(c, mark[1]) && c.CreatedAt.After(at) {
 			at = c.CreatedAt
 		}
 	}
 	return at
 }
 
-// called reports whether this login has called a person to the present head.
-func called(pr forge.PullRequest) bool {
+// told reports whether this login has said that the pull request waits for its
+// author.
+func told(pr forge.PullRequest) bool {
 	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
-		mark := escalation.FindStringSubmatch(c.Body)
-		return strings.EqualFold(c.Author.Login, pr.Viewer) && mark != nil && mark[1] == pr.Head.SHA
+		return verdict.SameLogin(c.Author.Login, pr.Viewer) && waiting.MatchString(c.Body)
 	})
 }
 
-func holds(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+// labelled reports whether a pull request has a label. As GitHub's, their names
+// have no case.
+func labelled(pr forge.PullRequest, label string) bool {
+	return slices.ContainsFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, label) })
 }

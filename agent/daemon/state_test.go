@@ -94,7 +94,7 @@ func TestRequested(t *testing.T) {
 			cfg.Review = config.ReviewAll
 		}
 		tc.pr.Viewer = "judge"
-		if got := stateOf(tc.pr, verdict.Reviewer, cfg, history{}).Requested; got != tc.want {
+		if got := stateOf(tc.pr, verdict.Reviewer, cfg, facts{}).Requested; got != tc.want {
 			t.Errorf("%s: requested is %v", name, got)
 		}
 	}
@@ -106,8 +106,8 @@ func TestStateCarriesLabelsAndHistory(t *testing.T) {
 	s := stateOf(forge.PullRequest{
 		Viewer: "alice", Labels: []string{"Needs-Human", "touchstone-hold"},
 		Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, State: forge.Dismissed, EditedAt: &edited}},
-	}, verdict.Author, config.Default(), history{attempts: 2, retryIn: time.Minute})
-	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || !s.AutoMerge || !s.RequireChecks || s.MaxRounds != 15 {
+	}, verdict.Author, config.Default(), facts{manual: "by hand", past: history{attempts: 2, retryIn: time.Minute}})
+	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual != "by hand" || !s.RequireChecks || s.MaxRounds != 15 {
 		t.Errorf("the state is %+v", s)
 	}
 	if len(s.Opinions) != 1 || !s.Opinions[0].Edited || s.Opinions[0].Record != nil || s.Opinions[0].State != "DISMISSED" {

@@ -144,17 +144,18 @@ func (j *Journal) Pending() []Entry {
 	return slices.DeleteFunc(slices.Clone(j.entries), func(e Entry) bool { return !e.Ended.IsZero() })
 }
 
-// Attempts counts, for a commit of a pull request, the failures that count since an act on
-// that pull request last succeeded, and gives the last of them, if there is one. Calling a
-// person is such an act: what comes after it is counted anew.
-func (j *Journal) Attempts(ref, sha string) (n int, last Entry) {
+// Attempts counts, for a commit of a pull request, the failures that count of acts that
+// began after since and since an act on that pull request last succeeded, and gives the last
+// of them, if there is one. Calling a person is such an act: what comes after it is counted
+// anew.
+func (j *Journal) Attempts(ref, sha string, since time.Time) (n int, last Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range j.entries {
 		switch {
 		case e.Ref == ref && e.Outcome.OK:
 			n, last = 0, Entry{}
-		case e.failed(ref, sha):
+		case e.failed(ref, sha) && e.Begun.After(since):
 			n, last = n+1, e
 		}
 	}

@@ -144,12 +144,12 @@ func TestAttempts(t *testing.T) {
 				{"acme/app#2", "aaa", 1, start.Add(6 * time.Minute)},
 				{"acme/app#1", "ccc", 0, time.Time{}},
 			} {
-				if n, last := j.Attempts(test.ref, test.sha); n != test.n || !last.Ended.Equal(test.last) {
+				if n, last := j.Attempts(test.ref, test.sha, time.Time{}); n != test.n || !last.Ended.Equal(test.last) {
 					t.Errorf("opened again %t: on %s at %s: %d, the last %s; want %d, %s", again, test.ref, test.sha, n, last.Ended, test.n, test.last)
 				}
 			}
 			for sha, want := range map[string]string{"aaa": "second", "bbb": "another commit", "ccc": ""} {
-				if _, last := j.Attempts("acme/app#1", sha); last.Outcome.Detail != want {
+				if _, last := j.Attempts("acme/app#1", sha, time.Time{}); last.Outcome.Detail != want {
 					t.Errorf("opened again %t: the last failure on %s is %q; want %q", again, sha, last.Outcome.Detail, want)
 				}
 			}
@@ -193,7 +193,7 @@ func TestDetailIsBounded(t *testing.T) {
 			j := open(t, dir)
 			end(t, j, begin(t, j, "acme/app#1", "aaa", "review"), Outcome{Counts: true, Detail: detail})
 			got := read(t, dir)[0].Outcome.Detail
-			_, last := j.Attempts("acme/app#1", "aaa")
+			_, last := j.Attempts("acme/app#1", "aaa", time.Time{})
 			if len(got) < MaxDetail/2-1 || len(got) > MaxDetail || !utf8.ValidString(got) || got != last.Outcome.Detail {
 				t.Errorf("%d bytes are left, %.20q…", len(got), got)
 			}

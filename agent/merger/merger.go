@@ -28,7 +28,7 @@ type Merger struct {
 	Read Reader
 	Act  Squasher
 	// Decide says what the pull request, as read a moment ago, needs.
-	Decide func(forge.PullRequest) verdict.Action
+	Decide func(context.Context, forge.PullRequest) (verdict.Action, error)
 }
 
 // ErrOvertaken says that the pull request, read afresh, is no longer to be
@@ -41,7 +41,11 @@ func (m *Merger) Merge(ctx context.Context, ref forge.Ref, head string) (string,
 	if err != nil {
 		return "", fmt.Errorf("look at the pull request again before merging: %w", err)
 	}
-	if action := m.Decide(pr); action.Kind != verdict.Merge || action.SHA != head {
+	action, err := m.Decide(ctx, pr)
+	if err != nil {
+		return "", fmt.Errorf("decide on the pull request again before merging: %w", err)
+	}
+	if action.Kind != verdict.Merge || action.SHA != head {
 		return "", fmt.Errorf("%w: %s", ErrOvertaken, action.Reason)
 	}
 	sha, err := m.Act.Squash(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr), Body: strings.TrimSpace(pr.Body)})

@@ -1,6 +1,7 @@
 package merger_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"testing"
@@ -12,10 +13,12 @@ import (
 	"touchstone/verdict"
 )
 
+type decision = func(context.Context, forge.PullRequest) (verdict.Action, error)
+
 // decided always has the same decision, whatever was read.
-func decided(kind verdict.Kind, sha string) func(forge.PullRequest) verdict.Action {
-	return func(forge.PullRequest) verdict.Action {
-		return verdict.Action{Kind: kind, SHA: sha, Reason: "so it was decided"}
+func decided(kind verdict.Kind, sha string) decision {
+	return func(context.Context, forge.PullRequest) (verdict.Action, error) {
+		return verdict.Action{Kind: kind, SHA: sha, Reason: "so it was decided"}, nil
 	}
 }
 
@@ -25,7 +28,7 @@ func open(t *testing.T) (*loopback.GitHub, forge.PullRequest) {
 	return g, g.Read(loopback.Author, g.Open("topic"))
 }
 
-func newMerger(g *loopback.GitHub, decide func(forge.PullRequest) verdict.Action) *merger.Merger {
+func newMerger(g *loopback.GitHub, decide decision) *merger.Merger {
 	client := g.Client(loopback.Author)
 	return &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: decide}
 }
@@ -56,24 +59,24 @@ func TestNothingElseIsMerged(t *testing.T) {
 	t.Parallel()
 	other := "0123456789012345678901234567890123456789"
 	for name, tc := range map[string]struct {
-		arrange func(g *loopback.GitHub, pr forge.PullRequest) func(forge.PullRequest) verdict.Action
+		arrange func(g *loopback.GitHub, pr forge.PullRequest) decision
 		want    error
 	}{
-		"the decision is another by now": {func(_ *loopback.GitHub, pr forge.PullRequest) func(forge.PullRequest) verdict.Action {
+		"the decision is another by now": {func(_ *loopback.GitHub, pr forge.PullRequest) decision {
 			return decided(verdict.Wait, pr.Head.SHA)
 		}, merger.ErrOvertaken},
-		"the decision is about another head": {func(*loopback.GitHub, forge.PullRequest) func(forge.PullRequest) verdict.Action {
+		"the decision is about another head": {func(*loopback.GitHub, forge.PullRequest) decision {
 			return decided(verdict.Merge, other)
 		}, merger.ErrOvertaken},
-		"a push right before the merge": {func(g *loopback.GitHub, pr forge.PullRequest) func(forge.PullRequest) verdict.Action {
+		"a push right before the merge": {func(g *loopback.GitHub, pr forge.PullRequest) decision {
 			g.Sim.SetFaults(githubsim.Faults{MoveHead: 1})
 			return decided(verdict.Merge, pr.Head.SHA)
 		}, forge.ErrHeadMoved},
-		"a push to the base right before the merge": {func(g *loopback.GitHub, pr forge.PullRequest) func(forge.PullRequest) verdict.Action {
+		"a push to the base right before the merge": {func(g *loopback.GitHub, pr forge.PullRequest) decision {
 			g.Sim.SetFaults(githubsim.Faults{MoveBase: 1})
 			return decided(verdict.Merge, pr.Head.SHA)
 		}, forge.ErrBaseMoved},
-		"conflicts": {func(g *loopback.GitHub, pr forge.PullRequest) func(forge.PullRequest) verdict.Action {
+		"conflicts": {func(g *loopback.GitHub, pr forge.PullRequest) decision {
 			g.Commit("main", "Collide", map[string]string{"code.txt": "other\n"})
 			g.Read(loopback.Author, pr.Ref)
 			return decided(verdict.Merge, pr.Head.SHA)

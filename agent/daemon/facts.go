@@ -1,0 +1,120 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"touchstone/agent/config"
+	"touchstone/agent/forge"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+)
+
+// facts are what a decision may need besides the pull request as it was read.
+type facts struct {
+	// may is what those may do here who gave an order.
+	may map[string]forge.Permission
+	// rebased are the commits of the base, reviewed against, that it no longer holds.
+	rebased map[string]bool
+	// manual is why its author has to merge it, or empty.
+	manual string
+	past   history
+}
+
+// gather reads the facts. Most pull requests need no further request.
+func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error) {
+	f := facts{may: map[string]forge.Permission{}, rebased: map[string]bool{}}
+	if !pr.Open {
+		return f, nil
+	}
+	for _, c := range pr.Comments {
+		if _, ok := verdict.ParseCommand(c.Body); !ok || !c.ByPerson || c.EditedAt != nil {
+			continue
+		}
+		if _, known := f.may[c.Author.Login]; known {
+			continue
+		}
+		may, err := a.Read.Permission(ctx, pr.Ref.Repo, c.Author.Login)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return f, err
+		}
+		f.may[c.Author.Login] = may
+	}
+	approved := false
+	for _, r := range pr.Reviews {
+		record, err := verdict.ParseRecord(r.Body)
+		if err != nil || r.SHA != pr.Head.SHA || r.State == forge.Dismissed || !a.counts(pr, r.Author.Login) {
+			continue
+		}
+		approved = approved || r.State == forge.Approved
+		if err := f.compare(ctx, a.Read, pr, record.Base); err != nil {
+			return f, err
+		}
+	}
+	var err error
+	if approved && a.Role == verdict.Author {
+		f.manual, err = a.manual(ctx, pr)
+	}
+	f.past = a.past(pr, stateOf(pr, a.Role, a.Config, f).Since())
+	return f, err
+}
+
+// counts reports whether the records of a login are the agents' own.
+func (a *Agent) counts(pr forge.PullRequest, login string) bool {
+	return verdict.SameLogin(login, pr.Viewer) || verdict.ListsLogin(a.Config.Reviewers, login)
+}
+
+// compare finds out whether the base branch still holds a commit that it once had
+// as its tip. Where it does not, it was rewritten: what came to it before the
+// review, and so was no part of it, could come with the merge.
+func (f facts) compare(ctx context.Context, read Reader, pr forge.PullRequest, base string) error {
+	if _, known := f.rebased[base]; known || base == pr.Base.SHA || base == "" {
+		return nil
+	}
+	holds, err := read.Contains(ctx, pr.Ref.Repo, pr.Base.SHA, base)
+	if err != nil && !errors.Is(err, forge.ErrNotFound) {
+		return err
+	}
+	f.rebased[base] = !holds
+	return nil
+}
+
+// manual says why an approved pull request of this login's is its author's to
+// merge, as the configuration and the base branch have it, or nothing.
+func (a *Agent) manual(ctx context.Context, pr forge.PullRequest) (string, error) {
+	switch {
+	case a.ByHand:
+		return "", nil
+	case !a.Config.Merge.Auto:
+		return "merge.auto is off in the agent's configuration", nil
+	}
+	text, err := a.Read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
+	if errors.Is(err, forge.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	repository, err := config.ParseRepository(text)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err), nil
+	case !repository.Merge.Auto:
+		return "merge.auto is off in " + config.RepositoryPath, nil
+	case repository.Merge.Manual.String() == "":
+		return "", nil
+	}
+	paths, err := a.Read.ChangedPaths(ctx, pr.Ref)
+	if err != nil {
+		return "", err
+	}
+	change := guidelines.Change{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: pr.Labels}
+	for _, path := range paths {
+		change.Files = append(change.Files, guidelines.File{Path: path, Truncated: true})
+	}
+	if applies, why := repository.Merge.Manual.Applies(change); applies {
+		return fmt.Sprintf("merge.manual in %s names %s", config.RepositoryPath, why), nil
+	}
+	return "", nil
+}

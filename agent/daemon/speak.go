@@ -1,0 +1,93 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// Approver posts a review: here, the approval of a head that a person lets pass.
+type Approver interface {
+	PostReview(ctx context.Context, ref forge.Ref, r forge.Review) (forge.Posted, error)
+}
+
+// errMovedOn says that a pull request, read afresh, no longer needs what was
+// decided. Nothing was done.
+var errMovedOn = errors.New("the pull request moved on")
+
+// lift approves a head on a person's word. The label goes first: it is no use
+// once the approval is there, and if only that much gets done, the next look does
+// the rest.
+func (a *Agent) lift(ctx context.Context, step *Step) error {
+	pr, action, err := a.Look(ctx, step.PR.Ref)
+	if err != nil {
+		return fmt.Errorf("look at the pull request again before approving it: %w", err)
+	}
+	if action.Kind != verdict.Lift || action.SHA != step.Action.SHA {
+		return fmt.Errorf("%w: %s", errMovedOn, action.Reason)
+	}
+	record := *action.Record
+	if record.Base == "" {
+		record.Base = pr.Base.SHA
+	}
+	seal, err := record.Seal()
+	if err != nil {
+		return err
+	}
+	if !calledAt(pr).IsZero() {
+		if err := a.Caller.RemoveLabel(ctx, pr.Ref, a.Config.Labels.NeedsHuman); err != nil {
+			return err
+		}
+	}
+	review := forge.Review{SHA: action.SHA, Event: forge.Approve, Body: passed(record) + "\n" + seal}
+	posted, err := a.Approve.PostReview(ctx, pr.Ref, review)
+	if err != nil {
+		return fmt.Errorf("approve it: %w", err)
+	}
+	step.Verdict, step.URL = verdict.Approve, posted.URL
+	return nil
+}
+
+// passed says who let a head pass, and what.
+func passed(r verdict.Record) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Approved on a person's word\n\nNo model has looked at %s again.\n", short(r.Head))
+	if w := r.Lifted; w != nil && w.Glass {
+		fmt.Fprintf(&b, "\n`%s` has broken the glass: %s\n", w.By, verdict.Prose(w.Why))
+	} else if w != nil {
+		fmt.Fprintf(&b, "\n`%s` approves this very head, which lets pass:\n", w.By)
+	}
+	for _, h := range r.Holds {
+		b.WriteString(heldLine(h))
+	}
+	for _, e := range r.Ledger {
+		if e.Status == verdict.Waived && e.Said != nil {
+			fmt.Fprintf(&b, "- finding %s, waived by `%s`: %s\n", e.ID, e.Said.By, verdict.Prose(e.Said.Why))
+		}
+	}
+	if r.Lifted != nil && r.Lifted.Glass {
+		for _, e := range r.Ledger.Outstanding() {
+			b.WriteString(openLine(e))
+		}
+	}
+	return b.String()
+}
+
+// tell says once that an approved pull request waits for its author.
+func (a *Agent) tell(ctx context.Context, step *Step) error {
+	body := fmt.Sprintf("%s is %s. `agent merge %d --repo %s` merges it as the agent would have.\n\n<!-- touchstone:waiting v1 %s -->",
+		short(step.Action.SHA), verdict.Prose(strings.TrimPrefix(step.Action.Reason, "it is ")), step.PR.Ref.Number, step.PR.Ref.Repo, step.Action.SHA)
+	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
+	step.URL = url
+	return err
+}
+
+// release takes the label off with which a person was called, since one of them
+// has the agents go on.
+func (a *Agent) release(ctx context.Context, step *Step) error {
+	return a.Caller.RemoveLabel(ctx, step.PR.Ref, a.Config.Labels.NeedsHuman)
+}

@@ -1,0 +1,213 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// hearing is what the reviewers say of a head, from the mildest to what weighs
+// most: of several the weightiest decides.
+type hearing int
+
+const (
+	silent   hearing = iota // nobody has reviewed it
+	approves                // it may be merged
+	passes                  // changes are requested, but a person lets it pass
+	fell                    // it was approved on a person's word that no longer stands
+	waits                   // a person has to let it pass, and is yet to be called
+	objects                 // changes are requested
+	doubtful                // a review was edited, or its parts disagree
+)
+
+// heard is what the configured reviewers say of this very head against this very
+// base, of each the latest word.
+func (s State) heard() hearing {
+	latest := map[string]Opinion{}
+	for _, o := range s.Opinions {
+		if s.trusts(o.By) && s.concerns(o) && o.State != dismissed {
+			latest[strings.ToLower(o.By)] = o
+		}
+	}
+	all := silent
+	for _, o := range latest {
+		all = max(all, s.hear(o))
+	}
+	return all
+}
+
+func (s State) hear(o Opinion) hearing {
+	_, passed := s.lifted(&o)
+	switch {
+	case !s.stands(o):
+		return doubtful
+	case o.Record.Verdict == Approve && s.upheld(*o.Record):
+		return approves
+	case o.Record.Verdict == Approve:
+		return fell
+	case passed:
+		return passes
+	case s.held(o):
+		return waits
+	}
+	return objects
+}
+
+const dismissed = "DISMISSED"
+
+// own is this login's latest review of the head, the latest that stands if one
+// does, or nil.
+func (s State) own() *Opinion {
+	var own *Opinion
+	for i, o := range s.Opinions {
+		if SameLogin(o.By, s.Self) && s.concerns(o) && (own == nil || s.stands(o) || !s.stands(*own)) {
+			own = &s.Opinions[i]
+		}
+	}
+	return own
+}
+
+// concerns reports whether a review of ours is about this head and base.
+func (s State) concerns(o Opinion) bool {
+	return o.Record != nil && o.SHA == s.Head && o.Record.BaseBranch == s.BaseBranch && !o.Rebased
+}
+
+// stands reports whether a review that concerns this head is as it was posted.
+func (s State) stands(o Opinion) bool {
+	agrees := o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges
+	return agrees && !o.Edited && o.Record.Head == s.Head
+}
+
+// held reports whether a person has to let pass what was reviewed, and has not
+// been called to it. One who was, and took the label off, leaves it to be fixed.
+func (s State) held(o Opinion) bool {
+	return o.Record.Verdict == RequestChanges && len(o.Record.Holds) > 0 && (s.CalledAt.IsZero() || s.CalledAt.Before(o.At))
+}
+
+// disputed reports whether a finding of a review was disputed since.
+func (s State) disputed(o Opinion) bool {
+	return slices.ContainsFunc(o.Record.Ledger.Heed(s.Orders, o.At), func(e Entry) bool {
+		return e.Status == Disputed && e.Said != nil && e.Said.At.After(o.At)
+	})
+}
+
+// lifted reports whether people let pass what a review of this head requests
+// changes for, and gives the word of the one who does. A review that is nil, or
+// does not stand, can only be passed over by breaking the glass.
+func (s State) lifted(o *Opinion) (*Word, bool) {
+	if o != nil && !s.stands(*o) {
+		o = nil
+	}
+	if o != nil && o.Record.Verdict == Approve {
+		return nil, false
+	}
+	if word, ok := s.glass(o); ok || o == nil {
+		return word, ok
+	}
+	r := o.Record
+	before, after := count(r.Ledger, Entry.blocks), count(r.Ledger.Heed(s.Orders, o.At), Entry.blocks)
+	switch {
+	case !r.Settled || after > 0:
+		return nil, false
+	case len(r.Holds) > 0:
+		words := s.approvals()
+		if len(words) == 0 {
+			return nil, false
+		}
+		return &words[0], true
+	}
+	return nil, before > 0
+}
+
+// approval is the record of an approval on a person's word, nil where waivers are
+// all that it takes, of what was reviewed or, if nothing was, of the bare head. It
+// used no model, so it counts nothing of one.
+func (s State) approval(o *Opinion, word *Word) *Record {
+	r := Record{Head: s.Head, BaseBranch: s.BaseBranch}
+	var since time.Time
+	for _, past := range s.Opinions {
+		if SameLogin(past.By, s.Self) && past.Record != nil && !past.Edited {
+			r.Round, r.Ledger, since = past.Record.Round, past.Record.Ledger, past.At
+		}
+	}
+	if o != nil && s.stands(*o) {
+		r, since = *o.Record, o.At
+	}
+	r.Verdict, r.Lifted, r.Ledger = Approve, word, r.Ledger.Heed(s.Orders, since)
+	r.Engine, r.Model, r.Tokens, r.CostUSD, r.Duration = "", "", Tokens{}, 0, 0
+	return &r
+}
+
+// glass is the order to let this head pass as it is. It counts only if it came
+// after the head was reviewed or a person called to it: nobody can have meant a
+// head that was pushed later. An author cannot break the glass over a hold, or
+// where nobody has looked for one.
+func (s State) glass(o *Opinion) (*Word, bool) {
+	c, ok := last(s.Orders, BreakGlass)
+	known := o != nil && c.At.After(o.At) || !s.CalledAt.IsZero() && c.At.After(s.CalledAt)
+	if !ok || !known || SameLogin(c.By, s.Author) && (o == nil || len(o.Record.Holds) > 0) {
+		return nil, false
+	}
+	return &Word{By: c.By, At: c.At, Why: c.Reason, Glass: true}, true
+}
+
+// approvals are the words of the people who approve this very head, oldest first:
+// of others than its author and the agents, who may push, each their latest word.
+func (s State) approvals() []Word {
+	var all []Word
+	for i, o := range s.Opinions {
+		agent := o.Record != nil || SameLogin(o.By, s.Author) || SameLogin(o.By, s.Self) || s.trusts(o.By)
+		takenBack := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
+			return SameLogin(later.By, o.By) && later.Record == nil && later.State != "COMMENTED"
+		})
+		if o.State == "APPROVED" && o.SHA == s.Head && o.Person && o.CanPush && !agent && !takenBack {
+			all = append(all, Word{By: o.By, At: o.At})
+		}
+	}
+	return all
+}
+
+// upheld reports whether the word stands on which a head was approved, if it took
+// one.
+func (s State) upheld(r Record) bool {
+	switch {
+	case r.Lifted == nil:
+		return len(r.Holds) == 0
+	case r.Lifted.Glass:
+		return slices.ContainsFunc(s.Orders, func(c Command) bool {
+			return c.Verb == BreakGlass && SameLogin(c.By, r.Lifted.By) && c.At.Equal(r.Lifted.At)
+		})
+	}
+	return slices.ContainsFunc(s.approvals(), func(w Word) bool { return SameLogin(w.By, r.Lifted.By) })
+}
+
+// objector is somebody whose latest word asks for changes, whichever head it was
+// said of. As on GitHub itself, a mere comment takes nothing back. A person and
+// the agent under the same login are two: neither takes back what the other said.
+func (s State) objector() string {
+	type voice struct {
+		login string
+		agent bool
+	}
+	latest := map[voice]string{}
+	for _, o := range s.Opinions {
+		switch o.State {
+		case "APPROVED", "CHANGES_REQUESTED", dismissed:
+			latest[voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}] = o.State
+		}
+	}
+	var objectors []string
+	for v, state := range latest {
+		if state == "CHANGES_REQUESTED" {
+			objectors = append(objectors, v.login)
+		}
+	}
+	if len(objectors) == 0 {
+		return ""
+	}
+	return slices.Min(objectors)
+}
+
+func (s State) trusts(login string) bool {
+	return !SameLogin(login, s.Author) && ListsLogin(s.Reviewers, login)
+}
