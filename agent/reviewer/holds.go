@@ -1,20 +1,19 @@
 package reviewer
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"strings"
 
-	"touchstone/agent/reviewer/hidden"
+	"touchstone/agent/reviewer/suspect"
 	"touchstone/verdict"
 	"touchstone/verdict/guard"
 )
 
 const (
-	// maxHolds bounds the holds of one change: beyond it, a person knows.
-	maxHolds = 50
-	// maxHoldDetail bounds what one of them says, in bytes.
+	// maxLowered bounds what is listed of a lowered quality bar: beyond it, a person
+	// knows.
+	maxLowered = 50
+	// maxHoldDetail bounds what one hold says, in bytes.
 	maxHoldDetail = 300
 )
 
@@ -24,15 +23,7 @@ func (p *Prepared) holds(ctx context.Context) ([]verdict.Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := append(lowered, p.hiddenText()...)
-	if len(found) > maxHolds {
-		more := len(found) - maxHolds
-		found = append(found[:maxHolds:maxHolds], verdict.Hold{Kind: found[maxHolds].Kind, Detail: fmt.Sprintf("%d more of these are not listed.", more)})
-	}
-	for i := range found {
-		found[i].Detail = clip(found[i].Detail, maxHoldDetail)
-	}
-	return found, nil
+	return append(lowered, suspect.Holds(p.texts(), p.templates...)...), nil
 }
 
 // qualityBar is what the guard finds: checks that the change makes easier to pass.
@@ -51,7 +42,10 @@ func (p *Prepared) qualityBar(ctx context.Context) ([]verdict.Hold, error) {
 		if hit.Before != "" || hit.After != "" {
 			detail += fmt.Sprintf(" Before: %s After: %s", orNothing(hit.Before), orNothing(hit.After))
 		}
-		found = append(found, verdict.Hold{Kind: verdict.QualityBar, Rule: hit.Kind.Rule(), Path: hit.Path, Line: hit.Line, Detail: detail})
+		found = append(found, verdict.Hold{Kind: verdict.QualityBar, Rule: hit.Kind.Rule(), Path: hit.Path, Line: hit.Line, Detail: clip(detail, maxHoldDetail)})
+	}
+	if more := len(found) - maxLowered; more > 0 {
+		found = append(found[:maxLowered:maxLowered], verdict.Hold{Kind: verdict.QualityBar, Detail: fmt.Sprintf("%d more of these are not listed.", more)})
 	}
 	return found, nil
 }
@@ -64,59 +58,32 @@ func orNothing(line string) string {
 	return code(line) + "."
 }
 
-// hiddenText is what readers of the change and of its description do not see.
-func (p *Prepared) hiddenText() []verdict.Hold {
-	var found []verdict.Hold
-	search := func(what, path, text string, find func(string) []hidden.Passage, line func(int) int) {
-		for _, h := range find(text) {
-			found = append(found, verdict.Hold{Kind: verdict.HiddenText, Path: path, Line: line(h.Line), Detail: fmt.Sprintf("%s holds %s: %s", what, h.Kind, code(h.Text))})
-		}
+// texts are all that strangers wrote and the session can come to read.
+func (p *Prepared) texts() []suspect.Text {
+	all := []suspect.Text{
+		{Form: suspect.Name, What: "the title", Text: p.Title}, {Form: suspect.Markdown, What: "the description", Text: p.Body},
+		{Form: suspect.Name, What: "the branch's name", Text: p.Branch},
 	}
-	rendered := func(text string) []hidden.Passage { return hidden.FindRendered(text, p.templates...) }
-	nowhere := func(int) int { return 0 }
-	search("The title", "", p.Title, hidden.Find, nowhere)
-	search("The description", "", p.Body, rendered, nowhere)
-	search("The branch's name", "", p.Branch, hidden.Find, nowhere)
 	for _, message := range p.Commits {
-		search("A commit message", "", message, hidden.Find, nowhere)
+		all = append(all, suspect.Text{Form: suspect.Prose, What: "a commit message", Text: message})
 	}
 	for _, s := range p.Said {
-		search("The text of "+s.What, "", s.Text, rendered, nowhere)
+		all = append(all, suspect.Text{Form: suspect.Markdown, What: "the text of " + s.What, Text: s.Text})
 	}
-	for _, f := range p.Diff.Files {
-		search("The file's name", f.Path, f.Path, hidden.Find, nowhere)
-		text, lines := added(f.Patch)
-		search("The file", f.Path, text, hidden.Find, func(n int) int { return lines[n-1] })
-	}
-	return found
-}
-
-// added are the lines that a patch adds, and of each its number at the head.
-func added(patch []byte) (text string, lines []int) {
-	var b strings.Builder
-	at, inHunk := 0, false
-	for line := range bytes.SplitSeq(patch, []byte("\n")) {
-		switch {
-		case bytes.HasPrefix(line, []byte("@@ ")):
-			inHunk = true
-			var skip int
-			header := string(line[:min(len(line), 200)])
-			if _, after, ok := strings.Cut(header, " +"); ok {
-				// A header that does not scan leaves the count as it is.
-				if n, _ := fmt.Sscanf(after, "%d", &skip); n == 1 {
-					at = skip
-				}
-			}
-		case bytes.HasPrefix(line, []byte("diff --git ")):
-			inHunk = false
-		case inHunk && bytes.HasPrefix(line, []byte("+")):
-			b.Write(line[1:])
-			b.WriteByte('\n')
-			lines = append(lines, at)
-			at++
-		case inHunk && bytes.HasPrefix(line, []byte(" ")):
-			at++
+	for _, t := range p.Threads {
+		for _, r := range t.Replies {
+			all = append(all, suspect.Text{Form: suspect.Markdown, What: "a reply by " + r.What, Text: r.Text})
 		}
 	}
-	return b.String(), append(lines, at)
+	for _, r := range p.Reported {
+		all = append(all, suspect.Text{Form: suspect.Output, What: r.What, Text: r.Text})
+	}
+	// Also files that are left out of the review: the session can open them.
+	for _, f := range p.Diff.Files {
+		all = append(all, suspect.Added(f.Path, f.Patch)...)
+		if f.Status == "renamed" {
+			all = append(all, suspect.Text{Form: suspect.Name, What: "a file's former name", Path: f.Path, Text: f.OldPath})
+		}
+	}
+	return all
 }
