@@ -27,7 +27,8 @@ type Examiner struct {
 	Layer string
 	// Model is the engine's name of a model, empty for its default.
 	Model string
-	// Timeout and IdleTimeout bound the session; zero leaves them to the engine.
+	// Timeout bounds the session for each part of the change, IdleTimeout its
+	// silence; zero is the engine's default.
 	Timeout     time.Duration
 	IdleTimeout time.Duration
 	// Scratch is a directory for the files that a session reads besides the

@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -64,9 +65,11 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress)) 
 		return x, nil
 	}
 	e := p.examiner
+	// Each part may take as long as a change of one.
+	timeout := cmp.Or(e.Timeout, engine.DefaultTimeout) * time.Duration(len(p.understood.Parts))
 	session, err := e.Engine.Open(ctx, engine.Request{
 		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.scratch}, Instructions: guidelines.ReviewerInstructions(),
-		Model: e.Model, Timeout: e.Timeout, IdleTimeout: e.IdleTimeout, Progress: progress,
+		Model: e.Model, Timeout: timeout, IdleTimeout: e.IdleTimeout, Progress: progress,
 	})
 	if err != nil {
 		return x, err
