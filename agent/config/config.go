@@ -76,6 +76,9 @@ type Merge struct {
 	Auto bool `yaml:"auto"`
 	// RequireChecks is to merge nothing that no check has passed; true by default.
 	RequireChecks bool `yaml:"require_checks"`
+	// DeleteBranch is to delete the head branch after a merge, if it is in the same
+	// repository; false by default.
+	DeleteBranch bool `yaml:"delete_branch"`
 }
 
 // Rounds bounds what is tried before a person is called.
@@ -97,6 +100,8 @@ type Engine struct {
 	Command []string `yaml:"command"`
 	// Model is the CLI's name of a model; empty, the default, leaves the choice to it.
 	Model string `yaml:"model"`
+	// Models are for reviews of smaller changes.
+	Models Models `yaml:"models"`
 	// Timeout bounds a session; 25m by default.
 	Timeout Duration `yaml:"timeout"`
 	// IdleTimeout bounds the time in which the CLI says nothing; 60s by default.
@@ -105,6 +110,15 @@ type Engine struct {
 	// which * stands for anything. By default what builds and tests in common
 	// languages.
 	Allow []string `yaml:"allow"`
+}
+
+// Models name the models that review changes of the smaller risk tiers. An empty one, the
+// default, is Engine.Model.
+type Models struct {
+	// Trivial is for at most 10 lines in at most 20 files, nothing sensitive among them.
+	Trivial string `yaml:"trivial"`
+	// Lite is for at most 100 lines in at most 20 files, nothing sensitive among them.
+	Lite string `yaml:"lite"`
 }
 
 // Author is whom the commits name. Either may be empty, as by default: the name is then
@@ -120,6 +134,8 @@ type Labels struct {
 	NeedsHuman string `yaml:"needs_human"`
 	// Hold keeps an author's agent away; touchstone-hold by default.
 	Hold string `yaml:"hold"`
+	// Manual leaves the merge to the pull request's author; touchstone-manual by default.
+	Manual string `yaml:"manual"`
 }
 
 // Notify says how a person is told of what waits for one.
@@ -154,7 +170,7 @@ func Default() Config {
 			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute),
 			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *", "npm test *", "cargo test *", "pytest *", "make test"},
 		},
-		Labels: Labels{NeedsHuman: "needs-human", Hold: "touchstone-hold"},
+		Labels: Labels{NeedsHuman: "needs-human", Hold: "touchstone-hold", Manual: "touchstone-manual"},
 		Log:    Log{Level: "info", Format: "auto"},
 	}
 }

@@ -94,6 +94,7 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		"author has to be a plain name":           func(c *Config) { c.Author.Name = "Octo\nCat" },
 		"labels.needs_human has to be":            func(c *Config) { c.Labels.NeedsHuman = "" },
 		"labels.hold has to be":                   func(c *Config) { c.Labels.Hold = strings.Repeat("x", 51) },
+		"labels.manual has to be":                 func(c *Config) { c.Labels.Manual = "" },
 		"name one as state_dir":                   func(c *Config) { c.StateDir = "" },
 		`log.level is "loud"; it has to be debug`: func(c *Config) { c.Log.Level = "loud" },
 		"auto, console or json":                   func(c *Config) { c.Log.Format = "xml" },

@@ -90,7 +90,7 @@ func (c Config) validateNames() error {
 			errs = append(errs, fmt.Errorf("reviewers has %.120q, which is no login; write it as on GitHub and without an @, such as octocat", login))
 		}
 	}
-	for _, label := range []struct{ key, value string }{{"needs_human", c.Labels.NeedsHuman}, {"hold", c.Labels.Hold}} {
+	for _, label := range []struct{ key, value string }{{"needs_human", c.Labels.NeedsHuman}, {"hold", c.Labels.Hold}, {"manual", c.Labels.Manual}} {
 		if n := len([]rune(label.value)); n == 0 || n > maxLabel {
 			errs = append(errs, fmt.Errorf("labels.%s has to be a label's name of 1 to %d characters", label.key, maxLabel))
 		}
