@@ -31,6 +31,9 @@ type report struct {
 // newReport takes a review as it would be posted.
 func newReport(subject string, o reviewer.Outcome) report {
 	r := report{Subject: subject, Judgement: o.Judgement, Record: o.Record}
+	for _, f := range o.Change.LeftOut {
+		r.LeftOut = append(r.LeftOut, leftOut{f.Path, f.Reason})
+	}
 	body, _, _ := strings.Cut(o.Review.Body, "<!-- touchstone:state") // which is for GitHub
 	parts := []string{strings.TrimSpace(body)}
 	for _, c := range o.Review.Comments {
