@@ -13,6 +13,7 @@ const (
 	maxTextBytes    = 32 << 10
 	maxNotesBytes   = 8 << 10
 	maxNotes        = 50       // annotations that are read of one check run
+	maxNoted        = 20       // check runs whose annotations are read
 	maxLogs         = 5        // jobs whose logs are read
 	maxLogsBytes    = 64 << 10 // of all those logs together
 )
@@ -61,10 +62,11 @@ func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]Fai
 		}
 	}
 	var failed []FailedCheck
-	logs := 0
+	logs, noted := 0, 0
 	for _, run := range runs {
 		check := failedRun(run)
-		if run.GetOutput().GetAnnotationsCount() > 0 {
+		if run.GetOutput().GetAnnotationsCount() > 0 && noted < maxNoted {
+			noted++
 			notes, err := c.annotations(ctx, repo, run.GetID())
 			if err != nil {
 				return nil, c.failed(op, err)

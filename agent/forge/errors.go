@@ -25,7 +25,7 @@ var (
 	ErrRateLimited = errors.New("rate limited")
 	// ErrHeadMoved: the head is no longer the commit that was named. Read the pull request again.
 	ErrHeadMoved = errors.New("head moved")
-	// ErrBaseMoved: the base moved while GitHub was merging. Transient: read again, then try again.
+	// ErrBaseMoved: the base moved while GitHub was merging, or another merge was under way. Transient: read again, then try again.
 	ErrBaseMoved = errors.New("base moved")
 	// ErrNotMergeable: conflicts, a missing required check, a draft, or merged or closed already.
 	ErrNotMergeable = errors.New("not mergeable")
@@ -129,7 +129,7 @@ var refusals = []struct {
 	text   *regexp.Regexp
 	kind   error
 }{
-	{405, regexp.MustCompile(`(?i)base branch was modified`), ErrBaseMoved},
+	{405, regexp.MustCompile(`(?i)base branch was modified|merge already in progress`), ErrBaseMoved},
 	{405, regexp.MustCompile(`(?i)approving review`), ErrApprovalRequired},
 	{409, regexp.MustCompile(`(?i)head branch was modified|sha`), ErrHeadMoved},
 	{422, regexp.MustCompile(`(?i)(approve|request changes on) your own pull request`), ErrSelfReview},

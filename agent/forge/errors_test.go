@@ -20,6 +20,7 @@ func TestClassification(t *testing.T) {
 		{403, `{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}`, ErrRateLimited},
 		{404, `{"message":"Not Found"}`, ErrNotFound},
 		{405, `{"message":"Pull Request is not mergeable"}`, ErrNotMergeable},
+		{405, `{"message":"Merge already in progress"}`, ErrBaseMoved},
 		{405, `{"message":"Base branch was modified. Review and try the merge again."}`, ErrBaseMoved},
 		{405, `{"message":"At least 1 approving review is required by reviewers with write access."}`, ErrApprovalRequired},
 		{405, `{"message":"Required status check \"build\" is expected."}`, ErrNotMergeable},

@@ -22,7 +22,7 @@ type Past struct {
 	ClosedAt  *time.Time // nil while open
 	MergedAt  *time.Time // nil unless merged
 	Labelled  []Labelling
-	Reviews   []SubmittedReview // the last 100, oldest first
+	Reviews   []SubmittedReview // the last 60, oldest first
 	Cut       bool              // there were more reviews than that
 }
 

@@ -139,7 +139,7 @@ type Thread struct {
 	Resolved   bool
 	ResolvedBy User            // zero while open
 	Outdated   bool            // the head changed the lines that it is about
-	Comments   []ThreadComment // the first 50, oldest first; the first of them began the thread
+	Comments   []ThreadComment // the first 10, oldest first; the first of them began the thread
 }
 
 // ThreadComment is one turn of a Thread.

@@ -36,6 +36,9 @@ func TestSecretsDoNotLeave(t *testing.T) {
 			if strings.Contains(got, "MIIE") || strings.Contains(got, filler[:10]) {
 				t.Errorf("part of it leaves: %q", got)
 			}
+			if other := name != "our own"; HoldsSecret("x "+secret) != other || HoldsSecret(got) {
+				t.Errorf("a secret is seen: %t, and one in %q: %t", !other, got, HoldsSecret(got))
+			}
 		})
 	}
 	for _, text := range []string{"a sk-short and ghp_short", "task-management-of-things-and-more", "@octocat, AKIA and eyJ", "-----BEGIN CERTIFICATE-----\nMIIE"} {
