@@ -60,7 +60,7 @@ var subjects = []subject{
 	},
 	{
 		name: "opencode", make: func(p session.Program) engine.Engine { e := opencode.Engine(p); return &e },
-		model: "openai/scripted", slow: true, idle: 12 * time.Second,
+		model: "openai/scripted", slow: true, idle: 25 * time.Second,
 		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
 		read: func(path string) enginetest.Turn {
 			return enginetest.Turn{Tool: "read", Input: map[string]any{"filePath": path}}

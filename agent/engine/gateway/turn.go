@@ -57,8 +57,12 @@ func (t *Turn) refuse(r Refusal) {
 	defer t.mu.Unlock()
 	t.refusals++
 	t.last = r
-	// What does not pass by waiting, the CLI says itself, at once.
-	if r.passing() && (t.refusals >= maxRefusals || r.RetryAfter > maxWait) && !t.gaveUp {
+	// What does not pass by waiting a CLI should say itself, at once, and not ask again.
+	limit := 2
+	if r.passing() {
+		limit = maxRefusals
+	}
+	if (t.refusals >= limit || r.passing() && r.RetryAfter > maxWait) && !t.gaveUp {
 		t.gaveUp = true
 		t.giveUp()
 	}

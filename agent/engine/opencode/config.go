@@ -12,6 +12,8 @@ import (
 
 const (
 	configFile = "opencode.json"
+	// asideDir is where in the home parts of the checkout are kept during a turn.
+	asideDir = "aside"
 	// agent is the CLI's name for what carries our instructions.
 	agent = "touchstone"
 )

@@ -46,10 +46,18 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if c.id != "" {
 		args = append(args, "--session", c.id)
 	}
+	hidden, err := setAside(c.Request.Dir, c.Home.Path(asideDir))
+	if err != nil {
+		return engine.Result{}, session.Unstarted(err)
+	}
 	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Gateway.Token)}
 	report, provider, stopped := c.Run(ctx, process.Command{
 		Env: c.environment(), Stdin: prompt, Line: t.line, Silence: t.Silence,
 	}, args)
+	if err := hidden.putBack(); err != nil {
+		// The checkout is not what it was, so that nothing may be made of it.
+		return engine.Result{Started: report.Started, Duration: report.Duration}, session.Unstarted(err)
+	}
 	if t.steps > 0 {
 		c.id = t.id
 	}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"touchstone/agent/engine"
@@ -89,6 +90,9 @@ func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, er
 	config, err := configuration(gated, chosen, model)
 	if err == nil {
 		err = gated.Home.Write(configFile, config)
+	}
+	if err == nil {
+		err = os.Mkdir(gated.Home.Path(asideDir), 0o700)
 	}
 	if err != nil {
 		return nil, session.Unstarted(errors.Join(err, gated.Close()))
