@@ -18,7 +18,7 @@ var imitations = []pattern{
 	{why: "imitates the product's markers", words: []string{"verdict", "marker"}, forms: said, any: anyOf(
 		`\b(?:verdict|marker)\s*[:=]+\s*\W?approve\b`)},
 	{why: "imitates the product's state", words: []string{"touchstone"}, any: anyOf(
-		`touchstone:(?:state|escalation)`, "(?:```+|~~~+)\\s?touchstone", `touchstone-(?:findings|reviewed|disputed)\s?:`)},
+		`touchstone:(?:state|escalation|waiting)\b`, "(?:```+|~~~+)\\s?touchstone")},
 	{why: "imitates a review's data", words: []string{`dimensions"`, `dimensions'`, `dimensions\"`}, any: anyOf(
 		`dimensions\\?["']\s?:.*?findings\\?["']\s?:`, `findings\\?["']\s?:.*?dimensions\\?["']\s?:`)},
 	{why: "imitates the delimiters of a prompt", words: []string{"untrusted", "quoted"}, any: anyOf(

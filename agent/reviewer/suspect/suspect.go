@@ -60,8 +60,6 @@ const (
 	// maxDetail bounds Hold.Detail, in bytes.
 	maxDetail = 300
 	rule      = "security/S14"
-	// manipulation is the kind of a hold on orders to a model.
-	manipulation verdict.HoldKind = "manipulation"
 )
 
 // Holds are the reasons why a person has to look at a change with these texts,
@@ -70,11 +68,12 @@ const (
 func Holds(texts []Text, known ...string) []verdict.Hold {
 	var holds []verdict.Hold
 	for _, t := range texts {
+		t.Text = ownMark.ReplaceAllString(t.Text, "")
 		for _, p := range t.hidden(known) {
 			holds = append(holds, t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text)))
 		}
 		for _, o := range ordersIn(t) {
-			holds = append(holds, t.hold(manipulation, o.line, fmt.Sprintf("%s %s: “%s”", t.what(), o.why, o.quote)))
+			holds = append(holds, t.hold(verdict.Manipulation, o.line, fmt.Sprintf("%s %s: “%s”", t.what(), o.why, o.quote)))
 		}
 		if len(holds) > MaxHolds {
 			holds = append(holds[:MaxHolds:MaxHolds], verdict.Hold{Kind: holds[MaxHolds].Kind, Rule: rule, Detail: "There is more of this than is listed here."})
@@ -83,6 +82,10 @@ func Holds(texts []Text, known ...string) []verdict.Hold {
 	}
 	return holds
 }
+
+// ownMark is by which the product finds its own comments again. Whoever copies one
+// says nothing with it.
+var ownMark = regexp.MustCompile(`(?m)^<!-- touchstone:(?:escalation|waiting) v1 [0-9a-f]{7,64} -->$`)
 
 func (t Text) hold(kind verdict.HoldKind, line int, detail string) verdict.Hold {
 	h := verdict.Hold{Kind: kind, Rule: rule, Path: t.Path, Detail: clip(detail, maxDetail)}

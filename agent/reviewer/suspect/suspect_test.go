@@ -31,7 +31,7 @@ index 1111111..2222222 100644
 func TestAddedLinesAreWhatIsLookedAt(t *testing.T) {
 	holds := suspect.Holds(suspect.Added("store/search.go", []byte(patch)))
 	want := []verdict.Hold{
-		{Kind: "manipulation", Path: "store/search.go", Line: 3},
+		{Kind: verdict.Manipulation, Path: "store/search.go", Line: 3},
 		{Kind: verdict.HiddenText, Path: "store/search.go", Line: 22},
 	}
 	if len(holds) != len(want) {
@@ -71,6 +71,23 @@ func TestTextsOfTheBaseAreKnown(t *testing.T) {
 	}
 	if holds := suspect.Holds([]suspect.Text{description}); len(holds) != 1 {
 		t.Errorf("without the template there are %d holds, want 1", len(holds))
+	}
+}
+
+// TestTheProductsOwnWordsAreNotHeld: what its agents leave on a pull request is read
+// again in the next round.
+func TestTheProductsOwnWordsAreNotHeld(t *testing.T) {
+	for _, text := range []suspect.Text{
+		{Form: suspect.Prose, What: "a commit message", Text: "Apply review of 0123456\n\n- [Security] store/search.go: A value reaches the shell.\n\n" +
+			"Touchstone-Reviewed: 0123456789012345678901234567890123456789\nTouchstone-Findings: 1a2b3c4d, 5e6f7a8b\nTouchstone-Disputed: 9c8d7e6f store.go:12 bounds it\n"},
+		{Form: suspect.Markdown, What: "a comment", Text: "### A person is needed\n\nThe author agent stopped at 0123456: the review requests changes, and 3 rounds have not been enough.\n\n" +
+			"Still open:\n- [Test] major `a.go:3` There is no test of it.\n\nTo go on: push a commit or settle what is open, then take the label `needs-human` off. The agents start afresh from there.\n\n" +
+			"<!-- touchstone:escalation v1 0123456789012345678901234567890123456789 -->"},
+		{Form: suspect.Markdown, What: "a comment", Text: "It is approved and green. `agent merge 3 --repo acme/app` merges it as the agent would have.\n\n<!-- touchstone:waiting v1 0123456789 -->"},
+	} {
+		if holds := suspect.Holds([]suspect.Text{text}); len(holds) != 0 {
+			t.Errorf("held: %+v", holds)
+		}
 	}
 }
 
