@@ -7,12 +7,13 @@ package segment
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"math"
 	"sync"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // Header begins a gzip stream: DEFLATE, no name, no time, any system
@@ -42,7 +43,7 @@ type Segment struct {
 var writers = sync.Pool{New: func() any {
 	w, err := flate.NewWriter(nil, flate.DefaultCompression)
 	if err != nil {
-		panic(fmt.Sprintf("compress/flate refuses its own default level: %v", err))
+		panic(fmt.Sprintf("flate refuses its own default level: %v", err))
 	}
 	return w
 }}
