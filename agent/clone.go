@@ -109,6 +109,13 @@ func (c *clone) snapshot(ctx context.Context, dir string, staged bool) (string, 
 	if err != nil {
 		return "", err
 	}
+	// In a hook of `git commit -a` what is staged is in another index
+	// (https://git-scm.com/docs/githooks).
+	if other := os.Getenv("GIT_INDEX_FILE"); staged && other != "" {
+		if index = other; !filepath.IsAbs(other) {
+			index = filepath.Join(c.top, other)
+		}
+	}
 	own := filepath.Join(dir, "index")
 	if err := copyIndex(index, own); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
