@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,6 +27,10 @@ const (
 	// after which documents go: else a relay that slept could make a block anew in the
 	// place of one that has been removed.
 	trusted = time.Minute
+	// remembered is how long a delivery is known as one that was stored, even if retention
+	// has taken its event: GitHub sends deliveries again for three days
+	// (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
+	remembered = 3 * 24 * time.Hour
 	// maxKeysPerQuery is Firestore's limit for array-contains-any.
 	maxKeysPerQuery = 30
 )
@@ -91,13 +96,13 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 		// When the place was taken, it may be by an attempt of this very append, whose
 		// answer was lost. Else what took it may hold some of the same deliveries.
 		if !won {
-			_, floor := s.ends()
 			err = a.learn(ctx, func(b block, first int64) {
 				won = won || b.Writer == p.block.Writer
+				if !s.knows(b) {
+					return
+				}
 				for i, k := range b.IDs {
-					if seq := first + int64(i); seq > floor {
-						a.stored[k] = seq
-					}
+					a.stored[k] = first + int64(i)
 				}
 			})
 		}
@@ -224,8 +229,8 @@ func transient(err error) bool {
 	return false
 }
 
-// lookUp finds the numbers of those deliveries that the log holds. It sees every block
-// that was written before it began.
+// lookUp finds the numbers of those deliveries that the log holds, or held and remembers.
+// It sees every block that was written before it began.
 func (s *Store) lookUp(ctx context.Context, keys []string) (map[string]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -243,19 +248,20 @@ func (s *Store) lookUp(ctx context.Context, keys []string) (map[string]int64, er
 		return nil, fmt.Errorf("look up deliveries: %w", err)
 	}
 	all := map[string]int64{}
-	_, floor := s.ends()
 	for _, part := range found {
-		for k, seq := range part {
-			if seq > floor { // what retention removed is not held any more
-				all[k] = seq
-			}
-		}
+		maps.Copy(all, part)
 	}
 	return all, nil
 }
 
+// knows reports whether a block's deliveries count as stored.
+func (s *Store) knows(b block) bool {
+	_, floor := s.ends()
+	return b.Last > floor || !b.forgotten()
+}
+
 func (s *Store) lookUpSome(ctx context.Context, keys []string, into map[string]int64) error {
-	docs, err := s.blocks().Where("ids", "array-contains-any", keys).Select("last", "ids").Documents(ctx).GetAll()
+	docs, err := s.blocks().Where("ids", "array-contains-any", keys).Select("last", "ids", "received").Documents(ctx).GetAll()
 	if err != nil {
 		return err
 	}
@@ -263,6 +269,9 @@ func (s *Store) lookUpSome(ctx context.Context, keys []string, into map[string]i
 		var b block
 		if err := doc.DataTo(&b); err != nil {
 			return err
+		}
+		if !s.knows(b) {
+			continue
 		}
 		for i, k := range b.IDs {
 			if slices.Contains(keys, k) {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"touchstone/relay/event"
 )
@@ -32,7 +33,12 @@ type block struct {
 	Data []byte `firestore:"data"`
 	// Chunks is how many documents of relay-chunks hold the events instead.
 	Chunks int `firestore:"chunks"`
+	// Emptied says that retention has taken the events, and what is left are their keys.
+	Emptied bool `firestore:"emptied,omitempty"`
 }
+
+// forgotten reports whether the deliveries of a block need not be known any more.
+func (b block) forgotten() bool { return time.Since(time.UnixMilli(b.Received)) > remembered }
 
 // chunk is a document of relay-chunks.
 type chunk struct {

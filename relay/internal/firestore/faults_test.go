@@ -2,8 +2,10 @@ package firestore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -171,6 +173,68 @@ func TestSweep(t *testing.T) {
 	}
 	if after, want := documents(), name(3)+" "+name(4)+"-x-000"; after != want {
 		t.Errorf("left are %s, want %s", after, want)
+	}
+}
+
+// Retention takes an event's content, and not the memory that it was there: GitHub can
+// send it again for three days.
+func TestRememberedBeyondRetention(t *testing.T) {
+	name := project(t)
+	s, asleep := open(t, name, ""), open(t, name, "")
+	defer s.Close()
+	defer asleep.Close()
+	received := func(delivery string, ago time.Duration) event.Event {
+		e := storetest.Event(delivery)
+		e.ReceivedAt = time.Now().Add(-ago)
+		return e
+	}
+	large := received("large", 2*time.Hour)
+	large.Payload = make([]byte, 2<<20)
+	rand.Read(large.Payload)
+	for _, e := range []event.Event{received("forgotten", remembered+time.Hour), received("a", 2*time.Hour), large, received("b", time.Hour)} {
+		if _, err := s.Append(t.Context(), []event.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.grace = 0
+	for _, want := range []int{4, 0} {
+		if removed, err := s.Trim(t.Context(), time.Now()); removed != want || err != nil {
+			t.Fatalf("removed %d, %v", removed, err)
+		}
+	}
+	var left []string
+	blocks, err := s.blocks().Documents(t.Context()).GetAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range blocks {
+		var b block
+		if err := doc.DataTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, fmt.Sprintf("%d: %d bytes", b.Last, len(b.Data)))
+	}
+	chunks, err := s.chunks().Documents(t.Context()).GetAll()
+	if got := strings.Join(left, ", "); err != nil || len(chunks) != 0 || !strings.HasPrefix(got, "2: 0 bytes, 3: 0 bytes, 4: ") {
+		t.Errorf("left are %s, and %d chunks, %v", got, len(chunks), err)
+	}
+
+	// One that has not followed meanwhile learns the log over what was emptied.
+	asleep.confirmed = time.Time{}
+	again := []event.Event{received("a", 0), received("large", 0), received("b", 0), received("forgotten", 0)}
+	results, err := asleep.Append(t.Context(), again)
+	want := []hub.Appended{{Seq: 2, Duplicate: true}, {Seq: 3, Duplicate: true}, {Seq: 4, Duplicate: true}, {Seq: 5}}
+	if err != nil || !slices.Equal(results, want) {
+		t.Errorf("sent again they are %+v, %v, want %+v", results, err, want)
+	}
+	stored, err := s.Stored(t.Context(), "github", []string{"a", "large", "other"})
+	if err != nil || !stored["a"] || !stored["large"] || stored["other"] {
+		t.Errorf("known are %v, %v", stored, err)
+	}
+	for _, from := range []*Store{s, asleep} {
+		if events, err := from.Read(t.Context(), 4, 10, 1<<20); err != nil || len(events) != 1 || events[0].Delivery != "forgotten" {
+			t.Errorf("behind the removed ones stand %d events, %v", len(events), err)
+		}
 	}
 }
 

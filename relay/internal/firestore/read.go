@@ -102,9 +102,11 @@ func (s *Store) load(ctx context.Context, doc *firestore.DocumentSnapshot) (bloc
 	if err != nil {
 		return block{}, decoded{}, fmt.Errorf("block %s: %w", doc.Ref.ID, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.recent.add(d)
+	if !b.Emptied {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.recent.add(d)
+	}
 	return b, d, nil
 }
 
@@ -115,6 +117,9 @@ func (s *Store) unpack(ctx context.Context, doc *firestore.DocumentSnapshot, b *
 	first, err := strconv.ParseInt(doc.Ref.ID, 10, 64)
 	if err != nil {
 		return decoded{}, fmt.Errorf("its name is no number: %w", err)
+	}
+	if b.Emptied {
+		return decoded{first: first, last: b.Last}, nil
 	}
 	data, err := s.data(ctx, first, b)
 	if err != nil {

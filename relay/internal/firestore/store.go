@@ -9,7 +9,8 @@
 //
 // {first} is the number of the block's first event in 16 digits. A block is made only
 // if there is none of that name yet, in one write without a transaction; that is what
-// gives the log one order. A block never changes afterwards.
+// gives the log one order. A block never changes afterwards, until retention takes its
+// events: then it is emptied, and it goes when their deliveries need not be known any more.
 //
 // The sizes keep to Firestore's limits (https://cloud.google.com/firestore/quotas):
 // 1 MiB a document, 10 MiB a request.
@@ -48,7 +49,7 @@ const (
 type Store struct {
 	client *firestore.Client
 	log    string // the log's id
-	// grace is how long the documents of removed events stay. A relay that was
+	// grace is how long the documents of removed events stay as they are. A relay that was
 	// suspended learns the log anew before it writes, if it may have missed that much.
 	grace time.Duration
 	// news says that blocks were learned which no append of this store returned.
@@ -59,6 +60,7 @@ type Store struct {
 	floor     int64
 	confirmed time.Time // when head was last known to be the head; on the wall clock
 	replaced  bool      // the database holds another log by now
+	emptied   int64     // up to here retention has emptied the blocks
 	recent    recent
 }
 

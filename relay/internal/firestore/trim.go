@@ -13,8 +13,8 @@ import (
 const trimBlocks = 100
 
 // Trim implements hub.Store. Events go by whole blocks: the floor moves first, and the
-// documents below it go once no relay can take their places for free. The newest block's
-// document stays, because the next one is numbered by it.
+// documents below it go later, as sweep says. The newest block's document stays, because
+// the next one is numbered by it.
 func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 	_, old := s.ends()
 	floor, err := s.findFloor(ctx, old, before)
@@ -89,29 +89,88 @@ func (s *Store) raiseFloor(ctx context.Context, floor int64) (removed int, err e
 	return removed, nil
 }
 
-// sweep deletes the documents of removed events, those of chunks whose block was never
-// written among them.
+// sweep takes care of the documents of removed events, once no relay can take their
+// places for free: blocks are emptied and go when their deliveries are forgotten, chunks
+// go at once, those of a block that was never written among them.
 func (s *Store) sweep(ctx context.Context) error {
 	head, floor := s.ends()
 	if floor == 0 {
 		return nil
 	}
 	blocks := s.blocks().Where("last", "<=", min(floor, head-1)).OrderBy("last", firestore.Asc)
+	if err := s.each(ctx, func() firestore.Query { return blocks.Select("received") }, forget); err != nil {
+		return err
+	}
+	if err := s.empty(ctx, blocks); err != nil {
+		return err
+	}
 	chunks := s.chunks().Where(firestore.DocumentID, "<", s.chunks().Doc(name(floor+1)))
-	for _, query := range []firestore.Query{blocks, chunks} {
-		for more := true; more; {
-			var err error
-			if more, err = s.deleteOld(ctx, query.Limit(trimBlocks).Select()); err != nil {
-				return err
-			}
+	return s.each(ctx, func() firestore.Query { return chunks.Select() }, remove)
+}
+
+// empty takes the events out of blocks, unless another relay has done it.
+func (s *Store) empty(ctx context.Context, blocks firestore.Query) error {
+	s.mu.Lock()
+	at := s.emptied
+	s.mu.Unlock()
+	rest := func() firestore.Query { return blocks.Where("last", ">", at).Select("last", "emptied") }
+	err := s.each(ctx, rest, func(w *firestore.BulkWriter, doc *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error) {
+		var b block
+		if err := doc.DataTo(&b); err != nil {
+			return nil, err
+		}
+		at = b.Last
+		if b.Emptied {
+			return nil, nil
+		}
+		return w.Update(doc.Ref, []firestore.Update{{Path: "emptied", Value: true}, {Path: "data", Value: []byte{}}})
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.emptied = max(s.emptied, at)
+	return nil
+}
+
+// deed does something to a document, nothing at all, or fails with errYoung.
+type deed func(*firestore.BulkWriter, *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error)
+
+// errYoung ends a sweep at a document that has to stay as it is for now, as have those
+// behind it.
+var errYoung = errors.New("it has to stay for now")
+
+// forget deletes a block whose deliveries are forgotten.
+func forget(w *firestore.BulkWriter, doc *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error) {
+	var b block
+	if err := doc.DataTo(&b); err != nil {
+		return nil, err
+	}
+	if !b.forgotten() {
+		return nil, errYoung
+	}
+	return w.Delete(doc.Ref)
+}
+
+func remove(w *firestore.BulkWriter, doc *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error) {
+	return w.Delete(doc.Ref)
+}
+
+// each does something to each document of a query that is older than the grace, a
+// bounded number at a time; query gives those that are left.
+func (s *Store) each(ctx context.Context, query func() firestore.Query, do deed) error {
+	for more := true; more; {
+		var err error
+		if more, err = s.some(ctx, query().Limit(trimBlocks), do); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// deleteOld deletes those of the query's documents that are older than the grace, and
-// reports whether there may be more of them.
-func (s *Store) deleteOld(ctx context.Context, query firestore.Query) (more bool, err error) {
+// some does it to the documents of one query, and reports whether there may be more.
+func (s *Store) some(ctx context.Context, query firestore.Query, do deed) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	docs, err := query.Documents(ctx).GetAll()
@@ -121,20 +180,25 @@ func (s *Store) deleteOld(ctx context.Context, query firestore.Query) (more bool
 	writer := s.client.BulkWriter(ctx)
 	var jobs []*firestore.BulkWriterJob
 	for _, doc := range docs {
-		if doc.ReadTime.Sub(doc.CreateTime) < s.grace {
+		var job *firestore.BulkWriterJob
+		if err = errYoung; doc.ReadTime.Sub(doc.CreateTime) >= s.grace {
+			job, err = do(writer, doc)
+		}
+		if err != nil {
 			break
 		}
-		job, err := writer.Delete(doc.Ref)
-		if err != nil {
-			return false, err
+		if job != nil {
+			jobs = append(jobs, job)
 		}
-		jobs = append(jobs, job)
 	}
 	writer.End()
-	var errs []error
-	for _, job := range jobs {
-		_, err := job.Results()
-		errs = append(errs, err)
+	more = err == nil && len(docs) == trimBlocks
+	if errors.Is(err, errYoung) {
+		err = nil
 	}
-	return len(jobs) == trimBlocks, errors.Join(errs...)
+	for _, job := range jobs {
+		_, failed := job.Results()
+		err = errors.Join(err, failed)
+	}
+	return more, err
 }
