@@ -178,6 +178,38 @@ func (c *call) getRef() (reply, error) {
 	})
 }
 
+// updateRef moves a ref; unless forced, only forward.
+func (c *call) updateRef() (reply, error) {
+	var in struct {
+		SHA   string `json:"sha"`
+		Force bool   `json:"force"`
+	}
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if err := c.needWrite(); err != nil {
+		return reply{}, err
+	}
+	ref := "refs/" + c.r.PathValue("ref")
+	before := c.repo.refs[ref]
+	if before == "" || strings.HasPrefix(ref, "refs/pull/") {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "Reference does not exist")
+	}
+	if _, err := c.resolve(in.SHA); err != nil {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "Object does not exist")
+	}
+	if !in.Force && !c.repo.git.contains(c.ctx, in.SHA, before) {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "Update is not a fast forward")
+	}
+	if err := c.repo.git.updateRef(c.ctx, ref, in.SHA, before); err != nil {
+		return reply{}, err
+	}
+	if err := c.sim.noticeRefs(c.ctx, c.repo, c.user); err != nil {
+		return reply{}, err
+	}
+	return c.getRef()
+}
+
 func (c *call) deleteRef() (reply, error) {
 	if err := c.needWrite(); err != nil {
 		return reply{}, err

@@ -38,6 +38,7 @@ func (s *Sim) routes() *http.ServeMux {
 		"GET " + repo + "/commits/{ref...}":             (*call).getCommits,
 		"GET " + repo + "/compare/{basehead...}":        (*call).getComparison,
 		"GET " + repo + "/git/ref/{ref...}":             (*call).getRef,
+		"PATCH " + repo + "/git/refs/{ref...}":          (*call).updateRef,
 		"DELETE " + repo + "/git/refs/{ref...}":         (*call).deleteRef,
 		"GET " + repo + "/git/commits/{sha}":            (*call).getGitCommit,
 		"GET " + repo + "/contents/{path...}":           (*call).getContents,

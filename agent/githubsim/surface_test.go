@@ -90,6 +90,12 @@ func (w *world) repositorySurface(pr *github.PullRequest) {
 	must(me.Repositories.GetCommit(ctx, "acme", "app", "main", nil))(t)
 	must(me.Git.GetRef(ctx, "acme", "app", "heads/feature"))(t)
 	must(me.Git.GetCommit(ctx, "acme", "app", pr.GetHead().GetSHA()))(t)
+	must(me.Repositories.CompareCommits(ctx, "acme", "app", "main", "feature", nil))(t)
+	ref := &github.Reference{Ref: github.String("refs/heads/feature"), Object: &github.GitObject{SHA: pr.GetBase().SHA}}
+	if _, _, err := me.Git.UpdateRef(ctx, "acme", "app", ref, false); status(err) != http.StatusUnprocessableEntity {
+		t.Errorf("moved back without force: %v", err)
+	}
+	must(me.Git.UpdateRef(ctx, "acme", "app", &github.Reference{Ref: ref.Ref, Object: &github.GitObject{SHA: pr.GetHead().SHA}}, true))(t)
 	file, _, _, err := me.Repositories.GetContents(ctx, "acme", "app", "main.go", &github.RepositoryContentGetOptions{Ref: "feature"})
 	if text, _ := file.GetContent(); err != nil || !strings.Contains(text, "println") {
 		t.Fatalf("contents %q, %v", text, err)

@@ -53,7 +53,7 @@ const kept = `
 /repos/{owner}/{repo}/compare/{basehead} get
 /repos/{owner}/{repo}/contents/{path} get
 /repos/{owner}/{repo}/git/ref/{ref} get
-/repos/{owner}/{repo}/git/refs/{ref} delete
+/repos/{owner}/{repo}/git/refs/{ref} patch delete
 /repos/{owner}/{repo}/git/commits/{commit_sha} get
 /repos/{owner}/{repo}/branches/{branch} get
 /repos/{owner}/{repo}/branches/{branch}/protection get
