@@ -44,7 +44,7 @@ edited it since. What does not fit together is said first.`,
 				return usage(cmd, err)
 			}
 			chain, err := evidence.Gather(cmd.Context(), client, ref, evidence.Settings{
-				Reviewers: cfg.Reviewers, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold},
+				Reviewers: cfg.Reviewers, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual},
 			})
 			if err != nil {
 				return err

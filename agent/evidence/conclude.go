@@ -1,12 +1,15 @@
 package evidence
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"touchstone/agent/forge"
+	"touchstone/verdict"
 )
 
 // conclude finds the approval of the head, and what is missing.
@@ -68,7 +71,7 @@ func (c *Chain) objection(r Round) {
 func (c *Chain) missApproval(by string) {
 	var latest Opinion
 	for _, o := range c.Opinions {
-		if strings.EqualFold(o.By, by) && o.State != forge.Commented && !c.afterMerge(o.At) {
+		if verdict.SameLogin(o.By, by) && o.State != forge.Commented && !c.afterMerge(o.At) {
 			latest = o
 		}
 	}
@@ -142,9 +145,26 @@ func (c *Chain) missState(pr forge.PullRequest, stop []string) {
 	if pr.InQueue {
 		c.miss("it waits in the merge queue")
 	}
-	if len(c.Missing) == 0 {
+}
+
+// missBase tells when the base branch of an open pull request was rewritten since the head was approved against it.
+func (c *Chain) missBase(ctx context.Context, read Reader, pr forge.PullRequest) error {
+	for _, r := range c.Rounds {
+		if c.State != "open" || c.Base == "" || !r.approves(c.Head, c.BaseBranch) {
+			continue
+		}
+		holds, err := read.Contains(ctx, pr.Repo, c.Base, r.Record.Base)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return err
+		}
+		if !holds {
+			c.miss("%s was rewritten since %s approved: it does not contain %s any more", c.BaseBranch, r.By, short(r.Record.Base))
+		}
+	}
+	if c.State == "open" && len(c.Missing) == 0 {
 		c.miss("nothing that GitHub shows: its author's agent merges it, or its author does where that is not automatic")
 	}
+	return nil
 }
 
 func count(n int, one string) string {

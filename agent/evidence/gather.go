@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"touchstone/agent/forge"
@@ -16,6 +15,7 @@ type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
+	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 }
 
 // Settings are what GitHub does not show.
@@ -64,7 +64,7 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 		c.State = "closed"
 	}
 	c.conclude(pr, settings.Stop)
-	return c, nil
+	return c, c.missBase(ctx, read, pr)
 }
 
 func commitOf(commit forge.Commit) Commit {
@@ -115,7 +115,7 @@ func (c *Chain) addReviews(pr forge.PullRequest) {
 func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verdict.Record) string {
 	says := map[verdict.Verdict]string{verdict.Approve: forge.Approved, verdict.RequestChanges: forge.ChangesRequested}[record.Verdict]
 	switch {
-	case strings.EqualFold(r.Author.Login, pr.Author.Login):
+	case verdict.SameLogin(r.Author.Login, pr.Author.Login):
 		return r.Author.Login + " is the author of the pull request"
 	case !c.listed(r.Author.Login):
 		return r.Author.Login + " is not one of the reviewers"
@@ -158,9 +158,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 	return nil
 }
 
-func (c *Chain) listed(login string) bool {
-	return slices.ContainsFunc(c.Reviewers, func(r string) bool { return strings.EqualFold(r, login) })
-}
+func (c *Chain) listed(login string) bool { return verdict.ListsLogin(c.Reviewers, login) }
 
 func (c *Chain) warn(format string, args ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))

@@ -1,0 +1,320 @@
+package evidence_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/evidence"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// world is a GitHub with one open pull request.
+type world struct {
+	*loopback.GitHub
+	t   *testing.T
+	ref forge.Ref
+}
+
+func start(t *testing.T) *world {
+	t.Helper()
+	w := &world{GitHub: loopback.New(t, map[string]string{"code.txt": "base\n"}), t: t}
+	w.Commit("topic", "Change code\n\nCloses nothing.", map[string]string{"code.txt": "unsafe()\n"})
+	w.ref = w.Open("topic")
+	return w
+}
+
+// review posts a review of the head with this record, completed with what is true of the pull request.
+func (w *world) review(login string, r verdict.Record) forge.Posted {
+	w.t.Helper()
+	pr := w.Read(login, w.ref)
+	if r.Head == "" {
+		r.Head = pr.Head.SHA
+	}
+	r.Base, r.BaseBranch, r.Guidelines, r.Engine = pr.Base.SHA, pr.Base.Name, "1a2b3c", "claude"
+	seal, err := r.Seal()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	posted, err := forge.NewPoster(w.Client(login)).PostReview(w.t.Context(), w.ref, forge.Review{SHA: pr.Head.SHA, Event: string(r.Verdict), Body: "The review.\n\n" + seal})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return posted
+}
+
+// says posts a person's review.
+func (w *world) says(event string) {
+	w.t.Helper()
+	pr := w.Read(loopback.Person, w.ref)
+	if _, err := forge.NewPoster(w.Client(loopback.Person)).PostReview(w.t.Context(), w.ref, forge.Review{SHA: pr.Head.SHA, Event: event, Body: "I say so."}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) status(state string) {
+	w.t.Helper()
+	w.Call(loopback.Root, http.MethodPost, "statuses/"+w.Read(loopback.Root, w.ref).Head.SHA, map[string]string{"context": "build", "state": state}, nil)
+}
+
+// rewind takes the tip off main again, as a force push does.
+func (w *world) rewind(tip string) {
+	w.t.Helper()
+	var commit struct{ Parents []struct{ SHA string } }
+	w.Call(loopback.Root, http.MethodGet, "git/commits/"+tip, nil, &commit)
+	w.Call(loopback.Root, http.MethodPatch, "git/refs/heads/main", map[string]any{"sha": commit.Parents[0].SHA, "force": true}, nil)
+}
+
+func (w *world) merge() string {
+	w.t.Helper()
+	sha, err := forge.NewMerger(w.Client(loopback.Author)).Squash(w.t.Context(), w.ref, forge.SquashRequest{SHA: w.Read(loopback.Author, w.ref).Head.SHA, Title: "Change code"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return sha
+}
+
+func (w *world) why() (evidence.Chain, string) {
+	w.t.Helper()
+	w.Read(loopback.Root, w.ref) // settles
+	chain, err := evidence.Gather(w.t.Context(), w.Client(loopback.Person), w.ref, evidence.Settings{Reviewers: []string{"Judge"}, Stop: []string{"needs-human"}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := chain.Write(&text); err != nil {
+		w.t.Fatal(err)
+	}
+	return chain, text.String()
+}
+
+var finding = verdict.Entry{
+	ID: "0a1b2c3d", Status: verdict.Open, Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1",
+	Path: "code.txt", Line: 1, Claim: "This is unsafe.", First: 1, Last: 1,
+}
+
+func as(status verdict.Status) verdict.Entry {
+	f := finding
+	f.Status = status
+	return f
+}
+
+func TestWhyItWasMerged(t *testing.T) {
+	w := start(t)
+	first := w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding}, CostUSD: 0.25, Tokens: verdict.Tokens{Input: 10, Output: 5}, Duration: time.Minute})
+	fix := w.Commit("topic", "Make it safe\n\nTouchstone-Round: 1\nTouchstone-Findings: 0a1b2c3d, 4e5f6071\n", map[string]string{"code.txt": "safe()\n"})
+	second := w.review(loopback.Judge, verdict.Record{Verdict: verdict.Approve, Round: 2, Ledger: verdict.Ledger{as(verdict.Verified)}, CostUSD: 0.5, Tokens: verdict.Tokens{CacheRead: 85}, Duration: time.Minute})
+	w.status("success")
+	sha := w.merge()
+
+	chain, text := w.why()
+	if chain.State != "merged" || chain.Merge == nil || chain.Merge.SHA != sha || chain.Merge.By != loopback.Author || chain.Head != fix || chain.Approved != 2 {
+		t.Errorf("state %s, head %s, approved in round %d, %+v", chain.State, chain.Head, chain.Approved, chain.Merge)
+	}
+	if len(chain.Missing) != 0 || len(chain.Warnings) != 0 {
+		t.Errorf("missing %q, warnings %q", chain.Missing, chain.Warnings)
+	}
+	if len(chain.Rounds) != 2 || chain.Rounds[0].Review != first.ID || chain.Rounds[1].Review != second.ID || chain.Rounds[1].Record.Guidelines != "1a2b3c" || chain.Rounds[0].SHA == chain.Rounds[1].SHA {
+		t.Errorf("rounds %+v", chain.Rounds)
+	}
+	if len(chain.Findings) != 1 || chain.Findings[0].Status != verdict.Verified {
+		t.Errorf("findings %+v", chain.Findings)
+	}
+	if len(chain.Commits) != 2 || chain.Commits[1].SHA != fix || !slices.Equal(chain.Commits[1].Fixes, []string{"0a1b2c3d", "4e5f6071"}) || chain.Commits[0].Subject != "Change code" {
+		t.Errorf("commits %+v", chain.Commits)
+	}
+	if chain.CostUSD != 0.75 || chain.Tokens != 100 || chain.Duration != 2*time.Minute {
+		t.Errorf("cost %f, %d tokens, %s", chain.CostUSD, chain.Tokens, chain.Duration)
+	}
+	for _, want := range []string{
+		"Merged as " + sha[:7] + " by alice", fix[:7] + " was approved by judge in round 2: " + second.URL, "0a1b2c3d  verified  critical  Security  security/S1",
+		"(fixes 0a1b2c3d, 4e5f6071)", "guidelines 1a2b3c", "build  success", "Cost: $0.75, 100 tokens and 2m0s of sessions; rounds that count: 2 of 2",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text does not say %q:\n%s", want, text)
+		}
+	}
+	data, err := json.Marshal(chain)
+	if err != nil || strings.Contains(string(data), "null") {
+		t.Errorf("as JSON, %v: %s", err, data)
+	}
+}
+
+func TestWhyItIsNotMerged(t *testing.T) {
+	approved := verdict.Record{Verdict: verdict.Approve, Round: 1}
+	lifted := verdict.Record{Verdict: verdict.Approve, Round: 1, Holds: []verdict.Hold{{Kind: verdict.QualityBar, Detail: "A test is skipped."}}, Lifted: &verdict.Word{By: loopback.Person, At: time.Now(), Why: "It is flaky."}}
+	for name, test := range map[string]struct {
+		happens func(w *world)
+		want    []string // each in one of what is missing, which are no more
+	}{
+		"nobody reviewed it": {func(w *world) { w.status("success") }, []string{"no review that counts approved"}},
+		"changes are requested": {func(w *world) {
+			w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding, as(verdict.Verified)}})
+			w.status("success")
+		}, []string{"requests changes; findings that stand: 1"}},
+		"it is held": {func(w *world) {
+			w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Holds: lifted.Holds})
+			w.status("success")
+		}, []string{"is held for a person, who has to approve that commit: 1 reason"}},
+		"the approval is of an older head": {func(w *world) {
+			w.review(loopback.Judge, approved)
+			w.Commit("topic", "More", map[string]string{"more.txt": "x\n"})
+			w.status("success")
+		}, []string{"no review that counts approved"}},
+		"a person objects": {func(w *world) {
+			w.says(forge.RequestChanges)
+			w.review(loopback.Judge, approved)
+			w.status("success")
+		}, []string{"walter requests changes since"}},
+		"a person objected": {func(w *world) {
+			w.says(forge.RequestChanges)
+			w.says(forge.Approve)
+			w.review(loopback.Judge, approved)
+			w.status("success")
+		}, []string{"nothing that GitHub shows"}},
+		"checks": {func(w *world) {
+			w.review(loopback.Judge, approved)
+			w.status("pending")
+		}, []string{`the check "build" is pending`}},
+		"no checks": {func(w *world) { w.review(loopback.Judge, approved) }, []string{"no check has reported"}},
+		"labels, a draft and a conflict": {func(w *world) {
+			w.review(loopback.Judge, approved)
+			w.status("success")
+			w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/labels", w.ref.Number), map[string]any{"labels": []string{"needs-human", "bug"}}, nil)
+			w.Commit("main", "Change code too", map[string]string{"code.txt": "other\n"})
+		}, []string{`it carries the label "needs-human" since`, "it conflicts with main"}},
+		"let pass": {func(w *world) {
+			w.says(forge.Approve)
+			w.review(loopback.Judge, lifted)
+			w.status("success")
+		}, []string{"nothing that GitHub shows"}},
+		"let pass, and taken back": {func(w *world) {
+			w.says(forge.Approve)
+			w.review(loopback.Judge, lifted)
+			w.says(forge.RequestChanges)
+			w.status("success")
+		}, []string{"walter, who let", "walter requests changes since"}},
+		"the base was rewritten": {func(w *world) {
+			old := w.Commit("main", "Something", map[string]string{"other.txt": "x\n"})
+			w.review(loopback.Judge, approved)
+			w.status("success")
+			w.rewind(old)
+		}, []string{"main was rewritten since judge approved"}},
+		"closed": {func(w *world) {
+			w.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]string{"state": "closed"}, nil)
+			w.status("success")
+		}, []string{"no review that counts approved", "it is closed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			test.happens(w)
+			chain, text := w.why()
+			if len(chain.Missing) != len(test.want) {
+				t.Errorf("missing %q; want %d", chain.Missing, len(test.want))
+			}
+			for _, want := range test.want {
+				if !slices.ContainsFunc(chain.Missing, func(m string) bool { return strings.Contains(m, want) }) || !strings.Contains(text, want) {
+					t.Errorf("missing %q; want it to say %q, and the text too:\n%s", chain.Missing, want, text)
+				}
+			}
+			if len(chain.Warnings) > 0 {
+				t.Errorf("warnings %q", chain.Warnings)
+			}
+		})
+	}
+}
+
+func TestAMergeThatLackedSomething(t *testing.T) {
+	w := start(t)
+	w.merge()
+	chain, text := w.why()
+	want := []string{"no review that counts approved " + chain.Head[:7], "no check has reported on " + chain.Head[:7]}
+	if chain.State != "merged" || !strings.Contains(text, "What the merge lacked:") || !slices.Equal(chain.Missing, want) {
+		t.Errorf("missing %q:\n%s", chain.Missing, text)
+	}
+}
+
+func TestTamperingShows(t *testing.T) {
+	approved := verdict.Record{Verdict: verdict.Approve, Round: 1}
+	for name, test := range map[string]struct {
+		happens func(w *world)
+		want    string
+	}{
+		"a review that was edited": {func(w *world) {
+			posted := w.review(loopback.Judge, verdict.Record{Verdict: verdict.Approve, Round: 1, Ledger: verdict.Ledger{finding}})
+			body := w.Read(loopback.Judge, w.ref).Reviews[0].Body
+			w.Call(loopback.Judge, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d", w.ref.Number, posted.ID), map[string]string{"body": strings.Replace(body, `"open"`, `"waived"`, 1)}, nil)
+		}, "it was edited after it was posted, at "},
+		"a record that was edited away": {func(w *world) {
+			posted := w.review(loopback.Judge, approved)
+			w.Call(loopback.Judge, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d", w.ref.Number, posted.ID), map[string]string{"body": "Fine."}, nil)
+		}, "was edited after it was posted and carries no record, or no longer"},
+		"somebody else's record":        {func(w *world) { w.review(loopback.Person, approved) }, "walter is not one of the reviewers"},
+		"a record about another commit": {func(w *world) { r := approved; r.Head = strings.Repeat("0", 40); w.review(loopback.Judge, r) }, "it is about 0000000, while GitHub has it on "},
+		"a review that was dismissed": {func(w *world) {
+			posted := w.review(loopback.Judge, approved)
+			w.Call(loopback.Root, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d/dismissals", w.ref.Number, posted.ID), map[string]string{"message": "No."}, nil)
+		}, "it was dismissed"},
+		"an order that was edited": {func(w *world) {
+			var made struct{ ID int64 }
+			w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": "/touchstone stop"}, &made)
+			w.Call(loopback.Root, http.MethodPatch, fmt.Sprintf("issues/comments/%d", made.ID), map[string]string{"body": "/touchstone waive 0a1b2c3d It is fine."}, nil)
+		}, "by walter was edited at "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			test.happens(w)
+			chain, text := w.why()
+			if len(chain.Warnings) != 1 || !strings.Contains(chain.Warnings[0], test.want) || !strings.Contains(text, "What does not fit together:\n  - "+chain.Warnings[0]) {
+				t.Errorf("warnings %q; want one that says %q, and the text too:\n%s", chain.Warnings, test.want, text)
+			}
+			if chain.Approved != 0 || len(chain.Findings) != 0 || chain.CostUSD != 0 {
+				t.Errorf("approved in round %d, findings %v", chain.Approved, chain.Findings)
+			}
+		})
+	}
+}
+
+func TestWhoOrderedWhat(t *testing.T) {
+	w := start(t)
+	for _, body := range []string{"/touchstone waive 0a1b2c3d It is only a test.\nAnd so on.", "Thanks!", "/touchstone dance"} {
+		w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": body}, nil)
+	}
+	chain, text := w.why()
+	if len(chain.Orders) != 1 {
+		t.Fatalf("orders %+v; want one", chain.Orders)
+	}
+	if o := chain.Orders[0]; o.By != loopback.Person || o.Verb != "waive" || o.Finding != "0a1b2c3d" || o.Reason != "It is only a test." || o.May != "write" || o.At.IsZero() {
+		t.Errorf("the order is %+v", o)
+	}
+	if !strings.Contains(text, "walter (write)  /touchstone waive  0a1b2c3d  It is only a test.") {
+		t.Error(text)
+	}
+}
+
+func TestTheTerminalIsSafe(t *testing.T) {
+	var text strings.Builder
+	chain := evidence.Chain{
+		Title: "\x1b]0;owned\a \u202egnp.exe\nMissing: nothing", Commits: []evidence.Commit{{Subject: "a\tb\x9b31m", By: "\u200bx"}},
+		Missing: []string{"the check \"\x1b[2J\" is pending"}, Findings: []verdict.Entry{{Claim: "\r\x1b[1A", Rule: "\x00"}},
+	}
+	if err := chain.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range text.String() {
+		if r != '\n' && (r < ' ' || r == 0x9b || r == '\u202e' || r == '\u200b') {
+			t.Fatalf("%q reaches the terminal:\n%q", r, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "\nMissing") {
+		t.Error("a title makes a line of its own")
+	}
+}
