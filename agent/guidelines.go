@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
@@ -132,7 +133,8 @@ applies, and what has to hold.
 
 With --pr the change is a pull request's. With --base it is what is committed on
 HEAD of the clone in the working directory since it left REV; nothing is sent or
-fetched. Either way a repository's own documents are read from the base.`,
+fetched. Either way a repository's own documents are read from the base, and an
+organisation's from the directory that the configuration names as guidelines.`,
 		Example: "  agent guidelines show --base origin/main\n  agent guidelines show --pr 12 --repo acme/app",
 		Args: func(cmd *cobra.Command, args []string) error {
 			err := cobra.NoArgs(cmd, args)
@@ -145,9 +147,16 @@ fetched. Either way a repository's own documents are read from the base.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := s.load(cmd)
+			if err != nil {
+				return err
+			}
 			set, err := guidelines.Default()
 			if err != nil {
 				return err
+			}
+			if cfg.Guidelines != "" {
+				layers = append([]string{cfg.Guidelines}, layers...)
 			}
 			for _, dir := range layers {
 				texts, err := readDocuments(dir)
@@ -161,7 +170,7 @@ fetched. Either way a repository's own documents are read from the base.`,
 			var change guidelines.Change
 			var own map[string]string
 			if pr != "" {
-				change, own, err = s.pullRequest(cmd, pr)
+				change, own, err = s.pullRequest(cmd, cfg, pr)
 			} else {
 				change, own, err = committedSince(cmd.Context(), base)
 			}
@@ -176,7 +185,7 @@ fetched. Either way a repository's own documents are read from the base.`,
 	}
 	cmd.Flags().StringVar(&pr, "pr", "", "the pull request, as `PR` number, owner/name#number or address")
 	cmd.Flags().StringVar(&base, "base", "", "the commit or branch `REV` that HEAD is compared with")
-	cmd.Flags().StringArrayVar(&layers, "layer", nil, "directory `DIR` of documents between the built-in ones and the repository's; may be given more than once")
+	cmd.Flags().StringArrayVar(&layers, "layer", nil, "directory `DIR` of more documents under the repository's own; may be given more than once")
 	return cmd
 }
 
@@ -219,15 +228,12 @@ func show(out io.Writer, set guidelines.Set, change guidelines.Change) error {
 
 // pullRequest reads the change of a pull request, and the repository's own
 // guideline documents from its base.
-func (s *settings) pullRequest(cmd *cobra.Command, arg string) (guidelines.Change, map[string]string, error) {
+func (s *settings) pullRequest(cmd *cobra.Command, cfg config.Config, arg string) (guidelines.Change, map[string]string, error) {
 	fail := func(err error) (guidelines.Change, map[string]string, error) {
 		return guidelines.Change{}, nil, err
 	}
-	cfg, err := s.load(cmd)
-	if err != nil {
-		return fail(err)
-	}
 	var repo forge.Repo
+	var err error
 	if len(cfg.Repositories) == 1 {
 		if repo, err = forge.ParseRepo(cfg.Repositories[0]); err != nil {
 			return fail(err)
