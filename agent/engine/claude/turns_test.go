@@ -2,7 +2,6 @@ package claude_test
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -20,46 +19,6 @@ func open(t *testing.T, e engine.Engine, req engine.Request) engine.Session {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-func TestRealSessionRemembers(t *testing.T) {
-	t.Parallel()
-	p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"First answer."}}, enginetest.Turn{Text: []string{"Second answer."}})
-	e := realEngine(t, p)
-	s := open(t, e, reviewer(t.TempDir()))
-	first, err := s.Ask(context.Background(), "FIRST-QUESTION")
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := s.Ask(context.Background(), "SECOND-QUESTION")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first.Text != "First answer." || second.Text != "Second answer." {
-		t.Errorf("answers = %q, %q; want those of their own turns", first.Text, second.Text)
-	}
-	if first.SessionID == "" || first.SessionID != second.SessionID {
-		t.Errorf("session ids = %q, %q; want one", first.SessionID, second.SessionID)
-	}
-	calls := p.Calls()
-	if first.CostUSD <= 0 || second.CostUSD <= 0 || second.CostUSD > 2*first.CostUSD {
-		t.Errorf("turns cost $%g and $%g; want the second without the first", first.CostUSD, second.CostUSD)
-	}
-	if want := engine.Usage(calls[len(calls)-1].Usage); second.Usage != want || want.CacheRead == 0 {
-		t.Errorf("usage of the second turn = %+v; want %+v, with some from the cache", second.Usage, want)
-	}
-	last := string(calls[len(calls)-1].Body)
-	for _, want := range []string{"FIRST-QUESTION", "First answer.", "SECOND-QUESTION"} {
-		if !strings.Contains(last, want) {
-			t.Errorf("the second turn was not told %q", want)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if left, err := os.ReadDir(e.TempDir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
-	}
 }
 
 // TestRealSessionGoesOnAfterAStop stops a turn before the model's first word, and

@@ -141,6 +141,10 @@ func testTurns(t *testing.T, s subject) {
 	if first.Text != "First answer." || second.Text != "Second answer." || first.SessionID != second.SessionID {
 		t.Errorf("answers = %q in %s, %q in %s; want each of its own turn, in one session", first.Text, first.SessionID, second.Text, second.SessionID)
 	}
+	// A CLI that adds its turns up must not have the first one paid for twice.
+	if first.CostUSD < 0 || second.CostUSD > 2*first.CostUSD {
+		t.Errorf("turns cost $%g and $%g; want the second without the first", first.CostUSD, second.CostUSD)
+	}
 	calls := b.provider.Calls()
 	last := calls[len(calls)-1]
 	for _, want := range []string{"FIRST-QUESTION", "First answer.", "SECOND-QUESTION"} {

@@ -60,8 +60,8 @@ exec "$@"`), enginetest.Turn{Text: []string{"Hello."}})
 // testCrash kills the CLI while the provider thinks.
 func testCrash(t *testing.T, s subject) {
 	file := filepath.Join(t.TempDir(), "pid")
-	b := newBench(t, s, wrapper(t, `exec 3<&0
-"$@" <&3 &
+	b := newBench(t, s, wrapper(t, `exec 9<&0
+"$@" <&9 &
 echo $! > `+file+`.new && mv `+file+`.new `+file+`
 wait $!`), enginetest.Turn{Text: []string{"never"}, Hang: enginetest.HangMid})
 	ended := make(chan error, 1)

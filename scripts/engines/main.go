@@ -1,0 +1,62 @@
+// Command engines runs the conformance suite of the engines against the real CLIs
+// and prints which case each of them passes. It is run at the module's root:
+//
+//	go run ./scripts/engines
+//
+// It exits with 1 unless every engine passes every case.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+)
+
+// suite runs the whole suite, as events (https://pkg.go.dev/cmd/test2json). Most
+// of its time is waiting, so that more cases can run at once than there are cores.
+var suite = []string{"go", "test", "-json", "-count=1", "-timeout=30m", "-parallel=3", "-run=^TestConformance$", "./agent/engine/conformance"}
+
+func main() {
+	complete, err := run(os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "engines: "+err.Error())
+	}
+	if err != nil || !complete {
+		os.Exit(1)
+	}
+}
+
+func run(out io.Writer) (complete bool, err error) {
+	cmd := exec.Command(suite[0], suite[1:]...)
+	cmd.Env = append(os.Environ(), "TOUCHSTONE_ENGINES=all")
+	cmd.Stderr = os.Stderr
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return false, fmt.Errorf("listen to the suite: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return false, fmt.Errorf("start the suite: %w", err)
+	}
+	var t table
+	decoder := json.NewDecoder(events)
+	for {
+		var e event
+		if err = decoder.Decode(&e); err != nil {
+			break
+		}
+		t.add(e, out)
+	}
+	// A suite that fails exits with 1; the table tells what failed.
+	var exit *exec.ExitError
+	if failed := cmd.Wait(); failed != nil && !errors.As(failed, &exit) {
+		return false, fmt.Errorf("run the suite: %w", failed)
+	}
+	if !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("read the suite's events: %w", err)
+	}
+	t.print(out)
+	return t.complete() && cmd.ProcessState.Success(), nil
+}

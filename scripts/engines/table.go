@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// event is what the suite reports.
+type event struct {
+	Action, Test, Output string
+	Elapsed              float64
+}
+
+// table is which engine passes which case, in the order in which they came.
+type table struct {
+	engines, cases []string
+	// outcome is "ok", "FAILED" or "skipped", by case and engine.
+	outcome map[[2]string]string
+	// said is what a test or the suite itself has printed so far.
+	said map[string][]string
+}
+
+var outcomes = map[string]string{"pass": "ok", "fail": "FAILED", "skip": "skipped"}
+
+// add takes an event. What failed is printed at once, with what it said.
+func (t *table) add(e event, out io.Writer) {
+	if t.outcome == nil {
+		t.outcome, t.said = map[[2]string]string{}, map[string][]string{}
+	}
+	if e.Action == "output" {
+		t.said[e.Test] = append(t.said[e.Test], e.Output)
+		return
+	}
+	outcome, ended := outcomes[e.Action]
+	if !ended {
+		return
+	}
+	if outcome == "FAILED" {
+		fmt.Fprint(out, strings.Join(t.said[e.Test], ""))
+	}
+	delete(t.said, e.Test)
+	parts := strings.SplitN(e.Test, "/", 3)
+	if len(parts) < 3 {
+		return
+	}
+	name := strings.ReplaceAll(parts[2], "_", " ")
+	fmt.Fprintf(out, "%-8s %-9s %-30s %5.1f s\n", outcome, parts[1], name, e.Elapsed)
+	t.outcome[[2]string{name, parts[1]}] = outcome
+	t.engines = with(t.engines, parts[1])
+	t.cases = with(t.cases, name)
+}
+
+func with(list []string, name string) []string {
+	for _, known := range list {
+		if known == name {
+			return list
+		}
+	}
+	return append(list, name)
+}
+
+// passed counts the cases that an engine passes.
+func (t *table) passed(engine string) int {
+	n := 0
+	for _, name := range t.cases {
+		if t.outcome[[2]string{name, engine}] == "ok" {
+			n++
+		}
+	}
+	return n
+}
+
+// complete reports whether every engine passes every case.
+func (t *table) complete() bool {
+	for _, engine := range t.engines {
+		if t.passed(engine) < len(t.cases) {
+			return false
+		}
+	}
+	return len(t.engines) > 0
+}
+
+// print prints the table and the sum.
+func (t *table) print(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\ncase\t%s\n", strings.Join(t.engines, "\t"))
+	for _, name := range t.cases {
+		fmt.Fprint(w, name)
+		for _, engine := range t.engines {
+			outcome := t.outcome[[2]string{name, engine}]
+			if outcome == "" {
+				outcome = "not run"
+			}
+			fmt.Fprintf(w, "\t%s", outcome)
+		}
+		fmt.Fprintln(w)
+	}
+	// The output is a terminal or a file; there is nobody else to tell.
+	_ = w.Flush()
+	var sums []string
+	for _, engine := range t.engines {
+		sums = append(sums, fmt.Sprintf("%s %d/%d", engine, t.passed(engine), len(t.cases)))
+	}
+	fmt.Fprintf(out, "\nengines: %s\n", strings.Join(sums, ", "))
+}

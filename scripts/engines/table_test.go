@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	var tab table
+	var out strings.Builder
+	if tab.complete() {
+		t.Error("a suite in which nothing ran is complete")
+	}
+	for _, e := range []event{
+		{Action: "run", Test: "TestConformance/claude/answer"},
+		{Action: "pass", Test: "TestConformance/claude/answer", Elapsed: 1},
+		{Action: "pass", Test: "TestConformance/codex/answer"},
+	} {
+		tab.add(e, &out)
+	}
+	if !tab.complete() {
+		t.Error("two engines that pass are not complete")
+	}
+	for _, e := range []event{
+		{Action: "pass", Test: "TestConformance/claude/hang_in_mid-stream"},
+		{Action: "output", Test: "TestConformance/codex/hang_in_mid-stream", Output: "it hangs on\n"},
+		{Action: "fail", Test: "TestConformance/codex/hang_in_mid-stream"},
+		{Action: "pass", Test: "TestConformance/claude/third"},
+		{Action: "fail", Test: "TestConformance/codex"},
+	} {
+		tab.add(e, &out)
+	}
+	tab.print(&out)
+	if tab.complete() {
+		t.Error("complete in spite of a failure and of a case that did not run")
+	}
+	for _, want := range []string{
+		"it hangs on\n", "case                claude  codex\n", "hang in mid-stream  ok      FAILED\n", "third               ok      not run\n",
+		"\nengines: claude 3/3, codex 1/3\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in:\n%s", want, out.String())
+		}
+	}
+}
