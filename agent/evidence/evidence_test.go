@@ -52,10 +52,8 @@ func (w *world) review(login string, r verdict.Record) forge.Posted {
 // says posts a person's review.
 func (w *world) says(event string) {
 	w.t.Helper()
-	pr := w.Read(loopback.Person, w.ref)
-	if _, err := forge.NewPoster(w.Client(loopback.Person)).PostReview(w.t.Context(), w.ref, forge.Review{SHA: pr.Head.SHA, Event: event, Body: "I say so."}); err != nil {
-		w.t.Fatal(err)
-	}
+	w.Read(loopback.Person, w.ref) // settles
+	w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("pulls/%d/reviews", w.ref.Number), map[string]string{"event": event, "body": "I say so."}, nil)
 }
 
 func (w *world) status(state string) {
@@ -168,13 +166,13 @@ func TestWhyItIsNotMerged(t *testing.T) {
 			w.status("success")
 		}, []string{"no review that counts approved"}},
 		"a person objects": {func(w *world) {
-			w.says(forge.RequestChanges)
+			w.says("REQUEST_CHANGES")
 			w.review(loopback.Judge, approved)
 			w.status("success")
 		}, []string{"walter requests changes since"}},
 		"a person objected": {func(w *world) {
-			w.says(forge.RequestChanges)
-			w.says(forge.Approve)
+			w.says("REQUEST_CHANGES")
+			w.says("APPROVE")
 			w.review(loopback.Judge, approved)
 			w.status("success")
 		}, []string{"nothing that GitHub shows"}},
@@ -190,14 +188,26 @@ func TestWhyItIsNotMerged(t *testing.T) {
 			w.Commit("main", "Change code too", map[string]string{"code.txt": "other\n"})
 		}, []string{`it carries the label "needs-human" since`, "it conflicts with main"}},
 		"let pass": {func(w *world) {
-			w.says(forge.Approve)
+			w.says("APPROVE")
 			w.review(loopback.Judge, lifted)
 			w.status("success")
 		}, []string{"nothing that GitHub shows"}},
-		"let pass, and taken back": {func(w *world) {
-			w.says(forge.Approve)
+		"let pass by an approval of an older head": {func(w *world) {
+			w.says("APPROVE")
+			w.Commit("topic", "More", map[string]string{"more.txt": "x\n"})
 			w.review(loopback.Judge, lifted)
-			w.says(forge.RequestChanges)
+			w.status("success")
+		}, []string{"walter, who let"}},
+		"a person objects, and comments": {func(w *world) {
+			w.says("REQUEST_CHANGES")
+			w.says("COMMENT")
+			w.review(loopback.Judge, approved)
+			w.status("success")
+		}, []string{"walter requests changes since"}},
+		"let pass, and taken back": {func(w *world) {
+			w.says("APPROVE")
+			w.review(loopback.Judge, lifted)
+			w.says("REQUEST_CHANGES")
 			w.status("success")
 		}, []string{"walter, who let", "walter requests changes since"}},
 		"the base was rewritten": {func(w *world) {
