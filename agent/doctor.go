@@ -15,7 +15,8 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
-	"touchstone/agent/engine/claude"
+	"touchstone/agent/engine/engines"
+	"touchstone/agent/engine/session"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -80,8 +81,12 @@ func (d *doctor) examine(ctx context.Context) {
 	defer cancel()
 	d.check("git", func() (string, error) { return git(ctx) })
 	d.check("model", func() (string, error) {
-		v, err := (&claude.Engine{Command: d.cfg.Engine.Command}).Probe(ctx)
-		return fmt.Sprintf("claude %s at %s", v.Number, v.Path), err
+		e, err := engines.New(d.cfg.Engine.Name, session.Program{Command: d.cfg.Engine.Command})
+		if err != nil {
+			return "", err
+		}
+		v, err := e.Probe(ctx)
+		return fmt.Sprintf("%s %s at %s", e.Name(), v.Number, v.Path), err
 	})
 	d.check("state", func() (string, error) { return d.cfg.StateDir, writable(d.cfg.StateDir) })
 	d.check("relay", func() (string, error) { return d.relay(ctx) })

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
-	"touchstone/agent/engine/claude"
+	"touchstone/agent/engine/engines"
+	"touchstone/agent/engine/session"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 )
@@ -127,9 +128,13 @@ func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subj
 
 // newExaminer composes what examines a change from the configuration. It needs no token.
 func newExaminer(cfg config.Config) (*reviewer.Examiner, error) {
+	eng, err := engines.New(cfg.Engine.Name, session.Program{Command: cfg.Engine.Command})
+	if err != nil {
+		return nil, err
+	}
 	rules, err := guidelines.Default()
 	return &reviewer.Examiner{
-		Engine: &claude.Engine{Command: cfg.Engine.Command}, Guidelines: rules, Layer: cfg.Guidelines,
+		Engine: eng, Guidelines: rules, Layer: cfg.Guidelines,
 		Model: cfg.Engine.Model, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(),
 	}, err
 }

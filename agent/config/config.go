@@ -96,7 +96,8 @@ type Rounds struct {
 type Engine struct {
 	// Name is the kind of CLI; claude by default.
 	Name string `yaml:"name"`
-	// Command is the program and its leading arguments; [claude] by default.
+	// Command is the program and its leading arguments; empty, which is the
+	// default, is the CLI of that name on PATH.
 	Command []string `yaml:"command"`
 	// Model is the CLI's name of a model; empty, the default, leaves the choice to it.
 	Model string `yaml:"model"`
@@ -166,7 +167,7 @@ func Default() Config {
 		Sweep:       Duration(5 * time.Minute),
 		Concurrency: 3,
 		Engine: Engine{
-			Name: "claude", Command: []string{"claude"},
+			Name: "claude", Command: []string{},
 			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute),
 			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *", "npm test *", "cargo test *", "pytest *", "make test"},
 		},

@@ -87,7 +87,7 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		"rounds.backoff is 0s":                    func(c *Config) { c.Rounds.Backoff = 0 },
 		"sweep is -1m0s":                          func(c *Config) { c.Sweep = Duration(-time.Minute) },
 		"concurrency is 0":                        func(c *Config) { c.Concurrency = 0 },
-		"engine.command is empty":                 func(c *Config) { c.Engine.Command = nil },
+		"engine.command begins with nothing":      func(c *Config) { c.Engine.Command = []string{""} },
 		"engine.timeout is 0s":                    func(c *Config) { c.Engine.Timeout = 0 },
 		"engine.idle_timeout is 0s":               func(c *Config) { c.Engine.IdleTimeout = 0 },
 		"author has to be":                        func(c *Config) { c.Author = Author{Name: "Octo Cat", Email: "octocat"} },

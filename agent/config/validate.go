@@ -120,8 +120,8 @@ func (c Config) validateLimits() error {
 			errs = append(errs, fmt.Errorf("%s is %s; it has to be longer than nothing, such as 30s", d.key, d.value))
 		}
 	}
-	if len(c.Engine.Command) == 0 || c.Engine.Command[0] == "" {
-		errs = append(errs, errors.New("engine.command is empty; name the model CLI's program, such as [claude]"))
+	if len(c.Engine.Command) > 0 && c.Engine.Command[0] == "" {
+		errs = append(errs, errors.New("engine.command begins with nothing; name the model CLI's program, such as [claude], or leave it out"))
 	}
 	if c.StateDir == "" {
 		errs = append(errs, errors.New("there is no place to keep state, as no home directory is known; name one as state_dir"))

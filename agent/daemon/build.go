@@ -12,8 +12,8 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/config"
-	"touchstone/agent/engine"
-	"touchstone/agent/engine/claude"
+	"touchstone/agent/engine/engines"
+	"touchstone/agent/engine/session"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
@@ -75,7 +75,7 @@ func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch
 	if err := CheckIdentity(role, self, cfg.Reviewers); err != nil {
 		return nil, err
 	}
-	eng, err := newEngine(cfg, scratch)
+	eng, err := engines.New(cfg.Engine.Name, session.Program{Command: cfg.Engine.Command, TempDir: scratch})
 	if err != nil {
 		return nil, err
 	}
@@ -117,14 +117,6 @@ func CheckIdentity(role verdict.Role, self string, reviewers []string) error {
 		return fmt.Errorf("this token belongs to %s, who is not listed under `reviewers` (%s), so its verdicts would count for nothing; use the reviewer's own token, or add the login to the list", self, strings.Join(reviewers, ", "))
 	}
 	return nil
-}
-
-// newEngine makes the engine that the configuration names.
-func newEngine(cfg config.Config, temp string) (engine.Engine, error) {
-	if cfg.Engine.Name != "claude" {
-		return nil, fmt.Errorf("there is no engine named %q; the one there is, is claude", cfg.Engine.Name)
-	}
-	return &claude.Engine{Command: cfg.Engine.Command, TempDir: temp}, nil
 }
 
 // identity is the author of the commits: the configured one, else the login

@@ -4,11 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/enginetest"
 )
 
@@ -83,6 +85,18 @@ func TestConformance(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+func TestEveryEngineIsHeldToThis(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, s := range subjects {
+		names = append(names, s.name)
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, engines.Names()) {
+		t.Errorf("the suite is for %v; the engines are %v", names, engines.Names())
 	}
 }
 
@@ -201,7 +215,7 @@ func play(t *testing.T, b *bench, turns ...enginetest.Turn) {
 	t.Helper()
 	b.provider = enginetest.NewProvider(t, turns...)
 	b.program.Environ = append(append(b.environ(b.provider.URL), "PATH="+os.Getenv("PATH")), secrets...)
-	b.engine = b.make(b.program)
+	b.reset(t)
 }
 
 func testHang(point enginetest.HangPoint) func(*testing.T, subject) {
@@ -231,7 +245,7 @@ func testContextFull(t *testing.T, s subject) {
 func testUnreachable(t *testing.T, s subject) {
 	b := newBench(t, s, nil, enginetest.Turn{})
 	b.program.Environ = append(b.environ("http://127.0.0.1:9"), "PATH="+os.Getenv("PATH"))
-	b.engine = b.make(b.program)
+	b.reset(t)
 	b.fails(t, t.Context(), b.reviewer(), engine.Network)
 }
 
@@ -262,7 +276,7 @@ func testMissing(t *testing.T, s subject) {
 func testNoLogin(t *testing.T, s subject) {
 	b := newBench(t, s, nil, enginetest.Turn{Text: []string{"Hello."}})
 	b.program.Environ = []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + b.provider.URL, "HOME=" + t.TempDir()}
-	b.engine = b.make(b.program)
+	b.reset(t)
 	if failure := b.fails(t, context.Background(), b.reviewer(), engine.Auth); !strings.Contains(failure.Message, "API_KEY") {
 		t.Errorf("message without a remedy: %s", failure.Message)
 	}

@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/claude"
-	"touchstone/agent/engine/codex"
+	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/enginetest"
-	"touchstone/agent/engine/opencode"
 	"touchstone/agent/engine/session"
 )
 
@@ -27,8 +25,6 @@ var secrets = []string{"GITHUB_TOKEN=ghp_canary", "RELAY_TOKEN=rly_canary", "AWS
 // subject is an engine under test.
 type subject struct {
 	name string
-	// make gives the engine of a program.
-	make func(session.Program) engine.Engine
 	// model is what its sessions ask for.
 	model string
 	// environ is how it finds the provider and its login.
@@ -44,7 +40,7 @@ type subject struct {
 
 var subjects = []subject{
 	{
-		name: "claude", idle: 4 * time.Second, make: func(p session.Program) engine.Engine { e := claude.Engine(p); return &e },
+		name: "claude", idle: 4 * time.Second,
 		environ: func(url string) []string {
 			return []string{"ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + url, "CLAUDE_CODE_MAX_RETRIES=1"}
 		},
@@ -59,7 +55,7 @@ var subjects = []subject{
 		},
 	},
 	{
-		name: "opencode", make: func(p session.Program) engine.Engine { e := opencode.Engine(p); return &e },
+		name:  "opencode",
 		model: "openai/scripted", slow: true, idle: 25 * time.Second,
 		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
 		read: func(path string) enginetest.Turn {
@@ -73,7 +69,7 @@ var subjects = []subject{
 		},
 	},
 	{
-		name: "codex", idle: 3 * time.Second, make: func(p session.Program) engine.Engine { e := codex.Engine(p); return &e },
+		name: "codex", idle: 3 * time.Second,
 		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
 		read: func(path string) enginetest.Turn {
 			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "cat '" + path + "'"}}
@@ -107,16 +103,25 @@ func newBench(t *testing.T, s subject, wrapper []string, turns ...enginetest.Tur
 		Environ: append(append(s.environ(b.provider.URL), "PATH="+os.Getenv("PATH")), secrets...),
 		TempDir: t.TempDir(),
 	}
-	b.engine = s.make(b.program)
+	b.reset(t)
 	return b
 }
 
+// reset makes the engine again, of the program as it is now.
+func (b *bench) reset(t *testing.T) {
+	t.Helper()
+	var err error
+	if b.engine, err = engines.New(b.name, b.program); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (b *bench) reviewer() engine.Request {
-	return engine.Request{Role: engine.Reviewer, Dir: b.dir, Model: b.model, Timeout: time.Minute, Instructions: "ORDERS-OF-THE-ROLE"}
+	return engine.Request{Role: engine.Reviewer, Dir: b.dir, Model: b.model, Timeout: 3 * time.Minute, Instructions: "ORDERS-OF-THE-ROLE"}
 }
 
 func (b *bench) author(allow ...string) engine.Request {
-	return engine.Request{Role: engine.Author, Dir: b.dir, Model: b.model, Timeout: time.Minute, Allow: allow}
+	return engine.Request{Role: engine.Author, Dir: b.dir, Model: b.model, Timeout: 3 * time.Minute, Allow: allow}
 }
 
 // run holds a session of one turn that has to end well.

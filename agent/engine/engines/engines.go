@@ -1,0 +1,34 @@
+// Package engines knows every engine by the name that configurations call it. A
+// new engine is a package of its own and a line here.
+package engines
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/claude"
+	"touchstone/agent/engine/codex"
+	"touchstone/agent/engine/opencode"
+	"touchstone/agent/engine/session"
+)
+
+var kinds = map[string]func(session.Program) engine.Engine{
+	"claude":   func(p session.Program) engine.Engine { e := claude.Engine(p); return &e },
+	"codex":    func(p session.Program) engine.Engine { e := codex.Engine(p); return &e },
+	"opencode": func(p session.Program) engine.Engine { e := opencode.Engine(p); return &e },
+}
+
+// Names are the engines there are, in alphabetical order.
+func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
+
+// New gives the engine of a name, with its CLI as it is on this machine.
+func New(name string, program session.Program) (engine.Engine, error) {
+	kind, known := kinds[name]
+	if !known {
+		return nil, fmt.Errorf("there is no engine named %q; engine.name is one of %s", name, strings.Join(Names(), ", "))
+	}
+	return kind(program), nil
+}
