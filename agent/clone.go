@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,27 +41,29 @@ func openClone(ctx context.Context) (*clone, error) {
 	if c.top, err = c.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
 		return nil, fmt.Errorf("the current directory is in no clone that can be read; run this inside one: %w", err)
 	}
-	if file := excludesFile(ctx); file != "" {
+	// What this user ignores everywhere may be secret, and line ends may be written in the
+	// user's way; neither is told to git below, which reads no configuration of the user's.
+	if file := c.said(ctx, "--type=path", "core.excludesFile"); file != "" {
 		c.settings = append(c.settings, "-c", "core.excludesFile="+file)
+	} else if home, err := os.UserHomeDir(); err == nil { // https://git-scm.com/docs/gitignore
+		c.settings = append(c.settings, "-c", "core.excludesFile="+filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "ignore"))
+	}
+	if ends := c.said(ctx, "core.autocrlf"); ends != "" {
+		c.settings = append(c.settings, "-c", "core.autocrlf="+ends)
 	}
 	return &c, c.disarm(ctx)
 }
 
-// excludesFile is where this user lists what is ignored in all clones: it may keep secrets
-// from being read (https://git-scm.com/docs/gitignore).
-func excludesFile(ctx context.Context) string {
-	cmd := exec.CommandContext(ctx, "git", "config", "--global", "--type=path", "--get", "core.excludesFile")
-	cmd.Dir = os.TempDir()
-	if out, err := cmd.Output(); err == nil {
-		return strings.TrimRight(string(out), "\r\n")
+// said is a setting as the user's own git has it, empty where nothing is set. Asking for one
+// runs nothing.
+func (c *clone) said(ctx context.Context, query ...string) string {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"config", "--get"}, query...)...)
+	cmd.Dir = c.top
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
 	}
-	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
-		return filepath.Join(dir, "git", "ignore")
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		return filepath.Join(home, ".config", "git", "ignore")
-	}
-	return ""
+	return strings.TrimRight(string(out), "\r\n")
 }
 
 // since finds the commit that base names, and where HEAD left it.
