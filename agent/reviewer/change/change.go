@@ -17,6 +17,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"touchstone/guidelines"
 	"touchstone/verdict"
@@ -95,6 +96,17 @@ func (t Tier) Deep() []verdict.Dimension {
 		return []verdict.Dimension{verdict.Graph, verdict.Security, verdict.Test, verdict.Impact, verdict.AIAntipattern}
 	}
 	return verdict.Dimensions()
+}
+
+// Budget is the part of a full review's time that a review of this tier may take.
+func (t Tier) Budget(full time.Duration) time.Duration {
+	switch t {
+	case Trivial:
+		return full / 5
+	case Lite:
+		return full / 2
+	}
+	return full
 }
 
 // Understand sorts a change's files, weighs it, and writes it down below s.Dir.

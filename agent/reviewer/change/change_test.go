@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/worktree"
 )
@@ -236,8 +237,10 @@ func TestTier(t *testing.T) {
 			t.Errorf("%s: %s because of %q, %v; want %s because of %q", test.files[0].Path, c.Tier, c.Why, err, test.want, test.why)
 		}
 	}
-	if len(Trivial.Deep()) >= len(Lite.Deep()) || len(Lite.Deep()) >= len(Full.Deep()) {
-		t.Error("a higher tier is not followed deeper")
+	for lower, higher := range map[Tier]Tier{Trivial: Lite, Lite: Full} {
+		if len(lower.Deep()) >= len(higher.Deep()) || lower.Budget(time.Hour) >= higher.Budget(time.Hour) {
+			t.Errorf("%s goes as deep as %s", lower, higher)
+		}
 	}
 }
 
