@@ -39,6 +39,9 @@ type Config struct {
 	// CI, when set, decides every new head of a pull request, in a clean
 	// checkout of the commit below dir. It ends when ctx does.
 	CI func(ctx context.Context, repo, sha, dir string) CIResult
+	// DeliveryTimeout is how long a webhook's answer may take; 0 means GitHub's
+	// ten seconds, which a busy machine that runs tests can exceed.
+	DeliveryTimeout time.Duration
 	// Transport carries the webhooks; nil means http.DefaultTransport.
 	Transport http.RoundTripper
 }
@@ -98,7 +101,7 @@ func New(cfg Config) (*Sim, error) {
 		cfg:     cfg,
 		url:     strings.TrimSuffix(cfg.URL, "/"),
 		gitPath: gitPath,
-		client:  &http.Client{Transport: transport, Timeout: deliveryTimeout, CheckRedirect: noRedirect},
+		client:  &http.Client{Transport: transport, Timeout: cmp.Or(cfg.DeliveryTimeout, deliveryTimeout), CheckRedirect: noRedirect},
 		ciSlots: make(chan struct{}, 2),
 		nextID:  1000,
 		orgs:    map[string]*hookSet{},

@@ -44,6 +44,7 @@ func start(t testing.TB, tweak func(*githubsim.Config), opts githubsim.RepoOptio
 	}
 	cfg := githubsim.Config{
 		Dir: t.TempDir(), URL: "http://" + ln.Addr().String(), Transport: contract.Transport(t, nil),
+		DeliveryTimeout: time.Minute,
 	}
 	for _, login := range []string{author, reviewer, bot, "admin"} {
 		cfg.Users = append(cfg.Users, githubsim.User{Login: login, Token: tokenOf(login), Admin: login == "admin", App: login == bot})
