@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -32,6 +33,8 @@ type Command struct {
 	Finding string
 	// Reason is the rest of the line; [Dispute], [Waive] and [BreakGlass] have one.
 	Reason string
+	// ID is the comment's: of two commands the later one has the greater.
+	ID int64
 	// By is who gave it, At when.
 	By string
 	At time.Time
@@ -39,6 +42,7 @@ type Command struct {
 
 // Comment is a comment on a pull request, with what its author may do there.
 type Comment struct {
+	ID   int64
 	By   string
 	At   time.Time
 	Body string
@@ -55,7 +59,7 @@ var (
 
 // ParseCommand reads the order that a comment begins with. Only the first line
 // counts, so that what is quoted or pasted orders nothing, and it counts whole or
-// not at all. By and At are the caller's to add.
+// not at all. ID, By and At are the caller's to add.
 func ParseCommand(body string) (c Command, ok bool) {
 	line, _, _ := strings.Cut(body, "\n")
 	m := order.FindStringSubmatch(strings.TrimSpace(line))
@@ -97,7 +101,7 @@ func Orders(comments []Comment, agents []string) []Command {
 		case !ok, comment.Bot, comment.Edited, !comment.CanPush, c.Verb.maintains() && !comment.CanMaintain:
 		case ListsLogin(agents, comment.By), strings.Contains(comment.Body, "<!-- touchstone:"):
 		default:
-			c.By, c.At = comment.By, comment.At
+			c.ID, c.By, c.At = comment.ID, comment.By, comment.At
 			all = append(all, c)
 		}
 	}
@@ -107,10 +111,8 @@ func Orders(comments []Comment, agents []string) []Command {
 // last is the newest of the orders with one of these verbs.
 func last(orders []Command, verbs ...Verb) (c Command, ok bool) {
 	for _, o := range orders {
-		for _, v := range verbs {
-			if o.Verb == v && !o.At.Before(c.At) {
-				c, ok = o, true
-			}
+		if slices.Contains(verbs, o.Verb) && (!ok || o.ID > c.ID) {
+			c, ok = o, true
 		}
 	}
 	return c, ok

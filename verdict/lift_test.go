@@ -28,7 +28,7 @@ func by(login, sha, state string) Opinion {
 }
 
 func ordered(verb Verb, by string, after time.Duration) Command {
-	return Command{Verb: verb, Finding: "0badcafe", Reason: "because", By: by, At: noon.Add(after)}
+	return Command{ID: int64(after), Verb: verb, Finding: "0badcafe", Reason: "because", By: by, At: noon.Add(after)}
 }
 
 func TestReviewerLifts(t *testing.T) {

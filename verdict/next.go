@@ -177,7 +177,7 @@ func Next(s State) Action {
 func nextReview(s State) Action {
 	o := s.own()
 	ordered, again := last(s.Orders, AskReview)
-	again = again && (o == nil || ordered.At.After(o.At))
+	again = again && (o == nil || ordered.ID > o.Record.Heard)
 	switch {
 	case SameLogin(s.Author, s.Self):
 		return s.act(Skip, "GitHub lets nobody review their own pull request")
@@ -278,7 +278,7 @@ func nextMerge(s State, rounds int) Action {
 // waitForPerson leaves what has the label to people, until one of them has the
 // agents go on.
 func (s State) waitForPerson() Action {
-	if c, ok := last(s.Orders, Resume, AskReview, AskFix); ok && !s.LabelledAt.IsZero() && c.At.After(s.LabelledAt) {
+	if c, ok := last(s.Orders, Resume, AskReview, AskFix); ok && !s.LabelledAt.IsZero() && !c.At.Before(s.LabelledAt) {
 		return s.retry(Release, c.By+" has the agents go on")
 	}
 	return s.act(Wait, "it waits for a person")

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"flag"
 	"math/rand/v2"
 	"slices"
@@ -47,7 +48,7 @@ func (d dice) opinion() Opinion {
 
 func (d dice) order() Command {
 	return Command{
-		Verb: pick(d, Resume, AskReview, AskFix, Stop, Dispute, Waive, BreakGlass, BreakGlass), Finding: pick(d, "0badcafe", ""),
+		ID: int64(d.IntN(5)) + 1, Verb: pick(d, Resume, AskReview, AskFix, Stop, Dispute, Waive, BreakGlass, BreakGlass), Finding: pick(d, "0badcafe", ""),
 		By: pick(d, "mona", "octocat"), At: pick(d, noon, noon.Add(2*time.Hour), noon.Add(-time.Hour)),
 	}
 }
@@ -69,7 +70,8 @@ func (d dice) state() State {
 	for range d.IntN(3) - 1 {
 		s.Orders = append(s.Orders, d.order())
 	}
-	slices.SortFunc(s.Orders, func(a, b Command) int { return a.At.Compare(b.At) })
+	slices.SortFunc(s.Orders, func(a, b Command) int { return cmp.Compare(a.ID, b.ID) })
+	s.Orders = slices.CompactFunc(s.Orders, func(a, b Command) bool { return a.ID == b.ID })
 	for range d.IntN(5) {
 		s.Opinions = append(s.Opinions, d.opinion())
 	}
@@ -79,6 +81,11 @@ func (d dice) state() State {
 		s.Opinions = append(s.Opinions, held, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: d.IntN(4) > 0, CanPush: d.IntN(4) > 0, At: noon})
 	}
 	slices.SortStableFunc(s.Opinions, func(a, b Opinion) int { return a.At.Compare(b.At) })
+	for i, o := range s.Opinions {
+		if o.Record != nil {
+			o.Record.Heard = int64(i)
+		}
+	}
 	return s
 }
 
@@ -102,16 +109,11 @@ func broken(s State, a Action) []string {
 		must(s.Open, "nothing happens to a closed pull request")
 		must(!s.Draft, "drafts are left alone")
 		must(!s.NeedsHuman || a.Kind == Lift || a.Kind == Release, "what waits for a person is left alone")
-		var stop, goOn time.Time
+		stopped := false
 		for _, c := range s.Orders {
-			switch c.Verb {
-			case Stop:
-				stop = c.At
-			case Resume:
-				goOn = c.At
-			}
+			stopped = c.Verb == Stop || stopped && c.Verb != Resume
 		}
-		must(stop.IsZero() || !goOn.Before(stop), "nothing happens once a person has stopped it")
+		must(!stopped, "nothing happens once a person has stopped it")
 		must(a.SHA == s.Head && s.Head != "" && s.Self != "", "an act is about a known head by a known login")
 	}
 	if a.Kind == Review {
@@ -121,10 +123,13 @@ func broken(s State, a Action) []string {
 			mine := same(o.By, s.Self) && o.SHA == s.Head && o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased
 			sound := !o.Edited && o.Record != nil && o.Record.Head == s.Head &&
 				(o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges)
+			if !mine {
+				return false
+			}
 			wanted := slices.ContainsFunc(s.Orders, func(c Command) bool {
-				return (c.Verb == AskReview || c.Verb == Dispute && c.Finding != "") && (c.At.After(o.At) || !sound)
+				return (c.Verb == AskReview || c.Verb == Dispute && c.Finding != "") && (c.ID > o.Record.Heard || !sound)
 			})
-			return mine && !wanted && (sound || !s.Asked)
+			return !wanted && (sound || !s.Asked)
 		}), "one review per head and base, and another only on request")
 	}
 	if a.Kind == Lift {

@@ -3,7 +3,6 @@ package verdict
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
 // hearing is what the reviewers say of a head, from the mildest to what weighs
@@ -86,8 +85,9 @@ func (s State) held(o Opinion) bool {
 
 // disputed reports whether a finding of a review was disputed since.
 func (s State) disputed(o Opinion) bool {
-	return slices.ContainsFunc(o.Record.Ledger.Heed(s.Orders, o.At), func(e Entry) bool {
-		return e.Status == Disputed && e.Said != nil && e.Said.At.After(o.At)
+	r := o.Record
+	return slices.ContainsFunc(s.Orders, func(c Command) bool {
+		return c.Verb == Dispute && c.ID > r.Heard && slices.ContainsFunc(r.Ledger, func(e Entry) bool { return e.ID == c.Finding && e.stands() })
 	})
 }
 
@@ -105,7 +105,7 @@ func (s State) lifted(o *Opinion) (*Word, bool) {
 		return word, ok
 	}
 	r := o.Record
-	before, after := count(r.Ledger, Entry.blocks), count(r.Ledger.Heed(s.Orders, o.At), Entry.blocks)
+	before, after := count(r.Ledger, Entry.blocks), count(r.Ledger.Heed(s.Orders, r.Heard), Entry.blocks)
 	switch {
 	case !r.Settled || after > 0:
 		return nil, false
@@ -124,27 +124,29 @@ func (s State) lifted(o *Opinion) (*Word, bool) {
 // used no model, so it counts nothing of one.
 func (s State) approval(o *Opinion, word *Word) *Record {
 	r := Record{Head: s.Head, BaseBranch: s.BaseBranch}
-	var since time.Time
 	for _, past := range s.Opinions {
 		if SameLogin(past.By, s.Self) && past.Record != nil && !past.Edited {
-			r.Round, r.Ledger, since = past.Record.Round, past.Record.Ledger, past.At
+			r.Round, r.Ledger, r.Heard = past.Record.Round, past.Record.Ledger, past.Record.Heard
 		}
 	}
 	if o != nil && s.stands(*o) {
-		r, since = *o.Record, o.At
+		r = *o.Record
 	}
-	r.Verdict, r.Lifted, r.Ledger = Approve, word, r.Ledger.Heed(s.Orders, since)
+	r.Verdict, r.Lifted, r.Ledger = Approve, word, r.Ledger.Heed(s.Orders, r.Heard)
+	for _, c := range s.Orders {
+		r.Heard = max(r.Heard, c.ID)
+	}
 	r.Engine, r.Model, r.Tokens, r.CostUSD, r.Duration = "", "", Tokens{}, 0, 0
 	return &r
 }
 
 // glass is the order to let this head pass as it is. It counts only if it came
-// after the head was reviewed or a person called to it: nobody can have meant a
-// head that was pushed later. An author cannot break the glass over a hold, or
+// after a review of the head began or a person was called to it: nobody can have
+// meant a head that was pushed later. An author cannot break the glass over a hold, or
 // where nobody has looked for one.
 func (s State) glass(o *Opinion) (*Word, bool) {
 	c, ok := last(s.Orders, BreakGlass)
-	known := o != nil && c.At.After(o.At) || !s.CalledAt.IsZero() && c.At.After(s.CalledAt)
+	known := o != nil && c.ID > o.Record.Heard || !s.CalledAt.IsZero() && !c.At.Before(s.CalledAt)
 	if !ok || !known || SameLogin(c.By, s.Author) && (o == nil || len(o.Record.Holds) > 0) {
 		return nil, false
 	}

@@ -35,6 +35,9 @@ type Record struct {
 	// Holds are why a person has to let the head pass; Lifted says who did.
 	Holds  []Hold `json:"holds,omitempty"`
 	Lifted *Word  `json:"lifted,omitempty"`
+	// Heard is the id of the newest comment that was there when the review began:
+	// orders in later ones are yet to be heeded.
+	Heard int64 `json:"heard,omitempty"`
 	// Tier is how much of a look the change got, in the word of who decided that.
 	Tier     string   `json:"tier,omitempty"`
 	Coverage Coverage `json:"coverage,omitzero"`

@@ -49,15 +49,16 @@ func (l Ledger) Claimed(head string, messages []string) Ledger {
 }
 
 // Heed is the ledger with what people have ordered: findings waived, and those
-// disputed that were disputed after since, when they were last judged.
-func (l Ledger) Heed(orders []Command, since time.Time) Ledger {
+// disputed whose dispute is later than what the review had heard that last judged
+// them.
+func (l Ledger) Heed(orders []Command, heard int64) Ledger {
 	next := slices.Clone(l)
 	for _, o := range orders {
 		said := Said{By: o.By, At: o.At, Why: o.Reason}
 		switch {
 		case o.Verb == Waive:
 			next.set(o.Finding, Waived, said)
-		case o.Verb == Dispute && o.At.After(since):
+		case o.Verb == Dispute && o.ID > heard:
 			next.set(o.Finding, Disputed, said)
 		}
 	}

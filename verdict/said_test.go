@@ -52,17 +52,17 @@ func TestClaims(t *testing.T) {
 
 func TestLedgerHeedsPeople(t *testing.T) {
 	orders := []Command{
-		{Verb: Waive, Finding: "regressed", By: "mona", At: noon.Add(-time.Hour), Reason: "ours"},
-		{Verb: Dispute, Finding: "open", By: "octocat", At: noon.Add(time.Hour), Reason: "bound above"},
-		{Verb: Dispute, Finding: "claimed-fixed", By: "octocat", At: noon, Reason: "judged already"},
-		{Verb: Waive, Finding: "verified", By: "mona", At: noon, Reason: "gone"},
-		{Verb: Stop, By: "mona", At: noon},
+		{ID: 7, Verb: Waive, Finding: "regressed", By: "mona", At: noon.Add(-time.Hour), Reason: "ours"},
+		{ID: 9, Verb: Dispute, Finding: "open", By: "octocat", At: noon.Add(time.Hour), Reason: "bound above"},
+		{ID: 8, Verb: Dispute, Finding: "claimed-fixed", By: "octocat", At: noon, Reason: "judged already"},
+		{ID: 10, Verb: Waive, Finding: "verified", By: "mona", At: noon, Reason: "gone"},
+		{ID: 11, Verb: Stop, By: "mona", At: noon},
 	}
 	l := ledgerOf(Open, Regressed, ClaimedFixed, Verified)
-	if got := statuses(l.Heed(orders, noon)); got != "open:disputed regressed:waived claimed-fixed:claimed-fixed verified:verified" {
+	if got := statuses(l.Heed(orders, 8)); got != "open:disputed regressed:waived claimed-fixed:claimed-fixed verified:verified" {
 		t.Errorf("after the orders: %s", got)
 	}
-	heeded := l.Heed(orders, noon)
+	heeded := l.Heed(orders, 8)
 	if said := heeded[1].Said; said == nil || *said != (Said{By: "mona", At: noon.Add(-time.Hour), Why: "ours"}) || l[1].Said != nil {
 		t.Errorf("it was waived by %+v", said)
 	}

@@ -68,7 +68,7 @@ func orders(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Command 
 	for _, c := range pr.Comments {
 		may := f.may[c.Author.Login]
 		comments = append(comments, verdict.Comment{
-			By: c.Author.Login, At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil,
+			ID: c.ID, By: c.Author.Login, At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil,
 			CanPush: may.CanWrite(), CanMaintain: may.Administers(),
 		})
 	}

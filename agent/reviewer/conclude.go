@@ -71,7 +71,7 @@ func (p *Prepared) carry(pr forge.PullRequest) (Outcome, error) {
 	record, review := latest(pr)
 	carried := verdict.Record{
 		Verdict: verdict.Approve, Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Settled: true, Tier: record.Tier, Coverage: record.Coverage,
+		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Settled: true, Heard: p.Heard, Tier: record.Tier, Coverage: record.Coverage,
 	}
 	seal, err := carried.Seal()
 	if err != nil {
@@ -93,7 +93,9 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 	if err != nil {
 		return fmt.Errorf("look at the pull request again before posting: %w", err)
 	}
-	if _, _, reviewed := Standing(now); reviewed || !now.Open || now.Head.SHA != pr.Head.SHA || now.Base.Name != pr.Base.Name {
+	// Another review of the same head may have been ordered, but not two at once.
+	_, before, _ := Standing(pr)
+	if _, last, _ := Standing(now); last != before || !now.Open || now.Head.SHA != pr.Head.SHA || now.Base.Name != pr.Base.Name {
 		return ErrOvertaken
 	}
 	posted, err := r.Post.PostReview(ctx, pr.Ref, out.Review)

@@ -23,7 +23,7 @@ const (
 
 // subject is what there is to review of a pull request.
 func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree, opts Options) (Subject, error) {
-	prior, review := latest(pr)
+	prior, _ := latest(pr)
 	s := Subject{
 		Name: "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
 		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Dir: tree.Dir(), Files: tree,
@@ -39,7 +39,10 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	if s.PatchID, err = tree.PatchID(ctx); err != nil {
 		return s, err
 	}
-	s.Ledger = s.Ledger.Claimed(prior.Head, s.Commits).Heed(opts.Orders, review.SubmittedAt)
+	s.Ledger = s.Ledger.Claimed(prior.Head, s.Commits).Heed(opts.Orders, prior.Heard)
+	for _, c := range pr.Comments {
+		s.Heard = max(s.Heard, c.ID)
+	}
 	if s.Reported, err = r.reported(ctx, pr); err != nil {
 		return s, err
 	}
@@ -174,11 +177,11 @@ func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Rec
 	return record, review
 }
 
-// Standing is the verdict that this login has already given on the present head
+// Standing is the verdict that this login has last given on the present head
 // against the present base branch, and where it can be seen. What was dismissed or
 // edited does not stand.
 func Standing(pr forge.PullRequest) (v verdict.Verdict, url string, ok bool) {
-	for _, rev := range pr.Reviews {
+	for _, rev := range slices.Backward(pr.Reviews) {
 		if !verdict.SameLogin(rev.Author.Login, pr.Viewer) || rev.SHA != pr.Head.SHA || rev.State == forge.Dismissed || rev.EditedAt != nil {
 			continue
 		}

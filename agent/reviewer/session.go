@@ -251,7 +251,7 @@ func (p *Prepared) coverage(j verdict.Judgement) verdict.Coverage {
 func (p *Prepared) record(x Examination) verdict.Record {
 	r := verdict.Record{
 		Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Tier: string(p.understood.Tier), Coverage: p.coverage(x.Judgement),
+		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Heard: p.Heard, Tier: string(p.understood.Tier), Coverage: p.coverage(x.Judgement),
 		Engine: p.examiner.Engine.Name(), Model: x.Result.Model, CostUSD: x.Result.CostUSD, Duration: x.Result.Duration.Round(time.Millisecond),
 		Tokens: verdict.Tokens{Input: x.Result.Usage.Input, CacheWrite: x.Result.Usage.CacheWrite, CacheRead: x.Result.Usage.CacheRead, Output: x.Result.Usage.Output},
 	}

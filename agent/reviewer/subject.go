@@ -35,6 +35,8 @@ type Subject struct {
 	// Dir is a checkout of the head, for the session to work in.
 	Dir   string
 	Files Files
+	// Heard is the newest comment that was there to be heeded.
+	Heard int64
 	// PatchID names the change itself; empty where nobody will ask for it.
 	PatchID string
 	// Said is what else people wrote of it: issues, comments. Reported is what

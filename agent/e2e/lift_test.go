@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-github/v66/github"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// relaxed is a change with nothing wrong but that a linter has to look away.
+var relaxed = map[string]string{"store/search.go": "package store\n\nfunc Search() error { return nil } //nolint:all\n"}
+
+// review posts a person's review of a head by hand.
+func (w *world) review(login string, ref forge.Ref, sha, event string) {
+	w.t.Helper()
+	_, _, err := w.as(login).PullRequests.CreateReview(w.ctx, owner, repo.Name, ref.Number, &github.PullRequestReviewRequest{
+		CommitID: github.String(sha), Event: github.String(event), Body: github.String("I have read it."),
+	})
+	w.must(err)
+}
+
+// records are the agents' own reviews of a pull request, oldest first.
+func (w *world) records(ref forge.Ref) []verdict.Record {
+	w.t.Helper()
+	var all []verdict.Record
+	for _, r := range w.reviews(ref) {
+		if record, err := verdict.ParseRecord(r.GetBody()); err == nil && r.GetUser().GetLogin() == reviewer {
+			all = append(all, record)
+		}
+	}
+	return all
+}
+
+func (w *world) comments(ref forge.Ref) []*github.IssueComment {
+	w.t.Helper()
+	all, _, err := w.as(admin).Issues.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
+	w.must(err)
+	return all
+}
+
+func (w *world) called(ref forge.Ref) bool { return slices.Contains(w.labels(ref), "needs-human") }
+
+func TestPersonLiftsAHold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]any{})
+	w.startBoth()
+	ref := w.open("Search", relaxed, false)
+	w.until("a person is called", func() bool { return w.called(ref) })
+	comments := w.comments(ref)
+	if len(comments) != 1 || !strings.Contains(comments[0].GetBody(), "Held for a person:\n- quality-bar `store/search.go:3`") {
+		t.Fatalf("comments are %s", github.Stringify(comments))
+	}
+	held := w.records(ref)
+	if len(held) != 1 || held[0].Verdict != verdict.RequestChanges || len(held[0].Holds) != 1 || !held[0].Settled {
+		t.Fatalf("the records are %+v", held)
+	}
+	head := w.pull(ref).GetHead().GetSHA()
+	w.review(person, ref, head, "APPROVE")
+	w.until("merged", func() bool { return w.merged(ref) })
+	records := w.records(ref)
+	if len(records) != 2 || records[1].Head != head || records[1].Lifted == nil || records[1].Lifted.By != person || records[1].Lifted.Glass {
+		t.Errorf("the records are %+v", records)
+	}
+	if w.called(ref) || len(w.comments(ref)) != 1 {
+		t.Errorf("labels %q, %d comments", w.labels(ref), len(w.comments(ref)))
+	}
+	if got := w.mergesOnMain(); got != 1 {
+		t.Errorf("%d merges on main", got)
+	}
+}
+
+// An approval of a head says nothing of the next one.
+func TestApprovalOfAnOlderHeadLiftsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]any{})
+	w.agents[verdict.Reviewer].start()
+	ref := w.open("Search", relaxed, false)
+	w.until("a person is called", func() bool { return w.called(ref) })
+	older := w.pull(ref).GetHead().GetSHA()
+	newer, err := w.sim.Commit(w.ctx, author, repo.String(), "search", "More", map[string]string{"store/more.go": "package store\n"})
+	w.must(err)
+	w.review(person, ref, older, "APPROVE")
+	_, err = w.as(person).Issues.RemoveLabelForIssue(w.ctx, owner, repo.Name, ref.Number, "needs-human")
+	w.must(err)
+	w.until("a person is called to the new head", func() bool { return w.called(ref) })
+	if records := w.records(ref); len(records) != 2 || records[1].Head != newer || len(records[1].Holds) != 1 || records[1].Lifted != nil {
+		t.Fatalf("the records are %+v", records)
+	}
+	w.agents[verdict.Author].start()
+	w.review(person, ref, newer, "APPROVE")
+	w.until("merged", func() bool { return w.merged(ref) })
+	if records := w.records(ref); len(records) != 3 || records[2].Head != newer || records[2].Lifted == nil {
+		t.Errorf("the records are %+v", records)
+	}
+}
