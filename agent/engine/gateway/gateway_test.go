@@ -1,0 +1,277 @@
+package gateway_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
+)
+
+const key = "sk-the-real-key"
+
+// open puts a gateway before a provider.
+func open(t testing.TB, provider http.HandlerFunc) *gateway.Gateway {
+	t.Helper()
+	upstream := httptest.NewServer(provider)
+	t.Cleanup(upstream.Close)
+	g, err := gateway.Open(gateway.Provider{URL: upstream.URL + "/v1", Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+// ask sends a request as a CLI does, and gives the answer's status and body.
+func ask(t testing.TB, g *gateway.Gateway, header, token string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses?a=b", strings.NewReader("question"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set(header, token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return response.StatusCode, "broken off"
+	}
+	return response.StatusCode, string(body)
+}
+
+func TestKeyTakesThePlaceOfTheToken(t *testing.T) {
+	t.Parallel()
+	g := open(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s %s %s %s", r.URL, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), body)
+	})
+	g.Begin(func() {})
+	if _, got := ask(t, g, "Authorization", "Bearer "+g.Token); got != "/v1/responses?a=b Bearer "+key+"  question" {
+		t.Errorf("the provider saw %q", got)
+	}
+	if _, got := ask(t, g, "X-Api-Key", g.Token); got != "/v1/responses?a=b  "+key+" question" {
+		t.Errorf("the provider saw %q", got)
+	}
+}
+
+func TestNobodyElseMayUseIt(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Bool
+	g := open(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })
+	for header, token := range map[string]string{"Authorization": "Bearer guessed", "X-Api-Key": "", "Cookie": g.Token} {
+		if status, _ := ask(t, g, header, token); status != http.StatusUnauthorized {
+			t.Errorf("%s: %q was answered with %d; want 401", header, token, status)
+		}
+	}
+	if reached.Load() {
+		t.Error("the provider was reached without the token")
+	}
+}
+
+func TestAddressThatIsNone(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"", "api.openai.com/v1", "file:///etc/passwd", "http://"} {
+		if _, err := gateway.Open(gateway.Provider{URL: address}); err == nil {
+			t.Errorf("a gateway to %q was opened", address)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, body string
+		status     int
+		header     http.Header
+		class      engine.Class
+		after      time.Duration
+		// tries is how many requests it takes until the turn is given up.
+		tries int
+	}{
+		{"rate limit", `{"error":{"type":"rate_limit_error","message":"slow down"}}`, 429, http.Header{"Retry-After": {"3"}}, engine.RateLimited, 3 * time.Second, 4},
+		{"a long wait", `{"error":{}}`, 429, http.Header{"Retry-After": {"3600"}}, engine.RateLimited, time.Hour, 1},
+		{"a wait beyond all bounds", `{"error":{}}`, 529, http.Header{"Retry-After": {"99999999999"}}, engine.Overloaded, 24 * time.Hour, 1},
+		{"no credit", `{"error":{"code":"insufficient_quota"}}`, 429, nil, engine.Billing, 0, 2},
+		{"no credit, in other words", `{"error":{"message":"Your credit balance is too low"}}`, 400, nil, engine.Billing, 0, 2},
+		{"wrong key", `{"error":{"code":7,"message":"not ` + key + `"}}`, 401, nil, engine.Auth, 0, 2},
+		{"not JSON", "<html>", 502, nil, engine.Server, 0, 4},
+		{"too long", `{"error":{"message":"prompt is too long: 9 > 8"}}`, 400, nil, engine.ContextOverflow, 0, 2},
+		{"unknown model", "", 404, nil, engine.UnknownModel, 0, 2},
+		{"malformed", "", 422, nil, engine.BadRequest, 0, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			g := open(t, func(w http.ResponseWriter, _ *http.Request) {
+				for name, values := range test.header {
+					w.Header()[name] = values
+				}
+				w.WriteHeader(test.status)
+				io.WriteString(w, test.body)
+			})
+			ctx, giveUp := context.WithCancel(t.Context())
+			turn := g.Begin(giveUp)
+			for n := 1; n <= test.tries; n++ {
+				if ctx.Err() != nil {
+					t.Fatalf("given up before request %d", n)
+				}
+				if status, body := ask(t, g, "X-Api-Key", g.Token); status != test.status || body != test.body {
+					t.Errorf("the CLI sees %d %q", status, body)
+				}
+			}
+			refusal, refused := turn.Refused()
+			if !refused || refusal.Class() != test.class || refusal.RetryAfter != test.after {
+				t.Errorf("refusal = %+v of class %s", refusal, refusal.Class())
+			}
+			if strings.Contains(refusal.Message, key) {
+				t.Errorf("the key is in the message: %s", refusal.Message)
+			}
+			if !turn.GaveUp() || ctx.Err() == nil {
+				t.Errorf("not given up after %d requests", test.tries)
+			}
+		})
+	}
+}
+
+func TestAnswerEndsARowOfRefusals(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int32
+	g := open(t, func(w http.ResponseWriter, _ *http.Request) {
+		if n.Add(1)%3 != 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	turn := g.Begin(func() { t.Error("given up") })
+	for range 12 {
+		ask(t, g, "X-Api-Key", g.Token)
+	}
+	if refusal, refused := turn.Refused(); refused {
+		t.Errorf("refused with %+v after an answer", refusal)
+	}
+}
+
+func TestConnectionsThatBreak(t *testing.T) {
+	t.Parallel()
+	g := open(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "half an ")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	ctx, giveUp := context.WithCancel(t.Context())
+	turn := g.Begin(giveUp)
+	for range 4 {
+		if _, body := ask(t, g, "X-Api-Key", g.Token); body != "broken off" {
+			t.Errorf("the CLI sees %q as a whole answer", body)
+		}
+	}
+	<-ctx.Done()
+	if refusal, refused := turn.Refused(); !refused || refusal.Class() != engine.Network {
+		t.Errorf("refusal = %+v", refusal)
+	}
+}
+
+func TestBytesAreHeardAtOnce(t *testing.T) {
+	t.Parallel()
+	more := make(chan struct{})
+	g := open(t, func(w http.ResponseWriter, r *http.Request) {
+		for range 2 {
+			io.WriteString(w, "data: x\n\n")
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-more:
+			case <-r.Context().Done():
+			}
+		}
+	})
+	g.Begin(func() {})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Api-Key", g.Token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	lines := bufio.NewReader(response.Body)
+	for range 2 {
+		if line, err := lines.ReadString('\n'); err != nil || line != "data: x\n" {
+			t.Fatalf("%q, %v", line, err)
+		}
+		if _, err := lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		<-g.Heard
+		more <- struct{}{}
+	}
+}
+
+// BenchmarkFirstByte measures the time to an answer's first byte, beside that
+// without a gateway between: added-ms is the difference.
+func BenchmarkFirstByte(b *testing.B) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "x") }))
+	defer upstream.Close()
+	measure(b, upstream.URL, func(elapsed, bare time.Duration) {
+		b.ReportMetric(float64((elapsed-bare).Microseconds())/1000/float64(b.N), "added-ms")
+	})
+}
+
+// BenchmarkCopy measures how fast a long answer passes, in MB/s.
+func BenchmarkCopy(b *testing.B) {
+	chunk := make([]byte, 1<<20)
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range 64 {
+			w.Write(chunk)
+		}
+	}))
+	defer upstream.Close()
+	measure(b, upstream.URL, func(elapsed, bare time.Duration) {
+		rate := func(d time.Duration) float64 { return 64 * float64(b.N) / d.Seconds() }
+		b.ReportMetric(rate(elapsed), "MB/s")
+		b.ReportMetric(rate(bare), "bare-MB/s")
+	})
+}
+
+func measure(b *testing.B, url string, report func(elapsed, bare time.Duration)) {
+	g, err := gateway.Open(gateway.Provider{URL: url, Key: key})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer g.Close()
+	g.Begin(func() {})
+	fetch := func(url string) time.Duration {
+		started := time.Now()
+		request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		request.Header.Set("X-Api-Key", g.Token)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer response.Body.Close()
+		if _, err := io.Copy(io.Discard, response.Body); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(started)
+	}
+	var elapsed, bare time.Duration
+	for b.Loop() {
+		elapsed += fetch(g.URL)
+		bare += fetch(url)
+	}
+	report(elapsed, bare)
+}
