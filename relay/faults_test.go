@@ -63,16 +63,17 @@ func (p *process) unready(t *testing.T) {
 	}
 }
 
-// awaitReady waits until the relay says by itself that it takes webhooks again.
-func (p *process) awaitReady(t *testing.T) {
+// await waits until the relay answers a path with a text.
+func (p *process) await(t *testing.T, path, text string) {
 	t.Helper()
 	for deadline := time.After(30 * time.Second); ; {
-		if ready, _ := p.status(t, "/readyz"); ready == http.StatusOK {
+		_, body := p.status(t, path)
+		if strings.Contains(body, text) {
 			return
 		}
 		select {
 		case <-deadline:
-			t.Fatal("the store is back, and the relay is not ready")
+			t.Fatalf("%s never says %q:\n%s", path, text, body)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -139,7 +140,7 @@ func endure(t *testing.T, p *process, away, back func(), cause string) {
 	}
 	p.unready(t)
 	back()
-	p.awaitReady(t)
+	p.await(t, "/readyz", `"ready"`)
 	for i := range refused {
 		p.expect(t, 1+i, http.StatusAccepted)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,12 +67,15 @@ type process struct {
 // one. The environment is added to this process's own.
 func startRelay(t *testing.T, binary, store, listen string, environment ...string) *process {
 	t.Helper()
-	if listen == "" {
-		listen = "127.0.0.1:0"
-	}
+	return launch(t, binary, environment, "--listen", cmp.Or(listen, "127.0.0.1:0"), "--store", store)
+}
+
+// launch starts the binary with these flags and waits until it listens.
+func launch(t *testing.T, binary string, environment []string, flags ...string) *process {
+	t.Helper()
 	addressFile := filepath.Join(t.TempDir(), "address")
 	p := &process{log: &bytes.Buffer{}}
-	p.command = exec.Command(binary, "serve", "--listen", listen, "--store", store, "--address-file", addressFile)
+	p.command = exec.Command(binary, append([]string{"serve", "--address-file", addressFile}, flags...)...)
 	p.command.Env = append(append(os.Environ(), "RELAY_GITHUB_SECRET="+testSecret), environment...)
 	p.command.Stderr = p.log
 	if err := p.command.Start(); err != nil {
