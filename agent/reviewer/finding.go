@@ -73,7 +73,7 @@ func describe(f verdict.Finding, replace bool) string {
 			b.WriteString(", does not block")
 		}
 	}
-	fmt.Fprintf(&b, "\n\n%s", verdict.Prose(strings.TrimSpace(f.Claim)))
+	fmt.Fprintf(&b, "\n\n%s", prose(strings.TrimSpace(f.Claim)))
 	if f.Late {
 		b.WriteString("\n\nThis code was there in an earlier round, which should have found it.")
 	}
@@ -81,7 +81,7 @@ func describe(f verdict.Finding, replace bool) string {
 		fmt.Fprintf(&b, "\n\nThe session called it %s; a rule's severity is not lowered.", f.Was)
 	}
 	if why := strings.TrimSpace(f.Why); why != "" {
-		fmt.Fprintf(&b, "\n\n**Why it matters:** %s", verdict.Prose(why))
+		fmt.Fprintf(&b, "\n\n**Why it matters:** %s", prose(why))
 	}
 	if fix := strings.Trim(f.Suggestion, "\r\n"); fix != "" {
 		language := ""
@@ -94,7 +94,7 @@ func describe(f verdict.Finding, replace bool) string {
 		b.WriteString("\n\n" + fenced(language, fix))
 	}
 	if check := strings.TrimSpace(f.Verify); check != "" {
-		fmt.Fprintf(&b, "\n\n**To verify:** %s", verdict.Prose(check))
+		fmt.Fprintf(&b, "\n\n**To verify:** %s", prose(check))
 	}
 	return b.String()
 }

@@ -124,14 +124,14 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record, findings []ve
 	}
 	head := fmt.Sprintf("### %s · round %d · %s", word, r.Round, strings.Join(parts, ", "))
 	if s := strings.TrimSpace(j.Answer.Summary); s != "" {
-		head += "\n\n" + verdict.Prose(clip(s, maxComment/4))
+		head += "\n\n" + prose(clip(s, maxComment/4))
 	}
 	for i, d := range j.Doubts {
 		if i == maxListed {
 			head += fmt.Sprintf("\n\n> %d more of these.", len(j.Doubts)-i)
 			break
 		}
-		head += "\n\n> " + verdict.Prose(words(d))
+		head += "\n\n> " + prose(words(d))
 	}
 	return head
 }
@@ -148,7 +148,7 @@ func held(holds []verdict.Hold) string {
 		if h.Rule != "" {
 			rule = " " + code(h.Rule)
 		}
-		fmt.Fprintf(&b, "\n- **%s**%s at %s: %s", strings.ReplaceAll(string(h.Kind), "-", " "), rule, code(place(change.Spell(h.Path), h.Line)), verdict.Prose(words(h.Detail)))
+		fmt.Fprintf(&b, "\n- **%s**%s at %s: %s", strings.ReplaceAll(string(h.Kind), "-", " "), rule, code(place(change.Spell(h.Path), h.Line)), prose(words(h.Detail)))
 	}
 	return b.String()
 }
@@ -182,7 +182,7 @@ func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool)
 		case t.Resolved:
 			note += "; its thread was resolved, the defect was not"
 		}
-		lines = append(lines, fmt.Sprintf("- **[%s] %s** %s at %s: %s (%s)", f.Dimension, f.Severity, tag, code(place(f.Path, f.Line)), verdict.Prose(clip(words(f.Claim), 400)), note))
+		lines = append(lines, fmt.Sprintf("- **[%s] %s** %s at %s: %s (%s)", f.Dimension, f.Severity, tag, code(place(f.Path, f.Line)), prose(clip(words(f.Claim), 400)), note))
 	}
 	if len(lines) == 0 {
 		return ""
