@@ -3,14 +3,9 @@ package process
 import (
 	"bytes"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// dieWithParent does nothing: macOS has no such signal. A child whose parent
-// was killed ends when it next writes to its closed pipes.
-func dieWithParent(*syscall.SysProcAttr) {}
 
 // marked finds this user's live processes that have the mark in their environment.
 func marked(mark string) []int {

@@ -4,12 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
-	"syscall"
 )
-
-// dieWithParent has the kernel end the child when this program is killed. It
-// is asked to end, not killed, because then it ends its tools' processes too.
-func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
 
 // marked finds the live processes that have the mark in their environment.
 func marked(mark string) []int {

@@ -14,6 +14,7 @@ import (
 type family struct {
 	group int
 	mark  string
+	guard *guard
 }
 
 // The time within which killed processes have to be gone, and how often that
@@ -23,13 +24,20 @@ const (
 	sweepInterval = 5 * time.Millisecond
 )
 
-func prepare(cmd *exec.Cmd) {
+// start starts cmd, whose environment has the mark, with its guard.
+func start(cmd *exec.Cmd, mark string) (*family, error) {
+	guard, err := post(mark)
+	if err != nil {
+		return nil, err
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(cmd.SysProcAttr)
-}
-
-func adopt(cmd *exec.Cmd, mark string) (*family, error) {
-	return &family{group: cmd.Process.Pid, mark: mark}, nil
+	if err := cmd.Start(); err != nil {
+		guard.watch(0)
+		guard.dismiss()
+		return nil, err
+	}
+	guard.watch(cmd.Process.Pid)
+	return &family{group: cmd.Process.Pid, mark: mark, guard: guard}, nil
 }
 
 // terminate asks the group to end; claude then ends its tools' processes.
@@ -50,7 +58,8 @@ func (f *family) kill() {
 	}
 }
 
-func (f *family) release() {}
+// release lets go of a family that is gone.
+func (f *family) release() { f.guard.dismiss() }
 
 // signal ignores its error, which says that the process is gone already.
 func (f *family) signal(pid int, signal syscall.Signal) { _ = syscall.Kill(pid, signal) }

@@ -12,9 +12,21 @@ import (
 // ends when its last handle is closed, so also when this program is killed.
 type family struct{ job windows.Handle }
 
-func prepare(*exec.Cmd) {}
+// start starts cmd and puts it into a job object of its own.
+func start(cmd *exec.Cmd, _ string) (*family, error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	f, err := adopt(cmd)
+	if err != nil {
+		// Nothing may run that could not be ended.
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	return f, err
+}
 
-func adopt(cmd *exec.Cmd, _ string) (*family, error) {
+func adopt(cmd *exec.Cmd) (*family, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create a job object: %w", err)

@@ -105,7 +105,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, startError(c.Args[0], err)
 	}
-	child, err := start(cmd, mark)
+	child, err := launch(cmd, mark)
 	output.closeWriters()
 	if err != nil {
 		output.closeReaders()

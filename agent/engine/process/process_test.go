@@ -87,15 +87,11 @@ var actors = map[string]func(){
 	// parent supervises a child and is itself killed by the test.
 	"parent": func() {
 		_, err := process.Command{
-			Args: []string{os.Args[0]}, Env: []string{actVariable + "=child of parent"},
+			Args: []string{os.Args[0]}, Env: []string{actVariable + "=stubborn"},
 			Timeout: time.Hour, IdleTimeout: time.Hour,
 			Line: func(line []byte) error { fmt.Println(string(line)); return nil },
 		}.Run(context.Background())
 		fmt.Println(err)
-	},
-	"child of parent": func() {
-		fmt.Println(os.Getpid())
-		forever()
 	},
 }
 
