@@ -26,20 +26,19 @@ func checkAddress(address net.Addr, tokens *token.Guard) error {
 	return fmt.Errorf("the relay cannot listen on %s: %w", address, ErrUnprotected)
 }
 
-// readers gives next the requests that may read events, and by which grant. A
-// request's context ends when its token is revoked.
+// readers gives next the requests that may read events, and by which grant. Whoever
+// reads for longer than an answer takes does so within the grant's context.
 func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		grant, ok := s.admit(w, r)
 		if !ok {
 			return
 		}
-		ctx, release := grant.Context(r.Context())
-		defer release()
 		if grant.ID != "" {
-			ctx = zerolog.Ctx(ctx).With().Str("token", grant.ID).Logger().WithContext(ctx)
+			ctx := r.Context()
+			r = r.WithContext(zerolog.Ctx(ctx).With().Str("token", grant.ID).Logger().WithContext(ctx))
 		}
-		next(w, r.WithContext(ctx), grant)
+		next(w, r, grant)
 	}
 }
 

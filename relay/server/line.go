@@ -95,37 +95,38 @@ type ownLine struct {
 	gone    chan struct{} // closed when nothing reads from conn any more
 }
 
-// takeOver takes the request's connection and answers with the header that w has.
-// The context it returns ends when the subscriber hangs up.
-func takeOver(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*ownLine, context.Context, error) {
+// takeOver takes the request's connection, where net/http can give it away.
+func takeOver(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*ownLine, error) {
 	if r.ProtoMajor != 1 || r.ProtoMinor != 1 {
-		return nil, nil, http.ErrNotSupported
+		return nil, http.ErrNotSupported
 	}
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	l := &ownLine{conn: conn, timeout: timeout, gone: make(chan struct{})}
+	return &ownLine{conn: conn, timeout: timeout, gone: make(chan struct{})}, nil
+}
+
+// watch returns a context that ends when the subscriber hangs up.
+func (l *ownLine) watch(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		defer close(l.gone)
 		defer cancel()
 		// A subscriber has nothing more to say: this returns when it hangs up.
-		_, _ = conn.Read(make([]byte, 1))
+		_, _ = l.conn.Read(make([]byte, 1))
 	}()
-	return l, ctx, nil
+	return ctx
 }
 
-// answer writes the response's head.
-func (l *ownLine) answer(ctx context.Context, header http.Header) error {
+// head is the response's head as HTTP/1.1 writes it.
+func head(header http.Header) []byte {
 	var head bytes.Buffer
 	fmt.Fprintf(&head, "HTTP/1.1 200 OK\r\nConnection: close\r\nDate: %s\r\nTransfer-Encoding: chunked\r\n",
 		time.Now().UTC().Format(http.TimeFormat))
-	if err := header.Write(&head); err != nil {
-		return err
-	}
+	_ = header.Write(&head) // a Buffer takes everything
 	head.WriteString("\r\n")
-	return l.send(ctx, head.Bytes())
+	return head.Bytes()
 }
 
 // small is how much is copied into one piece rather than handed on in several.
@@ -188,22 +189,33 @@ func newLines() *lines {
 	return all
 }
 
-// connect makes the request's connection a line that is ready for the stream's body;
-// the context ends with the subscriber. The caller gives the line back.
-func (all *lines) connect(w http.ResponseWriter, r *http.Request, timeout time.Duration) (line, context.Context, error) {
+// serve makes the request's connection a line and runs stream over it, with a context
+// that ends when the subscriber hangs up. A connection that can be taken over is served
+// by a goroutine of its own behind the handler's return: with that, all goes that
+// net/http has for a connection, its buffers and a goroutine's grown stack among it.
+func (all *lines) serve(w http.ResponseWriter, r *http.Request, timeout time.Duration, stream func(context.Context, line)) {
 	// Under the lock, so that drain sees each connection that net/http does not.
 	all.mu.Lock()
-	own, ctx, err := takeOver(w, r, timeout)
+	own, err := takeOver(w, r, timeout)
 	var l line = own
 	if err != nil {
-		l, ctx = &sharedLine{out: w, control: http.NewResponseController(w), timeout: timeout}, r.Context()
+		l = &sharedLine{out: w, control: http.NewResponseController(w), timeout: timeout}
 	}
 	all.open[l] = struct{}{}
 	all.mu.Unlock()
 	if err != nil {
-		return l, ctx, nil
+		defer all.giveBack(l)
+		stream(r.Context(), l)
+		return
 	}
-	return l, ctx, own.answer(ctx, w.Header())
+	ctx, head := context.WithoutCancel(r.Context()), head(w.Header())
+	go func() {
+		defer all.giveBack(own)
+		ctx := own.watch(ctx)
+		if err := own.send(ctx, head); err == nil {
+			stream(ctx, own)
+		}
+	}()
 }
 
 // giveBack ends a line.

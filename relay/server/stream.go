@@ -60,15 +60,21 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 	if r.Method == http.MethodHead {
 		return
 	}
-	log := zerolog.Ctx(r.Context()).With().Str("remote", r.RemoteAddr).Logger()
-	log.Info().Stringer("after", from).Bool("gzip", compressed).Msg("subscriber connected")
-	sub := &stream{
-		server: s, reader: s.hub.NewReader(from.Seq, filter, grant.Scope()), at: from, told: from, compressed: compressed,
-	}
-	defer sub.reader.Close()
-	defer s.metrics.followers.add(sub.reader, grant)()
-	err = sub.serve(w, r, reset)
-	log.Info().AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
+	remote := r.RemoteAddr
+	s.lines.serve(w, r, s.config.WriteTimeout, func(ctx context.Context, l line) {
+		ctx, release := grant.Context(ctx)
+		defer release()
+		log := zerolog.Ctx(ctx)
+		log.Info().Str("remote", remote).Stringer("after", from).Bool("gzip", compressed).Msg("subscriber connected")
+		sub := &stream{
+			server: s, reader: s.hub.NewReader(from.Seq, filter, grant.Scope()), at: from, told: from,
+			line: countedLine{l, s.metrics.sent}, compressed: compressed,
+		}
+		defer sub.reader.Close()
+		defer s.metrics.followers.add(sub.reader, grant)()
+		err := sub.serve(ctx, reset)
+		log.Info().Str("remote", remote).AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
+	})
 }
 
 // beyondHead is the reason of a reset for a cursor that this log has not come to.
@@ -107,19 +113,14 @@ type stream struct {
 	sum        segment.Sum // of what was sent compressed
 }
 
-// serve sends until the subscriber goes, the relay stops, or something fails.
-func (s *stream) serve(w http.ResponseWriter, r *http.Request, reset *event.Reset) error {
-	line, ctx, err := s.server.lines.connect(w, r, s.server.config.WriteTimeout)
-	defer s.server.lines.giveBack(line)
-	if err != nil {
-		return err
-	}
-	s.line = countedLine{line, s.server.metrics.sent}
-	// With the request, as when its token is revoked, a write ends that waits.
+// serve sends until the subscriber goes, its token is revoked, the relay stops, or
+// something fails.
+func (s *stream) serve(ctx context.Context, reset *event.Reset) error {
+	// With the context a write ends that waits.
 	cut := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(cut)
-		line.cut()
+		s.line.cut()
 	})
 	defer func() {
 		if !stop() {
