@@ -66,7 +66,7 @@ func (p *process) unready(t *testing.T) {
 // await waits until the relay answers a path with a text.
 func (p *process) await(t *testing.T, path, text string) {
 	t.Helper()
-	for deadline := time.After(30 * time.Second); ; {
+	for deadline := time.After(time.Minute); ; {
 		_, body := p.status(t, path)
 		if strings.Contains(body, text) {
 			return
@@ -115,13 +115,9 @@ func lock(t *testing.T, store string) (release func()) {
 	}
 }
 
-// answerTimeout is how long a refusal may take: an event waits for the append that was
-// begun before it and then for its own, and each of them tries for some seconds.
-const answerTimeout = 15 * time.Second
-
-// endure checks what a relay does whose store is away: webhooks are refused in time, and
-// readiness says so; once the store is back, all is well without a restart, and a
-// subscriber that was there throughout has missed nothing.
+// endure checks what a relay does whose store is away: webhooks are refused, and readiness
+// says so; once the store is back, all is well without a restart, and a subscriber that
+// was there throughout has missed nothing.
 func endure(t *testing.T, p *process, away, back func(), cause string) {
 	t.Helper()
 	const refused = 5
@@ -129,15 +125,11 @@ func endure(t *testing.T, p *process, away, back func(), cause string) {
 	go func() { throughout <- follow(t, p.address, client.Oldest, 1+refused) }()
 	p.expect(t, 0, http.StatusAccepted)
 	away()
-	begun := time.Now()
 	var senders sync.WaitGroup
 	for i := range refused {
 		senders.Go(func() { p.expect(t, 1+i, http.StatusServiceUnavailable) })
 	}
 	senders.Wait()
-	if waited := time.Since(begun); waited > answerTimeout {
-		t.Errorf("an answer took %s", waited)
-	}
 	p.unready(t)
 	back()
 	p.await(t, "/readyz", `"ready"`)
@@ -184,62 +176,41 @@ func TestDatabaseGone(t *testing.T) {
 	endure(t, p, away, func() { proxy = between(proxy.Address) }, "store event: append: ")
 }
 
-// A webhook whose body is still on its way when the relay is told to stop is dealt with
-// and answered, even if the store is away; streams end with the advice when to come
-// back; and nobody else gets in.
+// A webhook whose body is still on its way when the relay is told to stop is stored and
+// answered; streams end with the advice when to come back; and nobody else gets in.
 func TestTerminatedWithWebhookInFlight(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Windows has no SIGTERM to send")
 	}
-	for name, test := range map[string]struct {
-		locked bool
-		status int
-	}{
-		"store there": {false, http.StatusAccepted},
-		"store away":  {true, http.StatusServiceUnavailable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store, example := newStore(t), examples.All(t)[0]
-			p := startRelay(t, buildRelay(t), store, "")
-			stream, err := http.Get("http://" + p.address + "/events")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer stream.Body.Close()
-			webhook := p.begin(t, example)
-			defer webhook.Close()
-			if test.locked {
-				defer lock(t, store)()
-			}
+	store, example := newStore(t), examples.All(t)[0]
+	p := startRelay(t, buildRelay(t), store, "")
+	stream, err := http.Get("http://" + p.address + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	webhook := p.begin(t, example)
+	defer webhook.Close()
 
-			begun := time.Now()
-			if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
-			checkGoodbye(t, stream.Body)
-			if late, err := net.DialTimeout("tcp", p.address, time.Second); err == nil {
-				late.Close()
-				t.Error("the relay stops and takes connections")
-			}
-			if status := webhook.finish(t, example); status != test.status {
-				t.Errorf("the webhook in flight was answered %d, want %d", status, test.status)
-			}
-			if err := p.command.Wait(); err != nil {
-				t.Errorf("after SIGTERM: %v\n%s", err, p.log)
-			}
-			if took := time.Since(begun); took > 10*time.Second {
-				t.Errorf("it took %s to stop", took)
-			}
-			if test.locked {
-				return
-			}
-			again := startRelay(t, buildRelay(t), store, "")
-			if e := follow(t, again.address, client.Oldest, 1)[0]; e.Delivery != examples.Delivery(0) || !bytes.Equal(e.Payload, example.Payload) {
-				t.Errorf("stored is %s", e.Delivery)
-			}
-		})
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	checkGoodbye(t, stream.Body)
+	if late, err := net.DialTimeout("tcp", p.address, time.Second); err == nil {
+		late.Close()
+		t.Error("the relay stops and takes connections")
+	}
+	if status := webhook.finish(t, example); status != http.StatusAccepted {
+		t.Errorf("the webhook in flight was answered %d", status)
+	}
+	// The relay fails if its connections do not end within 8 s.
+	if err := p.command.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, p.log)
+	}
+	again := startRelay(t, buildRelay(t), store, "")
+	if e := follow(t, again.address, client.Oldest, 1)[0]; e.Delivery != examples.Delivery(0) || !bytes.Equal(e.Payload, example.Payload) {
+		t.Errorf("stored is %s", e.Delivery)
 	}
 }
 

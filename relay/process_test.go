@@ -28,7 +28,7 @@ const testSecret = "s3cret"
 
 // waitForLine waits for a file that is written at once, and returns its first line.
 func waitForLine(path string) (string, error) {
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		content, err := os.ReadFile(path)
 		if err == nil {

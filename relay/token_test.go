@@ -61,8 +61,8 @@ func TestRevokedOnEveryRelay(t *testing.T) {
 		}
 	}
 
-	begun := time.Now()
 	tokens("revoke", strings.Split(text, "_")[1])
+	begun := time.Now()
 	for range relays {
 		if err := <-ended; err == nil || !strings.Contains(err.Error(), "401") {
 			t.Errorf("a subscriber ended with %v", err)
