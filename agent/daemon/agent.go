@@ -194,7 +194,13 @@ func (a *Agent) fix(ctx context.Context, step *Step) error {
 func (a *Agent) merge(ctx context.Context, step *Step) error {
 	sha, err := a.Merger.Merge(ctx, step.PR.Ref, step.Action.SHA)
 	step.Head = sha
-	return err
+	if sha == "" || !a.Config.Merge.DeleteBranch {
+		return err
+	}
+	if err := a.Merger.Tidy(ctx, step.PR, step.Action.SHA); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("it is merged, but its branch is still there")
+	}
+	return nil
 }
 
 // giveUp hands the worktree of a closed pull request back. Its files make the

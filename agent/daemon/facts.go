@@ -88,6 +88,8 @@ func (a *Agent) manual(ctx context.Context, pr forge.PullRequest) (string, error
 		return "", nil
 	case !a.Config.Merge.Auto:
 		return "merge.auto is off in the agent's configuration", nil
+	case labelled(pr, a.Config.Labels.Manual):
+		return "the label " + a.Config.Labels.Manual + " says so", nil
 	}
 	text, err := a.Read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
 	if errors.Is(err, forge.ErrNotFound) {

@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"time"
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -16,11 +18,15 @@ import (
 // Reader reads a pull request's present state.
 type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
+	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
 }
 
-// Squasher merges a pull request if its head is still the given commit.
+// Squasher merges a pull request if its head is still the given commit, at once
+// or when its turn has come, and tidies up behind it.
 type Squasher interface {
 	Squash(ctx context.Context, ref forge.Ref, r forge.SquashRequest) (mergeSHA string, err error)
+	Enqueue(ctx context.Context, id, sha string) error
+	DeleteBranch(ctx context.Context, repo forge.Repo, name, sha string) error
 }
 
 // Merger merges pull requests.
@@ -35,30 +41,103 @@ type Merger struct {
 // merged, or not at this commit. Nothing was done.
 var ErrOvertaken = errors.New("the pull request is no longer ready to merge")
 
-// Merge squash-merges ref at head and returns the merge commit.
+// tries and pause bound the patience with a base that moves while GitHub merges.
+// The pause doubles.
+const (
+	tries = 4
+	pause = 500 * time.Millisecond
+)
+
+// Merge squash-merges ref at head and returns the merge commit. Where the base
+// has a merge queue, it puts ref there instead and returns no commit. A base that
+// keeps moving is an ErrOvertaken in the end.
 func (m *Merger) Merge(ctx context.Context, ref forge.Ref, head string) (string, error) {
+	for try := 1; ; try++ {
+		sha, err := m.merge(ctx, ref, head)
+		switch {
+		case err == nil, errors.Is(err, ErrOvertaken):
+			return sha, err
+		case errors.Is(err, forge.ErrBaseMoved) && try < tries:
+			select {
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			case <-time.After(pause << (try - 1)):
+				continue
+			}
+		case errors.Is(err, forge.ErrHeadMoved), errors.Is(err, forge.ErrBaseMoved):
+			return "", fmt.Errorf("%w: %w", ErrOvertaken, err)
+		}
+		return "", fmt.Errorf("merge: %w", err)
+	}
+}
+
+// merge looks, decides and acts once.
+func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string, error) {
 	pr, err := m.Read.PullRequest(ctx, ref)
 	if err != nil {
-		return "", fmt.Errorf("look at the pull request again before merging: %w", err)
+		return "", fmt.Errorf("look at the pull request again: %w", err)
 	}
 	action, err := m.Decide(ctx, pr)
 	if err != nil {
-		return "", fmt.Errorf("decide on the pull request again before merging: %w", err)
+		return "", fmt.Errorf("decide on the pull request again: %w", err)
 	}
 	if action.Kind != verdict.Merge || action.SHA != head {
 		return "", fmt.Errorf("%w: %s", ErrOvertaken, action.Reason)
 	}
-	sha, err := m.Act.Squash(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr), Body: strings.TrimSpace(pr.Body)})
-	if errors.Is(err, forge.ErrHeadMoved) || errors.Is(err, forge.ErrBaseMoved) {
-		return "", fmt.Errorf("%w: %w", ErrOvertaken, err)
+	if pr.Queue {
+		return "", m.Act.Enqueue(ctx, pr.ID, head)
 	}
+	commits, err := m.Read.Commits(ctx, ref)
 	if err != nil {
-		return "", fmt.Errorf("merge: %w", err)
+		return "", err
 	}
-	return sha, nil
+	return m.Act.Squash(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr), Body: body(pr, commits)})
+}
+
+// Tidy deletes the branch of a pull request that was merged at head, unless it
+// lives in another repository or has moved on.
+func (m *Merger) Tidy(ctx context.Context, pr forge.PullRequest, head string) error {
+	if pr.Fork || pr.Head.Repo != pr.Ref.Repo {
+		return nil
+	}
+	return m.Act.DeleteBranch(ctx, pr.Ref.Repo, pr.Head.Name, head)
 }
 
 // title is the squash commit's first line, in GitHub's own form.
 func title(pr forge.PullRequest) string {
 	return fmt.Sprintf("%s (#%d)", strings.TrimSpace(pr.Title), pr.Ref.Number)
 }
+
+// coAuthor is the trailer by which GitHub knows who else wrote a commit
+// (https://docs.github.com/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors).
+var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by:[ \t]*([^<>\r\n]*[^<>\s])[ \t]*<([^<>\s]+@[^<>\s]+)>[ \t]*\r?$`)
+
+// body is the rest of the squash commit's message: what the pull request says, and
+// everybody besides its author who wrote one of its commits.
+func body(pr forge.PullRequest, commits []forge.Commit) string {
+	text := strings.TrimSpace(pr.Body)
+	named := map[string]bool{}
+	for _, m := range coAuthor.FindAllStringSubmatch(text, -1) {
+		named[strings.ToLower(m[2])] = true
+	}
+	// The author's own addresses first, so that no order of commits makes them a
+	// co-author.
+	for _, c := range commits {
+		if verdict.SameLogin(c.Login, pr.Author.Login) {
+			named[strings.ToLower(c.Email)] = true
+		}
+	}
+	var trailers strings.Builder
+	for _, c := range commits {
+		said := fmt.Sprintf("Co-authored-by: %s <%s>\n", oneLine(c.Name), c.Email)
+		for _, m := range coAuthor.FindAllStringSubmatch(said+c.Message, -1) {
+			if email := strings.ToLower(m[2]); !named[email] {
+				named[email] = true
+				fmt.Fprintf(&trailers, "Co-authored-by: %s <%s>\n", oneLine(m[1]), m[2])
+			}
+		}
+	}
+	return strings.TrimSpace(text + "\n\n" + trailers.String())
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
@@ -72,8 +75,8 @@ func TestNothingElseIsMerged(t *testing.T) {
 			g.Sim.SetFaults(githubsim.Faults{MoveHead: 1})
 			return decided(verdict.Merge, pr.Head.SHA)
 		}, forge.ErrHeadMoved},
-		"a push to the base right before the merge": {func(g *loopback.GitHub, pr forge.PullRequest) decision {
-			g.Sim.SetFaults(githubsim.Faults{MoveBase: 1})
+		"a base that does not keep still": {func(g *loopback.GitHub, pr forge.PullRequest) decision {
+			g.Sim.SetFaults(githubsim.Faults{MoveBase: 99})
 			return decided(verdict.Merge, pr.Head.SHA)
 		}, forge.ErrBaseMoved},
 		"conflicts": {func(g *loopback.GitHub, pr forge.PullRequest) decision {
@@ -96,5 +99,101 @@ func TestNothingElseIsMerged(t *testing.T) {
 				t.Error("it was merged")
 			}
 		})
+	}
+}
+
+// TestMergeOutlastsABaseThatMoves: GitHub refuses a merge while another one is
+// under way, and takes it a moment later.
+func TestMergeOutlastsABaseThatMoves(t *testing.T) {
+	t.Parallel()
+	g, pr := open(t)
+	g.Sim.SetFaults(githubsim.Faults{MoveBase: 2})
+	looks := 0
+	m := newMerger(g, func(context.Context, forge.PullRequest) (verdict.Action, error) {
+		looks++
+		return verdict.Action{Kind: verdict.Merge, SHA: pr.Head.SHA}, nil
+	})
+	if sha, err := m.Merge(t.Context(), pr.Ref, pr.Head.SHA); err != nil || sha == "" {
+		t.Fatalf("%q, %v", sha, err)
+	}
+	if looks != 3 {
+		t.Errorf("it was decided %d times, want anew before each of three tries", looks)
+	}
+}
+
+func TestMergeNamesEverybodyWhoWroteIt(t *testing.T) {
+	t.Parallel()
+	g, pr := open(t)
+	const message = "More\n\nCo-authored-by: Mona  Lisa <mona@example.com>\nCo-authored-by: <nobody@example.com>\nco-authored-by: Again <MONA@example.com>"
+	head, err := g.Sim.Commit(t.Context(), loopback.Person, loopback.Repo.String(), "topic", message, map[string]string{"more.txt": "more\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Read(loopback.Author, pr.Ref)
+	sha, err := newMerger(g, decided(verdict.Merge, head)).Merge(t.Context(), pr.Ref, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commit struct{ Commit struct{ Message string } }
+	g.Call(loopback.Root, http.MethodGet, "commits/"+sha, nil, &commit)
+	text := commit.Commit.Message
+	if !strings.HasPrefix(text, "Change topic (#1)\n\nWhy.\n\nCo-authored-by: walter <") || !strings.Contains(text, "\nCo-authored-by: Mona Lisa <mona@example.com>") ||
+		strings.Count(text, "Co-authored-by") != 2 {
+		t.Errorf("the message is %q", text)
+	}
+}
+
+func TestMergeWaitsInTheQueue(t *testing.T) {
+	t.Parallel()
+	g, _ := open(t)
+	repo := forge.Repo{Owner: loopback.Repo.Owner, Name: "queued"}
+	err := g.Sim.CreateRepo(t.Context(), githubsim.RepoOptions{
+		Owner: repo.Owner, Name: repo.Name, Files: map[string]string{"README.md": "one\n"},
+		Protected: map[string]githubsim.Protection{"main": {MergeQueue: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := g.Sim.Commit(t.Context(), loopback.Author, repo.String(), "topic", "Add code", map[string]string{"code.txt": "fine\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := forge.Ref{Repo: repo, Number: 1}
+	hand, err := github.NewClient(nil).WithAuthToken("token-of-"+loopback.Author).WithEnterpriseURLs(g.URL, g.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = hand.PullRequests.Create(t.Context(), repo.Owner, repo.Name, &github.NewPullRequest{Title: github.String("Change"), Head: github.String("topic"), Base: github.String("main")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
+	if sha, err := newMerger(g, decided(verdict.Merge, head)).Merge(t.Context(), ref, head); err != nil || sha != "" {
+		t.Fatalf("%q, %v", sha, err)
+	}
+	if now := g.Read(loopback.Author, ref); !now.InQueue || now.Merged {
+		t.Errorf("in the queue %v, merged %v", now.InQueue, now.Merged)
+	}
+}
+
+func TestTidyDeletesTheMergedBranch(t *testing.T) {
+	t.Parallel()
+	g, pr := open(t)
+	m := newMerger(g, decided(verdict.Merge, pr.Head.SHA))
+	if err := m.Tidy(t.Context(), pr, "0123456789012345678901234567890123456789"); err == nil {
+		t.Error("a branch that moved on was deleted")
+	}
+	fork := pr
+	fork.Fork = true
+	if err := m.Tidy(t.Context(), fork, pr.Head.SHA); err != nil {
+		t.Error(err)
+	}
+	// An open pull request is closed when its branch goes.
+	there := func() bool { return g.Read(loopback.Author, pr.Ref).Open }
+	if !there() {
+		t.Fatal("the branch is gone")
+	}
+	if err := m.Tidy(t.Context(), pr, pr.Head.SHA); err != nil || there() {
+		t.Errorf("the branch is there: %v, %v", there(), err)
 	}
 }
