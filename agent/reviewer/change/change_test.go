@@ -323,6 +323,18 @@ func TestModesAndSubmodulesAreNamed(t *testing.T) {
 	}
 }
 
+func TestALongDiffIsInPieces(t *testing.T) {
+	t.Parallel()
+	c := changed(t, map[string]string{"a": "a\n"}, map[string]string{"a": "a\n", "long.txt": strings.Repeat("x\n", 2*maxPieceRows)})
+	f := c.Files[0]
+	if len(f.Patches) != 3 || strings.Count(patch(t, f), "+x\n") != 2*maxPieceRows || !strings.HasSuffix(f.Patches[2], "0001-3.patch") {
+		t.Errorf("%q, %d lines", f.Patches, strings.Count(patch(t, f), "\n"))
+	}
+	if text := patch(t, f); !strings.Contains(text, "piece 2\n") || !strings.Contains(text, "\n           2998 +x\n           2999 +x\n") {
+		t.Errorf("the end:\n%s", text[len(text)-200:])
+	}
+}
+
 func TestADiffThatIsCutIsSaidToBe(t *testing.T) {
 	t.Parallel()
 	c := changed(t, map[string]string{"a": "a\n"}, map[string]string{"a": "a\n", "huge.txt": strings.Repeat("a long line of some text\n", 1<<16)})

@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// maxPiece bounds one patch file, in bytes: what a session reads with one call of a tool.
-	maxPiece = 64 << 10
+	// maxPiece and maxPieceRows bound one patch file, in bytes and lines: what a session
+	// reads with one call of a tool.
+	maxPiece     = 64 << 10
+	maxPieceRows = 1500
 	// maxRow bounds one line of a patch file, in bytes. Tools that read files cut longer ones.
 	maxRow = 1500
 )
@@ -40,6 +42,7 @@ type pieces struct {
 	dir  string
 	file *File
 	text bytes.Buffer
+	rows int
 }
 
 // heading is above each piece. The columns are explained here, where they are read.
@@ -51,7 +54,7 @@ const (
 )
 
 func (p *pieces) row(row []byte) error {
-	if p.text.Len() > 0 && p.text.Len()+len(row) > maxPiece {
+	if p.text.Len() > 0 && (p.text.Len()+len(row) > maxPiece || p.rows == maxPieceRows) {
 		if err := p.flush(); err != nil {
 			return err
 		}
@@ -61,6 +64,7 @@ func (p *pieces) row(row []byte) error {
 		fmt.Fprintf(&p.text, heading, Spell(f.Path), f.Status, f.Added, f.Deleted, len(f.Patches)+1, continued)
 	}
 	p.text.Write(row)
+	p.rows++
 	return nil
 }
 
@@ -74,6 +78,7 @@ func (p *pieces) flush() error {
 	p.file.size += p.text.Len()
 	err := os.WriteFile(name, p.text.Bytes(), 0o600)
 	p.text.Reset()
+	p.rows = 0
 	return err
 }
 
