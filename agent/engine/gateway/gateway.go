@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -142,11 +143,20 @@ func (g *Gateway) Begin(giveUp context.CancelFunc) *Turn {
 	return g.turn
 }
 
-func (g *Gateway) present() *Turn {
+// turnOf gives the present turn if the request is one of the model, and not one
+// for a list of models or the like, whose refusal means nothing.
+func (g *Gateway) turnOf(r *http.Request) *Turn {
+	asks := func(path string) bool { return strings.HasSuffix(r.URL.Path, path) }
+	if r.Method != http.MethodPost || !slices.ContainsFunc(models, asks) {
+		return nil
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.turn
 }
+
+// models are where the APIs that CLIs speak have their models.
+var models = []string{"/messages", "/responses", "/chat/completions"}
 
 func (g *Gateway) hear() {
 	select {
@@ -158,7 +168,7 @@ func (g *Gateway) hear() {
 // answered looks at the provider's answer on its way to the CLI.
 func (g *Gateway) answered(response *http.Response) error {
 	g.hear()
-	turn := g.present()
+	turn := g.turnOf(response.Request)
 	if response.StatusCode < http.StatusBadRequest {
 		turn.accept(false)
 		response.Body = &witness{ReadCloser: response.Body, gateway: g, turn: turn, gone: response.Request.Context().Done()}
@@ -181,7 +191,7 @@ func (g *Gateway) answered(response *http.Response) error {
 // unreachable tells the CLI that there was no answer.
 func (g *Gateway) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
-		g.present().refuse(Refusal{Message: err.Error()})
+		g.turnOf(r).refuse(Refusal{Message: err.Error()})
 	}
 	http.Error(w, "the provider does not answer", http.StatusBadGateway)
 }

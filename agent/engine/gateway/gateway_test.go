@@ -161,6 +161,30 @@ func TestAnswerEndsARowOfRefusals(t *testing.T) {
 	}
 }
 
+func TestOnlyTheModelsRefusalsCount(t *testing.T) {
+	t.Parallel()
+	g := open(t, http.NotFound)
+	turn := g.Begin(func() { t.Error("given up") })
+	for range 5 {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL+"/models", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Api-Key", g.Token)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusNotFound {
+			t.Errorf("status = %d", response.StatusCode)
+		}
+	}
+	if refusal, refused := turn.Refused(); refused {
+		t.Errorf("refused with %+v", refusal)
+	}
+}
+
 func TestConnectionsThatBreak(t *testing.T) {
 	t.Parallel()
 	g := open(t, func(w http.ResponseWriter, _ *http.Request) {
