@@ -7,7 +7,8 @@ import (
 
 // credential finds what looks like a secret in the forms that its issuers document: tokens of GitHub, of this
 // product's relay, of Anthropic, OpenAI, Slack, AWS and Google, JSON web tokens, and private keys. A private key may
-// stand within JSON, where its line breaks are escapes.
+// stand within JSON, where its line breaks are escapes, in a quotation, a diff or a comment, where each line begins
+// with a mark, and without its end.
 var credential = regexp.MustCompile(strings.Join([]string{
 	`\bgh[pousr]_[A-Za-z0-9]{16,}`,
 	`\bgithub_pat_[A-Za-z0-9_]{16,}`,
@@ -17,8 +18,15 @@ var credential = regexp.MustCompile(strings.Join([]string{
 	`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`,
 	`\bAIza[0-9A-Za-z_-]{35}`,
 	`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`,
-	`-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z ]*PRIVATE KEY-----)?`,
+	`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:` + keyText + `*?-----END [A-Z ]*PRIVATE KEY-----|` + keyText + `*)`,
 }, "|"))
+
+// keyText is what a private key is written in, with its headers and the marks before its lines. It holds nothing by
+// which a review's record begins, so that no key reaches into that.
+const keyText = `[A-Za-z0-9+/=\s\\>|*"',:;#_-]`
+
+// clipped finds the beginning of a secret that was shortened before anybody looked for it.
+var clipped = regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|rly_|sk-|xox[abeoprs]-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_.-]{4,}…`)
 
 // HoldsSecret reports whether a text holds what looks like a credential.
 func HoldsSecret(text string) bool { return credential.MatchString(text) }
@@ -26,5 +34,6 @@ func HoldsSecret(text string) bool { return credential.MatchString(text) }
 // outgoing is text as it may leave this machine: a model that has read a secret, wherever it found it, must not be
 // able to publish it. This client's own token goes whatever its form.
 func (c *Client) outgoing(text string) string {
-	return credential.ReplaceAllString(c.token.redact(text), "[redacted]")
+	text = credential.ReplaceAllString(c.token.redact(text), "[redacted]")
+	return clipped.ReplaceAllString(text, "[redacted]")
 }

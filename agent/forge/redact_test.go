@@ -26,6 +26,11 @@ func TestSecretsDoNotLeave(t *testing.T) {
 		"private key":      "-----BEGIN RSA PRIVATE KEY-----\nMIIE" + filler + "\n-----END RSA PRIVATE KEY-----",
 		"key in JSON":      `-----BEGIN PRIVATE KEY-----\nMIIE` + filler + `\n-----END PRIVATE KEY-----`,
 		"key without end":  "-----BEGIN PRIVATE KEY-----\nMIIE" + filler,
+		"key in quotation": "-----BEGIN PRIVATE KEY-----\n> MIIE" + filler + "\n> " + filler + "\n> -----END PRIVATE KEY-----",
+		"key in a diff":    "-----BEGIN PRIVATE KEY-----\n+\tMIIE" + filler + "\n-\t" + filler + "\n+-----END PRIVATE KEY-----",
+		"key in comments":  "-----BEGIN PRIVATE KEY-----\n * MIIE" + filler + "\n // " + filler + "\n # " + filler,
+		"key in a list":    "-----BEGIN PRIVATE KEY-----\",\n  \"MIIE" + filler + "\",\n  '" + filler + "',",
+		"key with headers": "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\nMIIE" + filler + "\n-----END RSA PRIVATE KEY-----",
 		"key cut by quote": `-----BEGIN PRIVATE KEY-----\nMIIE` + filler[:10],
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,5 +79,31 @@ func TestWhatIsPostedHoldsNoSecrets(t *testing.T) {
 	}
 	if got := sent.String(); strings.Count(got, "see [redacted] and [redacted]") != 3 {
 		t.Errorf("sent %s", got)
+	}
+}
+
+func TestWhatWasClippedBeforeItWasRedacted(t *testing.T) {
+	c := &Client{token: "our own token"}
+	for text, want := range map[string]string{
+		"It commits ghp_0123456789ab… to main": "It commits [redacted] to main",
+		"A key AKIA0123… and sk-ant-01234…":    "A key [redacted] and [redacted]",
+		"Tokens begin with ghp_… or sk-…":      "Tokens begin with ghp_… or sk-…",
+		"The rest is left out…":                "The rest is left out…",
+	} {
+		if got := c.outgoing(text); got != want {
+			t.Errorf("%q leaves as %q; want %q", text, got, want)
+		}
+		if HoldsSecret(text) {
+			t.Errorf("%q holds a secret", text)
+		}
+	}
+}
+
+// TestAKeyDoesNotReachTheRecord: what is taken for the rest of a key must not take a review's record with it.
+func TestAKeyDoesNotReachTheRecord(t *testing.T) {
+	const record = `<!-- touchstone:state v1 {"verdict":"APPROVE","claim":"-----END PRIVATE KEY-----"} -->` + "\n<!-- VERDICT:APPROVE -->"
+	c := &Client{token: "our own token"}
+	if got := c.outgoing("It holds -----BEGIN PRIVATE KEY-----\n\n" + record); !strings.HasSuffix(got, record) {
+		t.Errorf("what leaves is %q", got)
 	}
 }
