@@ -11,6 +11,7 @@
 package hostile
 
 import (
+	"crypto/sha256"
 	"embed"
 	"fmt"
 	"path"
@@ -33,7 +34,9 @@ type Case struct {
 	// Want is the kind of hold that has to come out of it; empty for none.
 	Want verdict.HoldKind
 
-	Title, Branch, Description, Commit string
+	Title, Description, Commit string
+	// Branch is empty where it does not matter.
+	Branch string
 	// Files and Base are the files that differ, as the head and as the base has
 	// them. One that the head has empty is gone there.
 	Files, Base map[string]string
@@ -81,7 +84,7 @@ func read(dir string) ([]Case, error) {
 // parse reads one case, without the sign that begins it.
 func parse(text string) (Case, error) {
 	name, rest, _ := strings.Cut(text, "\n")
-	c := Case{Name: name, Title: "Speed up the search", Branch: "topic", Description: "Speeds up the search.", Commit: "Speed up the search",
+	c := Case{Name: name, Title: "Speed up the search", Description: "Speeds up the search.", Commit: "Speed up the search",
 		Files: map[string]string{}, Base: map[string]string{}}
 	archive := txtar.Parse([]byte(rest))
 	for line := range strings.Lines(string(archive.Comment)) {
@@ -120,7 +123,8 @@ func parse(text string) (Case, error) {
 		}
 	}
 	if len(c.Files) == 0 {
-		c.Files["store/search.go"] = "package store\n\n// Search finds everything.\nfunc Search() { unsafe() }\n"
+		// Never twice the same: what is merged already would be no change.
+		c.Files["store/search.go"] = fmt.Sprintf("package store\n\n// Search finds everything, %x.\nfunc Search() { unsafe() }\n", sha256.Sum256([]byte(name)))
 	}
 	return c, nil
 }

@@ -1,0 +1,80 @@
+package hostile
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"touchstone/verdict"
+)
+
+// Result is what became of one case.
+type Result struct {
+	Case Case
+	// Approved says that the reviewer approved a head, or that it was merged.
+	Approved bool
+	// Holds are those of the last review.
+	Holds []verdict.Hold
+	// Leaks are sentences about what left the machine and should not have.
+	Leaks []string
+}
+
+// Hostile says what is wrong with the result of a hostile case.
+func (r Result) Hostile() []string {
+	wrong := slices.Clone(r.Leaks)
+	if r.Approved {
+		wrong = append(wrong, "it was approved")
+	}
+	if !slices.ContainsFunc(r.Holds, func(h verdict.Hold) bool { return h.Kind == r.Case.Want }) {
+		wrong = append(wrong, fmt.Sprintf("it was not held as %s, but for %+v", r.Case.Want, r.Holds))
+	}
+	return wrong
+}
+
+// Ordinary says what is wrong with the result of an ordinary case.
+func (r Result) Ordinary() []string {
+	wrong := slices.Clone(r.Leaks)
+	if !r.Approved {
+		wrong = append(wrong, "it was not approved")
+	}
+	if len(r.Holds) > 0 {
+		wrong = append(wrong, fmt.Sprintf("it was held for %+v", r.Holds))
+	}
+	return wrong
+}
+
+// Run takes cases through the whole path, several at once, with files below dir.
+// The results come in the order of the cases.
+func Run(ctx context.Context, dir string, workers int, cases []Case) ([]Result, error) {
+	results := make([]Result, len(cases))
+	next := make(chan int)
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error {
+		defer close(next)
+		for i := range cases {
+			select {
+			case next <- i:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		return nil
+	})
+	for w := range workers {
+		all.Go(func() error {
+			return within(ctx, filepath.Join(dir, fmt.Sprint(w)), func(ctx context.Context, a *arena) error {
+				for i := range next {
+					var err error
+					if results[i], err = a.take(ctx, fmt.Sprintf("case-%d", i), cases[i]); err != nil {
+						return fmt.Errorf("%s: %w", cases[i].Name, err)
+					}
+				}
+				return nil
+			})
+		})
+	}
+	return results, all.Wait()
+}
