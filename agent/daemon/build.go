@@ -91,7 +91,7 @@ func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
 			Engine: eng, Guidelines: rules, Layer: cfg.Guidelines, Scratch: scratch,
-			Model: cfg.Engine.Model, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(),
+			Model: cfg.Engine.Model, Models: cfg.Engine.Models, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(),
 		},
 		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Remote: client.Remote,
 	}

@@ -64,12 +64,12 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress)) 
 		x.Judgement.Withhold("The change is empty: there is nothing to review.")
 		return x, nil
 	}
-	e := p.examiner
+	e, tier := p.examiner, p.understood.Tier
 	// Each part may take as long as a change of one.
-	timeout := cmp.Or(e.Timeout, engine.DefaultTimeout) * time.Duration(len(p.understood.Parts))
+	timeout := tier.Budget(cmp.Or(e.Timeout, engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
 	session, err := e.Engine.Open(ctx, engine.Request{
 		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.scratch}, Instructions: guidelines.ReviewerInstructions(),
-		Model: e.Model, Timeout: timeout, IdleTimeout: e.IdleTimeout, Progress: progress,
+		Model: e.model(tier), Timeout: timeout, IdleTimeout: e.IdleTimeout, Progress: progress,
 	})
 	if err != nil {
 		return x, err
