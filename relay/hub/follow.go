@@ -68,12 +68,21 @@ func (h *Hub) fill(ctx context.Context, head int64) error {
 func (h *Hub) reveal(events []event.Event) {
 	h.mu.Lock()
 	var wake []*Reader
+	var wanted []*Entry
 	for _, e := range events {
 		if e.ID.Seq > h.tail.bounds.Head {
-			wake = append(wake, h.show(&Entry{Event: e})...)
+			entry := &Entry{Event: e}
+			if woken := h.show(entry); len(woken) > 0 {
+				wake, wanted = append(wake, woken...), append(wanted, entry)
+			}
 		}
 	}
 	h.mu.Unlock()
+	for _, entry := range wanted {
+		// Now, or all of them would first wait for one of them to do it. Whoever sends the
+		// entry sees the error.
+		_, _ = entry.Frame()
+	}
 	for _, reader := range wake {
 		select {
 		case reader.wake <- struct{}{}:
