@@ -112,8 +112,15 @@ func (h *Hub) Ready(ctx context.Context) error {
 	if err := h.store.SetNote(ctx, "written", time.Now().UTC().Format(time.RFC3339)); err != nil {
 		return fmt.Errorf("write to the store: %w", err)
 	}
-	h.failing.Store(false)
+	h.wrote(ctx, nil)
 	return nil
+}
+
+// wrote notes whether the store took the last write, and tells when it does again.
+func (h *Hub) wrote(ctx context.Context, err error) {
+	if failed := h.failing.Swap(err != nil); failed && err == nil {
+		zerolog.Ctx(ctx).Info().Msg("the store can be written again")
+	}
 }
 
 // Bounds are the log's ends as the hub knows them; it asks the store nothing.
@@ -200,7 +207,7 @@ func (h *Hub) commit(ctx context.Context, batch []*pending) {
 		events[i] = p.event
 	}
 	results, err := h.store.Append(ctx, events)
-	h.failing.Store(err != nil)
+	h.wrote(ctx, err)
 	if err == nil {
 		h.publish(ctx, events, results)
 	}

@@ -1,14 +1,18 @@
 package hub_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
@@ -33,11 +37,17 @@ func openStore(t testing.TB) *sqlite.Store {
 // start runs a hub until the test ends.
 func start(t testing.TB, store hub.Store, retention time.Duration) *hub.Hub {
 	t.Helper()
-	h, err := hub.New(t.Context(), store, retention)
+	return startLogging(t, t.Context(), store, retention)
+}
+
+// startLogging does so with a context that brings a logger.
+func startLogging(t testing.TB, ctx context.Context, store hub.Store, retention time.Duration) *hub.Hub {
+	t.Helper()
+	h, err := hub.New(ctx, store, retention)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(ctx)
 	done := make(chan error)
 	go func() { done <- h.Run(ctx) }()
 	t.Cleanup(func() {
@@ -210,6 +220,22 @@ func TestStoreFailureReachesTheWriterOnly(t *testing.T) {
 	go func() { <-store.entered; store.resume <- nil }()
 	if id, duplicate, err := h.Append(t.Context(), storetest.Event("a")); err != nil || duplicate || id.Seq != 1 {
 		t.Errorf("append once there is room again: %v, %t, %v", id, duplicate, err)
+	}
+}
+
+// The log tells when the store takes events again, once.
+func TestWritableAgain(t *testing.T) {
+	store := &failingStore{openStore(t), make(chan struct{}), make(chan error)}
+	var log bytes.Buffer
+	h := startLogging(t, zerolog.New(&log).WithContext(t.Context()), store, 0)
+	for i, outcome := range []error{nil, errors.New("disk full"), nil, nil} {
+		go func() { <-store.entered; store.resume <- outcome }()
+		if _, _, err := h.Append(t.Context(), storetest.Event(fmt.Sprint(i))); !errors.Is(err, outcome) {
+			t.Errorf("append %d: %v, want %v", i, err, outcome)
+		}
+		if told, want := strings.Count(log.String(), "can be written again"), i/2; told != min(want, 1) {
+			t.Errorf("behind append %d the log says %q", i, &log)
+		}
 	}
 }
 

@@ -119,10 +119,11 @@ func dsn(path, txlock string) string {
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed
 	}
-	// A webhook waits at most 8 s for the store, so a locked one has to say so sooner.
+	// A webhook waits at most 8 s for the store, so a locked one has to say so sooner,
+	// twice: to the append that waits for it, and to the one that waits for that.
 	query := url.Values{
 		"_pragma": {
-			"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)",
+			"busy_timeout(3500)", "journal_mode(WAL)", "synchronous(FULL)",
 			fmt.Sprintf("wal_autocheckpoint(%d)", maxLogPages),
 		},
 		"_txlock": {txlock},
