@@ -142,9 +142,26 @@ func (c *Chain) missState(pr forge.PullRequest, stop []string) {
 		}
 		c.miss("it carries the label %q%s", label, since)
 	}
+	if stop := c.stopped(); stop != nil {
+		c.miss("%s told the agents to stop, %s", stop.By, stamp(stop.At))
+	}
 	if pr.InQueue {
 		c.miss("it waits in the merge queue")
 	}
+}
+
+// stopped is the order to stop that nobody has taken back, or nil.
+func (c *Chain) stopped() *Order {
+	for _, o := range slices.Backward(c.Orders) {
+		switch {
+		case !o.Counts:
+		case o.Verb == string(verdict.Stop):
+			return &o
+		case o.Verb == string(verdict.Resume):
+			return nil
+		}
+	}
+	return nil
 }
 
 // missBase tells when the base branch of an open pull request was rewritten since the head was approved against it.

@@ -112,6 +112,7 @@ type Order struct {
 	Finding string     `json:"finding,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 	May     string     `json:"permission"` // what its author may do in the repository now
+	Counts  bool       `json:"counts"`     // its author may give it, and nobody has edited it
 }
 
 // Labelling is a label put on or taken off.

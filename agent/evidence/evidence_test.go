@@ -295,18 +295,32 @@ func TestTamperingShows(t *testing.T) {
 
 func TestWhoOrderedWhat(t *testing.T) {
 	w := start(t)
-	for _, body := range []string{"/touchstone waive 0a1b2c3d It is only a test.\nAnd so on.", "Thanks!", "/touchstone dance"} {
-		w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": body}, nil)
+	say := func(login, body string) {
+		w.Call(login, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": body}, nil)
 	}
+	say(loopback.Person, "/touchstone waive 0a1b2c3d It is only a test.\nAnd so on.")
+	say(loopback.Person, "Thanks!")
+	say(loopback.Person, "/touchstone dance")
+	say(loopback.Root, "/touchstone stop")
 	chain, text := w.why()
-	if len(chain.Orders) != 1 {
-		t.Fatalf("orders %+v; want one", chain.Orders)
+	if len(chain.Orders) != 2 {
+		t.Fatalf("orders %+v; want two", chain.Orders)
 	}
-	if o := chain.Orders[0]; o.By != loopback.Person || o.Verb != "waive" || o.Finding != "0a1b2c3d" || o.Reason != "It is only a test." || o.May != "write" || o.At.IsZero() {
-		t.Errorf("the order is %+v", o)
+	// To waive takes the right to maintain.
+	if o := chain.Orders[0]; o.By != loopback.Person || o.Verb != "waive" || o.Finding != "0a1b2c3d" || o.Reason != "It is only a test." || o.May != "write" || o.Counts || o.At.IsZero() {
+		t.Errorf("the first order is %+v", o)
 	}
-	if !strings.Contains(text, "walter (write)  /touchstone waive  0a1b2c3d  It is only a test.") {
-		t.Error(text)
+	if o := chain.Orders[1]; o.By != loopback.Root || o.Verb != "stop" || o.May != "admin" || !o.Counts {
+		t.Errorf("the second order is %+v", o)
+	}
+	for _, want := range []string{"walter (write)  DOES NOT COUNT  /touchstone waive  0a1b2c3d  It is only a test.", "root told the agents to stop, "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text does not say %q:\n%s", want, text)
+		}
+	}
+	say(loopback.Person, "/touchstone resume")
+	if _, text := w.why(); strings.Contains(text, "told the agents to stop") {
+		t.Error("it is resumed:\n" + text)
 	}
 }
 

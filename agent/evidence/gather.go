@@ -147,9 +147,12 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 			}
 			may[login] = permission
 		}
+		counted := verdict.Orders([]verdict.Comment{{
+			By: login, Body: comment.Body, Edited: comment.EditedAt != nil, CanPush: may[login].CanWrite(), CanMaintain: may[login].Administers(),
+		}}, c.Reviewers)
 		c.Orders = append(c.Orders, Order{
 			URL: comment.URL, By: login, At: comment.CreatedAt, Edited: comment.EditedAt,
-			Verb: string(order.Verb), Finding: order.Finding, Reason: order.Reason, May: string(may[login]),
+			Verb: string(order.Verb), Finding: order.Finding, Reason: order.Reason, May: string(may[login]), Counts: len(counted) > 0,
 		})
 		if comment.EditedAt != nil {
 			c.warn("the order %s by %s was edited at %s", comment.URL, login, stamp(*comment.EditedAt))

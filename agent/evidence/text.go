@@ -140,7 +140,11 @@ func (c Chain) writeHolds(row func(...string)) {
 
 func (c Chain) writeOrders(row func(...string)) {
 	for _, o := range c.Orders {
-		row(stamp(o.At), o.By+" ("+o.May+")", "/touchstone "+o.Verb, plain(o.Finding), plain(o.Reason), o.URL)
+		counts := "counts"
+		if !o.Counts {
+			counts = "DOES NOT COUNT"
+		}
+		row(stamp(o.At), o.By+" ("+o.May+")", counts, "/touchstone "+o.Verb, plain(o.Finding), plain(o.Reason), o.URL)
 	}
 }
 
