@@ -13,9 +13,12 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 const (
+	lockFile = "lock"
 	// entriesFile holds the entries, one JSON object to a line.
 	entriesFile = "entries.jsonl"
 	// maxLine bounds a line, in bytes: every byte of a Detail escaped as \u0000, and room
@@ -35,9 +38,32 @@ func (e Entry) begin() line { return line{ID: e.ID, At: e.Begun, Begin: &e} }
 func (e Entry) end() line   { return line{ID: e.ID, At: e.Ended, End: &e.Outcome} }
 
 // Read returns the entries of the journal in dir, the oldest first, without opening it: an
-// agent may be writing to it. Where there is no journal there are none. Lines that cannot
-// be read are left out: one that a crash tore, or that a disk spoilt.
+// agent may be writing to it. Where there is no journal there are none.
 func Read(dir string) ([]Entry, error) {
+	// The other way round, an agent could end between the two and seem to have been cut off.
+	entries, err := readEntries(dir)
+	if err != nil || inUse(dir) {
+		return entries, err
+	}
+	for i := range entries {
+		entries[i].Interrupted = entries[i].Ended.IsZero()
+	}
+	return entries, nil
+}
+
+// inUse reports whether an agent has the journal open.
+func inUse(dir string) bool {
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetFlag(os.O_RDONLY))
+	free, err := lock.TryRLock()
+	if err != nil || !free {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return lock.Unlock() != nil
+}
+
+// readEntries reads what is in the file. Lines that cannot be read are left out: one that a
+// crash tore, or that a disk spoilt.
+func readEntries(dir string) ([]Entry, error) {
 	file, err := os.Open(filepath.Join(dir, entriesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -144,10 +170,59 @@ func (j *Journal) compact() error {
 	if err := syncDir(j.dir); err != nil {
 		return err
 	}
-	var err error
-	j.file, err = os.OpenFile(path, os.O_WRONLY, 0)
-	j.size = int64(content.Len())
-	return err
+	return j.reopen()
+}
+
+// reopen opens the file to write behind what it holds.
+func (j *Journal) reopen() error {
+	file, err := os.OpenFile(filepath.Join(j.dir, entriesFile), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	j.file, j.size = file, info.Size()
+	return nil
+}
+
+// shrink compacts the file once it holds twice as many entries as are kept. Where that
+// cannot be done, on a full disk for one, the journal goes on as it is.
+func (j *Journal) shrink() error {
+	if len(j.entries) < 2*j.kept {
+		return nil
+	}
+	all := j.entries
+	if j.forget(); len(j.entries) == len(all) {
+		return nil
+	}
+	// Windows replaces no file that is open.
+	if err := j.file.Close(); err != nil {
+		return fmt.Errorf("compact the journal: %w", err)
+	}
+	if err := j.compact(); err != nil {
+		j.entries = all
+		if err := j.reopen(); err != nil {
+			return fmt.Errorf("write the journal: %w", err)
+		}
+	}
+	return nil
+}
+
+// forget drops all but the newest entries, and those that go on.
+func (j *Journal) forget() {
+	old := len(j.entries) - j.kept
+	if old <= 0 {
+		return
+	}
+	var left []Entry
+	for i, e := range j.entries {
+		if i >= old || e.Ended.IsZero() {
+			left = append(left, e)
+		}
+	}
+	j.entries = left
 }
 
 // replace puts content in the place of the file at path, in one step for whoever reads it.

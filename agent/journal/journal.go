@@ -4,6 +4,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -21,9 +22,15 @@ const (
 	MaxDetail = 2 << 10
 	// maxField bounds what an Entry says of its act, in bytes each.
 	maxField = 256
-	// maxKept is how many entries Open keeps.
+	// maxKept is how many entries Open keeps, and half of what a journal grows to.
 	maxKept = 5000
+	// patience is how long Open waits for the lock: whoever reads the journal takes it
+	// for a moment to see whether an agent has it.
+	patience = 500 * time.Millisecond
 )
+
+// interrupted is the Outcome.Detail of an act that the end of its process cut off.
+const interrupted = "interrupted: the agent was stopped in the middle of it"
 
 // ID names an entry in its journal, in the order of beginning.
 type ID uint64
@@ -40,10 +47,13 @@ type Entry struct {
 
 	ID    ID        `json:"-"`
 	Begun time.Time `json:"-"`
-	// Ended is zero while the act goes on, and for ever if a crash cut it off.
+	// Ended is zero while the act goes on. Of one that was cut off, it is when the
+	// journal was next opened.
 	Ended time.Time `json:"-"`
 	// Outcome means nothing until Ended is set.
 	Outcome Outcome `json:"-"`
+	// Interrupted says that the act was cut off, and no agent has run since.
+	Interrupted bool `json:"-"`
 }
 
 // Outcome is how an act ended.
@@ -65,18 +75,22 @@ type Journal struct {
 	size    int64   // how much of the file is whole
 	entries []Entry // by ascending ID
 	next    ID
+	kept    int // how many entries outlast a compaction
 	cursor  string
 }
 
-// Open opens the journal in dir, making it if there is none, and forgets all but the newest
-// 5,000 entries. It fails, with a sentence, while another process has it open.
+// Open opens the journal in dir, making it if there is none. It keeps the newest 5,000 to
+// 10,000 entries, and ends what a crash had interrupted. It fails, with a sentence, while
+// another process has it open.
 func Open(dir string) (_ *Journal, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the journal's directory: %w", err)
 	}
-	j := &Journal{dir: dir, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}
-	locked, err := j.lock.TryLock()
-	if err != nil {
+	j := &Journal{dir: dir, kept: maxKept, lock: flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	locked, err := j.lock.TryLockContext(ctx, patience/20)
+	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("lock the journal: %w", err)
 	}
 	if !locked {
@@ -87,14 +101,18 @@ func Open(dir string) (_ *Journal, err error) {
 			err = errors.Join(err, j.lock.Unlock())
 		}
 	}()
-	if j.entries, err = Read(dir); err != nil {
+	if j.entries, err = readEntries(dir); err != nil {
 		return nil, err
 	}
 	j.next = 1
-	if n := len(j.entries); n > 0 {
-		j.next = j.entries[n-1].ID + 1
-		j.entries = slices.Clone(j.entries[max(0, n-maxKept):])
+	for i := range j.entries {
+		e := &j.entries[i]
+		j.next = e.ID + 1
+		if e.Ended.IsZero() {
+			e.Ended, e.Outcome = now(), Outcome{Detail: interrupted}
+		}
 	}
+	j.forget()
 	if err := j.compact(); err != nil {
 		return nil, fmt.Errorf("compact the journal: %w", err)
 	}
@@ -109,6 +127,9 @@ func (j *Journal) Begin(e Entry) (ID, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if err := j.shrink(); err != nil {
+		return 0, err
+	}
 	e = Entry{Ref: e.Ref, SHA: e.SHA, Act: e.Act, ID: j.next, Begun: now()}
 	if err := j.append(e.begin()); err != nil {
 		return 0, err
@@ -134,14 +155,6 @@ func (j *Journal) End(id ID, outcome Outcome) error {
 	}
 	*entry = ended
 	return nil
-}
-
-// Pending is what has begun and not ended, the oldest first: right after Open, what a crash
-// interrupted.
-func (j *Journal) Pending() []Entry {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(j.entries), func(e Entry) bool { return !e.Ended.IsZero() })
 }
 
 // Attempts counts, for a commit of a pull request, the failures that count of acts that
@@ -196,8 +209,10 @@ func (e Entry) failed(ref, sha string) bool {
 
 // String is the entry on one line, for a person.
 func (e Entry) String() string {
-	came := "going on or interrupted"
+	came := "going on"
 	switch {
+	case e.Interrupted:
+		came = "interrupted"
 	case e.Ended.IsZero():
 	case e.Outcome.OK:
 		came = "done in " + e.Ended.Sub(e.Begun).Round(100*time.Millisecond).String()

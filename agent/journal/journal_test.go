@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,26 +66,28 @@ func TestWhatWasBegunIsRemembered(t *testing.T) {
 	}
 	j := open(t, dir)
 	end(t, j, begin(t, j, "acme/app#1", "aaa", "review"), Outcome{OK: true})
-	interrupted := begin(t, j, "acme/app#1", "bbb", "fix")
+	cut := begin(t, j, "acme/app#1", "bbb", "fix")
 	if seen := read(t, dir); len(seen) != 2 || !reflect.DeepEqual(seen, j.entries) {
 		t.Errorf("somebody else sees %+v; the journal has %+v", seen, j.entries)
 	}
 	shut(t, j)
+	if seen := read(t, dir); seen[0].Interrupted || !seen[1].Interrupted || !seen[1].Ended.IsZero() {
+		t.Errorf("with no agent at work, somebody else sees %+v", seen)
+	}
 	if _, err := j.Begin(Entry{Ref: "acme/app#1", SHA: "ccc", Act: "fix"}); err == nil {
 		t.Error("a closed journal takes entries")
 	}
 
 	j = open(t, dir)
-	pending := j.Pending()
-	if len(pending) != 1 || pending[0].ID != interrupted || pending[0].Act != "fix" || pending[0].SHA != "bbb" || pending[0].Begun.IsZero() {
-		t.Fatalf("pending %+v; want the fix of bbb", pending)
+	seen := read(t, dir)
+	if e := seen[1]; e.ID != cut || e.Interrupted || e.Ended.IsZero() || e.Outcome.OK || e.Outcome.Counts || e.Outcome.Detail != interrupted {
+		t.Fatalf("opened again, the fix of bbb is %+v", e)
 	}
-	if next := begin(t, j, "acme/app#2", "ccc", "merge"); next <= interrupted {
-		t.Errorf("after %d comes %d", interrupted, next)
+	if next := begin(t, j, "acme/app#2", "ccc", "merge"); next <= cut {
+		t.Errorf("after %d comes %d", cut, next)
 	}
-	end(t, j, interrupted, Outcome{Detail: "interrupted"})
-	if n := len(j.Pending()); n != 1 {
-		t.Errorf("%d pending; want only the merge", n)
+	if seen := read(t, dir); len(seen) != 3 || seen[2].Interrupted || !seen[2].Ended.IsZero() {
+		t.Errorf("while the merge goes on, somebody else sees %+v", seen)
 	}
 }
 
@@ -231,8 +234,9 @@ func TestSeveralActsAtOnce(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	if n := len(read(t, dir)); n != 80 || len(j.Pending()) > 0 {
-		t.Errorf("%d entries, %d pending; want 80 and none", n, len(j.Pending()))
+	entries := read(t, dir)
+	if len(entries) != 80 || slices.ContainsFunc(entries, func(e Entry) bool { return e.Ended.IsZero() }) {
+		t.Errorf("%d entries, want 80 that ended: %+v", len(entries), entries)
 	}
 }
 
@@ -284,12 +288,58 @@ func TestCursor(t *testing.T) {
 	}
 }
 
+// An agent may run for months.
+func TestItDoesNotGrowWhileOpen(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, dir)
+	j.kept = 10
+	long := begin(t, j, "acme/app#1", "aaa", "review")
+	largest := 0
+	for range 100 {
+		end(t, j, begin(t, j, "acme/app#2", "bbb", "fix"), Outcome{Counts: true})
+		largest = max(largest, len(read(t, dir)))
+	}
+	if largest > 2*j.kept {
+		t.Errorf("it grew to %d entries", largest)
+	}
+	entries := read(t, dir)
+	if entries[0].ID != long || !entries[0].Ended.IsZero() || entries[len(entries)-1].ID != 101 || !reflect.DeepEqual(entries, j.entries) {
+		t.Errorf("left over are %+v", entries)
+	}
+	end(t, j, long, Outcome{OK: true})
+	shut(t, j)
+	if entries := read(t, dir); !entries[0].Outcome.OK {
+		t.Errorf("what ended last is lost: %+v", entries[0])
+	}
+}
+
+// Housekeeping that fails costs nothing but the room.
+func TestItGoesOnWhereItCannotBeCompacted(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, dir)
+	j.kept = 5
+	if err := os.Mkdir(filepath.Join(dir, entriesFile+".new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 30 {
+		end(t, j, begin(t, j, "acme/app#2", "bbb", "fix"), Outcome{Counts: true})
+	}
+	if n := len(read(t, dir)); n != 30 || len(j.entries) != 30 {
+		t.Errorf("%d entries in the file and %d in memory, want 30", n, len(j.entries))
+	}
+}
+
 func TestString(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	e := Entry{ID: 1, Ref: "acme/app#1", SHA: "0123456789", Act: "fix", Begun: at}
-	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: going on or interrupted"; got != want {
+	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: going on"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	e.Interrupted = true
+	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: interrupted"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	e.Interrupted = false
 	e.Ended, e.Outcome = at.Add(1234*time.Millisecond), Outcome{OK: true}
 	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: done in 1.2s"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
