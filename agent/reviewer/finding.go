@@ -60,7 +60,7 @@ func anchorOf(file worktree.FileDiff, f verdict.Finding) (a anchor, ok bool) {
 // describe is one finding for its author: tag, severity and rule, then what,
 // why, the fix and how to check it. With replace, its suggestion stands in for
 // exactly the commented lines.
-func describe(f verdict.Finding, replace bool) string {
+func (p *Prepared) describe(f verdict.Finding, replace bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**[%s] %s**", f.Dimension, f.Severity)
 	if f.Rule != "" {
@@ -73,17 +73,18 @@ func describe(f verdict.Finding, replace bool) string {
 			b.WriteString(", does not block")
 		}
 	}
-	fmt.Fprintf(&b, "\n\n%s", prose(strings.TrimSpace(f.Claim)))
+	b.WriteString("\n\n" + prose(clip(strings.TrimSpace(f.Claim), maxField)))
 	if f.Late {
 		b.WriteString("\n\nThis code was there in an earlier round, which should have found it.")
 	}
 	if f.Was != "" {
 		fmt.Fprintf(&b, "\n\nThe session called it %s; a rule's severity is not lowered.", f.Was)
 	}
-	if why := strings.TrimSpace(f.Why); why != "" {
-		fmt.Fprintf(&b, "\n\n**Why it matters:** %s", prose(why))
+	if n := p.tripped[f.Rule]; n > 0 && f.Severity.Blocks() {
+		fmt.Fprintf(&b, "\n\nThis rule tripped in %d other pull requests here of late: the repair moves it to a type, a lint rule or a CI guard (%s).", n, code("recurrence/R5"))
 	}
-	if fix := strings.Trim(f.Suggestion, "\r\n"); fix != "" {
+	b.WriteString(labelled("Why it matters", f.Why))
+	if fix := clip(strings.Trim(f.Suggestion, "\r\n"), 2*maxField); fix != "" {
 		language := ""
 		switch {
 		case isDiff(fix):
@@ -93,10 +94,21 @@ func describe(f verdict.Finding, replace bool) string {
 		}
 		b.WriteString("\n\n" + fenced(language, fix))
 	}
-	if check := strings.TrimSpace(f.Verify); check != "" {
-		fmt.Fprintf(&b, "\n\n**To verify:** %s", prose(check))
-	}
+	b.WriteString(labelled("To verify", f.Verify))
 	return b.String()
+}
+
+// labelled is a text behind its label; where it begins with a code block, below it.
+func labelled(label, text string) string {
+	text = prose(clip(strings.TrimSpace(text), maxField))
+	if text == "" {
+		return ""
+	}
+	space := " "
+	if first, _, _ := strings.Cut(text, "\n"); fenceLine.MatchString(first) {
+		space = "\n\n"
+	}
+	return "\n\n**" + label + ":**" + space + text
 }
 
 // findingTag is how a comment names the finding it is about; findingID reads it.
@@ -108,7 +120,7 @@ var findingID = regexp.MustCompile("\\A\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\*(?: ·
 // is code, and what it quotes is those lines to the letter. From a quote in which
 // the indentation is lost, a suggestion has lost it too.
 func replaces(f verdict.Finding, head []byte) bool {
-	if f.Line == 0 || f.Quote == "" || isDiff(f.Suggestion) {
+	if f.Line == 0 || f.Quote == "" || isDiff(f.Suggestion) || len(f.Suggestion) > 2*maxField {
 		return false
 	}
 	lines := strings.Split(string(head), "\n")
@@ -181,9 +193,9 @@ func (p *Prepared) comment(f verdict.Finding, a anchor, head func(path string) (
 		text, err := head(f.Path)
 		replace = err == nil && replaces(f, text) // a file that cannot be read has no lines to replace
 	}
-	body := describe(f, replace)
+	body := p.describe(f, replace)
 	if !a.exact {
 		body = body + "\n\nIt is about " + code(place(f.Path, f.Line)) + ", where GitHub takes no comment."
 	}
-	return forge.ReviewComment{Path: a.path, StartLine: a.start, Line: a.line, Side: a.side, Body: clip(body, maxComment)}
+	return forge.ReviewComment{Path: a.path, StartLine: a.start, Line: a.line, Side: a.side, Body: clipBlock(body, maxComment)}
 }

@@ -14,31 +14,61 @@ func prose(text string) string {
 	var b strings.Builder
 	open := "" // the fence of the code block that a line is in
 	for line := range strings.Lines(verdict.Prose(text)) {
-		if m := anyFence.FindStringSubmatch(line); m != nil {
+		if m := suggesting.FindStringSubmatch(line); m != nil {
 			line = m[1] + m[2] + "\n"
 		}
-		m := fenceLine.FindStringSubmatch(line)
-		switch {
-		case open != "" && m != nil && strings.HasPrefix(m[1], open) && strings.TrimSpace(m[2]) == "":
-			open = ""
-		case open != "":
-		case m != nil:
-			open = m[1]
-		default:
+		before := open
+		open = fenceAfter(open, line)
+		if before == "" && open == "" {
 			line = untagged(line)
 		}
 		b.WriteString(line)
 	}
-	if open != "" {
-		return strings.TrimRight(b.String(), "\n") + "\n" + open
-	}
-	return b.String()
+	return closed(b.String(), open)
 }
 
+// fenceAfter is the fence of the code block that is open after a line.
+func fenceAfter(open, line string) string {
+	m := fenceLine.FindStringSubmatch(line)
+	switch {
+	case m == nil:
+		return open
+	case open == "":
+		return m[1]
+	case strings.HasPrefix(m[1], open) && strings.TrimSpace(m[2]) == "":
+		return ""
+	}
+	return open
+}
+
+// closed ends the code block that is open at the end of a text.
+func closed(text, open string) string {
+	if open == "" {
+		return text
+	}
+	return strings.TrimRight(text, "\n") + "\n" + open
+}
+
+// clipBlock is clip for our own Markdown, which may be cut within a code block.
+func clipBlock(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	text = clip(text, n-100) // leaves room for the fence
+	open := ""
+	for line := range strings.Lines(text) {
+		open = fenceAfter(open, line)
+	}
+	return closed(text, open)
+}
+
+// inline is a model's words within a line of ours.
+func inline(text string) string { return untagged(verdict.Prose(words(text))) }
+
 var (
-	// anyFence opens a block that GitHub offers to apply, however it is nested. See
+	// suggesting opens a block that GitHub offers to apply, however it is nested. See
 	// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/reviewing-changes-in-pull-requests/incorporating-feedback-in-your-pull-request.
-	anyFence = regexp.MustCompile("(?i)^([^`~\n]*)(`{3,}|~{3,})[ \t]*suggestion[^\n]*\n?$")
+	suggesting = regexp.MustCompile("(?i)^([^`~\n]*)(`{3,}|~{3,})[ \t]*suggestion[^\n]*\n?$")
 	// fenceLine begins or ends a code block: https://spec.commonmark.org/0.31.2/#fenced-code-blocks.
 	fenceLine = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})([^`\n]*)\n?$")
 	tag       = regexp.MustCompile(`<([A-Za-z/])`)

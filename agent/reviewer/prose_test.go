@@ -44,7 +44,7 @@ func FuzzProse(f *testing.F) {
 			t.Fatalf("%q leaves something open: %q", text, got)
 		}
 		for line := range strings.Lines(got) {
-			if anyFence.MatchString(line) {
+			if suggesting.MatchString(line) {
 				t.Fatalf("%q keeps a suggestion: %q", text, got)
 			}
 		}

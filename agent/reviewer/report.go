@@ -21,8 +21,11 @@ const (
 	maxComment = 20_000
 	// maxComments bounds the comments on lines; further findings go into the body.
 	maxComments = 60
-	// maxListed bounds the lines of one list.
+	// maxListed bounds the lines of one list, maxField one text of a finding, maxPlace
+	// the name of a place, in bytes.
 	maxListed = 100
+	maxField  = 4_000
+	maxPlace  = 160
 )
 
 // report is a review as it is to be posted.
@@ -53,7 +56,10 @@ func (p *Prepared) render(ctx context.Context, j verdict.Judgement, record verdi
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
 
 	r := report{review: forge.Review{SHA: record.Head, Event: string(record.Verdict)}}
-	blocks := []string{p.headline(j, record, findings), held(j.Holds), p.stillThere(findings, known)}
+	blocks := []string{headline(j, record, findings)}
+	blocks = append(blocks, listed("", doubts(j))...)
+	blocks = append(blocks, listed(heldHeading, held(j.Holds))...)
+	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", p.stillThere(findings, known))...)
 	head := p.at(ctx, p.Diff.Head)
 	for _, f := range findings {
 		if known[f.ID] {
@@ -64,7 +70,7 @@ func (p *Prepared) render(ctx context.Context, j verdict.Judgement, record verdi
 			r.review.Comments = append(r.review.Comments, p.comment(f, a, head))
 			continue
 		}
-		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(place(f.Path, f.Line)), describe(f, false)))
+		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(place(f.Path, f.Line), maxPlace)), p.describe(f, false)))
 	}
 	blocks = append(blocks, p.leftOut())
 	foot := p.footer(j, record) + "\n\n" + seal
@@ -81,7 +87,7 @@ func paginate(blocks []string, foot, head string) (body string, more []string) {
 		if block == "" {
 			continue
 		}
-		block = clip(block, maxComment)
+		block = clipBlock(block, maxComment)
 		last := len(pages) - 1
 		room := maxBody
 		if last == 0 {
@@ -104,7 +110,7 @@ func paginate(blocks []string, foot, head string) (body string, more []string) {
 }
 
 // headline says what came out, in the session's own words and in code's.
-func (p *Prepared) headline(j verdict.Judgement, r verdict.Record, findings []verdict.Finding) string {
+func headline(j verdict.Judgement, r verdict.Record, findings []verdict.Finding) string {
 	count := map[verdict.Severity]int{}
 	for _, f := range findings {
 		count[f.Severity]++
@@ -124,37 +130,53 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record, findings []ve
 	}
 	head := fmt.Sprintf("### %s · round %d · %s", word, r.Round, strings.Join(parts, ", "))
 	if s := strings.TrimSpace(j.Answer.Summary); s != "" {
-		head += "\n\n" + prose(clip(s, maxComment/4))
-	}
-	for i, d := range j.Doubts {
-		if i == maxListed {
-			head += fmt.Sprintf("\n\n> %d more of these.", len(j.Doubts)-i)
-			break
-		}
-		head += "\n\n> " + prose(words(d))
+		head += "\n\n" + prose(clip(s, maxField))
 	}
 	return head
 }
 
-// held lists what only a person can let pass.
-func held(holds []verdict.Hold) string {
-	if len(holds) == 0 {
-		return ""
+// listed is a list below a heading, in blocks that each fit into a text.
+func listed(heading string, lines []string) (blocks []string) {
+	if n := len(lines); n > maxListed {
+		lines = append(lines[:maxListed:maxListed], fmt.Sprintf("- %d more", n-maxListed))
 	}
-	b := strings.Builder{}
-	b.WriteString("#### Only a person can let this pass\n\nCode found what follows, and no model's approval lifts it. A person with write access who wants it so approves this very commit.\n")
+	for _, line := range lines {
+		last := len(blocks) - 1
+		if last < 0 || len(blocks[last])+len(line) >= maxComment {
+			blocks = append(blocks, heading+line)
+			heading = ""
+			continue
+		}
+		blocks[last] += "\n" + line
+	}
+	return blocks
+}
+
+// doubts are why the verdict is not the session's own.
+func doubts(j verdict.Judgement) (lines []string) {
+	for _, d := range j.Doubts {
+		lines = append(lines, "> - "+inline(clip(d, maxField)))
+	}
+	return lines
+}
+
+const heldHeading = "#### Only a person can let this pass\n\nCode found what follows, and no model's approval lifts it. A person with write access who wants it so approves this very commit.\n\n"
+
+// held lists what only a person can let pass.
+func held(holds []verdict.Hold) (lines []string) {
 	for _, h := range holds {
 		rule := ""
 		if h.Rule != "" {
 			rule = " " + code(h.Rule)
 		}
-		fmt.Fprintf(&b, "\n- **%s**%s at %s: %s", strings.ReplaceAll(string(h.Kind), "-", " "), rule, code(place(change.Spell(h.Path), h.Line)), prose(words(h.Detail)))
+		at := code(clip(place(change.Spell(h.Path), h.Line), maxPlace))
+		lines = append(lines, fmt.Sprintf("- **%s**%s at %s: %s", strings.ReplaceAll(string(h.Kind), "-", " "), rule, at, inline(clip(h.Detail, maxField))))
 	}
-	return b.String()
+	return lines
 }
 
 // stillThere lists what earlier rounds found and this one finds again.
-func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool) string {
+func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool) (lines []string) {
 	threads := map[string]Thread{}
 	for _, t := range p.Threads {
 		threads[t.Finding] = t
@@ -163,7 +185,6 @@ func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool)
 	for _, e := range p.Ledger {
 		was[e.ID] = e
 	}
-	var lines []string
 	for _, f := range findings {
 		if !known[f.ID] {
 			continue
@@ -182,15 +203,10 @@ func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool)
 		case t.Resolved:
 			note += "; its thread was resolved, the defect was not"
 		}
-		lines = append(lines, fmt.Sprintf("- **[%s] %s** %s at %s: %s (%s)", f.Dimension, f.Severity, tag, code(place(f.Path, f.Line)), prose(clip(words(f.Claim), 400)), note))
+		at := code(clip(place(f.Path, f.Line), maxPlace))
+		lines = append(lines, fmt.Sprintf("- **[%s] %s** %s at %s: %s (%s)", f.Dimension, f.Severity, tag, at, inline(clip(f.Claim, 400)), note))
 	}
-	if len(lines) == 0 {
-		return ""
-	}
-	if n := len(lines); n > maxListed {
-		lines = append(lines[:maxListed], fmt.Sprintf("- %d more", n-maxListed))
-	}
-	return "#### Still there from earlier rounds\n\n" + strings.Join(lines, "\n")
+	return lines
 }
 
 // leftOut says which files nobody was shown, and why.
@@ -204,7 +220,7 @@ func (p *Prepared) leftOut() string {
 			lines = append(lines, fmt.Sprintf("- %d more", len(p.understood.LeftOut)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("- %s: %s", code(change.Spell(f.Path)), f.Reason))
+		lines = append(lines, fmt.Sprintf("- %s: %s", code(clip(change.Spell(f.Path), maxPlace)), f.Reason))
 	}
 	return fmt.Sprintf("<details><summary>Left out of the review: %d files that nobody wrote by hand</summary>\n\n%s\n\n</details>", len(p.understood.LeftOut), strings.Join(lines, "\n"))
 }

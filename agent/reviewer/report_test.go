@@ -152,17 +152,17 @@ func TestSuggestionsReplaceExactlyTheirLines(t *testing.T) {
 		})
 	}
 	f := verdict.Finding{ID: "0badcafe", Dimension: verdict.Doc, Severity: verdict.Minor, Suggestion: "two"}
-	if got := describe(f, true); !strings.Contains(got, "```suggestion\ntwo\n```") {
+	if got := (&Prepared{}).describe(f, true); !strings.Contains(got, "```suggestion\ntwo\n```") {
 		t.Error(got)
 	}
-	if got := describe(f, false); strings.Contains(got, "suggestion") || !strings.Contains(got, "```\ntwo\n```") {
+	if got := (&Prepared{}).describe(f, false); strings.Contains(got, "suggestion") || !strings.Contains(got, "```\ntwo\n```") {
 		t.Error(got)
 	}
 	f.Suggestion = "first\n /merge this"
-	if got := describe(f, true); strings.Contains(got, "suggestion") || !strings.Contains(got, "\n>  /merge this\n") {
+	if got := (&Prepared{}).describe(f, true); strings.Contains(got, "suggestion") || !strings.Contains(got, "\n>  /merge this\n") {
 		t.Errorf("a line that orders a bot around is not quoted: %s", got)
 	}
-	if id := findingID.FindStringSubmatch(describe(f, false)); id == nil || id[1] != f.ID {
+	if id := findingID.FindStringSubmatch((&Prepared{}).describe(f, false)); id == nil || id[1] != f.ID {
 		t.Errorf("the comment's finding reads as %v", id)
 	}
 }
@@ -213,5 +213,52 @@ func TestModelTextCannotActOnGitHub(t *testing.T) {
 	record, err := verdict.ParseRecord(body)
 	if err != nil || record.Verdict != verdict.RequestChanges {
 		t.Errorf("the record is %+v, %v", record, err)
+	}
+}
+
+func TestARuleThatTrippedBeforeHasToBecomeAGuard(t *testing.T) {
+	p := reported()
+	p.tripped = map[string]int{"security/S1": 3}
+	if got := p.describe(about("a.go", 0, 12), false); !strings.Contains(got, "tripped in 3 other pull requests") {
+		t.Error(got)
+	}
+	nit := about("a.go", 0, 12)
+	nit.Severity = verdict.Nit
+	if got := p.describe(nit, false); strings.Contains(got, "tripped") {
+		t.Error(got)
+	}
+}
+
+// TestEveryBlockIsClosed: whatever a finding's texts open, what stands below them
+// still shows.
+func TestEveryBlockIsClosed(t *testing.T) {
+	for _, text := range []string{"```\nx", "```\nx\n```", "~~~ go\n" + strings.Repeat("x\n", maxComment), "<details>", "a `b"} {
+		f := about("b.go", 0, 1)
+		f.Claim, f.Why, f.Verify, f.Suggestion = text, text, text, text
+		p := reported()
+		p.Files = unread{}
+		j := verdict.Judgement{Verdict: verdict.RequestChanges, Doubts: []string{text}, Answer: verdict.Answer{Summary: text, Findings: []verdict.Finding{f}}}
+		j.Hold(verdict.Hold{Kind: verdict.HiddenText, Detail: text})
+		r, err := p.render(t.Context(), j, verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := ""
+		for line := range strings.Lines(r.review.Body) {
+			m := fenceLine.FindStringSubmatch(line)
+			switch {
+			case open == "" && m != nil:
+				open = m[1]
+			case open != "" && m != nil && strings.HasPrefix(m[1], open) && strings.TrimSpace(m[2]) == "":
+				open = ""
+			case open != "" && (strings.HasPrefix(line, "**") || strings.HasPrefix(line, "<sub>") || strings.HasPrefix(line, "####")):
+				t.Errorf("%.20q swallows %q", text, line)
+			case open == "" && strings.Contains(line, "<details>"):
+				t.Errorf("%.20q is live in %q", text, line)
+			}
+		}
+		if open != "" {
+			t.Errorf("%.20q leaves a block open", text)
+		}
 	}
 }
