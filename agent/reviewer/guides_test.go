@@ -43,6 +43,13 @@ func TestGuidesThatNameWhatIsTouched(t *testing.T) {
 	}
 }
 
+func TestGuidesAreMeasured(t *testing.T) {
+	lines, commands := measure("# Guide\n\nRun `make` or `make test`:\n\n```sh\nmake `x` `y`\n```\n")
+	if lines != 7 || commands != 3 {
+		t.Errorf("%d lines, %d commands; want 7 and 3", lines, commands)
+	}
+}
+
 func TestDeclaredRecurrence(t *testing.T) {
 	for text, want := range map[string]string{
 		"Recurrence: add lint - forbidigo in make check":     "add lint",
