@@ -76,6 +76,7 @@ written guidelines, applies the review, and merges what is approved and green.
 
   agent run --mode reviewer    always on, with an identity of its own
   agent run --mode author      in the background, for your own pull requests
+  agent review --local         your clone's working tree, without GitHub
 
 The single steps are commands of their own: review, fix and merge, each on one
 pull request given as 12, owner/name#12 or its URL. Start with agent doctor.
