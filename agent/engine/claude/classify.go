@@ -6,7 +6,7 @@ import "touchstone/agent/engine"
 // subtype nor the exit status counts: a refused login is a "success" in the
 // one, an interrupted session in the other. Only a session that says that it
 // completed, without an error, did.
-func (t *turn) classify() *engine.Error {
+func (t *turn) classify(fail func(engine.Class, string) *engine.Error) *engine.Error {
 	r := t.result
 	switch string(r.IsError) {
 	case "true":
@@ -17,10 +17,9 @@ func (t *turn) classify() *engine.Error {
 	default:
 		return engine.Errorf(engine.BadOutput, "claude's result does not say whether the session failed; update claude")
 	}
-	class := t.class()
-	failure := kind.Failure(class, t.Detail(r.Result))
-	if class == engine.RateLimited || class == engine.Overloaded {
-		failure.RetryAfter = t.retry.retryDelay()
+	failure := fail(t.class(), t.Detail(r.Result))
+	if failure.Class == engine.RateLimited || failure.Class == engine.Overloaded {
+		failure.RetryAfter = max(failure.RetryAfter, t.retry.retryDelay())
 	}
 	return failure
 }

@@ -38,13 +38,17 @@ func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, er
 	if err != nil {
 		return nil, session.Unstarted(err)
 	}
-	base, err := session.Open(session.Program(*e), kind, req)
+	login, err := e.login(req.Timeout)
+	if err != nil {
+		return nil, session.Unstarted(err)
+	}
+	gated, err := session.OpenGated(session.Program(*e), kind, req, e.provider(login))
 	if err != nil {
 		return nil, err
 	}
 	// The instructions go where the CLI looks for its user's own.
-	if err := base.Home.Write(".claude/CLAUDE.md", []byte(req.Instructions)); err != nil {
-		return nil, session.Unstarted(errors.Join(err, base.Close()))
+	if err := gated.Home.Write(".claude/CLAUDE.md", []byte(req.Instructions)); err != nil {
+		return nil, session.Unstarted(errors.Join(err, gated.Close()))
 	}
-	return &conversation{Base: base, engine: e, args: args}, nil
+	return &conversation{Gated: gated, engine: e, args: args}, nil
 }

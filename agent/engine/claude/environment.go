@@ -9,17 +9,22 @@ import (
 // kind is what has to be known of claude to run it.
 var kind = session.Kind{
 	Name: "claude", Package: "@anthropic-ai/claude-code", Login: loginHint,
-	Variables: []string{"ANTHROPIC_BASE_URL", "CLAUDE_CODE_GIT_BASH_PATH"},
+	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"},
 }
+
+// anthropic is where the provider is unless ANTHROPIC_BASE_URL says otherwise.
+const anthropic = "https://api.anthropic.com"
 
 // maxRetries is how often the CLI asks the provider again before the turn
 // fails, unless this process's environment says otherwise; its own default is 10, which is minutes of waiting that are better
 // spent on another model or another pull request.
 const maxRetries = "3"
 
-// settings are the variables that make the CLI behave.
-func settings(program session.Program, home session.Home) []string {
+// settings are the variables that make the CLI behave; the address is its
+// gateway's, if it has one.
+func settings(program session.Program, home session.Home, address string) []string {
 	return []string{
+		"ANTHROPIC_BASE_URL=" + cmp.Or(address, program.Lookup("ANTHROPIC_BASE_URL"), anthropic),
 		"CLAUDE_CONFIG_DIR=" + configDir(home),
 		"CLAUDE_CODE_MAX_RETRIES=" + cmp.Or(program.Lookup("CLAUDE_CODE_MAX_RETRIES"), maxRetries),
 		"DISABLE_AUTOUPDATER=1",

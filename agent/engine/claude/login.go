@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/session"
 )
 
@@ -20,6 +23,27 @@ type login struct {
 	variable string
 	secret   string
 }
+
+// provider is where requests with this login go through a gateway to, which keeps
+// a key from the session. A subscription's login goes to the provider directly: it
+// is for claude's own use.
+func (e *Engine) provider(l login) *gateway.Provider {
+	if l.variable != "ANTHROPIC_AUTH_TOKEN" && l.variable != "ANTHROPIC_API_KEY" {
+		return nil
+	}
+	return &gateway.Provider{URL: cmp.Or(session.Program(*e).Lookup("ANTHROPIC_BASE_URL"), anthropic), Key: l.secret}
+}
+
+// redact takes the login out of a text.
+func (l login) redact(text string) string {
+	if l.secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, l.secret, "[redacted]")
+}
+
+// subscriptionVariable carries the login of a subscription.
+const subscriptionVariable = "CLAUDE_CODE_OAUTH_TOKEN"
 
 // maxCredentials bounds the file of a subscription's login; it has 1 KB.
 const maxCredentials = 1 << 20
@@ -34,7 +58,7 @@ const maxCredentials = 1 << 20
 // there, and for machines that are always on, "claude setup-token" is the way.
 func (e *Engine) login(lifetime time.Duration) (login, error) {
 	lookup := session.Program(*e).Lookup
-	for _, variable := range []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"} {
+	for _, variable := range []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", subscriptionVariable} {
 		if secret := lookup(variable); secret != "" {
 			return login{variable: variable, secret: secret}, nil
 		}
@@ -77,7 +101,7 @@ func subscription(path string, until time.Time) (login, error) {
 	if time.UnixMilli(stored.OAuth.ExpiresAt).Before(until) {
 		return login{}, engine.Errorf(engine.Auth, "the claude login in %s expires before a session could be over; start claude once to renew it, or %s", path, loginHint)
 	}
-	return login{variable: "CLAUDE_CODE_OAUTH_TOKEN", secret: stored.OAuth.AccessToken}, nil
+	return login{variable: subscriptionVariable, secret: stored.OAuth.AccessToken}, nil
 }
 
 const loginHint = `set ANTHROPIC_API_KEY, or run "claude setup-token" and set CLAUDE_CODE_OAUTH_TOKEN`

@@ -9,22 +9,18 @@ import (
 
 const homeVariable = "HOME"
 
-// descriptors are the CLI's names for "read the secret from this descriptor".
-var descriptors = map[string]string{
-	"ANTHROPIC_API_KEY":       "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
-	"CLAUDE_CODE_OAUTH_TOKEN": "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR",
-}
+// descriptor is the CLI's name for "read the login from this descriptor".
+const descriptor = "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"
 
 // handOver gives the variables and the files by which the CLI gets its login.
-// The secret goes through a pipe that the CLI reads at its start. In the
+// A subscription's goes through a pipe that the CLI reads at its start. In the
 // environment every command of the session would see it; so the pipe is empty
-// by the time there is one. Only a gateway's token has no such way.
+// by the time there is one. All others are a gateway's token, which anyone may see.
 func (l login) handOver() ([]string, []*os.File, error) {
 	if l.secret == "" {
 		return nil, nil, nil
 	}
-	name, ok := descriptors[l.variable]
-	if !ok {
+	if l.variable != subscriptionVariable {
 		return []string{l.variable + "=" + l.secret}, nil, nil
 	}
 	reader, writer, err := os.Pipe()
@@ -44,7 +40,7 @@ func (l login) handOver() ([]string, []*os.File, error) {
 		closeAll([]*os.File{reader})
 		return nil, nil, fmt.Errorf("hand over the login: %w", err)
 	}
-	return []string{name + "=3"}, []*os.File{reader}, nil
+	return []string{descriptor + "=3"}, []*os.File{reader}, nil
 }
 
 // closeAll ignores errors: pipes have nothing to flush.

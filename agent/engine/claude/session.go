@@ -11,7 +11,7 @@ import (
 
 // conversation is a session; the CLI keeps it in the session's home.
 type conversation struct {
-	*session.Base
+	*session.Gated
 	engine *Engine
 	args   []string
 	// id is empty until a turn has left something to go on from.
@@ -25,9 +25,15 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if err := c.Ready(prompt); err != nil {
 		return engine.Result{}, err
 	}
+	// A stored login may have been renewed since the turn before.
 	login, err := c.engine.login(c.Left())
 	if err != nil {
 		return engine.Result{}, session.Unstarted(err)
+	}
+	redact, address := login.redact, ""
+	if c.Gateway != nil {
+		redact, address = c.Gateway.Redact, c.Gateway.URL
+		login.secret = c.Gateway.Token
 	}
 	secret, inherit, err := login.handOver()
 	if err != nil {
@@ -39,15 +45,17 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if c.id != "" {
 		args = append(args, "--resume", c.id)
 	}
-	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, login.secret)}
-	report, err := c.Run(ctx, process.Command{
-		Env: append(settings(c.Program, c.Home), secret...), Inherit: inherit,
+	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, redact)}
+	report, provider, err := c.Run(ctx, process.Command{
+		Env: append(settings(c.Program, c.Home, address), secret...), Inherit: inherit,
 		Stdin: prompt, Line: t.line, Silence: t.Silence,
 	}, args)
 	if t.answered {
 		c.id = t.id
 	}
-	result, err := t.finish(report, err)
+	result, err := t.finish(report, err, func(class engine.Class, detail string) *engine.Error {
+		return c.Failure(provider, class, detail)
+	})
 	c.account(&result)
 	return result, err
 }

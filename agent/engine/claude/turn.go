@@ -110,8 +110,9 @@ func (t *turn) prose(text string) error {
 	return t.Prose(text, goesOn)
 }
 
-// finish turns the end of the process into the end of the turn.
-func (t *turn) finish(report process.Report, stopped error) (engine.Result, error) {
+// finish turns the end of the process into the end of the turn; fail makes the
+// failure of a class with a detail.
+func (t *turn) finish(report process.Report, stopped error, fail func(engine.Class, string) *engine.Error) (engine.Result, error) {
 	result := engine.Result{
 		Text: t.Text(), SessionID: t.id, Model: t.model,
 		Started: report.Started, Duration: report.Duration, FirstByte: report.FirstByte,
@@ -128,7 +129,7 @@ func (t *turn) finish(report process.Report, stopped error) (engine.Result, erro
 	if t.result == nil {
 		return result, kind.Crash(report.Exit, t.Detail(report.Stderr))
 	}
-	if failure := t.classify(); failure != nil {
+	if failure := t.classify(fail); failure != nil {
 		return result, failure
 	}
 	if strings.TrimSpace(result.Text) == "" {

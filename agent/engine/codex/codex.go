@@ -59,7 +59,7 @@ func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, er
 	if err != nil {
 		return nil, err
 	}
-	gated, err := session.OpenGated(session.Program(*e), kind, req, provider)
+	gated, err := session.OpenGated(session.Program(*e), kind, req, &provider)
 	if err != nil {
 		return nil, err
 	}

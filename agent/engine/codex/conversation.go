@@ -28,7 +28,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if c.id != "" {
 		args = append(args, "resume", c.id)
 	}
-	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Gateway.Token)}
+	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Gateway.Redact)}
 	report, provider, stopped := c.Run(ctx, process.Command{
 		Env:   []string{"CODEX_HOME=" + c.Home.Path(configDir), keyVariable + "=" + c.Gateway.Token},
 		Stdin: prompt, Line: t.line, Silence: t.Silence,

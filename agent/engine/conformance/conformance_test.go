@@ -103,8 +103,9 @@ func TestEveryEngineIsHeldToThis(t *testing.T) {
 func testAnswer(t *testing.T, s subject) {
 	first := s.read("a.go")
 	b := newBench(t, s, nil, first, enginetest.Turn{Text: []string{"## [Graph]\n\n", "Nothing.\n\n"}}, enginetest.Turn{Text: []string{"never"}})
+	b.program.Environ = append(b.program.Environ, proxies...)
+	b.reset(t)
 	req := b.reviewer()
-	req.Dir = b.dir
 	var seen []string
 	req.Progress = func(p engine.Progress) { seen = append(seen, string(p.Kind)+" "+p.Text) }
 	result := b.run(t, req)

@@ -22,6 +22,9 @@ const key = "sk-canary-of-the-login"
 // secrets are in the agent's environment and must not be in a session's.
 var secrets = []string{"GITHUB_TOKEN=ghp_canary", "RELAY_TOKEN=rly_canary", "AWS_SECRET_ACCESS_KEY=aws_canary", "TOUCHSTONE_SECRET=ts_canary"}
 
+// proxies are what a company may have; the gateway is not behind them.
+var proxies = []string{"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9"}
+
 // subject is an engine under test.
 type subject struct {
 	name string

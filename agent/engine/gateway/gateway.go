@@ -69,6 +69,9 @@ func Open(provider Provider) (*Gateway, error) {
 	if err != nil || upstream.Host == "" || (upstream.Scheme != "http" && upstream.Scheme != "https") {
 		return nil, fmt.Errorf("the provider's address %q is no web address", provider.URL)
 	}
+	if provider.Key == "" {
+		return nil, errors.New("a gateway without a key would be of no use")
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("open a gateway to the provider: %w", err)
@@ -135,6 +138,11 @@ func (g *Gateway) swap(header http.Header) {
 	}
 }
 
+// Redact takes the key and the token out of a text.
+func (g *Gateway) Redact(text string) string {
+	return strings.NewReplacer(g.provider.Key, "[redacted]", g.Token, "[redacted]").Replace(text)
+}
+
 // Begin begins a turn; giveUp is called once if the provider refuses for too long.
 func (g *Gateway) Begin(giveUp context.CancelFunc) *Turn {
 	g.mu.Lock()
@@ -178,9 +186,7 @@ func (g *Gateway) answered(response *http.Response) error {
 	if err != nil {
 		return err
 	}
-	refusal := refusalOf(response, said)
-	refusal.Message = strings.ReplaceAll(refusal.Message, g.provider.Key, "[redacted]")
-	turn.refuse(refusal)
+	turn.refuse(refusalOf(response, said))
 	response.Body = struct {
 		io.Reader
 		io.Closer

@@ -80,12 +80,15 @@ func TestNobodyElseMayUseIt(t *testing.T) {
 	}
 }
 
-func TestAddressThatIsNone(t *testing.T) {
+func TestProvidersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "api.openai.com/v1", "file:///etc/passwd", "http://"} {
-		if _, err := gateway.Open(gateway.Provider{URL: address}); err == nil {
+		if _, err := gateway.Open(gateway.Provider{URL: address, Key: key}); err == nil {
 			t.Errorf("a gateway to %q was opened", address)
 		}
+	}
+	if _, err := gateway.Open(gateway.Provider{URL: "https://api.openai.com/v1"}); err == nil {
+		t.Error("a gateway without a key was opened")
 	}
 }
 
@@ -134,8 +137,8 @@ func TestRefusals(t *testing.T) {
 			if !refused || refusal.Class() != test.class || refusal.RetryAfter != test.after {
 				t.Errorf("refusal = %+v of class %s", refusal, refusal.Class())
 			}
-			if strings.Contains(refusal.Message, key) {
-				t.Errorf("the key is in the message: %s", refusal.Message)
+			if message := g.Redact(refusal.Message + g.Token); strings.Contains(message, key) || strings.Contains(message, g.Token) {
+				t.Errorf("the key is in the message: %s", message)
 			}
 			if !turn.GaveUp() || ctx.Err() == nil {
 				t.Errorf("not given up after %d requests", test.tries)

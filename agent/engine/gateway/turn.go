@@ -22,8 +22,12 @@ type Turn struct {
 	gaveUp   bool
 }
 
-// Refused gives the last refusal, if the provider has not answered since.
+// Refused gives the last refusal, if the provider has not answered since. Of a turn
+// without a gateway, which is nil, nothing is known.
 func (t *Turn) Refused() (Refusal, bool) {
+	if t == nil {
+		return Refusal{}, false
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last, t.refusals > 0

@@ -50,7 +50,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if err != nil {
 		return engine.Result{}, session.Unstarted(err)
 	}
-	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Gateway.Token)}
+	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Gateway.Redact)}
 	report, provider, stopped := c.Run(ctx, process.Command{
 		Env: c.environment(), Stdin: prompt, Line: t.line, Silence: t.Silence,
 	}, args)

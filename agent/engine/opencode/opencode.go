@@ -81,7 +81,7 @@ func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, er
 	if lookup(chosen.key) == "" {
 		return nil, kind.Failure(engine.Auth, "")
 	}
-	gated, err := session.OpenGated(session.Program(*e), kind, req, gateway.Provider{
+	gated, err := session.OpenGated(session.Program(*e), kind, req, &gateway.Provider{
 		URL: cmp.Or(lookup(chosen.address), chosen.url), Key: lookup(chosen.key),
 	})
 	if err != nil {

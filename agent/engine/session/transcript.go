@@ -17,14 +17,14 @@ const maxText = 4 << 20
 type Transcript struct {
 	progress func(engine.Progress)
 	started  time.Time
-	secret   string
+	redact   func(string) string
 	text     strings.Builder
 }
 
-// NewTranscript begins a transcript; progress may be nil, and a secret that is
-// not empty shows nowhere in it but in the prose itself.
-func NewTranscript(progress func(engine.Progress), secret string) *Transcript {
-	return &Transcript{progress: progress, started: time.Now(), secret: secret}
+// NewTranscript begins a transcript; progress may be nil. Redact takes secrets out
+// of whatever is passed on, but for the prose itself.
+func NewTranscript(progress func(engine.Progress), redact func(string) string) *Transcript {
+	return &Transcript{progress: progress, started: time.Now(), redact: redact}
 }
 
 // Text is all the prose until now.
@@ -78,11 +78,9 @@ const (
 // Detail makes foreign text fit to stand in an error's message.
 func (t *Transcript) Detail(text string) string { return t.clean(text, maxDetail) }
 
-// clean makes one printable line of foreign text, without the secret.
+// clean makes one printable line of foreign text.
 func (t *Transcript) clean(text string, limit int) string {
-	if t.secret != "" {
-		text = strings.ReplaceAll(text, t.secret, "[redacted]")
-	}
+	text = t.redact(text)
 	// More than this never shows, however much of it is white space.
 	text = text[:min(len(text), 16*limit)]
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
