@@ -17,9 +17,8 @@ const longestToken = 10 * time.Minute
 
 // appOf finds the app that signed a JSON web token, nil when none did or not now.
 func (s *Sim) appOf(token string) *account {
-	signed, signature, found := cutLast(token, ".")
-	header, claims, twice := strings.Cut(signed, ".")
-	if !found || !twice {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
 		return nil
 	}
 	var head struct{ Alg string }
@@ -27,15 +26,15 @@ func (s *Sim) appOf(token string) *account {
 		Iss      string
 		Iat, Exp int64
 	}
-	sig, err := base64.RawURLEncoding.DecodeString(signature)
-	if err != nil || !decodePart(header, &head) || !decodePart(claims, &body) || head.Alg != "RS256" {
+	sig, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil || !decodePart(parts[0], &head) || !decodePart(parts[1], &body) || head.Alg != "RS256" {
 		return nil
 	}
 	now := time.Now()
 	if time.Unix(body.Iat, 0).After(now) || !time.Unix(body.Exp, 0).After(now) || time.Unix(body.Exp, 0).After(now.Add(longestToken)) {
 		return nil
 	}
-	digest := sha256.Sum256([]byte(signed))
+	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	for _, a := range s.accounts {
 		if a.AppKey != nil && a.AppID == body.Iss && rsa.VerifyPKCS1v15(a.AppKey, crypto.SHA256, digest[:], sig) == nil {
 			return a
@@ -47,14 +46,6 @@ func (s *Sim) appOf(token string) *account {
 func decodePart(part string, into any) bool {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
 	return err == nil && json.Unmarshal(raw, into) == nil
-}
-
-func cutLast(text, at string) (before, after string, found bool) {
-	i := strings.LastIndex(text, at)
-	if i < 0 {
-		return text, "", false
-	}
-	return text[:i], text[i+len(at):], true
 }
 
 // signedByKey tells a JSON web token, which shows an app itself, from the token of one of its installations.

@@ -30,15 +30,11 @@ type hookSet struct {
 	hooks  []*hook
 }
 
-func newHookSet(kind, target string, id int64, path string) *hookSet {
-	return &hookSet{kind: kind, target: target, id: id, path: path}
-}
-
 // organisation is the hooks of an owner of repositories that is no account.
 func (s *Sim) organisation(login string) *hookSet {
 	key := strings.ToLower(login)
 	if s.orgs[key] == nil {
-		s.orgs[key] = newHookSet("Organization", "organization", s.id(), "/orgs/"+login+"/hooks")
+		s.orgs[key] = &hookSet{kind: "Organization", target: "organization", id: s.id(), path: "/orgs/" + login + "/hooks"}
 	}
 	return s.orgs[key]
 }

@@ -2,10 +2,13 @@ package githubsim
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"touchstone/agent/githubsim/graphql"
 )
 
 func (c *call) renderComment(cm *comment) object { return c.sim.renderComment(c.pull, cm) }
@@ -191,4 +194,22 @@ func (c *call) removeLabel() (reply, error) {
 	}
 	c.dropLabel(l)
 	return c.renderLabels()
+}
+
+// timeline shows of what happened to a pull request only its labels.
+func (c *call) timeline(p *pull, a args) (any, error) {
+	wanted, _ := a["itemTypes"].([]any)
+	var list []node
+	for i, l := range p.labelled {
+		kind, item := "UnlabeledEvent", "UNLABELED_EVENT"
+		if l.added {
+			kind, item = "LabeledEvent", "LABELED_EVENT"
+		}
+		if contains(wanted, item) {
+			list = append(list, &graphql.Object{Type: kind, Fields: fields{
+				"id": fmt.Sprintf("LE_%d_%d", p.id, i), "actor": c.actor(l.by), "label": labelNode(l.label), "createdAt": stamp(l.at),
+			}})
+		}
+	}
+	return graphql.Connection("PullRequestTimelineItemsConnection", list)(a)
 }

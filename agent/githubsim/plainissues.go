@@ -76,21 +76,3 @@ func (c *call) issueNode(r *repo, i *issue) node {
 func labelNode(l *label) node {
 	return &graphql.Object{Type: "Label", Fields: fields{"id": nodeID("LA", l.id), "name": l.name, "color": l.color}}
 }
-
-// timeline shows of what happened to a pull request only its labels.
-func (c *call) timeline(p *pull, a args) (any, error) {
-	wanted, _ := a["itemTypes"].([]any)
-	var list []node
-	for i, l := range p.labelled {
-		kind, item := "UnlabeledEvent", "UNLABELED_EVENT"
-		if l.added {
-			kind, item = "LabeledEvent", "LABELED_EVENT"
-		}
-		if contains(wanted, item) {
-			list = append(list, &graphql.Object{Type: kind, Fields: fields{
-				"id": fmt.Sprintf("LE_%d_%d", p.id, i), "actor": c.actor(l.by), "label": labelNode(l.label), "createdAt": stamp(l.at),
-			}})
-		}
-	}
-	return graphql.Connection("PullRequestTimelineItemsConnection", list)(a)
-}

@@ -112,7 +112,7 @@ func New(cfg Config) (*Sim, error) {
 		}
 		a := &account{User: u, id: s.id()}
 		if u.App {
-			a.hooks = newHookSet("App", "integration", a.id, "/app/hook")
+			a.hooks = &hookSet{kind: "App", target: "integration", id: a.id, path: "/app/hook"}
 			a.hooks.hooks = []*hook{{of: a.hooks, id: s.id(), events: []string{"*"}, contentType: "json", created: now(), updated: now()}}
 		}
 		s.accounts = append(s.accounts, a)
@@ -204,7 +204,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 		perms: opts.Permissions, protected: opts.Protected, noSquash: opts.NoSquash, created: now(), pulls: map[int]*pull{},
 		issues: map[int]*issue{}, labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
 	}
-	r.hooks = newHookSet("Repository", "repository", r.id, "/repos/"+r.fullName()+"/hooks")
+	r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}
 	if opts.ForkOf != "" {
 		owner, name, _ := strings.Cut(opts.ForkOf, "/")
 		if r.parent = s.findRepo(owner, name); r.parent == nil {
