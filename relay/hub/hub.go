@@ -48,6 +48,7 @@ type Hub struct {
 	mu      sync.Mutex
 	tail    tail
 	readers readers
+	held    held
 
 	past past
 

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"container/list"
 	"context"
 	"fmt"
 	"path"
@@ -11,6 +12,11 @@ import (
 
 // Reader follows the log from a position, behind filters. It belongs to one goroutine.
 type Reader struct {
+	// Drop, if set before the first Next, is called when the reader has held a batch for
+	// longer than all others and they need the memory. It has to make the reader's owner
+	// close it soon, and must not call the hub or wait.
+	Drop func()
+
 	hub     *Hub
 	filters []event.Filter
 	wake    chan struct{}
@@ -19,6 +25,8 @@ type Reader struct {
 	at      int64 // up to here the reader has been handed the log, or it was left out
 	waiting bool  // nothing behind at matches, except from match on
 	match   int64 // the first event since waiting that may match; zero for none
+	held    []*Entry
+	place   *list.Element // among those that hold something
 }
 
 // Batch is the next piece of the log for one reader.
@@ -27,7 +35,7 @@ type Batch struct {
 	// position; zero when nothing is missing. Entries then begin after it.
 	GoneThrough int64
 	// Entries are the next events in order that every filter lets through. They are
-	// shared: do not change them.
+	// shared: do not change them. They count as held until Release, Next or Close.
 	Entries []*Entry
 	// Through is the reader's position once it has dealt with the entries.
 	Through int64
@@ -50,6 +58,14 @@ func (r *Reader) Close() {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
 	r.hub.readers.remove(r)
+	r.hub.held.remove(r)
+}
+
+// Release lets go of what Next has returned last.
+func (r *Reader) Release() {
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	r.hub.held.remove(r)
 }
 
 // Wake signals that the log may hold something new for this reader. Calling Next
@@ -87,7 +103,14 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	batch.Through = entries[len(entries)-1].ID.Seq
 	batch.More = batch.Through < head
 	batch.Entries = r.wanted(entries)
+	r.hold(batch.Entries)
 	return batch, nil
+}
+
+func (r *Reader) hold(entries []*Entry) {
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	r.hub.held.add(r, entries)
 }
 
 // advance skips what is known to match nothing and takes what memory holds behind

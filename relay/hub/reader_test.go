@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"touchstone/relay/event"
@@ -68,6 +69,43 @@ func TestOnlyMatchingReadersWake(t *testing.T) {
 		if got := len(batch.Entries); err != nil || batch.Through != 3 || got != 0 && i != 1 {
 			t.Errorf("reader %d got %+v, %v", i, batch, err)
 		}
+	}
+}
+
+// Who holds a batch for the longest time is dropped when all of them hold too much;
+// those at the same place share what they hold, and a batch that was released is free.
+func TestSlowReadersAreDropped(t *testing.T) {
+	const most, large = 21, 4 << 20 // so many of them may be held
+	store := openStore(t)
+	for i := range most + 1 {
+		e := storetest.Event(fmt.Sprint(i))
+		e.Payload = make([]byte, large)
+		if _, err := store.Append(t.Context(), []event.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := start(t, store, 0)
+	var dropped []int
+	reader := func(name int, after int64) *hub.Reader {
+		r := h.NewReader(after)
+		r.Drop = func() { dropped = append(dropped, name) }
+		t.Cleanup(r.Close)
+		if batch, err := r.Next(t.Context()); err != nil || len(batch.Entries) != 1 {
+			t.Fatalf("behind %d: %d entries, %v", after, len(batch.Entries), err)
+		}
+		return r
+	}
+	for name := range most {
+		reader(name, int64(name)).Release()
+		reader(name, int64(name))
+		reader(100+name, int64(name))
+	}
+	if len(dropped) != 0 {
+		t.Fatalf("dropped %v, although all of them share what may be held", dropped)
+	}
+	reader(most, most)
+	if !slices.Equal(dropped, []int{0, 100}) {
+		t.Errorf("dropped %v, want the two that have held the first event for the longest time", dropped)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 const (
 	maxTailBytes   = 48 << 20
 	maxBatchEvents = 256
-	maxBatchBytes  = 1 << 20
+	maxBatchBytes  = 256 << 10
 	entryOverhead  = 1 << 10
 )
 
@@ -27,6 +27,8 @@ type Entry struct {
 	compress   sync.Once
 	segment    segment.Segment
 	segmentErr error
+
+	holders int // readers that have it; the hub's mu guards it
 }
 
 // Frame is the event's SSE frame. It is shared: do not change it.

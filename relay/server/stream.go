@@ -70,6 +70,10 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 			server: s, reader: s.hub.NewReader(from.Seq, filter, grant.Scope()), at: from, told: from,
 			line: countedLine{l, s.metrics.sent}, compressed: compressed,
 		}
+		sub.reader.Drop = func() {
+			log.Warn().Str("remote", remote).Msg("subscriber cut off: it reads slowly, and others need the memory")
+			l.cut()
+		}
 		defer sub.reader.Close()
 		defer s.metrics.followers.add(sub.reader, grant)()
 		err := sub.serve(ctx, reset)
@@ -204,6 +208,7 @@ func (s *stream) advance(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	defer s.reader.Release()
 	pieces := make([][]byte, 0, len(batch.Entries)+2)
 	if batch.GoneThrough > s.at.Seq {
 		frame, err := s.gap(batch.GoneThrough).AppendFrame(nil)
