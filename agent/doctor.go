@@ -28,8 +28,8 @@ func newDoctor(s *settings) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check everything an agent needs and say what to do about what is missing",
 		Long: `doctor checks the configuration, the token and whose it is, each repository, what
-the token may do there and whether its rules let the agents merge, the relay, git,
-the model CLI and the state directory. It changes nothing. It exits 1 if anything is wrong.`,
+the token may do there, its settings and whether its rules let the agents merge, the
+relay, git, the model CLI, the guidelines and the state directory. It changes nothing. It exits 1 if anything is wrong.`,
 		Example: "  agent doctor --mode author",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -88,6 +88,10 @@ func (d *doctor) examine(ctx context.Context) {
 		v, err := e.Probe(ctx)
 		return fmt.Sprintf("%s %s at %s", e.Name(), v.Number, v.Path), err
 	})
+	d.check("guidelines", func() (string, error) {
+		set, err := layered(d.cfg.Guidelines)
+		return fmt.Sprintf("%d documents, version %s", len(set.Documents), set.Version()), err
+	})
 	d.check("state", func() (string, error) { return d.cfg.StateDir, writable(d.cfg.StateDir) })
 	d.check("relay", func() (string, error) { return d.relay(ctx) })
 	client, err := forge.New(forge.Config{APIURL: d.cfg.GitHub.APIURL, Token: string(d.cfg.GitHub.Token), Version: version()})
@@ -113,6 +117,7 @@ func (d *doctor) examine(ctx context.Context) {
 	}
 	for _, name := range d.cfg.Repositories {
 		if d.check("repository", func() (string, error) { return repository(ctx, client, name, self) }) {
+			d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
 			d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
 		}
 	}
@@ -142,6 +147,26 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 	}
 	open, err := client.OpenPullRequests(ctx, repo)
 	return fmt.Sprintf("%s, %s access, %d open pull requests", name, permission, len(open)), err
+}
+
+// ownSettings tells whether a repository's settings can be read. While they cannot, nothing is
+// reviewed or merged there.
+func ownSettings(ctx context.Context, client *forge.Client, name string) (string, error) {
+	repo, err := forge.ParseRepo(name)
+	if err != nil {
+		return "", err
+	}
+	text, err := client.File(ctx, repo, "", config.RepositoryPath)
+	if errors.Is(err, forge.ErrNotFound) {
+		return fmt.Sprintf("%s has no %s, so the defaults hold", name, config.RepositoryPath), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := config.ParseRepository(text); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Sprintf("%s of %s is in order", config.RepositoryPath, name), nil
 }
 
 // merging tells whether the repository's own rules let the agents merge what they approve,

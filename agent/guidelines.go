@@ -151,21 +151,9 @@ organisation's from the directory that the configuration names as guidelines.`,
 			if err != nil {
 				return err
 			}
-			set, err := guidelines.Default()
+			set, err := layered(append([]string{cfg.Guidelines}, layers...)...)
 			if err != nil {
 				return err
-			}
-			if cfg.Guidelines != "" {
-				layers = append([]string{cfg.Guidelines}, layers...)
-			}
-			for _, dir := range layers {
-				texts, err := readDocuments(dir)
-				if err == nil {
-					set, err = lay(set, texts)
-				}
-				if err != nil {
-					return err
-				}
 			}
 			var change guidelines.Change
 			var own map[string]string
@@ -187,6 +175,21 @@ organisation's from the directory that the configuration names as guidelines.`,
 	cmd.Flags().StringVar(&base, "base", "", "the commit or branch `REV` that HEAD is compared with")
 	cmd.Flags().StringArrayVar(&layers, "layer", nil, "directory `DIR` of more documents under the repository's own; may be given more than once")
 	return cmd
+}
+
+// layered are the built-in documents under those of each directory; "" is none.
+func layered(dirs ...string) (guidelines.Set, error) {
+	set, err := guidelines.Default()
+	for _, dir := range dirs {
+		if err != nil || dir == "" {
+			continue
+		}
+		var texts map[string]string
+		if texts, err = readDocuments(dir); err == nil {
+			set, err = lay(set, texts)
+		}
+	}
+	return set, err
 }
 
 // lay lays documents over a set.

@@ -158,6 +158,15 @@ func (w *world) push(args []string) error {
 	return err
 }
 
+// settings puts the repository's own settings onto its base branch: settings FILE.
+func (w *world) settings(args []string) error {
+	text, err := os.ReadFile(filepath.Join(w.work, args[0]))
+	if err == nil {
+		_, err = w.sim.Commit(w.ctx, root, "acme/app", "main", "Change the settings", map[string]string{".touchstone/config.yaml": string(text)})
+	}
+	return err
+}
+
 // pull pushes and opens a pull request that asks for the reviewer's review: pull BRANCH FILE...
 func (w *world) pull(args []string) error {
 	if err := w.push(args); err != nil {
