@@ -37,8 +37,16 @@ test: tools ## Set up what the tests need and run them all, with the race detect
 	@CGO_ENABLED=0 $(GO) test -run '$(SWEEP)' ./agent/e2e
 
 .PHONY: tools
-tools: ## Install the model CLI that the engine tests drive, if npm is there
-	@sh scripts/install-claude.sh
+tools: ## Install the model CLIs that the engine tests drive, if npm is there
+	@sh scripts/install-engines.sh
+
+.PHONY: engines
+engines: tools ## Drive every case of the engines' conformance suite through the real model CLIs
+	@$(GO) run ./scripts/engines $(ARGS)
+
+.PHONY: hostile
+hostile: ## Take hostile pull requests through a review by a model that obeys them
+	@$(GO) run ./scripts/hostile $(ARGS)
 
 .PHONY: check
 check: ## Everything a change has to pass besides the tests: format, vet, lint, import rules, tidiness
