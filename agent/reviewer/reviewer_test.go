@@ -243,6 +243,37 @@ func TestLostCommentsAreSaidInTheConversation(t *testing.T) {
 	}
 }
 
+// TestALongReviewGoesOnInComments: GitHub takes no body beyond its limit.
+func TestALongReviewGoesOnInComments(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	var found []verdict.Finding
+	for i := range 40 {
+		quote := fmt.Sprintf("statement_%d()", i)
+		fmt.Fprintln(&text, quote)
+		f := at(i+1, quote)
+		f.Path, f.Claim = "old.txt", fmt.Sprintf("Finding %d. %s", i, strings.Repeat("It goes on. ", 300))
+		found = append(found, f)
+	}
+	g, ref := opened(t, map[string]string{"old.txt": text.String()}, map[string]string{"code.txt": "fine\n"})
+	if _, err := newReviewer(t, g, answering(found...)).Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	pr := g.Read(loopback.Judge, ref)
+	said := pr.Reviews[0].Body
+	for _, c := range pr.Comments {
+		said += c.Body
+	}
+	for i := range found {
+		if !strings.Contains(said, fmt.Sprintf("Finding %d. ", i)) {
+			t.Errorf("finding %d is nowhere", i)
+		}
+	}
+	if len(pr.Comments) == 0 || !strings.Contains(pr.Comments[0].Body, "continued (2 of ") {
+		t.Errorf("%d comments", len(pr.Comments))
+	}
+}
+
 // TestRulesThatTrippedBefore: the session is told, where a rule builds on it.
 func TestRulesThatTrippedBefore(t *testing.T) {
 	t.Parallel()

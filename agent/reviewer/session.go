@@ -82,25 +82,10 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress)) 
 	}()
 	talk := &talk{session: session, grounds: p.grounds(ctx), x: &x}
 	var answers []verdict.Judgement
-	asked := false
 	for part := range p.understood.Parts {
-		nonce := rand.Text()
-		talk.grounds.Changed = nil
-		for _, f := range p.understood.Parts[part] {
-			talk.grounds.Changed = append(talk.grounds.Changed, change.Spell(f.Path))
-		}
-		answer, err := talk.ask(ctx, p.prompt(part, nonce), nonce)
+		answer, err := talk.over(ctx, p, part)
 		if err != nil {
 			return x, err
-		}
-		if !answer.Complete && !asked {
-			asked = true
-			nonce = rand.Text()
-			second, err := talk.ask(ctx, p.again(answer, nonce), nonce)
-			if err != nil {
-				return x, err
-			}
-			answer = mended(answer, second)
 		}
 		answers = append(answers, answer)
 	}
@@ -113,10 +98,30 @@ type talk struct {
 	session engine.Session
 	grounds verdict.Grounds
 	x       *Examination
+	// again says that the session was asked once more for what an answer lacked.
+	again bool
 }
 
-// ask holds one turn and judges its answer.
-func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Judgement, error) {
+// over has the session examine one part of the change.
+func (t *talk) over(ctx context.Context, p *Prepared, part int) (verdict.Judgement, error) {
+	t.grounds.Changed = nil
+	for _, f := range p.understood.Parts[part] {
+		t.grounds.Changed = append(t.grounds.Changed, change.Spell(f.Path))
+	}
+	nonce := rand.Text()
+	first, concluded, err := t.ask(ctx, p.prompt(part, nonce), nonce)
+	if err != nil || first.Complete && concluded || t.again {
+		return first, err
+	}
+	t.again = true
+	nonce = rand.Text()
+	second, _, err := t.ask(ctx, p.again(first, t.grounds.Changed, nonce), nonce)
+	return mended(first, second), err
+}
+
+// ask holds one turn and judges its answer. It also tells whether the answer came
+// to a conclusion, in the form that was asked for.
+func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (j verdict.Judgement, concluded bool, err error) {
 	result, err := t.session.Ask(ctx, prompt.String())
 	t.x.Turns++
 	sum := &t.x.Result
@@ -132,16 +137,32 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 	sum.Turns += result.Turns
 	sum.Duration += result.Duration
 	if err != nil {
-		return verdict.Judgement{}, err
+		return j, false, err
 	}
-	return verdict.Judge(result.Text, nonce, t.grounds), nil
+	return verdict.Judge(result.Text, nonce, t.grounds), ended(result.Text, nonce), nil
+}
+
+// ended reports whether a text ends in the closing lines.
+func ended(text, nonce string) bool {
+	text = strings.TrimSpace(text)
+	for _, v := range []verdict.Verdict{verdict.Approve, verdict.RequestChanges} {
+		if body, ok := strings.CutSuffix(text, verdict.Marker(v)); ok {
+			return strings.HasSuffix(strings.TrimSpace(body), verdict.RunLine(nonce))
+		}
+	}
+	return false
 }
 
 // again asks once more for an answer that lacks something.
-func (p *Prepared) again(answer verdict.Judgement, nonce string) Prompt {
+func (p *Prepared) again(answer verdict.Judgement, files []string, nonce string) Prompt {
+	lacks := slices.Clone(answer.Doubts)
+	for _, f := range files {
+		if !slices.Contains(answer.Answer.Files, f) {
+			lacks = append(lacks, "not examined: "+f)
+		}
+	}
 	return Prompt{
-		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" +
-			p.quote(Passage{"what it lacks", strings.Join(answer.Doubts, "\n")}) +
+		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.quote(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
 			"\nExamine what you left out. Then give the whole answer again, in the same form: all nine dimensions, every changed file of this turn, and all findings, the earlier ones too.\n"},
 		{"closing", closing(nonce)},
 	}

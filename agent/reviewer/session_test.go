@@ -1,12 +1,14 @@
 package reviewer_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
+	"touchstone/worktree"
 )
 
 // TestWhatAnAnswerLacksIsAskedForOnce: in the same session, and not for ever.
@@ -15,6 +17,7 @@ func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 	lacking := func(text string) string {
 		return strings.Replace(text, `{"dimension":"Recurrence","examined":"all of it"}`, `{"dimension":"Recurrence","examined":""}`, 1)
 	}
+	unmarked := func(text string) string { return strings.ReplaceAll(text, "VERDICT", "VERDIKT") }
 	for name, tc := range map[string]struct {
 		first, second func(string) string // what becomes of the answer
 		found         bool                // the first answer has a finding that the second forgets
@@ -26,6 +29,8 @@ func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 		"no block, then whole":     {first: func(string) string { return "I approve." }, second: same, want: verdict.Approve, asked: 2},
 		"a dimension, and again":   {first: lacking, second: lacking, want: verdict.RequestChanges, asked: 2},
 		"a finding, then none":     {first: lacking, second: same, found: true, want: verdict.RequestChanges, asked: 2},
+		"no marker, then one":      {first: unmarked, second: same, want: verdict.Approve, asked: 2},
+		"no marker, twice":         {first: unmarked, second: unmarked, want: verdict.RequestChanges, asked: 2},
 		"no block, and again none": {first: func(string) string { return "Hm." }, second: func(string) string { return "Hm." }, want: verdict.RequestChanges, asked: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,3 +66,50 @@ func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 }
 
 func same(text string) string { return text }
+
+// TestPartsAreJudgedTogether: a change too large for one turn is approved if every
+// part of it is.
+func TestPartsAreJudgedTogether(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 4 {
+		files[fmt.Sprintf("store/file%d.txt", i)] = strings.Repeat("a line of ordinary length\n", 4_000)
+	}
+	g, ref := opened(t, plain, files)
+	pr := g.Read(loopback.Judge, ref)
+	for name, tc := range map[string]struct {
+		part int // whose answer is spoilt, from 1; 0 for none
+		say  func(string) string
+		want verdict.Verdict
+		more int // turns beyond one for each part
+	}{
+		"all of it":                     {want: verdict.Approve},
+		"all but the last part's files": {part: 2, say: func(s string) string { return strings.ReplaceAll(s, "store/file", "store/none") }, want: verdict.RequestChanges, more: 1},
+		"a part without a verdict":      {part: 1, say: func(s string) string { return strings.ReplaceAll(s, "VERDICT", "VERDIKT") }, want: verdict.RequestChanges, more: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			part, turns := 0, 0
+			r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+				turns++
+				if strings.Contains(r.Prompt, "# Changed files") {
+					part++
+				}
+				text, err := answering()(r)
+				if part == tc.part {
+					text = tc.say(text)
+				}
+				return text, err
+			})
+			r.Worktrees = &worktree.Store{Root: t.TempDir()} // each of these reviews at the same time
+			out, err := r.Review(t.Context(), pr, reviewer.Options{DryRun: true})
+			if err != nil || out.Record.Verdict != tc.want || part < 2 || turns != part+tc.more {
+				t.Fatalf("%s after %d parts and %d turns, %v; doubts: %q", out.Record.Verdict, part, turns, err, out.Judgement.Doubts)
+			}
+			whole := fmt.Sprintf("in %d parts", part)
+			if !strings.Contains(out.Review.Body, whole) || tc.want == verdict.Approve && out.Record.Coverage.Examined != 4 {
+				t.Errorf("it covers %+v and says:\n%s", out.Record.Coverage, out.Review.Body)
+			}
+		})
+	}
+}
