@@ -158,7 +158,7 @@ func (r *Recovery) Pass(ctx context.Context) (Report, error) {
 	if r.config.Lease == 0 {
 		return r.compare(ctx)
 	}
-	t := turn{log: r.config.Log, lease: r.config.Lease}
+	t := turn{notes: r.config.Log, lease: r.config.Lease}
 	if err := t.take(ctx); err != nil {
 		return r.failed(err), err
 	}

@@ -24,15 +24,21 @@ var errTurnLost = errors.New("another relay has taken over, for this one gave no
 // no locks, and if two relays ever take it at once, a delivery is asked for twice and
 // stored once.
 type turn struct {
-	log   Log
+	notes notebook
 	lease time.Duration
 	text  string // the note, as this relay wrote it last
+}
+
+// notebook is of a Log what turns are kept in.
+type notebook interface {
+	Note(ctx context.Context, name string) (string, error)
+	SetNote(ctx context.Context, name, text string) error
 }
 
 // take waits until it is this relay's turn.
 func (t *turn) take(ctx context.Context) error {
 	for seen, since := "", time.Now(); ; {
-		note, err := t.log.Note(ctx, turnNote)
+		note, err := t.notes.Note(ctx, turnNote)
 		if err != nil {
 			return err
 		}
@@ -66,11 +72,11 @@ func (t *turn) claim(ctx context.Context) (won bool, err error) {
 // sign gives a sign of life.
 func (t *turn) sign(ctx context.Context) error {
 	t.text = rand.Text()
-	return t.log.SetNote(ctx, turnNote, t.text)
+	return t.notes.SetNote(ctx, turnNote, t.text)
 }
 
 func (t *turn) held(ctx context.Context) (bool, error) {
-	note, err := t.log.Note(ctx, turnNote)
+	note, err := t.notes.Note(ctx, turnNote)
 	return note == t.text, err
 }
 
@@ -98,5 +104,5 @@ func (t *turn) end(ctx context.Context) error {
 	if held, err := t.held(ctx); err != nil || !held {
 		return err
 	}
-	return t.log.SetNote(ctx, turnNote, "")
+	return t.notes.SetNote(ctx, turnNote, "")
 }
