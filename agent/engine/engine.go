@@ -72,7 +72,8 @@ type Version struct {
 type Role string
 
 const (
-	// Reviewer reads files in its directories; it has no shell and can write nowhere.
+	// Reviewer reads files in its directories, by whatever tools the CLI has for
+	// that, and can write nowhere.
 	Reviewer Role = "reviewer"
 	// Author also edits files in its working directory, and runs the commands allowed to it.
 	Author Role = "author"
@@ -101,7 +102,9 @@ type Request struct {
 	// Model is the CLI's name of a model; empty leaves the choice to the CLI.
 	Model string
 	// Allow lists the shell commands an author may run, as patterns in which
-	// * stands for anything, such as "go test *". A reviewer has no shell.
+	// * stands for anything, such as "go test *". A reviewer may run none. A CLI that
+	// runs each command in a sandbox of its own, where neither a file outside Dir can
+	// be written nor the network be reached, may hold itself to that instead.
 	Allow []string
 	// Timeout bounds what the session's turns take together; zero is DefaultTimeout.
 	Timeout time.Duration
