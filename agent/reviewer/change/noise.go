@@ -68,7 +68,6 @@ func asChange(files []worktree.FileDiff) guidelines.Change {
 // sift parts the files that nobody wrote by hand from the others. A change of nothing else
 // is kept: then it is what there is to judge.
 func sift(s Source, checkout *os.Root) Change {
-	var c Change
 	var own []worktree.FileDiff
 	for _, f := range s.Diff.Files {
 		if !vendored.MatchString(f.Path) {
@@ -76,21 +75,23 @@ func sift(s Source, checkout *os.Root) Change {
 		}
 	}
 	bumped := len(own) < len(s.Diff.Files) && about(dependencies, own...)
+	reasons := make([]string, len(s.Diff.Files))
 	for i, f := range s.Diff.Files {
 		reason := noise(f, bumped, checkout)
 		if reason == "" && about(s.Skip, f) {
 			reason = "skipped by the repository's configuration"
 		}
 		if reason != "" && plain(f) && !about(migrations, f) {
-			c.LeftOut = append(c.LeftOut, LeftOut{f, reason})
-			continue
+			reasons[i] = reason
 		}
-		c.Files = append(c.Files, File{FileDiff: f, Note: note(f), number: i + 1})
 	}
-	if len(c.Files) == 0 {
-		c.LeftOut = nil
-		for i, f := range s.Diff.Files {
+	var c Change
+	nothingElse := !slices.Contains(reasons, "")
+	for i, f := range s.Diff.Files {
+		if reasons[i] == "" || nothingElse {
 			c.Files = append(c.Files, File{FileDiff: f, Note: note(f), number: i + 1})
+		} else {
+			c.LeftOut = append(c.LeftOut, LeftOut{f, reasons[i]})
 		}
 	}
 	return c

@@ -23,38 +23,32 @@ const (
 // what is imported comes before what imports it, and tests beside what they test. Parts are
 // the same whenever the change is.
 func (c *Change) split(checkout *os.Root) {
+	if fits(c.Files) {
+		if len(c.Files) > 0 {
+			c.Parts = [][]File{c.Files}
+		}
+		return
+	}
+	var part []File
+	for _, unit := range order(c.Files, func(name string) string { return top(checkout, name) }) {
+		if len(part) > 0 && !fits(part, unit...) {
+			c.Parts, part = append(c.Parts, part), nil
+		}
+		part = append(part, unit...)
+	}
+	c.Parts = append(c.Parts, part)
+	c.Files = slices.Concat(c.Parts...)
+}
+
+// fits reports whether files are no more than one part may hold.
+func fits(files []File, more ...File) bool {
 	size := 0
-	for _, f := range c.Files {
-		size += f.size
-	}
-	if len(c.Files) == 0 {
-		return
-	}
-	if size <= maxPart && len(c.Files) <= maxPartFiles {
-		c.Parts = [][]File{c.Files}
-		return
-	}
-	units := order(c.Files, func(name string) string { return top(checkout, name) })
-	files := make([]File, 0, len(c.Files))
-	var ends []int
-	size = 0
-	begin := 0
-	for _, unit := range units {
-		more := 0
-		for _, f := range unit {
-			more += f.size
+	for _, list := range [][]File{files, more} {
+		for _, f := range list {
+			size += f.size
 		}
-		if len(files) > begin && (size+more > maxPart || len(files)-begin+len(unit) > maxPartFiles) {
-			ends, begin, size = append(ends, len(files)), len(files), 0
-		}
-		files, size = append(files, unit...), size+more
 	}
-	begin = 0
-	for _, end := range append(ends, len(files)) {
-		c.Parts = append(c.Parts, files[begin:end:end])
-		begin = end
-	}
-	c.Files = files
+	return size <= maxPart && len(files)+len(more) <= maxPartFiles
 }
 
 // top is the beginning of a file at the head; empty if it cannot be read.
