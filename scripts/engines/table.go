@@ -29,6 +29,10 @@ func (t *table) add(e event, out io.Writer) {
 	if t.outcome == nil {
 		t.outcome, t.said = map[[2]string]string{}, map[string][]string{}
 	}
+	if e.Action == "build-output" {
+		fmt.Fprint(out, e.Output)
+		return
+	}
 	if e.Action == "output" {
 		t.said[e.Test] = append(t.said[e.Test], e.Output)
 		return

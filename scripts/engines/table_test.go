@@ -27,6 +27,7 @@ func TestTable(t *testing.T) {
 		{Action: "output", Test: "TestConformance/codex/hang_in_mid-stream", Output: "it hangs on\n"},
 		{Action: "fail", Test: "TestConformance/codex/hang_in_mid-stream"},
 		{Action: "pass", Test: "TestConformance/claude/third"},
+		{Action: "build-output", Output: "it does not build\n"},
 		{Action: "fail", Test: "TestConformance/codex"},
 	} {
 		tab.add(e, &out)
@@ -36,7 +37,7 @@ func TestTable(t *testing.T) {
 		t.Error("complete in spite of a failure and of a case that did not run")
 	}
 	for _, want := range []string{
-		"it hangs on\n", "case                claude  codex\n", "hang in mid-stream  ok      FAILED\n", "third               ok      not run\n",
+		"it hangs on\n", "it does not build\n", "case                claude  codex\n", "hang in mid-stream  ok      FAILED\n", "third               ok      not run\n",
 		"\nengines: claude 3/3, codex 1/3\n",
 	} {
 		if !strings.Contains(out.String(), want) {

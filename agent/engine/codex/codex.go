@@ -13,9 +13,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime"
+	"strings"
+	"time"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
+	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/session"
 )
 
@@ -33,15 +37,52 @@ var kind = session.Kind{
 // Name is "codex".
 func (e *Engine) Name() string { return kind.Name }
 
-// Probe asks the CLI for its version, and looks whether there is an API key.
+// Probe asks the CLI for its version, and looks whether its sandbox works on this
+// machine and whether there is an API key.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	version, err := session.Program(*e).Probe(ctx, kind)
 	if err != nil {
 		return engine.Version{}, err
 	}
+	if err := e.probeSandbox(ctx); err != nil {
+		return version, err
+	}
 	_, err = e.provider()
 	return version, err
 }
+
+// probeSandbox runs a program in the CLI's sandbox. Where that cannot be, as in many
+// containers, a session could not read a single file.
+func (e *Engine) probeSandbox(ctx context.Context) error {
+	if runtime.GOOS == "windows" {
+		// There the sandbox has to be set up by the user, which the CLI says itself.
+		return nil
+	}
+	program := session.Program(*e)
+	home, err := session.NewHome(program.TempDir)
+	if err != nil {
+		return session.Unstarted(err)
+	}
+	// What the sandbox can do, is known all the same.
+	defer func() { _ = home.Remove() }()
+	said := ""
+	report, err := process.Command{
+		Args: program.Args(kind, "sandbox", "--", "/bin/echo", "inside"), Dir: home.Dir,
+		Env:     append(program.Environment(kind, home), "CODEX_HOME="+home.Dir),
+		Timeout: sandboxTimeout, IdleTimeout: sandboxTimeout,
+		Line: func(line []byte) error { said = string(line); return nil },
+	}.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if said != "inside" {
+		return engine.Errorf(engine.Missing, "codex's sandbox does not work on this machine (%s: %s); it needs unprivileged user namespaces on Linux",
+			report.Exit, session.NewTranscript(nil, strings.TrimSpace).Detail(report.Stderr))
+	}
+	return nil
+}
+
+const sandboxTimeout = 30 * time.Second
 
 // provider is where the CLI's variables say, with their login.
 func (e *Engine) provider() (gateway.Provider, error) {

@@ -1,0 +1,49 @@
+package codex_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/codex"
+	"touchstone/agent/engine/enginetest"
+)
+
+func TestRealProbe(t *testing.T) {
+	t.Parallel()
+	e := &codex.Engine{
+		Command: []string{enginetest.CLI(t, "codex")}, TempDir: t.TempDir(),
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k"},
+	}
+	version, err := e.Probe(t.Context())
+	if err != nil || !filepath.IsAbs(version.Path) || !strings.HasPrefix(version.Number, "0.") {
+		t.Errorf("version = %+v, %v", version, err)
+	}
+	e.Environ = e.Environ[:1]
+	if _, err := e.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") {
+		t.Errorf("without a key: %v", err)
+	}
+	if left, err := os.ReadDir(e.TempDir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+func TestSandboxThatDoesNotWork(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the program of this test is one for a Unix shell")
+	}
+	program := filepath.Join(t.TempDir(), "codex")
+	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo codex-cli 0.169.0 && exit\necho 'bwrap: No permissions' >&2\nexit 1\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := (&codex.Engine{Command: []string{program}, Environ: []string{"OPENAI_API_KEY=k"}, TempDir: t.TempDir()}).Probe(t.Context())
+	failure, ok := err.(*engine.Error)
+	if !ok || failure.Class != engine.Missing || !strings.Contains(failure.Message, "bwrap: No permissions") {
+		t.Errorf("error = %v", err)
+	}
+}

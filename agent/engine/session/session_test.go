@@ -1,0 +1,76 @@
+package session_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/session"
+)
+
+var kind = session.Kind{Name: "cli", Package: "cli-package", Login: "log in", Variables: []string{"CLI_*"}}
+
+func TestEnvironmentIsAnAllowList(t *testing.T) {
+	t.Parallel()
+	home, err := session.NewHome(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := session.Program{Environ: []string{
+		"PATH=/bin", "LC_ALL=C", "HTTPS_PROXY=http://proxy", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=/home/octocat",
+		"GITHUB_TOKEN=secret", "OPENAI_API_KEY=secret", "ANTHROPIC_API_KEY=secret", "AWS_SECRET_ACCESS_KEY=secret", "SSH_AUTH_SOCK=secret",
+		"NODE_OPTIONS=--require=secret", "LD_PRELOAD=secret", "GIT_ASKPASS=secret", "TOUCHSTONE_X=secret", "no equals sign",
+	}}
+	env := p.Environment(kind, home)
+	if all := strings.Join(env, "\n"); strings.Contains(all, "secret") || strings.Contains(all, "octocat") || strings.Contains(all, "no equals") {
+		t.Errorf("environment = %s", all)
+	}
+	for _, want := range []string{"PATH=/bin", "LC_ALL=C", "HTTPS_PROXY=http://proxy", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=" + home.Dir} {
+		if !slices.Contains(env, want) {
+			t.Errorf("no %s in %q", want, env)
+		}
+	}
+}
+
+func TestTimeOfAllTurns(t *testing.T) {
+	t.Parallel()
+	b, err := session.Open(session.Program{TempDir: t.TempDir()}, kind, engine.Request{Role: engine.Reviewer, Dir: ".", Timeout: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ready("a prompt"); err != nil || b.Left() != time.Nanosecond {
+		t.Errorf("before the first turn: %v, %s left", err, b.Left())
+	}
+	if err := b.Ready(" "); err == nil {
+		t.Error("an empty prompt was accepted")
+	}
+	if err := b.Home.Write("deep/down/file", []byte("x")); err != nil {
+		t.Error(err)
+	}
+	if content, err := os.ReadFile(filepath.Join(b.Home.Dir, "deep", "down", "file")); err != nil || string(content) != "x" {
+		t.Errorf("%q, %v", content, err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(b.Home.Dir); err == nil {
+		t.Error("the home is still there")
+	}
+	if err := b.Ready("a prompt"); err == nil {
+		t.Error("a closed session was ready")
+	}
+}
+
+func TestFailuresSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	if failure := kind.Failure(engine.Auth, "no key"); failure.Message != "the provider refused cli's login, or there is none; log in (cli: no key)" {
+		t.Errorf("message = %s", failure.Message)
+	}
+	if failure := kind.Failure(engine.BadOutput, ""); failure.Message != "cli did not complete the session" || failure.Class != engine.BadOutput {
+		t.Errorf("failure = %+v", failure)
+	}
+}
