@@ -154,12 +154,9 @@ func TestStoreLocked(t *testing.T) {
 
 func TestDatabaseGone(t *testing.T) {
 	t.Parallel()
-	e, err := firestore()
-	if err != nil {
-		emulator.Skip(t, err)
-	}
+	store, host := database(t)
 	between := func(listen string) *emulator.Proxy {
-		proxy, err := emulator.NewProxy(listen, e.Address, emulator.Faults{}, 1)
+		proxy, err := emulator.NewProxy(listen, host, emulator.Faults{}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +169,7 @@ func TestDatabaseGone(t *testing.T) {
 		}
 	}
 	defer func() { away() }()
-	p := startRelay(t, buildRelay(t), "firestore:gone", "", "FIRESTORE_EMULATOR_HOST="+proxy.Address)
+	p := startRelay(t, buildRelay(t), store, "", "FIRESTORE_EMULATOR_HOST="+proxy.Address)
 	endure(t, p, away, func() { proxy = between(proxy.Address) }, "store event: append: ")
 }
 

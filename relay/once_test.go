@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -35,8 +37,21 @@ var relayBinary = sync.OnceValues(func() (string, error) {
 	return binary, nil
 })
 
-// firestore starts the Firestore emulator when the first test needs it. Each test has a
-// project of its own there.
+// projects makes project names that differ, so that each test has a database of its own,
+// however often it runs.
+var projects atomic.Int64
+
+// database is the address of a new store in Firestore, and where Firestore is.
+func database(t *testing.T) (store, host string) {
+	t.Helper()
+	e, err := firestore()
+	if err != nil {
+		emulator.Skip(t, err)
+	}
+	return fmt.Sprintf("firestore:project-%d", projects.Add(1)), e.Address
+}
+
+// firestore starts the Firestore emulator when the first test needs it.
 var firestore = sync.OnceValues(func() (*emulator.Emulator, error) {
 	e, err := emulator.Start(context.Background())
 	if err == nil {

@@ -10,7 +10,6 @@ import (
 
 	"touchstone/relay/client"
 	"touchstone/relay/event"
-	"touchstone/relay/storetest/emulator"
 )
 
 // told returns what a subscriber that comes with a cursor is told until it has the last
@@ -46,11 +45,8 @@ func TestSubscriberOfEveryAge(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (store string, environment []string){
 		"sqlite": func(t *testing.T) (string, []string) { return newStore(t), nil },
 		"firestore": func(t *testing.T) (string, []string) {
-			e, err := firestore()
-			if err != nil {
-				emulator.Skip(t, err)
-			}
-			return "firestore:every-age", []string{"FIRESTORE_EMULATOR_HOST=" + e.Address}
+			store, host := database(t)
+			return store, []string{"FIRESTORE_EMULATOR_HOST=" + host}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
-	"touchstone/relay/storetest/emulator"
 )
 
 // Two relays share a log and its tokens. When a token is revoked, by a third process,
@@ -22,14 +21,11 @@ import (
 // says that it was used.
 func TestRevokedOnEveryRelay(t *testing.T) {
 	t.Parallel()
-	e, err := firestore()
-	if err != nil {
-		emulator.Skip(t, err)
-	}
-	binary, address := buildRelay(t), "FIRESTORE_EMULATOR_HOST="+e.Address
+	store, host := database(t)
+	binary, address := buildRelay(t), "FIRESTORE_EMULATOR_HOST="+host
 	tokens := func(words ...string) string {
 		t.Helper()
-		command := exec.CommandContext(t.Context(), binary, append([]string{"token", "--store", "firestore:revoked"}, words...)...)
+		command := exec.CommandContext(t.Context(), binary, append([]string{"token", "--store", store}, words...)...)
 		command.Env = append(os.Environ(), address)
 		out, err := command.Output()
 		if err != nil {
@@ -39,8 +35,8 @@ func TestRevokedOnEveryRelay(t *testing.T) {
 	}
 	text := tokens("create", "--name", "laptop-1")
 	relays := []*process{
-		startRelay(t, binary, "firestore:revoked", "", address),
-		startRelay(t, binary, "firestore:revoked", "", address),
+		startRelay(t, binary, store, "", address),
+		startRelay(t, binary, store, "", address),
 	}
 	reading, ended := make(chan string, len(relays)), make(chan error, len(relays))
 	for _, p := range relays {

@@ -12,8 +12,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"touchstone/relay/storetest/emulator"
 )
 
 // verifyStore runs relay verify and returns its exit code and what it found.
@@ -74,10 +72,6 @@ func checkVerified(t *testing.T, want string, tampered bool, store string, envir
 
 func TestVerifyTamperedFirestore(t *testing.T) {
 	t.Parallel()
-	e, err := firestore()
-	if err != nil {
-		emulator.Skip(t, err)
-	}
 	for name, test := range map[string]struct {
 		tamper func(documents)
 		want   string
@@ -91,10 +85,11 @@ func TestVerifyTamperedFirestore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			project, address := "verify-"+strings.ReplaceAll(name, " ", "-"), "FIRESTORE_EMULATOR_HOST="+e.Address
-			fill(t, "firestore:"+project, address)
-			test.tamper(documents{t, fmt.Sprintf("http://%s/v1/projects/%s/databases/(default)/documents/", e.Address, project)})
-			checkVerified(t, test.want, name != "untouched", "firestore:"+project, address)
+			store, host := database(t)
+			address := "FIRESTORE_EMULATOR_HOST=" + host
+			fill(t, store, address)
+			test.tamper(documents{t, fmt.Sprintf("http://%s/v1/projects/%s/databases/(default)/documents/", host, strings.TrimPrefix(store, "firestore:"))})
+			checkVerified(t, test.want, name != "untouched", store, address)
 		})
 	}
 }
