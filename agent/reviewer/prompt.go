@@ -73,13 +73,17 @@ type quoter struct{ fence string }
 // fencePrefix begins the delimiters of every session.
 const fencePrefix = "untrusted-"
 
-// quote is one text between its delimiters.
+// quote is one text between its delimiters, shortened if it is long.
 func (q quoter) quote(p Passage) string {
-	text := p.Text
-	if len(text) > maxPassage {
-		text = strings.ToValidUTF8(text[:maxPassage], "") + "\n[shortened]"
+	if len(p.Text) > maxPassage {
+		p.Text = strings.ToValidUTF8(p.Text[:maxPassage], "") + "\n[shortened]"
 	}
-	return fmt.Sprintf("\n<%s what=%q>\n%s\n</%s>\n", q.fence, q.harmless(p.What), q.harmless(text), q.fence)
+	return q.whole(p)
+}
+
+// whole is one text between its delimiters, which its writer has bounded.
+func (q quoter) whole(p Passage) string {
+	return fmt.Sprintf("\n<%s what=%q>\n%s\n</%s>\n", q.fence, q.harmless(p.What), q.harmless(p.Text), q.fence)
 }
 
 // quoteAll quotes what fits, and says what does not.
@@ -156,7 +160,7 @@ func (p *Prepared) earlier() string {
 		}
 	}
 	return "\n# Earlier rounds\n\nVerify in the code whether each open finding is gone. Repeat one that is not, with the same rule and quote; do not repeat one that is. Weigh the argument against a disputed one on its merits: repeat it only if it still holds. What is waived stays out.\n" +
-		p.quote(Passage{"ledger", list.String()}) + p.quoteAll(replies)
+		p.whole(Passage{"ledger", list.String()}) + p.quoteAll(replies)
 }
 
 // changed lists the files of one part of the change and where their patches are.

@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,21 @@ func TestPromptBeginsWithWhatNeverChanges(t *testing.T) {
 	}
 	if !strings.Contains(first[:same], answerFormat) {
 		t.Errorf("only %d bytes are the same in two prompts; guidelines and answer format should be", same)
+	}
+}
+
+// TestTheLedgerIsNeverCut: a finding that the session is not shown would pass for
+// one that is gone.
+func TestTheLedgerIsNeverCut(t *testing.T) {
+	p := hostile(t)
+	for i := range verdict.MaxFindings {
+		p.Ledger = append(p.Ledger, verdict.Entry{ID: fmt.Sprintf("%08x", i), Status: verdict.Open, Claim: strings.Repeat("It is wrong. ", 20)})
+	}
+	text := p.prompt(0, "NONCE").String()
+	for _, e := range p.Ledger {
+		if !strings.Contains(text, "- "+e.ID+" open") {
+			t.Fatalf("finding %s is not in the prompt", e.ID)
+		}
 	}
 }
 

@@ -162,7 +162,7 @@ func (p *Prepared) again(answer verdict.Judgement, files []string, nonce string)
 		}
 	}
 	return Prompt{
-		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.quote(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
+		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
 			"\nExamine what you left out. Then give the whole answer again, in the same form: all nine dimensions, every changed file of this turn, and all findings, the earlier ones too.\n"},
 		{"closing", closing(nonce)},
 	}
