@@ -8,10 +8,20 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
+
+// review holds the session and concludes from it.
+func (p *Prepared) review(ctx context.Context, progress func(engine.Progress)) (Outcome, error) {
+	x, err := p.Examine(ctx, progress)
+	if err != nil {
+		return Outcome{Started: x.Result.Started}, err
+	}
+	return p.Conclude(ctx, x)
+}
 
 // Conclude makes a review of what a session answered and of what code found
 // without it.

@@ -18,7 +18,7 @@ const (
 	// How far back, and over how many pull requests, rules are looked for that
 	// tripped before.
 	pastSpan = 90 * 24 * time.Hour
-	maxPast  = 200
+	maxPast  = 100
 )
 
 // subject is what there is to review of a pull request.

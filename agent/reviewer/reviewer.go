@@ -109,14 +109,11 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	if err != nil {
 		return Outcome{}, err
 	}
-	var x Examination
-	out := Outcome{Carried: carried}
+	var out Outcome
 	if carried {
 		out, err = p.carry(pr)
-	} else if x, err = p.Examine(ctx, opts.Progress); err != nil {
-		return Outcome{Started: x.Result.Started}, err
 	} else {
-		out, err = p.Conclude(ctx, x)
+		out, err = p.review(ctx, opts.Progress)
 	}
 	if err != nil || opts.DryRun {
 		return out, err
