@@ -249,7 +249,9 @@ func (p *Prepared) stale() []verdict.Finding {
 	var found []verdict.Finding
 	for _, g := range p.guides {
 		for _, m := range mentions(g, touched) {
-			if m.touch.gone && strings.Contains(m.word, "/") && len(found) < maxMentions {
+			// What the change itself writes about the file, it writes knowingly.
+			old := strings.Contains("\n"+g.before+"\n", "\n"+m.text+"\n")
+			if old && m.touch.gone && strings.Contains(m.word, "/") && len(found) < maxMentions {
 				found = append(found, verdict.Finding{
 					Dimension: verdict.Doc, Severity: severity, Rule: "doc/D9", Path: change.Spell(g.path), StartLine: m.line, Line: m.line, Quote: m.text,
 					Claim:  fmt.Sprintf("The guide names %s, which this change takes away: %s.", change.Spell(m.word), m.touch.why),

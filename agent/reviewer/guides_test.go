@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/guidelines"
 	"touchstone/worktree"
 )
 
@@ -40,6 +41,27 @@ func TestGuidesThatNameWhatIsTouched(t *testing.T) {
 	nested := mentions(guide{path: "docs/AGENTS.md", after: "See gone.md."}, touched(s))
 	if len(nested) != 1 || !nested[0].touch.gone {
 		t.Errorf("a guide names what lies beside it: %+v", nested)
+	}
+}
+
+func TestAGuideIsStaleOnlyWhereTheChangeLeftIt(t *testing.T) {
+	rules, err := guidelines.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const left, written, bare = "See docs/gone.md.", "docs/gone.md went away with v2.", "See gone.md."
+	p := &Prepared{
+		Subject:  Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: "docs/gone.md", Status: "deleted"}}}},
+		examiner: &Examiner{Guidelines: rules}, guides: []guide{{path: "AGENTS.md", before: left + "\n" + bare, after: left + "\n" + written + "\n" + bare}},
+	}
+	p.Rules = rules.For(p.change())
+	found := p.stale()
+	if len(found) != 1 || found[0].Line != 1 || found[0].Quote != left {
+		t.Errorf("found %+v", found)
+	}
+	p.examiner.Guidelines = guidelines.Set{}
+	if found := p.stale(); len(found) > 0 {
+		t.Errorf("by a rule of somebody else's: %+v", found)
 	}
 }
 
