@@ -190,10 +190,11 @@ func TestGroundMarksWhatIsLate(t *testing.T) {
 // Whatever is wrong with a finding that would block, an approval beside it does
 // not count.
 func TestNoApprovalBesideAFindingThatBlocks(t *testing.T) {
+	t.Parallel()
 	d := rand.New(rand.NewPCG(7, 7))
 	pick := func(of ...string) string { return of[d.IntN(len(of))] }
 	approved := 0
-	for range 5_000 {
+	for range 1_000 {
 		a := walked()
 		for range d.IntN(3) {
 			f := finding(Severity(pick("critical", "major", "minor", "nit", "nit", "nit", "nit", "nit", "nit", "trivial")))
@@ -215,7 +216,7 @@ func TestNoApprovalBesideAFindingThatBlocks(t *testing.T) {
 			t.Fatalf("more findings came out than went in: %+v", j)
 		}
 	}
-	if approved < 300 {
+	if approved < 60 {
 		t.Errorf("only %d were approved: the test proves little", approved)
 	}
 }
