@@ -31,6 +31,9 @@ type report struct {
 // newReport takes a review as it would be posted.
 func newReport(subject string, o reviewer.Outcome) report {
 	r := report{Subject: subject, Judgement: o.Judgement, Record: o.Record}
+	if o.Carried {
+		r.Judgement.Answer.Summary = "Carried over from the last approval, since which nothing but the base was merged in. No model was run."
+	}
 	for _, f := range o.Change.LeftOut {
 		r.LeftOut = append(r.LeftOut, leftOut{f.Path, f.Reason})
 	}

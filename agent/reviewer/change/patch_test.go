@@ -3,10 +3,62 @@ package change
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
+
+// TestNumbersAreThoseOfTheFiles holds every row against the line that it says it is, in files
+// whose lines repeat and that are edited at random.
+func TestNumbersAreThoseOfTheFiles(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 7))
+	before, after := map[string]string{}, map[string]string{}
+	lines := func(n int) []string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = []string{"", "}", "\t}", "+x", "-x", "@@ -1 +1 @@", " spaced"}[random.IntN(7)]
+		}
+		return all
+	}
+	for i := range 12 {
+		old := lines(200)
+		new := slices.Clone(old)
+		for range 8 {
+			at := random.IntN(len(new))
+			new = slices.Replace(new, at, min(len(new), at+random.IntN(4)), lines(random.IntN(5))...)
+		}
+		name := fmt.Sprintf("f%02d", i)
+		before[name], after[name] = strings.Join(old, "\n"), strings.Join(new, "\n")
+	}
+	c := changed(t, before, after)
+	if len(c.Files) != len(before) {
+		t.Fatalf("%d files", len(c.Files))
+	}
+	for _, f := range c.Files {
+		old, new := strings.Split(before[f.Path], "\n"), strings.Split(after[f.Path], "\n")
+		added, deleted := 0, 0
+		for _, row := range strings.Split(strings.TrimSuffix(patch(t, f), "\n"), "\n")[2:] {
+			var before, after int
+			if _, err := fmt.Sscan(row[:7], &before); err == nil && old[before-1] != row[17:] {
+				t.Errorf("%s: line %d was %q, not %q", f.Path, before, old[before-1], row[17:])
+			}
+			if _, err := fmt.Sscan(row[8:15], &after); err == nil && new[after-1] != row[17:] {
+				t.Errorf("%s: line %d is %q, not %q", f.Path, after, new[after-1], row[17:])
+			}
+			if before > 0 && after == 0 {
+				deleted++
+			} else if after > 0 && before == 0 {
+				added++
+			}
+		}
+		if added != f.Added || deleted != f.Deleted || added+deleted == 0 {
+			t.Errorf("%s: %d lines added and %d deleted, of %d and %d", f.Path, added, deleted, f.Added, f.Deleted)
+		}
+	}
+}
 
 // FuzzNumber: whatever a diff says, each of its changed lines is there once with one number
 // on its own side, and no row is wider than tools read.
