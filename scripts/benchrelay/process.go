@@ -96,6 +96,27 @@ func (p *process) cpu() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
+// open counts the files and the goroutines that the relay has, the connection for this
+// question among them.
+func (p *process) open() (files, goroutines int, err error) {
+	response, err := p.sender.Get("http://" + p.address + "/metrics")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), "\ngo_goroutines ")
+	count, _, _ := strings.Cut(rest, "\n")
+	if goroutines, err = strconv.Atoi(count); err != nil {
+		return 0, 0, err
+	}
+	links, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.command.Process.Pid))
+	return len(links), goroutines, err
+}
+
 var deliveries atomic.Int64
 
 func signature(body []byte) string {
