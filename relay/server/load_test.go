@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
@@ -84,79 +81,5 @@ func TestSlowSenderIsTimedOut(t *testing.T) {
 	}
 	if err != nil || response.StatusCode != http.StatusRequestTimeout {
 		t.Errorf("a sender that stops halfway: %v, %v", response, err)
-	}
-}
-
-// Subscribers that read nothing are cut off, and one that reads gets everything meanwhile.
-func TestStalledSubscribers(t *testing.T) {
-	store := openStore(t, filepath.Join(t.TempDir(), "relay.db"))
-	before := runtime.NumGoroutine()
-	r := start(t, server.Config{Store: store, WriteTimeout: time.Second})
-	const stalled = 20
-	for range stalled {
-		conn := r.dial(t)
-		if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil { // so that it stalls soon
-			t.Fatal(err)
-		}
-		fmt.Fprint(conn, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		if _, err := conn.Read(make([]byte, 1)); err != nil { // the stream has begun
-			t.Fatal(err)
-		}
-	}
-	reading := r.open(t, "", "")
-	reading.next()
-	ids := make(chan string, 10_000)
-	go func() {
-		defer close(ids)
-		for frame := reading.message(); frame != ""; frame = reading.message() {
-			ids <- frame[strings.LastIndex(frame, "id: "):]
-		}
-	}()
-	sent := 0
-	payload := `"` + strings.Repeat("x", 256<<10) + `"`
-	for gone := 0; gone < stalled; sent++ { // until none of them can be sent more
-		r.post(t, fmt.Sprint(sent), payload)
-		for more := true; more; {
-			select {
-			case <-r.gone:
-				gone++
-			default:
-				more = false
-			}
-		}
-	}
-	for i := range sent {
-		if got := <-ids; !strings.HasSuffix(got, fmt.Sprintf("-%d\n", i+1)) {
-			t.Fatalf("in place of event %d came %q", i+1, got)
-		}
-	}
-	r.stop()
-	for range ids { // its last words, and the end
-	}
-	http.DefaultClient.CloseIdleConnections()
-	for runtime.NumGoroutine() > before {
-		runtime.Gosched() // until all that they needed is gone; the test's timeout tells otherwise
-	}
-}
-
-// A subscriber that reads nothing does not hold up the relay's end.
-func TestStopCutsOffTheStalled(t *testing.T) {
-	r := start(t, server.Config{})
-	conn := r.dial(t)
-	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprint(conn, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	if _, err := conn.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	payload := `"` + strings.Repeat("x", 1<<20) + `"`
-	for i := range 8 {
-		r.post(t, fmt.Sprint(i), payload)
-	}
-	begin := time.Now()
-	r.stop()
-	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("the relay took %s to stop", took)
 	}
 }

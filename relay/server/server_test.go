@@ -44,6 +44,11 @@ func (d departures) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// context is one with this log.
+func (d departures) context() context.Context {
+	return zerolog.New(d).WithContext(context.Background())
+}
+
 // start runs a relay over a store until the test ends or stop is called. Fields that
 // config leaves out are filled in.
 func start(tb testing.TB, config server.Config) *relay {
@@ -63,7 +68,7 @@ func start(tb testing.TB, config server.Config) *relay {
 		tb.Fatal(err)
 	}
 	gone := make(departures, 100)
-	ctx, cancel := context.WithCancel(zerolog.New(gone).WithContext(context.Background()))
+	ctx, cancel := context.WithCancel(gone.context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	var once sync.Once
