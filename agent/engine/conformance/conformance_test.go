@@ -17,31 +17,41 @@ import (
 // testCase is something that every engine has to do alike.
 type testCase struct {
 	name string
-	// quick says that it runs by default also with the slow CLIs.
-	quick bool
-	run   func(t *testing.T, s subject)
+	when when
+	run  func(t *testing.T, s subject)
 }
+
+// when is when a case runs if not all of them do.
+type when int
+
+const (
+	always when = iota
+	// ifFast is with the CLIs that start fast.
+	ifFast
+	// rarely is for what takes its time with any of them.
+	rarely
+)
 
 func cases() []testCase {
 	list := []testCase{
-		{"answer", true, testAnswer},
-		{"several turns", true, testTurns},
-		{"edited worktree", true, testEdit},
-		{"hostile checkout", true, testHostile},
-		{"reviewer only reads", true, testReviewerOnlyReads},
-		{"tools end with the session", true, testToolsEnd},
-		{"noise", false, testNoise},
-		{"endless line", false, testEndlessLine},
-		{"crash", false, testCrash},
-		{"hang before the first byte", false, testHang(enginetest.HangBefore)},
-		{"hang in mid-stream", false, testHang(enginetest.HangMid)},
-		{"slow but alive", false, testSlow},
-		{"context full in mid-session", false, testContextFull},
-		{"unreachable provider", false, testUnreachable},
-		{"retry after", false, testRetryAfter},
-		{"out of time", false, testOutOfTime},
-		{"missing", true, testMissing},
-		{"no login", true, testNoLogin},
+		{"answer", always, testAnswer},
+		{"several turns", always, testTurns},
+		{"edited worktree", always, testEdit},
+		{"hostile checkout", always, testHostile},
+		{"reviewer only reads", always, testReviewerOnlyReads},
+		{"tools end with the session", always, testToolsEnd},
+		{"noise", ifFast, testNoise},
+		{"endless line", ifFast, testEndlessLine},
+		{"crash", ifFast, testCrash},
+		{"hang before the first byte", rarely, testHang(enginetest.HangBefore)},
+		{"hang in mid-stream", rarely, testHang(enginetest.HangMid)},
+		{"slow but alive", rarely, testSlow},
+		{"context full in mid-session", ifFast, testContextFull},
+		{"unreachable provider", ifFast, testUnreachable},
+		{"retry after", ifFast, testRetryAfter},
+		{"out of time", ifFast, testOutOfTime},
+		{"missing", always, testMissing},
+		{"no login", always, testNoLogin},
 	}
 	for _, f := range []struct {
 		name  string
@@ -61,7 +71,11 @@ func cases() []testCase {
 		{"malformed request", enginetest.Turn{Fault: enginetest.Malformed}, engine.BadRequest},
 		{"empty answer", enginetest.Turn{Text: []string{""}}, engine.BadOutput},
 	} {
-		list = append(list, testCase{f.name, f.name == "login refused", func(t *testing.T, s subject) {
+		w := ifFast
+		if f.class == engine.Auth {
+			w = always
+		}
+		list = append(list, testCase{f.name, w, func(t *testing.T, s subject) {
 			b := newBench(t, s, nil, f.turn)
 			t.Log(b.fails(t, t.Context(), b.reviewer(), f.class).Message)
 		}})
@@ -76,7 +90,7 @@ func TestConformance(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range cases() {
-				if s.slow && !c.quick && !all {
+				if !all && (c.when == rarely || c.when == ifFast && s.slow) {
 					continue
 				}
 				t.Run(c.name, func(t *testing.T) {
@@ -225,6 +239,9 @@ func testHang(point enginetest.HangPoint) func(*testing.T, subject) {
 		req := b.reviewer()
 		req.IdleTimeout = s.idle
 		b.fails(t, t.Context(), req, engine.Idle)
+		if len(b.provider.Calls()) == 0 {
+			t.Error("stopped before the provider was asked")
+		}
 	}
 }
 

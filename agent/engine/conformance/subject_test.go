@@ -32,7 +32,7 @@ type subject struct {
 	model string
 	// environ is how it finds the provider and its login.
 	environ func(url string) []string
-	// slow says that of this one only the quick cases run by default.
+	// slow says that it takes its time to start.
 	slow bool
 	// idle is longer than it takes to start, on a busy machine too.
 	idle time.Duration
@@ -43,7 +43,7 @@ type subject struct {
 
 var subjects = []subject{
 	{
-		name: "claude", idle: 4 * time.Second,
+		name: "claude", idle: 15 * time.Second,
 		environ: func(url string) []string {
 			return []string{"ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + url, "CLAUDE_CODE_MAX_RETRIES=1"}
 		},
@@ -59,7 +59,7 @@ var subjects = []subject{
 	},
 	{
 		name:  "opencode",
-		model: "openai/scripted", slow: true, idle: 25 * time.Second,
+		model: "openai/scripted", slow: true, idle: 60 * time.Second,
 		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
 		read: func(path string) enginetest.Turn {
 			return enginetest.Turn{Tool: "read", Input: map[string]any{"filePath": path}}
@@ -72,7 +72,7 @@ var subjects = []subject{
 		},
 	},
 	{
-		name: "codex", idle: 3 * time.Second,
+		name: "codex", idle: 15 * time.Second,
 		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
 		read: func(path string) enginetest.Turn {
 			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "cat '" + path + "'"}}
@@ -119,12 +119,15 @@ func (b *bench) reset(t *testing.T) {
 	}
 }
 
+// patience is longer than a turn takes on the busiest machine.
+const patience = 5 * time.Minute
+
 func (b *bench) reviewer() engine.Request {
-	return engine.Request{Role: engine.Reviewer, Dir: b.dir, Model: b.model, Timeout: 3 * time.Minute, Instructions: "ORDERS-OF-THE-ROLE"}
+	return engine.Request{Role: engine.Reviewer, Dir: b.dir, Model: b.model, Timeout: patience, IdleTimeout: patience, Instructions: "ORDERS-OF-THE-ROLE"}
 }
 
 func (b *bench) author(allow ...string) engine.Request {
-	return engine.Request{Role: engine.Author, Dir: b.dir, Model: b.model, Timeout: 3 * time.Minute, Allow: allow}
+	return engine.Request{Role: engine.Author, Dir: b.dir, Model: b.model, Timeout: patience, IdleTimeout: patience, Allow: allow}
 }
 
 // run holds a session of one turn that has to end well.

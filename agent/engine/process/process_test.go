@@ -236,6 +236,29 @@ func TestStops(t *testing.T) {
 	}
 }
 
+// TestSilentButAlive hears of a silent child from elsewhere, so that it comes to the
+// end of its time and not of the patience with its silence.
+func TestSilentButAlive(t *testing.T) {
+	t.Parallel()
+	alive := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case alive <- struct{}{}:
+			case <-ended:
+				return
+			}
+		}
+	}()
+	var lines []string
+	cmd := actor("hang", &lines)
+	cmd.Alive, cmd.IdleTimeout, cmd.Timeout = alive, 500*time.Millisecond, 2*time.Second
+	_, err := cmd.Run(context.Background())
+	close(ended)
+	wantClass(t, err, engine.Timeout)
+}
+
 func TestCancelCarriesItsCause(t *testing.T) {
 	t.Parallel()
 	newer := errors.New("a newer push")
