@@ -66,8 +66,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 		return err
 	}
 	if len(subject.Diff.Files) == 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s is the same as where it left %s; there is nothing to review\n", of, l.base)
-		return nil
+		return l.nothing(cmd, subject.Name, fmt.Sprintf("%s is the same as where it left %s; there is nothing to review", of, l.base))
 	}
 	examiner, err := newExaminer(cfg)
 	if err != nil {
@@ -93,6 +92,18 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 		return err
 	}
 	return printReview(cmd.OutOrStdout(), subject.Name, outcome, l.format)
+}
+
+// nothing says that there is nothing to review: to people beside the output, to programs in
+// the form that they expect, without a verdict.
+func (l local) nothing(cmd *cobra.Command, subject, why string) error {
+	if l.format == "text" || l.prompt {
+		fmt.Fprintln(cmd.ErrOrStderr(), why)
+		return nil
+	}
+	r := report{Subject: subject, Markdown: why}
+	r.Judgement.Answer.Summary = why
+	return formats[l.format](r, cmd.OutOrStdout())
 }
 
 // printReview prints a review that is not posted, and returns its verdict's exit code.
