@@ -20,6 +20,13 @@ func found(findings ...Entry) Opinion {
 	return o
 }
 
+// lifted is alice's approval on somebody's word.
+func lifted(w Word) Opinion {
+	o := says("alice", head, Approve)
+	o.Record.Settled, o.Record.Holds, o.Record.Lifted = true, []Hold{{Kind: QualityBar}}, &w
+	return o
+}
+
 func entry(id string, s Severity) Entry { return Entry{ID: id, Status: Open, Severity: s} }
 
 // by is a person's review.
@@ -58,12 +65,11 @@ func TestReviewerLifts(t *testing.T) {
 		{"held, and doubted", also(opinions(func() Opinion { o := heldBy(); o.Record.Settled = false; return o }(), lone), called), Wait, ""},
 		{"held, and edited", also(opinions(func() Opinion { o := heldBy(); o.Edited = true; return o }(), lone), called), Wait, ""},
 		{"held, and a finding, which is waived", also(also(opinions(heldBy(entry("0badcafe", Major)), lone), called), orders(ordered(Waive, "mona", 1))), Lift, ""},
+		{"lifted, and the word taken back", opinions(by("mona", head, "DISMISSED"), lifted(Word{By: "mona"})), Escalate, "only a person may let it pass"},
+		{"taken back, and called", also(opinions(by("mona", head, "DISMISSED"), lifted(Word{By: "mona"})), called), Wait, "waits for a person"},
+		{"taken back, and another one approves", also(opinions(by("mona", head, "DISMISSED"), lifted(Word{By: "mona"}), by("hubot", head, "APPROVED")), called), Lift, ""},
 		{"lifted, and called again at another time", also(opinions(heldBy(), lone), func(s *State) { s.Failed, s.RetryIn = Lift, time.Minute }), Wait, "next one waits"},
-		{"lifted already", opinions(heldBy(), lone, func() Opinion {
-			o := says("alice", head, Approve)
-			o.Record.Lifted = &Word{By: "mona", At: lone.At}
-			return o
-		}()), Wait, "is reviewed"},
+		{"lifted already", opinions(heldBy(), lone, lifted(Word{By: "mona", At: lone.At})), Wait, "is reviewed"},
 
 		{"found", opinions(found(entry("0badcafe", Major))), Wait, "is reviewed"},
 		{"waived", also(opinions(found(entry("0badcafe", Major))), orders(ordered(Waive, "mona", 1))), Lift, ""},
@@ -109,11 +115,6 @@ func TestOrdersMoveTheReviewer(t *testing.T) {
 func TestAuthorHeedsHolds(t *testing.T) {
 	opinions := func(all ...Opinion) func(*State) { return func(s *State) { s.Opinions = all } }
 	also := func(first func(*State), then func(*State)) func(*State) { return func(s *State) { first(s); then(s) } }
-	lifted := func(w Word) Opinion {
-		o := says("alice", head, Approve)
-		o.Record.Holds, o.Record.Lifted = []Hold{{Kind: QualityBar}}, &w
-		return o
-	}
 	mona := Word{By: "mona", At: noon.Add(time.Minute)}
 	glass := Word{By: "mona", At: noon.Add(1), Glass: true}
 	approved := by("mona", head, "APPROVED")
@@ -124,13 +125,13 @@ func TestAuthorHeedsHolds(t *testing.T) {
 		{"held, and a person approves", opinions(heldBy(), approved), Wait, "about to approve"},
 		{"held by one of two reviewers", opinions(says("bob", head, Approve), heldBy()), Wait, ""},
 		{"lifted", opinions(heldBy(), approved, lifted(mona)), Merge, ""},
-		{"lifted, and then dismissed", opinions(heldBy(), by("mona", head, "DISMISSED"), lifted(mona)), Wait, "does not stand any more"},
-		{"lifted, and then taken back", opinions(approved, lifted(mona), by("mona", head, "CHANGES_REQUESTED")), Wait, "does not stand any more"},
-		{"lifted on another one's word", opinions(by("hubot", head, "APPROVED"), lifted(mona)), Wait, "does not stand any more"},
-		{"lifted on a word for an older head", opinions(by("mona", older, "APPROVED"), lifted(mona)), Wait, "does not stand any more"},
-		{"approved, held and not lifted", opinions(func() Opinion { o := lifted(mona); o.Record.Lifted = nil; return o }(), approved), Wait, "does not stand any more"},
+		{"lifted, and then dismissed", opinions(heldBy(), by("mona", head, "DISMISSED"), lifted(mona)), Wait, "one is being called"},
+		{"lifted, and then taken back", opinions(approved, lifted(mona), by("mona", head, "CHANGES_REQUESTED")), Wait, "one is being called"},
+		{"lifted on another one's word", opinions(by("hubot", head, "APPROVED"), lifted(mona)), Wait, "about to approve"},
+		{"lifted on a word for an older head", opinions(by("mona", older, "APPROVED"), lifted(mona)), Wait, "one is being called"},
+		{"approved, held and not lifted", opinions(func() Opinion { o := lifted(mona); o.Record.Lifted = nil; return o }(), approved), Wait, "about to approve"},
 		{"glass", also(opinions(lifted(glass)), broke), Merge, ""},
-		{"glass, and the comment is gone", opinions(lifted(glass)), Wait, "does not stand any more"},
+		{"glass, and the comment is gone", opinions(lifted(glass)), Wait, "one is being called"},
 		{"glass of another time", also(opinions(lifted(Word{By: "mona", At: noon, Glass: true})), broke), Wait, ""},
 		{"waived, and about to be approved", also(opinions(found(entry("0badcafe", Major))), func(s *State) { s.Orders = []Command{ordered(Waive, "mona", 1)} }), Wait, "about to approve"},
 		{"stopped", func(s *State) { s.Orders = []Command{ordered(Stop, "mona", 1)} }, Wait, "mona has stopped"},

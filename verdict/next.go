@@ -237,8 +237,6 @@ func nextFix(s State) Action {
 		return s.act(Wait, "only a person may let it pass, and one is being called")
 	case passes:
 		return s.act(Wait, "a person lets it pass, and its reviewer is about to approve it")
-	case fell:
-		return s.act(Wait, "it was approved on a person's word, which does not stand any more")
 	case doubtful:
 		return s.escalate("the review of this head was edited or does not agree with itself; request it again for another one")
 	}

@@ -13,7 +13,6 @@ const (
 	silent   hearing = iota // nobody has reviewed it
 	approves                // it may be merged
 	passes                  // changes are requested, but a person lets it pass
-	fell                    // it was approved on a person's word that no longer stands
 	waits                   // a person has to let it pass, and is yet to be called
 	objects                 // changes are requested
 	doubtful                // a review was edited, or its parts disagree
@@ -40,10 +39,8 @@ func (s State) hear(o Opinion) hearing {
 	switch {
 	case !s.stands(o):
 		return doubtful
-	case o.Record.Verdict == Approve && s.upheld(*o.Record):
+	case s.approved(o):
 		return approves
-	case o.Record.Verdict == Approve:
-		return fell
 	case passed:
 		return passes
 	case s.held(o):
@@ -77,10 +74,17 @@ func (s State) stands(o Opinion) bool {
 	return agrees && !o.Edited && o.Record.Head == s.Head
 }
 
+// approved reports whether a review approves, and does so by itself or on a
+// person's word that stands.
+func (s State) approved(o Opinion) bool {
+	return o.Record.Verdict == Approve && s.upheld(*o.Record)
+}
+
 // held reports whether a person has to let pass what was reviewed, and has not
 // been called to it. One who was, and took the label off, leaves it to be fixed.
 func (s State) held(o Opinion) bool {
-	return o.Record.Verdict == RequestChanges && len(o.Record.Holds) > 0 && (s.CalledAt.IsZero() || s.CalledAt.Before(o.At))
+	person := len(o.Record.Holds) > 0 || o.Record.Verdict == Approve
+	return person && !s.approved(o) && (s.CalledAt.IsZero() || s.CalledAt.Before(o.At))
 }
 
 // disputed reports whether a finding of a review was disputed since.
@@ -98,7 +102,7 @@ func (s State) lifted(o *Opinion) (*Word, bool) {
 	if o != nil && !s.stands(*o) {
 		o = nil
 	}
-	if o != nil && o.Record.Verdict == Approve {
+	if o != nil && s.approved(*o) {
 		return nil, false
 	}
 	if word, ok := s.glass(o); ok || o == nil {

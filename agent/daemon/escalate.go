@@ -24,7 +24,7 @@ type Caller interface {
 // last, so that nobody finds a pull request in it without its briefing.
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
-	halfDone := a.Journal != nil && a.Journal.Unfinished(pr.Ref.String(), pr.Head.SHA, string(verdict.Escalate)) && !calledAt(pr).IsZero()
+	halfDone := a.Journal != nil && a.Journal.Unfinished(pr.Ref.String(), pr.Head.SHA, string(verdict.Escalate)) && called(pr)
 	if !halfDone {
 		url, err := a.Caller.Comment(ctx, pr.Ref, a.briefing(pr, step.Action))
 		if err != nil {

@@ -36,7 +36,8 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 			continue
 		}
 		may, err := a.Read.Permission(ctx, pr.Ref.Repo, c.Author.Login)
-		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+		// Whose rights cannot be seen has none here.
+		if err != nil && !errors.Is(err, forge.ErrNotFound) && !errors.Is(err, forge.ErrForbidden) {
 			return f, err
 		}
 		f.may[c.Author.Login] = may
@@ -69,7 +70,11 @@ func (a *Agent) counts(pr forge.PullRequest, login string) bool {
 // as its tip. Where it does not, it was rewritten: what came to it before the
 // review, and so was no part of it, could come with the merge.
 func (f facts) compare(ctx context.Context, read Reader, pr forge.PullRequest, base string) error {
-	if _, known := f.rebased[base]; known || base == pr.Base.SHA || base == "" {
+	if _, known := f.rebased[base]; known || base == pr.Base.SHA {
+		return nil
+	}
+	if base == "" || pr.Base.SHA == "" {
+		f.rebased[base] = true
 		return nil
 	}
 	holds, err := read.Contains(ctx, pr.Ref.Repo, pr.Base.SHA, base)

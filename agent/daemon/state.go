@@ -124,17 +124,24 @@ var (
 // those who belong to the repository are believed: the mark resets what bounds the
 // rounds.
 func escalatedAt(pr forge.PullRequest) time.Time {
-	return lastCall(pr, func(c forge.Comment, _ string) bool {
-		insider := c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
-		return insider || verdict.SameLogin(c.Author.Login, pr.Viewer)
-	})
+	return lastCall(pr, func(c forge.Comment, _ string) bool { return insider(pr, c) })
 }
 
-// calledAt is when this login last called a person to the present head, or zero.
+// calledAt is escalatedAt of the present head alone.
 func calledAt(pr forge.PullRequest) time.Time {
-	return lastCall(pr, func(c forge.Comment, sha string) bool {
+	return lastCall(pr, func(c forge.Comment, sha string) bool { return insider(pr, c) && sha == pr.Head.SHA })
+}
+
+func insider(pr forge.PullRequest, c forge.Comment) bool {
+	belongs := c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
+	return belongs || verdict.SameLogin(c.Author.Login, pr.Viewer)
+}
+
+// called reports whether this login has called a person to the present head.
+func called(pr forge.PullRequest) bool {
+	return !lastCall(pr, func(c forge.Comment, sha string) bool {
 		return verdict.SameLogin(c.Author.Login, pr.Viewer) && sha == pr.Head.SHA
-	})
+	}).IsZero()
 }
 
 // lastCall is when a person was last called in a comment that counts.
