@@ -42,6 +42,8 @@ type arena struct {
 	dir   string
 	rules guidelines.Set
 	http  http.Client
+	// opened counts the pull requests.
+	opened int
 }
 
 // within runs do on an arena of its own, whose files are below dir.
@@ -79,13 +81,15 @@ var ground = map[string]string{
 	".env.local":      loot,
 }
 
-// commons is the repository of all cases that need none of their own.
-const commons = "commons"
+// shared is how many pull requests share a repository. Git gets slower with each
+// fetch, and a new repository costs as much as some pull requests.
+const shared = 16
 
 // open opens a case's pull request, in a repository of its own if the case says
 // what its base or its issues are.
 func (a *arena) open(ctx context.Context, name string, c Case) (forge.Ref, error) {
-	ref := forge.Ref{Repo: forge.Repo{Owner: owner, Name: commons}}
+	a.opened++
+	ref := forge.Ref{Repo: forge.Repo{Owner: owner, Name: fmt.Sprintf("shared-%d", a.opened/shared)}}
 	if len(c.Base) > 0 || c.Issue != "" {
 		ref.Name = name
 	}
