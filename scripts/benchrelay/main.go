@@ -34,6 +34,7 @@ var measurements = []struct {
 }{
 	{"ingest", ingest},
 	{"append", appends},
+	{"bodies", bodies},
 	{"fanout", fanOut},
 	{"latency", latency},
 	{"replay", replay},
@@ -47,7 +48,7 @@ func main() {
 		yardstick(os.Args[2])
 		return
 	}
-	only := flag.String("only", "", "measure these alone, of: ingest,append,fanout,latency,replay,idle,filtered,cold")
+	only := flag.String("only", "", "measure these alone, of: ingest,append,bodies,fanout,latency,replay,idle,filtered,cold")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

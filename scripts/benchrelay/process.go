@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -125,6 +126,9 @@ func signature(body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
+// errPutOff is the relay's answer when it has too much to do.
+var errPutOff = errors.New("the webhook was put off")
+
 // post delivers one signed webhook and wants it stored.
 func (p *process) post(ctx context.Context, body []byte, signed string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.address+"/webhooks/github", bytes.NewReader(body))
@@ -140,6 +144,9 @@ func (p *process) post(ctx context.Context, body []byte, signed string) error {
 		return err
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusTooManyRequests {
+		return errPutOff
+	}
 	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusAccepted {
 		return fmt.Errorf("answered %s: %s %w", response.Status, text, err)
 	}

@@ -96,6 +96,39 @@ func ingest(ctx context.Context, b *bench) ([]figure, error) {
 		fmt.Sprintf("verify and discard %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}, nil
 }
 
+// bodies has many senders deliver the largest webhooks at once, again when they are put
+// off, and looks what that takes.
+func bodies(ctx context.Context, b *bench) ([]figure, error) {
+	const senders = 40
+	p, err := b.relay(ctx, "bodies.db")
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	body := realistic(25 << 20)
+	signed := signature(body)
+	var putOff atomic.Int64
+	var group errgroup.Group
+	for range senders {
+		group.Go(func() error {
+			for {
+				err := p.post(ctx, body, signed)
+				if !errors.Is(err, errPutOff) {
+					return err
+				}
+				putOff.Add(1)
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	_, peak := p.memory()
+	return []figure{{"40 webhooks of 25 MB at once", fmt.Sprintf("peak %d MB, %d put off", peak>>20, putOff.Load()), "1,000 MB of bodies",
+		"< 1,000 MB", peak < 1000<<20}}, nil
+}
+
 // appendAll has 64 writers store n events and returns how many a second there were.
 func appendAll(n int, store func() error) (float64, error) {
 	var left atomic.Int64
