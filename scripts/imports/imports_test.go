@@ -126,9 +126,10 @@ func TestWhoMayImportWhom(t *testing.T) {
 	}
 }
 
-// TestOnlyTheMergerMerges looks for the call that merges a pull request.
+// TestOnlyTheMergerMerges looks for the calls that merge a pull request, by
+// themselves or through a queue, and for the one that deletes its branch.
 func TestOnlyTheMergerMerges(t *testing.T) {
-	found := 0
+	found := map[string]int{"Squash": 0, "Enqueue": 0, "DeleteBranch": 0}
 	for _, p := range list(t) {
 		for _, name := range p.GoFiles {
 			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
@@ -140,8 +141,12 @@ func TestOnlyTheMergerMerges(t *testing.T) {
 				if !ok {
 					return true
 				}
-				if selector, ok := call.Fun.(*ast.SelectorExpr); ok && selector.Sel.Name == "Squash" {
-					found++
+				selector, ok := call.Fun.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				if _, merges := found[selector.Sel.Name]; merges {
+					found[selector.Sel.Name]++
 					if p.Path != "agent/merger" {
 						t.Errorf("%s/%s merges a pull request; only agent/merger may", p.Path, name)
 					}
@@ -150,7 +155,9 @@ func TestOnlyTheMergerMerges(t *testing.T) {
 			})
 		}
 	}
-	if found == 0 {
-		t.Error("the line that merges was not found: this test looks for the wrong name")
+	for name, n := range found {
+		if n == 0 {
+			t.Errorf("no call of %s was found: this test looks for the wrong name", name)
+		}
 	}
 }
