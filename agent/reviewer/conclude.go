@@ -61,12 +61,14 @@ func (p *Prepared) known(j verdict.Judgement, found verdict.Finding) bool {
 
 // carriesOver reports whether the latest review's approval still says all there is
 // to say: since then nothing but the base was merged in, the change itself and the
-// rules are the same, and code has nothing against it.
+// rules are the same, and code has nothing against it. What a person let pass was
+// let pass for that one commit.
 func (p *Prepared) carriesOver(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree) (bool, error) {
 	record, review := latest(pr)
-	same := record.Verdict == verdict.Approve && len(record.Holds) == 0 && review.State == forge.Approved && review.SHA == record.Head &&
+	plain := record.Verdict == verdict.Approve && record.Settled && len(record.Holds) == 0 && record.Lifted == nil
+	same := review.State == forge.Approved && review.SHA == record.Head &&
 		record.PatchID != "" && record.PatchID == p.PatchID && record.Guidelines == p.Version && record.BaseBranch == p.BaseBranch
-	if !same || len(p.Holds) > 0 || len(p.Found) > 0 || record.Head == p.Diff.Head {
+	if !plain || !same || len(p.Holds) > 0 || len(p.Found) > 0 || record.Head == p.Diff.Head {
 		return false, nil
 	}
 	merged, err := tree.OnlyMergedBase(ctx, record.Head)
