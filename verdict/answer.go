@@ -127,6 +127,13 @@ func (j Judgement) settled() bool {
 	return j.Complete && len(j.Doubts) == 0 && !slices.ContainsFunc(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
 }
 
+// Conclusive reports whether the judgement is one that a pull request's author can
+// act on: an approval but for holds, or findings that block. Any other may owe its
+// doubts to how the answer was given, which the same session can mend.
+func (j Judgement) Conclusive() bool {
+	return j.Complete && (j.settled() || slices.ContainsFunc(j.Answer.Findings, Finding.Blocks))
+}
+
 // Add adds a finding that was made in code and needs no grounds.
 func (j *Judgement) Add(f Finding) {
 	f.ID = Fingerprint(f)

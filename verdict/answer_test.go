@@ -239,6 +239,29 @@ func TestJudgeIncomplete(t *testing.T) {
 	}
 }
 
+// What leaves its author nothing to do is worth another question.
+func TestJudgeIsConclusive(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*Answer)
+		v      Verdict
+		want   bool
+	}{
+		"approved":                       {func(*Answer) {}, Approve, true},
+		"found":                          {func(a *Answer) { a.Findings = []Finding{finding(Major)} }, RequestChanges, true},
+		"found, and approved":            {func(a *Answer) { a.Findings = []Finding{finding(Major)} }, Approve, true},
+		"nothing found":                  {func(*Answer) {}, RequestChanges, false},
+		"excused":                        {func(a *Answer) { a.Summary = "The rest can be done in a follow-up PR." }, Approve, false},
+		"what was found is not there":    {func(a *Answer) { a.Findings = []Finding{finding(Major)}; a.Findings[0].Quote = "exec(x)" }, RequestChanges, false},
+		"found, but a file was left out": {func(a *Answer) { a.Findings, a.Files = []Finding{finding(Major)}, nil }, RequestChanges, false},
+	} {
+		a := walked()
+		tt.change(&a)
+		if got := Judge(block(encode(t, a))+closing(tt.v), nonce, grounded()).Conclusive(); got != tt.want {
+			t.Errorf("%s: conclusive is %v", name, got)
+		}
+	}
+}
+
 // Whatever is wrong with the closing lines, what was found is kept.
 func TestJudgeKeepsFindingsWithoutMarker(t *testing.T) {
 	a := walked()

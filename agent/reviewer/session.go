@@ -110,7 +110,7 @@ func (t *talk) over(ctx context.Context, p *Prepared, part int) (verdict.Judgeme
 	}
 	nonce := rand.Text()
 	first, concluded, err := t.ask(ctx, p.prompt(part, nonce), nonce)
-	if err != nil || first.Complete && concluded || t.again {
+	if err != nil || first.Conclusive() && concluded || t.again {
 		return first, err
 	}
 	t.again = true
