@@ -24,7 +24,8 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if err := c.Ready(prompt); err != nil {
 		return engine.Result{}, err
 	}
-	args := []string{"exec", "--json", "--skip-git-repo-check"}
+	// A version that does not know a setting any more must not go without it.
+	args := []string{"exec", "--json", "--strict-config", "--skip-git-repo-check"}
 	if c.id != "" {
 		args = append(args, "resume", c.id)
 	}

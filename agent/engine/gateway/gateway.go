@@ -115,12 +115,20 @@ func (g *Gateway) Close() error {
 // logins are the headers in which a key is sent.
 var logins = []string{"Authorization", "X-Api-Key"}
 
-// admit turns away whoever does not have the token.
+// admit turns away whoever does not have the token, and whatever is not about
+// models: the key may be good for more, which is no session's business.
 func (g *Gateway) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !asksModel(r) && !asksAbout(r) {
+			http.Error(w, "this gateway is for models alone", http.StatusNotFound)
+			return
+		}
 		for _, name := range logins {
 			token := strings.TrimPrefix(r.Header.Get(name), "Bearer ")
 			if subtle.ConstantTimeCompare([]byte(token), []byte(g.Token)) == 1 {
+				if asksModel(r) {
+					r = r.WithContext(context.WithValue(r.Context(), turnKey{}, g.present()))
+				}
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -151,20 +159,37 @@ func (g *Gateway) Begin(giveUp context.CancelFunc) *Turn {
 	return g.turn
 }
 
-// turnOf gives the present turn if the request is one of the model, and not one
-// for a list of models or the like, whose refusal means nothing.
-func (g *Gateway) turnOf(r *http.Request) *Turn {
-	asks := func(path string) bool { return strings.HasSuffix(r.URL.Path, path) }
-	if r.Method != http.MethodPost || !slices.ContainsFunc(models, asks) {
-		return nil
-	}
+// asksModel reports whether a request is one that a model answers.
+func asksModel(r *http.Request) bool {
+	return r.Method == http.MethodPost && isOne(r, "/messages", "/responses", "/chat/completions")
+}
+
+// asksAbout reports whether a request is for what there is to know beforehand. That
+// a provider has no answer to that means nothing.
+func asksAbout(r *http.Request) bool {
+	return r.Method == http.MethodGet && isOne(r, "/models") || r.Method == http.MethodPost && isOne(r, "/messages/count_tokens")
+}
+
+// isOne compares a path, with the version of the API before it or without.
+func isOne(r *http.Request, paths ...string) bool {
+	return slices.Contains(paths, strings.TrimPrefix(r.URL.Path, "/v1"))
+}
+
+// turnKey is where in its context a request for a model has its turn.
+type turnKey struct{}
+
+// turnOf gives the turn that a request is of; nil, of which nothing is kept, if it
+// is not for a model.
+func turnOf(r *http.Request) *Turn {
+	turn, _ := r.Context().Value(turnKey{}).(*Turn)
+	return turn
+}
+
+func (g *Gateway) present() *Turn {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.turn
 }
-
-// models are where the APIs that CLIs speak have their models.
-var models = []string{"/messages", "/responses", "/chat/completions"}
 
 func (g *Gateway) hear() {
 	select {
@@ -176,7 +201,7 @@ func (g *Gateway) hear() {
 // answered looks at the provider's answer on its way to the CLI.
 func (g *Gateway) answered(response *http.Response) error {
 	g.hear()
-	turn := g.turnOf(response.Request)
+	turn := turnOf(response.Request)
 	if response.StatusCode < http.StatusBadRequest {
 		turn.accept(false)
 		response.Body = &witness{ReadCloser: response.Body, gateway: g, turn: turn, gone: response.Request.Context().Done()}
@@ -197,7 +222,7 @@ func (g *Gateway) answered(response *http.Response) error {
 // unreachable tells the CLI that there was no answer.
 func (g *Gateway) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
-		g.turnOf(r).refuse(Refusal{Message: err.Error()})
+		turnOf(r).refuse(Refusal{Message: err.Error()})
 	}
 	http.Error(w, "the provider does not answer", http.StatusBadGateway)
 }

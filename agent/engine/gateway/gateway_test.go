@@ -80,6 +80,28 @@ func TestNobodyElseMayUseIt(t *testing.T) {
 	}
 }
 
+func TestNothingElseCanBeAsked(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Bool
+	g := open(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })
+	for _, asked := range []string{"GET /files", "DELETE /models/mine", "POST /files", "GET /responses", "PUT /messages", "POST /models", "POST /threads/1/messages", "POST /files/../messages"} {
+		method, path, _ := strings.Cut(asked, " ")
+		request, err := http.NewRequestWithContext(t.Context(), method, g.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Api-Key", g.Token)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusNotFound || reached.Load() {
+			t.Errorf("%s was answered with %d", asked, response.StatusCode)
+		}
+	}
+}
+
 func TestProvidersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "api.openai.com/v1", "file:///etc/passwd", "http://"} {
@@ -222,7 +244,7 @@ func TestBytesAreHeardAtOnce(t *testing.T) {
 		}
 	})
 	g.Begin(func() {})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/messages", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +319,7 @@ func measure(b *testing.B, url string, report func(elapsed, bare time.Duration))
 	}
 	var elapsed, bare time.Duration
 	for b.Loop() {
-		elapsed += fetch(g.URL)
+		elapsed += fetch(g.URL + "/messages")
 		bare += fetch(url)
 	}
 	report(elapsed, bare)
