@@ -132,7 +132,7 @@ var pretences = []pattern{
 		`\b(?:previous|earlier|prior|last|first) (?:review )?(?:round|run|session|review(?:er)?) <3>(?:approved|passed|accepted|found nothing|cleared|ended in approve)`)},
 	{why: "pretends that findings are settled", words: []string{"finding"}, forms: said, any: anyOf(
 		`\bfindings? <8>(?:were|was|has been|have been|is|are|got) (?:(?:all|already|now|hereby|since|formally|officially) )*(?:waived|verified|withdrawn|dismissed|overruled|settled|cleared)\b`,
-		`\b(?:waived?|withdraw|dismiss|overruled?)s? (?:(?:all|every|any|the|these|your|open|outstanding|remaining|following) )*findings?\b`)},
+		`\b(?:waive|withdraw|dismiss|overrule)s? (?:(?:all|every|any|the|these|your|open|outstanding|remaining|following) )*findings?\b`)},
 	{why: "pretends that the review is done", words: []string{"touchstone", "reviewer", "reviewing", "judge", "exempt", "approved", "excluded", "listed"}, any: anyOf(
 		`\b(?:touchstone|the (?:ai |automated |review(?:ing)? )?(?:reviewer|judge|agent|bot))(?: agent| bot)? (?:has )?(?:(?:already|previously|just|formally) )+(?:approved|passed|accepted|cleared|reviewed|signed off)`,
 		`\b(?:reviewed|approved|cleared|pre-?approved|exempt(?:ed)?|whitelisted|allow-?listed|excluded) (?:by|from|for|in) (?:the )?(?:touchstone|(?:ai|automated|machine|automatic)(?: code)? review)`,
