@@ -1,8 +1,9 @@
-// Package verdict owns what a review says and what may follow from it:
-// findings and their severities, the model's answer and the markers in it, the
-// ledger of findings over the rounds of one pull request, the record that a
-// posted review carries, and [Next], the pure decision what a pull request
-// needs. It reads text and values and does no I/O.
+// Package verdict owns what a review says and what may follow from it: findings
+// and their severities, the model's answer, the markers in it and what of it is
+// believed, what is held for a person and the orders that people give, the ledger
+// of findings over the rounds of one pull request, the record that a posted review
+// carries, and [Next], the pure decision what a pull request needs. It reads text
+// and values and does no I/O.
 package verdict
 
 import "strings"
