@@ -109,19 +109,18 @@ func (t *talk) over(ctx context.Context, p *Prepared, part int) (verdict.Judgeme
 		t.grounds.Changed = append(t.grounds.Changed, change.Spell(f.Path))
 	}
 	nonce := rand.Text()
-	first, concluded, err := t.ask(ctx, p.prompt(part, nonce), nonce)
-	if err != nil || first.Conclusive() && concluded || t.again {
+	first, err := t.ask(ctx, p.prompt(part, nonce), nonce)
+	if err != nil || first.Conclusive() || t.again {
 		return first, err
 	}
 	t.again = true
 	nonce = rand.Text()
-	second, _, err := t.ask(ctx, p.again(first, t.grounds.Changed, nonce), nonce)
+	second, err := t.ask(ctx, p.again(first, t.grounds.Changed, nonce), nonce)
 	return mended(first, second), err
 }
 
-// ask holds one turn and judges its answer. It also tells whether the answer came
-// to a conclusion, in the form that was asked for.
-func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (j verdict.Judgement, concluded bool, err error) {
+// ask holds one turn and judges its answer.
+func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Judgement, error) {
 	result, err := t.session.Ask(ctx, prompt.String())
 	t.x.Turns++
 	sum := &t.x.Result
@@ -137,20 +136,9 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (j verdict.
 	sum.Turns += result.Turns
 	sum.Duration += result.Duration
 	if err != nil {
-		return j, false, err
+		return verdict.Judgement{}, err
 	}
-	return verdict.Judge(result.Text, nonce, t.grounds), ended(result.Text, nonce), nil
-}
-
-// ended reports whether a text ends in the closing lines.
-func ended(text, nonce string) bool {
-	text = strings.TrimSpace(text)
-	for _, v := range []verdict.Verdict{verdict.Approve, verdict.RequestChanges} {
-		if body, ok := strings.CutSuffix(text, verdict.Marker(v)); ok {
-			return strings.HasSuffix(strings.TrimSpace(body), verdict.RunLine(nonce))
-		}
-	}
-	return false
+	return verdict.Judge(result.Text, nonce, t.grounds), nil
 }
 
 // again asks once more for an answer that lacks something.
@@ -160,6 +148,9 @@ func (p *Prepared) again(answer verdict.Judgement, files []string, nonce string)
 		if !slices.Contains(answer.Answer.Files, f) {
 			lacks = append(lacks, "not examined: "+f)
 		}
+	}
+	for _, d := range answer.Dropped {
+		lacks = append(lacks, fmt.Sprintf("dropped, because %s: %s at %s: %s", d.Reason, d.Finding.Rule, place(d.Finding.Path, d.Finding.Line), clip(d.Finding.Claim, 200)))
 	}
 	return Prompt{
 		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +

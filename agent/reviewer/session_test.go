@@ -67,6 +67,27 @@ func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 
 func same(text string) string { return text }
 
+// TestADroppedFindingCanBeMended: a quote that is not there is told to the session.
+func TestADroppedFindingCanBeMended(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})
+	asked := 0
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		if asked++; asked == 1 {
+			return answering(at(1, "another_call()"))(r)
+		}
+		if want := "dropped, because it quotes code that is not there: security/S3 at code.txt"; !strings.Contains(r.Prompt, want) {
+			t.Errorf("the prompt lacks %q:\n%s", want, r.Prompt)
+		}
+		r.Prompt = "- code.txt (added +1 -0)\n" + r.Prompt
+		return answering(at(1, "unsafe_call()"))(r)
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+	if err != nil || asked != 2 || len(out.Record.Ledger) != 1 || !out.Record.Settled {
+		t.Errorf("%d turns, %+v, %v; doubts: %q", asked, out.Record.Ledger, err, out.Judgement.Doubts)
+	}
+}
+
 // TestPartsAreJudgedTogether: a change too large for one turn is approved if every
 // part of it is.
 func TestPartsAreJudgedTogether(t *testing.T) {
