@@ -229,7 +229,7 @@ func (p *Prepared) leftOut() string {
 func (p *Prepared) footer(j verdict.Judgement, r verdict.Record) string {
 	parts := []string{
 		fmt.Sprintf("round %d", r.Round),
-		fmt.Sprintf("tier %s (%s)", p.understood.Tier, p.understood.Why),
+		fmt.Sprintf("tier %s (%s)", p.understood.Tier, code(clip(p.understood.Why, maxPlace))),
 		fmt.Sprintf("%d of %d dimensions", len(j.Answer.Dimensions), len(verdict.Dimensions())),
 		fmt.Sprintf("%d of %d files", r.Coverage.Examined, r.Coverage.Files),
 	}
