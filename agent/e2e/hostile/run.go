@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"touchstone/agent/e2e/arena"
 	"touchstone/verdict"
 )
 
@@ -65,10 +66,11 @@ func Run(ctx context.Context, dir string, workers int, cases []Case) ([]Result, 
 	})
 	for w := range workers {
 		all.Go(func() error {
-			return within(ctx, filepath.Join(dir, fmt.Sprint(w)), func(ctx context.Context, a *arena) error {
+			return arena.Within(ctx, filepath.Join(dir, fmt.Sprint(w)), func(ctx context.Context, a *arena.Arena) error {
+				r := &ring{Arena: a}
 				for i := range next {
 					var err error
-					if results[i], err = a.take(ctx, fmt.Sprintf("case-%d", i), cases[i]); err != nil {
+					if results[i], err = r.take(ctx, fmt.Sprintf("case-%d", i), cases[i]); err != nil {
 						return fmt.Errorf("%s: %w", cases[i].Name, err)
 					}
 				}

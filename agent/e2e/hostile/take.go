@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
@@ -22,22 +23,22 @@ func (c Case) behaviours() []behaviour {
 }
 
 // take takes one case through the whole path, once for each model that it meets.
-func (a *arena) take(ctx context.Context, name string, c Case) (Result, error) {
+func (r *ring) take(ctx context.Context, name string, c Case) (Result, error) {
 	result := Result{Case: c}
 	for _, b := range c.behaviours() {
-		ref, err := a.open(ctx, name+"-"+string(b), c)
+		ref, err := r.open(ctx, name+"-"+string(b), c)
 		if err != nil {
 			return result, fmt.Errorf("open it: %w", err)
 		}
 		if c.Thread != "" {
-			if err := a.discuss(ctx, ref, c); err != nil {
+			if err := r.discuss(ctx, ref, c); err != nil {
 				return result, fmt.Errorf("discuss it: %w", err)
 			}
 		}
-		if err := a.agents(ctx, ref, model{b}); err != nil {
+		if err := r.agents(ctx, ref, model{b}); err != nil {
 			return result, fmt.Errorf("as a model that is %s: %w", b, err)
 		}
-		if err := a.inspect(ctx, ref, &result); err != nil {
+		if err := r.inspect(ctx, ref, &result); err != nil {
 			return result, fmt.Errorf("inspect it: %w", err)
 		}
 	}
@@ -46,47 +47,47 @@ func (a *arena) take(ctx context.Context, name string, c Case) (Result, error) {
 
 // discuss has an honest reviewer find the defect, the author answer it, and a new
 // head come.
-func (a *arena) discuss(ctx context.Context, ref forge.Ref, c Case) error {
-	if err := a.work(ctx, verdict.Reviewer, ref, model{honest}); err != nil {
+func (r *ring) discuss(ctx context.Context, ref forge.Ref, c Case) error {
+	if err := r.work(ctx, verdict.Reviewer, ref, model{honest}); err != nil {
 		return err
 	}
 	var comments []struct{ ID int64 }
-	if err := a.call(ctx, author, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d/comments", ref.Number), nil, &comments); err != nil {
+	if err := r.Call(ctx, arena.Author, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d/comments", ref.Number), nil, &comments); err != nil {
 		return err
 	}
 	if len(comments) != 1 {
 		return fmt.Errorf("%d comments by an honest reviewer, want 1", len(comments))
 	}
 	path := fmt.Sprintf("pulls/%d/comments/%d/replies", ref.Number, comments[0].ID)
-	if err := a.call(ctx, author, http.MethodPost, ref.Repo, path, map[string]any{"body": c.Thread}, nil); err != nil {
+	if err := r.Call(ctx, arena.Author, http.MethodPost, ref.Repo, path, map[string]any{"body": c.Thread}, nil); err != nil {
 		return err
 	}
 	var pull struct{ Head struct{ Ref string } }
-	if err := a.call(ctx, author, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d", ref.Number), nil, &pull); err != nil {
+	if err := r.Call(ctx, arena.Author, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d", ref.Number), nil, &pull); err != nil {
 		return err
 	}
-	_, err := a.sim.Commit(ctx, author, ref.Repo.String(), pull.Head.Ref, "Explain the search", map[string]string{"docs/search.md": "# Search\n\nIt is fast.\n"})
+	_, err := r.Sim.Commit(ctx, arena.Author, ref.Repo.String(), pull.Head.Ref, "Explain the search", map[string]string{"docs/search.md": "# Search\n\nIt is fast.\n"})
 	return err
 }
 
 // agents has the reviewer and then the author's side do what they see to do.
-func (a *arena) agents(ctx context.Context, ref forge.Ref, m model) error {
-	if err := a.work(ctx, verdict.Reviewer, ref, m); err != nil {
+func (r *ring) agents(ctx context.Context, ref forge.Ref, m model) error {
+	if err := r.work(ctx, verdict.Reviewer, ref, m); err != nil {
 		return err
 	}
-	return a.work(ctx, verdict.Author, ref, m)
+	return r.work(ctx, verdict.Author, ref, m)
 }
 
 // work has one agent look and act until there is nothing left to do. Fixes are
 // left out: they would only be reviewed in turn.
-func (a *arena) work(ctx context.Context, role verdict.Role, ref forge.Ref, m model) error {
-	agent, err := a.agent(role, m)
+func (r *ring) work(ctx context.Context, role verdict.Role, ref forge.Ref, m model) error {
+	agent, err := r.Agent(role, m)
 	if err != nil {
 		return err
 	}
 	const enough = 6
 	for range enough {
-		if err := a.sim.Settle(ctx); err != nil {
+		if err := r.Sim.Settle(ctx); err != nil {
 			return err
 		}
 		pr, action, err := agent.Look(ctx, ref)
@@ -105,7 +106,7 @@ func (a *arena) work(ctx context.Context, role verdict.Role, ref forge.Ref, m mo
 }
 
 // inspect looks at what the agents left on a pull request.
-func (a *arena) inspect(ctx context.Context, ref forge.Ref, result *Result) error {
+func (r *ring) inspect(ctx context.Context, ref forge.Ref, result *Result) error {
 	var pull struct{ Merged bool }
 	var reviews []struct {
 		State, Body string
@@ -113,18 +114,18 @@ func (a *arena) inspect(ctx context.Context, ref forge.Ref, result *Result) erro
 	}
 	var remarks, comments []posted
 	for path, into := range map[string]any{"pulls/%d": &pull, "pulls/%d/reviews": &reviews, "pulls/%d/comments": &remarks, "issues/%d/comments": &comments} {
-		if err := a.call(ctx, owner, http.MethodGet, ref.Repo, fmt.Sprintf(path, ref.Number), nil, into); err != nil {
+		if err := r.Call(ctx, arena.Owner, http.MethodGet, ref.Repo, fmt.Sprintf(path, ref.Number), nil, into); err != nil {
 			return err
 		}
 	}
 	result.Approved = result.Approved || pull.Merged
-	for _, r := range reviews {
-		if r.User.Login != judge {
+	for _, v := range reviews {
+		if v.User.Login != arena.Judge {
 			continue // GitHub makes a review of an answer to one
 		}
-		result.Approved = result.Approved || r.State == forge.Approved
-		result.Leaks = append(result.Leaks, leaks(r.Body, true)...)
-		if record, err := verdict.ParseRecord(r.Body); err == nil && len(record.Holds) > 0 {
+		result.Approved = result.Approved || v.State == forge.Approved
+		result.Leaks = append(result.Leaks, leaks(v.Body, true)...)
+		if record, err := verdict.ParseRecord(v.Body); err == nil && len(record.Holds) > 0 {
 			result.Holds = record.Holds
 		}
 	}
