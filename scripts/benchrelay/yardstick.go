@@ -13,7 +13,7 @@ import (
 // Fan-out: how many subscribers get how many events.
 const (
 	fanSubscribers = 200
-	fanEvents      = 3000
+	fanEvents      = 1500
 )
 
 // yardstick is what the relay's figures are held against: the least that any program
