@@ -150,6 +150,11 @@ func TestJudgeBlocks(t *testing.T) {
 		{"critical", with(func(a *Answer) { a.Findings = []Finding{finding(Critical)} }), "although 1 of its findings blocks"},
 		{"major", with(func(a *Answer) { a.Findings = []Finding{finding(Major)} }), "although"},
 		{"minor among nits", with(func(a *Answer) { a.Findings = []Finding{finding(Nit), finding(Minor)} }), "although"},
+		{"critical, of a rule that does not apply", with(func(a *Answer) { a.Findings = []Finding{finding(Critical)}; a.Findings[0].Rule = "made/up" }), "what it cites does not hold"},
+		{"a nit under a graver rule, of code that is not there", with(func(a *Answer) {
+			a.Findings = []Finding{finding(Nit)}
+			a.Findings[0].Rule, a.Findings[0].Quote = "security/S4", "exec(x)"
+		}), "what it cites does not hold"},
 		{"severity unknown", with(func(a *Answer) { a.Findings = []Finding{finding("trivial")} }), "no known severity"},
 		{"severity missing", with(func(a *Answer) { a.Findings = []Finding{finding("")} }), "no known severity"},
 		{"finding null", block(strings.Replace(data, `"findings":[]`, `"findings":[null]`, 1)) + ends, "no known severity"},

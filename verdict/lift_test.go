@@ -62,6 +62,7 @@ func TestReviewerLifts(t *testing.T) {
 		{"a stranger approves", also(opinions(heldBy(), func() Opinion { o := lone; o.CanPush = false; return o }()), called), Wait, ""},
 		{"held, and a finding", also(opinions(heldBy(entry("0badcafe", Minor)), lone), called), Wait, ""},
 		{"held, and a nit", also(opinions(heldBy(entry("0badcafe", Nit)), lone), called), Lift, ""},
+		{"held, and a late minor that passes", also(opinions(heldBy(Entry{ID: "1", Status: Open, Severity: Minor, Late: true, Tolerated: true}), lone), called), Lift, ""},
 		{"held, and doubted", also(opinions(func() Opinion { o := heldBy(); o.Record.Settled = false; return o }(), lone), called), Wait, ""},
 		{"held, and edited", also(opinions(func() Opinion { o := heldBy(); o.Edited = true; return o }(), lone), called), Wait, ""},
 		{"held, and a finding, which is waived", also(also(opinions(heldBy(entry("0badcafe", Major)), lone), called), orders(ordered(Waive, "mona", 1))), Lift, ""},
