@@ -1,0 +1,129 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"touchstone/agent/e2e/arena"
+	"touchstone/verdict"
+)
+
+// review is one of the pull request's, as GitHub has it.
+type review struct {
+	User     struct{ Login string }
+	State    string
+	CommitID string `json:"commit_id"`
+	Body     string
+}
+
+// check holds what became of the pull request against what must never happen.
+func (w *world) check(ctx context.Context) error {
+	p, err := w.pull(ctx)
+	if err != nil {
+		return err
+	}
+	var reviews []review
+	if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, w.path("pulls", "reviews")+"?per_page=100", nil, &reviews); err != nil {
+		return err
+	}
+	w.checkReviews(reviews)
+	if p.Merged {
+		w.checkMerge(p.Head.SHA, reviews)
+	}
+	if err := w.checkPushes(ctx, p.Head.SHA); err != nil {
+		return err
+	}
+	switch {
+	case w.result.Stuck != "":
+	case p.Merged:
+		w.result.End = "merged"
+	case p.called():
+		w.result.End = "called"
+	case objected(reviews):
+		w.result.End = "objected"
+	default:
+		w.result.Stuck = "it is open, nobody is called, and nobody objects"
+	}
+	return nil
+}
+
+func (w *world) violated(format string, args ...any) {
+	w.result.Violations = append(w.result.Violations, fmt.Sprintf(format, args...))
+}
+
+// checkReviews: at most one review for each head and base, besides the one that says
+// that a person let it pass.
+func (w *world) checkReviews(reviews []review) {
+	seen := map[string]bool{}
+	for _, r := range reviews {
+		record, err := verdict.ParseRecord(r.Body)
+		if r.User.Login != arena.Judge {
+			continue
+		}
+		if err != nil {
+			w.violated("a review of %.7s has no record: %v", r.CommitID, err)
+			continue
+		}
+		key := fmt.Sprintf("%s %s %v", r.CommitID, record.BaseBranch, record.Lifted != nil)
+		if seen[key] {
+			w.violated("%.7s was reviewed twice", r.CommitID)
+		}
+		seen[key] = true
+	}
+}
+
+// checkMerge: what is merged was approved at this very head, and what is held in it
+// was let pass by a person.
+func (w *world) checkMerge(head string, reviews []review) {
+	approved, passed, held := false, false, false
+	for _, r := range reviews {
+		if r.CommitID != head {
+			continue
+		}
+		record, err := verdict.ParseRecord(r.Body)
+		switch {
+		case r.User.Login == arena.Person && r.State == "APPROVED":
+			passed = true
+		case r.User.Login == arena.Judge && err == nil:
+			approved = approved || r.State == "APPROVED" && record.Head == head
+			held = held || len(record.Holds) > 0
+		}
+	}
+	if !approved {
+		w.violated("%.7s was merged and never approved", head)
+	}
+	if held && !passed {
+		w.violated("%.7s was merged without the person that it was held for", head)
+	}
+}
+
+// checkPushes: no commit that a person pushed is gone from the branch.
+func (w *world) checkPushes(ctx context.Context, head string) error {
+	for _, sha := range w.pushed {
+		var comparison struct{ Status string }
+		if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "compare/"+sha+"..."+head, nil, &comparison); err != nil {
+			return err
+		}
+		if comparison.Status != "ahead" && comparison.Status != "identical" {
+			// Pushed after the merge: the pull request's head stays what was merged.
+			if p, err := w.pull(ctx); err == nil && p.Merged && comparison.Status == "behind" {
+				continue
+			}
+			w.violated("%.7s is not in the branch any more (%s)", sha, comparison.Status)
+		}
+	}
+	return nil
+}
+
+// objected reports whether a person's last word asks for changes.
+func objected(reviews []review) bool {
+	last := ""
+	for _, r := range reviews {
+		if r.User.Login == arena.Person && r.State != "COMMENTED" {
+			last = r.State
+		}
+	}
+	return strings.EqualFold(last, "CHANGES_REQUESTED")
+}

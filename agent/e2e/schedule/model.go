@@ -1,0 +1,115 @@
+package schedule
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/verdict"
+)
+
+// body is a file's text whose function calls these.
+func body(calls ...string) string {
+	return "package store\n\n// Search finds everything.\nfunc Search() {\n\t" + strings.Join(calls, "\n\t") + "\n}\n"
+}
+
+// text is what somebody writes: fine, with a defect, or with a suppression, which
+// only a person can let pass. No two are the same.
+func (w *world) text() string {
+	mark := fmt.Sprintf("step(%d)", w.random.Uint32())
+	switch w.random.IntN(5) {
+	case 0, 1:
+		return body("unsafe()", mark)
+	case 2:
+		return body(mark + " //nolint:all")
+	}
+	return body(mark)
+}
+
+// model finds the one defect and repairs it, mostly.
+type model struct {
+	random *rand.Rand
+	file   string
+}
+
+func (model) Name() string { return "model" }
+
+func (model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
+
+func (m model) Open(_ context.Context, request engine.Request) (engine.Session, error) {
+	return session{m, request}, nil
+}
+
+type session struct {
+	model
+	request engine.Request
+}
+
+func (session) Close() error { return nil }
+
+func (s session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
+	started := time.Now()
+	if err := ctx.Err(); err != nil {
+		return engine.Result{Started: started}, err
+	}
+	do := s.review
+	if s.request.Role == engine.Author {
+		do = s.repair
+	}
+	text, err := do(prompt)
+	return engine.Result{Text: text, Started: started, Duration: time.Since(started)}, err
+}
+
+// repair takes the defect out, resolves conflicts, and now and then does nothing.
+func (s session) repair(string) (string, error) {
+	path := filepath.Join(s.request.Dir, filepath.FromSlash(s.file))
+	data, err := os.ReadFile(path)
+	if err != nil || s.random.IntN(8) == 0 {
+		return "It cannot be done.", nil
+	}
+	text := string(data)
+	if strings.Contains(text, "<<<<<<<") {
+		text = body(fmt.Sprintf("both(%d)", s.random.Uint32()))
+	}
+	text = strings.ReplaceAll(text, "unsafe()", fmt.Sprintf("safe(%d)", s.random.Uint32()))
+	return "Repaired.", os.WriteFile(path, []byte(text), 0o600)
+}
+
+var (
+	runLine  = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
+	fileLine = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
+)
+
+// review is an answer in due form about the file as it is.
+func (s session) review(prompt string) (string, error) {
+	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}}
+	for _, d := range verdict.Dimensions() {
+		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
+	}
+	_, list, _ := strings.Cut(prompt, "\n# Changed files\n")
+	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {
+		a.Files = append(a.Files, m[1])
+	}
+	v := verdict.Approve
+	data, err := os.ReadFile(filepath.Join(s.request.Dir, filepath.FromSlash(s.file)))
+	for i, line := range strings.Split(string(data), "\n") {
+		if strings.Contains(line, "unsafe()") {
+			v = verdict.RequestChanges
+			a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3",
+				Path: s.file, Line: i + 1, Quote: line, Claim: "It is unsafe.", Why: "It breaks.", Verify: "Read it."})
+		}
+	}
+	answer, jsonErr := json.Marshal(a)
+	if err != nil || jsonErr != nil {
+		return "", fmt.Errorf("review: %v, %v", err, jsonErr)
+	}
+	nonce := runLine.FindAllString(prompt, -1)
+	return fmt.Sprintf("```%s\n%s\n```\n%s\n%s\n", verdict.Fence, answer, nonce[len(nonce)-1], verdict.Marker(v)), nil
+}

@@ -1,0 +1,215 @@
+// Package schedule runs the loop of one pull request after the other in an order
+// that a seed decides: agents look and act at any moment or not at all, people push,
+// object, approve and label, the base moves, GitHub fails in between, and agents die
+// at any outward call. After that everybody lets the agents finish, and what became
+// of the pull request is held against what must never happen.
+//
+// All but the order is real: HTTP, git, the agents with their journals. That makes
+// a schedule take some tenths of a second. Agents take their turns one after the
+// other; what happens during a turn happens at one of its outward calls.
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/agent/journal"
+	"touchstone/verdict"
+)
+
+// Result is what became of one schedule.
+type Result struct {
+	Seed uint64
+	// Steps tells what happened, in order.
+	Steps []string
+	// Violations are sentences about what must never happen and did.
+	Violations []string
+	// Stuck says why nobody would ever touch the pull request again; empty if it ended
+	// in one of the ways of End.
+	Stuck string
+	// End is "merged", "called" where the label calls a person, or "objected" where a
+	// person's own objection stands.
+	End string
+}
+
+// steps is how many steps a schedule has before everybody lets the agents finish.
+const steps = 10
+
+// world is one schedule at work.
+type world struct {
+	*arena.Arena
+	random *rand.Rand
+	dir    string
+	ref    forge.Ref
+	branch string
+	file   string
+	agents map[verdict.Role]*daemon.Agent
+	// pushed are the commits that people pushed to the branch.
+	pushed []string
+	result *Result
+	plan   plan
+}
+
+// Run runs the schedule of a seed in a repository of its own on an arena. It takes
+// over the arena's interception of requests.
+func Run(ctx context.Context, a *arena.Arena, dir string, seed uint64) (Result, error) {
+	result := Result{Seed: seed}
+	w := &world{
+		Arena: a, random: rand.New(rand.NewPCG(seed, seed)), dir: dir, branch: "topic", file: "store/search.go", result: &result,
+		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}}, agents: map[verdict.Role]*daemon.Agent{},
+	}
+	if err := w.open(ctx); err != nil {
+		return result, err
+	}
+	defer w.Sim.Intercept(nil)
+	defer w.close()
+	w.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault { return w.intercept(ctx, login, r) })
+	for range steps {
+		if err := w.step(ctx); err != nil {
+			return result, err
+		}
+	}
+	if err := w.finish(ctx); err != nil {
+		return result, err
+	}
+	return result, w.check(ctx)
+}
+
+// open makes the repository and its pull request, and starts both agents.
+func (w *world) open(ctx context.Context) error {
+	err := w.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: w.ref.Owner, Name: w.ref.Name, Files: map[string]string{"README.md": "# App\n", w.file: body("old")}})
+	if err == nil {
+		err = w.push(ctx, arena.Author, w.branch, map[string]string{w.file: w.text()})
+	}
+	if err != nil {
+		return err
+	}
+	var made struct{ Number int }
+	err = w.Call(ctx, arena.Author, http.MethodPost, w.ref.Repo, "pulls", map[string]any{"title": "Search", "body": "It finds things.", "head": w.branch, "base": "main"}, &made)
+	w.ref.Number = made.Number
+	for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
+		if err == nil {
+			err = w.start(role)
+		}
+	}
+	return err
+}
+
+// start starts an agent, again if it died.
+func (w *world) start(role verdict.Role) error {
+	if old := w.agents[role]; old != nil {
+		if err := old.Journal.Close(); err != nil {
+			return err
+		}
+	}
+	agent, err := w.Agent(role, model{w.random, w.file})
+	if err != nil {
+		return err
+	}
+	agent.Config.Rounds = config.Rounds{Max: 6, Attempts: 3, Backoff: config.Duration(time.Millisecond)}
+	w.agents[role] = agent
+	agent.Journal, err = journal.Open(filepath.Join(w.dir, w.ref.Name, string(role)))
+	return err
+}
+
+func (w *world) close() {
+	for _, a := range w.agents {
+		_ = a.Journal.Close() // nothing of it is read again
+	}
+}
+
+func (w *world) note(format string, args ...any) {
+	w.result.Steps = append(w.result.Steps, fmt.Sprintf(format, args...))
+}
+
+// push pushes files to a branch in somebody's name.
+func (w *world) push(ctx context.Context, login, branch string, files map[string]string) error {
+	sha, err := w.Sim.Commit(ctx, login, w.ref.Repo.String(), branch, "Change", files)
+	if err == nil && branch == w.branch {
+		w.pushed = append(w.pushed, sha)
+	}
+	return err
+}
+
+// step is one random step.
+func (w *world) step(ctx context.Context) error {
+	choices := []struct {
+		weight int
+		what   string
+		do     func() error
+	}{
+		{6, "reviewer", func() error { return w.turn(ctx, verdict.Reviewer) }},
+		{6, "author", func() error { return w.turn(ctx, verdict.Author) }},
+		{2, "a person pushes", func() error { return w.push(ctx, arena.Person, w.branch, map[string]string{w.file: w.text()}) }},
+		{1, "the base moves", func() error {
+			return w.push(ctx, arena.Person, "main", map[string]string{fmt.Sprintf("note%d.md", w.random.IntN(9)): w.text()})
+		}},
+		{1, "the base conflicts", func() error {
+			return w.push(ctx, arena.Person, "main", map[string]string{w.file: body(fmt.Sprint("base", w.random.IntN(99)))})
+		}},
+		{2, "a person approves", func() error { return w.review(ctx, "APPROVE") }},
+		{1, "a person objects", func() error { return w.review(ctx, "REQUEST_CHANGES") }},
+		{1, "somebody calls a person", func() error {
+			return w.Call(ctx, arena.Person, http.MethodPost, w.ref.Repo, w.path("issues", "labels"), []string{"needs-human"}, nil)
+		}},
+		{2, "the label is taken off", func() error { w.unlabel(ctx); return nil }},
+	}
+	total := 0
+	for _, c := range choices {
+		total += c.weight
+	}
+	at := w.random.IntN(total)
+	for _, c := range choices {
+		if at -= c.weight; at < 0 {
+			w.note("%s", c.what)
+			return c.do()
+		}
+	}
+	return nil
+}
+
+func (w *world) path(kind, what string) string {
+	return fmt.Sprintf("%s/%d/%s", kind, w.ref.Number, what)
+}
+
+// review is a person's, of the present head. On a pull request that is merged it is
+// refused or without effect, which is fine.
+func (w *world) review(ctx context.Context, event string) error {
+	pull, err := w.pull(ctx)
+	if err != nil || pull.State != "open" {
+		return err
+	}
+	return w.Call(ctx, arena.Person, http.MethodPost, w.ref.Repo, w.path("pulls", "reviews"), map[string]any{"commit_id": pull.Head.SHA, "event": event, "body": "I have read it."}, nil)
+}
+
+// unlabel takes the label off if it is there.
+func (w *world) unlabel(ctx context.Context) {
+	_ = w.Call(ctx, arena.Person, http.MethodDelete, w.ref.Repo, w.path("issues", "labels/needs-human"), nil, nil)
+}
+
+// pull is the pull request as it is.
+type pull struct {
+	State, MergeCommitSHA string
+	Merged                bool
+	Head                  struct{ SHA string }
+	Labels                []struct{ Name string }
+}
+
+func (w *world) pull(ctx context.Context) (p pull, err error) {
+	err = w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), nil, &p)
+	return p, err
+}
+
+func (p pull) called() bool {
+	return slices.ContainsFunc(p.Labels, func(l struct{ Name string }) bool { return l.Name == "needs-human" })
+}

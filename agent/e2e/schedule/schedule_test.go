@@ -1,0 +1,29 @@
+package schedule_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/e2e/schedule"
+)
+
+func TestSchedules(t *testing.T) {
+	t.Parallel()
+	err := arena.Within(t.Context(), t.TempDir(), func(ctx context.Context, a *arena.Arena) error {
+		for seed := range uint64(12) {
+			result, err := schedule.Run(ctx, a, t.TempDir(), seed)
+			if err != nil {
+				return err
+			}
+			if len(result.Violations) > 0 || result.Stuck != "" {
+				t.Errorf("seed %d: violations %q, stuck: %q\n%s", seed, result.Violations, result.Stuck, strings.Join(result.Steps, "\n"))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,122 @@
+package schedule
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/githubsim"
+	"touchstone/verdict"
+)
+
+// plan is what happens during an agent's turn: at its call number at, counted from
+// 1, the first and only one of do, fault and death.
+type plan struct {
+	login string
+	at    int
+	calls int
+	do    func(context.Context) error
+	fault githubsim.Fault
+	kill  context.CancelFunc
+	dead  bool
+}
+
+// intercept is asked about every request that reaches GitHub.
+func (w *world) intercept(ctx context.Context, login string, r *http.Request) githubsim.Fault {
+	p := &w.plan
+	if login != p.login || r.UserAgent() == arena.ByHand {
+		return githubsim.Fault{}
+	}
+	p.calls++
+	switch {
+	case p.dead:
+		return githubsim.Fault{Drop: githubsim.DropBefore}
+	case p.calls != p.at:
+		return githubsim.Fault{}
+	case p.kill != nil:
+		p.dead = true
+		p.kill()
+	case p.do != nil:
+		// A push that comes too late to be one is no error.
+		_ = p.do(ctx)
+	}
+	return p.fault
+}
+
+// patience bounds one turn. It is shorter than the waits that GitHub asks for, so
+// that an agent that is told to wait gives up its turn.
+const patience = 20 * time.Second
+
+// turn lets an agent look and do one thing, perhaps with something going wrong.
+func (w *world) turn(ctx context.Context, role verdict.Role) error {
+	turn, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	w.plan = plan{login: map[verdict.Role]string{verdict.Reviewer: arena.Judge, verdict.Author: arena.Author}[role], at: 1 + w.random.IntN(24)}
+	switch w.random.IntN(12) {
+	case 0, 1:
+		w.plan.kill = cancel
+		w.plan.fault.Drop = []githubsim.Drop{githubsim.DropBefore, githubsim.DropAfter}[w.random.IntN(2)]
+		w.note("  it dies at call %d", w.plan.at)
+	case 2:
+		w.plan.fault.Status = []int{500, 502, 403, 409, 422, 429}[w.random.IntN(6)]
+		w.note("  call %d is answered %d", w.plan.at, w.plan.fault.Status)
+	case 3:
+		w.plan.fault.Drop = githubsim.DropAfter
+		w.note("  the answer of call %d is lost", w.plan.at)
+	case 4, 5:
+		text := w.text()
+		w.plan.do = func(ctx context.Context) error {
+			return w.push(ctx, arena.Person, w.branch, map[string]string{w.file: text})
+		}
+		w.note("  a person pushes at call %d", w.plan.at)
+	case 6:
+		w.plan.do = func(ctx context.Context) error {
+			return w.push(ctx, arena.Person, "main", map[string]string{"moved.md": "moved\n"})
+		}
+		w.note("  the base moves at call %d", w.plan.at)
+	default:
+		w.plan.at = 0
+	}
+	w.act(turn, role)
+	if !w.plan.dead {
+		return nil
+	}
+	w.plan = plan{}
+	return w.start(role)
+}
+
+// act has an agent look at the pull request and do what it decides. It reports
+// whether there was anything to do.
+func (w *world) act(ctx context.Context, role verdict.Role) (acted bool) {
+	agent := w.agents[role]
+	pr, action, err := agent.Look(ctx, w.ref)
+	if err == nil {
+		switch action.Kind {
+		case verdict.Wait, verdict.Skip, verdict.Done:
+			w.note("  %s: %s, %s", role, action.Kind, action.Reason)
+			return action.Recheck > 0
+		}
+		_, err = agent.Act(ctx, pr, action)
+	}
+	w.note("  %s: %s %.7s, %s: %v", role, action.Kind, action.SHA, action.Reason, err)
+	return true
+}
+
+// finish lets the agents work undisturbed until neither has anything left to do.
+func (w *world) finish(ctx context.Context) error {
+	w.plan = plan{}
+	w.note("the agents finish")
+	const enough = 40
+	for range enough {
+		if err := w.Sim.Settle(ctx); err != nil {
+			return err
+		}
+		reviewing := w.act(ctx, verdict.Reviewer)
+		if fixing := w.act(ctx, verdict.Author); !reviewing && !fixing {
+			return nil
+		}
+	}
+	w.result.Stuck = "the agents find no end"
+	return nil
+}

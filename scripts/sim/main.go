@@ -1,0 +1,110 @@
+// Sim runs the loop in orders that seeds decide: events late or lost, agents killed,
+// people at work in between, GitHub failing. The last line is
+// "sim: N schedules, 0 violations, 0 stuck"; the status is 1 if it is not. Each
+// schedule that went wrong is told with its seed, by which it can be run again.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/e2e/schedule"
+)
+
+func main() {
+	seeds := flag.Uint64("seeds", 100, "how many schedules to run")
+	first := flag.Uint64("seed", 1, "the seed of the first; the others follow it")
+	verbose := flag.Bool("v", false, "tell the steps of every schedule")
+	flag.Parse()
+	if flag.NArg() > 0 || *seeds == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	s := sim{out: os.Stdout, verbose: *verbose, ends: map[string]int{}}
+	err := s.run(ctx, *first, *seeds)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sim:", err)
+	}
+	if err != nil || s.violations > 0 || s.stuck > 0 {
+		stop()
+		os.Exit(1)
+	}
+}
+
+// sim counts what became of schedules.
+type sim struct {
+	out     io.Writer
+	verbose bool
+
+	mu                sync.Mutex
+	violations, stuck int
+	ends              map[string]int
+}
+
+// perArena is how many schedules an arena lives for. It keeps all of them.
+const perArena = 50
+
+// run runs count schedules from a first seed on, several at once.
+func (s *sim) run(ctx context.Context, first, count uint64) error {
+	dir, err := os.MkdirTemp("", "touchstone-sim-")
+	if err != nil {
+		return fmt.Errorf("make a directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for from := first; from < first+count; from += perArena {
+		all.Go(func() error {
+			own := filepath.Join(dir, fmt.Sprint(from))
+			defer os.RemoveAll(own)
+			return arena.Within(ctx, own, func(ctx context.Context, a *arena.Arena) error {
+				for seed := from; seed < min(from+perArena, first+count); seed++ {
+					result, err := schedule.Run(ctx, a, filepath.Join(own, "journals"), seed)
+					if err != nil {
+						return fmt.Errorf("seed %d: %w", seed, err)
+					}
+					s.tell(result)
+				}
+				return nil
+			})
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "ended: %d merged, %d with a person called, %d with a person's objection\n", s.ends["merged"], s.ends["called"], s.ends["objected"])
+	fmt.Fprintf(s.out, "sim: %d schedules, %d violations, %d stuck\n", count, s.violations, s.stuck)
+	return nil
+}
+
+// tell counts a result, and prints it if something is wrong with it.
+func (s *sim) tell(r schedule.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.violations += len(r.Violations)
+	s.ends[r.End]++
+	wrong := r.Violations
+	if r.Stuck != "" {
+		s.stuck++
+		wrong = append(wrong, "stuck: "+r.Stuck)
+	}
+	for _, sentence := range wrong {
+		fmt.Fprintf(s.out, "seed %d: %s\n", r.Seed, sentence)
+	}
+	if s.verbose || len(wrong) > 0 {
+		fmt.Fprintf(s.out, "  %s\n", strings.Join(r.Steps, "\n  "))
+	}
+}
