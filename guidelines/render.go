@@ -46,9 +46,13 @@ func (s Set) Render() string {
 // and of the examples only those of such rules. Two changes that the same rules
 // are about get the same text, byte for byte, and what differs least from change
 // to change comes first, so that a provider's cache serves the next review too.
-func (s Set) RenderFor(change Change) string {
+func (s Set) RenderFor(change Change) string { return s.RenderOnly(s.For(change)) }
+
+// RenderOnly is RenderFor for a change of which it is known which rules apply:
+// deciding that reads every changed line.
+func (s Set) RenderOnly(applied []Applied) string {
 	applies := map[string]bool{}
-	for _, a := range s.For(change) {
+	for _, a := range applied {
 		applies[a.Row.ID] = true
 	}
 	return s.render(func(row Row) bool { return applies[row.ID] })

@@ -82,8 +82,8 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	if err != nil {
 		return nil, err
 	}
-	scoped := s.change()
-	p.Version, p.Rules, p.law = rules.Version(), rules.For(scoped), rules.RenderFor(scoped)
+	p.Version, p.Rules = rules.Version(), rules.For(s.change())
+	p.law = rules.RenderOnly(p.Rules)
 	if p.guides, err = readGuides(ctx, s); err != nil {
 		return nil, err
 	}
