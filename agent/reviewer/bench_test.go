@@ -18,8 +18,8 @@ import (
 )
 
 // benchTree is a checkout of a repository of 50,000 files, in which a pull request
-// changes 10,000 lines in 300 of them.
-func benchTree(b *testing.B) *worktree.Tree {
+// changes so many lines in so many of them.
+func benchTree(b *testing.B, files, lines int) *worktree.Tree {
 	b.Helper()
 	dir := b.TempDir()
 	git := func(args ...string) string {
@@ -53,8 +53,9 @@ func benchTree(b *testing.B) *worktree.Tree {
 			fmt.Fprintf(w, "M 100644 inline pkg%d/sub%d/file%d.go\ndata %d\n%s\n", i/1000, i/50%20, i, text.Len(), text.String())
 		}
 	}
-	commit("refs/heads/main", "", "use", 50_000, 20)
-	commit("refs/heads/topic", "from refs/heads/main\n", "useAnother", 300, 14)
+	const before = 20 // lines of each file, all of them replaced
+	commit("refs/heads/main", "", "use", 50_000, before)
+	commit("refs/heads/topic", "from refs/heads/main\n", "useAnother", files, lines/files-before)
 	if err := w.Flush(); err != nil {
 		b.Fatal(err)
 	}
@@ -83,7 +84,12 @@ func BenchmarkPrepare(b *testing.B) {
 		b.Fatal(err)
 	}
 	e := reviewer.Examiner{Guidelines: rules, Scratch: b.TempDir()}
-	tree := benchTree(b)
+	for _, size := range []struct{ files, lines int }{{300, 10_000}, {3_000, 300_000}} {
+		b.Run(fmt.Sprintf("%dlines", size.lines), func(b *testing.B) { prepare(b, e, benchTree(b, size.files, size.lines)) })
+	}
+}
+
+func prepare(b *testing.B, e reviewer.Examiner, tree *worktree.Tree) {
 	var took, yardstick []time.Duration
 	size := 0
 	for b.Loop() {
