@@ -37,6 +37,7 @@ func cases() []testCase {
 		{"answer", always, testAnswer},
 		{"several turns", always, testTurns},
 		{"edited worktree", always, testEdit},
+		{"author runs the code", ifFast, testRuns},
 		{"hostile checkout", always, testHostile},
 		{"reviewer only reads", always, testReviewerOnlyReads},
 		{"tools end with the session", always, testToolsEnd},
@@ -221,6 +222,18 @@ func testEdit(t *testing.T, s subject) {
 	}
 	if after, err := os.ReadFile(dotGit); err != nil || string(after) != string(before) {
 		t.Errorf("the session changed .git: %q, %v", after, err)
+	}
+}
+
+// testRuns has an author build and run the code, for which the toolchain's caches
+// have to be in reach.
+func testRuns(t *testing.T, s subject) {
+	b := newBench(t, s, nil, s.shell("go run ."), enginetest.Turn{Text: []string{"It runs."}})
+	write(t, filepath.Join(b.dir, "go.mod"), "module acme.example/answer\n")
+	write(t, filepath.Join(b.dir, "a.go"), "package main\n\nfunc main() { println(\"the answer is\", 40+2) }\n")
+	b.run(t, b.author("go run *"))
+	if !strings.Contains(b.sent(), "the answer is 42") {
+		t.Errorf("the program did not run: %s", b.sent()[max(0, len(b.sent())-2000):])
 	}
 }
 
