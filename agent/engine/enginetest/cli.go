@@ -24,7 +24,7 @@ func CLI(t testing.TB, name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
 	}
-	reason := "no " + name + " CLI: run scripts/install-engines.sh, or set " + variable
+	reason := "no " + name + " CLI: run make tools, or set " + variable
 	if os.Getenv("CI") == "true" {
 		t.Fatal(reason)
 	}
