@@ -135,6 +135,8 @@ func TestAuthorHeedsHolds(t *testing.T) {
 		{"glass, and the comment is gone", opinions(lifted(glass)), Wait, "one is being called"},
 		{"glass of another time", also(opinions(lifted(Word{By: "mona", At: noon, Glass: true})), broke), Wait, ""},
 		{"waived, and about to be approved", also(opinions(found(entry("0badcafe", Major))), func(s *State) { s.Orders = []Command{ordered(Waive, "mona", 1)} }), Wait, "about to approve"},
+		{"disputed", also(opinions(found(entry("0badcafe", Major))), func(s *State) { s.Orders = []Command{ordered(Dispute, "octocat", 1)} }), Wait, "about to judge it again"},
+		{"disputed before, and judged", also(opinions(found(entry("0badcafe", Major))), func(s *State) { s.Orders = []Command{ordered(Dispute, "octocat", -1)} }), Fix, ""},
 		{"stopped", func(s *State) { s.Orders = []Command{ordered(Stop, "mona", 1)} }, Wait, "mona has stopped"},
 		{"resumed", func(s *State) {
 			s.NeedsHuman, s.LabelledAt, s.Orders = true, noon, []Command{ordered(Resume, "mona", 1)}

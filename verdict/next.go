@@ -237,6 +237,8 @@ func nextFix(s State) Action {
 		return s.act(Wait, "only a person may let it pass, and one is being called")
 	case passes:
 		return s.act(Wait, "a person lets it pass, and its reviewer is about to approve it")
+	case disputes:
+		return s.act(Wait, "a finding is disputed, and its reviewer is about to judge it again")
 	case doubtful:
 		return s.escalate("the review of this head was edited or does not agree with itself; request it again for another one")
 	}

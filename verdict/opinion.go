@@ -13,6 +13,7 @@ const (
 	silent   hearing = iota // nobody has reviewed it
 	approves                // it may be merged
 	passes                  // changes are requested, but a person lets it pass
+	disputes                // changes are requested, and a finding is to be judged again
 	waits                   // a person has to let it pass, and is yet to be called
 	objects                 // changes are requested
 	doubtful                // a review was edited, or its parts disagree
@@ -45,6 +46,8 @@ func (s State) hear(o Opinion) hearing {
 		return passes
 	case s.held(o):
 		return waits
+	case s.disputed(o):
+		return disputes
 	}
 	return objects
 }

@@ -38,6 +38,8 @@ type Author struct {
 	Identity worktree.Identity
 	// Reviewers are the logins whose reviews are applied.
 	Reviewers []string
+	// Orders, if set, gives what people have ordered: what they waived is not fixed.
+	Orders func(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error)
 	// Allow lists the shell commands that the session may run.
 	Allow       []string
 	Model       string
@@ -167,6 +169,13 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 			continue
 		}
 		b.review, b.ledger = review.Body, record.Ledger
+		if a.Orders != nil {
+			orders, err := a.Orders(ctx, pr)
+			if err != nil {
+				return brief{}, err
+			}
+			b.ledger = b.ledger.Heed(orders, record.Heard)
+		}
 		if b.remarks, err = a.Read.ReviewRemarks(ctx, pr.Ref, review.ID); err != nil {
 			return brief{}, err
 		}

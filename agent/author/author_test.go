@@ -1,6 +1,7 @@
 package author_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -239,5 +241,23 @@ func TestFixListensToTheReviewersAlone(t *testing.T) {
 	a.Reviewers = []string{loopback.Judge}
 	if _, err := a.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrNothingToFix) {
 		t.Errorf("a review that was edited ends in %v", err)
+	}
+}
+
+func TestFixLeavesWhatAPersonWaived(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\nother()\n"})
+	other := finding
+	other.Quote, other.Line, other.Claim = "other()", 2, "That is unsafe, too."
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding, other)
+	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "unsafe()\nsafe()\n"}))
+	waived := verdict.Fingerprint(finding)
+	a.Orders = func(context.Context, forge.PullRequest) ([]verdict.Command, error) {
+		return []verdict.Command{{ID: 1, Verb: verdict.Waive, Finding: waived, By: loopback.Person, Reason: "It is ours."}}, nil
+	}
+	out, err := a.Fix(t.Context(), pr, nil)
+	if err != nil || len(out.Findings) != 1 || out.Findings[0] == waived {
+		t.Errorf("it answered %q: %v", out.Findings, err)
 	}
 }

@@ -172,11 +172,11 @@ func overtaken(err error) bool {
 }
 
 func (a *Agent) review(ctx context.Context, step *Step) error {
-	f, err := a.gather(ctx, step.PR)
+	orders, err := a.orders(ctx, step.PR)
 	if err != nil {
 		return err
 	}
-	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx), Orders: orders(step.PR, a.Config, f)})
+	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx), Orders: orders})
 	step.EngineStarted = out.Started
 	if err == nil {
 		step.Verdict, step.URL = out.Record.Verdict, out.URL

@@ -97,7 +97,7 @@ func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
-		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Allow: cfg.Engine.Allow,
+		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders, Allow: cfg.Engine.Allow,
 		Model: cfg.Engine.Model, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(), Scratch: scratch,
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}

@@ -28,19 +28,8 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	if !pr.Open {
 		return f, nil
 	}
-	for _, c := range pr.Comments {
-		if _, ok := verdict.ParseCommand(c.Body); !ok || !c.ByPerson || c.EditedAt != nil {
-			continue
-		}
-		if _, known := f.may[c.Author.Login]; known {
-			continue
-		}
-		may, err := a.Read.Permission(ctx, pr.Ref.Repo, c.Author.Login)
-		// Whose rights cannot be seen has none here.
-		if err != nil && !errors.Is(err, forge.ErrNotFound) && !errors.Is(err, forge.ErrForbidden) {
-			return f, err
-		}
-		f.may[c.Author.Login] = may
+	if err := f.ask(ctx, a.Read, pr); err != nil {
+		return f, err
 	}
 	approved := false
 	for _, r := range pr.Reviews {
@@ -59,6 +48,32 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	}
 	f.past = a.past(pr, stateOf(pr, a.Role, a.Config, f).Since())
 	return f, err
+}
+
+// orders are what people have ordered, as far as they may.
+func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error) {
+	f := facts{may: map[string]forge.Permission{}}
+	err := f.ask(ctx, a.Read, pr)
+	return ordersOf(pr, a.Config, f), err
+}
+
+// ask finds out what those may do here who gave an order.
+func (f facts) ask(ctx context.Context, read Reader, pr forge.PullRequest) error {
+	for _, c := range pr.Comments {
+		if _, ok := verdict.ParseCommand(c.Body); !ok || !c.ByPerson || c.EditedAt != nil {
+			continue
+		}
+		if _, known := f.may[c.Author.Login]; known {
+			continue
+		}
+		may, err := read.Permission(ctx, pr.Ref.Repo, c.Author.Login)
+		// Whose rights cannot be seen has none here.
+		if err != nil && !errors.Is(err, forge.ErrNotFound) && !errors.Is(err, forge.ErrForbidden) {
+			return err
+		}
+		f.may[c.Author.Login] = may
+	}
+	return nil
 }
 
 // counts reports whether the records of a login are the agents' own.

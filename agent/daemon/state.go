@@ -34,7 +34,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
 		EscalatedAt:   escalatedAt(pr),
 		CalledAt:      calledAt(pr),
-		Orders:        orders(pr, cfg, f),
+		Orders:        ordersOf(pr, cfg, f),
 		InQueue:       pr.InQueue,
 		Told:          told(pr),
 		Mergeable:     mergeable(pr),
@@ -62,8 +62,8 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 	return s
 }
 
-// orders are the commands in a pull request's comments that count.
-func orders(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Command {
+// ordersOf are the commands in a pull request's comments that count.
+func ordersOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Command {
 	var comments []verdict.Comment
 	for _, c := range pr.Comments {
 		may := f.may[c.Author.Login]
