@@ -73,7 +73,7 @@ func cases() []testCase {
 		{"empty answer", enginetest.Turn{Text: []string{""}}, engine.BadOutput},
 	} {
 		w := ifFast
-		if f.class == engine.Auth {
+		if f.turn.Fault == enginetest.Unauthorized {
 			w = always
 		}
 		list = append(list, testCase{f.name, w, func(t *testing.T, s subject) {
