@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"touchstone/agent/config"
@@ -54,10 +55,12 @@ type world struct {
 	branch string
 	file   string
 	agents map[verdict.Role]*daemon.Agent
+	result *Result
+
+	mu   sync.Mutex
+	plan plan
 	// pushed are the commits that people pushed to the branch.
 	pushed []string
-	result *Result
-	plan   plan
 }
 
 // Run runs the schedule of a seed in a repository of its own on an arena. It takes
@@ -136,6 +139,8 @@ func (w *world) note(format string, args ...any) {
 func (w *world) push(ctx context.Context, login, branch string, files map[string]string) error {
 	sha, err := w.Sim.Commit(ctx, login, w.ref.Repo.String(), branch, "Change", files)
 	if err == nil && branch == w.branch {
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		w.pushed = append(w.pushed, sha)
 	}
 	return err

@@ -24,24 +24,30 @@ type plan struct {
 
 // intercept is asked about every request that reaches GitHub.
 func (w *world) intercept(ctx context.Context, login string, r *http.Request) githubsim.Fault {
+	w.mu.Lock()
 	p := &w.plan
 	if login != p.login || r.UserAgent() == arena.ByHand {
+		w.mu.Unlock()
 		return githubsim.Fault{}
 	}
 	p.calls++
-	switch {
-	case p.dead:
-		return githubsim.Fault{Drop: githubsim.DropBefore}
-	case p.calls != p.at:
-		return githubsim.Fault{}
-	case p.kill != nil:
+	due := p.calls == p.at
+	if due && p.kill != nil {
 		p.dead = true
 		p.kill()
-	case p.do != nil:
-		// A push that comes too late to be one is no error.
-		_ = p.do(ctx)
 	}
-	return p.fault
+	do, fault, dead := p.do, p.fault, p.dead
+	w.mu.Unlock()
+	switch {
+	case due && do != nil:
+		// A push that comes too late to be one is no error.
+		_ = do(ctx)
+	case !due && dead:
+		return githubsim.Fault{Drop: githubsim.DropBefore}
+	case !due:
+		return githubsim.Fault{}
+	}
+	return fault
 }
 
 // patience bounds one turn. It is shorter than the waits that GitHub asks for, so
@@ -52,38 +58,47 @@ const patience = 20 * time.Second
 func (w *world) turn(ctx context.Context, role verdict.Role) error {
 	turn, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	w.plan = plan{login: map[verdict.Role]string{verdict.Reviewer: arena.Judge, verdict.Author: arena.Author}[role], at: 1 + w.random.IntN(24)}
+	next := plan{login: map[verdict.Role]string{verdict.Reviewer: arena.Judge, verdict.Author: arena.Author}[role], at: 1 + w.random.IntN(24)}
 	switch w.random.IntN(12) {
 	case 0, 1:
-		w.plan.kill = cancel
-		w.plan.fault.Drop = []githubsim.Drop{githubsim.DropBefore, githubsim.DropAfter}[w.random.IntN(2)]
-		w.note("  it dies at call %d", w.plan.at)
+		next.kill = cancel
+		next.fault.Drop = []githubsim.Drop{githubsim.DropBefore, githubsim.DropAfter}[w.random.IntN(2)]
+		w.note("  it dies at call %d", next.at)
 	case 2:
-		w.plan.fault.Status = []int{500, 502, 403, 409, 422, 429}[w.random.IntN(6)]
-		w.note("  call %d is answered %d", w.plan.at, w.plan.fault.Status)
+		next.fault.Status = []int{500, 502, 403, 409, 422, 429}[w.random.IntN(6)]
+		w.note("  call %d is answered %d", next.at, next.fault.Status)
 	case 3:
-		w.plan.fault.Drop = githubsim.DropAfter
-		w.note("  the answer of call %d is lost", w.plan.at)
+		next.fault.Drop = githubsim.DropAfter
+		w.note("  the answer of call %d is lost", next.at)
 	case 4, 5:
 		text := w.text()
-		w.plan.do = func(ctx context.Context) error {
+		next.do = func(ctx context.Context) error {
 			return w.push(ctx, arena.Person, w.branch, map[string]string{w.file: text})
 		}
-		w.note("  a person pushes at call %d", w.plan.at)
+		w.note("  a person pushes at call %d", next.at)
 	case 6:
-		w.plan.do = func(ctx context.Context) error {
+		next.do = func(ctx context.Context) error {
 			return w.push(ctx, arena.Person, "main", map[string]string{"moved.md": "moved\n"})
 		}
-		w.note("  the base moves at call %d", w.plan.at)
+		w.note("  the base moves at call %d", next.at)
 	default:
-		w.plan.at = 0
+		next.at = 0
 	}
+	w.during(next)
 	w.act(turn, role)
-	if !w.plan.dead {
+	if died := w.during(plan{}).dead; !died {
 		return nil
 	}
-	w.plan = plan{}
 	return w.start(role)
+}
+
+// during makes p what happens from now on, and returns what did until then.
+func (w *world) during(p plan) plan {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.plan
+	w.plan = p
+	return before
 }
 
 // act has an agent look at the pull request and do what it decides. It reports
@@ -105,7 +120,6 @@ func (w *world) act(ctx context.Context, role verdict.Role) (acted bool) {
 
 // finish lets the agents work undisturbed until neither has anything left to do.
 func (w *world) finish(ctx context.Context) error {
-	w.plan = plan{}
 	w.note("the agents finish")
 	const enough = 40
 	for range enough {
