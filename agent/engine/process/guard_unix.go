@@ -43,7 +43,8 @@ func post(mark string) (*guard, error) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("post a guard over the session: %w", err)
+		// Not wrapped: that there is no shell does not mean that there is no CLI.
+		return nil, fmt.Errorf("post a guard over the session: %v", err)
 	}
 	return &guard{cmd: cmd, say: say}, nil
 }
