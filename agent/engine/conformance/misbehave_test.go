@@ -18,12 +18,17 @@ import (
 // does something of its own besides.
 func wrapper(t *testing.T, script string) []string {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("SKIPPED: the program of this test is one for a Unix shell")
-	}
+	onUnix(t)
 	path := filepath.Join(t.TempDir(), "wrapper")
 	write(t, path, "#!/bin/sh\n"+script+"\n")
 	return []string{path}
+}
+
+func onUnix(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the program of this test is one for a Unix shell")
+	}
 }
 
 // testNoise has the CLI print what is no event, what no version has printed yet,
@@ -83,15 +88,11 @@ wait $!`), enginetest.Turn{Text: []string{"never"}, Hang: enginetest.HangMid})
 // testToolsEnd cancels a session while its shell command runs, which ignores
 // every request to end.
 func testToolsEnd(t *testing.T, s subject) {
-	outlast := wrapper(t, "trap '' TERM HUP INT\necho $$ > pid.tmp && mv pid.tmp pid\nwhile :; do sleep 60 || :; done")[0]
+	onUnix(t)
 	b := newBench(t, s, nil)
-	// Where it can be run by those who may read the checkout alone.
+	// In the checkout, since a sandbox may show nothing else.
 	program := filepath.Join(b.dir, "outlast")
-	content, err := os.ReadFile(outlast)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, program, string(content))
+	write(t, program, "#!/bin/sh\ntrap '' TERM HUP INT\necho $$ > pid.tmp && mv pid.tmp pid\nwhile :; do sleep 60 || :; done\n")
 	play(t, b, s.shell(program))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
