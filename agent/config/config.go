@@ -41,8 +41,9 @@ type Config struct {
 	// StateDir is where worktrees, mirrors and journals are kept. By default it is
 	// $XDG_STATE_HOME/touchstone, which is ~/.local/state/touchstone where that is
 	// not set, and %LOCALAPPDATA%\touchstone on Windows.
-	StateDir string `yaml:"state_dir"`
-	Log      Log    `yaml:"log"`
+	StateDir  string    `yaml:"state_dir"`
+	Worktrees Worktrees `yaml:"worktrees"`
+	Log       Log       `yaml:"log"`
 
 	// Warnings are sentences about what works but should not stay so. Load writes them.
 	Warnings []string `yaml:"-"`
@@ -148,6 +149,15 @@ type Notify struct {
 	SlackWebhook Secret `yaml:"-"`
 }
 
+// Worktrees bounds what the worktrees and mirrors take. What is in use stays.
+type Worktrees struct {
+	// Unused is how long a worktree is kept that nothing is done in; 720h by default.
+	Unused Duration `yaml:"unused"`
+	// MaxGB is how many gigabytes they may take, before those unused for longest go; 0
+	// is no bound, 20 the default.
+	MaxGB int `yaml:"max_gb"`
+}
+
 // Log says what is logged and how.
 type Log struct {
 	// Level is debug, info (the default), warn or error.
@@ -171,7 +181,8 @@ func Default() Config {
 			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute),
 			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *", "npm test *", "cargo test *", "pytest *", "make test"},
 		},
-		Labels: Labels{NeedsHuman: "needs-human", Hold: "touchstone-hold", Manual: "touchstone-manual"},
-		Log:    Log{Level: "info", Format: "auto"},
+		Labels:    Labels{NeedsHuman: "needs-human", Hold: "touchstone-hold", Manual: "touchstone-manual"},
+		Worktrees: Worktrees{Unused: Duration(30 * 24 * time.Hour), MaxGB: 20},
+		Log:       Log{Level: "info", Format: "auto"},
 	}
 }

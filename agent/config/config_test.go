@@ -73,6 +73,8 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		"the relay token holds":                   func(c *Config) { c.Relay.Token = "hunter2\nhunter2" },
 		"the notify.slack_webhook_file names":     func(c *Config) { c.Notify.SlackWebhook = "hunter2" },
 		"github.api_url is no address":            func(c *Config) { c.GitHub.APIURL = "api.github.com" },
+		"worktrees.max_gb is -1":                  func(c *Config) { c.Worktrees.MaxGB = -1 },
+		"worktrees.unused is 0s":                  func(c *Config) { c.Worktrees.Unused = 0 },
 		"github.api_url has to be plain":          func(c *Config) { c.GitHub.APIURL = "https://me:hunter2@github.example.com/" },
 		"use https":                               func(c *Config) { c.GitHub.APIURL = "http://github.example.com/api/v3/" },
 		"relay.url is no address":                 func(c *Config) { c.Relay.URL = "ftp://relay.example.com" },

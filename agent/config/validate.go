@@ -115,10 +115,13 @@ func (c Config) validateLimits() error {
 	for _, d := range []struct {
 		key   string
 		value Duration
-	}{{"rounds.backoff", c.Rounds.Backoff}, {"sweep", c.Sweep}, {"engine.timeout", c.Engine.Timeout}, {"engine.idle_timeout", c.Engine.IdleTimeout}} {
+	}{{"rounds.backoff", c.Rounds.Backoff}, {"sweep", c.Sweep}, {"engine.timeout", c.Engine.Timeout}, {"engine.idle_timeout", c.Engine.IdleTimeout}, {"worktrees.unused", c.Worktrees.Unused}} {
 		if d.value <= 0 {
 			errs = append(errs, fmt.Errorf("%s is %s; it has to be longer than nothing, such as 30s", d.key, d.value))
 		}
+	}
+	if c.Worktrees.MaxGB < 0 {
+		errs = append(errs, fmt.Errorf("worktrees.max_gb is %d; it has to be a number of gigabytes, or 0 for no bound", c.Worktrees.MaxGB))
 	}
 	if len(c.Engine.Command) > 0 && c.Engine.Command[0] == "" {
 		errs = append(errs, errors.New("engine.command begins with nothing; name the model CLI's program, such as [claude], or leave it out"))

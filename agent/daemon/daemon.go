@@ -71,6 +71,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.all, d.spare = make(chan struct{}, 1), make(chan struct{}, 1)
 	d.wg.Go(func() { d.sweep(ctx) })
 	d.wg.Go(func() { d.prepare(ctx) })
+	d.wg.Go(func() { d.clear(ctx) })
 	if d.Follow != nil {
 		d.wg.Go(func() {
 			if err := d.Follow.Follow(ctx, func(h Hint) { d.hint(ctx, h) }); err != nil && ctx.Err() == nil {
