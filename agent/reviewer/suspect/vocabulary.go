@@ -22,7 +22,7 @@ type pattern struct {
 	forms []Form
 	// any are its sentences. A blank is any white space; words in angle brackets
 	// are parts of the vocabulary.
-	any sentences
+	any *regexp.Regexp
 	// unless is what may follow to make it ordinary.
 	unless *regexp.Regexp
 }
@@ -42,20 +42,11 @@ func hasAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-type sentences = *regexp.Regexp
-
 // anyOf compiles sentences.
-func anyOf(forms ...string) sentences {
-	text := strings.Join(forms, "|")
-	for strings.ContainsAny(text, "<") {
-		expanded := vocabulary.Replace(text)
-		if expanded == text {
-			break
-		}
-		text = expanded
-	}
-	text = strings.NewReplacer("‹", "<", "›", ">", " ", `\s`).Replace(text)
-	return regexp.MustCompile("(?ms)" + text)
+func anyOf(forms ...string) *regexp.Regexp {
+	// A part of the vocabulary may be made of others.
+	text := vocabulary.Replace(vocabulary.Replace(strings.Join(forms, "|")))
+	return regexp.MustCompile("(?ms)" + strings.NewReplacer("‹", "<", "›", ">", " ", `\s`).Replace(text))
 }
 
 // vocabulary are the parts that sentences are made of. Real angle brackets are

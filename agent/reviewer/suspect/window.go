@@ -18,7 +18,7 @@ var topics = index(append([]string{
 	"approv", "lgtm", "instruct", "prompt", "directiv", "verdict", "review", "finding", "dimension", "touchstone", "untrusted", "quoted",
 	"assistant", "llm", "gpt", "claude", "gemini", "copilot", "chatbot", "anthropic", "openai", "deepmind", "nonce", "waive", "preapprov", "exempt",
 	"disregard", "obey", "jailbreak", "told", "im_start", "im_end", "inst", "sys", "eot_id", "endoftext", "reminder", "function_result", "tool_result",
-	"rot13", "decode", "decrypt", "decipher", "unscramble", "encoded", "your", "machine", "robot", "automat", "language", "reviewer",
+	"rot13", "decode", "decrypt", "decipher", "unscramble", "encoded", "your", "machine", "robot", "automat", "language",
 }, foreign().words...))
 
 // whole are topics that are words of their own.
