@@ -100,9 +100,12 @@ func local(host string) bool {
 }
 
 // direct reports whether a request comes from this machine, through no proxy and from
-// no web page of another origin.
+// no web page of another origin. nginx, unless told otherwise, names the relay as the host
+// and says nothing of the sender; where it speaks HTTP/1.0, its older default, that tells
+// it apart, and else only the headers that the notes on deployment have it send
+// (https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_http_version).
 func direct(r *http.Request) bool {
-	if new(http.CrossOriginProtection).Check(r) != nil {
+	if !r.ProtoAtLeast(1, 1) || new(http.CrossOriginProtection).Check(r) != nil {
 		return false
 	}
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {

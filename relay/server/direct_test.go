@@ -19,12 +19,15 @@ func TestDirect(t *testing.T) {
 		"a proxy by the standard": {"127.0.0.1:4000", "localhost:8080", "Forwarded", false},
 		"no address":              {"@", "localhost:8080", "", false},
 	} {
-		r := &http.Request{Method: http.MethodPost, RemoteAddr: test.remote, Host: test.host, Header: http.Header{}}
+		r := &http.Request{Method: http.MethodPost, ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: test.remote, Host: test.host, Header: http.Header{}}
 		if test.header != "" {
 			r.Header.Set(test.header, "x")
 		}
 		if got := direct(r); got != test.want {
 			t.Errorf("%s: %t", name, got)
+		}
+		if r.ProtoMinor = 0; direct(r) {
+			t.Errorf("%s, by HTTP/1.0: passes for direct", name)
 		}
 	}
 }

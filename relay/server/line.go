@@ -7,10 +7,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 // line is the connection that one stream is written to.
@@ -211,6 +214,12 @@ func (all *lines) serve(w http.ResponseWriter, r *http.Request, timeout time.Dur
 	ctx, head := context.WithoutCancel(r.Context()), head(w.Header())
 	go func() {
 		defer all.giveBack(own)
+		// As net/http does for its handlers: one stream's fault is not the others' end.
+		defer func() {
+			if fault := recover(); fault != nil {
+				zerolog.Ctx(ctx).Error().Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a stream failed")
+			}
+		}()
 		ctx := own.watch(ctx)
 		if err := own.send(ctx, head); err == nil {
 			stream(ctx, own)
