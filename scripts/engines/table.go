@@ -13,7 +13,7 @@ type event struct {
 	Elapsed              float64
 }
 
-// table is which engine passes which case, in the order in which they came.
+// table is which engine passes which case, in the order in which they begin.
 type table struct {
 	engines, cases []string
 	// outcome is "ok", "FAILED" or "skipped", by case and engine.
@@ -37,6 +37,15 @@ func (t *table) add(e event, out io.Writer) {
 		t.said[e.Test] = append(t.said[e.Test], e.Output)
 		return
 	}
+	parts := strings.SplitN(e.Test, "/", 3)
+	if e.Action == "run" && len(parts) > 1 {
+		t.engines = with(t.engines, parts[1])
+	}
+	name := ""
+	if len(parts) > 2 {
+		name = strings.ReplaceAll(parts[2], "_", " ")
+		t.cases = with(t.cases, name)
+	}
 	outcome, ended := outcomes[e.Action]
 	if !ended {
 		return
@@ -45,15 +54,10 @@ func (t *table) add(e event, out io.Writer) {
 		fmt.Fprint(out, strings.Join(t.said[e.Test], ""))
 	}
 	delete(t.said, e.Test)
-	parts := strings.SplitN(e.Test, "/", 3)
-	if len(parts) < 3 {
-		return
+	if name != "" {
+		fmt.Fprintf(out, "%-8s %-9s %-30s %5.1f s\n", outcome, parts[1], name, e.Elapsed)
+		t.outcome[[2]string{name, parts[1]}] = outcome
 	}
-	name := strings.ReplaceAll(parts[2], "_", " ")
-	fmt.Fprintf(out, "%-8s %-9s %-30s %5.1f s\n", outcome, parts[1], name, e.Elapsed)
-	t.outcome[[2]string{name, parts[1]}] = outcome
-	t.engines = with(t.engines, parts[1])
-	t.cases = with(t.cases, name)
 }
 
 func with(list []string, name string) []string {

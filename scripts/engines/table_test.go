@@ -13,9 +13,12 @@ func TestTable(t *testing.T) {
 		t.Error("a suite in which nothing ran is complete")
 	}
 	for _, e := range []event{
+		{Action: "run", Test: "TestConformance"},
+		{Action: "run", Test: "TestConformance/claude"},
 		{Action: "run", Test: "TestConformance/claude/answer"},
-		{Action: "pass", Test: "TestConformance/claude/answer", Elapsed: 1},
+		{Action: "run", Test: "TestConformance/codex"},
 		{Action: "pass", Test: "TestConformance/codex/answer"},
+		{Action: "pass", Test: "TestConformance/claude/answer", Elapsed: 1},
 	} {
 		tab.add(e, &out)
 	}
