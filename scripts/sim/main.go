@@ -85,7 +85,8 @@ func (s *sim) run(ctx context.Context, first, count uint64) error {
 	if err := all.Wait(); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "ended: %d merged, %d with a person called, %d with a person's objection\n", s.ends["merged"], s.ends["called"], s.ends["objected"])
+	fmt.Fprintf(s.out, "ended: %d merged, %d closed, %d with a person called, %d stopped by a person, %d with a person's objection\n",
+		s.ends["merged"], s.ends["closed"], s.ends["called"], s.ends["stopped"], s.ends["objected"])
 	fmt.Fprintf(s.out, "sim: %d schedules, %d violations, %d stuck\n", count, s.violations, s.stuck)
 	return nil
 }

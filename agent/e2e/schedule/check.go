@@ -32,15 +32,19 @@ func (w *world) check(ctx context.Context) error {
 	if p.Merged {
 		w.checkMerge(p.Head.SHA, reviews)
 	}
-	if err := w.checkPushes(ctx, p.Head.SHA); err != nil {
+	if err := w.checkPushes(ctx); err != nil {
 		return err
 	}
 	switch {
 	case w.result.Stuck != "":
 	case p.Merged:
 		w.result.End = "merged"
+	case p.State == "closed":
+		w.result.End = "closed"
 	case p.called():
 		w.result.End = "called"
+	case w.stopped():
+		w.result.End = "stopped"
 	case objected(reviews):
 		w.result.End = "objected"
 	default:
@@ -54,9 +58,15 @@ func (w *world) violated(format string, args ...any) {
 }
 
 // checkReviews: at most one review for each head and base, besides the one that says
-// that a person let it pass.
+// that a person let it pass, and one more for each order to review again.
 func (w *world) checkReviews(reviews []review) {
-	seen := map[string]bool{}
+	ordered := 0
+	for _, verb := range w.orders {
+		if verb == verdict.AskReview {
+			ordered++
+		}
+	}
+	seen := map[string]int{}
 	for _, r := range reviews {
 		record, err := verdict.ParseRecord(r.Body)
 		if r.User.Login != arena.Judge {
@@ -67,10 +77,9 @@ func (w *world) checkReviews(reviews []review) {
 			continue
 		}
 		key := fmt.Sprintf("%s %s %v", r.CommitID, record.BaseBranch, record.Lifted != nil)
-		if seen[key] {
-			w.violated("%.7s was reviewed twice", r.CommitID)
+		if seen[key]++; seen[key] > 1+ordered {
+			w.violated("%.7s was reviewed %d times", r.CommitID, seen[key])
 		}
-		seen[key] = true
 	}
 }
 
@@ -89,6 +98,7 @@ func (w *world) checkMerge(head string, reviews []review) {
 		case r.User.Login == arena.Judge && err == nil:
 			approved = approved || r.State == "APPROVED" && record.Head == head
 			held = held || len(record.Holds) > 0
+			passed = passed || record.Lifted != nil && record.Lifted.Glass && record.Lifted.By == arena.Owner
 		}
 	}
 	if !approved {
@@ -99,18 +109,18 @@ func (w *world) checkMerge(head string, reviews []review) {
 	}
 }
 
-// checkPushes: no commit that a person pushed is gone from the branch.
-func (w *world) checkPushes(ctx context.Context, head string) error {
+// checkPushes: no commit that somebody pushed is gone from the branch.
+func (w *world) checkPushes(ctx context.Context) error {
+	var tip struct{ Commit struct{ SHA string } }
+	if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "branches/"+w.branch, nil, &tip); err != nil {
+		return err
+	}
 	for _, sha := range w.pushed {
 		var comparison struct{ Status string }
-		if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "compare/"+sha+"..."+head, nil, &comparison); err != nil {
+		if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "compare/"+sha+"..."+tip.Commit.SHA, nil, &comparison); err != nil {
 			return err
 		}
 		if comparison.Status != "ahead" && comparison.Status != "identical" {
-			// Pushed after the merge: the pull request's head stays what was merged.
-			if p, err := w.pull(ctx); err == nil && p.Merged && comparison.Status == "behind" {
-				continue
-			}
 			w.violated("%.7s is not in the branch any more (%s)", sha, comparison.Status)
 		}
 	}

@@ -40,7 +40,7 @@ func TestViolationsAreSeen(t *testing.T) {
 			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, Holds: object.Holds, Lifted: &verdict.Word{By: "walter"}})},
 			[]string{"0123456 was merged without the person that it was held for"}},
 		"reviewed twice": {[]review{by("judge", "APPROVED", head, approve(head)), by("judge", "APPROVED", head, approve(head))},
-			[]string{"0123456 was reviewed twice"}},
+			[]string{"0123456 was reviewed 2 times"}},
 		"a review without a record": {[]review{by("judge", "APPROVED", head, approve(head)), by("judge", "COMMENTED", head, nil)},
 			[]string{"a review of 0123456 has no record: " + verdict.ErrNoRecord.Error()}},
 	} {

@@ -38,8 +38,8 @@ type Result struct {
 	// Stuck says why nobody would ever touch the pull request again; empty if it ended
 	// in one of the ways of End.
 	Stuck string
-	// End is "merged", "called" where the label calls a person, or "objected" where a
-	// person's own objection stands.
+	// End is "merged", "closed", "called" where the label calls a person, "stopped"
+	// where a person ordered that, or "objected" where a person's objection stands.
 	End string
 }
 
@@ -56,6 +56,8 @@ type world struct {
 	file   string
 	agents map[verdict.Role]*daemon.Agent
 	result *Result
+	// orders are those that people gave.
+	orders []verdict.Verb
 
 	mu   sync.Mutex
 	plan plan
@@ -146,30 +148,43 @@ func (w *world) push(ctx context.Context, login, branch string, files map[string
 	return err
 }
 
-// step is one random step.
-func (w *world) step(ctx context.Context) error {
-	choices := []struct {
-		weight int
-		what   string
-		do     func() error
-	}{
-		{6, "reviewer", func() error { return w.turn(ctx, verdict.Reviewer) }},
-		{6, "author", func() error { return w.turn(ctx, verdict.Author) }},
-		{2, "a person pushes", func() error { return w.push(ctx, arena.Person, w.branch, map[string]string{w.file: w.text()}) }},
-		{1, "the base moves", func() error {
-			return w.push(ctx, arena.Person, "main", map[string]string{fmt.Sprintf("note%d.md", w.random.IntN(9)): w.text()})
-		}},
-		{1, "the base conflicts", func() error {
-			return w.push(ctx, arena.Person, "main", map[string]string{w.file: body(fmt.Sprint("base", w.random.IntN(99)))})
-		}},
-		{2, "a person approves", func() error { return w.review(ctx, "APPROVE") }},
-		{1, "a person objects", func() error { return w.review(ctx, "REQUEST_CHANGES") }},
-		{1, "somebody calls a person", func() error {
+// choice is a kind of step and how often it is taken.
+type choice struct {
+	weight int
+	what   string
+	do     func(context.Context) error
+}
+
+// choices are all kinds of steps.
+func (w *world) choices() []choice {
+	push := func(branch, file string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return w.push(ctx, arena.Person, branch, map[string]string{file: w.text()})
+		}
+	}
+	return []choice{
+		{8, "the reviewer's turn", func(ctx context.Context) error { return w.turn(ctx, verdict.Reviewer) }},
+		{8, "the author's turn", func(ctx context.Context) error { return w.turn(ctx, verdict.Author) }},
+		{2, "a person pushes", push(w.branch, w.file)},
+		{1, "the base moves", push("main", fmt.Sprintf("note%d.md", w.random.IntN(9)))},
+		{1, "the base conflicts", push("main", w.file)},
+		{2, "a person approves", func(ctx context.Context) error { return w.review(ctx, "APPROVE") }},
+		{1, "a person objects", func(ctx context.Context) error { return w.review(ctx, "REQUEST_CHANGES") }},
+		{1, "somebody calls a person", func(ctx context.Context) error {
 			return w.Call(ctx, arena.Person, http.MethodPost, w.ref.Repo, w.path("issues", "labels"), []string{"needs-human"}, nil)
 		}},
-		{2, "the label is taken off", func() error { w.unlabel(ctx); return nil }},
+		{2, "the label is taken off", w.unlabel},
+		{1, "a person orders a review", func(ctx context.Context) error { return w.order(ctx, arena.Person, verdict.AskReview) }},
+		{1, "a person stops the agents", func(ctx context.Context) error { return w.order(ctx, arena.Person, verdict.Stop) }},
+		{2, "a person lets them go on", func(ctx context.Context) error { return w.order(ctx, arena.Person, verdict.Resume) }},
+		{1, "the owner breaks the glass", func(ctx context.Context) error { return w.order(ctx, arena.Owner, verdict.BreakGlass+" it burns") }},
+		{1, "it is closed or opened again", w.toggle},
 	}
-	total := 0
+}
+
+// step takes one step.
+func (w *world) step(ctx context.Context) error {
+	choices, total := w.choices(), 0
 	for _, c := range choices {
 		total += c.weight
 	}
@@ -177,7 +192,7 @@ func (w *world) step(ctx context.Context) error {
 	for _, c := range choices {
 		if at -= c.weight; at < 0 {
 			w.note("%s", c.what)
-			return c.do()
+			return c.do(ctx)
 		}
 	}
 	return nil
@@ -198,8 +213,38 @@ func (w *world) review(ctx context.Context, event string) error {
 }
 
 // unlabel takes the label off if it is there.
-func (w *world) unlabel(ctx context.Context) {
-	_ = w.Call(ctx, arena.Person, http.MethodDelete, w.ref.Repo, w.path("issues", "labels/needs-human"), nil, nil)
+func (w *world) unlabel(ctx context.Context) error {
+	pull, err := w.pull(ctx)
+	if err != nil || !pull.called() {
+		return err
+	}
+	return w.Call(ctx, arena.Person, http.MethodDelete, w.ref.Repo, w.path("issues", "labels/needs-human"), nil, nil)
+}
+
+// order gives the agents an order in a comment.
+func (w *world) order(ctx context.Context, login string, verb verdict.Verb) error {
+	w.orders = append(w.orders, verb)
+	return w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + string(verb)}, nil)
+}
+
+// stopped reports whether the agents are under orders to do nothing.
+func (w *world) stopped() bool {
+	for _, verb := range slices.Backward(w.orders) {
+		if verb == verdict.Stop || verb == verdict.Resume {
+			return verb == verdict.Stop
+		}
+	}
+	return false
+}
+
+// toggle closes the pull request, or opens it again.
+func (w *world) toggle(ctx context.Context) error {
+	pull, err := w.pull(ctx)
+	if err != nil || pull.Merged {
+		return err
+	}
+	state := map[string]string{"open": "closed", "closed": "open"}[pull.State]
+	return w.Call(ctx, arena.Author, http.MethodPatch, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"state": state}, nil)
 }
 
 // pull is the pull request as it is.
