@@ -36,21 +36,11 @@ func (s Set) For(change Change) []Applied {
 	return applied
 }
 
-// Render returns all documents with all their rules, for the part of a prompt
-// that stays the same from review to review.
-func (s Set) Render() string {
-	return s.render(func(row Row) bool { return row.Severity != Off })
-}
-
-// RenderFor returns the documents with only the rules that apply to the change,
-// and of the examples only those of such rules. Two changes that the same rules
-// are about get the same text, byte for byte, and what differs least from change
-// to change comes first, so that a provider's cache serves the next review too.
-func (s Set) RenderFor(change Change) string { return s.RenderOnly(s.For(change)) }
-
-// RenderOnly is RenderFor for a change of which it is known which rules apply:
-// deciding that reads every changed line.
-func (s Set) RenderOnly(applied []Applied) string {
+// Render returns the documents with only these rules, as For found them to apply to a
+// change, and of the examples only those of such rules. Two changes that the same rules
+// are about get the same text, byte for byte, and what differs least from change to
+// change comes first, so that a provider's cache serves the next review too.
+func (s Set) Render(applied []Applied) string {
 	applies := map[string]bool{}
 	for _, a := range applied {
 		applies[a.Row.ID] = true

@@ -48,7 +48,7 @@ Good (` + "`payments/P2`" + `): charged twice.
 The end.
 `
 
-func TestRenderForShowsWhatApplies(t *testing.T) {
+func TestRenderShowsWhatApplies(t *testing.T) {
 	set := Set{}.Overlay(parsed(t, "payments", payments))
 	tests := map[string]struct {
 		change Change
@@ -87,7 +87,7 @@ The end.
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := set.RenderFor(test.change); got != test.want {
+			if got := set.Render(set.For(test.change)); got != test.want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
 			}
 		})
@@ -125,19 +125,19 @@ func TestForIsInReadingOrderAndSaysWhy(t *testing.T) {
 	}
 }
 
-// TestRenderForIsStable holds what a provider's cache needs: other files, the
+// TestRenderIsStable holds what a provider's cache needs: other files, the
 // same rules, the same text; and much less of it for a small change.
-func TestRenderForIsStable(t *testing.T) {
+func TestRenderIsStable(t *testing.T) {
 	set := defaults(t)
-	one := set.RenderFor(changed("store/a.go", "store/a_test.go"))
-	other := set.RenderFor(changed("web/x_test.go", "hub/y.go", "hub/z.go"))
+	one := set.Render(set.For(changed("store/a.go", "store/a_test.go")))
+	other := set.Render(set.For(changed("web/x_test.go", "hub/y.go", "hub/z.go")))
 	if one != other {
 		t.Error("two changes with the same rules get different texts")
 	}
-	if nothing := set.RenderFor(Change{}); !strings.HasPrefix(nothing, set.Documents[0].Text) {
+	if nothing := set.Render(set.For(Change{})); !strings.HasPrefix(nothing, set.Documents[0].Text) {
 		t.Error("a document without rules is not sent")
 	}
-	prose, all := set.RenderFor(changed("README.md")), set.Render()
+	prose, all := set.Render(set.For(changed("README.md"))), whole(set)
 	if len(prose) > len(all)/2 {
 		t.Errorf("a change of prose is sent %d of %d bytes", len(prose), len(all))
 	}
@@ -178,14 +178,14 @@ func TestAmendments(t *testing.T) {
 	if _, ok := organisation.Row("doc/D12"); ok {
 		t.Error("a rule that is off is found")
 	}
-	if slices.Contains(ids(organisation.For(changed("README.md"))), "doc/D12") || strings.Contains(organisation.Render(), "doc/D12") {
+	if slices.Contains(ids(organisation.For(changed("README.md"))), "doc/D12") || strings.Contains(whole(organisation), "doc/D12") {
 		t.Error("a rule that is off is shown")
 	}
 	row, ok := organisation.Row("test/T8")
 	if !ok || row.Severity != "nit" || row.Criterion != "Tests wait for conditions." || row.Document != "test" || row.Source != "acme" {
 		t.Errorf("got %+v", row)
 	}
-	if !strings.Contains(organisation.Render(), "| test/T8 | nit | tests | Tests wait for conditions. |\n| test/T9 |") {
+	if !strings.Contains(whole(organisation), "| test/T8 | nit | tests | Tests wait for conditions. |\n| test/T9 |") {
 		t.Error("a replaced rule does not stand where the old one stood")
 	}
 	if row, _ := repository.Row("doc/D12"); row.Severity != "nit" || row.Source != "local" {
@@ -194,10 +194,10 @@ func TestAmendments(t *testing.T) {
 	if row, ok := repository.Row("security/S99"); !ok || row.Severity != "major" {
 		t.Error("a rule is lost because the one that it amends is not there")
 	}
-	if text := repository.Render(); strings.Count(text, "security/S99") != 1 || strings.Contains(text, "security/S98") || !strings.Contains(text, "| local/L1 |") {
+	if text := whole(repository); strings.Count(text, "security/S99") != 1 || strings.Contains(text, "security/S98") || !strings.Contains(text, "| local/L1 |") {
 		t.Error("amendments of what is not there are not shown in their own document")
 	}
-	if nearest := repository.Overlay(parsed(t, "aaa", amendments("| test/T8 | major | tests | Nearest. |"))); !strings.Contains(nearest.Render(), "| Nearest. |") {
+	if nearest := repository.Overlay(parsed(t, "aaa", amendments("| test/T8 | major | tests | Nearest. |"))); !strings.Contains(whole(nearest), "| Nearest. |") {
 		t.Error("a farther layer amends again what a nearer one has amended")
 	}
 	only := base.Overlay(parsed(t, "only", amendments("| security/S98 | off | all | Dropped. |")))
@@ -222,7 +222,7 @@ func TestAmendmentsReachDocumentsOfTheSameLayer(t *testing.T) {
 	}
 }
 
-func BenchmarkRenderFor(b *testing.B) {
+func BenchmarkRender(b *testing.B) {
 	set, err := Default()
 	if err != nil {
 		b.Fatal(err)
@@ -233,6 +233,9 @@ func BenchmarkRenderFor(b *testing.B) {
 		change.Files = append(change.Files, File{Path: "internal/store/store.go", Patch: patch})
 	}
 	for b.Loop() {
-		set.RenderFor(change)
+		set.Render(set.For(change))
 	}
 }
+
+// whole is a set with all the rules that are not switched off.
+func whole(s Set) string { return s.render(func(row Row) bool { return row.Severity != Off }) }

@@ -83,7 +83,7 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 		return nil, err
 	}
 	p.Version, p.Rules = rules.Version(), rules.For(s.change())
-	p.law = rules.RenderOnly(p.Rules)
+	p.law = rules.Render(p.Rules)
 	if p.guides, err = readGuides(ctx, s); err != nil {
 		return nil, err
 	}

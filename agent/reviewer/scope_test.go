@@ -16,7 +16,7 @@ func TestOnlyRulesThatApplyAreSent(t *testing.T) {
 	}
 	sent := func(path string) string {
 		diff := worktree.Diff{Files: []worktree.FileDiff{{Path: path, Status: "modified", Patch: []byte("@@ -1 +1 @@\n-a\n+b\n")}}}
-		return rules.RenderFor(ChangeOf(forge.PullRequest{Title: "Change it"}, diff, nil, 1))
+		return rules.Render(rules.For(ChangeOf(forge.PullRequest{Title: "Change it"}, diff, nil, 1)))
 	}
 	// security/S1 is about code, security/S3 about everything.
 	if code := sent("store/store.go"); !strings.Contains(code, "| security/S1 |") || !strings.Contains(code, "| security/S3 |") {
