@@ -109,9 +109,9 @@ func (a *Arena) Call(ctx context.Context, login, method string, repo forge.Repo,
 // ByHand is the user agent of Call.
 const ByHand = "by hand"
 
-// Agent is an agent as its daemon would compose it, but for the model. It has no
-// journal.
-func (a *Arena) Agent(role verdict.Role, m engine.Engine) (*daemon.Agent, error) {
+// Agent is an agent as its daemon would compose it on a machine of this name, but for
+// the model. It has no journal.
+func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daemon.Agent, error) {
 	login := map[verdict.Role]string{verdict.Reviewer: Judge, verdict.Author: Author}[role]
 	client, err := forge.New(forge.Config{APIURL: a.url + "/api/v3/", Token: token(login), Version: "arena"})
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *Arena) Agent(role verdict.Role, m engine.Engine) (*daemon.Agent, error)
 	cfg.Review = config.ReviewAll
 	cfg.Reviewers = []string{Judge}
 	cfg.Merge.RequireChecks = false
-	trees := &worktree.Store{Root: filepath.Join(a.dir, string(role))}
+	trees := &worktree.Store{Root: filepath.Join(a.dir, machine, string(role))}
 	agent := &daemon.Agent{
 		Role: role, Config: cfg, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote,
 		Reviewer: &reviewer.Reviewer{

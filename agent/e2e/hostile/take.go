@@ -81,7 +81,7 @@ func (r *ring) agents(ctx context.Context, ref forge.Ref, m model) error {
 // work has one agent look and act until there is nothing left to do. Fixes are
 // left out: they would only be reviewed in turn.
 func (r *ring) work(ctx context.Context, role verdict.Role, ref forge.Ref, m model) error {
-	agent, err := r.Agent(role, m)
+	agent, err := r.Agent(role, "machine", m)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,8 @@ type world struct {
 	branch string
 	file   string
 	agents map[verdict.Role]*daemon.Agent
+	// twin is an author's agent on another machine of the same person's.
+	twin   *daemon.Agent
 	result *Result
 	// orders are those that people gave.
 	orders []verdict.Verb
@@ -107,33 +109,43 @@ func (w *world) open(ctx context.Context) error {
 			err = w.start(role)
 		}
 	}
+	if err == nil {
+		w.twin, err = w.launch(verdict.Author, "second", model{rand.New(rand.NewPCG(w.result.Seed, 1)), w.file})
+	}
 	return err
 }
 
 // start starts an agent, again if it died.
-func (w *world) start(role verdict.Role) error {
+func (w *world) start(role verdict.Role) (err error) {
 	if old := w.agents[role]; old != nil {
 		if err := old.Journal.Close(); err != nil {
 			return err
 		}
 	}
-	agent, err := w.Agent(role, model{w.random, w.file})
-	if err != nil {
-		return err
-	}
-	agent.Config.Rounds = config.Rounds{Max: 6, Attempts: 3, Backoff: config.Duration(time.Millisecond)}
-	w.agents[role] = agent
-	agent.Journal, err = journal.Open(filepath.Join(w.dir, w.ref.Name, string(role)))
+	w.agents[role], err = w.launch(role, "first", model{w.random, w.file})
 	return err
 }
 
+// launch starts an agent on a machine.
+func (w *world) launch(role verdict.Role, machine string, m model) (*daemon.Agent, error) {
+	agent, err := w.Agent(role, machine, m)
+	if err != nil {
+		return nil, err
+	}
+	agent.Config.Rounds = config.Rounds{Max: 6, Attempts: 3, Backoff: config.Duration(time.Millisecond)}
+	agent.Journal, err = journal.Open(filepath.Join(w.dir, w.ref.Name, machine, string(role)))
+	return agent, err
+}
+
 func (w *world) close() {
-	for _, a := range w.agents {
+	for _, a := range []*daemon.Agent{w.agents[verdict.Reviewer], w.agents[verdict.Author], w.twin} {
 		_ = a.Journal.Close() // nothing of it is read again
 	}
 }
 
 func (w *world) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.result.Steps = append(w.result.Steps, fmt.Sprintf(format, args...))
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
@@ -81,11 +82,19 @@ func (w *world) turn(ctx context.Context, role verdict.Role) error {
 			return w.push(ctx, arena.Person, "main", map[string]string{"moved.md": "moved\n"})
 		}
 		w.note("  the base moves at call %d", next.at)
+	case 7:
+		if role == verdict.Author {
+			next.do = func(ctx context.Context) error {
+				w.act(ctx, w.twin, "another machine's author")
+				return nil
+			}
+			w.note("  another machine's author works at call %d", next.at)
+		}
 	default:
 		next.at = 0
 	}
 	w.during(next)
-	w.act(turn, role)
+	w.act(turn, w.agents[role], string(role))
 	if died := w.during(plan{}).dead; !died {
 		return nil
 	}
@@ -103,18 +112,17 @@ func (w *world) during(p plan) plan {
 
 // act has an agent look at the pull request and do what it decides. It reports
 // whether there was anything to do.
-func (w *world) act(ctx context.Context, role verdict.Role) (acted bool) {
-	agent := w.agents[role]
+func (w *world) act(ctx context.Context, agent *daemon.Agent, name string) (acted bool) {
 	pr, action, err := agent.Look(ctx, w.ref)
 	if err == nil {
 		switch action.Kind {
 		case verdict.Wait, verdict.Skip, verdict.Done:
-			w.note("  %s: %s, %s", role, action.Kind, action.Reason)
+			w.note("  %s: %s, %s", name, action.Kind, action.Reason)
 			return action.Recheck > 0
 		}
 		_, err = agent.Act(ctx, pr, action)
 	}
-	w.note("  %s: %s %.7s, %s: %v", role, action.Kind, action.SHA, action.Reason, err)
+	w.note("  %s: %s %.7s, %s: %v", name, action.Kind, action.SHA, action.Reason, err)
 	return true
 }
 
@@ -126,8 +134,8 @@ func (w *world) finish(ctx context.Context) error {
 		if err := w.Sim.Settle(ctx); err != nil {
 			return err
 		}
-		reviewing := w.act(ctx, verdict.Reviewer)
-		if fixing := w.act(ctx, verdict.Author); !reviewing && !fixing {
+		reviewing := w.act(ctx, w.agents[verdict.Reviewer], "reviewer")
+		if fixing := w.act(ctx, w.agents[verdict.Author], "author"); !reviewing && !fixing {
 			return nil
 		}
 	}
