@@ -7,7 +7,7 @@ STATICCHECK = $(GO) tool staticcheck
 
 .PHONY: help
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Go renames what it built into place when that is on the same file system, so
 # that two builds at once, or one beside a running program, do not disturb each other.
@@ -47,6 +47,13 @@ engines: tools ## Drive every case of the engines' conformance suite through the
 .PHONY: hostile
 hostile: ## Take hostile pull requests through a review by a model that obeys them
 	@$(GO) run ./scripts/hostile $(ARGS)
+
+SEEDS ?= 100
+SEED ?= 1
+
+.PHONY: sim
+sim: ## Run the loop in orders that seeds decide, and look for what must never happen (SEEDS=10000 SEED=1)
+	@$(GO) run ./scripts/sim -seeds $(SEEDS) -seed $(SEED)
 
 .PHONY: check
 check: ## Everything a change has to pass besides the tests: format, vet, lint, import rules, tidiness
