@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,17 @@ import (
 // whom, or how contributors work.
 func isPolicy(name string) bool {
 	return strings.HasPrefix(name, ".touchstone/") || isOwnership(name) || isGuide(name)
+}
+
+// isLaw reports whether a file of this name holds guidelines.
+func isLaw(name string) bool {
+	return strings.HasPrefix(name, ".touchstone/") && strings.HasSuffix(name, ".md")
+}
+
+// standsOn reports whether guidelines that moved are still read: in the same
+// directory, or in the one that they are read from.
+func standsOn(old, now string) bool {
+	return isLaw(now) && (path.Dir(now) == path.Dir(old) || path.Dir(now) == ".touchstone/guidelines")
 }
 
 // isOwnership reports files whose every change is one of who decides. See
@@ -40,7 +52,7 @@ func policies(p *patch) []Hit {
 		switch {
 		case isOwnership(f.old.path) || isOwnership(name):
 			hits = append(hits, ownership(f)...)
-		case strings.HasPrefix(name, ".touchstone/") && strings.HasSuffix(name, ".md"):
+		case isLaw(f.old.path) || isLaw(f.new.path):
 			hits = append(hits, guidelineRows(f, p)...)
 			hits = append(hits, rules(f, kept)...)
 		case strings.HasPrefix(name, ".touchstone/") || strings.HasPrefix(f.old.path, ".touchstone/"):
@@ -61,7 +73,8 @@ func plain(line string) string {
 func ownership(f *file) []Hit {
 	effective := func(s side) (out []claim) {
 		for i, line := range s.lines {
-			if text := plain(uncomment(strings.TrimSpace(line))); text != "" {
+			// A "*" says what is owned: nothing is trimmed here but blanks.
+			if text := strings.Join(strings.Fields(uncomment(strings.TrimSpace(line))), " "); text != "" {
 				out = append(out, claim{text, i + 1})
 			}
 		}
@@ -86,9 +99,13 @@ func ownership(f *file) []Hit {
 const maxPolicy = 2000
 
 // config hits on settings of this product that are changed or gone, and on new
-// ones that by their name make an exception.
+// ones that make an exception or let more happen without a person. A file that
+// was renamed is read no more.
 func config(f *file) []Hit {
 	was, is := settings(f.old), settings(f.new)
+	if f.new.path != f.old.path && !f.added() {
+		is = nil
+	}
 	if max(len(was), len(is)) > maxPolicy {
 		return []Hit{{Kind: Unexamined, Path: f.path(), Why: "The file holds more settings than the guard compares; a person has to look."}}
 	}
@@ -108,18 +125,29 @@ func config(f *file) []Hit {
 		}
 	}
 	for _, s := range is {
-		if excepting.MatchString(id(s)) && !slices.ContainsFunc(was, func(w setting) bool { return id(s) == id(w) && (w.value == s.value || s.key[len(s.key)-1] != "[]") }) {
-			hits = append(hits, Hit{Policy, f.path(), s.line, "", f.new.at(s.line), "The review is told to look away."})
+		if laxer(id(s), s.value) && !slices.ContainsFunc(was, func(w setting) bool { return id(s) == id(w) && (w.value == s.value || s.key[len(s.key)-1] != "[]") }) {
+			hits = append(hits, Hit{Policy, f.path(), s.line, "", f.new.at(s.line), "The review is told to look away, or that less is needed than before."})
 		}
 	}
 	return hits
 }
 
-var excepting = regexp.MustCompile(`(?i)disable|off\b|ignore|exclude|skip|allow|exempt|waive|trust`)
+var (
+	excepting = regexp.MustCompile(`(?i)disable|off\b|ignore|exclude|skip|allow|exempt|waive|trust`)
+	easing    = regexp.MustCompile(`(?i)\b(?:ratchet|merge\.auto)$`)
+	verifying = regexp.MustCompile(`(?i)^verify\.command\b`)
+	vacuous   = regexp.MustCompile(`^(?:/bin/|/usr/bin/)?(?:true|:|echo|exit(?: 0)?)$`)
+)
+
+// laxer reports whether a setting that was not there before asks for less.
+func laxer(key, value string) bool {
+	return excepting.MatchString(key) || easing.MatchString(key) && level01(value) != 0 || verifying.MatchString(key) && vacuous.MatchString(value)
+}
 
 // row is one line of a guideline's table.
 type row struct {
 	severity, scope, criterion string
+	path, text                 string
 	line                       int
 }
 
@@ -137,38 +165,62 @@ func rowsOf(s side) map[string]row {
 			cells[j] = strings.Trim(strings.ReplaceAll(cells[j], "\x00", "|"), " `")
 		}
 		if slices.Contains(severities, cells[2]) {
-			out[cells[1]] = row{cells[2], cells[3], cells[4], i + 1}
+			out[cells[1]] = row{cells[2], cells[3], cells[4], s.path, s.at(i + 1), i + 1}
 		}
 	}
 	return out
 }
 
-// guidelineRows finds rows that are gone, milder, narrower or hedged.
+// guidelineRows finds rows that are gone, milder, narrower or say something else
+// than they did: in what way a sentence of the law changed is for a person to tell.
 func guidelineRows(f *file, p *patch) []Hit {
 	was, is := rowsOf(f.old), rowsOf(f.new)
+	if !standsOn(f.old.path, f.new.path) {
+		is = nil
+	}
 	var hits []Hit
 	for id, w := range was {
 		n, there := is[id]
-		switch {
-		case !there && rowElsewhere(id, p):
-		case !there:
-			hits = append(hits, Hit{Policy, f.path(), w.line, f.old.at(w.line), "", "The guideline " + id + " is gone."})
-		case slices.Index(severities, n.severity) < slices.Index(severities, w.severity):
-			hits = append(hits, Hit{Policy, f.path(), n.line, f.old.at(w.line), f.new.at(n.line), "The guideline " + id + " is milder than it was."})
-		case n.scope != w.scope && n.scope != "all" && !strings.HasPrefix(n.scope, w.scope+","):
-			hits = append(hits, Hit{Policy, f.path(), n.line, f.old.at(w.line), f.new.at(n.line), "The guideline " + id + " applies to something else than it did."})
-		case hedged(w.criterion, n.criterion):
-			hits = append(hits, Hit{Policy, f.path(), n.line, f.old.at(w.line), f.new.at(n.line), "The guideline " + id + " has a new way out."})
+		if !there {
+			n, there = rowElsewhere(id, f.old.path, p)
 		}
+		why := ""
+		switch {
+		case !there:
+			hits = append(hits, Hit{Policy, f.path(), w.line, w.text, "", "The guideline " + id + " is gone."})
+			continue
+		case slices.Index(severities, n.severity) < slices.Index(severities, w.severity):
+			why = " is milder than it was."
+		case !wider(w.scope, n.scope):
+			why = " applies to something else than it did."
+		case n.criterion != w.criterion:
+			why = " says something else than it did."
+		default:
+			continue
+		}
+		hits = append(hits, Hit{Policy, n.path, n.line, w.text, n.text, "The guideline " + id + why})
 	}
 	return hits
 }
 
-func rowElsewhere(id string, p *patch) bool {
-	return slices.ContainsFunc(p.files, func(f *file) bool {
-		_, there := rowsOf(f.new)[id]
-		return there && strings.HasPrefix(f.new.path, ".touchstone/")
-	})
+// wider reports whether a scope holds at least what it held: it is the same, all,
+// or has parts added to it that take nothing away.
+func wider(before, after string) bool {
+	more, appended := strings.CutPrefix(after, before+",")
+	return after == before || after == "all" || appended && !strings.Contains(more, "!")
+}
+
+// rowElsewhere looks for a row in the other guidelines of the change.
+func rowElsewhere(id, old string, p *patch) (row, bool) {
+	for _, f := range p.files {
+		if !standsOn(old, f.new.path) {
+			continue
+		}
+		if r, there := rowsOf(f.new)[id]; there {
+			return r, true
+		}
+	}
+	return row{}, false
 }
 
 var (
