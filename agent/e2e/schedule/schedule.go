@@ -6,7 +6,9 @@
 //
 // All but the order is real: HTTP, git, the agents with their journals. That makes
 // a schedule take some tenths of a second. Agents take their turns one after the
-// other; what happens during a turn happens at one of its outward calls.
+// other; what happens during a turn happens at one of its outward calls. Left out
+// are two machines of one reviewer at work in the same moment: nothing keeps GitHub
+// from taking a review that another machine posted since it was last looked at.
 package schedule
 
 import (
