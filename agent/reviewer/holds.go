@@ -23,36 +23,39 @@ func (p *Prepared) holds(ctx context.Context) ([]verdict.Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	binaries, err := p.binaries(ctx)
+	binaries, unread, err := p.binaries(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return append(lowered, suspect.Holds(append(p.texts(), binaries...), p.templates...)...), nil
+	return append(append(lowered, unread...), suspect.Holds(append(p.texts(), binaries...), p.templates...)...), nil
 }
 
-const (
-	// maxBinary bounds the binary files that are looked into, and maxBinaryText what of
-	// each, in bytes.
-	maxBinary     = 8 << 20
-	maxBinaryText = 1 << 20
-)
+// maxBinary bounds the binary files that are looked into, in bytes.
+const maxBinary = 32 << 20
 
 // binaries are the files of which git shows no lines, and which the session can
-// open all the same.
-func (p *Prepared) binaries(ctx context.Context) ([]suspect.Text, error) {
+// open all the same. One that is too large is for a person to look at.
+func (p *Prepared) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold, error) {
 	binary := map[string]bool{}
 	for _, f := range p.Diff.Files {
 		binary[f.Path] = f.Binary
 	}
 	sides, err := p.Files.Sides(ctx, p.Diff, func(path string) bool { return binary[path] }, maxBinary)
 	if err != nil {
-		return nil, fmt.Errorf("look into binary files: %w", err)
+		return nil, nil, fmt.Errorf("look into binary files: %w", err)
 	}
 	var all []suspect.Text
+	var unread []verdict.Hold
 	for _, s := range sides {
-		all = append(all, suspect.Text{Form: suspect.Output, What: "the binary file", Path: s.Path, Text: string(s.After[:min(len(s.After), maxBinaryText)])})
+		switch {
+		case s.Path == "":
+		case s.Unread && s.After == nil:
+			unread = append(unread, suspect.Unread(s.Path, maxBinary))
+		default:
+			all = append(all, suspect.Binary(s.Path, s.Before, s.After)...)
+		}
 	}
-	return all, nil
+	return all, unread, nil
 }
 
 // qualityBar is what the guard finds: checks that the change makes easier to pass.

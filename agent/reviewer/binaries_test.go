@@ -1,0 +1,32 @@
+package reviewer
+
+import (
+	"context"
+	"testing"
+
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// huge is a repository whose files are too large to be read.
+type huge struct{ unread }
+
+func (huge) Sides(_ context.Context, d worktree.Diff, wanted func(string) bool, _ int64) ([]worktree.Sides, error) {
+	var sides []worktree.Sides
+	for _, f := range d.Files {
+		if wanted(f.Path) {
+			sides = append(sides, worktree.Sides{Path: f.Path, Unread: true})
+		}
+	}
+	return sides, nil
+}
+
+func TestWhatCannotBeLookedIntoIsHeld(t *testing.T) {
+	p := &Prepared{Subject: Subject{Files: huge{}, Diff: worktree.Diff{Files: []worktree.FileDiff{
+		{Path: "a.bin", Status: "added", Binary: true}, {Path: "a.go", Status: "added"},
+	}}}}
+	holds, err := p.holds(t.Context())
+	if err != nil || len(holds) != 1 || holds[0].Kind != verdict.HiddenText || holds[0].Path != "a.bin" {
+		t.Errorf("%+v, %v; want a.bin held", holds, err)
+	}
+}
