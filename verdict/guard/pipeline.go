@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,7 +17,7 @@ func isPipeline(name string) bool {
 
 // isWorkflow reports whether a file is a CI system's own.
 func isWorkflow(name string) bool {
-	return matches(name, ".github/workflows/*", ".github/actions/**", ".gitlab-ci.yml", ".gitlab/ci/*", "*.gitlab-ci.yml", ".circleci/*", "azure-pipelines*.yml", "azure-pipelines*.yaml",
+	return matches(name, ".github/workflows/*.yml", ".github/workflows/*.yaml", ".github/actions/**", ".gitlab-ci.yml", ".gitlab/ci/*", "*.gitlab-ci.yml", ".circleci/*", "azure-pipelines*.yml", "azure-pipelines*.yaml",
 		".azure-pipelines/*", ".azure/*", ".buildkite/**", "Jenkinsfile", "Jenkinsfile.*", "*.jenkinsfile", ".travis.yml", "bitbucket-pipelines.yml", ".drone.yml", ".woodpecker.yml", ".cirrus.yml", ".teamcity/**", "appveyor.yml", "cloudbuild.yaml")
 }
 
@@ -60,6 +61,7 @@ func pipelines(p *patch) []Hit {
 		hits = append(hits, loweredFlags(f, before[f], after[f])...)
 		if isWorkflow(f.path()) && !f.added() && !f.deleted() {
 			hits = append(hits, conditions(f)...)
+			hits = append(hits, idleJobs(f)...)
 		}
 	}
 	return hits
@@ -73,7 +75,7 @@ func lostChecks(p *patch, before, after map[*file][]claim) []Hit {
 		c command
 	}
 	var gone []place
-	var gained []command
+	var gained []place
 	for _, f := range p.files {
 		was, is := commands(before[f]), commands(after[f])
 		gone2, gained2 := unmatched(was, is), unmatched(is, was)
@@ -85,12 +87,14 @@ func lostChecks(p *patch, before, after map[*file][]claim) []Hit {
 				gained2 = slices.Delete(gained2, i, i+1)
 			}
 		}
-		gained = append(gained, gained2...)
+		for _, g := range gained2 {
+			gained = append(gained, place{f, g})
+		}
 	}
 	var hits []Hit
 	for _, l := range gone {
-		if i := slices.IndexFunc(gained, func(g command) bool { return replaces(g, l.c) }); i >= 0 {
-			if gained[i].purpose != "all" {
+		if i := slices.IndexFunc(gained, func(g place) bool { return replaces(g.c, l.c) && (!isWorkflow(l.f.old.path) || called(p, g.f)) }); i >= 0 {
+			if gained[i].c.purpose != "all" {
 				gained = slices.Delete(gained, i, i+1)
 			}
 			continue
@@ -101,6 +105,24 @@ func lostChecks(p *patch, before, after map[*file][]claim) []Hit {
 		}
 	}
 	return hits
+}
+
+// runners are the words that run what stands in a file of a name.
+var runners = map[string]string{
+	"Makefile": "make", "makefile": "make", "GNUmakefile": "make", "justfile": "just", "Justfile": "just", "Taskfile.yml": "task", "Taskfile.yaml": "task",
+	"package.json": "npm|yarn|pnpm|bun", "tox.ini": "tox", "noxfile.py": "nox", "Rakefile": "rake", "magefile.go": "mage", "build.gradle": "gradle", "build.gradle.kts": "gradle",
+}
+
+// called reports whether CI runs what a file says: the file is its own, or one of
+// its own files in the change speaks of it.
+func called(p *patch, f *file) bool {
+	if isWorkflow(f.new.path) {
+		return true
+	}
+	names := strings.Split(cmp.Or(runners[f.new.base()], f.new.base()), "|")
+	return slices.ContainsFunc(p.files, func(w *file) bool {
+		return isWorkflow(w.new.path) && slices.ContainsFunc(names, func(n string) bool { return strings.Contains(w.new.text, n) })
+	})
 }
 
 func replaces(g, c command) bool { return g.purpose == c.purpose || g.purpose == "all" }
@@ -227,93 +249,4 @@ func loweredFlags(f *file, before, after []claim) []Hit {
 		}
 	}
 	return hits
-}
-
-var (
-	triggerKeys = regexp.MustCompile(`^on(?:\.\[\])?$|^on\.(?:pull_request|push|merge_group|pull_request_target)|^true\.`)
-	// always are conditions that do not keep a step from running.
-	always = regexp.MustCompile(`always\(\)|!cancelled\(\)|success\(\) \|\| failure\(\)`)
-)
-
-// conditions finds triggers of GitHub workflows that are gone or narrowed, and
-// jobs and steps with checks that became conditional.
-func conditions(f *file) []Hit {
-	if !matches(f.path(), ".github/workflows/*") {
-		return nil
-	}
-	was, is := settings(f.old), settings(f.new)
-	var hits []Hit
-	events := func(list []claim) string { return fmt.Sprint(list) }
-	if old, now := triggers(f.old), triggers(f.new); len(old) > 0 && len(now) > 0 && events(old) != events(now) {
-		for _, o := range old {
-			if !slices.ContainsFunc(now, func(n claim) bool { return n.text == o.text }) {
-				hits = append(hits, Hit{CI, f.path(), o.line, f.old.at(o.line), "", "The workflow is no longer started by " + o.text + "."})
-			}
-		}
-	}
-	had := map[string]bool{}
-	for _, w := range was {
-		had[strings.Join(w.key, ".")+"\x00"+w.value] = true
-	}
-	for _, one := range is {
-		key := strings.Join(one.key, ".")
-		narrowing := triggerKeys.MatchString(key) && (strings.Contains(key, "paths-ignore") || strings.Contains(key, "branches-ignore"))
-		conditional := strings.HasPrefix(key, "jobs.") && one.key[len(one.key)-1] == "if" && !always.MatchString(one.value) && guardsCheck(f.new, one.line)
-		if !narrowing && !conditional {
-			continue
-		}
-		if !had[key+"\x00"+one.value] && !harmlessIf(one.value) {
-			hits = append(hits, Hit{CI, f.path(), one.line, "", f.new.at(one.line), "The check is made conditional."})
-		}
-	}
-	return hits
-}
-
-func harmlessIf(value string) bool { return strings.Contains(value, "draft == false") }
-
-// guardsCheck reports whether the job or step that a line belongs to runs a
-// check: it looks at what is indented as deep as the line, or deeper.
-func guardsCheck(s side, line int) bool {
-	depth := strings.IndexFunc(s.lines[line-1], func(r rune) bool { return r != ' ' && r != '-' })
-	column := func(i int) int {
-		return strings.IndexFunc(s.lines[i], func(r rune) bool { return r != ' ' && r != '-' })
-	}
-	from, to := line-1, line-1
-	for from > 0 && !isItem(s.at(from+1)) && (s.at(from) == "" || column(from-1) >= depth) {
-		from--
-	}
-	for to+1 < len(s.lines) && (s.at(to+2) == "" || column(to+1) >= depth && !(isItem(s.at(to+2)) && column(to+1) == depth)) {
-		to++
-	}
-	var lines []claim
-	for i := from; i <= to; i++ {
-		lines = append(lines, claim{s.at(i + 1), i + 1})
-	}
-	return len(commands(lines)) > 0
-}
-
-// triggers lists the events that start a GitHub workflow.
-func triggers(s side) []claim {
-	var out []claim
-	open := false
-	for i, line := range s.lines {
-		text := uncomment(strings.TrimSpace(line))
-		switch {
-		case text == "":
-		case indentation(line) == 0:
-			rest, found := strings.CutPrefix(text, "on:")
-			if !found {
-				rest, found = strings.CutPrefix(text, `"on":`)
-			}
-			open = found
-			for _, name := range word.FindAllString(rest, -1) {
-				out = append(out, claim{name, i + 1})
-			}
-		case open && (indentation(line) <= 2 || isItem(text)) && !strings.HasPrefix(text, "- '") && indentation(line) <= 4:
-			if name := word.FindString(text); name != "" && indentation(line) <= 2 {
-				out = append(out, claim{name, i + 1})
-			}
-		}
-	}
-	return out
 }
