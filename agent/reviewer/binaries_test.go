@@ -23,7 +23,7 @@ func (huge) Sides(_ context.Context, d worktree.Diff, wanted func(string) bool, 
 
 func TestWhatCannotBeLookedIntoIsHeld(t *testing.T) {
 	p := &Prepared{Subject: Subject{Files: huge{}, Diff: worktree.Diff{Files: []worktree.FileDiff{
-		{Path: "a.bin", Status: "added", Binary: true}, {Path: "a.go", Status: "added"},
+		{Path: "a.bin", Status: "added", Binary: true}, {Path: "notes.txt", Status: "added"},
 	}}}}
 	holds, err := p.holds(t.Context())
 	if err != nil || len(holds) != 1 || holds[0].Kind != verdict.HiddenText || holds[0].Path != "a.bin" {
