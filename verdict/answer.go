@@ -23,6 +23,8 @@ type Answer struct {
 	// Files are the changed files that the session examined.
 	Files    []string  `json:"files"`
 	Findings []Finding `json:"findings"`
+	// Gone are the findings of earlier rounds that are no more.
+	Gone []Gone `json:"gone,omitempty"`
 }
 
 // Examined says what a session looked at under one dimension.
@@ -45,6 +47,11 @@ type Grounds struct {
 	Before func(path string) ([]byte, error)
 	// Ledger is what earlier rounds found.
 	Ledger Ledger
+	// Due are those of its entries whose fate the answer has to tell.
+	Due []Entry
+	// Touched, if set, reports whether a file is another one at the head than it was
+	// in an earlier round.
+	Touched func(round int, path string) bool
 	// Late, if set, reports whether a finding that no earlier round made is about
 	// code that was there to be seen then.
 	Late func(Finding) bool
@@ -90,8 +97,8 @@ func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
 // fails closed: the verdict is Approve only if the answer ends in this run's
 // nonce and the approving marker, its data can be read, every dimension was
 // walked, every changed file was examined, no finding blocks, none that would
-// had to be dropped, and nothing is excused. The nonce is
-// not empty.
+// had to be dropped, no earlier one that is due had to be kept, and nothing is
+// excused. The nonce is not empty.
 func Judge(text, nonce string, g Grounds) Judgement {
 	body, marked, doubt := splitMarker(strings.ReplaceAll(text, "\r\n", "\n"), nonce)
 	j := Judgement{Verdict: RequestChanges}
@@ -103,20 +110,22 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	}
 	j.Answer, j.Complete = answer, true
 	j.normalise()
-	j.ground(g)
+	s := g.sources()
+	j.ground(s)
+	kept := j.keep(s)
 	j.doubtCoverage(g.Changed)
 	j.doubtExcuses(prose)
-	blocking := count(j.Answer.Findings, Finding.Blocks)
+	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
 	untrue := count(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
 	switch {
 	case marked == Approve && blocking > 0:
 		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s.", plural(blocking, "of its findings blocks", "of its findings block")))
 	case marked == Approve && untrue > 0:
 		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s, and what it cites does not hold.", plural(untrue, "of its findings would block", "of its findings would block")))
-	case marked == RequestChanges && blocking == 0:
+	case marked == RequestChanges && blocking+kept == 0:
 		j.doubt("The session concluded REQUEST_CHANGES without naming a finding that blocks and holds.")
 	}
-	if marked == Approve && j.settled() && blocking == 0 {
+	if marked == Approve && j.settled() && blocking+kept == 0 {
 		j.Verdict = Approve
 	}
 	return j
@@ -129,9 +138,10 @@ func (j Judgement) settled() bool {
 
 // Conclusive reports whether the judgement is one that a pull request's author can
 // act on: an approval but for holds, or findings that block. Any other may owe its
-// doubts to how the answer was given, which the same session can mend.
+// doubts, or the earlier findings that were kept, to how the answer was given, which
+// the same session can mend.
 func (j Judgement) Conclusive() bool {
-	return j.Complete && (j.settled() || slices.ContainsFunc(j.Answer.Findings, Finding.Blocks))
+	return j.Complete && !slices.ContainsFunc(j.Answer.Findings, func(f Finding) bool { return f.Kept != "" }) && (j.settled() || slices.ContainsFunc(j.Answer.Findings, Finding.Blocks))
 }
 
 // Add adds a finding that was made in code and needs no grounds.
@@ -157,6 +167,7 @@ func Join(parts ...Judgement) Judgement {
 		all.Holds = append(all.Holds, j.Holds...)
 		all.Answer.Summary = strings.TrimSpace(all.Answer.Summary + "\n\n" + j.Answer.Summary)
 		all.Answer.Files = append(all.Answer.Files, j.Answer.Files...)
+		all.Answer.Gone = append(all.Answer.Gone, j.Answer.Gone...)
 		for _, e := range j.Answer.Dimensions {
 			all.Answer.walk(e)
 		}
@@ -167,6 +178,9 @@ func Join(parts ...Judgement) Judgement {
 				all.Answer.Findings = append(all.Answer.Findings, f)
 			} else {
 				all.Answer.Findings[i].atLeast(f.Severity)
+				if f.Kept == "" {
+					all.Answer.Findings[i].Kept = ""
+				}
 			}
 		}
 	}

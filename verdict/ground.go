@@ -17,8 +17,7 @@ const shortQuote = 3
 // row that applies and, unless it is about the change or a file as a whole,
 // quote code that is really there. Lines are believed only as far as the quote
 // bears them out.
-func (j *Judgement) ground(g Grounds) {
-	s := sources{Grounds: g, head: map[string]*source{}, before: map[string]*source{}}
+func (j *Judgement) ground(s sources) {
 	var kept []Finding
 	for _, f := range j.Answer.Findings {
 		f.Path = s.path(f.Path)
@@ -27,21 +26,21 @@ func (j *Judgement) ground(g Grounds) {
 		if err != nil {
 			j.doubt(fmt.Sprintf("%q could not be read to check a finding on it (%s).", clip(f.Path, maxDoubt), clip(err.Error(), maxDoubt)))
 		}
-		entry := g.Ledger.same(f)
+		entry := s.Ledger.same(f)
 		switch {
 		case reason != "":
-			j.drop(f, reason, g.Ledger)
+			j.drop(f, reason, s.Ledger)
 			continue
 		case entry == nil:
 			f.ID = Fingerprint(f)
-			f.Late = g.Late != nil && g.Late(f)
+			f.Late = s.Late != nil && s.Late(f)
 		case entry.Status == Waived:
 			continue
 		default:
 			f.ID, f.Late = entry.ID, entry.Late
 			f.atLeast(entry.Severity)
 		}
-		f.Tolerated = f.Late && g.Ratchet && f.Severity == Minor
+		f.Tolerated = f.Late && s.Ratchet && f.Severity == Minor
 		if i := slices.IndexFunc(kept, func(k Finding) bool { return k.ID == f.ID }); i >= 0 {
 			kept[i].atLeast(f.Severity)
 			kept[i].Tolerated = kept[i].Tolerated && f.Tolerated
@@ -77,6 +76,10 @@ func (f *Finding) atLeast(s Severity) {
 type sources struct {
 	Grounds
 	head, before map[string]*source
+}
+
+func (g Grounds) sources() sources {
+	return sources{Grounds: g, head: map[string]*source{}, before: map[string]*source{}}
 }
 
 // path is the path that a session meant.

@@ -39,7 +39,7 @@ func evidence() Grounds {
 func judged(t *testing.T, g Grounds, f Finding) (Finding, string) {
 	t.Helper()
 	j := Judgement{Answer: Answer{Findings: []Finding{f}}}
-	j.ground(g)
+	j.ground(g.sources())
 	switch {
 	case len(j.Dropped) == 1 && len(j.Answer.Findings) == 0:
 		return Finding{}, j.Dropped[0].Reason
@@ -154,13 +154,13 @@ func TestGroundByTheLedger(t *testing.T) {
 	}
 	f.Quote = `"FALL %s"`
 	j := Judgement{Answer: Answer{Findings: []Finding{f}}}
-	if j.ground(g); len(j.Dropped) != 1 || !j.Dropped[0].Finding.Blocks() {
+	if j.ground(g.sources()); len(j.Dropped) != 1 || !j.Dropped[0].Finding.Blocks() {
 		t.Errorf("what may have meant a finding that blocks does not block: %+v", j.Dropped)
 	}
 	f.Quote = `"DROP %s"`
 	g.Ledger[0].Status = Waived
 	j = Judgement{Answer: Answer{Findings: []Finding{f}}}
-	if j.ground(g); len(j.Answer.Findings)+len(j.Dropped) != 0 {
+	if j.ground(g.sources()); len(j.Answer.Findings)+len(j.Dropped) != 0 {
 		t.Errorf("what a person waived is said again: %+v", j)
 	}
 }

@@ -11,8 +11,9 @@ import (
 // Status is where a finding of the ledger stands.
 type Status string
 
-// A finding is open until a later round no longer finds it (verified); one that
-// comes back after that is regressed. Its author may claim to have fixed it, or
+// A finding is open until a later round no longer finds it (verified), for which
+// silence is not enough while its code still stands; one that comes back after that
+// is regressed. Its author may claim to have fixed it, or
 // dispute it: either is judged in the next round, which leaves it open or
 // verified. Only a person waives it, for good.
 const (
@@ -94,8 +95,12 @@ func (l Ledger) After(round int, j Judgement) Ledger {
 // findings. The receiver is left as it is.
 func (l Ledger) advance(round int, findings []Finding) Ledger {
 	next := l.enter(round, findings)
+	kept := map[string]bool{}
+	for _, f := range findings {
+		kept[f.ID] = f.Kept != ""
+	}
 	for i := range next {
-		if e := &next[i]; e.Last != round && e.stands() {
+		if e := &next[i]; e.Last != round && e.stands() && !kept[e.ID] {
 			e.Status = Verified
 		}
 	}
@@ -113,6 +118,9 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 				Rule: clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: clip(f.Claim, maxClaim), Code: clip(squeeze(f.Quote), maxCode),
 				Late: f.Late, Tolerated: f.Tolerated, First: round, Last: round})
 			continue
+		}
+		if f.Kept != "" {
+			continue // it was not judged
 		}
 		if e.Last != round {
 			e.Line, e.Last, e.Tolerated = f.Line, round, f.Tolerated

@@ -115,6 +115,9 @@ type Finding struct {
 	// find it; Tolerated, that it does not block although its severity would.
 	Late      bool `json:"-"`
 	Tolerated bool `json:"-"`
+	// Kept says, as a sentence part, why code has a finding of an earlier round stand
+	// that the session did not find again; empty for what it found.
+	Kept string `json:"-"`
 }
 
 // Blocks reports whether the finding stands against an approval.

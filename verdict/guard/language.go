@@ -45,8 +45,21 @@ var testFiles = map[language]*regexp.Regexp{
 
 // isTest reports whether tests are run from a file of this name.
 func isTest(name string) bool {
-	pattern := testFiles[languageOf(name)]
-	return pattern != nil && pattern.MatchString(name)
+	lang := languageOf(name)
+	pattern := testFiles[lang]
+	return pattern != nil && pattern.MatchString(name) && !(lang == golang && passedOver.MatchString(name))
+}
+
+// passedOver are files that the go command does not build. See
+// https://pkg.go.dev/cmd/go#hdr-Package_lists_and_patterns
+var passedOver = regexp.MustCompile(`(^|/)(testdata/|[_.][^/]+(/|$))`)
+
+// platform is the suffix by which Go builds a file for some systems only. See
+// https://pkg.go.dev/cmd/go#hdr-Build_constraints
+var platform = regexp.MustCompile(`(?:_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows))?(?:_(?:386|amd64|arm|arm64|loong64|mips|mips64|mips64le|mipsle|ppc64|ppc64le|riscv64|s390x|wasm))?(?:_test)?\.go$`)
+
+func platformOf(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(platform.FindString(name), ".go"), "_test")
 }
 
 // block is a definition or a test: its first line and what is indented below it.

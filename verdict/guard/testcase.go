@@ -23,7 +23,7 @@ func (t *testcase) whole() []string { return t.s.lines[t.first-1 : t.stop] }
 // testStarts recognise a test by its first line. The first group that is not
 // empty is its name.
 var testStarts = map[language]*regexp.Regexp{
-	golang:     regexp.MustCompile(`^func ((?:Test|Fuzz|Example)\w*)\(`),
+	golang:     regexp.MustCompile(`^func ((?:Test|Fuzz|Example)(?:[^\p{Ll}\W][\pL\pN_]*)?)\(`),
 	javascript: regexp.MustCompile("^\\s*(?:x|f)?(?:it|test|specify|Scenario)(?:\\.\\w+)*\\s*(?:\\(|`)(?:\\s*(?:\"([^\"]*)\"|'([^']*)'|`([^`]*)`))?"),
 	python:     regexp.MustCompile(`^\s*(?:async\s+)?def (test\w*)\(`),
 	ruby:       regexp.MustCompile(`^\s*(?:(?:x|f|p)?(?:it|specify|example|scenario|test)\b\s*(?:\(|"([^"]*)"|'([^']*)'|\{|do\b)|def (test_\w+))`),
@@ -46,8 +46,10 @@ func testcasesOf(f *file, s side) []*testcase {
 	var out []*testcase
 	lang := languageOf(s.path)
 	start, mark := testStarts[lang], testMarks[lang]
+	inert := commented(s)
 	for i := 0; i < len(s.lines); i++ {
 		switch {
+		case inert[i] || lang == python && !collected(s, i):
 		case start != nil:
 			if m := start.FindStringSubmatch(s.lines[i]); m != nil {
 				first := i + 1
@@ -70,6 +72,78 @@ func testcasesOf(f *file, s side) []*testcase {
 		}
 	}
 	return out
+}
+
+// commented says of each line of a side whether it lies within a comment, or a
+// Python string, that goes over several lines.
+func commented(s side) []bool {
+	out := make([]bool, len(s.lines))
+	until := ""
+	for i, line := range s.lines {
+		out[i] = until != ""
+		rest := line
+		if lang := languageOf(s.path); lang == python {
+			for rest != "" {
+				if until == "" {
+					at := strings.IndexAny(rest, `"'#`)
+					if at < 0 || rest[at] == '#' {
+						break
+					}
+					rest = rest[at:]
+					if mark := rest[:min(3, len(rest))]; mark == `"""` || mark == "'''" {
+						until, rest = mark, rest[3:]
+						continue
+					}
+					rest = rest[1+lengthTo(rest[1:], rest[:1], true):]
+					continue
+				}
+				at := strings.Index(rest, until)
+				if at < 0 {
+					break
+				}
+				rest, until = rest[at+3:], ""
+			}
+			continue
+		}
+		text := strings.TrimSpace(line)
+		switch {
+		case until == "" && strings.HasPrefix(text, "/*"):
+			until, rest = "*/", text[2:]
+		case until == "" && text == "=begin":
+			until, rest = "=end", ""
+		}
+		if until != "" && strings.Contains(rest, until) {
+			until = ""
+		}
+	}
+	return out
+}
+
+var pythonClass = regexp.MustCompile(`^\s*class (\w+)\s*(?:\(([^)]*)\))?\s*:`)
+
+// collected reports whether pytest looks for tests where a line lies: outside of
+// classes, or in one that is named as a test, derives from one, or is derived from.
+// See https://docs.pytest.org/en/stable/explanation/goodpractices.html#conventions-for-python-test-discovery
+func collected(s side, at int) bool {
+	depth := indentation(s.lines[at])
+	if depth == 0 || !testStarts[python].MatchString(s.lines[at]) {
+		return true
+	}
+	for i := at - 1; i >= 0; i-- {
+		if strings.TrimSpace(s.lines[i]) == "" || indentation(s.lines[i]) >= depth {
+			continue
+		}
+		m := pythonClass.FindStringSubmatch(s.lines[i])
+		if m == nil {
+			return true
+		}
+		return strings.Contains(m[1], "Test") || strings.Contains(m[2], "Test") ||
+			slices.ContainsFunc(s.lines, func(l string) bool {
+				c := pythonClass.FindStringSubmatch(l)
+				return c != nil && slices.Contains(word.FindAllString(c[2], -1), m[1])
+			})
+	}
+	return true
 }
 
 func newTestcase(f *file, s side, name string, first, start int) *testcase {

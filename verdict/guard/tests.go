@@ -10,11 +10,11 @@ import (
 // does so for the whole file.
 var skips = map[language]*regexp.Regexp{
 	golang:     regexp.MustCompile(`\b[tbf]\.Skip(?:Now|f)?\(|^//go:build |^// \+build |\btesting\.Short\(\)`),
-	javascript: regexp.MustCompile(`\b(?:x(?:it|test|describe|context)\b|(?:it|test|describe|context|suite|specify)(?:\.\w+)*\.(?:skip|todo|fixme|failing|fails|skipIf|runIf)\b|this\.skip\(\)|ctx\.skip\()`),
+	javascript: regexp.MustCompile(`\b(?:x(?:it|test|describe|context)\b|(?:it|test|describe|context|suite|specify)(?:\.\w+)*\.(?:skip|todo|fixme|failing|fails|skipIf|runIf)\b|^\s*if \((?:.*process\.env|false|0)\b|this\.skip\(\)|ctx\.skip\()`),
 	python:     regexp.MustCompile(`@?(?:pytest\.)?mark\.(?:skip|skipif|xfail)\b|@(?:unittest\.)?(?:skip\w*|expectedFailure)\b|pytest\.(?:skip|xfail|importorskip)\(|self\.skipTest\(|SkipTest\(|__test__\s*=\s*False`),
 	java:       regexp.MustCompile(`@(?:Disabled|Ignore|DisabledIf|DisabledOn|EnabledIf|EnabledOn)\w*|\bassume(?:True|False|That|Not)\w*\(|enabled\s*=\s*false|SkipException\(|Assumptions\.`),
-	csharp:     regexp.MustCompile(`\bSkip\s*=\s*["\w]|\[Ignore\b|\[Explicit\b|Assert\.(?:Ignore|Inconclusive)\(|Skip\.If`),
-	rust:       regexp.MustCompile(`#\[ignore\b|cfg_attr\([^,]+,\s*ignore|#\[cfg\((?:any\(\)|feature|FALSE|not\(test\))|#\[should_panic`),
+	csharp:     regexp.MustCompile(`\bSkip\s*=\s*["\w]|^\s*#if\b|\[Ignore\b|\[Explicit\b|Assert\.(?:Ignore|Inconclusive)\(|Skip\.If`),
+	rust:       regexp.MustCompile(`#\[ignore\b|cfg_attr\([^,]+,\s*ignore|#\[cfg\((?:any\(\)|feature|FALSE|not\(test\)|all\(\s*test\b)|#\[should_panic`),
 	ruby:       regexp.MustCompile(`^\s*x(?:it|describe|context|specify|example|scenario)\b|^\s*(?:skip|pending)\b|,\s*:?(?:skip|pending)\b`),
 }
 
@@ -33,7 +33,10 @@ func tests(p *patch) []Hit {
 	hits := lost(p, m, gone)
 	for _, f := range p.files {
 		hits = append(hits, skipped(f, m)...)
+		hits = append(hits, uncollected(f)...)
+		hits = append(hits, emptyMain(f)...)
 	}
+	hits = append(hits, confined(p, m)...)
 	pool := linePool(p)
 	for _, b := range m.before {
 		if a := m.now[b]; a != nil && m.was[a] == b {
@@ -111,6 +114,9 @@ func skipped(f *file, m *pairing) []Hit {
 			continue
 		}
 		t := testAt(m, f, i+1)
+		if t == nil && wrapping.MatchString(line) {
+			t = testBelow(m, f, i+1)
+		}
 		fresh := t != nil && m.was[t] == nil
 		born := t != nil && m.was[t] != nil && marked(m.was[t], skips[lang])
 		switch {
@@ -166,6 +172,19 @@ func marked(t *testcase, pattern *regexp.Regexp) bool {
 func testAt(m *pairing, f *file, line int) *testcase {
 	for _, t := range m.after {
 		if t.f == f && t.first <= line && line <= t.stop {
+			return t
+		}
+	}
+	return nil
+}
+
+// wrapping are marks that stand around tests rather than in them.
+var wrapping = regexp.MustCompile(`^\s*(?:#if\b|#\[|if \()`)
+
+// testBelow is the first test of a file's new side after a line, or nil.
+func testBelow(m *pairing, f *file, line int) *testcase {
+	for _, t := range m.after {
+		if t.f == f && t.first > line {
 			return t
 		}
 	}

@@ -1,0 +1,124 @@
+package verdict
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// due is a finding of round 1 on the code that grounded shows.
+func due() Entry {
+	return Entry{ID: "0a1b2c3d", Status: Open, Dimension: Security, Severity: Major, Rule: "security/S3", Path: "store/store.go", Line: 9,
+		Claim: "SQL is glued together", Code: glued, First: 1, Last: 1}
+}
+
+// What an earlier round found does not go away because nobody speaks of it.
+func TestEarlierFindingsNeedAWord(t *testing.T) {
+	const (
+		silent  = "does not say what became of it"
+		asItWas = "its file is as it was"
+		absent  = "that it quotes for that is not there"
+		same    = "nothing changed in the files"
+	)
+	id := due().ID
+	for name, tt := range map[string]struct {
+		entry   func(*Entry)
+		gone    *Gone
+		touched string // the one file that is another one now
+		file    string // what store/store.go is now, if not as grounded has it
+		kept    string // a part of the reason; "" for an approval
+	}{
+		"silence":                              {touched: "store/store.go", kept: silent},
+		"silence, the code gone":               {file: "package store\n"},
+		"silence, a claim to have fixed it":    {entry: func(e *Entry) { e.Status = ClaimedFixed }, kept: silent},
+		"silence on a disputed one":            {entry: func(e *Entry) { e.Status = Disputed }, kept: silent},
+		"silence on a part of the code":        {entry: func(e *Entry) { e.Code = glued[:20] + "…" }, kept: silent},
+		"silence, the file moved":              {entry: func(e *Entry) { e.Path = "old/store.go" }, kept: silent},
+		"silence on what nobody has to repair": {entry: func(e *Entry) { e.Severity = Nit }},
+		"silence on what is tolerated":         {entry: func(e *Entry) { e.Tolerated = true }},
+		"silence on what is waived":            {entry: func(e *Entry) { e.Status = Waived }},
+		"silence on what is verified":          {entry: func(e *Entry) { e.Status = Verified }},
+		"silence on code of no weight":         {entry: func(e *Entry) { e.Code = "{" }},
+		"a word without how":                   {gone: &Gone{ID: id, How: " "}, touched: "store/store.go", kept: silent},
+		"a word on another one":                {gone: &Gone{ID: "ffffffff", How: "read"}, touched: "store/store.go", kept: silent},
+		"a word, its file changed":             {gone: &Gone{ID: id, How: "name is checked above it"}, touched: "store/store.go"},
+		"a word, nothing changed":              {gone: &Gone{ID: id, How: "it is fixed"}, kept: asItWas},
+		"a word on a disputed one":             {entry: func(e *Entry) { e.Status = Disputed }, gone: &Gone{ID: id, How: "name is a constant"}},
+		"code that settles it elsewhere":       {gone: &Gone{ID: id, How: "documented", Path: "./README.md", Quote: "Read me."}, touched: "README.md"},
+		"code elsewhere that is not there":     {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read it."}, touched: "README.md", kept: absent},
+		"code elsewhere that was there before": {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read me."}, touched: "other.go", kept: same},
+		"code elsewhere in no file":            {gone: &Gone{ID: id, How: "documented", Path: "none.md", Quote: "Read me."}, touched: "none.md", kept: absent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, a, g := due(), walked(), grounded()
+			if tt.entry != nil {
+				tt.entry(&e)
+			}
+			if tt.gone != nil {
+				a.Gone = []Gone{*tt.gone}
+			}
+			if tt.file != "" {
+				g.File = files(map[string]string{"store/store.go": tt.file, "README.md": "Read me.\n"})
+			}
+			g.Ledger, g.Due = Ledger{e}, []Entry{e}
+			g.Touched = func(round int, path string) bool { return round == 1 && path == tt.touched }
+			j := Judge(block(encode(t, a))+closing(Approve), nonce, g)
+			after := g.Ledger.After(2, j)[0]
+			if tt.kept == "" {
+				if j.Verdict != Approve || len(j.Answer.Findings) > 0 || e.blocks() && after.Status != Verified {
+					t.Errorf("%s, %s, kept %+v, doubts %q", j.Verdict, after.Status, j.Answer.Findings, j.Doubts)
+				}
+				return
+			}
+			if j.Verdict == Approve || j.Conclusive() || len(j.Answer.Findings) != 1 || !strings.Contains(j.Answer.Findings[0].Kept, tt.kept) {
+				t.Fatalf("%s, conclusive %v, kept %+v", j.Verdict, j.Conclusive(), j.Answer.Findings)
+			}
+			if f := j.Answer.Findings[0]; f.ID != id || f.Line != 3 || f.Severity != Major || !f.Blocks() {
+				t.Errorf("kept as %+v", f)
+			}
+			if after.Status != e.Status || after.Last != 1 {
+				t.Errorf("the ledger has it as %+v", after)
+			}
+			var r Record
+			if r.Enter(j); !r.Settled || len(j.Doubts) > 0 {
+				t.Errorf("more than the finding speaks against the head: %q", j.Doubts)
+			}
+		})
+	}
+}
+
+// An answer that does find it again decides nothing twice.
+func TestEarlierFindingsFoundAgain(t *testing.T) {
+	e, a, g := due(), walked(), grounded()
+	a.Findings = []Finding{finding(Major)}
+	a.Gone = []Gone{{ID: e.ID, How: "it is fixed"}}
+	g.Ledger, g.Due = Ledger{e}, []Entry{e}
+	j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, g)
+	if len(j.Answer.Findings) != 1 || j.Answer.Findings[0].Kept != "" || j.Answer.Findings[0].ID != e.ID || !j.Conclusive() {
+		t.Errorf("found %+v, doubts %q", j.Answer.Findings, j.Doubts)
+	}
+}
+
+// A file that cannot be looked at is not a file in which the code is gone.
+func TestEarlierFindingsInUnreadableFiles(t *testing.T) {
+	e, g := due(), grounded()
+	g.Ledger, g.Due = Ledger{e}, []Entry{e}
+	g.File = func(string) ([]byte, error) { return nil, errors.New("the disk is on fire") }
+	if j := Judge(block(encode(t, walked()))+closing(Approve), nonce, g); j.Verdict == Approve || len(j.Answer.Findings) != 1 {
+		t.Errorf("%s, found %+v", j.Verdict, j.Answer.Findings)
+	}
+}
+
+// What one answer kept and another found is found.
+func TestJoinOfKeptAndFound(t *testing.T) {
+	kept := finding(Major)
+	kept.ID, kept.Kept = "0a1b2c3d", "its code still stands there"
+	found := kept
+	found.Kept = ""
+	part := func(f Finding) Judgement { return Judgement{Complete: true, Answer: Answer{Findings: []Finding{f}}} }
+	for _, j := range []Judgement{Join(part(kept), part(found)), Join(part(found), part(kept))} {
+		if len(j.Answer.Findings) != 1 || j.Answer.Findings[0].Kept != "" {
+			t.Errorf("joined as %+v", j.Answer.Findings)
+		}
+	}
+}

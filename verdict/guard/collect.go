@@ -1,0 +1,86 @@
+package guard
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// uncollecting are the ways in which a conftest.py keeps pytest from running tests
+// that it finds. See https://docs.pytest.org/en/stable/reference/reference.html#collection-hooks
+var uncollecting = regexp.MustCompile(`^collect_ignore(?:_glob)?\b|\bcollect_ignore(?:_glob)?\.(?:append|extend)\(|\bdef pytest_ignore_collect\b|\bitems\[:\]\s*=|\bitems\.(?:clear|remove|pop)\(|\bdel items\b|\bpytest_deselected\b|\bmark\.(?:skip|skipif|xfail)\b|\bpytest\.(?:skip|exit)\(`)
+
+// uncollected finds lines of a conftest.py that are new and take tests of other
+// files out of the run.
+func uncollected(f *file) []Hit {
+	if f.new.base() != "conftest.py" {
+		return nil
+	}
+	had := map[string]bool{}
+	for i := range f.old.lines {
+		had[f.old.at(i+1)] = true
+	}
+	for i := range f.new.lines {
+		text := f.new.at(i + 1)
+		if at := uncollecting.FindStringIndex(text); at != nil && !had[text] && text[0] != '#' && !quoted(text, at[0]) {
+			return []Hit{{Test, f.path(), i + 1, "", text, "Tests are taken out of the run for all files below."}}
+		}
+	}
+	return nil
+}
+
+var mainParameter = regexp.MustCompile(`^func TestMain\((\w+) \*testing\.M\)`)
+
+// emptyMain finds a TestMain of Go that is new, or was changed, and runs no test:
+// it does nothing with its parameter, or ends before it does.
+func emptyMain(f *file) []Hit {
+	runs := func(s side) (line int, there, ok bool) {
+		for i, text := range s.lines {
+			m := mainParameter.FindStringSubmatch(text)
+			if m == nil {
+				continue
+			}
+			uses := regexp.MustCompile(`\b` + m[1] + `\b`)
+			for _, body := range s.lines[i+1 : stopOf(s.lines, i+1)] {
+				switch {
+				case strings.HasPrefix(strings.TrimSpace(body), "//"):
+				case uses.MatchString(body):
+					return i + 1, true, true
+				case strings.HasPrefix(body, "\tos.Exit(") || strings.HasPrefix(body, "\treturn"):
+					return i + 1, true, false
+				}
+			}
+			return i + 1, true, uses.MatchString(text[strings.LastIndexByte(text, ')')+1:])
+		}
+		return 0, false, false
+	}
+	line, there, ok := runs(f.new)
+	if _, before, ran := runs(f.old); !isTest(f.new.path) || !there || ok || before && !ran {
+		return nil
+	}
+	return []Hit{{Test, f.path(), line, "", f.new.at(line), "TestMain runs none of the package's tests."}}
+}
+
+// confined finds Go tests that by their file's new name are built for one system
+// only, although no code went the same way.
+func confined(p *patch, m *pairing) []Hit {
+	var hits []Hit
+	seen := map[*file]bool{}
+	for _, b := range m.before {
+		a := m.now[b]
+		if a == nil || seen[a.f] || languageOf(a.s.path) != golang {
+			continue
+		}
+		suffix := platformOf(a.s.path)
+		along := slices.ContainsFunc(p.files, func(f *file) bool {
+			return languageOf(f.new.path) == golang && !isTest(f.new.path) && f.old.path != f.new.path &&
+				path.Dir(f.new.path) == path.Dir(a.s.path) && platformOf(f.new.path) == suffix
+		})
+		if suffix != "" && suffix != platformOf(b.s.path) && !along {
+			seen[a.f] = true
+			hits = append(hits, Hit{Test, a.f.path(), a.start, b.s.at(b.start), a.s.at(a.start), "The file's name confines its tests to one system."})
+		}
+	}
+	return hits
+}
