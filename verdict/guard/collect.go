@@ -30,7 +30,10 @@ func uncollected(f *file) []Hit {
 	return nil
 }
 
-var mainParameter = regexp.MustCompile(`^func TestMain\((\w+) \*testing\.M\)`)
+var (
+	mainParameter = regexp.MustCompile(`^func TestMain\((\w+) \*testing\.M\)`)
+	ending        = regexp.MustCompile(`^\t(?:os\.Exit\(\d+\)|return)$`)
+)
 
 // emptyMain finds a TestMain of Go that is new, or was changed, and runs no test:
 // it does nothing with its parameter, or ends before it does.
@@ -47,11 +50,12 @@ func emptyMain(f *file) []Hit {
 				case strings.HasPrefix(strings.TrimSpace(body), "//"):
 				case uses.MatchString(body):
 					return i + 1, true, true
-				case strings.HasPrefix(body, "\tos.Exit(") || strings.HasPrefix(body, "\treturn"):
+				case ending.MatchString(body):
 					return i + 1, true, false
 				}
 			}
-			return i + 1, true, uses.MatchString(text[strings.LastIndexByte(text, ')')+1:])
+			_, body, _ := strings.Cut(text, "{")
+			return i + 1, true, uses.MatchString(body)
 		}
 		return 0, false, false
 	}

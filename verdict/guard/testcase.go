@@ -46,10 +46,13 @@ func testcasesOf(f *file, s side) []*testcase {
 	var out []*testcase
 	lang := languageOf(s.path)
 	start, mark := testStarts[lang], testMarks[lang]
-	inert := commented(s)
+	inert, passed := commented(s), make([]bool, len(s.lines))
+	if lang == python {
+		passed = unnamed(s)
+	}
 	for i := 0; i < len(s.lines); i++ {
 		switch {
-		case inert[i] || lang == python && !collected(s, i):
+		case inert[i] || passed[i]:
 		case start != nil:
 			if m := start.FindStringSubmatch(s.lines[i]); m != nil {
 				first := i + 1
@@ -75,75 +78,86 @@ func testcasesOf(f *file, s side) []*testcase {
 }
 
 // commented says of each line of a side whether it lies within a comment, or a
-// Python string, that goes over several lines.
+// Python string, that began on a line before it.
 func commented(s side) []bool {
 	out := make([]bool, len(s.lines))
-	until := ""
+	until := "" // what ends it
 	for i, line := range s.lines {
 		out[i] = until != ""
-		rest := line
-		if lang := languageOf(s.path); lang == python {
-			for rest != "" {
-				if until == "" {
-					at := strings.IndexAny(rest, `"'#`)
-					if at < 0 || rest[at] == '#' {
-						break
-					}
-					rest = rest[at:]
-					if mark := rest[:min(3, len(rest))]; mark == `"""` || mark == "'''" {
-						until, rest = mark, rest[3:]
-						continue
-					}
-					rest = rest[1+lengthTo(rest[1:], rest[:1], true):]
-					continue
-				}
-				at := strings.Index(rest, until)
-				if at < 0 {
-					break
-				}
-				rest, until = rest[at+3:], ""
-			}
+		if languageOf(s.path) == python {
+			until = pythonString(line, until)
 			continue
 		}
 		text := strings.TrimSpace(line)
 		switch {
 		case until == "" && strings.HasPrefix(text, "/*"):
-			until, rest = "*/", text[2:]
+			until, text = "*/", text[2:]
 		case until == "" && text == "=begin":
-			until, rest = "=end", ""
+			until = "=end"
 		}
-		if until != "" && strings.Contains(rest, until) {
+		if until != "" && strings.Contains(text, until) {
 			until = ""
 		}
 	}
 	return out
 }
 
-var pythonClass = regexp.MustCompile(`^\s*class (\w+)\s*(?:\(([^)]*)\))?\s*:`)
-
-// collected reports whether pytest looks for tests where a line lies: outside of
-// classes, or in one that is named as a test, derives from one, or is derived from.
-// See https://docs.pytest.org/en/stable/explanation/goodpractices.html#conventions-for-python-test-discovery
-func collected(s side, at int) bool {
-	depth := indentation(s.lines[at])
-	if depth == 0 || !testStarts[python].MatchString(s.lines[at]) {
-		return true
-	}
-	for i := at - 1; i >= 0; i-- {
-		if strings.TrimSpace(s.lines[i]) == "" || indentation(s.lines[i]) >= depth {
+// pythonString is the quotes that end the string of several lines which is open
+// after a line, or "", given those before it.
+func pythonString(line, until string) string {
+	for line != "" {
+		if until != "" {
+			_, rest, found := strings.Cut(line, until)
+			if !found {
+				return until
+			}
+			line, until = rest, ""
 			continue
 		}
-		m := pythonClass.FindStringSubmatch(s.lines[i])
-		if m == nil {
-			return true
+		at := strings.IndexAny(line, `"'#`)
+		if at < 0 || line[at] == '#' {
+			return ""
 		}
-		return strings.Contains(m[1], "Test") || strings.Contains(m[2], "Test") ||
-			slices.ContainsFunc(s.lines, func(l string) bool {
-				c := pythonClass.FindStringSubmatch(l)
-				return c != nil && slices.Contains(word.FindAllString(c[2], -1), m[1])
-			})
+		line = line[at:]
+		if mark := line[:1]; strings.HasPrefix(line, strings.Repeat(mark, 3)) {
+			line, until = line[3:], strings.Repeat(mark, 3)
+		} else {
+			line = line[1+lengthTo(line[1:], mark, true):]
+		}
 	}
-	return true
+	return until
+}
+
+var pythonClass = regexp.MustCompile(`^\s*class (\w+)\s*(?:\(([^)]*)\))?\s*:`)
+
+// unnamed says of each line whether it lies in a class that pytest passes over: one
+// that is not named as a test, derives from none and is derived from by none. See
+// https://docs.pytest.org/en/stable/explanation/goodpractices.html#conventions-for-python-test-discovery
+func unnamed(s side) []bool {
+	parents := map[string]bool{}
+	for _, line := range s.lines {
+		if m := pythonClass.FindStringSubmatch(line); m != nil {
+			for _, name := range word.FindAllString(m[2], -1) {
+				parents[name] = true
+			}
+		}
+	}
+	out := make([]bool, len(s.lines))
+	within := -1 // the indentation of such a class
+	for i, line := range s.lines {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if indentation(line) <= within {
+			within = -1
+		}
+		out[i] = within >= 0
+		m := pythonClass.FindStringSubmatch(line)
+		if within < 0 && m != nil && !strings.Contains(m[1]+m[2], "Test") && !parents[m[1]] {
+			within = indentation(line)
+		}
+	}
+	return out
 }
 
 func newTestcase(f *file, s side, name string, first, start int) *testcase {

@@ -114,7 +114,8 @@ func skipped(f *file, m *pairing) []Hit {
 			continue
 		}
 		t := testAt(m, f, i+1)
-		if t == nil && wrapping.MatchString(line) {
+		around := t == nil
+		if around && wrapping.MatchString(line) {
 			t = testBelow(m, f, i+1)
 		}
 		fresh := t != nil && m.was[t] == nil
@@ -125,7 +126,7 @@ func skipped(f *file, m *pairing) []Hit {
 		case focus != "":
 			had[focus]--
 		case fresh || born:
-		case t == nil && had[skip] > 0:
+		case around && had[skip] > 0:
 			had[skip]--
 		default:
 			hits = append(hits, Hit{Test, f.path(), i + 1, before(m.was[t]), f.new.at(i + 1), "The test no longer always runs, or may fail unnoticed."})
