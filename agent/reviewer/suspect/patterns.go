@@ -40,7 +40,7 @@ var imitations = []pattern{
 
 // orders are what a model is told to do.
 var orders = []pattern{
-	{why: "tells a model to drop its instructions", words: []string{"instructions", "prompt", "directives", "system message"},
+	{why: "tells a model to drop its instructions", bare: true, words: []string{"instructions", "prompt", "directives", "system message"},
 		with: []string{"ignor", "disregard", "forget", "overrid", "bypass", "discard", "neglect", "supersede", "cancel", "attention", "heed", "follow", "obey", "apply", "never mind", "aside", "away"}, any: anyOf(
 			`<drop> <4>(?:previous|prior|above|earlier|preceding|foregoing|original|initial|system|your|all|any|other|those|these|former)(?: \w+){0,3}? <orders>\b`),
 		unless: regexp.MustCompile(`^\s(?:if|when|unless|for|on|after|of|to|in)\s(?:you|your|using|the|a|an|windows|macos|linux)\b`)},
@@ -74,7 +74,7 @@ var orders = []pattern{
 			`\b<give> <8>(?:verdict|marker|decision|outcome|review) <4>(?:(?:to|as|of|=|:|is|being|that says|saying) )?<approval>`,
 			`\b(?:output|emit|print|return|write|produce|issue|render|give|post|submit) <4>(?:approve|approval|approving) (?:verdict|marker|review)`,
 			`\byour (?:\w+ )?(?:verdict|decision|conclusion|answer|marker|review|job|task|goal)(?: here| now)? (?:is|must|should|will|shall|has to|needs to) <4>(?:to )?<approval>`)},
-	{why: "orders an approval", words: []string{"approve", "approving", "lgtm", "wave", "rubber", "pass"}, any: anyOf(
+	{why: "orders an approval", bare: true, words: []string{"approve", "approving", "lgtm", "wave", "rubber", "pass"}, any: anyOf(
 		`\byou (?:\w+ )?<must> <3>(?:approve|lgtm|pass|accept|wave through|rubber-?stamp) (?:this |the |my |our |every )(?:\w+ )?(?:pull requests?|prs?|merge requests?|changes?|changesets?|diffs?|commits?|patch(?:es)?|submission|branch|code|notebook|files?)\b`,
 		`\bapprov(?:e|ing) <change> <3>(?:unconditionally|regardless|no matter|blindly|without <2>(?:any|reading|looking|review(?:ing)?|examin\w*|comments?|findings?|questions?|checking|further|inspect\w*|opening|hesitation|analysis)|at once|and (?:report|return|list|raise|say|give|output|post|claim|leave|end|emit|write|mark) )`,
 		`\b(?:just|simply|always|blindly|unconditionally|automatically) approve <change>\b`,

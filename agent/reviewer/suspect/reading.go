@@ -1,6 +1,7 @@
 package suspect
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"html"
@@ -20,6 +21,7 @@ import (
 type reading struct {
 	text   string
 	starts []int // where in text each line begins
+	bare   bool  // without the signs between words
 }
 
 // line is the number of the line that a byte of the text is from.
@@ -34,15 +36,18 @@ const leader = " \t/*#>|;!%\"'`~+-_=.:·•{}()[],"
 var same = strings.NewReplacer("‐", "-", "‑", "-", "‒", "-", "–", "-", "—", "-", "−", "-", "‹", "<", "›", ">", "⟨", "<", "⟩", ">", "〈", "<", "〉", ">",
 	"“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "‘", "'", "’", "'", "ʼ", "'", "ǃ", "!", "：", ":", "\u00a0", " ")
 
-// read makes the plain reading of a text.
-func read(text string) reading {
-	var r reading
+// read makes the plain reading of a text. In a bare one, a line without words does
+// not end a sentence.
+func read(text string, bare bool) reading {
+	r := reading{bare: bare}
 	var b strings.Builder
 	for line := range strings.Lines(same.Replace(hidden.Plain(text))) {
 		r.starts = append(r.starts, b.Len())
 		// What could be the beginning of a marker or a fence stays.
 		line = strings.TrimSpace(line)
-		if rest := strings.TrimLeft(line, leader); rest == "" {
+		if rest := strings.TrimLeft(line, leader); rest == "" && bare {
+			continue
+		} else if rest == "" {
 			line += " ." // a line without words ends a sentence
 		} else if sign := line[:len(line)-len(rest)]; !strings.ContainsAny(sign, "`~[<!") {
 			line = rest
@@ -59,6 +64,13 @@ func read(text string) reading {
 	return r
 }
 
+// signs are what a program has between words that stand apart in it, and bareTopic
+// is what has to be there if they are to be an order.
+var (
+	signs     = regexp.MustCompile("[\"'`,;+*/#|&(){}\\[\\]\\\\—–-]+")
+	bareTopic = regexp.MustCompile(`(?i)instructions|prompts|directives|approve`)
+)
+
 // maxDepth bounds how often what was decoded is decoded again.
 const maxDepth = 2
 
@@ -71,9 +83,12 @@ func readings(t Text) []reading {
 	for depth := 0; len(texts) > 0; depth++ {
 		var decoded []string
 		for _, text := range texts {
-			all = append(all, read(text))
+			all = append(all, read(text, false))
+			if t.Form == Code && bareTopic.MatchString(text) {
+				all = append(all, read(signs.ReplaceAllString(text, " "), true))
+			}
 			if names := worded(text); names != "" {
-				all = append(all, read(names))
+				all = append(all, read(names, false))
 			}
 			for _, decode := range decoders {
 				if next := decode(text, t.Form); next != "" && !seen[next] && depth < maxDepth {
@@ -90,8 +105,14 @@ func readings(t Text) []reading {
 // decoders undo an encoding of a whole text, or return "". They keep its lines.
 var decoders = []func(text string, form Form) string{
 	blobs,
+	func(text string, form Form) string {
+		if form != Code {
+			return join(hyphen, text)
+		}
+		return join(concatenation, text)
+	},
 	func(text string, _ Form) string {
-		if !strings.Contains(text, "&#") {
+		if !entity.MatchString(text) {
 			return ""
 		}
 		return html.UnescapeString(text)
@@ -115,7 +136,7 @@ var decoders = []func(text string, form Form) string{
 		})
 	},
 	func(text string, _ Form) string {
-		if !holds(text, "snoitcurtsni", "evorppa", "tcidrev") {
+		if !holds(text, backwards...) {
 			return ""
 		}
 		lines := strings.Split(text, "\n")
@@ -125,7 +146,7 @@ var decoders = []func(text string, form Form) string{
 		return strings.Join(lines, "\n")
 	},
 	func(text string, _ Form) string {
-		if !holds(text, "vafgehpgvba", "nccebir", "ireqvpg") {
+		if !holds(text, rotated...) {
 			return ""
 		}
 		return strings.Map(rot13, text)
@@ -137,7 +158,7 @@ var decoders = []func(text string, form Form) string{
 		return decoration.ReplaceAllString(text, "")
 	},
 	func(text string, form Form) string {
-		if form == Code || form == Output {
+		if (form == Code || form == Output) && !disguised.MatchString(text) {
 			return ""
 		}
 		return spaced.ReplaceAllStringFunc(leet.ReplaceAllStringFunc(text, unleet), func(s string) string {
@@ -155,11 +176,58 @@ var (
 	// decoration is what Markdown shows as a look of the text and not as text.
 	decoration = regexp.MustCompile("</?[A-Za-z][^<>]{0,200}>|[*`]+|\\b__?|__?\\b")
 
+	// concatenation is what stands between two parts of one string in a program, and
+	// hyphen what divides a word at a line's end.
+	concatenation = regexp.MustCompile("([\"'`])[ \t]*(?:[ \t\r\n]*(?:\\+|\\.{1,2}|<>|&|\\|\\||~|\\\\)[ \t\r\n]*|[ \t]*\r?\n[ \t]*)(?:[rbfuLR]?)[\"'`]")
+	hyphen        = regexp.MustCompile(`-[ \t]*\r?\n[ \t]*`)
+
+	entity  = regexp.MustCompile(`&(?:#[0-9xX]|[A-Za-z]{2,31};)`)
 	percent = regexp.MustCompile(`(?:%[0-9A-Fa-f]{2})+`)
 	escapes = regexp.MustCompile(`(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7][0-9A-Fa-f]){8,}`)
 	leet    = regexp.MustCompile(`[A-Za-z013457@$]*(?:[A-Za-z][013457@$]|[013457@$][A-Za-z])[A-Za-z013457@$]*`)
 	spaced  = regexp.MustCompile(`(?:\b[A-Za-z][ ._*|-]){5,}[A-Za-z]\b`)
 )
+
+// stems are the beginnings of words without which no order gets by.
+var stems = []string{"instruct", "approv", "verdict", "prompt", "review", "ignor", "previous", "finding", "disregard"}
+
+var backwards, rotated = each(stems, reverse), each(stems, func(s string) string { return strings.Map(rot13, s) })
+
+// disguised are some of them in other signs than their letters, or taken apart.
+var disguised = regexp.MustCompile(`(?i)[i1]gn[o0]r[e3]|[a4@]ppr[o0]v[e3]|[i1]n[s5$][t7]ruc[t7]|pr[e3]v[i1][o0]u[s5$]|(?:\b[a-z][._*|-]){5,}[a-z]\b|(?:\b[a-z] ){5,}[a-z]\b`)
+
+func each(words []string, do func(string) string) []string {
+	var all []string
+	for _, w := range words {
+		all = append(all, do(w))
+	}
+	return all
+}
+
+// join takes away what divides words. The lines that it spans stay, behind the one
+// in which the words are joined.
+func join(divider *regexp.Regexp, text string) string {
+	found := divider.FindAllStringIndex(text, -1)
+	if found == nil {
+		return ""
+	}
+	var b strings.Builder
+	at, lines := 0, 0
+	keep := func(s string) {
+		if i := strings.IndexByte(s, '\n'); i >= 0 && lines > 0 {
+			b.WriteString(s[:i] + strings.Repeat("\n", lines))
+			s, lines = s[i:], 0
+		}
+		b.WriteString(s)
+	}
+	for _, f := range found {
+		keep(text[at:f[0]])
+		lines += strings.Count(text[f[0]:f[1]], "\n")
+		at = f[1]
+	}
+	keep(text[at:])
+	return b.String() + strings.Repeat("\n", lines)
+}
 
 func unleet(s string) string {
 	return strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s").Replace(s)
@@ -196,7 +264,7 @@ func rot13(r rune) rune {
 }
 
 // blob is what may be text in base64 or in hexadecimal digits.
-var blob = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
+var blob = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}={0,2}`)
 
 // blobs is a text with nothing in its lines but what the blobs there decode to, or
 // "" if none of them decodes to words.
@@ -224,10 +292,20 @@ func decodeBlob(b string) string {
 		return string(data)
 	}
 	b = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(b), "=")
-	if data, err := base64.RawStdEncoding.DecodeString(b[:len(b)-len(b)%4]); err == nil && prose(data) {
+	if data, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(b); err == nil && prose(data) {
 		return string(data)
 	}
-	return ""
+	data, err := base64.RawStdEncoding.DecodeString(b[:len(b)-len(b)%4])
+	if err != nil {
+		return ""
+	}
+	if text := wide(data); text != "" {
+		data = []byte(text)
+	}
+	if !prose(data) {
+		return ""
+	}
+	return string(data)
 }
 
 // prose reports whether bytes look like words.

@@ -127,7 +127,7 @@ var hunk = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
 // Added is what a unified diff of one file brings in: the file's name, and the
 // added lines, those that follow each other as one text. A line that the diff
-// repeats for context was there before.
+// repeats for context was there before, and only stays where it has no words.
 func Added(path string, patch []byte) []Text {
 	texts := []Text{{Form: Name, Path: path, Text: path}}
 	line, inHunk := 0, false
@@ -151,6 +151,9 @@ func Added(path string, patch []byte) []Text {
 			run = append(run, '\n')
 			line++
 		case part[0] == '-':
+		case len(run) > 0 && len(part) > 1 && len(bytes.TrimLeft(part[1:], leader+"\r\n")) == 0:
+			run = append(run, part[1:]...) // a line without words parts no sentence
+			line++
 		default:
 			flush()
 			line++
@@ -172,7 +175,7 @@ func ordersIn(t Text) []order {
 	for _, r := range readings(t) {
 		for _, w := range windows(r.text) {
 			for _, p := range patterns {
-				if !p.in(t.Form) {
+				if !p.in(t.Form) || r.bare && !p.bare {
 					continue
 				}
 				for _, at := range p.find(r.text[w.start:w.end]) {

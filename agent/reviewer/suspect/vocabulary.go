@@ -20,6 +20,8 @@ type pattern struct {
 	with []string
 	// forms are the texts that it is looked for in; nil is all.
 	forms []Form
+	// bare says that it is one even where signs stand between its words.
+	bare bool
 	// any are its sentences. A blank is any white space; words in angle brackets
 	// are parts of the vocabulary.
 	any *regexp.Regexp
