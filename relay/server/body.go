@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -36,11 +37,45 @@ func (r *room) grow(body []byte, size int64) ([]byte, error) {
 
 func (r *room) leave() { r.all.Release(r.taken) }
 
-// readBody reads the whole body within the limits of size, time and room.
-func readBody(w http.ResponseWriter, r *http.Request, room *room, timeout time.Duration) ([]byte, error) {
-	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)); err != nil {
+// arrivals are the bodies that are on their way. A relay that stops does not wait for
+// them as long as one that goes on.
+type arrivals struct {
+	mu     sync.Mutex
+	latest time.Time // set when the relay stops: later, no body is waited for
+	under  map[*http.ResponseController]struct{}
+}
+
+// begin gives a body its time, until the function that it returns is called.
+func (a *arrivals) begin(w http.ResponseWriter, timeout time.Duration) (end func(), err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	control, deadline := http.NewResponseController(w), time.Now().Add(timeout)
+	if !a.latest.IsZero() && a.latest.Before(deadline) {
+		deadline = a.latest
+	}
+	if err := control.SetReadDeadline(deadline); err != nil {
 		return nil, fmt.Errorf("limit the time to read: %w", err)
 	}
+	a.under[control] = struct{}{}
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.under, control)
+	}, nil
+}
+
+// hurry leaves all bodies, and those that are still begun, this much time.
+func (a *arrivals) hurry(rest time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.latest = time.Now().Add(rest)
+	for control := range a.under {
+		_ = control.SetReadDeadline(a.latest) // if it fails, the connection is gone
+	}
+}
+
+// readBody reads the whole body within the limits of size and room.
+func readBody(w http.ResponseWriter, r *http.Request, room *room) ([]byte, error) {
 	reader := http.MaxBytesReader(w, r.Body, MaxBodyBytes)
 	limit := r.ContentLength
 	if limit < 0 {

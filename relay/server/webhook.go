@@ -43,21 +43,15 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 	}
 	room := room{all: s.bodies}
 	defer room.leave()
-	body, err := readBody(w, r, &room, s.config.BodyTimeout)
-	if errors.Is(err, errNoRoom) {
-		refuseForNow(w, http.StatusTooManyRequests, err.Error())
-		return
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %s", s.config.BodyTimeout))
-		return
-	}
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		refuseLarge(w)
-		return
-	}
+	end, err := s.arrivals.begin(w, s.config.BodyTimeout)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "the body could not be read to its end")
+		s.refuseBody(w, err)
+		return
+	}
+	defer end()
+	body, err := readBody(w, r, &room)
+	if err != nil {
+		s.refuseBody(w, err)
 		return
 	}
 	log := zerolog.Ctx(r.Context()).With().Str("source", name).Str("remote", r.RemoteAddr).Logger()
@@ -93,6 +87,22 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 	default:
 		log.Info().Stringer("id", id).Str("action", e.Action).Int("number", e.Number).Msg("webhook stored")
 		reply(w, http.StatusAccepted, accepted{ID: id.String()})
+	}
+}
+
+// refuseBody answers a webhook whose body did not come to its end.
+func (s *Server) refuseBody(w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, errNoRoom):
+		refuseForNow(w, http.StatusTooManyRequests, err.Error())
+	case errors.Is(err, os.ErrDeadlineExceeded) && s.isStopping():
+		refuseForNow(w, http.StatusServiceUnavailable, errStopping.Error())
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %s", s.config.BodyTimeout))
+	case errors.As(err, new(*http.MaxBytesError)):
+		refuseLarge(w)
+	default:
+		refuse(w, http.StatusBadRequest, "the body could not be read to its end")
 	}
 }
 
