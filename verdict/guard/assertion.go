@@ -16,6 +16,7 @@ var strengths = []struct {
 	strength int
 	pattern  *regexp.Regexp
 }{
+	{0, regexp.MustCompile(`&& false\b|\|\| true\b|\band False\b|\bor True\b`)},
 	{0, regexp.MustCompile(`(?i)assert(?:True)?!?\(?\s*\(?true\)?[);]*$|expect\(true\)|assert True$|assert_true\(true\)|assertThat\(true\)`)},
 	{1, regexp.MustCompile(`\.(?:toBeTruthy|toBeFalsy|toBeDefined|anything|toThrow(?:Error)?)\(\)|toHaveBeenCalled\(\)|not\.toBe(?:Null|Undefined)|\b(?:Not(?:Nil|Empty|Zero|Null|BeNull)|[iI]sNot(?:Nil|Null|Empty|None)\w*)\b|assert(?:Is)?Not(?:None|Null|Empty)|is not None|be_truthy|not_to be_nil|be_present|refute_nil|raise_error\s*$|raises\((?:Exception|BaseException)\b|assertRaises\((?:Exception|BaseException)\b|assertThrows\((?:Exception|Throwable|RuntimeException)\b|assertThrows<(?:Exception|Throwable)>|Throws<Exception>|is_(?:ok|some|err|none)\(\)|\b(?:require|assert)\.Error\(|should_panic\]|NotThrow|DoesNotThrow`)},
 	{1, regexp.MustCompile(`^if err [!=]= nil \{$|^assert [\w.]+(?:\([^()]*\))?(?:,.*)?$|len\([\w.]+\) (?:[!=]= ?0|> ?0)|^assert!\([\w.]+\);$|assertTrue\([\w.]+\);?$|if (?:got|result|out|res) == (?:nil|"")|size\(\)\s*>\s*0|\.length\)\.toBeGreaterThan\(0\)`)},
@@ -26,6 +27,9 @@ var strengths = []struct {
 // strengthOf is how exact an assertion is, from 0 (true of anything) to 3 (one
 // value); -1 when it is not known.
 func strengthOf(line string) int {
+	if vacant(line) {
+		return 0
+	}
 	for _, s := range strengths {
 		if s.pattern.MatchString(line) {
 			return s.strength
@@ -100,6 +104,9 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 		if earlyReturn.MatchString(first) && (len(b.body()) < 2 || strings.TrimSpace(b.body()[1]) != first) && (a.stop-a.start > 2 || len(was) > 0) {
 			return []Hit{hit(Test, claim{b.s.at(b.start), b.start}, claim{first, a.start + 1}, "The test ends before it has tested anything.")}
 		}
+	}
+	if hits := idle(b, a); len(hits) > 0 {
+		return hits
 	}
 	removed, added := differ(was, is), differ(is, was)
 	removed, added = removed[:min(len(removed), MaxHits)], added[:min(len(added), MaxHits)]

@@ -110,10 +110,15 @@ var word = regexp.MustCompile(`[\pL_]\w*[?!]?`)
 
 // definitions are what a side that is no test file defines.
 func definitions(s side) []block {
-	var out []block
 	if s.path == "" || languageOf(s.path) == "" || isTest(s.path) && languageOf(s.path) != rust {
 		return nil
 	}
+	return assistants(s)
+}
+
+// assistants are what a side defines besides tests.
+func assistants(s side) []block {
+	var out []block
 	test := map[int]bool{}
 	for _, t := range testcasesOf(nil, s) {
 		test[t.start] = true

@@ -35,6 +35,7 @@ func tests(p *patch) []Hit {
 		hits = append(hits, skipped(f, m)...)
 		hits = append(hits, uncollected(f)...)
 		hits = append(hits, emptyMain(f)...)
+		hits = append(hits, quieted(f)...)
 	}
 	hits = append(hits, confined(p, m)...)
 	pool := linePool(p)
