@@ -1,20 +1,61 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"touchstone/relay/internal/examples"
 )
 
-// A file that must not grow is to the relay what a full disk is.
+// limitFiles lets no file of the relay grow beyond this size: that is to it what a full
+// disk is.
+func (p *process) limitFiles(t *testing.T, bytes uint64) {
+	t.Helper()
+	limits := unix.Rlimit{Cur: bytes, Max: unix.RLIM_INFINITY}
+	if err := unix.Prlimit(p.command.Process.Pid, unix.RLIMIT_FSIZE, &limits, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	p := startRelay(t, buildRelay(t), newStore(t), "")
-	limit := func(bytes uint64) {
-		limits := unix.Rlimit{Cur: bytes, Max: unix.RLIM_INFINITY}
-		if err := unix.Prlimit(p.command.Process.Pid, unix.RLIMIT_FSIZE, &limits, nil); err != nil {
-			t.Fatal(err)
+	endure(t, p, func() { p.limitFiles(t, 1) }, func() { p.limitFiles(t, unix.RLIM_INFINITY) }, "disk I/O error")
+}
+
+// Where a little still fits, but no webhook, the relay is not ready; it says that the
+// store takes webhooks again when it took one.
+func TestDiskNearlyFull(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	p := startRelay(t, buildRelay(t), store, "")
+	p.expect(t, 0, http.StatusAccepted)
+	ahead, err := os.Stat(strings.TrimPrefix(store, "sqlite:") + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := examples.Example{Event: "push", Payload: fmt.Appendf(nil, `{"ref":"%s"}`, strings.Repeat("x", 200<<10))}
+	send := func(want int) {
+		t.Helper()
+		if status, err := deliver(t, p.address, 1, large); err != nil || status != want {
+			t.Fatalf("a webhook of 200 kB: %d, %v; want %d", status, err, want)
 		}
 	}
-	endure(t, p, func() { limit(1) }, func() { limit(unix.RLIM_INFINITY) }, "disk I/O error")
+	p.limitFiles(t, uint64(ahead.Size())+100<<10)
+	for range 3 {
+		send(http.StatusServiceUnavailable)
+		p.unready(t)
+	}
+	p.limitFiles(t, unix.RLIM_INFINITY)
+	p.await(t, "/readyz", `"ready"`)
+	send(http.StatusAccepted)
+	p.kill()
+	if log := p.log.String(); strings.Count(log, "not ready: ") != 1 || strings.Count(log, `"message":"the store can be written again"`) != 1 {
+		t.Errorf("the log says:\n%s", log)
+	}
 }

@@ -32,7 +32,7 @@ func serveCommand() *cobra.Command {
                          globs such as acme/*), after=<cursor>|oldest|now. A
                          Last-Event-ID header resumes behind that event.
   GET  /healthz          the process lives
-  GET  /readyz           the store can be reached
+  GET  /readyz           the store can be reached, and be written
 
 While there are no access tokens (relay token create makes them), everybody on this
 machine may read, and the relay listens on loopback addresses only.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,7 +53,7 @@ type Hub struct {
 
 	past past
 
-	failing atomic.Bool // the last append failed
+	failing atomic.Int64 // the size of the last append if it failed, else zero
 }
 
 // pending is an event on its way into the store.
@@ -101,25 +102,47 @@ func (h *Hub) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Ready reports whether the store can be reached and, if the last append failed,
-// whether it can be written again: what is full can still be read.
+// A probe writes as much as the append that failed and what the store adds to one, such
+// as headers and indexes: where there is little room, less than that may still fit. But
+// notes are not for megabytes.
+const (
+	probeExtra = 64 << 10
+	maxProbe   = 512 << 10
+)
+
+// Ready reports whether the store can be reached and, for as long as the last append
+// failed, whether such an append would succeed: what is full can still be read. It tells
+// by a note of that size; of larger appends than 512 KiB, only the next one can tell.
 func (h *Hub) Ready(ctx context.Context) error {
 	if _, err := h.store.Bounds(ctx); err != nil {
 		return err
 	}
-	if !h.failing.Load() {
+	size := h.failing.Load()
+	if size == 0 {
 		return nil
 	}
-	if err := h.store.SetNote(ctx, "written", time.Now().UTC().Format(time.RFC3339)); err != nil {
+	// Another text each time: what stands there already might not be written again.
+	now := time.Now().UTC().Format(time.RFC3339Nano) + "\n"
+	size = min(size+probeExtra, maxProbe)
+	if err := h.store.SetNote(ctx, "written", strings.Repeat(now, int(size)/len(now)+1)); err != nil {
 		return fmt.Errorf("write to the store: %w", err)
 	}
-	h.wrote(ctx, nil)
+	if err := h.store.SetNote(ctx, "written", now); err != nil {
+		return fmt.Errorf("write to the store: %w", err)
+	}
 	return nil
 }
 
-// wrote notes whether the store took the last write, and tells when it does again.
-func (h *Hub) wrote(ctx context.Context, err error) {
-	if failed := h.failing.Swap(err != nil); failed && err == nil {
+// appended notes whether the store took an append, and tells when it does again.
+func (h *Hub) appended(ctx context.Context, events []event.Event, err error) {
+	size := int64(0)
+	if err != nil {
+		size = 1
+		for _, e := range events {
+			size += int64(len(e.Payload))
+		}
+	}
+	if failed := h.failing.Swap(size); failed != 0 && err == nil {
 		zerolog.Ctx(ctx).Info().Msg("the store can be written again")
 	}
 }
@@ -208,7 +231,7 @@ func (h *Hub) commit(ctx context.Context, batch []*pending) {
 		events[i] = p.event
 	}
 	results, err := h.store.Append(ctx, events)
-	h.wrote(ctx, err)
+	h.appended(ctx, events, err)
 	if err == nil {
 		h.publish(ctx, events, results)
 	}

@@ -84,7 +84,7 @@ type Server struct {
 
 	// A store that is down or a relay that is overloaded is worth a line a minute, not
 	// one for each webhook; the metrics count them.
-	storeDown, overloaded zerolog.BurstSampler
+	storeDown, unready, overloaded zerolog.BurstSampler
 }
 
 // New builds a relay over a store. Without access tokens it refuses a listener that
@@ -124,6 +124,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		stopping: make(chan struct{}),
 
 		storeDown:  zerolog.BurstSampler{Burst: 1, Period: time.Minute},
+		unready:    zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		overloaded: zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 	}, nil
 }
@@ -220,8 +221,9 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	if err := s.hub.Ready(ctx); err != nil {
-		zerolog.Ctx(r.Context()).Error().Err(err).Msg("the store cannot be reached")
-		refuse(w, http.StatusServiceUnavailable, "the store cannot be reached; the relay's log says why")
+		log := zerolog.Ctx(r.Context()).Sample(&s.unready)
+		log.Error().Err(err).Msg("not ready: the store cannot be reached, or not be written")
+		refuse(w, http.StatusServiceUnavailable, "the store cannot be reached, or not be written; the relay's log says why")
 		return
 	}
 	reply(w, http.StatusOK, map[string]string{"status": "ready"})

@@ -9,7 +9,7 @@ import (
 
 // Bounds of the write-ahead log before it is copied into the file.
 const (
-	// checkpointBytes of payloads are appended between two checkpoints: enough that
+	// checkpointBytes of payloads and notes are written between two checkpoints: enough that
 	// their cost does not show, and little to read again after a crash.
 	checkpointBytes = 16 << 20
 	// maxLogPages is where SQLite makes an append do it: when trims alone have filled
@@ -21,7 +21,7 @@ const (
 // beside them. SQLite itself would have every 450th append of 8 kB do that and wait
 // for the disk twice more.
 type checkpoints struct {
-	bytes  atomic.Int64 // appended since the last one was asked for
+	bytes  atomic.Int64 // written since the last one was asked for
 	due    chan struct{}
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -45,8 +45,8 @@ func (c *checkpoints) start(ctx context.Context, s *Store) {
 	}()
 }
 
-// appended counts what an append has added.
-func (c *checkpoints) appended(size int) {
+// wrote counts what an append or a note has added.
+func (c *checkpoints) wrote(size int) {
 	if c.bytes.Add(int64(size)) < checkpointBytes {
 		return
 	}

@@ -54,5 +54,6 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	if err != nil {
 		return fmt.Errorf("keep the note %q: %w", name, err)
 	}
+	s.checkpoints.wrote(len(text))
 	return nil
 }

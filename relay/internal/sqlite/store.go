@@ -221,7 +221,7 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 	if err := tx.Commit(); err != nil {
 		return nil, fmt.Errorf("commit append: %w", err)
 	}
-	s.checkpoints.appended(size)
+	s.checkpoints.wrote(size)
 	return results, nil
 }
 
