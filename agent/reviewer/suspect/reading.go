@@ -204,29 +204,33 @@ func each(words []string, do func(string) string) []string {
 	return all
 }
 
-// join takes away what divides words. The lines that it spans stay, behind the one
-// in which the words are joined.
+// join is a text with nothing in its lines but those that a divider parts or stands
+// in, joined into the first of them; "" if there are none.
 func join(divider *regexp.Regexp, text string) string {
 	found := divider.FindAllStringIndex(text, -1)
 	if found == nil {
 		return ""
 	}
 	var b strings.Builder
-	at, lines := 0, 0
-	keep := func(s string) {
-		if i := strings.IndexByte(s, '\n'); i >= 0 && lines > 0 {
-			b.WriteString(s[:i] + strings.Repeat("\n", lines))
-			s, lines = s[i:], 0
+	at := 0
+	for i := 0; i < len(found); {
+		start, end := 1+strings.LastIndexByte(text[:found[i][0]], '\n'), found[i][0]
+		b.WriteString(strings.Repeat("\n", strings.Count(text[at:start], "\n")))
+		lines := 0
+		for at = start; i < len(found) && found[i][0] <= end; i++ {
+			b.WriteString(text[at:found[i][0]])
+			lines += strings.Count(text[found[i][0]:found[i][1]], "\n")
+			at = found[i][1]
+			if end = strings.IndexByte(text[at:], '\n'); end < 0 {
+				end = len(text)
+			} else {
+				end += at
+			}
 		}
-		b.WriteString(s)
+		b.WriteString(text[at:end] + strings.Repeat("\n", lines))
+		at = end
 	}
-	for _, f := range found {
-		keep(text[at:f[0]])
-		lines += strings.Count(text[f[0]:f[1]], "\n")
-		at = f[1]
-	}
-	keep(text[at:])
-	return b.String() + strings.Repeat("\n", lines)
+	return b.String()
 }
 
 func unleet(s string) string {
