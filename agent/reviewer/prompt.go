@@ -51,6 +51,10 @@ Then give one fenced block, and nothing after it but the two closing lines named
     "claim": "what is wrong", "why": "what it costs",
     "suggestion": "replacement for exactly those lines, or a unified diff",
     "verify": "how to tell that it is gone"
+  }],
+  "gone": [{
+    "id": "of a finding of the ledger that is no more", "how": "by what you saw that",
+    "path": "store/store_test.go", "quote": "code of the head that settles it"
   }]
 }
 ` + "```" + `
@@ -159,7 +163,7 @@ func (p *Prepared) earlier() string {
 			replies = append(replies, Passage{"reply to finding " + e.ID + " by " + r.What, r.Text})
 		}
 	}
-	return "\n# Earlier rounds\n\nVerify in the code whether each open finding is gone. Repeat one that is not, with the same rule and quote; do not repeat one that is. Weigh the argument against a disputed one on its merits: repeat it only if it still holds. What is waived stays out.\n" +
+	return "\n# Earlier rounds\n\nVerify in the code whether each finding that is not verified or waived is gone. Repeat one that is not, with its id, the same rule and quote. List one that is under \"gone\", with how you saw it; path and quote are needed where its own file is as it was and something else settles it. Weigh the argument against a disputed one on its merits: if it holds, list the finding under \"gone\" with the reason, else repeat it. Silence leaves a finding open while its code stands. What is waived stays out.\n" +
 		p.whole(Passage{"ledger", list.String()}) + p.quoteAll(replies)
 }
 
@@ -172,6 +176,9 @@ func (p *Prepared) changed(part int) string {
 	}
 	if n := len(p.understood.Parts); n > 1 {
 		fmt.Fprintf(&b, "It is too large for one turn and is walked in %d parts, of which this is part %d: examine these files, in the light of those before, and answer for them. Report again only what is worse than you knew. ", n, part+1)
+		if len(p.Ledger) > 0 {
+			b.WriteString("Of the earlier rounds' findings, repeat or list as gone those in these files; in the last part, also those in no changed file. ")
+		}
 	}
 	b.WriteString("Read every patch listed here to its end:\n\n")
 	for _, f := range p.understood.Parts[part] {

@@ -27,7 +27,7 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	s := Subject{
 		Name: "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
 		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Dir: tree.Dir(), Files: tree,
-		Said: said(pr), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Threads: threads(pr),
+		Said: said(pr), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Heads: heads(pr), Threads: threads(pr),
 	}
 	var err error
 	if s.Diff, err = tree.Diff(ctx); err != nil {
@@ -175,6 +175,20 @@ func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Rec
 		}
 	}
 	return record, review
+}
+
+// heads are those that this login reviewed, by the round.
+func heads(pr forge.PullRequest) map[int]string {
+	seen := map[int]string{}
+	for _, rev := range pr.Reviews {
+		if !verdict.SameLogin(rev.Author.Login, pr.Viewer) || rev.EditedAt != nil {
+			continue
+		}
+		if rec, err := verdict.ParseRecord(rev.Body); err == nil {
+			seen[rec.Round] = rec.Head
+		}
+	}
+	return seen
 }
 
 // Standing is the verdict that this login has last given on the present head

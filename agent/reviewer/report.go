@@ -198,6 +198,8 @@ func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool)
 		switch {
 		case e.Status == verdict.Verified:
 			note = "back again after it was fixed"
+		case f.Kept != "":
+			note += "; " + f.Kept
 		case e.Status == verdict.Disputed:
 			note += "; what was said against it does not hold"
 		case t.Resolved:

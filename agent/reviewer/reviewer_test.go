@@ -38,8 +38,13 @@ var (
 
 // answering is a session that walks all dimensions and files, and finds these.
 func answering(findings ...verdict.Finding) func(loopback.Asked) (string, error) {
+	return telling(nil, findings...)
+}
+
+// telling is one that also says what became of earlier findings.
+func telling(gone []verdict.Gone, findings ...verdict.Finding) func(loopback.Asked) (string, error) {
 	return func(r loopback.Asked) (string, error) {
-		answer := verdict.Answer{Summary: "Read.", Findings: append([]verdict.Finding{}, findings...)}
+		answer := verdict.Answer{Summary: "Read.", Findings: append([]verdict.Finding{}, findings...), Gone: gone}
 		for _, d := range verdict.Dimensions() {
 			answer.Dimensions = append(answer.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
 		}

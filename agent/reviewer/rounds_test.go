@@ -1,6 +1,7 @@
 package reviewer_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -73,10 +74,62 @@ func TestEarlierRoundsAreShown(t *testing.T) {
 				t.Errorf("the prompt lacks %q", want)
 			}
 		}
-		return answering()(r)
+		return telling([]verdict.Gone{{ID: out.Record.Ledger[0].ID, How: "Only tests call it."}})(r)
 	})
-	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
-		t.Fatal(err)
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+	if err != nil || out.Record.Verdict != verdict.Approve || out.Record.Ledger[0].Status != verdict.Verified {
+		t.Errorf("%+v, %v; doubts: %q", out.Record.Ledger, err, out.Judgement.Doubts)
+	}
+}
+
+// TestSilenceRepairsNothing: a finding whose code stands is asked for once more, and
+// stays unless something changed that the session can point to.
+func TestSilenceRepairsNothing(t *testing.T) {
+	t.Parallel()
+	silent := verdict.Gone{}
+	gone := verdict.Gone{How: "The caller checks it."}
+	elsewhere := verdict.Gone{How: "The caller checks it.", Path: "caller.txt", Quote: "check()"}
+	for name, tc := range map[string]struct {
+		push map[string]string
+		says []verdict.Gone // turn by turn
+		want verdict.Verdict
+		note string // what the review says of it, if it stays
+	}{
+		"nothing, twice":                  {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
+		"gone, and nothing changed":       {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{gone, gone}, want: verdict.RequestChanges, note: "its file is as it was"},
+		"nothing, then by what":           {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{silent, elsewhere}, want: verdict.Approve},
+		"by what changed in another file": {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{elsewhere}, want: verdict.Approve},
+		"gone, and its own file changed":  {push: map[string]string{"code.txt": "check()\nunsafe()\n"}, says: []verdict.Gone{gone}, want: verdict.Approve},
+		"nothing, and its code is gone":   {push: map[string]string{"code.txt": "safe()\n"}, says: []verdict.Gone{silent}, want: verdict.Approve},
+		"nothing, and its file moved":     {push: map[string]string{"code.txt": "", "moved.txt": "one\ntwo\ncall(unsafe())\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ref := opened(t, plain, map[string]string{"code.txt": "one\ntwo\ncall(unsafe())\n"})
+			f := at(3, "call(unsafe())")
+			out, _ := review(t, g, ref, f)
+			g.Commit("topic", "Go on", tc.push)
+			turns, files := 0, ""
+			r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+				says := tc.says[min(turns, len(tc.says)-1)]
+				says.ID = out.Record.Ledger[0].ID
+				turns++
+				if turns == 1 {
+					_, files, _ = strings.Cut(r.Prompt, "\n# Changed files\n")
+				} else if !strings.Contains(r.Prompt, "earlier finding "+says.ID+" stands, because") {
+					t.Errorf("the second turn asks:\n%s", r.Prompt)
+				}
+				r.Prompt = files + r.Prompt
+				return telling([]verdict.Gone{says})(r)
+			})
+			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+			if err != nil || out.Record.Verdict != tc.want || turns != len(tc.says) {
+				t.Fatalf("%s after %d turns, %v; doubts: %q", out.Record.Verdict, turns, err, out.Judgement.Doubts)
+			}
+			if stands := len(out.Record.Ledger.Outstanding()) == 1; stands != (tc.want != verdict.Approve) || !strings.Contains(out.Review.Body, tc.note) {
+				t.Errorf("the ledger is %+v, the review says:\n%s", out.Record.Ledger, out.Review.Body)
+			}
+		})
 	}
 }
 
@@ -166,6 +219,7 @@ func TestApprovalOutlivesAMergeOfTheBase(t *testing.T) {
 		first   []verdict.Finding
 		lifted  bool
 		carried bool
+		want    verdict.Verdict // if not an approval
 	}{
 		"the base merged in": {push: func(g *loopback.GitHub, ref forge.Ref) {
 			g.Commit("main", "Go on", map[string]string{"other.txt": "two\n"})
@@ -190,7 +244,7 @@ func TestApprovalOutlivesAMergeOfTheBase(t *testing.T) {
 		"no approval to carry": {push: func(g *loopback.GitHub, ref forge.Ref) {
 			g.Commit("main", "Go on", map[string]string{"other.txt": "two\n"})
 			mergeBase(g, ref)
-		}, first: []verdict.Finding{finding(1)}},
+		}, first: []verdict.Finding{finding(1)}, want: verdict.RequestChanges},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -205,11 +259,12 @@ func TestApprovalOutlivesAMergeOfTheBase(t *testing.T) {
 				r.Engine = noSession{t: t, Engine: r.Engine}
 			}
 			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
-			if err != nil || out.Carried != tc.carried || out.Record.Verdict != verdict.Approve {
+			want := cmp.Or(tc.want, verdict.Approve)
+			if err != nil || out.Carried != tc.carried || out.Record.Verdict != want {
 				t.Fatalf("carried: %v, %s, %v", out.Carried, out.Record.Verdict, err)
 			}
 			pr := g.Read(loopback.Judge, ref)
-			if v, _, ok := reviewer.Standing(pr); !ok || v != verdict.Approve {
+			if v, _, ok := reviewer.Standing(pr); !ok || v != want {
 				t.Errorf("standing: %s, %v", v, ok)
 			}
 			if body := pr.Reviews[len(pr.Reviews)-1].Body; strings.Contains(body, "carried over") != tc.carried {

@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -80,7 +81,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress)) 
 			zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
 		}
 	}()
-	talk := &talk{session: session, grounds: p.grounds(ctx), x: &x}
+	talk := &talk{session: session, grounds: p.grounds(ctx), x: &x, told: map[string]bool{}}
 	var answers []verdict.Judgement
 	for part := range p.understood.Parts {
 		answer, err := talk.over(ctx, p, part)
@@ -88,6 +89,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress)) 
 			return x, err
 		}
 		answers = append(answers, answer)
+		talk.listen(answer)
 	}
 	x.Judgement = verdict.Join(answers...)
 	return x, nil
@@ -100,6 +102,8 @@ type talk struct {
 	x       *Examination
 	// again says that the session was asked once more for what an answer lacked.
 	again bool
+	// told are the ids of earlier findings whose fate the session told.
+	told map[string]bool
 }
 
 // over has the session examine one part of the change.
@@ -108,6 +112,7 @@ func (t *talk) over(ctx context.Context, p *Prepared, part int) (verdict.Judgeme
 	for _, f := range p.understood.Parts[part] {
 		t.grounds.Changed = append(t.grounds.Changed, change.Spell(f.Path))
 	}
+	t.grounds.Due = slices.DeleteFunc(p.due(part), func(e verdict.Entry) bool { return t.told[e.ID] })
 	nonce := rand.Text()
 	first, err := t.ask(ctx, p.prompt(part, nonce), nonce)
 	if err != nil || first.Conclusive() || t.again {
@@ -117,6 +122,42 @@ func (t *talk) over(ctx context.Context, p *Prepared, part int) (verdict.Judgeme
 	nonce = rand.Text()
 	second, err := t.ask(ctx, p.again(first, t.grounds.Changed, nonce), nonce)
 	return mended(first, second), err
+}
+
+// listen takes note of the earlier findings that an answer told of.
+func (t *talk) listen(answer verdict.Judgement) {
+	for _, f := range answer.Answer.Findings {
+		t.told[f.ID] = true
+	}
+}
+
+// due are the earlier findings that the answer on a part has to account for: those in
+// its files, and in the last part those in no file of the change as well.
+func (p *Prepared) due(part int) []verdict.Entry {
+	at := map[string]int{}
+	for i, files := range p.understood.Parts {
+		for _, f := range files {
+			if f.OldPath != "" {
+				at[change.Spell(f.OldPath)] = i
+			}
+		}
+	}
+	for i, files := range p.understood.Parts {
+		for _, f := range files {
+			at[change.Spell(f.Path)] = i
+		}
+	}
+	var due []verdict.Entry
+	for _, e := range p.Ledger {
+		i, ok := at[e.Path]
+		if !ok {
+			i = len(p.understood.Parts) - 1
+		}
+		if i == part {
+			due = append(due, e)
+		}
+	}
+	return due
 }
 
 // ask holds one turn and judges its answer.
@@ -149,12 +190,17 @@ func (p *Prepared) again(answer verdict.Judgement, files []string, nonce string)
 			lacks = append(lacks, "not examined: "+f)
 		}
 	}
+	for _, f := range answer.Answer.Findings {
+		if f.Kept != "" {
+			lacks = append(lacks, fmt.Sprintf("earlier finding %s stands, because %s", f.ID, f.Kept))
+		}
+	}
 	for _, d := range answer.Dropped {
 		lacks = append(lacks, fmt.Sprintf("dropped, because %s: %s at %s: %s", d.Reason, d.Finding.Rule, place(d.Finding.Path, d.Finding.Line), clip(d.Finding.Claim, 200)))
 	}
 	return Prompt{
 		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
-			"\nExamine what you left out. Then give the whole answer again, in the same form: all nine dimensions, every changed file of this turn, and all findings, the earlier ones too.\n"},
+			"\nExamine what you left out. Then give the whole answer again, in the same form: all nine dimensions, every changed file of this turn, and all findings, the earlier ones too, be it among those that are gone.\n"},
 		{"closing", closing(nonce)},
 	}
 }
@@ -165,8 +211,10 @@ func mended(first, second verdict.Judgement) verdict.Judgement {
 	if !second.Complete {
 		return verdict.Join(first, second)
 	}
-	found := verdict.Judgement{Verdict: verdict.Approve, Complete: true, Answer: verdict.Answer{Findings: first.Answer.Findings}}
-	if slices.ContainsFunc(first.Answer.Findings, verdict.Finding.Blocks) {
+	// What only code kept, the second answer accounts for.
+	own := slices.DeleteFunc(slices.Clone(first.Answer.Findings), func(f verdict.Finding) bool { return f.Kept != "" })
+	found := verdict.Judgement{Verdict: verdict.Approve, Complete: true, Answer: verdict.Answer{Findings: own}}
+	if slices.ContainsFunc(own, verdict.Finding.Blocks) {
 		found.Verdict = verdict.RequestChanges
 	}
 	return verdict.Join(found, second)
@@ -181,6 +229,7 @@ func (p *Prepared) grounds(ctx context.Context) verdict.Grounds {
 	g := verdict.Grounds{Rows: rows, Ledger: p.Ledger, Ratchet: p.Settings.Review.Ratchet, File: p.at(ctx, p.Diff.Head), Before: p.before(ctx)}
 	if p.PriorHead != "" {
 		g.Late = p.late(ctx)
+		g.Touched = p.touched(ctx)
 	}
 	return g
 }
@@ -238,6 +287,25 @@ func (p *Prepared) late(ctx context.Context) func(verdict.Finding) bool {
 		text, err := then(f.Path)
 		quote := words(f.Quote)
 		return err == nil && quote != "" && strings.Contains(words(string(text)), quote)
+	}
+}
+
+// touched reports whether a file is another one than in an earlier round. Where what
+// that round saw cannot be read any more, it may be.
+func (p *Prepared) touched(ctx context.Context) func(round int, path string) bool {
+	now := p.at(ctx, p.Diff.Head)
+	then := map[int]func(string) ([]byte, error){}
+	for round, head := range p.Heads {
+		then[round] = p.at(ctx, head)
+	}
+	return func(round int, path string) bool {
+		read, ok := then[round]
+		if !ok {
+			return true
+		}
+		was, gone := read(path)
+		is, err := now(path)
+		return gone != nil || err != nil || !bytes.Equal(was, is)
 	}
 }
 
