@@ -76,12 +76,12 @@ func named(text string, at []int) bool {
 }
 
 // demanding are options that make a check stricter.
-var demanding = regexp.MustCompile(`(?:^|\s)(-race|--strict\S*|-Werror|-D\s?warnings|--deny[ =]warnings|--frozen-lockfile|--locked|--immutable|--check|--cov(?:erage)?\b|-warnaserror|--all-features|--all-targets|--workspace|--fail-on[\w-]*|--exit-code[= ]1|--error-on-warnings|--forbid-only|--error-exitcode\S*|--noEmit)(?:$|[\s"'&|;])`)
+var demanding = regexp.MustCompile(`(?:^|\s)(-race|--strict\S*|-Werror|-D\s?warnings|--deny[ =]warnings|--frozen-lockfile|--locked|--immutable|--check|--cov(?:erage)?\b|-warnaserror|--all-features|--all-targets|--workspace|--fail-on[\w-]*|--exit-code[= ]1|--error-on-warnings|--forbid-only|--error-exitcode\S*|--noEmit|\./\.\.\.)(?:$|[\s"'&|;])`)
 
 // lenient are options and tricks that let a check pass that would have failed.
 var lenient = []*regexp.Regexp{
 	regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo\b|/bin/true|\(?exit 0)|;\s*(?:true|exit 0)\s*["']?$|\bset \+e\b|\bset \+o pipefail\b`),
-	regexp.MustCompile(`^(?:- )?(?:continue-on-error|continueOnError|allow_failure|soft_fail|ignore_errors|ignore_error|can_fail|failFast|continue_on_failure)\s*[:=]\s*(?:true|yes|\$|\{|\[|$)|^-?\s*exit_status:|^allow_failure:$|\bcatchError\b|\bwarnError\b|returnStatus:\s*true|ignoreErrors\b|unstable\(`),
+	regexp.MustCompile(`^(?:- )?(?:continue-on-error|continueOnError|allow_failure|soft_fail|ignore_errors|ignore_error|can_fail|failFast|continue_on_failure)\s*[:=]\s*(?:true|yes|\$|\{|\[|$)|^-?\s*exit_status:|^allow_failure:$|^(?:- )?shell:\s*["']?\S*sh \{0\}|\bcatchError\b|\bwarnError\b|returnStatus:\s*true|ignoreErrors\b|unstable\(`),
 	regexp.MustCompile(`^(?:- )?(?:if|when|condition)\s*:\s*["']?(?:\$\{\{\s*)?(?:false|never|manual|0|delayed)\b`),
 	regexp.MustCompile(`(?:^|\s)(--passWithNoTests|--pass-with-no-tests|--exit-zero|-DskipTests\S*|-Dmaven\.test\.skip\S*|-DskipITs|-Dmaven\.test\.failure\.ignore\S*|-x\s+\w*[tT]est|-x\s+(?:check|lint|detekt)|--no-verify|--allow-failure|--soft-fail|--exit-code[= ]0|--deselect\S*|--ignore[= ]\S+|--testPathIgnorePatterns|--if-present|--no-cov\b|--quiet-on-fail|--updateSnapshot|--ci=false|--no-fail\S*|-fn\b|--no-error-on-unmatched-pattern|--audit-level[= ]critical|-skip[ =]\S+|--skip[ =]\S+|--exclude[ =]\S+|--retries?[= ]\d+|--reruns[= ]\d+|--fix\b|-short\b|issues-exit-code[= ]0|--cap-lints \w+|SKIP=\S+|HUSKY=0)`),
 	regexp.MustCompile(`nick-fields/retry|nick-invision/retry|retry\(\d+\)`),

@@ -154,26 +154,32 @@ func softened(f *file, before, after []claim) []Hit {
 	for _, pattern := range lenient {
 		hits = append(hits, newLenience(f, pattern, before, after)...)
 	}
-	was, is := map[string][]command{}, map[string][]command{}
-	for _, c := range commands(before) {
-		was[c.key] = append(was[c.key], c)
-	}
-	for _, c := range commands(after) {
-		is[c.key] = append(is[c.key], c)
-	}
+	was, is := byKey(commands(before)), byKey(commands(after))
 	for key, list := range was {
 		if len(is[key]) < len(list) {
 			continue
 		}
+		hits = append(hits, restrained(f, list, is[key], before, after)...)
 		for i, c := range list {
 			for _, m := range demanding.FindAllStringSubmatch(c.text, -1) {
+				if m[1] == "./..." && strings.HasPrefix(key, "golangci-lint") {
+					continue // it lints all of them when none is named
+				}
 				if !slices.ContainsFunc(is[key], func(n command) bool { return strings.Contains(n.text, m[1]) }) {
 					hits = append(hits, Hit{CI, f.path(), is[key][i].line, f.old.at(c.line), f.new.at(is[key][i].line), "The check runs without " + m[1] + "."})
 				}
 			}
 		}
 	}
-	return hits
+	return append(hits, unguarded(f, before, after)...)
+}
+
+func byKey(list []command) map[string][]command {
+	out := map[string][]command{}
+	for _, c := range list {
+		out[c.key] = append(out[c.key], c)
+	}
+	return out
 }
 
 func newLenience(f *file, pattern *regexp.Regexp, before, after []claim) []Hit {
