@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +24,7 @@ requests with a label that holds them are included.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.once(cmd, args[0], verdict.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 				switch {
-				case !strings.EqualFold(pr.Author.Login, pr.Viewer):
+				case !verdict.SameLogin(pr.Author.Login, pr.Viewer):
 					return fmt.Errorf("%s belongs to %s; fix pushes only to %s's own pull requests", pr.Ref, pr.Author.Login, pr.Viewer)
 				case !pr.Open:
 					return fmt.Errorf("%s is closed; there is nothing to fix", pr.Ref)

@@ -63,14 +63,6 @@ func (r report) markdown(out io.Writer) error {
 
 // json is for programs: keys are only ever added.
 func (r report) json(out io.Writer) error {
-	type finding struct {
-		ID string `json:"id"`
-		verdict.Finding
-	}
-	findings := []finding{}
-	for _, f := range r.findings() {
-		findings = append(findings, finding{cmp.Or(f.ID, verdict.Fingerprint(f)), f})
-	}
 	record := r.Record
 	record.Ledger = list(record.Ledger)
 	e := json.NewEncoder(out)
@@ -80,7 +72,7 @@ func (r report) json(out io.Writer) error {
 		Subject    string             `json:"subject"`
 		Verdict    verdict.Verdict    `json:"verdict"`
 		Summary    string             `json:"summary"`
-		Findings   []finding          `json:"findings"`
+		Findings   []verdict.Finding  `json:"findings"`
 		Holds      []verdict.Hold     `json:"holds"`
 		Doubts     []string           `json:"doubts"`
 		Dropped    int                `json:"dropped"`
@@ -88,7 +80,7 @@ func (r report) json(out io.Writer) error {
 		LeftOut    []leftOut          `json:"left_out"`
 		Record     verdict.Record     `json:"record"`
 	}{
-		r.Subject, r.Judgement.Verdict, r.Judgement.Answer.Summary, findings, list(r.Judgement.Holds), list(r.Judgement.Doubts),
+		r.Subject, r.Judgement.Verdict, r.Judgement.Answer.Summary, list(r.findings()), list(r.Judgement.Holds), list(r.Judgement.Doubts),
 		len(r.Judgement.Dropped), list(r.Judgement.Answer.Dimensions), list(r.LeftOut), record,
 	})
 }

@@ -84,7 +84,7 @@ func (r report) sarif(out io.Writer) error {
 	for _, f := range r.findings() {
 		run.Results = append(run.Results, sarifResult{
 			RuleID: f.Rule, Level: sarifLevel(f.Severity), Message: sarifMessage{sarifText(f)},
-			Locations: sarifPlace(f.Path, cmp.Or(f.StartLine, f.Line), f.Line), Fingerprints: map[string]string{"touchstone/v1": cmp.Or(f.ID, verdict.Fingerprint(f))},
+			Locations: sarifPlace(f.Path, cmp.Or(f.StartLine, f.Line), f.Line), Fingerprints: map[string]string{"touchstone/v1": f.ID},
 		})
 	}
 	for _, h := range r.Judgement.Holds {

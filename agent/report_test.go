@@ -19,9 +19,9 @@ func troubled() report {
 	j := verdict.Judgement{Verdict: verdict.RequestChanges, Answer: verdict.Answer{
 		Summary: "Two lines\nof it.\x1b[2J",
 		Findings: []verdict.Finding{
-			{Dimension: verdict.Doc, Severity: verdict.Nit, Rule: "doc/D1", Path: "a b.md", Claim: "It is long."},
-			{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "src/ü.go", StartLine: 3, Line: 5, Quote: "\tif x {", Claim: "It is\nunsafe.", Why: "It costs.", Suggestion: "\tif y {", Verify: "Read it."},
-			{Dimension: verdict.Test, Severity: verdict.Minor, Rule: "test/T1", Claim: "Nothing tests it."},
+			{ID: "0000000d", Dimension: verdict.Doc, Severity: verdict.Nit, Rule: "doc/D1", Path: "a b.md", Claim: "It is long."},
+			{ID: "0000000a", Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "src/ü.go", StartLine: 3, Line: 5, Quote: "\tif x {", Claim: "It is\nunsafe.", Why: "It costs.", Suggestion: "\tif y {", Verify: "Read it."},
+			{ID: "0000000c", Dimension: verdict.Test, Severity: verdict.Minor, Rule: "test/T1", Claim: "Nothing tests it."},
 		},
 	}}
 	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: "codecov.yml", Line: 4, Detail: "Coverage went from 85% to 80%."})
@@ -90,7 +90,7 @@ func TestAReportForPrograms(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Verdict != "REQUEST_CHANGES" || len(got.Findings) != 3 || got.Findings[0].Rule != "security/S1" || len(got.Findings[0].ID) < 8 || got.Findings[0].StartLine != 3 ||
+	if got.Verdict != "REQUEST_CHANGES" || len(got.Findings) != 3 || got.Findings[0].Rule != "security/S1" || got.Findings[0].ID != "0000000a" || got.Findings[0].StartLine != 3 ||
 		len(got.Holds) != 1 || len(got.Doubts) != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Reason != "lock file" {
 		t.Errorf("%+v\n%s", got, out.String())
 	}

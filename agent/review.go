@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,7 +75,7 @@ It exits 0 on APPROVE, 10 on REQUEST_CHANGES, 20 when the model did not finish.`
 func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr forge.PullRequest, l local, dryRun bool) error {
 	out := cmd.OutOrStdout()
 	switch {
-	case strings.EqualFold(pr.Author.Login, pr.Viewer):
+	case verdict.SameLogin(pr.Author.Login, pr.Viewer):
 		return fmt.Errorf("%s is %s's own and GitHub lets nobody review their own pull request; run this with the reviewer's token", pr.Ref, pr.Viewer)
 	case !pr.Open:
 		return fmt.Errorf("%s is closed; there is nothing to review", pr.Ref)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"touchstone/agent/config"
@@ -165,7 +164,7 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 		review := pr.Reviews[i]
 		record, err := verdict.ParseRecord(review.Body)
 		stands := err == nil && review.SHA == pr.Head.SHA && record.BaseBranch == pr.Base.Name && review.EditedAt == nil
-		if !stands || review.State != forge.ChangesRequested || !a.trusts(review.Author.Login) {
+		if !stands || review.State != forge.ChangesRequested || !verdict.ListsLogin(a.Reviewers, review.Author.Login) {
 			continue
 		}
 		b.review, b.ledger = review.Body, record.Ledger
@@ -184,15 +183,6 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 	var err error
 	b.failed, err = a.Read.FailedChecks(ctx, pr.Ref.Repo, pr.Head.SHA)
 	return b, err
-}
-
-func (a *Author) trusts(login string) bool {
-	for _, r := range a.Reviewers {
-		if strings.EqualFold(r, login) {
-			return true
-		}
-	}
-	return false
 }
 
 // needsModel tells whether there is anything to do beyond merging the base.
