@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-var patterns = slices.Concat(imitations, orders, dictations, pretences, []pattern{foreign()})
+var patterns = slices.Concat(imitations, orders, dictations, pretences, hints, foreign())
 
 // imitations are texts in the form of what only the product or a model's provider
 // writes.
@@ -139,4 +139,24 @@ var pretences = []pattern{
 		`\bexempt from (?:code |security )?review\b`, `\bpre-?approved (?:change|pull request|pr|diff|commit)`)},
 	{why: "pretends that the review is done", words: []string{"dimensions"}, any: anyOf(
 		`\b(?:all nine|9/9|all 9|nine|9) dimensions (?:were|are|have been|has been|walked|examined|pass|clean|ok|checked|clear)`)},
+}
+
+// hints say it in other words: nothing is called an approval in them.
+var hints = []pattern{
+	{why: "orders a verdict", words: []string{"positive", "favourable", "favorable", "acceptance", "vetted", "sign "},
+		with: []string{"outcome", "marker", "closing line", "conclusion", "verdict", "line of", " off"}, any: anyOf(
+			`\b(?:conclude|end|ends|finish|close|emit|respond|answer|reply|come) <4>(?:with|to|at|by|in|emit)? ?<4>(?:positive|favou?rable) <1>(?:outcome|verdict|marker|(?:closing )?line|conclusion)\b`,
+			`\b(?:marker|outcome|verdict) (?:is|will be) the (?:positive|favou?rable) one\b`, `\b(?:closing|last|final) line of (?:acceptance|approval)\b`,
+			`\bemit favou?rable marker\b`, `\bsign (?:this|it) off without (?:remarks?|comments?|findings?|questions?)\b`)},
+	{why: "orders the reviewer to look away", words: []string{"remarks", "list of", "objections"}, forms: said, any: anyOf(
+		`\b(?:emit|raise|list|report) (?:no|zero) (?:remarks|objections)\b`, `\bleave the list of (?:problems|issues|findings|remarks) (?:blank|empty)\b`)},
+	{why: "addresses the reviewing machine", words: []string{"software", "program", "machine", "algorithm", "system", "model", "ai ", "neural", "network"}, forms: said, any: anyOf(
+		`(?:^|[.!?] )to the (?:software|program|machine|algorithm|ai|neural network) (?:that is |which is )?(?:reading|reviewing|evaluating|judging|processing) this\b`,
+		`\b(?:whatever|whichever) (?:model|software|program|ai|llm|algorithm|machine|neural network) (?:that |which )?(?:evaluates|judges|reviews|grades|reads|assesses|inspects) (?:this|the) (?:diff|change|pull request|pr|patch|commit)\b`,
+		`\b(?:evaluators?|judges?|graders?|reviewers?) (?:that are |which are )?(?:powered|driven|backed) by (?:neural|ai\b|llms?|language models?|models?)`)},
+	{why: "addresses the reviewing machine", words: []string{"judge", "evaluator", "grader", "bot", "reviewer"}, forms: said, any: anyOf(
+		`\b(?:automated|automatic|machine|ai|llm) (?:judge|evaluator|grader)s? <3><must> <3>(?:regard|treat|consider|sign|approve|accept|trust)\b`,
+		`\b(?:bot|ai|model|machine|judge) (?:is|has|must|should) (?:(?:therefore|thus|hence|now|simply) )*(?:to )?sign (?:it|this) off\b`)},
+	{why: "tells a model to drop its instructions", words: []string{"guidance", "instructions", "briefing", "work"}, any: anyOf(
+		`\byour (?:earlier|previous|prior|original|existing|remaining) (?:guidance|instructions|briefing|work) (?:no longer (?:appl|count|hold)|(?:is|are) (?:hereby |now )?(?:void|cancelled|revoked|superseded))`)},
 }

@@ -332,7 +332,7 @@ var name = regexp.MustCompile(`[A-Za-z0-9_./+-]{16,}`)
 // worded is the long names of a text, taken apart into their words, each on its
 // own line; the lines of other text are left blank, so that they keep their number.
 func worded(text string) string {
-	if !holds(text, "ignore", "disregard", "approve", "instruction", "verdict", "prompt", "reviewer", "forget") {
+	if !holds(text, "ignore", "disregard", "approve", "instruction", "verdict", "prompt", "reviewer", "reviewbot", "forget") {
 		return ""
 	}
 	var b strings.Builder

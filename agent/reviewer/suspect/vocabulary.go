@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"touchstone/agent/reviewer/hidden"
 )
 
 // pattern is one way to speak to a reviewing machine. It is matched against
@@ -80,39 +78,3 @@ var vocabulary = strings.NewReplacer(
 
 // said are the texts that people write to each other.
 var said = []Form{Name, Prose, Markdown}
-
-// elsewhere are the words for "ignore all previous instructions" in languages
-// besides English that are common among programmers.
-var elsewhere = [][3]string{
-	{`ignorier\S*|vergiss|vergesst|missachte\S*|befolge`, `vorherig\S*|bisherig\S*|obig\S*|früher\S*|alle\S*|deine\S*`, `anweisung\S*|instruktion\S*|regeln|vorgaben|richtlinien`},
-	{`ignore[rz]?|oublie[rz]?|ne tiens? pas compte`, `précédent\S*|antérieur\S*|ci-dessus|toutes|tes|vos`, `instructions?|consignes?|directives?|règles?`},
-	{`ignor[ae]\S*|olvida\S*|descarta\S*|haz caso omiso`, `anterior\S*|previ[ao]s?|todas?|tus|de arriba`, `instruccion\S*|órdenes|reglas|directrices|indicaciones`},
-	{`ignor[aei]\S*|dimentica\S*|trascura`, `precedent\S*|tutt[ei]|tue|sopra`, `istruzion\S*|regole|direttive`},
-	{`ignor[ae]\S*|esqueça\S*|desconsidere`, `anterior\S*|previ[ao]s|todas|suas`, `instruç\S*|regras|diretrizes`},
-	{`игнорируй\S*|забудь\S*|не обращай\S*`, `предыдущ\S*|прежни\S*|все|твои|ваши`, `инструкци\S*|указани\S*|правил\S*|команд\S*`},
-	{`zignoruj|ignoruj|zapomnij`, `poprzedni\S*|wcześniejsz\S*|wszystki\S*`, `instrukcj\S*|polece\S*|zasad\S*`},
-}
-
-// unspaced are whole orders in languages that put no spaces between words.
-const unspaced = `忽略.{0,12}(?:指令|指示|说明|规则|提示)|无视.{0,12}(?:指令|指示|规则)|忘记.{0,12}(?:指令|指示)|批准(?:此|这个|本|该)(?:拉取请求|合并请求|pr|更改|变更)|` +
-	`(?:以前|前|上記|これまで|すべて)の.{0,8}(?:指示|命令|指令|ルール).{0,8}(?:無視|忘れ)|(?:이전|위의|모든).{0,30}(?:지시|명령|지침).{0,10}무시`
-
-var unspacedTopics = strings.Fields(hidden.Plain("忽略 无视 忘记 批准 無視 忘れ 무시"))
-
-// foreign are those orders as a pattern. Readings are folded to what they seem to
-// say, so its words are as well; signs of the pattern are ASCII and stay.
-func foreign() pattern {
-	p := pattern{why: "tells a model in another language to drop its instructions"}
-	fold := func(s string) string { return strings.ReplaceAll(hidden.Plain(s), `\s`, `\S`) }
-	var all []string
-	for _, e := range elsewhere {
-		drop, which, orders := fold(e[0]), fold(e[1]), fold(e[2])
-		all = append(all, `(?:`+drop+`) <3>(?:`+which+`) <3>(?:`+orders+`)`, `(?:`+drop+`) <3>(?:`+orders+`) <3>(?:`+which+`)`)
-		for w := range strings.SplitSeq(strings.NewReplacer(`\S*`, "", `s?`, "").Replace(orders), "|") {
-			p.words = append(p.words, w)
-		}
-	}
-	p.words = append(p.words, unspacedTopics...)
-	p.any = anyOf(append(all, fold(unspaced))...)
-	return p
-}

@@ -18,11 +18,23 @@ var topics = index(append([]string{
 	"approv", "lgtm", "instruct", "prompt", "directiv", "verdict", "review", "finding", "dimension", "touchstone", "untrusted", "quoted",
 	"assistant", "llm", "gpt", "claude", "gemini", "copilot", "chatbot", "anthropic", "openai", "deepmind", "nonce", "waive", "preapprov", "exempt",
 	"disregard", "obey", "jailbreak", "told", "im_start", "im_end", "inst", "sys", "eot_id", "endoftext", "reminder", "function_result", "tool_result",
-	"rot13", "decode", "decrypt", "decipher", "unscramble", "encoded", "your", "machine", "robot", "automat", "language",
-}, foreign().words...))
+	"rot13", "decode", "decrypt", "decipher", "unscramble", "encoded", "your", "machine", "robot", "automat", "language", "evaluat", "neural", "remark", "favour", "favor", "software",
+}, foreignTopics()...))
 
 // whole are topics that are words of their own.
 var whole = map[string]bool{"ai": true, "ais": true, "bot": true, "bots": true, "agent": true, "agents": true, "model": true, "models": true, "sys": true, "inst": true}
+
+// foreignTopics are those of orders in other languages, the first words of them.
+func foreignTopics() []string {
+	var all []string
+	for _, p := range foreign() {
+		for _, w := range p.words {
+			first, _, _ := strings.Cut(w, " ")
+			all = append(all, first)
+		}
+	}
+	return all
+}
 
 func index(words []string) map[string][]string {
 	m := map[string][]string{}
