@@ -34,6 +34,7 @@ func hookInstallCommand() *cobra.Command {
 		Long: `Make the webhook that sends a repository's or an organisation's events to the relay, and
 wait for GitHub's ping to arrive there. The relay has to be running. Doing it again
 brings the webhook that leads to the same address up to date: its events and its secret.
+With a secret that is not the relay's, the webhook no longer works until it is done right.
 
 GITHUB_TOKEN holds a token with the permission Webhooks, read and write (a classic one
 has the scope admin:repo_hook, for an organisation admin:org_hook). RELAY_GITHUB_SECRET

@@ -113,14 +113,15 @@ func (c client) awaitPing(ctx context.Context, hook Webhook, path string, before
 // judge says what the answer to a ping means.
 func (w Webhook) judge(ping *github.HookDelivery) error {
 	const installed = "the webhook is installed, but its ping did not get through"
+	mistaken := fmt.Sprintf("if the address is a mistake, delete this webhook in the settings of the %s on GitHub", w.Owner)
 	switch code := ping.GetStatusCode(); {
 	case code/100 == 2:
 		return nil
 	case code == http.StatusUnauthorized:
-		return fmt.Errorf("%s: the relay refused its signature; RELAY_GITHUB_SECRET has to be the same here and where the relay runs", installed)
+		return fmt.Errorf("%s: the relay refused its signature. GitHub has this secret now, and nothing gets through until RELAY_GITHUB_SECRET is the same here and where the relay runs, and this is run again", installed)
 	case code == http.StatusNotFound:
-		return fmt.Errorf("%s: nothing takes webhooks at %s; the address ends in the name of one of the relay's sources", installed, w.URL)
+		return fmt.Errorf("%s: nothing takes webhooks at %s; the address ends in the name of one of the relay's sources; %s", installed, w.URL, mistaken)
 	default:
-		return fmt.Errorf("%s: GitHub says %q (%d) of %s; the relay has to run, and GitHub has to be able to reach it", installed, ping.GetStatus(), code, w.URL)
+		return fmt.Errorf("%s: GitHub says %q (%d) of %s; the relay has to run, and GitHub has to be able to reach it; %s", installed, ping.GetStatus(), code, w.URL, mistaken)
 	}
 }
