@@ -2,8 +2,10 @@ package guard_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"touchstone/verdict/guard"
 )
@@ -45,6 +47,24 @@ func TestHitsAreBounded(t *testing.T) {
 	}
 	if n := len(hits[0].After); n > 310 {
 		t.Errorf("a hit quotes %d bytes", n)
+	}
+}
+
+func TestUTF16IsRead(t *testing.T) {
+	before := "public class A {}\n"
+	after := "#pragma warning disable CS0168\n" + before
+	for name, order := range map[string]binary.AppendByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian} {
+		encode := func(text string) []byte {
+			out := order.AppendUint16(nil, 0xFEFF)
+			for _, unit := range utf16.Encode([]rune(text)) {
+				out = order.AppendUint16(out, unit)
+			}
+			return out
+		}
+		hits := guard.Examine(guard.Change{Files: []guard.File{{Path: "A.cs", OldPath: "A.cs", Before: encode(before), After: encode(after)}}})
+		if len(hits) != 1 || hits[0].Kind != guard.Suppression || hits[0].Line != 1 {
+			t.Errorf("%s endian: %+v", name, hits)
+		}
 	}
 }
 

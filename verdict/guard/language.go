@@ -17,6 +17,7 @@ const (
 	rust       language = "Rust"
 	ruby       language = "Ruby"
 	csharp     language = "C#"
+	shell      language = "shell"
 )
 
 var extensions = map[string]language{
@@ -25,7 +26,7 @@ var extensions = map[string]language{
 	".mts": javascript, ".cts": javascript, ".vue": javascript, ".svelte": javascript,
 	".py": python, ".pyi": python,
 	".java": java, ".kt": java, ".kts": java, ".groovy": java,
-	".rs": rust, ".rb": ruby, ".rake": ruby, ".cs": csharp,
+	".rs": rust, ".rb": ruby, ".rake": ruby, ".cs": csharp, ".sh": shell, ".bash": shell,
 }
 
 // languageOf is the language of a file by its name, or "".

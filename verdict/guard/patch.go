@@ -1,10 +1,13 @@
 package guard
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -59,8 +62,27 @@ func newSide(name string, content []byte) side {
 	if name == "" {
 		return side{}
 	}
-	text := strings.ReplaceAll(strings.ToValidUTF8(string(content), "\uFFFD"), "\r\n", "\n")
+	text := strings.ReplaceAll(decode(content), "\r\n", "\n")
 	return side{path: name, text: text, lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
+}
+
+// decode reads UTF-8, and UTF-16 that says so by its byte order mark, as editors of
+// C# and PowerShell write it.
+func decode(content []byte) string {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(content, []byte{0xFF, 0xFE}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(content, []byte{0xFE, 0xFF}):
+		order = binary.BigEndian
+	default:
+		return strings.ToValidUTF8(strings.TrimPrefix(string(content), "\uFEFF"), "\uFFFD")
+	}
+	units := make([]uint16, 0, len(content)/2)
+	for i := 2; i+1 < len(content); i += 2 {
+		units = append(units, order.Uint16(content[i:]))
+	}
+	return string(utf16.Decode(units))
 }
 
 func (s side) base() string { return path.Base(s.path) }

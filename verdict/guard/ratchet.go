@@ -145,12 +145,21 @@ func (t turn) pattern(tool *tool) []string {
 	return strings.Split(tool.within+"."+t.keys, ".")
 }
 
+// optionGroup names the group of turn.only that is what counts of a command line.
+const optionGroup = "option"
+
 // values splits the lists that tools write into a single string.
 func (t turn) values(value string) []string {
 	if t.way != members && t.way != exceptions {
 		return []string{value}
 	}
 	var out []string
+	if t.only != nil && t.only.SubexpIndex(optionGroup) > 0 {
+		for _, m := range t.only.FindAllStringSubmatch(value, -1) {
+			out = append(out, m[t.only.SubexpIndex(optionGroup)])
+		}
+		return out
+	}
 	for _, v := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(",; \t", r) }) {
 		if !strings.HasPrefix(v, "$(") { // MSBuild's "and what was set before"
 			out = append(out, v)
@@ -164,7 +173,7 @@ func adopted(s side, t *tool) bool {
 	if s.path == "" || !matches(s.path, t.files...) {
 		return false
 	}
-	if t.within == "" {
+	if t.within == "" || t.within == "**" {
 		return true
 	}
 	pattern := append(strings.Split(t.within, "."), "**")

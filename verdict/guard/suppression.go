@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"go/scanner"
+	gotoken "go/token"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +19,8 @@ var directives = map[language][]*regexp.Regexp{
 	},
 	javascript: {
 		regexp.MustCompile(`(?://|/\*|<!--)\s*((?:eslint|oxlint|stylelint|tslint)[-:]disable(?:[-:](?:next-)?line)?)\s*([^*\n]*)`),
+		regexp.MustCompile(`/\*\s*(eslint)\s+([\w@/-]+["']?\s*:\s*\[?\s*["']?(?:off|warn|[01])\b[^*]*)`),
+		regexp.MustCompile(`(?://|/\*).*?\b(NOSONAR)\b()`),
 		regexp.MustCompile(`(?://|/\*)\s*(@ts-(?:ignore|expect-error|nocheck))()`),
 		regexp.MustCompile(`(?://|/\*)\s*((?:biome|deno-lint|knip)-ignore(?:-\w+)*)\s*([\w/.-]*)`),
 		regexp.MustCompile(`(?://|/\*)\s*((?:istanbul|c8|v8|node:coverage) (?:ignore|disable))\s*(next|if|else|file|start|stop)?`),
@@ -27,13 +31,15 @@ var directives = map[language][]*regexp.Regexp{
 		regexp.MustCompile(`#\s*(type:\s*ignore)(?:\[([\w\-, ]+)\])?`),
 		regexp.MustCompile(`#\s*((?:(?:ruff|flake8):\s*)?noqa)\b(?::\s*([A-Z]+\d*(?:[, ]+[A-Z]+\d+)*))?`),
 		regexp.MustCompile(`#\s*(pylint:\s*(?:disable(?:-next)?|skip-file))=?([\w\-, ]*)`),
+		regexp.MustCompile(`#.*?\b(NOSONAR)\b()`),
 		regexp.MustCompile(`#\s*(nosec)\b:?\s*((?:B\d+[, ]*)*)`),
 		regexp.MustCompile(`#\s*(pragma:\s*no (?:cover|branch|mutate))()`),
 		regexp.MustCompile(`#\s*((?:pyright|mypy|pyre|pytype):\s*(?:ignore(?:-errors)?|basic|disable|fixme))[=\[]*([\w\-, ]*)`),
 	},
 	java: {
 		regexp.MustCompile(`(@(?:file:)?(?:SuppressWarnings|Suppress|SuppressFBWarnings|SuppressLint|SuppressStaticInitializationFor))\(([^)]*)`),
-		regexp.MustCompile(`//\s*(NOSONAR|NOPMD|NOLINT|noinspection|ktlint-disable|CHECKSTYLE[:.]\s?OFF|spotless:off)\s*([\w\-, :]*)`),
+		regexp.MustCompile(`(?://|/\*).*?\b(NOSONAR|NOPMD)\b()`),
+		regexp.MustCompile(`//\s*(NOLINT|noinspection|ktlint-disable|CHECKSTYLE[:.]\s?OFF|spotless:off)\s*([\w\-, :]*)`),
 		regexp.MustCompile(`(@(?:Generated|ExcludeFromJacocoGeneratedReport|CoverageIgnore))()\b`),
 	},
 	rust: {
@@ -46,7 +52,11 @@ var directives = map[language][]*regexp.Regexp{
 		regexp.MustCompile(`#\s*(:nocov:|standard:disable|steep:ignore|reek)()`),
 		regexp.MustCompile(`#\s*(typed:\s*(?:ignore|false))()`),
 	},
+	shell: {
+		regexp.MustCompile(`#\s*(shellcheck disable)=([\w,]+)`),
+	},
 	csharp: {
+		regexp.MustCompile(`(?://|/\*).*?\b(NOSONAR)\b()`),
 		regexp.MustCompile(`#(pragma warning disable)\s*([\w, ]*)`),
 		regexp.MustCompile(`\[(?:assembly:\s*)?((?:\w+\.)*SuppressMessage)\(([^)]*)`),
 		regexp.MustCompile(`\[((?:\w+\.)*ExcludeFromCodeCoverage)()`),
@@ -71,13 +81,14 @@ func suppressionsOf(s side) []suppressed {
 		return nil
 	}
 	var out []suppressed
+	begins := commentStarts(s)
 	for i, line := range s.lines {
 		if !slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(line, m) }) {
 			continue
 		}
 		for _, pattern := range patterns {
 			for _, m := range pattern.FindAllStringSubmatchIndex(line, -1) {
-				if quoted(line, m[0]) {
+				if outside(begins, i, line, m[0]) {
 					continue
 				}
 				args := ""
@@ -89,6 +100,85 @@ func suppressionsOf(s side) []suppressed {
 		}
 	}
 	return out
+}
+
+// outside reports whether a position of a line lies in a string rather than in a
+// comment or code.
+func outside(begins []int, i int, line string, at int) bool {
+	if begins[i] >= 0 && at >= begins[i] {
+		return false
+	}
+	return begins[i] == noComment || quoted(line, at)
+}
+
+const (
+	unknownComment = -1 // a line of which the quotes have to be counted
+	noComment      = -2 // a line that certainly holds no comment
+)
+
+// commentStarts is where the comment of each line of a side begins. An apostrophe
+// in a comment opens no string.
+func commentStarts(s side) []int {
+	out := make([]int, len(s.lines))
+	lang := languageOf(s.path)
+	if lang == golang {
+		return goComments(s, out)
+	}
+	marks := []string{"//", "/*"}
+	if lang == python || lang == ruby || lang == shell {
+		marks = []string{"#"}
+	}
+	for i, line := range s.lines {
+		out[i] = commentStart(line, marks)
+	}
+	return out
+}
+
+// commentStart is the first of some marks in a line outside of quotes.
+func commentStart(line string, marks []string) int {
+	var open byte
+	for at := 0; at < len(line); at++ {
+		switch c := line[at]; {
+		case c == '\\':
+			at++
+		case open == 0 && slices.ContainsFunc(marks, func(m string) bool { return strings.HasPrefix(line[at:], m) }):
+			return at
+		case open == 0 && (c == '"' || c == '`' || c == '\'' && !letterBefore(line, at)):
+			open = c
+		case c == open:
+			open = 0
+		}
+	}
+	return unknownComment
+}
+
+// goComments lets Go's own scanner tell, which knows strings of several lines.
+func goComments(s side, out []int) []int {
+	for i := range out {
+		out[i] = noComment
+	}
+	files := gotoken.NewFileSet()
+	file := files.AddFile(s.path, -1, len(s.text))
+	var scan scanner.Scanner
+	scan.Init(file, []byte(s.text), nil, scanner.ScanComments)
+	for {
+		pos, kind, text := scan.Scan()
+		if kind == gotoken.EOF {
+			return out
+		}
+		if kind != gotoken.COMMENT {
+			continue
+		}
+		at := file.PositionFor(pos, false)
+		for n := range 1 + strings.Count(text, "\n") {
+			if i := at.Line - 1 + n; i < len(out) && out[i] == noComment {
+				out[i] = 0
+				if n == 0 {
+					out[i] = at.Column - 1
+				}
+			}
+		}
+	}
 }
 
 // arguments puts what a directive is limited to in order, without the reason

@@ -11,6 +11,9 @@ var eslintRules = []turn{
 	{keys: "**.extends", way: members}, {keys: "**.reportUnusedDisableDirectives", way: on},
 }
 
+// strictest are the shared configurations that say so themselves.
+var strictest = regexp.MustCompile(`strict`)
+
 // scriptTools are the checkers of JavaScript, TypeScript and their kin.
 var scriptTools = []*tool{
 	{Strictness, "ESLint", []string{".eslintrc", ".eslintrc.*", "eslint.config.*"}, "", false, eslintRules},
@@ -25,7 +28,7 @@ var scriptTools = []*tool{
 		{keys: "**.rules.*", way: grade}, {keys: "**.extends", way: members}, {keys: "**.extends.[]", way: members}, {keys: "**.ignoreFiles.[]", way: exceptions},
 	}},
 	{Strictness, "TypeScript", []string{"tsconfig.json", "tsconfig.*.json", "tsconfig-*.json", "jsconfig.json"}, "", false, []turn{
-		{keys: "compilerOptions.strict", way: on},
+		{keys: "compilerOptions.strict", way: on}, {keys: "extends|extends.[]", way: members, only: strictest}, {keys: "extends", way: members, only: strictest},
 		{keys: "compilerOptions.strict*|noImplicitAny|noImplicitThis|alwaysStrict|useUnknownInCatchVariables", way: on, implied: "strict"},
 		{keys: "compilerOptions.no*|exactOptionalPropertyTypes|forceConsistentCasingInFileNames|checkJs", way: on},
 		{keys: "compilerOptions.skipLibCheck|allowUnreachableCode|allowUnusedLabels|suppress*", way: off},

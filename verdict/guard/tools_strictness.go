@@ -16,7 +16,7 @@ var strictnessTools = []*tool{
 	{Strictness, "golangci-lint", golangci, "", false, []turn{
 		{keys: "linters|formatters.enable.[]", way: members, implied: "enable-all"}, {keys: "linters.disable.[]", way: exceptions}, {keys: "linters.enable-all", way: on},
 		{keys: "issues.exclude*.**", way: exceptions}, {keys: "linters.exclusions.rules|paths|presets.**", way: exceptions},
-		{keys: "run.skip-*.[]", way: exceptions}, {keys: "run.tests", way: on}, {keys: "issues.new", way: off}, {keys: "linters-settings.*.check-*", way: on},
+		{keys: "run.skip-*.[]", way: exceptions}, {keys: "run.tests", way: on}, {keys: "issues.new", way: off}, {keys: "issues.new-from-*", way: exceptions}, {keys: "linters-settings.*.check-*", way: on},
 		{keys: "linters.settings.*.check-*", way: on}, {keys: "run.issues-exit-code", way: atLeast},
 	}},
 	{Strictness, "staticcheck", []string{"staticcheck.conf"}, "", false, []turn{{keys: "checks.[]", way: exceptions, only: regexp.MustCompile(`^-`)}, {keys: "checks.[]", way: members}}},
@@ -52,7 +52,7 @@ var strictnessTools = []*tool{
 	{Strictness, "detekt", []string{"detekt.yml", "detekt-config.yml", "detekt.yaml"}, "", false, []turn{{keys: "**.active", way: on}, {keys: "**.excludes.[]", way: exceptions}}},
 	{Strictness, "Maven", []string{"pom.xml"}, "**", false, []turn{
 		{keys: "failOnViolation|failsOnError|failOnError|failOnWarning|violationSeverity|failOnWarnings|showWarnings", way: on},
-		{keys: "*skip|skipTests|skipITs|testFailureIgnore", way: off},
+		{keys: "*skip|skipTests|skipITs|testFailureIgnore|maven*ignore", way: off},
 		{keys: "compilerArgs.arg|compilerArgument", way: members, only: regexp.MustCompile(`^-(Werror|Xlint)`)},
 		{keys: "plugin.artifactId", way: members, only: analyzer}, {keys: "excludes.exclude", way: exceptions},
 	}},
@@ -60,6 +60,7 @@ var strictnessTools = []*tool{
 		{keys: "ignoreFailures|isIgnoreFailures", way: off}, {keys: "allWarningsAsErrors|warningsAsErrors|abortOnError|checkReleaseBuilds|failOnWarning", way: on},
 		{keys: "maxWarnings|maxErrors", way: slack}, {keys: "compilerArgs.**", way: members, only: regexp.MustCompile(`^-(Werror|Xlint)`)},
 		{keys: "id", way: members, only: analyzer}, {keys: "disable.**", way: exceptions},
+		{keys: "*test|*Test|*check.enabled|isEnabled", way: on}, {keys: "excludeTags|excludeTestsMatching|excludeCategories", way: exceptions},
 	}},
 	{Strictness, "Checkstyle", []string{"checkstyle*.xml", "**/checkstyle/*.xml"}, "**", false, []turn{
 		{keys: "module.*.@name", way: members}, {keys: "property.severity.@value", way: grade}, {keys: "suppress.@files|@checks", way: exceptions},
@@ -74,6 +75,7 @@ var strictnessTools = []*tool{
 	{Strictness, "analyzer rules", []string{"*.ruleset"}, "**", false, []turn{{keys: "Rule.*.@Action", way: grade}}},
 	{Strictness, "analyzer rules", []string{".editorconfig", ".globalconfig"}, "**", false, []turn{{keys: "severity", way: grade}}},
 	{Strictness, "pre-commit", []string{".pre-commit-config.yaml", ".pre-commit-config.yml"}, "", false, []turn{{keys: "**.hooks.[].id", way: members}, {keys: "**.exclude", way: exceptions}}},
+	{Strictness, "Dependabot", []string{".github/dependabot.yml", ".github/dependabot.yaml"}, "", false, []turn{{keys: "updates.[].package-ecosystem", way: members}}},
 	{Strictness, "hadolint", []string{".hadolint.yaml", ".hadolint.yml"}, "", false, []turn{{keys: "ignored.[]", way: exceptions}}},
 	{Strictness, "shellcheck", []string{".shellcheckrc"}, "", false, []turn{{keys: "disable", way: exceptions}}},
 	{Strictness, "yamllint", []string{".yamllint", ".yamllint.yml", ".yamllint.yaml"}, "", false, []turn{{keys: "rules.*", way: grade}, {keys: "rules.*.level", way: grade}, {keys: "ignore", way: exceptions}}},
@@ -101,4 +103,5 @@ var pytest = []turn{
 	{keys: "filterwarnings.[]", way: members, only: regexp.MustCompile(`^error`)}, {keys: "testpaths.[]", way: members}, {keys: "norecursedirs.[]", way: exceptions},
 	{keys: "addopts|addopts.[]", way: members, only: regexp.MustCompile(`--strict|--cov|-W`)},
 	{keys: "addopts|addopts.[]", way: exceptions, only: regexp.MustCompile(`--ignore|--deselect|--no-cov|-k `)},
+	{keys: "addopts", way: exceptions, only: regexp.MustCompile(`(?:^|\s)(?P<option>--ignore\S*[= ]\S+|--deselect[= ]\S+|--no-cov\b|-k\s*\S+|-m\s*["']?not [\w ]+|--lf\b|--co(?:llect-only)?\b)`)},
 }

@@ -64,12 +64,14 @@ var coveragePy = []turn{
 var jest = []turn{
 	{keys: "coverageThreshold.**", way: atLeast}, {keys: "coveragePathIgnorePatterns.[]", way: exceptions},
 	{keys: "testPathIgnorePatterns.[]", way: exceptions}, {keys: "collectCoverageFrom.[]", way: exceptions, only: negated}, {keys: "passWithNoTests", way: off},
+	{keys: "testMatch|testRegex|roots.[]", way: members}, {keys: "testRegex", way: members},
 }
 
 // jestPrefixed are the same keys in a program, where they lie somewhere within.
 var jestPrefixed = []turn{
 	{keys: "**.coverageThreshold.**", way: atLeast}, {keys: "**.coveragePathIgnorePatterns.[]", way: exceptions},
 	{keys: "**.testPathIgnorePatterns.[]", way: exceptions}, {keys: "**.collectCoverageFrom.[]", way: exceptions, only: negated}, {keys: "**.passWithNoTests", way: off},
+	{keys: "**.testMatch|testRegex|roots.[]", way: members}, {keys: "**.testRegex", way: members},
 }
 
 var nyc = []turn{
