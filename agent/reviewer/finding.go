@@ -190,8 +190,12 @@ func place(path string, line int) string {
 func (p *Prepared) comment(f verdict.Finding, a anchor, head func(path string) ([]byte, error)) forge.ReviewComment {
 	replace := false
 	if a.exact {
-		text, err := head(f.Path)
-		replace = err == nil && replaces(f, text) // a file that cannot be read has no lines to replace
+		text, err := head(f.Path) // a file that cannot be read has no lines to replace
+		if after, ok := patched(f, text); err == nil && ok {
+			f.Suggestion, replace = after, true
+		} else {
+			replace = err == nil && replaces(f, text)
+		}
 	}
 	body := p.describe(f, replace)
 	if !a.exact {
