@@ -9,10 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // maxBlob bounds the files ReadFile returns, in bytes.
@@ -28,6 +31,10 @@ func (t *Tree) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
 	}
+	return afresh(t, func() ([]byte, error) { return t.readFile(ctx, rev, name) })
+}
+
+func (t *Tree) readFile(ctx context.Context, rev, name string) ([]byte, error) {
 	r, root, err := t.open(ctx, rev)
 	if err != nil {
 		return nil, err
@@ -41,17 +48,21 @@ func (t *Tree) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
 	}
 	blob, err := r.BlobObject(entry.Hash)
 	if err != nil {
-		return nil, fmt.Errorf("read %q at %.12s: %w", name, rev, err)
+		return nil, fmt.Errorf("read %q at %.12s: %w", name, rev, unreadable{err})
 	}
 	if blob.Size > maxBlob {
 		return nil, fmt.Errorf("read %q at %.12s: %d bytes: %w", name, rev, blob.Size, ErrTooLarge)
 	}
-	content, err := blob.Reader()
+	in, err := blob.Reader()
 	if err != nil {
-		return nil, fmt.Errorf("read %q at %.12s: %w", name, rev, err)
+		return nil, fmt.Errorf("read %q at %.12s: %w", name, rev, unreadable{err})
 	}
-	defer content.Close()
-	return io.ReadAll(content)
+	defer in.Close()
+	content, err := io.ReadAll(in)
+	if err != nil {
+		return nil, fmt.Errorf("read %q at %.12s: %w", name, rev, unreadable{err})
+	}
+	return content, nil
 }
 
 // ReadDir returns the names in one directory of commit rev, in git's order;
@@ -61,6 +72,10 @@ func (t *Tree) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 	if !fs.ValidPath(dir) {
 		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: fs.ErrInvalid}
 	}
+	return afresh(t, func() ([]string, error) { return t.readDir(ctx, rev, dir) })
+}
+
+func (t *Tree) readDir(ctx context.Context, rev, dir string) ([]string, error) {
 	r, tree, err := t.open(ctx, rev)
 	if err != nil {
 		return nil, err
@@ -71,7 +86,9 @@ func (t *Tree) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 			err = fs.ErrNotExist
 		}
 		if err == nil {
-			tree, err = r.TreeObject(entry.Hash)
+			if tree, err = r.TreeObject(entry.Hash); err != nil {
+				err = unreadable{err}
+			}
 		}
 		if err != nil {
 			return nil, &fs.PathError{Op: "readdir", Path: dir, Err: err}
@@ -87,23 +104,47 @@ func (t *Tree) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 	return names, nil
 }
 
-// open reads the root of a commit in the mirror. The mirror is opened anew each
-// time, since git fetches into it meanwhile.
+// maxObjects bounds the objects that a tree keeps in memory after reading, in bytes.
+const maxObjects = 8 * cache.MiByte
+
+// unreadable is an object that could not be read. It hides its cause, which is that
+// a file does not exist where a pack is gone: nobody may take that for a file that the
+// commit does not have.
+type unreadable struct{ error }
+
+// afresh reads, and once more from what lies on the disk now if an object could not be
+// read: git may have packed them anew meanwhile. Opening the mirror reads the index of
+// each pack, so it is not done for each file.
+func afresh[T any](t *Tree, read func() (T, error)) (T, error) {
+	opened := t.objects != nil
+	value, err := read()
+	if !opened || !errors.As(err, new(unreadable)) {
+		return value, err
+	}
+	t.objects = nil
+	return read()
+}
+
+// open reads the root of a commit in the mirror.
 func (t *Tree) open(ctx context.Context, rev string) (*git.Repository, *object.Tree, error) {
 	if err := errors.Join(ctx.Err(), checkSHAs(rev)); err != nil {
 		return nil, nil, err
 	}
-	r, err := git.PlainOpen(t.mirror.mirror)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open the mirror: %w", err)
+	if t.objects == nil {
+		r, err := git.Open(filesystem.NewStorage(osfs.New(t.mirror.mirror), cache.NewObjectLRU(maxObjects)), nil)
+		if err != nil {
+			return nil, nil, fmt.Errorf("open the mirror: %w", err)
+		}
+		t.objects = r
 	}
+	r := t.objects
 	commit, err := r.CommitObject(plumbing.NewHash(rev))
 	if err != nil {
-		return nil, nil, fmt.Errorf("read commit %.12s: %w", rev, err)
+		return nil, nil, fmt.Errorf("read commit %.12s: %w", rev, unreadable{err})
 	}
 	tree, err := commit.Tree()
 	if err != nil {
-		return nil, nil, fmt.Errorf("read commit %.12s: %w", rev, err)
+		return nil, nil, fmt.Errorf("read commit %.12s: %w", rev, unreadable{err})
 	}
 	return r, tree, nil
 }
@@ -121,7 +162,7 @@ func find(r *git.Repository, tree *object.Tree, name string) (object.TreeEntry, 
 	}
 	tree, err := r.TreeObject(tree.Entries[i].Hash)
 	if err != nil {
-		return object.TreeEntry{}, err
+		return object.TreeEntry{}, unreadable{err}
 	}
 	return find(r, tree, rest)
 }

@@ -1,6 +1,10 @@
 package worktree
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -65,5 +69,39 @@ func TestSidesAreBothContents(t *testing.T) {
 	}
 	if sides, err := tree.Sides(t.Context(), committed, func(string) bool { return false }, 1); len(sides) > 0 || err != nil {
 		t.Errorf("nothing wanted: %+v, %v", sides, err)
+	}
+}
+
+// Another process may pack the mirror anew at any time.
+func TestReadFileOutlivesARepack(t *testing.T) {
+	r := newRemote(t)
+	req := r.pull()
+	s := &Store{Root: t.TempDir()}
+	tree := acquire(t, s, req)
+	read := func(name string) (string, error) {
+		text, err := tree.ReadFile(t.Context(), req.Head, name)
+		return string(text), err
+	}
+	if text, err := read("main.txt"); err != nil || text != "one\ntwo\nthree\n" {
+		t.Fatalf("%q, %v", text, err)
+	}
+	mirror := filepath.Join(s.Root, "acme", "app", "mirror.git")
+	run(t, mirror, "git", "repack", "-a", "-d", "-f", "-q", "--depth=1")
+	if text, err := read("topic.txt"); err != nil || text != "hello\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	// What cannot be read is not what is not there.
+	packs, err := filepath.Glob(filepath.Join(mirror, "objects", "pack", "*.pack"))
+	if err != nil || len(packs) == 0 {
+		t.Fatal(packs, err)
+	}
+	for _, pack := range packs {
+		if err := os.Remove(pack); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree.objects = nil
+	if text, err := read("topic.txt"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without its pack: %q, %v", text, err)
 	}
 }

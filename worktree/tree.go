@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/go-git/go-git/v5"
 )
 
 // Tree is one pull request's checkout, locked for whoever acquired it. It is for
@@ -19,6 +21,8 @@ type Tree struct {
 	git       repo
 	lock      *lock
 	mergeBase string
+	// objects is the mirror as ReadFile and ReadDir see it, once they have.
+	objects *git.Repository
 	// unmarked are the conflicts of the last Merge in which git wrote no markers.
 	unmarked map[string]bool
 }
