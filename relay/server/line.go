@@ -58,7 +58,7 @@ func allow(ctx context.Context, conn interface{ SetWriteDeadline(time.Time) erro
 	if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 		return fmt.Errorf("limit the time to write: %w", err)
 	}
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // sharedLine writes through net/http: to a stream of an HTTP/2 connection, which has

@@ -83,8 +83,9 @@ type Server struct {
 	stopping chan struct{}
 
 	// A store that is down or a relay that is overloaded is worth a line a minute, not
-	// one for each webhook; the metrics count them.
-	storeDown, unready, overloaded zerolog.BurstSampler
+	// one for each webhook, and webhooks that cannot be read are worth ten; the metrics
+	// count them.
+	storeDown, unready, overloaded, unreadable zerolog.BurstSampler
 }
 
 // New builds a relay over a store. Without access tokens it refuses a listener that
@@ -126,6 +127,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		storeDown:  zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		unready:    zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		overloaded: zerolog.BurstSampler{Burst: 1, Period: time.Minute},
+		unreadable: zerolog.BurstSampler{Burst: 10, Period: time.Minute},
 	}, nil
 }
 
@@ -143,7 +145,7 @@ func (s *Server) Run(ctx context.Context) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
 		TLSConfig:         s.config.TLS,
-		ErrorLog:          stdlog.New(log, "", 0),
+		ErrorLog:          stdlog.New(strangers(*log), "", 0),
 	}
 	hubCtx, stopHub := context.WithCancel(requests)
 	defer stopHub()
@@ -227,6 +229,13 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply(w, http.StatusOK, map[string]string{"status": "ready"})
+}
+
+// strangers logs what net/http tells of connections, such as handshakes that fail: ten
+// lines a minute, since anybody can make it tell more.
+func strangers(log zerolog.Logger) zerolog.Logger {
+	return log.With().Str(zerolog.LevelFieldName, zerolog.LevelWarnValue).Logger().
+		Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Minute})
 }
 
 // identified gives each request an id, which its log lines and its answer carry.

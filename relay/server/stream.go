@@ -77,6 +77,9 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		defer sub.reader.Close()
 		defer s.metrics.followers.add(sub.reader, grant)()
 		err := sub.serve(ctx, reset)
+		if errors.Is(err, context.Canceled) {
+			err = errHungUp // whoever else ends a stream gives a cause
+		}
 		log.Info().Str("remote", remote).AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
 	})
 }
@@ -166,7 +169,10 @@ func (s *stream) follow(ctx context.Context) error {
 	}
 }
 
-var errStopping = errors.New("the relay is stopping")
+var (
+	errStopping = errors.New("the relay is stopping")
+	errHungUp   = errors.New("it hung up")
+)
 
 // closed is a wake-up for a stream that has more to read.
 var closed = func() <-chan struct{} {

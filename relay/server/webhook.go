@@ -61,6 +61,7 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 			s.refuseStranger(w, r, err.Error())
 			return
 		}
+		log = log.Sample(&s.unreadable)
 		log.Warn().Err(err).Msg("webhook refused")
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
@@ -71,7 +72,6 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	begun := time.Now()
 	id, duplicate, err := s.hub.Append(ctx, e)
-	s.metrics.appends.Observe(time.Since(begun).Seconds())
 	switch {
 	case errors.Is(err, hub.ErrOverloaded):
 		log = log.Sample(&s.overloaded)
@@ -85,6 +85,7 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 		log.Info().Stringer("id", id).Msg("webhook known already")
 		reply(w, http.StatusOK, accepted{ID: id.String(), Duplicate: true})
 	default:
+		s.metrics.appends.Observe(time.Since(begun).Seconds())
 		log.Info().Stringer("id", id).Str("action", e.Action).Int("number", e.Number).Msg("webhook stored")
 		reply(w, http.StatusAccepted, accepted{ID: id.String()})
 	}

@@ -1,0 +1,119 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/internal/examples"
+	"touchstone/relay/server"
+	"touchstone/relay/source"
+)
+
+// journal is a log that can be read while it is written.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(line []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(line)
+}
+
+// lines returns the lines that contain a text.
+func (j *journal) lines(text string) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var found []string
+	for line := range strings.Lines(j.text.String()) {
+		if strings.Contains(line, text) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// startJournal runs a relay until the test ends, with a journal.
+func startJournal(t *testing.T, config server.Config) (*journal, string) {
+	t.Helper()
+	var err error
+	if config.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	config.Store = openStore(t, t.TempDir()+"/relay.db")
+	s, err := server.New(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log journal
+	ctx, stop := context.WithCancel(zerolog.New(&log).WithContext(context.Background()))
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return &log, config.Listener.Addr().String()
+}
+
+// What strangers do is logged, and does not fill the disk.
+func TestStrangersLogLittle(t *testing.T) {
+	t.Parallel()
+	log, address := startJournal(t, server.Config{
+		TLS: &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, errors.New("none") }},
+	})
+	for range 30 {
+		if conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true}); err == nil {
+			conn.Close()
+			t.Fatal("a relay without a certificate took a connection")
+		}
+	}
+	found := log.lines("TLS handshake error")
+	if len(found) == 0 || len(found) > 10 || !strings.Contains(found[0], `"level":"warn"`) {
+		t.Errorf("30 broken handshakes made %d lines:\n%s", len(found), strings.Join(found, ""))
+	}
+}
+
+func TestUnreadableWebhooksLogLittle(t *testing.T) {
+	t.Parallel()
+	log, address := startJournal(t, server.Config{Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
+	for i := range 30 {
+		answer := send(t, examples.Request(t, "http://"+address, secret, "push", fmt.Sprint(i), []byte("{")))
+		if answer.status != http.StatusBadRequest {
+			t.Fatalf("a webhook that cannot be read was answered %d", answer.status)
+		}
+	}
+	if found := log.lines("webhook refused"); len(found) != 10 {
+		t.Errorf("30 webhooks that cannot be read made %d lines", len(found))
+	}
+}
+
+func TestSubscriberThatHangsUpIsSaidTo(t *testing.T) {
+	t.Parallel()
+	log, address := startJournal(t, server.Config{})
+	response, err := http.Get("http://" + address + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	for len(log.lines("subscriber gone")) == 0 {
+		runtime.Gosched()
+	}
+	if line := log.lines("subscriber gone")[0]; !strings.Contains(line, `"cause":"it hung up"`) {
+		t.Errorf("of a subscriber that hung up the log says %s", line)
+	}
+}
