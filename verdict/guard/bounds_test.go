@@ -87,6 +87,7 @@ func FuzzExamine(f *testing.F) {
 			f.Add(one.OldPath, one.Path, one.Before, one.After)
 		}
 	}
+	f.Add("a.go", "a.go", []byte("0"), []byte(".0 0("))
 	f.Fuzz(func(t *testing.T, old, path string, before, after []byte) {
 		change := guard.Change{Files: []guard.File{{Path: path, OldPath: old, Before: before, After: after}}}
 		hits := guard.Examine(change)

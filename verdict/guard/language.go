@@ -132,6 +132,9 @@ func assistants(s side) []block {
 		name := word.FindString(line[at[1]:])
 		if line[at[1]-1] == '(' { // "public int total("
 			words := word.FindAllString(line[:at[1]], -1)
+			if len(words) == 0 {
+				continue // ".0 0("
+			}
 			name = words[len(words)-1]
 		}
 		if len(name) > 3 {
