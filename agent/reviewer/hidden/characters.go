@@ -44,8 +44,9 @@ func ordinary(r, before, after rune, rtl bool) bool {
 	case r >= 0x180B && r <= 0x180F:
 		return unicode.Is(unicode.Mongolian, before)
 	case r == 0x200B:
-		// Scripts without spaces mark where a line may break.
-		return unicode.In(before, unicode.Thai, unicode.Khmer, unicode.Lao, unicode.Myanmar, unicode.Tibetan)
+		// Scripts without spaces mark where a line may break. Programs that quote
+		// others' release notes keep @ and # from calling anybody.
+		return (before == '@' || before == '#') && !invisible(after) || unicode.In(before, unicode.Thai, unicode.Khmer, unicode.Lao, unicode.Myanmar, unicode.Tibetan)
 	case r == 0x200E || r == 0x200F || r == 0x061C:
 		return rtl
 	case r == 0x115F || r == 0x1160:

@@ -2,6 +2,7 @@ package hidden
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -79,11 +80,36 @@ func (f *finder) lookalikes() {
 			native[script] = true
 		}
 	})
+	if latinLine {
+		f.signs(native)
+	}
 	f.words(func(start, end int, word string) {
-		if lookalike(word, latinLine, native) {
+		if lookalike(word, latinLine, native) || latinLine && f.names(start, end) && passes(word) {
 			f.mark(start, end, Lookalike, fmt.Sprintf("%s, which is not %q", word, Plain(word)))
 		}
 	})
+}
+
+// sign is what passes for punctuation of ASCII: two slashes, the exclamation mark of
+// an inequality, a semicolon that is a question mark in Greek.
+var sign = regexp.MustCompile(`[\x{2044}\x{2215}\x{29F8}]{2}|\x{1C3}=|\x{37E}`)
+
+func (f *finder) signs(native map[*unicode.RangeTable]bool) {
+	for _, at := range sign.FindAllStringIndex(f.line, -1) {
+		if found := f.line[at[0]:at[1]]; found != "\u037e" || !native[unicode.Greek] {
+			f.mark(at[0], at[1], Lookalike, fmt.Sprintf("%+q, which is not ASCII", found))
+		}
+	}
+}
+
+// given is what follows a name in a program where it is given a value or called.
+var given = regexp.MustCompile(`^(?:\(| ?:?= ?[^=> ])`)
+
+// names reports whether a word of two letters or more names something in a program.
+func (f *finder) names(start, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(f.line[:start])
+	word := f.line[start:end]
+	return !isASCII(word) && utf8.RuneCountInString(word) >= 2 && !strings.ContainsRune("\"'`", before) && given.MatchString(f.line[end:])
 }
 
 // words calls do with each run of letters.

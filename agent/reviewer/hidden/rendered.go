@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -19,6 +20,8 @@ const (
 	// wordy is how many words an attribute or an image's description holds at least
 	// if it is a text of its own.
 	wordy = 25
+	// wordyTitle is how many a title has then, which shows only under a pointer.
+	wordyTitle = 8
 )
 
 // FindRendered is [Find] for Markdown that GitHub renders, a description or a
@@ -69,7 +72,11 @@ func (p *page) addUnknown(kind Kind, at int, what string) {
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // white is TeX that is typeset and cannot be seen.
-var white = regexp.MustCompile(`\\(?:text)?color\s*\{?\s*(?:white|transparent|#fff)|\\[hv]?phantom\s*\{|\\(?:fontsize|tiny)\b`)
+var white = regexp.MustCompile(`\\(?:text)?color\s*\{?\s*(?:white|transparent|#fff)|\\[hv]?phantom\s*\{|\\(?:fontsize|tiny)\b|\\script(?:script)?style\b[^$\n]*\\text`)
+
+// within are entities that show nothing, in the middle of a word. Programs put one
+// behind an @ or a # so that nobody is called.
+var within = regexp.MustCompile(`\pL(?:&(?:#[0-9]{2,7}|#[xX][0-9a-fA-F]{2,6}|[A-Za-z]{2,31});)+\pL`)
 
 func (p *page) visit(n ast.Node) {
 	switch n := n.(type) {
@@ -91,12 +98,30 @@ func (p *page) visit(n ast.Node) {
 	case *ast.Image:
 		if alt := describe(n, p.source); len(strings.Fields(alt)) >= wordy {
 			p.add(Markup, p.begin(n), alt)
+			return
 		}
+		p.title(n, n.Title)
+	case *ast.Link:
+		p.title(n, n.Title)
 	case *ast.Text:
-		if said := n.Segment.Value(p.source); n.Parent().Kind() != ast.KindCodeSpan && white.Match(said) {
+		if said := n.Segment.Value(p.source); n.Parent().Kind() != ast.KindCodeSpan && (white.Match(said) || dividesWord(said)) {
 			p.add(Markup, n.Segment.Start, string(said))
 		}
 	}
+}
+
+func (p *page) title(n ast.Node, title []byte) {
+	if len(strings.Fields(string(title))) >= wordyTitle {
+		p.add(Markup, p.begin(n), string(title))
+	}
+}
+
+// dividesWord reports whether an entity that shows nothing stands within a word.
+func dividesWord(said []byte) bool {
+	return slices.ContainsFunc(within.FindAll(said, -1), func(word []byte) bool {
+		plain := []rune(html.UnescapeString(string(word)))
+		return slices.ContainsFunc(plain[1:len(plain)-1], func(r rune) bool { return invisible(r) && !unicode.In(plain[0], joining...) })
+	})
 }
 
 // begin is where the block begins that holds an inline node.
@@ -155,7 +180,7 @@ func (p *page) comment(at int, said string) {
 func (p *page) attributes(at int, tag html.Token) {
 	for _, a := range tag.Attr {
 		switch {
-		case a.Key == "hidden", a.Key == "style" && unseen.MatchString(a.Val), len(strings.Fields(a.Val)) >= wordy:
+		case a.Key == "title" && len(strings.Fields(a.Val)) >= wordyTitle, a.Key == "hidden", a.Key == "style" && unseen.MatchString(a.Val), len(strings.Fields(a.Val)) >= wordy:
 			p.add(Markup, at, tag.String())
 			return
 		}

@@ -112,8 +112,15 @@ func (t Text) hidden(known []string) []hidden.Passage {
 	case Output:
 		return nil // a log is what programs print, cursor movements and all
 	}
-	return hidden.Find(t.Text)
+	found := hidden.Find(t.Text)
+	if t.Form == Code && page.MatchString(t.Path) {
+		found = append(found, hidden.FindComments(t.Text)...)
+	}
+	return found
 }
+
+// page is the name of a file that is read as a page.
+var page = regexp.MustCompile(`(?i)\.(?:md|mdx|markdown)$`)
 
 func clip(s string, n int) string {
 	if len(s) <= n {
