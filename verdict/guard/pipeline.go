@@ -155,11 +155,12 @@ func softened(f *file, before, after []claim) []Hit {
 		hits = append(hits, newLenience(f, pattern, before, after)...)
 	}
 	was, is := byKey(commands(before)), byKey(commands(after))
+	earlier, later := newScript(before), newScript(after)
 	for key, list := range was {
 		if len(is[key]) < len(list) {
 			continue
 		}
-		hits = append(hits, restrained(f, list, is[key], before, after)...)
+		hits = append(hits, restrained(f, list, is[key], earlier, later)...)
 		for i, c := range list {
 			for _, m := range demanding.FindAllStringSubmatch(c.text, -1) {
 				if m[1] == "./..." && strings.HasPrefix(key, "golangci-lint") {
@@ -171,7 +172,7 @@ func softened(f *file, before, after []claim) []Hit {
 			}
 		}
 	}
-	return append(hits, unguarded(f, before, after)...)
+	return append(hits, unguarded(f, earlier, later)...)
 }
 
 func byKey(list []command) map[string][]command {

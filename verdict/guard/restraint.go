@@ -33,20 +33,41 @@ func confines(key, text string) bool {
 	return false
 }
 
+// maxBranch bounds how many lines of a script are read from one on.
+const maxBranch = 200
+
+// script is what a side of a pipeline file runs, made ready for looking up.
+type script struct {
+	lines    []claim
+	at       map[int]int     // the index of a line by its number
+	texts    map[string]bool // all lines
+	pipefail bool            // a pipe fails where any part of it does
+}
+
+func newScript(lines []claim) *script {
+	s := &script{lines: lines, at: map[int]int{}, texts: map[string]bool{}}
+	for i, l := range lines {
+		s.at[l.line], s.texts[l.text] = i, true
+		s.pipefail = s.pipefail || strings.Contains(l.text, "pipefail") ||
+			strings.HasPrefix(strings.TrimPrefix(l.text, "- "), "shell: bash") && !strings.Contains(l.text, "{0}")
+	}
+	return s
+}
+
 // restrained finds checks of one kind of which fewer than before look at all they
 // could, or fewer can fail. A further run with such an option takes nothing away.
-func restrained(f *file, was, is []command, before, after []claim) []Hit {
+func restrained(f *file, was, is []command, before, after *script) []Hit {
 	var hits []Hit
 	for _, one := range []struct {
-		restrains func(c command, lines []claim) bool
+		restrains func(c command, s *script) bool
 		why       string
 	}{
-		{func(c command, _ []claim) bool { return confines(c.key, c.text) }, "The check looks at less than it did."},
+		{func(c command, _ *script) bool { return confines(c.key, c.text) }, "The check looks at less than it did."},
 		{swallowed, "The check runs, and whether it fails is lost."},
 	} {
-		free := func(list []command, lines []claim) (n int) {
+		free := func(list []command, s *script) (n int) {
 			for _, c := range list {
-				if !one.restrains(c, lines) {
+				if !one.restrains(c, s) {
 					n++
 				}
 			}
@@ -55,9 +76,7 @@ func restrained(f *file, was, is []command, before, after []claim) []Hit {
 		if free(is, after) >= free(was, before) {
 			continue
 		}
-		at := slices.IndexFunc(is, func(c command) bool {
-			return one.restrains(c, after) && !slices.ContainsFunc(was, func(w command) bool { return w.text == c.text })
-		})
+		at := slices.IndexFunc(is, func(c command) bool { return one.restrains(c, after) && !before.texts[c.text] })
 		if at >= 0 {
 			hits = append(hits, Hit{CI, f.path(), is[at].line, was[0].text, f.new.at(is[at].line), one.why})
 		}
@@ -68,7 +87,7 @@ func restrained(f *file, was, is []command, before, after []claim) []Hit {
 // swallowed reports whether a shell throws away how a check ended: it stands before
 // a pipe without pipefail, in the background, or in a condition that nothing
 // follows from.
-func swallowed(c command, lines []claim) bool {
+func swallowed(c command, s *script) bool {
 	bare := inQuotes.ReplaceAllString(c.text, "_")
 	at := strings.Index(bare, c.key)
 	if at < 0 {
@@ -79,15 +98,13 @@ func swallowed(c command, lines []claim) bool {
 		return true
 	}
 	if piped.MatchString(rest) && !reporting.MatchString(rest) {
-		return !slices.ContainsFunc(lines, func(l claim) bool {
-			return strings.Contains(l.text, "pipefail") || strings.HasPrefix(strings.TrimPrefix(l.text, "- "), "shell: bash") && !strings.Contains(l.text, "{0}")
-		})
+		return !s.pipefail
 	}
 	if !asBranch.MatchString(bare) {
 		return false
 	}
-	from := slices.IndexFunc(lines, func(l claim) bool { return l.line == c.line })
-	for _, l := range lines[from:] {
+	from := s.at[c.line]
+	for _, l := range s.lines[from:min(from+maxBranch, len(s.lines))] {
 		if failsSoon.MatchString(l.text) {
 			return false
 		}
@@ -105,25 +122,29 @@ var (
 
 // unguarded finds scripts that go on where they stopped at the first failure, and
 // those that end well before their checks.
-func unguarded(f *file, before, after []claim) []Hit {
-	runs := commands(after)
+func unguarded(f *file, was, is *script) []Hit {
+	before, after := was.lines, is.lines
+	runs := map[int]bool{}
+	for _, c := range commands(after) {
+		runs[c.line] = true
+	}
 	if len(runs) == 0 {
 		return nil
 	}
 	var hits []Hit
 	stops := func(l claim) bool { return errexit.MatchString(l.text) }
-	if was := slices.IndexFunc(before, stops); was >= 0 && !slices.ContainsFunc(after, stops) && matches(f.new.path, "*.sh", ".husky/*", ".ci/*") {
-		hits = append(hits, Hit{CI, f.path(), before[was].line, before[was].text, "", "The script no longer stops at the first check that fails."})
+	if at := slices.IndexFunc(before, stops); at >= 0 && !slices.ContainsFunc(after, stops) && matches(f.new.path, "*.sh", ".husky/*", ".ci/*") {
+		hits = append(hits, Hit{CI, f.path(), before[at].line, before[at].text, "", "The script no longer stops at the first check that fails."})
 	}
 	for i, l := range after {
-		if !ends.MatchString(l.text) || slices.ContainsFunc(before, func(b claim) bool { return b.text == l.text }) {
+		if !ends.MatchString(l.text) || was.texts[l.text] {
 			continue
 		}
-		for _, next := range after[i+1:] {
+		for _, next := range after[i+1 : min(i+1+maxBranch, len(after))] {
 			if isItem(next.text) || indentation(f.new.lines[next.line-1]) < indentation(f.new.lines[l.line-1]) {
 				break
 			}
-			if slices.ContainsFunc(runs, func(c command) bool { return c.line == next.line }) {
+			if runs[next.line] {
 				return append(hits, Hit{CI, f.path(), l.line, "", l.text, "The script ends before its checks."})
 			}
 		}

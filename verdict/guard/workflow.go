@@ -75,6 +75,8 @@ func narrowedTriggers(f *file) []Hit {
 		}
 		old := was[id]
 		switch {
+		case max(len(old), len(now)) > maxPolicy:
+			hit(now[0].line, "", f.new.at(now[0].line))
 		case strings.HasSuffix(filter, "-ignore"):
 			for _, n := range now {
 				if !slices.ContainsFunc(old, func(o claim) bool { return o.text == n.text }) {
@@ -111,13 +113,21 @@ func narrowedTriggers(f *file) []Hit {
 func unneeded(f *file) []Hit {
 	was, is := needs(f.old), needs(f.new)
 	old, now := jobs(f.old, "jobs"), jobs(f.new, "jobs")
+	if len(now) > maxJobs {
+		return []Hit{{Kind: Unexamined, Path: f.path(), Why: "The workflow holds more jobs than the guard compares; a person has to look."}}
+	}
+	checks := map[string]bool{}
+	for name, lines := range now {
+		checks[name] = len(commands(lines)) > 0
+	}
 	var hits []Hit
 	for job, list := range was {
-		if now[job] == nil || len(commands(now[job])) > 0 || len(commands(old[job])) > 0 {
+		if now[job] == nil || checks[job] || len(commands(old[job])) > 0 {
 			continue
 		}
+		waits := reached(is, job)
 		for _, n := range list {
-			if len(commands(now[n.text])) > 0 && !reaches(is, job, n.text) {
+			if checks[n.text] && !waits[n.text] {
 				hits = append(hits, Hit{CI, f.path(), now[job][0].line, f.old.at(n.line), f.new.at(now[job][0].line), "The job " + job + " no longer waits for " + n.text + "."})
 			}
 		}
@@ -125,23 +135,23 @@ func unneeded(f *file) []Hit {
 	return hits
 }
 
-// reaches reports whether a job waits for another, be it by way of others.
-func reaches(needs map[string][]claim, job, other string) bool {
+// maxJobs bounds the jobs of one workflow.
+const maxJobs = 500
+
+// reached are the jobs that a job waits for, be it by way of others.
+func reached(needs map[string][]claim, job string) map[string]bool {
 	seen, todo := map[string]bool{}, []string{job}
 	for len(todo) > 0 {
 		one := todo[0]
 		todo = todo[1:]
 		for _, n := range needs[one] {
-			if n.text == other {
-				return true
-			}
 			if !seen[n.text] {
 				seen[n.text] = true
 				todo = append(todo, n.text)
 			}
 		}
 	}
-	return false
+	return seen
 }
 
 // needs are the jobs that each job of a GitHub workflow waits for.
@@ -228,12 +238,14 @@ func unscheduled(f *file) []Hit {
 func hiddenJobs(f *file) []Hit {
 	was, is := jobs(f.old, ""), jobs(f.new, "")
 	var hits []Hit
+	tried := 0
 	for name, lines := range is {
 		bare, dotted := strings.CutPrefix(name, ".")
 		if !dotted || was[bare] == nil || was[name] != nil || is[bare] != nil || len(commands(lines)) == 0 {
 			continue
 		}
-		used := slices.ContainsFunc(f.new.lines, func(l string) bool {
+		tried++
+		used := tried <= maxJobs && slices.ContainsFunc(f.new.lines, func(l string) bool {
 			return strings.Contains(l, name) && !strings.HasPrefix(l, name+":")
 		})
 		if !used {
