@@ -64,11 +64,13 @@ Start one on this machine and watch it:
   relay tail                      # in another terminal
 
 Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything else.`,
+		Version:       build(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("relay {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})

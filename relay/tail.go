@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,6 +74,9 @@ func (c *connection) tell(s client.State) {
 	case c.made:
 		c.gone = true
 		c.log.Warn().Err(s.Err).Msg("the connection is lost; trying until it is back")
+	case errors.As(s.Err, new(*tls.CertificateVerificationError)):
+		c.gone = true
+		c.log.Warn().Err(s.Err).Msg("not connected: the relay's certificate is not to be trusted; correct it or --url, or name the file with its issuer in SSL_CERT_FILE; trying until then")
 	default:
 		c.gone = true
 		c.log.Warn().Err(s.Err).Msg("not connected; start the relay with `relay serve`, or correct --url; trying until it answers")

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	stdlog "log"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -13,6 +17,26 @@ import (
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 )
+
+func TestTailSaysThatACertificateIsNotTrusted(t *testing.T) {
+	stranger := httptest.NewUnstartedServer(http.NotFoundHandler())
+	stranger.Config.ErrorLog = stdlog.New(io.Discard, "", 0)
+	stranger.StartTLS()
+	defer stranger.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var written bytes.Buffer
+	log := zerolog.New(&written)
+	told := &connection{log: &log}
+	follow := client.Client{URL: stranger.URL, OnState: func(s client.State) {
+		told.tell(s)
+		cancel()
+	}}
+	err := follow.Follow(ctx, client.Now, func(context.Context, event.Message) error { return nil })
+	if !errors.Is(err, context.Canceled) || !strings.Contains(written.String(), "certificate is not to be trusted") {
+		t.Errorf("%v; it said:\n%s", err, &written)
+	}
+}
 
 func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -61,6 +61,9 @@ events that are about no repository.`,
   relay token create --name ops --role admin`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if name == "" {
+				return usageError{errors.New("say whose token it is with --name, such as --name laptop-1")}
+			}
 			made, text, err := token.New(name, token.Role(role), scope)
 			if err != nil {
 				return usageError{err}
@@ -95,6 +98,11 @@ minute by the relay, and when it stops: that of an open stream is the last such 
 				tokens, err := store.Load(cmd.Context())
 				if err != nil {
 					return err
+				}
+				if file, ok := store.(token.File); ok && len(tokens) == 0 {
+					if err := checkThere(strings.TrimSuffix(file.Path, ".tokens")); err != nil {
+						return err
+					}
 				}
 				uses, err := store.Uses(cmd.Context())
 				if err != nil {

@@ -31,8 +31,8 @@ file does as well. Exit code 1 says that something is wrong.`,
 			}
 			// Opening a store makes it, which is not what is asked for here.
 			if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
-				if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-					return fmt.Errorf("there is no store %s: name the one to verify with --store", path)
+				if err := checkThere(path); err != nil {
+					return err
 				}
 			}
 			store, err := server.OpenStore(cmd.Context(), address)
@@ -57,4 +57,12 @@ file does as well. Exit code 1 says that something is wrong.`,
 	}
 	cmd.Flags().StringVar(&address, "store", address, "the store to verify: sqlite:PATH or firestore:PROJECT[/DATABASE]")
 	return cmd
+}
+
+// checkThere reports, of an embedded store that is to be looked at, that there is none.
+func checkThere(path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no store %s: name the one you mean with --store", path)
+	}
+	return nil
 }

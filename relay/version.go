@@ -14,10 +14,15 @@ func versionCommand() *cobra.Command {
 		Short: "Print the version this binary was built from",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "relay %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "relay %s\n", build())
 			return err
 		},
 	}
+}
+
+// build is the version, and what it was built with and for.
+func build() string {
+	return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the module's version. In a build from a checkout it is one that Go makes of

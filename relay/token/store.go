@@ -95,8 +95,11 @@ func decode(text []byte) ([]Token, error) {
 	}
 	seen := map[string]bool{}
 	for _, t := range c.Tokens {
+		if !ValidID(t.ID) {
+			return nil, errors.New("a token's id is not as relay token create makes it")
+		}
 		if err := t.validate(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("token %s: %w", t.ID, err)
 		}
 		if seen[t.ID] {
 			return nil, fmt.Errorf("two tokens have the id %s", t.ID)

@@ -28,6 +28,10 @@ func run() int {
 	store := flag.String("store", "firestore", "the store to try: sqlite or firestore")
 	minutes := flag.Float64("minutes", 1, "how long to go on, in minutes")
 	seed := flag.Uint64("seed", 0, "repeat the decisions of an earlier run; 0 picks a seed")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./scripts/chaosrelay --store sqlite|firestore --minutes 1 [--seed N]")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if flag.NArg() > 0 || *store != "sqlite" && *store != "firestore" || *minutes <= 0 {
 		flag.Usage()

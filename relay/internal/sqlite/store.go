@@ -17,7 +17,8 @@ import (
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
+	"modernc.org/sqlite" // the database/sql driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
@@ -73,6 +74,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	s := &Store{lock: held}
 	if err := s.open(ctx, path); err != nil {
+		if code := new(sqlite.Error); errors.As(err, &code) && code.Code() == sqlite3.SQLITE_NOTADB {
+			err = fmt.Errorf("it is no log of a relay: %w; name another file, or put a copy of the log in its place", err)
+		}
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), s.Close())
 	}
 	return s, nil
