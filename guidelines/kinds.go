@@ -2,6 +2,7 @@ package guidelines
 
 import (
 	"bytes"
+	"math/bits"
 	"path"
 	"regexp"
 	"slices"
@@ -26,6 +27,17 @@ const (
 var fileWords = map[string]kinds{
 	"code": isCode, "tests": isTests, "docs": isDocs, "config": isConfig, "ci": isCI,
 	"migration": isMigration, "public-api": isPublicAPI, "dependencies": isDependencies,
+}
+
+// separate are kinds of which kindsOf gives a file at most one.
+var separate = []kinds{
+	isCode | isDocs | isConfig, isDocs | isDependencies, isDocs | isMigration, isTests | isMigration, isTests | isPublicAPI,
+	isConfig | isCI, isConfig | isDependencies, isConfig | isTests,
+}
+
+// exclusive reports whether no file can be all of these.
+func exclusive(k kinds) bool {
+	return slices.ContainsFunc(separate, func(group kinds) bool { return bits.OnesCount16(uint16(k&group)) > 1 })
 }
 
 // kindsOf decides what a file is from one of its paths and its changed lines.

@@ -56,6 +56,9 @@ func TestKindsByName(t *testing.T) {
 			if got := kindsOf(path, File{Path: path}).words(); got != want {
 				t.Errorf("%s: got %q, want %q", path, got, want)
 			}
+			if k := kindsOf(path, File{Path: path, Truncated: true}); exclusive(k) {
+				t.Errorf("%s cannot be all of %q", path, k.words())
+			}
 		}
 	}
 }

@@ -93,6 +93,7 @@ func (l *linter) dimension(doc Document) {
 // contradictions compares every row of the new documents with all that apply.
 func (l *linter) contradictions(docs []Document) {
 	byCriterion, byCase := map[string]Row{}, map[string]Row{}
+	byStance := map[stance][]Row{}
 	isNew := func(row Row) bool { return slices.ContainsFunc(docs, byName(row.Source)) }
 	for _, doc := range l.after.Documents {
 		for _, row := range doc.Rows {
@@ -107,6 +108,13 @@ func (l *linter) contradictions(docs []Document) {
 				l.same(row, other, isNew)
 			}
 			byCriterion[criterion] = row
+			taken := stanceOf(criterion)
+			for _, other := range byStance[stance{taken.about, 1 - taken.noes}] {
+				if (isNew(row) || isNew(other)) && !row.Scope.apart(other.Scope) {
+					l.opposite(row, other, isNew)
+				}
+			}
+			byStance[taken] = append(byStance[taken], row)
 			id := strings.ToLower(row.ID)
 			if other, ok := byCase[id]; ok && isNew(row) {
 				l.report(row.Source, row.Line, "%s and %s differ only in case: give one another mark", row.ID, other.ID)
@@ -128,6 +136,44 @@ func (l *linter) same(row, other Row, isNew func(Row) bool) {
 	l.report(row.Source, row.Line, "%s says the same as %s: keep one of them", row.ID, other.ID)
 }
 
+// opposite reports two rows that no change can satisfy both, at the new one of the two.
+func (l *linter) opposite(row, other Row, isNew func(Row) bool) {
+	if !isNew(row) {
+		row, other = other, row
+	}
+	l.report(row.Source, row.Line, "%s contradicts %s: one demands what the other forbids; keep one of them, or give them scopes that no file meets both", row.ID, other.ID)
+}
+
+// stance is what a criterion is about, and how often it says no: of two that differ by one
+// no alone, each denies the other.
+type stance struct {
+	about string
+	noes  int
+}
+
+var (
+	shortened = regexp.MustCompile(`\b(do|does|is|are|has|have|must|should|need|can)(?:n[ ’]t|not)\b`)
+	stresses  = []string{"always", "ever", "do", "does"}
+	negations = []string{"never", "not", "no"}
+)
+
+// stanceOf takes the words of a criterion for what it is about, but for those that stress and
+// those that deny.
+func stanceOf(plain string) stance {
+	var s stance
+	var about []string
+	for word := range strings.FieldsSeq(shortened.ReplaceAllString(plain, "$1 not")) {
+		switch {
+		case slices.Contains(negations, word):
+			s.noes++
+		case !slices.Contains(stresses, word):
+			about = append(about, word)
+		}
+	}
+	s.about = strings.Join(about, " ")
+	return s
+}
+
 // plainWords is a criterion without what makes two spellings of one sentence differ.
 func plainWords(criterion string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(criterion), func(r rune) bool {
@@ -137,6 +183,12 @@ func plainWords(criterion string) string {
 
 var (
 	checklistItem = regexp.MustCompile(`(?i)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]|[*_]*(?:must|shall|should|always|never|do not|don't|ensure|make sure|verify|check|avoid)\b)`)
+	// What follows "Check the following:", or stands below a heading such as "Checklist", is
+	// one rule after the other, however each is worded.
+	checklistLead = regexp.MustCompile(`(?i)\b(?:check|verify|ensure|make sure)\b[^.]*:[*_]*\s*$|^#+\s.*\bcheck-?lists?\b`)
+	checklistLine = regexp.MustCompile(`(?i)\b(?:check|verify|ensure|make sure|must)\b[^.:]*:\s+\(?1[.)]\s.*\s\(?2[.)]\s`)
+	listItem      = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+\S`)
+	orderInProse  = regexp.MustCompile(`(?i)\breviewers?\s+(?:must|shall|should|has to|have to)\s+(?:always\s+|never\s+|not\s+)?(?:reject|refuse|check|verify|ensure|approve|block|flag|report|request)\b`)
 	tableLine     = regexp.MustCompile(`^\s*\|.*\|`)
 	idInProse     = regexp.MustCompile("`([a-z0-9][a-z0-9-]*)/([A-Z]+[0-9]+)`")
 )
@@ -145,15 +197,16 @@ var (
 // that looks like rules there binds nobody, and an id has to exist.
 func (l *linter) prose(doc Document) {
 	p := parser{doc: Document{Name: doc.Name}, ids: map[string]int{}}
-	above := ""
+	above, checklist := "", false
 	for i, line := range strings.Split(doc.Text, "\n") {
 		number := i + 1
 		p.line(number, line)
 		if p.table != outside || p.closing != "" {
-			above = ""
+			above, checklist = "", false
 			continue
 		}
-		if checklistItem.MatchString(line) {
+		item := listItem.MatchString(line)
+		if checklistItem.MatchString(line) || checklist && item || checklistLine.MatchString(line) || orderInProse.MatchString(line) {
 			l.report(doc.Name, number, "a rule in prose cannot be cited: make it a row of a table, or say it as an explanation")
 		}
 		if isDelimiterLine(line) && likeRules(splitCells(above)) {
@@ -161,6 +214,9 @@ func (l *linter) prose(doc Document) {
 		}
 		for _, id := range idInProse.FindAllStringSubmatch(line, -1) {
 			l.citation(doc.Name, number, id[1], id[0][1:len(id[0])-1])
+		}
+		if continued := item || strings.TrimSpace(line) == "" || strings.HasPrefix(line, "  "); !continued {
+			checklist = checklistLead.MatchString(line)
 		}
 		above = line
 	}

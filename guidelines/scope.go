@@ -223,11 +223,35 @@ func (f facts) reason(terms []term, first string, others int) string {
 
 // never reports whether no change at all could meet the scope.
 func (s Scope) never() bool {
-	return !slices.ContainsFunc(s.alternatives, func(terms []term) bool {
-		return !slices.ContainsFunc(terms, func(t term) bool {
-			return t.negated && (t.text == "all" || slices.ContainsFunc(terms, func(u term) bool {
-				return !u.negated && u.text == t.text
-			}))
-		})
-	})
+	return !slices.ContainsFunc(s.alternatives, possible)
+}
+
+// apart reports whether no file could meet both scopes.
+func (s Scope) apart(other Scope) bool {
+	for _, terms := range s.alternatives {
+		for _, more := range other.alternatives {
+			if possible(slices.Concat(terms, more)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// possible reports whether a file could meet all terms, as far as their words tell.
+func possible(terms []term) bool {
+	var is, isNot kinds
+	for _, t := range terms {
+		switch {
+		case t.negated && (t.text == "all" || slices.ContainsFunc(terms, func(u term) bool { return !u.negated && u.text == t.text })):
+			return false
+		case t.negated:
+			isNot |= t.kind
+		case t.text == wordDocsOnly:
+			is |= isDocs
+		default:
+			is |= t.kind
+		}
+	}
+	return is&isNot == 0 && !exclusive(is)
 }

@@ -145,7 +145,9 @@ func TestZeroScopeAppliesToNothing(t *testing.T) {
 func TestNever(t *testing.T) {
 	for scope, want := range map[string]bool{
 		"code !code": true, "!all": true, "code !code, docs !docs": true, "*.go !*.go": true,
+		"docs-only code": true, "docs-only !docs": true, "code docs": true, "config tests": true, "migration docs-only": true, "code docs, ci config": true,
 		"code !code, docs": false, "code !tests": false, "all": false, "!code": false,
+		"docs-only docs": false, "docs-only tests": false, "!docs-only docs": false, "ci docs": false, "code migration": false, "code docs, tests": false,
 	} {
 		if got := compiled(t, scope).never(); got != want {
 			t.Errorf("%q: got %v", scope, got)
@@ -153,9 +155,29 @@ func TestNever(t *testing.T) {
 	}
 }
 
+func TestApart(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{"code !tests", "tests", true},
+		{"code", "docs", true},
+		{"code, docs", "config", true},
+		{"*.go", "!*.go", true},
+		{"all", "code", false},
+		{"code !tests", "code", false},
+		{"code, docs", "docs, config", false},
+		{"code", "bug-fix", false},
+	} {
+		if a, b := compiled(t, test.a), compiled(t, test.b); a.apart(b) != test.want || b.apart(a) != test.want {
+			t.Errorf("%q and %q are apart: %v", test.a, test.b, a.apart(b))
+		}
+	}
+}
+
 func FuzzCompile(f *testing.F) {
 	for _, seed := range []string{
-		"all", "code !tests", "`**/*.go`", "ci, config", "**/AGENTS.md, docs-only", "a/**/b?.[x]", "!", ",", "code,,", "\x00", "é*", "**/**", "*" + strings.Repeat("*a", 40),
+		"all", "code !tests", "`**/*.go`", "ci, config", "**/AGENTS.md, docs-only", "docs-only code", "docs migration, ci config", "a/**/b?.[x]", "!", ",", "code,,", "\x00", "é*", "**/**", "*" + strings.Repeat("*a", 40),
 	} {
 		f.Add(seed, "a/b/"+seed)
 	}
