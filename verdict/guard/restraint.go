@@ -33,8 +33,12 @@ func confines(key, text string) bool {
 	return false
 }
 
-// maxBranch bounds how many lines of a script are read from one on.
-const maxBranch = 200
+const (
+	// maxBranch bounds the lines of a condition that are read for what follows.
+	maxBranch = 20
+	// maxAhead bounds how far ahead of an exit a check is looked for, in lines.
+	maxAhead = 200
+)
 
 // script is what a side of a pipeline file runs, made ready for looking up.
 type script struct {
@@ -140,7 +144,7 @@ func unguarded(f *file, was, is *script) []Hit {
 		if !ends.MatchString(l.text) || was.texts[l.text] {
 			continue
 		}
-		for _, next := range after[i+1 : min(i+1+maxBranch, len(after))] {
+		for _, next := range after[i+1 : min(i+1+maxAhead, len(after))] {
 			if isItem(next.text) || indentation(f.new.lines[next.line-1]) < indentation(f.new.lines[l.line-1]) {
 				break
 			}
