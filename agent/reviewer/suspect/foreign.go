@@ -55,13 +55,19 @@ var unspacedTopics = strings.Fields(hidden.Plain("忽略 无视 忘记 批准 �
 // say, so the words are as well; signs of a pattern are ASCII and stay.
 func foreign() []pattern {
 	fold := func(s string) string { return strings.ReplaceAll(hidden.Plain(s), `\s`, `\S`) }
-	drop := pattern{why: "tells a model in another language to drop its instructions", words: unspacedTopics}
+	drop := pattern{why: "tells a model in another language to drop its instructions", words: unspacedTopics, with: unspacedTopics}
 	all := []string{fold(unspaced)}
 	for _, e := range elsewhere {
 		do, which, orders := "(?:"+fold(e[0])+")", "(?:"+fold(e[1])+")", "(?:"+fold(e[2])+")"
 		all = append(all, do+" <3>"+which+" <3>"+orders, do+" <3>"+orders+" <3>"+which, which+" <3>"+orders+" <3>"+do)
 		for w := range strings.SplitSeq(strings.NewReplacer(`\S*`, "", `s?`, "").Replace(fold(e[2])), "|") {
 			drop.words = append(drop.words, w)
+		}
+		for w := range strings.SplitSeq(fold(e[0]), "|") {
+			if i := strings.IndexAny(w, `\[?`); i >= 0 {
+				w = w[:i]
+			}
+			drop.with = append(drop.with, w)
 		}
 	}
 	drop.any = anyOf(all...)
