@@ -85,19 +85,22 @@ func DefaultRepository() Repository {
 	}
 }
 
+// repositoryKeys are all that a repository's file may hold.
+const repositoryKeys = "review.sensitive, review.skip, review.ratchet, verify.command, verify.timeout, merge.auto and merge.manual"
+
 // ParseRepository reads the content of a repository's RepositoryPath: at most 64 KiB.
 // An unknown key is an error that names it, and whoever gets an error reviews and merges
 // nothing: what the file was meant to forbid is not known.
 func ParseRepository(content []byte) (Repository, error) {
 	r := DefaultRepository()
 	if len(content) > maxFile {
-		return r, fmt.Errorf("read %s: it is longer than %d bytes; shorten it", RepositoryPath, maxFile)
+		return r, fmt.Errorf("read %s: it is longer than %d bytes; shorten it on the base branch", RepositoryPath, maxFile)
 	}
 	if err := decode(content, &r); err != nil {
-		return r, fmt.Errorf("read %s: %s; write it as agent/config/repository.example.yaml shows, which explains every key", RepositoryPath, strings.TrimSpace(yaml.FormatError(err, false, false)))
+		return r, fmt.Errorf("read %s: %s; correct it on the base branch: its keys are %s", RepositoryPath, strings.TrimSpace(yaml.FormatError(err, false, false)), repositoryKeys)
 	}
 	if err := r.validate(); err != nil {
-		return r, fmt.Errorf("read %s: %w", RepositoryPath, err)
+		return r, fmt.Errorf("read %s: %w; correct it on the base branch", RepositoryPath, err)
 	}
 	return r, nil
 }

@@ -53,6 +53,20 @@ func TestTheRepositorysExampleIsComplete(t *testing.T) {
 	}
 }
 
+// TestTheSentenceNamesEachKey: whoever has a program alone has no example beside it.
+func TestTheSentenceNamesEachKey(t *testing.T) {
+	var keys []string
+	for section := range reflect.TypeFor[Repository]().Fields() {
+		for setting := range section.Type.Fields() {
+			keys = append(keys, section.Tag.Get("yaml")+"."+setting.Tag.Get("yaml"))
+		}
+	}
+	last := len(keys) - 1
+	if want := strings.Join(keys[:last], ", ") + " and " + keys[last]; repositoryKeys != want {
+		t.Errorf("got  %s\nwant %s", repositoryKeys, want)
+	}
+}
+
 func TestScopesOfARepository(t *testing.T) {
 	r, err := ParseRepository([]byte("review:\n  sensitive: ['payments/**', ci]\n  skip: ['**/*.pb.go !payments/**']\nmerge: {manual: [migration]}\n"))
 	if err != nil {
@@ -95,12 +109,12 @@ func TestABrokenRepositoryFileIsASentence(t *testing.T) {
 		"verify: {timeout: 3h}":          "at most 2h0m0s",
 		"verify: {command: ['', test]}":  "verify.command has to begin with a program",
 		"merge: {auto: true}\n---\nx: 1": "several documents",
-		"review: [":                      "repository.example.yaml",
+		"review: [":                      "correct it on the base branch: its keys are review.sensitive, review.skip,",
 		"review: &a [*a]":                "",
 		strings.Repeat("# x\n", 1<<15):   "longer than 65536 bytes",
 	} {
 		_, err := ParseRepository([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), RepositoryPath) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), RepositoryPath) || !strings.Contains(err.Error(), "on the base branch") || strings.Contains(err.Error(), "example.yaml") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}

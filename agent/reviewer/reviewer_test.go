@@ -191,7 +191,7 @@ func TestBrokenSettingsEndTheReview(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, map[string]string{".touchstone/config.yaml": "review:\n  ratched: true\n"}, map[string]string{"code.txt": "fine\n"})
 	r := newReviewer(t, g, func(loopback.Asked) (string, error) { t.Error("a model was run"); return "", nil })
-	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrRules) || !strings.Contains(err.Error(), "ratched") {
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrSettings) || !strings.Contains(err.Error(), "ratched") {
 		t.Errorf("broken settings end in %v", err)
 	}
 }

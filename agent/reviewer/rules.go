@@ -21,6 +21,10 @@ const guidelineDir = ".touchstone/guidelines"
 // review without them would judge by the wrong law.
 var ErrRules = errors.New("the guidelines are broken; mend them where they are kept")
 
+// ErrSettings says that the repository's settings cannot be read. A review without them
+// would pass what they were meant to hold.
+var ErrSettings = errors.New("the repository's settings are broken")
+
 // rules are the embedded guidelines under the organisation's, under the
 // repository's own. The latter are read from the base, so that no change can
 // weaken the rules it is judged by.
@@ -98,7 +102,7 @@ func settings(ctx context.Context, s Subject) (config.Repository, error) {
 	}
 	r, err := config.ParseRepository(text)
 	if err != nil {
-		return r, fmt.Errorf("%w: %w", ErrRules, err)
+		return r, fmt.Errorf("%w: %w", ErrSettings, err)
 	}
 	return r, nil
 }
