@@ -90,7 +90,7 @@ func (d *doctor) examine(ctx context.Context) {
 	})
 	d.check("guidelines", func() (string, error) {
 		set, err := layered(d.cfg.Guidelines)
-		return fmt.Sprintf("%d documents, version %s", len(set.Documents), set.Version()), err
+		return fmt.Sprintf("%s, version %s", amount(len(set.Documents), "document", "documents"), set.Version()), err
 	})
 	d.check("state", func() (string, error) { return d.cfg.StateDir, writable(d.cfg.StateDir) })
 	d.check("relay", func() (string, error) { return d.relay(ctx) })
@@ -146,7 +146,7 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 		return "", fmt.Errorf("%s may only %s %s; give it write access, or its reviews do not count and its pushes are refused", self, permission, name)
 	}
 	open, err := client.OpenPullRequests(ctx, repo)
-	return fmt.Sprintf("%s, %s access, %d open pull requests", name, permission, len(open)), err
+	return fmt.Sprintf("%s, %s access, %s", name, permission, amount(len(open), "open pull request", "open pull requests")), err
 }
 
 // ownSettings tells whether a repository's settings can be read. While they cannot, nothing is

@@ -20,7 +20,7 @@ merges the base into a worktree of the branch, has the model apply the review an
 mend failed checks, commits, and pushes, fast-forward only. Drafts and pull
 requests with a label that holds them are included.`,
 		Example: "  agent fix 12 --repo acme/app",
-		Args:    cobra.ExactArgs(1),
+		Args:    onePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.once(cmd, args[0], verdict.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 				switch {

@@ -36,7 +36,8 @@ no hit. The working tree is examined, untracked files included and ignored ones
 left out; with --committed it is HEAD. Nothing in the clone is changed or run,
 hooks and filters included.
 
-Exit codes: 0 no hit, 10 at least one, 2 the command line is wrong, 1 anything else.`,
+Exit codes: 0 no hit, 10 at least one, 20 somebody stopped it, 2 the command line is
+wrong, 1 anything else.`,
 		Example: `  agent guard --base origin/main
   agent guard --base origin/main --committed --format json   # in CI, where HEAD is what counts`,
 		Args: cobra.NoArgs,

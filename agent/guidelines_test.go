@@ -25,7 +25,7 @@ func TestShow(t *testing.T) {
 	}
 	var out bytes.Buffer
 	err = show(&out, set, guidelines.Change{Title: "Fix it", Files: []guidelines.File{{Path: "a.go"}, {Path: "b.go"}, {Path: "c\x1b.go"}}})
-	want := `2 of 3 rules apply to the 3 changed files (guidelines ` + set.Version() + `)
+	want := `2 of 3 rules apply to 3 changed files (guidelines ` + set.Version() + `)
 
 security/S1  critical  (code !tests)
   why: a.go and 2 more

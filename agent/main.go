@@ -52,18 +52,25 @@ func main() {
 func run(ctx context.Context, args []string) int {
 	cmd := newRoot()
 	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
-	if err == nil {
-		return exitDone
-	}
-	if text := err.Error(); text != "" {
+	end := ending(ctx, cmd.ExecuteContext(ctx))
+	if text := end.Error(); text != "" {
 		fmt.Fprintln(os.Stderr, "agent: "+text)
 	}
+	return end.code
+}
+
+// ending is how the program ends after what a command returned.
+func ending(ctx context.Context, err error) exit {
 	var coded exit
-	if errors.As(err, &coded) {
-		return coded.code
+	switch {
+	case err == nil:
+		return exit{code: exitDone}
+	case errors.As(err, &coded):
+		return exit{coded.code, err}
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return exit{exitInconclusive, errors.New("this was stopped before it was done; run it again when it suits")}
 	}
-	return exitFailed
+	return exit{exitFailed, err}
 }
 
 func newRoot() *cobra.Command {
@@ -81,8 +88,8 @@ written guidelines, applies the review, and merges what is approved and green.
 The single steps are commands of their own: review, fix and merge, each on one
 pull request given as 12, owner/name#12 or its URL. Start with agent doctor.
 
-Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finish,
-2 the command line is wrong, 1 anything else.`,
+Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finish
+or somebody stopped it, 2 the command line is wrong, 1 anything else.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -105,7 +112,26 @@ Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finis
 	return root
 }
 
+// onePull is the arguments of a command about one pull request.
+func onePull(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return errors.New("the pull request is missing: write 12, owner/name#12 or the address of its page")
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("%q are %d arguments where one pull request is meant; give one at a time", args, len(args))
+}
+
 // usage is the error of a command line that cannot be understood.
 func usage(cmd *cobra.Command, err error) error {
 	return exit{exitUsage, fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())}
+}
+
+// amount is a number of things, such as "1 entry" or "2 entries".
+func amount(n int, one, many string) string {
+	if n != 1 {
+		one = many
+	}
+	return fmt.Sprintf("%d %s", n, one)
 }

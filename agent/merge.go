@@ -20,7 +20,7 @@ where automatic merging is off: it squash-merges the head if a configured
 reviewer approved that very commit, its checks are green and it merges cleanly.
 Anything else is refused with the reason.`,
 		Example: "  agent merge 12 --repo acme/app",
-		Args:    cobra.ExactArgs(1),
+		Args:    onePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.once(cmd, args[0], verdict.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 				a.ByHand = true

@@ -30,19 +30,25 @@ against where it left --base: with the same guidelines, prompts and guard, witho
 GitHub, and without changing anything in the clone. The review is printed. On a
 terminal it tells how far it is.
 
-It exits 0 on APPROVE, 10 on REQUEST_CHANGES, 20 when the model did not finish.`,
+It exits 0 on APPROVE, 10 on REQUEST_CHANGES, 20 when the model did not finish or
+somebody stopped it.`,
 		Example: `  agent review 12 --repo acme/app
   agent review https://github.com/acme/app/pull/12 --dry-run
   agent review --local --base origin/main
   agent review --local --staged --format sarif > review.sarif
   agent review --local --show-prompt            # what a model would be told`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if here && len(args) > 0 {
+			switch {
+			case here && len(args) > 0:
 				return errors.New("--local reviews this clone, and no pull request")
-			} else if here {
+			case !here && (l.base != "" || l.staged):
+				return errors.New("--base and --staged are about a clone; add --local")
+			case !here && len(args) == 0:
+				return errors.New("what to review is missing: write a pull request as 12, owner/name#12 or the address of its page, or --local for this clone")
+			case here:
 				return nil
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			return onePull(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := l.check(here, dryRun); err != nil {
@@ -100,7 +106,7 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 	if err != nil {
 		return inconclusive(err)
 	}
-	fmt.Fprintf(out, "%s %s: %s, %d findings %s\n", pr.Ref, short(pr.Head.SHA), step.Verdict, step.Findings, step.URL)
+	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, short(pr.Head.SHA), step.Verdict, amount(step.Findings, "finding", "findings"), step.URL)
 	return verdictExit(step.Verdict)
 }
 

@@ -30,12 +30,12 @@ func (l local) check(here, dryRun bool) error {
 	switch {
 	case formats[l.format] == nil:
 		return fmt.Errorf("--format is %q but has to be text, json, sarif or markdown", l.format)
-	case !here && (l.base != "" || l.staged):
-		return errors.New("--base and --staged are about a clone; add --local")
 	case here && dryRun:
 		return errors.New("a local review posts nothing anyway; leave out --dry-run")
 	case !here && !dryRun && (l.prompt || l.format != "text"):
 		return errors.New("this review would be posted; add --dry-run to have it printed, or --local")
+	case l.prompt && l.format != "text":
+		return fmt.Errorf("--show-prompt prints no review, and a prompt is text; leave out --format %s", l.format)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 // nothing says that there is nothing to review: to people beside the output, to programs in
 // the form that they expect, without a verdict.
 func (l local) nothing(cmd *cobra.Command, subject, why string) error {
-	if l.format == "text" || l.prompt {
+	if l.format == "text" {
 		fmt.Fprintln(cmd.ErrOrStderr(), why)
 		return nil
 	}

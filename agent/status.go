@@ -37,7 +37,7 @@ the newest entries of each. What a pull request itself looks like is on GitHub.`
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(out, "%s: %d entries\n", role, len(entries))
+				fmt.Fprintf(out, "%s: %s\n", role, amount(len(entries), "entry", "entries"))
 				for _, e := range entries[max(0, len(entries)-20):] {
 					fmt.Fprintln(out, "  "+e.String())
 				}

@@ -27,7 +27,7 @@ checks, and what stands in the way of a merge, or what a merge lacked.
 A review's record counts only if a configured reviewer posted it and nobody has
 edited it since. What does not fit together is said first.`,
 		Example: "  agent why 12 --repo acme/app\n  agent why https://github.com/acme/app/pull/12 --reviewer review-bot --format json",
-		Args:    cobra.ExactArgs(1),
+		Args:    onePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, client, err := s.onlooker(cmd, reviewers, format)
 			if err != nil {

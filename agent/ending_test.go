@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestStoppedAtOnce has a person press Ctrl-C before a command has begun.
+func TestStoppedAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	for _, variable := range []string{"HOME", "XDG_CONFIG_HOME", "APPDATA", "XDG_STATE_HOME", "LOCALAPPDATA"} {
+		t.Setenv(variable, dir)
+	}
+	t.Setenv("GITHUB_TOKEN", token(judge))
+	git := func(args ...string) {
+		t.Helper()
+		args = append([]string{"-c", "user.name=alice", "-c", "user.email=a@example.com"}, args...)
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	t.Chdir(dir)
+	git("init", "-q", "-b", "main")
+	if err := os.WriteFile("a.go", []byte("package a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git("add", ".")
+	git("commit", "-q", "-m", "Begin")
+	for _, line := range []string{
+		"review --local", "review 1 --repo acme/app", "fix 1 --repo acme/app", "why 1 --repo acme/app --reviewer judge",
+		"guard --base main", "guidelines show --base main", "run --mode reviewer --repo acme/app",
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		cmd := newRoot()
+		cmd.SetArgs(strings.Fields(line))
+		end := ending(ctx, cmd.ExecuteContext(ctx))
+		if end.code != exitInconclusive || sentence("agent: "+end.Error()) != nil || !strings.Contains(end.Error(), "stopped before it was done") || strings.Contains(end.Error(), "context") {
+			t.Errorf("%s: exits %d and says %q", line, end.code, end.Error())
+		}
+	}
+}
+
+func TestEnding(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	broken := errors.New("the disk is full")
+	for name, test := range map[string]struct {
+		ctx  context.Context
+		err  error
+		code int
+		text string
+	}{
+		"done":               {stopped, nil, exitDone, ""},
+		"a verdict":          {stopped, exit{code: exitRequestChanges}, exitRequestChanges, ""},
+		"a usage":            {t.Context(), usage(newRoot(), broken), exitUsage, "the disk is full; see `agent --help`"},
+		"broken":             {t.Context(), broken, exitFailed, "the disk is full"},
+		"broken and stopped": {stopped, broken, exitFailed, "the disk is full"},
+	} {
+		if end := ending(test.ctx, test.err); end.code != test.code || end.Error() != test.text {
+			t.Errorf("%s: exits %d and says %q", name, end.code, end.Error())
+		}
+	}
+}
