@@ -89,7 +89,9 @@ func newWorld(t *testing.T, target, contentType string) *world {
 	w.api = front.URL
 	var err error
 	w.Sim, err = githubsim.New(githubsim.Config{
-		Dir: t.TempDir(), URL: w.api, Transport: w,
+		// Of its own GitHub waits ten seconds; a busy machine may take longer.
+		DeliveryTimeout: time.Minute,
+		Dir:             t.TempDir(), URL: w.api, Transport: w,
 		Users: []githubsim.User{
 			{Login: "admin", Token: token, Admin: true},
 			{Login: "octocat", Token: "token-of-octocat"},
@@ -245,7 +247,7 @@ func (w *world) config(targets ...string) recovery.Config {
 	config := recovery.Config{
 		GitHub:  recovery.GitHub{API: w.api, Token: token, AppKey: appKey()},
 		Sources: []string{"github"},
-		Pace:    1, Arrival: 30e9,
+		Pace:    1, Arrival: 2 * time.Minute,
 	}
 	for _, text := range targets {
 		target, err := recovery.ParseTarget(text)
