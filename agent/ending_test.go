@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -59,7 +60,9 @@ func TestEnding(t *testing.T) {
 		"a verdict":          {stopped, exit{code: exitRequestChanges}, exitRequestChanges, ""},
 		"a usage":            {t.Context(), usage(newRoot(), broken), exitUsage, "the disk is full; see `agent --help`"},
 		"broken":             {t.Context(), broken, exitFailed, "the disk is full"},
-		"broken and stopped": {stopped, broken, exitFailed, "the disk is full"},
+		"broken and stopped": {stopped, broken, exitInconclusive, "this was stopped before it was done; the last it met: the disk is full"},
+		"stopped with git":   {stopped, fmt.Errorf("git add: %w", &exec.ExitError{}), exitInconclusive, "this was stopped before it was done; run it again when it suits"},
+		"git failed":         {t.Context(), fmt.Errorf("git add: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), exitFailed, "git add: exit status 0"},
 	} {
 		if end := ending(test.ctx, test.err); end.code != test.code || end.Error() != test.text {
 			t.Errorf("%s: exits %d and says %q", name, end.code, end.Error())

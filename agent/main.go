@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -67,10 +68,12 @@ func ending(ctx context.Context, err error) exit {
 		return exit{code: exitDone}
 	case errors.As(err, &coded):
 		return exit{coded.code, err}
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case ctx.Err() == nil:
+		return exit{exitFailed, err}
+	case errors.Is(err, context.Canceled), errors.As(err, new(*exec.ExitError)): // a terminal stops git as well
 		return exit{exitInconclusive, errors.New("this was stopped before it was done; run it again when it suits")}
 	}
-	return exit{exitFailed, err}
+	return exit{exitInconclusive, fmt.Errorf("this was stopped before it was done; the last it met: %w", err)}
 }
 
 func newRoot() *cobra.Command {
