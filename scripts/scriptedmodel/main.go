@@ -87,8 +87,8 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 // options are the flags that matter here.
 type options struct {
 	script, format, model, resume string
-	tools                 []string
-	print, version        bool
+	tools                         []string
+	print, version                bool
 }
 
 // arity says how many values each accepted flag takes; -1 is all up to the next flag.
