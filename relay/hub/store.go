@@ -9,7 +9,7 @@ import (
 
 // Store keeps the log on durable storage, which several relays may share. Every
 // implementation passes the suite in relay/storetest. Its methods may be called at the
-// same time from many goroutines, except that the hub never runs two Appends at once.
+// same time from many goroutines.
 type Store interface {
 	// Bounds says which log this is and which events it holds. It is also the
 	// question by which a relay learns whether its store is reachable.

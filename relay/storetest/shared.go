@@ -31,12 +31,24 @@ func RunShared(t *testing.T, open Open) {
 // Three stores append at once, the same deliveries among them: each is told one place
 // for each delivery, and all of them read one log.
 func concurrentAppenders(t *testing.T, open Open) {
-	const appenders, each = 3, 15
-	stores := make([]hub.Store, appenders)
+	stores := make([]hub.Store, 3)
 	for i := range stores {
 		stores[i] = open(t, "log")
 		defer closeStore(t, stores[i])
 	}
+	appendAtOnce(t, stores)
+}
+
+// appendersOfOneStore does the same within one process.
+func appendersOfOneStore(t *testing.T, open Open) {
+	store := open(t, "log")
+	defer closeStore(t, store)
+	appendAtOnce(t, []hub.Store{store, store, store})
+}
+
+func appendAtOnce(t *testing.T, stores []hub.Store) {
+	const each = 15
+	appenders := len(stores)
 	told := make([]map[string]int64, appenders)
 	fresh := make([]int, appenders)
 	var wait sync.WaitGroup

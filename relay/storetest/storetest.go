@@ -40,6 +40,7 @@ func Run(t *testing.T, open Open) {
 		{"ReadLimits", readLimits},
 		{"Trim", trim},
 		{"ReadersBesideAppends", readersBesideAppends},
+		{"AppendersOfOneStore", appendersOfOneStore},
 		{"CancelledAppend", cancelledAppend},
 		{"CancelledMidway", cancelledMidway},
 		{"Stored", stored},
