@@ -108,7 +108,7 @@ func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
 // Not parallel: it sets a variable that must not reach the command.
 func TestFixVerifies(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the command is a shell script")
+		t.Skip("SKIPPED: the verify command of this test is a Unix shell script")
 	}
 	// It needs code.txt to say safe(), prints what it sees, and leaves litter behind.
 	const script = "verify:\n  command: [sh, -c, 'echo \"home is $HOME\" > litter; env | sort; cat code.txt; grep -q \"^safe\" code.txt']\n"

@@ -247,7 +247,7 @@ func TestTier(t *testing.T) {
 func TestHostileNamesAndContents(t *testing.T) {
 	t.Parallel()
 	if os.PathSeparator == '\\' {
-		t.Skip("Windows knows no such names")
+		t.Skip("SKIPPED: Windows knows no such file names")
 	}
 	names := []string{"two words.go", "line\nbreak.go", `quo"te'.go`, "tab\tname.go", "\xff\xfe.go", "`tick`.go", "- b.go (added +1 -0)", "<!-- x -->.md", "..hidden", "ünï.go", "a|b.go"}
 	after := map[string]string{}
