@@ -111,6 +111,12 @@ type Request struct {
 	// IdleTimeout bounds the time without a byte from the CLI or, where an engine
 	// can see it, from the provider; zero is DefaultIdleTimeout.
 	IdleTimeout time.Duration
+	// Budget bounds what the session's turns cost together, in US dollars; zero sets
+	// no bound. The request to the provider that would come after it is refused.
+	Budget float64
+	// MaxTurns bounds the model's steps of all the session's turns, one step being one
+	// answer of the provider; zero sets no bound.
+	MaxTurns int
 	// Progress, if set, hears of the session as it goes, from one goroutine at
 	// a time. It must not block: the session waits for it.
 	Progress func(Progress)
@@ -128,8 +134,8 @@ func (r Request) Bounded() (Request, error) {
 		return r, fmt.Errorf("a reviewer has no shell to allow commands in")
 	case r.Dir == "":
 		return r, fmt.Errorf("a session needs a directory to work in")
-	case r.Timeout < 0 || r.IdleTimeout < 0:
-		return r, fmt.Errorf("a session's timeouts cannot be negative")
+	case r.Timeout < 0 || r.IdleTimeout < 0 || r.Budget < 0 || r.MaxTurns < 0:
+		return r, fmt.Errorf("a session's bounds cannot be negative")
 	}
 	if r.Timeout == 0 {
 		r.Timeout = DefaultTimeout
@@ -158,11 +164,19 @@ type Result struct {
 	Text string
 	// SessionID is the CLI's name for the conversation, the same in each turn.
 	SessionID string
+	// Engine is the name of the engine that answered.
+	Engine string
 	// Model is the one that answered, by the CLI's word.
 	Model string
-	Usage Usage
-	// CostUSD is the CLI's own figure; zero when it knows none.
+	// Switched is a sentence that says why another model or engine than the one asked
+	// for has answered; empty if none has.
+	Switched string
+	Usage    Usage
+	// CostUSD is the CLI's own figure, else one by the table of prices; zero when
+	// neither knows.
 	CostUSD float64
+	// Retries counts the requests that the provider refused and that were made again.
+	Retries int
 	// Turns counts the model's steps, tool calls included, by the CLI's word.
 	Turns   int
 	Started time.Time

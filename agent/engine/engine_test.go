@@ -18,8 +18,11 @@ func TestBoundedFillsInDefaults(t *testing.T) {
 	if req.Timeout != engine.DefaultTimeout || req.IdleTimeout != time.Second {
 		t.Errorf("timeout = %s, idle = %s", req.Timeout, req.IdleTimeout)
 	}
-	if _, err := (engine.Request{Role: engine.Author, Dir: ".", Timeout: -time.Second}).Bounded(); err == nil {
-		t.Error("a negative timeout was accepted")
+	for _, req := range []engine.Request{{Timeout: -time.Second}, {IdleTimeout: -1}, {Budget: -0.01}, {MaxTurns: -1}} {
+		req.Role, req.Dir = engine.Author, "."
+		if _, err := req.Bounded(); err == nil {
+			t.Errorf("a negative bound was accepted: %+v", req)
+		}
 	}
 }
 

@@ -36,6 +36,8 @@ const (
 	BadOutput Class = "bad-output"
 	// MaxTurns: the session used up its turns.
 	MaxTurns Class = "max-turns"
+	// Budget: the session used up its Request.Budget.
+	Budget Class = "budget"
 	// Idle: nothing was heard for Request.IdleTimeout.
 	Idle Class = "idle"
 	// Timeout: the session lasted longer than Request.Timeout.
