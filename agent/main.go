@@ -15,6 +15,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"touchstone/agent/meter"
 )
 
 // Exit codes, the same for every command.
@@ -53,7 +55,12 @@ func main() {
 func run(ctx context.Context, args []string) int {
 	cmd := newRoot()
 	cmd.SetArgs(args)
-	end := ending(ctx, cmd.ExecuteContext(ctx))
+	flush, err := meter.Export(ctx, os.Getenv, version())
+	if err == nil {
+		err = cmd.ExecuteContext(ctx)
+		flush()
+	}
+	end := ending(ctx, err)
 	if text := end.Error(); text != "" {
 		fmt.Fprintln(os.Stderr, "agent: "+text)
 	}

@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
+	"touchstone/agent/meter"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -146,8 +147,10 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 	if act == nil {
 		return step, nil
 	}
+	ctx, meant := meter.Begin(ctx, string(action.Kind), pr.Ref.String(), pr.Head.SHA)
 	if a.Journal == nil {
 		err := act(ctx, &step)
+		meant.End(err)
 		return step, err
 	}
 	// The intent is durable before anything happens that others can see. After a
@@ -157,12 +160,22 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 		return step, fmt.Errorf("write down what is about to be done: %w", err)
 	}
 	err = act(ctx, &step)
+	meant.End(err)
 	step.Ended = time.Now()
-	outcome := journal.Outcome{OK: err == nil, Counts: ctx.Err() == nil && counts(err, step)}
+	outcome := journal.Outcome{OK: err == nil, Counts: ctx.Err() == nil && counts(err, step), Spent: spent(meant)}
 	if err != nil {
 		outcome.Detail = err.Error()
 	}
 	return step, errors.Join(err, a.Journal.End(id, outcome))
+}
+
+// spent is what an act took, as the journal keeps it.
+func spent(act *meter.Act) journal.Spent {
+	s := act.Spent()
+	return journal.Spent{
+		Runs: s.Runs, Retries: s.Retries, Input: s.Usage.Input, CacheWrite: s.Usage.CacheWrite, CacheRead: s.Usage.CacheRead, Output: s.Usage.Output,
+		CostUSD: s.CostUSD, Seconds: s.Duration.Seconds(), FirstByteSeconds: s.FirstByte.Seconds(), Engine: s.Engine, Model: s.Model,
+	}
 }
 
 // overtaken reports whether an act ended because the pull request moved on, so

@@ -17,6 +17,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
+	"touchstone/agent/meter"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 	"touchstone/verdict"
@@ -82,6 +83,7 @@ func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch
 	if _, err := eng.Probe(ctx); err != nil {
 		return nil, err
 	}
+	eng = meter.Engine{Engine: eng}
 	rules, err := guidelines.Default()
 	if err != nil {
 		return nil, err

@@ -63,6 +63,27 @@ type Outcome struct {
 	Counts bool `json:"counts,omitempty"`
 	// Detail says why it failed. What is beyond MaxDetail is cut off.
 	Detail string `json:"detail,omitempty"`
+	// Spent is what its model runs took, whatever came of them.
+	Spent Spent `json:"spent,omitzero"`
+}
+
+// Spent is what model runs took together.
+type Spent struct {
+	// Runs counts the turns of sessions, Retries how often their CLIs asked again.
+	Runs    int `json:"runs"`
+	Retries int `json:"retries,omitempty"`
+	// Tokens by what the provider charges for them; Input is what no cache had to do with.
+	Input      int64   `json:"input"`
+	CacheWrite int64   `json:"cache_write"`
+	CacheRead  int64   `json:"cache_read"`
+	Output     int64   `json:"output"`
+	CostUSD    float64 `json:"cost_usd"`
+	// Seconds is the turns' time, FirstByteSeconds the wait for the first sign of one.
+	Seconds          float64 `json:"seconds"`
+	FirstByteSeconds float64 `json:"first_byte_seconds"`
+	// Engine and Model answered last.
+	Engine string `json:"engine"`
+	Model  string `json:"model"`
 }
 
 // Journal is an open journal. Its methods may be called from several goroutines at once.
@@ -218,6 +239,9 @@ func (e Entry) String() string {
 		came = "done in " + e.Ended.Sub(e.Begun).Round(100*time.Millisecond).String()
 	default:
 		came = "came to nothing: " + strings.Join(strings.Fields(e.Outcome.Detail), " ")
+	}
+	if s := e.Outcome.Spent; s.Runs > 0 {
+		came += fmt.Sprintf(" (%s, %d tokens in, %d out, $%.2f)", s.Model, s.Input+s.CacheWrite+s.CacheRead, s.Output, s.CostUSD)
 	}
 	return fmt.Sprintf("%s %s %s %.7s: %s", e.Begun.Local().Format(time.DateTime), e.Act, e.Ref, e.SHA, came)
 }

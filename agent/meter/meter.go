@@ -1,0 +1,137 @@
+// Package meter owns what the agent's work takes: every turn of every session, finished
+// or not, is counted into the act that it is for, into Prometheus metrics and into an
+// OpenTelemetry span. It stores nothing, and nothing ever waits for whoever collects.
+package meter
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"touchstone/agent/engine"
+)
+
+// tracer names the spans' origin. Without a collector, see [Export], its spans cost nothing.
+var tracer = otel.Tracer("touchstone/agent")
+
+// Spent is what the turns of some sessions took together.
+type Spent struct {
+	// Runs counts the turns, those included that failed; Retries what the CLIs asked again.
+	Runs, Retries int
+	Usage         engine.Usage
+	CostUSD       float64
+	// Duration is the turns' time; FirstByte, of the first that gave a byte, the wait for it.
+	Duration, FirstByte time.Duration
+	// Engine and Model are those of the latest turn.
+	Engine, Model string
+}
+
+// Act is something that is done to a pull request. Its methods may be called from several
+// goroutines at once.
+type Act struct {
+	span  trace.Span
+	name  string
+	begun time.Time
+
+	mu    sync.Mutex
+	spent Spent
+}
+
+type actKey struct{}
+
+// Begin begins the act of a kind, such as "review", on a commit of a pull request given
+// as owner/name#12. What is counted under the returned context is the act's.
+func Begin(ctx context.Context, kind, pull, sha string) (context.Context, *Act) {
+	act := &Act{name: kind, begun: time.Now()}
+	ctx, act.span = tracer.Start(ctx, kind, trace.WithAttributes(
+		attribute.String("touchstone.pull_request", pull), attribute.String("vcs.ref.head.revision", sha)))
+	return context.WithValue(ctx, actKey{}, act), act
+}
+
+// Spent is what the act took until now.
+func (a *Act) Spent() Spent {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.spent
+}
+
+// End ends the act; err is what became of it.
+func (a *Act) End(err error) {
+	outcome := outcome(err)
+	acts.WithLabelValues(a.name, outcome).Inc()
+	actSeconds.WithLabelValues(a.name).Observe(time.Since(a.begun).Seconds())
+	spent := a.Spent()
+	a.span.SetAttributes(attribute.Float64("touchstone.cost_usd", spent.CostUSD), attribute.Int("touchstone.runs", spent.Runs))
+	end(a.span, err)
+}
+
+// count adds a turn.
+func (a *Act) count(turn Spent) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sum := &a.spent
+	sum.Runs += turn.Runs
+	sum.Retries += turn.Retries
+	sum.Usage.Input += turn.Usage.Input
+	sum.Usage.CacheWrite += turn.Usage.CacheWrite
+	sum.Usage.CacheRead += turn.Usage.CacheRead
+	sum.Usage.Output += turn.Usage.Output
+	sum.CostUSD += turn.CostUSD
+	sum.Duration += turn.Duration
+	if sum.FirstByte == 0 {
+		sum.FirstByte = turn.FirstByte
+	}
+	sum.Engine, sum.Model = turn.Engine, turn.Model
+}
+
+// Step begins a part of an act, such as "prepare"; the returned function ends it.
+func Step(ctx context.Context, name string) (context.Context, func(error)) {
+	ctx, span := tracer.Start(ctx, name)
+	return ctx, func(err error) { end(span, err) }
+}
+
+// end ends a span. What an error says may be somebody else's text, and long: the span
+// names its kind only, and the log has the rest.
+func end(span trace.Span, err error) {
+	if err != nil {
+		span.SetStatus(codes.Error, "")
+		span.SetAttributes(attribute.String("error.type", outcome(err)))
+	}
+	span.End()
+}
+
+// outcome is the kind of an act's or a turn's end, one of a few words.
+func outcome(err error) string {
+	var failed *engine.Error
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.As(err, &failed):
+		return string(failed.Class)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return string(engine.Cancelled)
+	}
+	return "error"
+}
+
+// bounded is a name as a label can carry it, whoever it is from.
+func bounded(name string) string {
+	const most = 64
+	kept := make([]byte, 0, most)
+	for _, c := range []byte(name) {
+		if len(kept) == most || c <= ' ' || c > '~' {
+			break
+		}
+		kept = append(kept, c)
+	}
+	if len(kept) == 0 {
+		return "unknown"
+	}
+	return string(kept)
+}
