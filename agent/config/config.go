@@ -3,7 +3,15 @@
 // are, what holds where nothing is said, and which ones cannot work. It stores nothing.
 package config
 
-import "time"
+import (
+	_ "embed"
+	"time"
+)
+
+// Example is an annotated agent.yaml: every key, and what holds where it is left out.
+//
+//go:embed agent.example.yaml
+var Example string
 
 // Values of Config.Review.
 const (
@@ -13,8 +21,15 @@ const (
 	ReviewAll = "all"
 )
 
-// Config is what an agent is told. The comments give each setting's default; an
-// annotated file is in agent.example.yaml beside this one.
+// Values of settings that are switches.
+const (
+	On   = "on"
+	Off  = "off"
+	Auto = "auto"
+)
+
+// Config is what an agent is told. The comments give each setting's default; Example is an
+// annotated file.
 type Config struct {
 	GitHub GitHub `yaml:"github"`
 	Relay  Relay  `yaml:"relay"`
@@ -24,20 +39,28 @@ type Config struct {
 	Reviewers []string `yaml:"reviewers"`
 	// Review is ReviewRequested, the default, or ReviewAll.
 	Review string `yaml:"review"`
-	// Guidelines is a directory with an organisation's own guideline documents, which lie
-	// over the built-in ones and under a repository's. None by default.
-	Guidelines string `yaml:"guidelines"`
-	Merge      Merge  `yaml:"merge"`
-	Rounds     Rounds `yaml:"rounds"`
+	// Guidelines is where an organisation's own guideline documents are, which lie over the
+	// built-in ones and under a repository's: a directory, which Load makes absolute, or a
+	// repository of theirs as owner/name or owner/name@ref. None by default.
+	Guidelines string  `yaml:"guidelines"`
+	Merge      Merge   `yaml:"merge"`
+	Rounds     Rounds  `yaml:"rounds"`
+	Budgets    Budgets `yaml:"budgets"`
 	// Sweep is the time between two looks at everything that is open: how late an
 	// agent may be whose events were lost. 5m by default.
 	Sweep Duration `yaml:"sweep"`
 	// Concurrency is how many pull requests are worked on at once; 3 by default.
 	Concurrency int    `yaml:"concurrency"`
 	Engine      Engine `yaml:"engine"`
-	Author      Author `yaml:"author"`
-	Labels      Labels `yaml:"labels"`
-	Notify      Notify `yaml:"notify"`
+	Prices      Prices `yaml:"prices"`
+	// Control is to let the relay's administrators choose among engines and models for
+	// this agent as for all others; true by default. Nothing else can be set from there.
+	Control bool    `yaml:"control"`
+	Author  Author  `yaml:"author"`
+	Rights  Rights  `yaml:"rights"`
+	Labels  Labels  `yaml:"labels"`
+	Notify  Notify  `yaml:"notify"`
+	Metrics Metrics `yaml:"metrics"`
 	// StateDir is where worktrees, mirrors and journals are kept. By default it is
 	// $XDG_STATE_HOME/touchstone, which is ~/.local/state/touchstone where that is
 	// not set, and %LOCALAPPDATA%\touchstone on Windows.
@@ -93,41 +116,55 @@ type Rounds struct {
 	Backoff Duration `yaml:"backoff"`
 }
 
-// Engine says which model CLI does the thinking.
-type Engine struct {
-	// Name is the kind of CLI; claude by default.
-	Name string `yaml:"name"`
-	// Command is the program and its leading arguments; empty, which is the
-	// default, is the CLI of that name on PATH.
-	Command []string `yaml:"command"`
-	// Model is the CLI's name of a model; empty, the default, leaves the choice to it.
-	Model string `yaml:"model"`
-	// Models are for reviews of smaller changes.
-	Models Models `yaml:"models"`
-	// Timeout bounds a session; 25m by default.
-	Timeout Duration `yaml:"timeout"`
-	// IdleTimeout bounds the time in which the CLI says nothing; 60s by default.
-	IdleTimeout Duration `yaml:"idle_timeout"`
-	// Allow lists the shell commands that an author's session may run, as patterns in
-	// which * stands for anything. By default what builds and tests in common
-	// languages.
-	Allow []string `yaml:"allow"`
+// Budgets bound what sessions may cost before a person is called, in US dollars, and how
+// long they may take. 0 is no bound.
+type Budgets struct {
+	// Round is for one review or one fix, all its sessions together; 10 by default.
+	Round float64 `yaml:"round"`
+	// PullRequest is for all rounds of a pull request; 50 by default.
+	PullRequest float64 `yaml:"pull_request"`
+	// Day is for all that this machine's agent of a role does from midnight to midnight;
+	// 200 by default.
+	Day float64 `yaml:"day"`
+	// RoundTime is how long the sessions of one round may take; 2h by default.
+	RoundTime Duration `yaml:"round_time"`
+	// PullRequestTime is how long those of all rounds may take; 12h by default.
+	PullRequestTime Duration `yaml:"pull_request_time"`
 }
 
-// Models name the models that review changes of the smaller risk tiers. An empty one, the
-// default, is Engine.Model.
-type Models struct {
-	// Trivial is for at most 10 lines in at most 20 files, nothing sensitive among them.
-	Trivial string `yaml:"trivial"`
-	// Lite is for at most 100 lines in at most 20 files, nothing sensitive among them.
-	Lite string `yaml:"lite"`
+// Metrics says where this agent's figures can be read.
+type Metrics struct {
+	// Listen is a loopback address for Prometheus to read, such as 127.0.0.1:9477. None by
+	// default.
+	Listen string `yaml:"listen"`
 }
 
-// Author is whom the commits name. Either may be empty, as by default: the name is then
-// the token's login, and the address the one GitHub attributes to it.
+// Author is whom the commits name and how the author's agent makes way. Name and Email may be
+// empty, as by default: the name is then the token's login, and the address the one GitHub
+// attributes to it.
 type Author struct {
 	Name  string `yaml:"name"`
 	Email string `yaml:"email"`
+	// Pause is how long nothing is done on a branch after a person pushed to it; 10m by
+	// default, 0s is not to wait.
+	Pause Duration `yaml:"pause"`
+}
+
+// The rights on a repository that an order may take, as GitHub grants them
+// (https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization).
+const (
+	RightWrite    = "write"
+	RightMaintain = "maintain"
+	RightAdmin    = "admin"
+)
+
+// Rights say what a person may do to a repository at the least whose orders set something
+// aside that holds a change back.
+type Rights struct {
+	// Waive is for an order that a finding need not be fixed; RightMaintain by default.
+	Waive string `yaml:"waive"`
+	// BreakGlass is for an order to merge without an approval; RightMaintain by default.
+	BreakGlass string `yaml:"break_glass"`
 }
 
 // Labels are the labels that people and agents talk with.
@@ -149,8 +186,15 @@ type Notify struct {
 	SlackWebhook Secret `yaml:"-"`
 }
 
-// Worktrees bounds what the worktrees and mirrors take. What is in use stays.
+// Worktrees says where worktrees and mirrors take their objects from and bounds what they
+// take. What is in use stays.
 type Worktrees struct {
+	// Clones are clones of the user's, by owner/name, whose objects are borrowed. They are
+	// only read. None by default.
+	Clones map[string]string `yaml:"clones"`
+	// Partial is to fetch the content of files only when it is needed: Auto, the default,
+	// where a repository is large, On or Off.
+	Partial string `yaml:"partial"`
 	// Unused is how long a worktree is kept that nothing is done in; 720h by default.
 	Unused Duration `yaml:"unused"`
 	// MaxGB is how many gigabytes they may take, before those unused for longest go; 0
@@ -170,19 +214,27 @@ type Log struct {
 // depends on the environment; Load fills it in.
 func Default() Config {
 	return Config{
-		GitHub:      GitHub{APIURL: "https://api.github.com/"},
-		Review:      ReviewRequested,
-		Merge:       Merge{Auto: true, RequireChecks: true},
-		Rounds:      Rounds{Max: 15, Attempts: 3, Backoff: Duration(30 * time.Second)},
+		GitHub: GitHub{APIURL: "https://api.github.com/"},
+		Review: ReviewRequested,
+		Merge:  Merge{Auto: true, RequireChecks: true},
+		Rounds: Rounds{Max: 15, Attempts: 3, Backoff: Duration(30 * time.Second)},
+		Budgets: Budgets{
+			Round: 10, PullRequest: 50, Day: 200,
+			RoundTime: Duration(2 * time.Hour), PullRequestTime: Duration(12 * time.Hour),
+		},
 		Sweep:       Duration(5 * time.Minute),
 		Concurrency: 3,
 		Engine: Engine{
-			Name: "claude", Command: []string{},
+			Name: "claude", Command: []string{}, Failback: []string{}, Off: []string{}, Gateway: On, Sandbox: Auto,
 			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute),
 			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *", "npm test *", "cargo test *", "pytest *", "make test"},
 		},
+		Prices:    Prices{Models: map[string]Price{}},
+		Control:   true,
+		Author:    Author{Pause: Duration(10 * time.Minute)},
+		Rights:    Rights{Waive: RightMaintain, BreakGlass: RightMaintain},
 		Labels:    Labels{NeedsHuman: "needs-human", Hold: "touchstone-hold", Manual: "touchstone-manual"},
-		Worktrees: Worktrees{Unused: Duration(30 * 24 * time.Hour), MaxGB: 20},
+		Worktrees: Worktrees{Clones: map[string]string{}, Partial: Auto, Unused: Duration(30 * 24 * time.Hour), MaxGB: 20},
 		Log:       Log{Level: "info", Format: "auto"},
 	}
 }

@@ -3,7 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"os"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,10 +14,7 @@ import (
 )
 
 func TestTheExampleStatesTheDefaults(t *testing.T) {
-	content, err := os.ReadFile("agent.example.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := []byte(Example)
 	var got Config // not Default(): what the example leaves out would go unnoticed
 	if err := decode(content, &got); err != nil {
 		t.Fatal(err)
@@ -51,7 +48,7 @@ func unmentioned(of reflect.Type, keys map[string]any, prefix string) []string {
 		if !ok {
 			missing = append(missing, prefix+key)
 		}
-		if below, ok := value.(map[string]any); ok {
+		if below, ok := value.(map[string]any); ok && field.Type.Kind() == reflect.Struct {
 			missing = append(missing, unmentioned(field.Type, below, prefix+key+".")...)
 		}
 	}
@@ -69,37 +66,56 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		t.Fatalf("the defaults cannot work: %v", err)
 	}
 	for says, spoil := range map[string]func(*Config){
-		"the GitHub token holds":                  func(c *Config) { c.GitHub.Token = "hunter2 hunter2" },
-		"the relay token holds":                   func(c *Config) { c.Relay.Token = "hunter2\nhunter2" },
-		"the notify.slack_webhook_file names":     func(c *Config) { c.Notify.SlackWebhook = "hunter2" },
-		"github.api_url is no address":            func(c *Config) { c.GitHub.APIURL = "api.github.com" },
-		"worktrees.max_gb is -1":                  func(c *Config) { c.Worktrees.MaxGB = -1 },
-		"worktrees.unused is 0s":                  func(c *Config) { c.Worktrees.Unused = 0 },
-		"github.api_url has to be plain":          func(c *Config) { c.GitHub.APIURL = "https://me:hunter2@github.example.com/" },
-		"use https":                               func(c *Config) { c.GitHub.APIURL = "http://github.example.com/api/v3/" },
-		"relay.url is no address":                 func(c *Config) { c.Relay.URL = "ftp://relay.example.com" },
-		"relay.url has to be plain":               func(c *Config) { c.Relay.URL = "https://relay.example.com/?token=hunter2" },
-		"where everyone on the way":               func(c *Config) { c.Relay.URL = "http://10.0.0.1:8080" },
-		`repositories has "app"`:                  func(c *Config) { c.Repositories = []string{"acme/app", "app"} },
-		`repositories has "acme/.."`:              func(c *Config) { c.Repositories = []string{"acme/.."} },
-		`reviewers has "@octocat"`:                func(c *Config) { c.Reviewers = []string{"@octocat"} },
-		`review is "some"`:                        func(c *Config) { c.Review = "some" },
-		"rounds.max is 0":                         func(c *Config) { c.Rounds.Max = 0 },
-		"rounds.attempts is -1":                   func(c *Config) { c.Rounds.Attempts = -1 },
-		"rounds.backoff is 0s":                    func(c *Config) { c.Rounds.Backoff = 0 },
-		"sweep is -1m0s":                          func(c *Config) { c.Sweep = Duration(-time.Minute) },
-		"concurrency is 0":                        func(c *Config) { c.Concurrency = 0 },
-		"engine.command begins with nothing":      func(c *Config) { c.Engine.Command = []string{""} },
-		"engine.timeout is 0s":                    func(c *Config) { c.Engine.Timeout = 0 },
-		"engine.idle_timeout is 0s":               func(c *Config) { c.Engine.IdleTimeout = 0 },
-		"author has to be":                        func(c *Config) { c.Author = Author{Name: "Octo Cat", Email: "octocat"} },
-		"author has to be a plain name":           func(c *Config) { c.Author.Name = "Octo\nCat" },
-		"labels.needs_human has to be":            func(c *Config) { c.Labels.NeedsHuman = "" },
-		"labels.hold has to be":                   func(c *Config) { c.Labels.Hold = strings.Repeat("x", 51) },
-		"labels.manual has to be":                 func(c *Config) { c.Labels.Manual = "" },
-		"name one as state_dir":                   func(c *Config) { c.StateDir = "" },
-		`log.level is "loud"; it has to be debug`: func(c *Config) { c.Log.Level = "loud" },
-		"auto, console or json":                   func(c *Config) { c.Log.Format = "xml" },
+		"the GitHub token holds":                    func(c *Config) { c.GitHub.Token = "hunter2 hunter2" },
+		"the relay token holds":                     func(c *Config) { c.Relay.Token = "hunter2\nhunter2" },
+		"the notify.slack_webhook_file names":       func(c *Config) { c.Notify.SlackWebhook = "hunter2" },
+		"github.api_url is no address":              func(c *Config) { c.GitHub.APIURL = "api.github.com" },
+		"worktrees.max_gb is -1":                    func(c *Config) { c.Worktrees.MaxGB = -1 },
+		"worktrees.unused is 0s":                    func(c *Config) { c.Worktrees.Unused = 0 },
+		"github.api_url has to be plain":            func(c *Config) { c.GitHub.APIURL = "https://me:hunter2@github.example.com/" },
+		"use https":                                 func(c *Config) { c.GitHub.APIURL = "http://github.example.com/api/v3/" },
+		"relay.url is no address":                   func(c *Config) { c.Relay.URL = "ftp://relay.example.com" },
+		"relay.url has to be plain":                 func(c *Config) { c.Relay.URL = "https://relay.example.com/?token=hunter2" },
+		"where everyone on the way":                 func(c *Config) { c.Relay.URL = "http://10.0.0.1:8080" },
+		`repositories has "app"`:                    func(c *Config) { c.Repositories = []string{"acme/app", "app"} },
+		`repositories has "acme/.."`:                func(c *Config) { c.Repositories = []string{"acme/.."} },
+		`reviewers has "@octocat"`:                  func(c *Config) { c.Reviewers = []string{"@octocat"} },
+		`review is "some"`:                          func(c *Config) { c.Review = "some" },
+		"rounds.max is 0":                           func(c *Config) { c.Rounds.Max = 0 },
+		"rounds.attempts is -1":                     func(c *Config) { c.Rounds.Attempts = -1 },
+		"rounds.backoff is 0s":                      func(c *Config) { c.Rounds.Backoff = 0 },
+		"sweep is -1m0s":                            func(c *Config) { c.Sweep = Duration(-time.Minute) },
+		"concurrency is 0":                          func(c *Config) { c.Concurrency = 0 },
+		"engine.command begins with nothing":        func(c *Config) { c.Engine.Command = []string{""} },
+		"engine.timeout is 0s":                      func(c *Config) { c.Engine.Timeout = 0 },
+		"engine.idle_timeout is 0s":                 func(c *Config) { c.Engine.IdleTimeout = 0 },
+		`engine.gateway is "true"; it has to be on`: func(c *Config) { c.Engine.Gateway = "true" },
+		`engine.sandbox is ""`:                      func(c *Config) { c.Engine.Sandbox = "" },
+		`engine.failback has "", which is no model`: func(c *Config) { c.Engine.Failback = []string{"sonnet", ""} },
+		`engine.off has "gpt 5"`:                    func(c *Config) { c.Engine.Off = []string{"gpt 5"} },
+		`engine.models.fix has "--yolo"`:            func(c *Config) { c.Engine.Models.Fix = "--yolo" },
+		`engine.model has "codex:--yolo"`:           func(c *Config) { c.Engine.Model = "codex:--yolo" },
+		`prices.date is ""`:                         func(c *Config) { c.Prices.Models = map[string]Price{"gpt-5": {}} },
+		`prices.date is "yesterday"`:                func(c *Config) { c.Prices.Date = "yesterday" },
+		`prices.models has "gpt-5"`:                 func(c *Config) { c.Prices = Prices{"2026-01-31", map[string]Price{"gpt-5": {Output: -1}}} },
+		"budgets.round is -1":                       func(c *Config) { c.Budgets.Round = -1 },
+		"budgets.day is NaN":                        func(c *Config) { c.Budgets.Day = math.NaN() },
+		"budgets.round_time is -1s":                 func(c *Config) { c.Budgets.RoundTime = Duration(-time.Second) },
+		"author.pause is -1s":                       func(c *Config) { c.Author.Pause = Duration(-time.Second) },
+		`rights.waive is "read"; it has to be write, maintain or admin`:       func(c *Config) { c.Rights.Waive = "read" },
+		`rights.break_glass is ""`:                                            func(c *Config) { c.Rights.BreakGlass = "" },
+		`worktrees.partial is "yes"`:                                          func(c *Config) { c.Worktrees.Partial = "yes" },
+		`worktrees.clones has "app"`:                                          func(c *Config) { c.Worktrees.Clones = map[string]string{"app": "/src/app"} },
+		`metrics.listen is ":9477"`:                                           func(c *Config) { c.Metrics.Listen = ":9477" },
+		`metrics.listen is "0.0.0.0:9477"; it has to be a port on a loopback`: func(c *Config) { c.Metrics.Listen = "0.0.0.0:9477" },
+		"author has to be":                                                    func(c *Config) { c.Author = Author{Name: "Octo Cat", Email: "octocat"} },
+		"author has to be a plain name":                                       func(c *Config) { c.Author.Name = "Octo\nCat" },
+		"labels.needs_human has to be":                                        func(c *Config) { c.Labels.NeedsHuman = "" },
+		"labels.hold has to be":                                               func(c *Config) { c.Labels.Hold = strings.Repeat("x", 51) },
+		"labels.manual has to be":                                             func(c *Config) { c.Labels.Manual = "" },
+		"name one as state_dir":                                               func(c *Config) { c.StateDir = "" },
+		`log.level is "loud"; it has to be debug`:                             func(c *Config) { c.Log.Level = "loud" },
+		"auto, console or json":                                               func(c *Config) { c.Log.Format = "xml" },
 	} {
 		t.Run(says, func(t *testing.T) {
 			cfg := usable(Default())
@@ -122,8 +138,28 @@ func TestValidateLetsThrough(t *testing.T) {
 	cfg.Notify.SlackWebhook = "https://hooks.example.com/services/x"
 	cfg.Reviewers = []string{"octocat", "acme-reviewer[bot]", "octo_acme"}
 	cfg.Author = Author{Name: "Octo Cat", Email: "octocat@example.com"}
+	cfg.Engine.Models, cfg.Engine.Off = Models{Trivial: "openrouter/x:free", Full: "codex:"}, []string{"opus", "codex:"}
+	cfg.Prices, cfg.Metrics.Listen = Prices{"2026-01-31", map[string]Price{"gpt-5": {Input: 1.25, Output: 10}}}, "[::1]:0"
+	cfg.Budgets = Budgets{}
 	if err := cfg.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestChoice(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"":                           {"", ""},
+		"sonnet":                     {"", "sonnet"},
+		"codex:gpt-5":                {"codex", "gpt-5"},
+		"codex:":                     {"codex", ""},
+		"opencode:openai/gpt-5":      {"opencode", "openai/gpt-5"},
+		"opencode:openrouter/x:free": {"opencode", "openrouter/x:free"},
+		"openrouter/x:free":          {"", "openrouter/x:free"},
+		"anthropic.claude-v2:0":      {"", "anthropic.claude-v2:0"},
+	} {
+		if engine, model := Choice(name); engine != want[0] || model != want[1] {
+			t.Errorf("%q is %q of %q", name, model, engine)
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func (c *Config) read(path string) error {
 	}
 	if err := decode(content, c); err != nil {
 		// Without the source lines, in which someone may have put a token.
-		return fmt.Errorf("read the configuration %s: %s; write it as agent/config/agent.example.yaml shows, which explains every key", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
+		return fmt.Errorf("read the configuration %s: %s; correct it: `agent config` prints a file with every key explained", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
 	return nil
 }
@@ -82,12 +82,14 @@ func decode(content []byte, settings any) error {
 
 // resolve fills in what depends on the environment and on other files.
 func (c *Config) resolve(base string, getenv func(string) string) error {
-	for _, file := range []*string{&c.Guidelines, &c.GitHub.TokenFile, &c.Relay.TokenFile, &c.Notify.SlackWebhookFile, &c.StateDir} {
-		if rest, ok := strings.CutPrefix(*file, "~/"); ok {
-			*file = inside(home(getenv), rest)
-		} else if *file != "" && !filepath.IsAbs(*file) {
-			*file = filepath.Join(base, *file)
-		}
+	for _, file := range []*string{&c.GitHub.TokenFile, &c.Relay.TokenFile, &c.Notify.SlackWebhookFile, &c.StateDir} {
+		*file = locate(*file, base, getenv)
+	}
+	if !guidelinesPattern.MatchString(c.Guidelines) {
+		c.Guidelines = locate(c.Guidelines, base, getenv)
+	}
+	for repo, clone := range c.Worktrees.Clones {
+		c.Worktrees.Clones[repo] = locate(clone, base, getenv)
 	}
 	if c.StateDir == "" {
 		c.StateDir = inside(stateHome(getenv), "touchstone")
@@ -99,6 +101,17 @@ func (c *Config) resolve(base string, getenv func(string) string) error {
 		c.readSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile),
 		c.readSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),
 	)
+}
+
+// locate makes the name of a file absolute.
+func locate(file, base string, getenv func(string) string) string {
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		return inside(home(getenv), rest)
+	}
+	if file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(base, file)
 }
 
 // readSecret takes a secret that the environment did not give from the file that key names.

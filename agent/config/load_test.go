@@ -45,15 +45,19 @@ func TestLoadOverlaysTheDefaults(t *testing.T) {
 		text  string
 		wants func(*Config)
 	}{
-		"nothing":                {"", func(*Config) {}},
-		"only comments":          {"# sweep: 1m\n", func(*Config) {}},
-		"an empty document":      {"---\n", func(*Config) {}},
-		"a section of comments":  {"rounds:\n  # max: 1\nsweep:\n", func(*Config) {}},
-		"a byte order mark":      {"\ufeffsweep: 1m\n", func(c *Config) { c.Sweep = Duration(time.Minute) }},
-		"one of a section":       {"merge: {auto: false}\n", func(c *Config) { c.Merge.Auto = false }},
-		"a list instead of ours": {"engine:\n  command: [nice, claude]\n", func(c *Config) { c.Engine.Command = []string{"nice", "claude"} }},
-		"state beside the file":  {"state_dir: state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
-		"state at home":          {"state_dir: ~/state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
+		"nothing":                    {"", func(*Config) {}},
+		"only comments":              {"# sweep: 1m\n", func(*Config) {}},
+		"an empty document":          {"---\n", func(*Config) {}},
+		"a section of comments":      {"rounds:\n  # max: 1\nsweep:\n", func(*Config) {}},
+		"a byte order mark":          {"\ufeffsweep: 1m\n", func(c *Config) { c.Sweep = Duration(time.Minute) }},
+		"one of a section":           {"merge: {auto: false}\n", func(c *Config) { c.Merge.Auto = false }},
+		"a list instead of ours":     {"engine:\n  command: [nice, claude]\n", func(c *Config) { c.Engine.Command = []string{"nice", "claude"} }},
+		"state beside the file":      {"state_dir: state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
+		"guidelines beside it":       {"guidelines: guides\n", func(c *Config) { c.Guidelines = filepath.Join(home, "guides") }},
+		"guidelines of a repository": {"guidelines: acme/rules@v2\n", func(c *Config) { c.Guidelines = "acme/rules@v2" }},
+		"a clone at home":            {"worktrees: {clones: {acme/app: ~/src/app}}\n", func(c *Config) { c.Worktrees.Clones = map[string]string{"acme/app": filepath.Join(home, "src", "app")} }},
+		"words that are no booleans": {"engine: {gateway: off, sandbox: off}\n", func(c *Config) { c.Engine.Gateway, c.Engine.Sandbox = Off, Off }},
+		"state at home":              {"state_dir: ~/state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Load(write(t, test.text, 0o600, home, "agent.yaml"), environment(home))
@@ -109,7 +113,7 @@ func TestLoadRefuses(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), path) {
 				t.Errorf("error %v; it has to name %s and %s", err, test.says, path)
 			}
-			if err != nil && (!strings.Contains(err.Error(), "agent.example.yaml") || strings.Contains(err.Error(), "\n")) {
+			if err != nil && (!strings.Contains(err.Error(), "`agent config` prints") || strings.Contains(err.Error(), "\n")) {
 				t.Errorf("error %q; it has to say on one line what to do", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter2") {
@@ -160,11 +164,7 @@ func TestSecrets(t *testing.T) {
 // FuzzDecode: whatever a file says, it is refused or it means the same when it is written
 // out and read back.
 func FuzzDecode(f *testing.F) {
-	example, err := os.ReadFile("agent.example.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, seed := range []string{string(example), "", "---", "a: &a [*a]", "sweep: !!binary x", "engine: {command: [\"\\x00\"]}", "? x\n: y", "repositories: [[[", "<<: {sweep: 1s}", "\ufeff~"} {
+	for _, seed := range []string{Example, "", "---", "a: &a [*a]", "sweep: !!binary x", "engine: {command: [\"\\x00\"]}", "? x\n: y", "repositories: [[[", "<<: {sweep: 1s}", "\ufeff~"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

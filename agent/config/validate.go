@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -18,7 +19,12 @@ func (c Config) Validate() error {
 		c.validateAccess(),
 		c.validateNames(),
 		c.validateLimits(),
+		c.Engine.Validate(),
+		c.Prices.validate(),
 		oneOf("review", c.Review, ReviewRequested, ReviewAll),
+		oneOf("rights.waive", c.Rights.Waive, RightWrite, RightMaintain, RightAdmin),
+		oneOf("rights.break_glass", c.Rights.BreakGlass, RightWrite, RightMaintain, RightAdmin),
+		oneOf("worktrees.partial", c.Worktrees.Partial, Auto, On, Off),
 		oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error"),
 		oneOf("log.format", c.Log.Format, "auto", "console", "json"),
 	)
@@ -41,6 +47,9 @@ func (c Config) validateAccess() error {
 	// That address is a secret: the error must not repeat it.
 	if u, err := url.Parse(string(c.Notify.SlackWebhook)); c.Notify.SlackWebhook != "" && (err != nil || u.Host == "" || !private(u)) {
 		errs = append(errs, errors.New("the notify.slack_webhook_file names a file that holds no address of a webhook; it begins with https://"))
+	}
+	if address, err := netip.ParseAddrPort(c.Metrics.Listen); c.Metrics.Listen != "" && (err != nil || !address.Addr().IsLoopback()) {
+		errs = append(errs, fmt.Errorf("metrics.listen is %.40q; it has to be a port on a loopback address, such as 127.0.0.1:9477, since whoever reaches it can read the figures", c.Metrics.Listen))
 	}
 	return errors.Join(errs...)
 }
@@ -72,6 +81,8 @@ func private(u *url.URL) bool {
 var (
 	repositoryPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}$`)
 	loginPattern      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\[bot\])?$`)
+	// guidelinesPattern is a repository, and optionally a branch, a tag or a commit of it.
+	guidelinesPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}(@[A-Za-z0-9][A-Za-z0-9._/-]{0,199})?$`)
 )
 
 // maxLabel is the length of a label's name on GitHub, in characters.
@@ -81,8 +92,13 @@ const maxLabel = 50
 func (c Config) validateNames() error {
 	var errs []error
 	for _, name := range c.Repositories {
-		if !repositoryPattern.MatchString(name) || strings.HasSuffix(name, "/.") || strings.HasSuffix(name, "/..") {
+		if !isRepository(name) {
 			errs = append(errs, fmt.Errorf("repositories has %.120q, which is no repository; write owner/name, such as acme/app", name))
+		}
+	}
+	for name := range c.Worktrees.Clones {
+		if !isRepository(name) {
+			errs = append(errs, fmt.Errorf("worktrees.clones has %.120q, which is no repository; write owner/name and the path of a clone, such as acme/app: ~/src/app", name))
 		}
 	}
 	for _, login := range c.Reviewers {
@@ -101,7 +117,12 @@ func (c Config) validateNames() error {
 	return errors.Join(errs...)
 }
 
-// validateLimits is about numbers and times, and about what a session needs to start.
+// isRepository reports whether it is an owner and a name.
+func isRepository(name string) bool {
+	return repositoryPattern.MatchString(name) && !strings.HasSuffix(name, "/.") && !strings.HasSuffix(name, "/..")
+}
+
+// validateLimits is about numbers and times.
 func (c Config) validateLimits() error {
 	var errs []error
 	for _, n := range []struct {
@@ -115,21 +136,42 @@ func (c Config) validateLimits() error {
 	for _, d := range []struct {
 		key   string
 		value Duration
-	}{{"rounds.backoff", c.Rounds.Backoff}, {"sweep", c.Sweep}, {"engine.timeout", c.Engine.Timeout}, {"engine.idle_timeout", c.Engine.IdleTimeout}, {"worktrees.unused", c.Worktrees.Unused}} {
-		if d.value <= 0 {
-			errs = append(errs, fmt.Errorf("%s is %s; it has to be longer than nothing, such as 30s", d.key, d.value))
+	}{{"rounds.backoff", c.Rounds.Backoff}, {"sweep", c.Sweep}, {"worktrees.unused", c.Worktrees.Unused}} {
+		errs = append(errs, positive(d.key, d.value))
+	}
+	for _, d := range []struct {
+		key   string
+		value Duration
+	}{{"author.pause", c.Author.Pause}, {"budgets.round_time", c.Budgets.RoundTime}, {"budgets.pull_request_time", c.Budgets.PullRequestTime}} {
+		if d.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is %s; it has to be a time such as 10m, or 0s", d.key, d.value))
+		}
+	}
+	for _, b := range []struct {
+		key   string
+		value float64
+	}{{"round", c.Budgets.Round}, {"pull_request", c.Budgets.PullRequest}, {"day", c.Budgets.Day}} {
+		if !amount(b.value) {
+			errs = append(errs, fmt.Errorf("budgets.%s is %v; it has to be a number of US dollars, or 0 for no bound", b.key, b.value))
 		}
 	}
 	if c.Worktrees.MaxGB < 0 {
 		errs = append(errs, fmt.Errorf("worktrees.max_gb is %d; it has to be a number of gigabytes, or 0 for no bound", c.Worktrees.MaxGB))
 	}
-	if len(c.Engine.Command) > 0 && c.Engine.Command[0] == "" {
-		errs = append(errs, errors.New("engine.command begins with nothing; name the model CLI's program, such as [claude], or leave it out"))
-	}
 	if c.StateDir == "" {
 		errs = append(errs, errors.New("there is no place to keep state, as no home directory is known; name one as state_dir"))
 	}
 	return errors.Join(errs...)
+}
+
+// amount reports whether it can be a sum of money.
+func amount(dollars float64) bool { return dollars >= 0 && !math.IsInf(dollars, 0) }
+
+func positive(key string, d Duration) error {
+	if d <= 0 {
+		return fmt.Errorf("%s is %s; it has to be longer than nothing, such as 30s", key, d)
+	}
+	return nil
 }
 
 func oneOf(key, value string, allowed ...string) error {

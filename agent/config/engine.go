@@ -1,0 +1,142 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Engine says which model CLIs do the thinking, and with which models.
+//
+// A model is named as its engine names it. That of another engine than Name is named with
+// it, as in codex:gpt-5; with nothing behind the colon it is that engine's own choice. See
+// Choice.
+type Engine struct {
+	// Name is the kind of CLI; claude by default.
+	Name string `yaml:"name"`
+	// Command is the program and its leading arguments; empty, which is the default, is the
+	// CLI of that name on PATH. Other engines are always looked for on PATH.
+	Command []string `yaml:"command"`
+	// Model does what Models name no model for; empty, the default, leaves the choice to
+	// the CLI.
+	Model  string `yaml:"model"`
+	Models Models `yaml:"models"`
+	// Failback are the models to go on with, in this order, where the one before does not
+	// answer for reasons that lie with its provider. Without any, the default, an engine
+	// goes on with another model of the same family that is fit to approve, if it knows one.
+	Failback []string `yaml:"failback"`
+	// Off are models that are not to be asked, wherever else they are named: a whole name, a
+	// part of one that stands between dashes, such as opus, or all of an engine, such as
+	// codex:. None by default.
+	Off []string `yaml:"off"`
+	// Gateway is On, the default, to keep an API key out of the CLI, by a proxy on this
+	// machine that meters and bounds what is spent; or Off.
+	Gateway string `yaml:"gateway"`
+	// Sandbox is Auto, the default, to confine an author's sessions and the commands that
+	// verify a fix as far as this platform offers it; or Off.
+	Sandbox string `yaml:"sandbox"`
+	// Timeout bounds a session; 25m by default.
+	Timeout Duration `yaml:"timeout"`
+	// IdleTimeout bounds the time in which neither the CLI nor its provider says anything;
+	// 60s by default.
+	IdleTimeout Duration `yaml:"idle_timeout"`
+	// Allow lists the shell commands that an author's session may run, as patterns in
+	// which * stands for anything. By default what builds and tests in common
+	// languages.
+	Allow []string `yaml:"allow"`
+}
+
+// Models name the models by what they are to do. An empty one, the default, is Engine.Model.
+type Models struct {
+	// Trivial reviews at most 10 lines in at most 20 files, nothing sensitive among them.
+	Trivial string `yaml:"trivial"`
+	// Lite reviews at most 100 lines in at most 20 files, nothing sensitive among them.
+	Lite string `yaml:"lite"`
+	// Full reviews all else.
+	Full string `yaml:"full"`
+	// Fix applies reviews.
+	Fix string `yaml:"fix"`
+	// Conflict fixes where merging the base left conflicts.
+	Conflict string `yaml:"conflict"`
+}
+
+// another is a model that is named with its engine. Models' own names may hold colons too,
+// but not behind a plain word: openrouter/x:free, anthropic.claude-v2:0.
+var another = regexp.MustCompile(`^([a-z][a-z0-9]*):(.*)$`)
+
+// Choice takes the name of a model apart; engine is empty where none is named.
+func Choice(name string) (engine, model string) {
+	if parts := another.FindStringSubmatch(name); parts != nil {
+		return parts[1], parts[2]
+	}
+	return "", name
+}
+
+// validModel reports whether it can be the name of a model. No name begins with a dash, which
+// a CLI would take for an option, or is longer than any is.
+func validModel(name string) bool {
+	_, model := Choice(name)
+	return len(name) <= 200 && !strings.HasPrefix(model, "-") && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// Validate reports, in sentences that say what to do, every setting of an engine that cannot
+// work. Whether there is such an engine or model is not asked here.
+func (e Engine) Validate() error {
+	var errs []error
+	named := map[string][]string{
+		"model": {e.Model}, "models.trivial": {e.Models.Trivial}, "models.lite": {e.Models.Lite}, "models.full": {e.Models.Full},
+		"models.fix": {e.Models.Fix}, "models.conflict": {e.Models.Conflict}, "failback": e.Failback, "off": e.Off,
+	}
+	for _, key := range slices.Sorted(maps.Keys(named)) {
+		list := strings.Contains("failback off", key)
+		for _, name := range named[key] {
+			if !validModel(name) || list && name == "" {
+				errs = append(errs, fmt.Errorf("engine.%s has %.40q, which is no model; write one as its engine names it, such as sonnet, or with the engine, such as codex:gpt-5", key, name))
+			}
+		}
+	}
+	if len(e.Command) > 0 && e.Command[0] == "" {
+		errs = append(errs, errors.New("engine.command begins with nothing; name the model CLI's program, such as [claude], or leave it out"))
+	}
+	return errors.Join(append(errs,
+		oneOf("engine.gateway", e.Gateway, On, Off),
+		oneOf("engine.sandbox", e.Sandbox, Auto, Off),
+		positive("engine.timeout", e.Timeout),
+		positive("engine.idle_timeout", e.IdleTimeout),
+	)...)
+}
+
+// Prices are what tokens cost, for engines that do not know.
+type Prices struct {
+	// Date is the day on which the prices were looked up, as in 2026-01-31. None by
+	// default; needed where there are prices.
+	Date string `yaml:"date"`
+	// Models are the prices by the model's name, or by the beginning of it: the longest
+	// that fits counts. None by default.
+	Models map[string]Price `yaml:"models"`
+}
+
+// Price is what a million tokens of a model cost, in US dollars.
+type Price struct {
+	Input      float64 `yaml:"input"`
+	CacheWrite float64 `yaml:"cache_write"`
+	CacheRead  float64 `yaml:"cache_read"`
+	Output     float64 `yaml:"output"`
+}
+
+func (p Prices) validate() error {
+	var errs []error
+	if _, err := time.Parse(time.DateOnly, p.Date); err != nil && (p.Date != "" || len(p.Models) > 0) {
+		errs = append(errs, fmt.Errorf("prices.date is %.40q; it has to be the day on which the prices were looked up, such as 2026-01-31", p.Date))
+	}
+	for _, model := range slices.Sorted(maps.Keys(p.Models)) {
+		if price := p.Models[model]; model == "" || !amount(price.Input) || !amount(price.CacheWrite) || !amount(price.CacheRead) || !amount(price.Output) {
+			errs = append(errs, fmt.Errorf("prices.models has %.40q with a price that cannot be; write what a million tokens cost in US dollars, such as gpt-5: {input: 1.25, cache_read: 0.125, output: 10}", model))
+		}
+	}
+	return errors.Join(errs...)
+}
