@@ -14,6 +14,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
+	"touchstone/agent/meter"
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -91,19 +92,11 @@ type Options struct {
 // Review reviews the head of pr as it was read. An *engine.Error means that the
 // session did not finish: there is no verdict and nothing was posted.
 func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Options) (Outcome, error) {
-	tree, err := r.acquire(ctx, pr)
+	p, tree, err := r.prepare(ctx, pr, opts)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer tree.Release()
-	subject, err := r.subject(ctx, pr, tree, opts)
-	if err != nil {
-		return Outcome{}, err
-	}
-	p, err := r.Prepare(ctx, subject)
-	if err != nil {
-		return Outcome{}, err
-	}
 	defer p.Close(ctx)
 	carried, err := p.carriesOver(ctx, pr, tree)
 	if err != nil {
@@ -118,26 +111,39 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	if err != nil || opts.DryRun {
 		return out, err
 	}
-	return out, r.post(ctx, pr, p, &out)
+	ctx, posted := meter.Step(ctx, "post")
+	err = r.post(ctx, pr, p, &out)
+	posted(err)
+	return out, err
 }
 
 // Prompts are what a session over pr would be asked, were it reviewed now.
 func (r *Reviewer) Prompts(ctx context.Context, pr forge.PullRequest) ([]Prompt, error) {
-	tree, err := r.acquire(ctx, pr)
+	p, tree, err := r.prepare(ctx, pr, Options{})
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Release()
-	subject, err := r.subject(ctx, pr, tree, Options{})
-	if err != nil {
-		return nil, err
-	}
-	p, err := r.Prepare(ctx, subject)
-	if err != nil {
-		return nil, err
-	}
 	defer p.Close(ctx)
 	return p.Prompts(), nil
+}
+
+// prepare makes all ready for a session over pr, in a worktree that the caller releases.
+func (r *Reviewer) prepare(ctx context.Context, pr forge.PullRequest, opts Options) (p *Prepared, tree *worktree.Tree, err error) {
+	ctx, prepared := meter.Step(ctx, "prepare")
+	defer func() { prepared(err) }()
+	if tree, err = r.acquire(ctx, pr); err != nil {
+		return nil, nil, err
+	}
+	subject, err := r.subject(ctx, pr, tree, opts)
+	if err == nil {
+		p, err = r.Prepare(ctx, subject)
+	}
+	if err != nil {
+		tree.Release()
+		return nil, nil, err
+	}
+	return p, tree, nil
 }
 
 func (r *Reviewer) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.Tree, error) {
