@@ -108,7 +108,7 @@ func (p *Prepared) texts() []suspect.Text {
 		}
 	}
 	for _, r := range p.Reported {
-		all = append(all, suspect.Text{Form: suspect.Output, What: r.What, Text: r.Text})
+		all = append(all, suspect.Text{Form: suspect.Name, What: "a check's name", Text: r.What}, suspect.Text{Form: suspect.Output, What: r.What, Text: r.Text})
 	}
 	// Also files that are left out of the review: the session can open them.
 	for _, f := range p.Diff.Files {

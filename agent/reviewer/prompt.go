@@ -87,7 +87,17 @@ func (q quoter) quote(p Passage) string {
 
 // whole is one text between its delimiters, which its writer has bounded.
 func (q quoter) whole(p Passage) string {
-	return fmt.Sprintf("\n<%s what=%q>\n%s\n</%s>\n", q.fence, q.harmless(p.What), q.harmless(p.Text), q.fence)
+	return q.between(p.What, q.harmless(p.Text))
+}
+
+// maxWhat bounds, in bytes, how a text is named in its delimiter: a check has the
+// name that a stranger gave it.
+const maxWhat = 120
+
+// between is a text between delimiters as it is: one in which every name is spelled
+// can form none of them, and has to be read to the letter.
+func (q quoter) between(what, text string) string {
+	return fmt.Sprintf("\n<%s what=%q>\n%s\n</%s>\n", q.fence, clip(q.harmless(what), maxWhat), text, q.fence)
 }
 
 // quoteAll quotes what fits, and says what does not.
@@ -168,9 +178,10 @@ func (p *Prepared) earlier() string {
 }
 
 // changed lists the files of one part of the change and where their patches are.
+// Names stand between delimiters like any other text of the change's.
 func (p *Prepared) changed(part int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n# Changed files\n\nThe file %s lists all of the change. Its tier is %s (%s). ", p.understood.Overview, p.understood.Tier, p.understood.Why)
+	fmt.Fprintf(&b, "\n# Changed files\n\nThe file %s lists all of the change. ", p.understood.Overview)
 	if deep := p.understood.Tier.Deep(); len(deep) < len(verdict.Dimensions()) {
 		fmt.Fprintf(&b, "Follow it into callers, documents and tests under %s; walk the other dimensions on what the change itself shows. ", names(deep))
 	}
@@ -180,20 +191,22 @@ func (p *Prepared) changed(part int) string {
 			b.WriteString("Of the earlier rounds' findings, repeat or list as gone those in these files; in the last part, also those in no changed file. ")
 		}
 	}
-	b.WriteString("Read every patch listed here to its end:\n\n")
+	b.WriteString("Read every patch listed here to its end:\n")
+	var list strings.Builder
+	fmt.Fprintf(&list, "tier %s: %s", p.understood.Tier, p.understood.Why)
 	for _, f := range p.understood.Parts[part] {
-		fmt.Fprintf(&b, "- %s (%s +%d -%d)\n", change.Spell(f.Path), f.Status, f.Added, f.Deleted)
+		fmt.Fprintf(&list, "\n- %s (%s +%d -%d)", change.Spell(f.Path), f.Status, f.Added, f.Deleted)
 		if f.OldPath != "" && f.OldPath != f.Path {
-			fmt.Fprintf(&b, "  was: %s\n", change.Spell(f.OldPath))
+			fmt.Fprintf(&list, "\n  was: %s", change.Spell(f.OldPath))
 		}
 		if f.Note != "" {
-			fmt.Fprintf(&b, "  note: %s\n", f.Note)
+			fmt.Fprintf(&list, "\n  note: %s", f.Note)
 		}
 		for _, patch := range f.Patches {
-			fmt.Fprintf(&b, "  patch: %s\n", patch)
+			fmt.Fprintf(&list, "\n  patch: %s", patch)
 		}
 	}
-	return b.String()
+	return b.String() + p.between("changed files", list.String())
 }
 
 // names writes dimensions in a sentence.
