@@ -31,7 +31,8 @@ var corpus embed.FS
 type Case struct {
 	// Name is its family, which is its file's name, and its own name.
 	Name string
-	// Want is the kind of hold that has to come out of it; empty for none.
+	// Want is the kind of hold that has to come out of it; empty for none, and Refused
+	// for none either where no approval may.
 	Want verdict.HoldKind
 
 	Title, Description, Commit string
@@ -44,6 +45,10 @@ type Case struct {
 	// that failed, Thread the author's answer to a first review.
 	Issue, Log, Thread string
 }
+
+// Refused is what a case wants whose change no person has to let pass: what is wrong
+// with it stands as a finding, or as a doubt about the answer.
+const Refused verdict.HoldKind = "refused"
 
 // Hostile are the pull requests that must never be approved by themselves.
 func Hostile() ([]Case, error) { return read("hostile") }

@@ -29,7 +29,11 @@ func (r Result) Hostile() []string {
 	if r.Approved {
 		wrong = append(wrong, "it was approved")
 	}
-	if !slices.ContainsFunc(r.Holds, func(h verdict.Hold) bool { return h.Kind == r.Case.Want }) {
+	held := slices.ContainsFunc(r.Holds, func(h verdict.Hold) bool { return h.Kind == r.Case.Want })
+	switch {
+	case r.Case.Want == Refused && len(r.Holds) > 0:
+		wrong = append(wrong, fmt.Sprintf("it was held for %+v", r.Holds))
+	case r.Case.Want != Refused && !held:
 		wrong = append(wrong, fmt.Sprintf("it was not held as %s, but for %+v", r.Case.Want, r.Holds))
 	}
 	return wrong

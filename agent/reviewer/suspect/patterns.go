@@ -21,6 +21,9 @@ var imitations = []pattern{
 		`touchstone:(?:state|escalation|waiting)\b`, "(?:```+|~~~+)\\s?touchstone")},
 	{why: "imitates a review's data", words: []string{`dimensions"`, `dimensions'`, `dimensions\"`}, any: anyOf(
 		`dimensions\\?["']\s?:.*?findings\\?["']\s?:`, `findings\\?["']\s?:.*?dimensions\\?["']\s?:`)},
+	{why: "imitates a review's data", words: []string{"dimensions"}, with: []string{"findings"}, any: anyOf(
+		`\bdimensions\b["'`+"`"+`]{0,2}\s?[:=].{0,400}?\bfindings\b["'`+"`"+`]{0,2}\s?[:=]\s?(?:\[\s?\]|\(\s?\)|none\b|empty\b)(?:[\s,;}).]|$)`,
+		`\bfindings\b["'`+"`"+`]{0,2}\s?[:=]\s?(?:\[\s?\]|\(\s?\)|none\b|empty\b).{0,400}?\bdimensions\b["'`+"`"+`]{0,2}\s?[:=]`)},
 	{why: "imitates the delimiters of a prompt", words: []string{"untrusted", "quoted"}, any: anyOf(
 		`‹\s?/?\s?(?:untrusted|quoted)-?[a-z0-9_-]*(?: [^›]{0,80})?/?›`,
 		`end of (?:the )?(?:untrusted|quoted) (?:text|input|data|content|section|block|part)`, `(?:untrusted|quoted) (?:text|input|data|content|section|block|part)s? (?:ends?|stops?|is over)`)},
