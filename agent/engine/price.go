@@ -1,0 +1,35 @@
+package engine
+
+import "strings"
+
+// Price is what a million tokens of a model cost, in US dollars.
+type Price struct {
+	Input, CacheWrite, CacheRead, Output float64
+}
+
+// of gives what tokens cost at this price.
+func (p Price) of(used Usage) float64 {
+	const million = 1e6
+	return (p.Input*float64(used.Input) + p.CacheWrite*float64(used.CacheWrite) +
+		p.CacheRead*float64(used.CacheRead) + p.Output*float64(used.Output)) / million
+}
+
+// Prices are known by a model's name, or by the beginning of it.
+type Prices map[string]Price
+
+// Cost gives what a model's tokens cost. Of several names that the model's begins with
+// the longest counts. A model that has none of them counts as the dearest of all, so
+// that a budget ends too early rather than too late. Without any prices it is zero.
+func (p Prices) Cost(model string, used Usage) float64 {
+	found, dearest := "", 0.0
+	for name, price := range p {
+		if strings.HasPrefix(model, name) && len(name) > len(found) {
+			found = name
+		}
+		dearest = max(dearest, price.of(used))
+	}
+	if found != "" {
+		return p[found].of(used)
+	}
+	return dearest
+}

@@ -1,0 +1,135 @@
+package spend
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+
+	"touchstone/agent/engine"
+)
+
+// maxEvent is the longest event of an answer that is read, in bytes. The longest is the
+// last one of the Responses API, which repeats the whole answer.
+const maxEvent = 8 << 20
+
+// Answer is one answer of the provider's as it comes in: by Write if it comes over the
+// wire, else by Event. One goroutine at a time may use it.
+type Answer struct {
+	account *Account
+	whole   bool
+
+	model string
+	used  engine.Usage
+	cost  float64
+
+	// line is the beginning of one; skip says that it was too long to be kept.
+	line []byte
+	skip bool
+}
+
+// Write takes the next bytes of the body. It never fails: what it cannot read is not
+// counted.
+func (a *Answer) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		head, rest, complete := p, []byte(nil), false
+		if !a.whole {
+			head, rest, complete = bytes.Cut(p, []byte{'\n'})
+		}
+		if len(a.line)+len(head) > maxEvent {
+			a.line, a.skip = nil, true
+		}
+		switch {
+		case complete && len(a.line) == 0 && !a.skip:
+			// Nearly all lines come in one piece, and need no copy.
+			a.read(head)
+		case !a.skip:
+			a.line = append(a.line, head...)
+		}
+		if !complete {
+			return n, nil
+		}
+		a.End()
+		p = rest
+	}
+}
+
+// End reads what has come without the end of its line.
+func (a *Answer) End() {
+	a.read(a.line)
+	a.line, a.skip = a.line[:0], false
+}
+
+// read takes one line of a stream of events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html), or of JSON.
+func (a *Answer) read(line []byte) {
+	if bytes.Contains(line, []byte(`"usage"`)) {
+		a.Event(bytes.TrimPrefix(line, []byte("data:")))
+	}
+}
+
+// figures are what an answer has used, in the words of the Messages API
+// (https://docs.anthropic.com/en/api/messages), the Responses API
+// (https://platform.openai.com/docs/api-reference/responses) and chat completions
+// (https://platform.openai.com/docs/api-reference/chat). The first counts its cached
+// input apart, the others count it as input too.
+type figures struct {
+	Input      int64  `json:"input_tokens"`
+	Output     int64  `json:"output_tokens"`
+	CacheWrite int64  `json:"cache_creation_input_tokens"`
+	CacheRead  int64  `json:"cache_read_input_tokens"`
+	InputOf    cached `json:"input_tokens_details"`
+
+	Prompt     int64  `json:"prompt_tokens"`
+	Completion int64  `json:"completion_tokens"`
+	PromptOf   cached `json:"prompt_tokens_details"`
+}
+
+type cached struct {
+	Tokens int64 `json:"cached_tokens"`
+}
+
+func (f figures) usage() engine.Usage {
+	read := f.InputOf.Tokens + f.PromptOf.Tokens
+	return engine.Usage{
+		Input: bounded(f.Input + f.Prompt - read), CacheWrite: bounded(f.CacheWrite),
+		CacheRead: bounded(f.CacheRead + read), Output: bounded(f.Output + f.Completion),
+	}
+}
+
+// bounded keeps a figure that nobody means from spoiling the sum.
+func bounded(tokens int64) int64 { return min(max(tokens, 0), 1e9) }
+
+type answered struct {
+	Model string  `json:"model"`
+	Usage figures `json:"usage"`
+}
+
+// Event takes one event of the provider's. Figures are of the answer until there, some
+// of them left out where they have not changed.
+func (a *Answer) Event(data []byte) {
+	var event struct {
+		answered
+		Message  answered `json:"message"`
+		Response answered `json:"response"`
+	}
+	// What is of another type than expected stays zero, the rest counts.
+	_ = json.Unmarshal(data, &event)
+	before, cost := a.used, a.cost
+	for _, said := range []answered{event.answered, event.Message, event.Response} {
+		a.model = cmp.Or(said.Model, a.model)
+		used := said.Usage.usage()
+		a.used = engine.Usage{
+			Input: max(a.used.Input, used.Input), CacheWrite: max(a.used.CacheWrite, used.CacheWrite),
+			CacheRead: max(a.used.CacheRead, used.CacheRead), Output: max(a.used.Output, used.Output),
+		}
+	}
+	a.cost = a.account.prices.Cost(a.model, a.used)
+	a.account.mu.Lock()
+	defer a.account.mu.Unlock()
+	a.account.sum.Model = a.model
+	a.account.book(engine.Usage{
+		Input: a.used.Input - before.Input, CacheWrite: a.used.CacheWrite - before.CacheWrite,
+		CacheRead: a.used.CacheRead - before.CacheRead, Output: a.used.Output - before.Output,
+	}, a.cost-cost)
+}

@@ -1,0 +1,96 @@
+// Package spend keeps the account of one session: what the provider's answers have
+// used, what that costs, and whether the session may go on. It reads the answers
+// themselves, in whichever API's words, so that it counts alike for every CLI; and it
+// stores nothing but the sums.
+package spend
+
+import (
+	"sync"
+
+	"touchstone/agent/engine"
+)
+
+// Account is what a session has spent, and the bounds of it. It may be used by several
+// goroutines at once.
+type Account struct {
+	prices   engine.Prices
+	budget   float64
+	maxTurns int
+
+	mu  sync.Mutex
+	sum Sum
+}
+
+// Sum is what was spent until some moment.
+type Sum struct {
+	engine.Usage
+	// CostUSD is by the table of prices; zero without one.
+	CostUSD float64
+	// Answers counts the provider's.
+	Answers int
+	// Model is the one of the last answer, by the provider's word.
+	Model string
+}
+
+// Since is what was spent after an earlier moment.
+func (s Sum) Since(before Sum) Sum {
+	return Sum{
+		Usage: engine.Usage{
+			Input: s.Input - before.Input, CacheWrite: s.CacheWrite - before.CacheWrite,
+			CacheRead: s.CacheRead - before.CacheRead, Output: s.Output - before.Output,
+		},
+		CostUSD: s.CostUSD - before.CostUSD, Answers: s.Answers - before.Answers, Model: s.Model,
+	}
+}
+
+// Open opens the account of a session that was asked for.
+func Open(req engine.Request, prices engine.Prices) *Account {
+	return &Account{prices: prices, budget: req.Budget, maxTurns: req.MaxTurns}
+}
+
+// Sum is what was spent until now.
+func (a *Account) Sum() Sum {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sum
+}
+
+// Charge books what was used without an Answer being read, by the CLI's word.
+func (a *Account) Charge(model string, used engine.Usage, steps int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sum.Model = model
+	a.sum.Answers += steps
+	a.book(used, a.prices.Cost(model, used))
+}
+
+func (a *Account) book(used engine.Usage, cost float64) {
+	a.sum.Input += used.Input
+	a.sum.CacheWrite += used.CacheWrite
+	a.sum.CacheRead += used.CacheRead
+	a.sum.Output += used.Output
+	a.sum.CostUSD += cost
+}
+
+// Exhausted says why the session may not ask its provider again, with an error of class
+// Budget or MaxTurns; nil while it may.
+func (a *Account) Exhausted() *engine.Error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.budget > 0 && a.sum.CostUSD >= a.budget:
+		return engine.Errorf(engine.Budget, "the session has cost $%.2f of its budget of $%.2f and was stopped; raise the budget, or give it less to do", a.sum.CostUSD, a.budget)
+	case a.maxTurns > 0 && a.sum.Answers >= a.maxTurns:
+		return engine.Errorf(engine.MaxTurns, "the session used up its %d turns and was stopped; allow it more, or give it less to do", a.maxTurns)
+	}
+	return nil
+}
+
+// Answer begins an answer of the provider's, which is a step of the model. It is whole
+// if it comes as one JSON object, and not as a stream of events.
+func (a *Account) Answer(whole bool) *Answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sum.Answers++
+	return &Answer{account: a, whole: whole}
+}

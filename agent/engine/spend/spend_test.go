@@ -1,0 +1,154 @@
+package spend_test
+
+import (
+	"strings"
+	"testing"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/spend"
+)
+
+var prices = engine.Prices{"model": {Input: 1, CacheWrite: 2, CacheRead: 0.5, Output: 10}}
+
+// The answers of the three APIs, each of which has used the same.
+const (
+	messagesStream = `event: message_start
+data: {"type":"message_start","message":{"model":"model-1","usage":{"input_tokens":100,"cache_creation_input_tokens":20,"cache_read_input_tokens":30,"output_tokens":1}}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","delta":{"text":"\"usage\":{\"output_tokens\":9999}"}}
+
+event: message_delta
+data: {"type":"message_delta","usage":{"output_tokens":40}}
+
+`
+	messagesWhole = `{
+  "model": "model-1",
+  "usage": {"input_tokens": 100, "cache_creation_input_tokens": 20,
+    "cache_read_input_tokens": 30, "output_tokens": 40}
+}`
+	responsesStream = `data: {"type":"response.created","response":{"model":"model-1"}}
+
+data: {"type":"response.completed","response":{"model":"model-1","usage":{"input_tokens":150,"input_tokens_details":{"cached_tokens":30},"output_tokens":40}}}
+
+`
+	chatStream = "data:{\"model\":\"model-1\",\"choices\":[]}\r\n\r\n" +
+		"data:{\"model\":\"model-1\",\"usage\":{\"prompt_tokens\":150,\"prompt_tokens_details\":{\"cached_tokens\":30},\"completion_tokens\":40}}\r\n\r\n" +
+		"data: [DONE]"
+)
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	// Only the Messages API says what went into the cache.
+	apart := spend.Sum{Usage: engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 40}, CostUSD: 555e-6, Answers: 1, Model: "model-1"}
+	together := spend.Sum{Usage: engine.Usage{Input: 120, CacheRead: 30, Output: 40}, CostUSD: 535e-6, Answers: 1, Model: "model-1"}
+	for _, test := range []struct {
+		name, body string
+		whole      bool
+		want       spend.Sum
+	}{
+		{"messages", messagesStream, false, apart},
+		{"messages in one", messagesWhole, true, apart},
+		{"responses", responsesStream, false, together},
+		{"chat", chatStream, false, together},
+		{"nothing to read", "<html>\n\"usage\"\n", false, spend.Sum{Answers: 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			for _, piece := range []int{len(test.body), 1, 7} {
+				a := spend.Open(engine.Request{}, prices)
+				write(a, test.body, test.whole, piece)
+				before := a.Sum()
+				write(a, test.body, test.whole, piece)
+				if got := a.Sum().Since(before); !alike(got, test.want) {
+					t.Errorf("in pieces of %d: %+v; want %+v", piece, got, test.want)
+				}
+			}
+		})
+	}
+}
+
+// write plays an answer to an account, in pieces.
+func write(a *spend.Account, body string, whole bool, piece int) {
+	answer := a.Answer(whole)
+	for data := []byte(body); len(data) > 0; {
+		n, _ := answer.Write(data[:min(piece, len(data))])
+		data = data[n:]
+	}
+	answer.End()
+}
+
+func alike(a, b spend.Sum) bool {
+	difference := a.CostUSD - b.CostUSD
+	a.CostUSD, b.CostUSD = 0, 0
+	return a == b && difference < 1e-9 && difference > -1e-9
+}
+
+func TestALineTooLongIsLeftOut(t *testing.T) {
+	t.Parallel()
+	a := spend.Open(engine.Request{}, prices)
+	write(a, "data: "+strings.Repeat("x", 9<<20)+chatStream+"\n"+chatStream, false, 64<<10)
+	if got := a.Sum(); got.Output != 40 {
+		t.Errorf("spent %+v; want the answer after the long line", got)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		req    engine.Request
+		prices engine.Prices
+		// last is the answer after which the session may not go on; 0 is none.
+		last  int
+		class engine.Class
+	}{
+		{"no bounds", engine.Request{}, prices, 0, ""},
+		{"turns", engine.Request{MaxTurns: 3}, prices, 3, engine.MaxTurns},
+		{"money", engine.Request{Budget: 0.001}, prices, 2, engine.Budget},
+		{"money, by the dearest price", engine.Request{Budget: 0.001}, engine.Prices{"other": {Output: 20}}, 2, engine.Budget},
+		{"money without a price", engine.Request{Budget: 0.001}, nil, 0, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			a := spend.Open(test.req, test.prices)
+			for n := 1; n <= 5; n++ {
+				write(a, messagesStream, false, 100)
+				over := a.Exhausted()
+				if want := test.last > 0 && n >= test.last; (over != nil) != want {
+					t.Fatalf("after answer %d: %v", n, over)
+				}
+				if over != nil && over.Class != test.class {
+					t.Errorf("class = %s; want %s", over.Class, test.class)
+				}
+			}
+		})
+	}
+}
+
+func TestCharge(t *testing.T) {
+	t.Parallel()
+	a := spend.Open(engine.Request{MaxTurns: 2}, prices)
+	a.Charge("model", engine.Usage{Output: 100}, 2)
+	if got := a.Sum(); got.CostUSD != 0.001 || got.Answers != 2 || got.Model != "model" || a.Exhausted() == nil {
+		t.Errorf("spent %+v, %v", got, a.Exhausted())
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	for _, body := range []string{messagesStream, responsesStream, chatStream, messagesWhole, `data: {"usage":{"input_tokens":-5,"output_tokens":9223372036854775807}}`} {
+		f.Add(body, 1, false)
+		f.Add(body, 5, true)
+	}
+	f.Fuzz(func(t *testing.T, body string, piece int, whole bool) {
+		if piece < 1 {
+			return
+		}
+		one, many := spend.Open(engine.Request{}, prices), spend.Open(engine.Request{}, prices)
+		write(one, body, whole, len(body)+1)
+		write(many, body, whole, piece)
+		if a, b := one.Sum(), many.Sum(); !alike(a, b) || a.Input < 0 || a.CacheWrite < 0 || a.CacheRead < 0 || a.Output < 0 {
+			t.Errorf("in one piece %+v, in many %+v", a, b)
+		}
+	})
+}
