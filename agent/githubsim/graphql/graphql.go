@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -108,7 +109,7 @@ func Execute(schema *ast.Schema, query, mutation *Object, req Request) Response 
 
 // Prepare parses and validates a request and applies its variables.
 func Prepare(schema *ast.Schema, req Request) (*ast.OperationDefinition, map[string]any, gqlerror.List) {
-	doc, errs := gqlparser.LoadQueryWithRules(schema, req.Query, rules.NewDefaultRules())
+	doc, errs := valid.parse(schema, req.Query)
 	if errs != nil {
 		return nil, nil, errs
 	}
@@ -121,6 +122,42 @@ func Prepare(schema *ast.Schema, req Request) (*ast.OperationDefinition, map[str
 		return nil, nil, gqlerror.List{gqlerror.Wrap(err)}
 	}
 	return op, vars, nil
+}
+
+// valid are the queries that were found valid of late. A client asks the same few
+// again and again, and to validate one takes longer than to answer it.
+var valid documents
+
+// documents remembers as many queries as most.
+type documents struct {
+	mu    sync.Mutex
+	known map[document]*ast.QueryDocument
+}
+
+type document struct {
+	schema *ast.Schema
+	query  string
+}
+
+const most = 64
+
+// parse returns a query parsed and validated. Nobody may change it.
+func (d *documents) parse(schema *ast.Schema, query string) (*ast.QueryDocument, gqlerror.List) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := document{schema, query}
+	if doc := d.known[key]; doc != nil {
+		return doc, nil
+	}
+	doc, errs := gqlparser.LoadQueryWithRules(schema, query, rules.NewDefaultRules())
+	if errs != nil {
+		return nil, errs
+	}
+	if d.known == nil || len(d.known) == most {
+		d.known = map[document]*ast.QueryDocument{}
+	}
+	d.known[key] = doc
+	return doc, nil
 }
 
 type execution struct {
