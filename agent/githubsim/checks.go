@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // suite finds or makes the check suite of an app for a commit.
@@ -15,11 +17,11 @@ func (s *Sim) suite(ctx context.Context, r *repo, sha, branch string, app *accou
 			return cs, nil
 		}
 	}
-	commits, err := r.git.log(ctx, "-n", "1", sha)
+	cm, err := r.git.commit(sha)
 	if err != nil {
 		return nil, err
 	}
-	cs := &checkSuite{id: s.id(), sha: sha, commit: commits[0], branch: branch, app: app, created: now(), updated: now()}
+	cs := &checkSuite{id: s.id(), sha: sha, commit: cm, branch: branch, app: app, created: now(), updated: now()}
 	r.suites = append(r.suites, cs)
 	return cs, nil
 }
@@ -88,6 +90,13 @@ func (r *repo) rollup(sha string) string {
 
 // resolve finds the commit of a SHA, a branch or a full ref.
 func (c *call) resolve(ref string) (string, error) {
+	for _, sha := range []string{c.repo.refs["refs/heads/"+ref], ref} {
+		if plumbing.IsHash(sha) {
+			if _, err := c.repo.git.commit(sha); err == nil {
+				return sha, nil
+			}
+		}
+	}
 	sha, err := c.repo.git.run(c.ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
 		return "", refuse(http.StatusUnprocessableEntity, "No commit found for SHA: %s", ref)

@@ -74,14 +74,14 @@ func (s *Sim) renderStatus(r *repo, st *status) object {
 
 // emitStatus sends a status event with the commit it is about.
 func (c *call) emitStatus(st *status) error {
-	commits, err := c.repo.git.log(c.ctx, "-n", "1", st.sha)
+	cm, err := c.repo.git.commit(st.sha)
 	if err != nil {
 		return err
 	}
 	c.sim.emit(c.repo, c.user, "status", "", object{
 		"id": st.id, "sha": st.sha, "name": c.repo.fullName(), "context": st.context, "state": st.state,
 		"description": orNull(st.description), "target_url": orNull(st.targetURL),
-		"avatar_url": c.sim.url + "/avatars/" + c.user.Login, "commit": c.renderCommit(commits[0]),
+		"avatar_url": c.sim.url + "/avatars/" + c.user.Login, "commit": c.renderCommit(cm),
 		"branches": []object{}, "created_at": stamp(st.created), "updated_at": stamp(st.created),
 	})
 	return nil

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 func (c *call) getRepo() (reply, error) { return ok(c.renderRepoFor()) }
@@ -57,11 +59,11 @@ func (c *call) getCommits() (reply, error) {
 
 // commit renders one commit by its SHA.
 func (c *call) commit(sha string) (object, error) {
-	commits, err := c.repo.git.log(c.ctx, "-n", "1", sha)
+	cm, err := c.repo.git.commit(sha)
 	if err != nil {
 		return nil, err
 	}
-	return c.renderCommit(commits[0]), nil
+	return c.renderCommit(cm), nil
 }
 
 func person(name, email, date string) object {
@@ -117,7 +119,7 @@ func (c *call) getComparison() (reply, error) {
 	if err != nil {
 		return reply{}, refuse(http.StatusNotFound, "No common ancestor between %s and %s.", from, to)
 	}
-	behind, err := c.repo.git.log(c.ctx, head+".."+base)
+	behind, err := c.repo.git.between(head, base)
 	if err != nil {
 		return reply{}, err
 	}
@@ -198,7 +200,7 @@ func (c *call) updateRef() (reply, error) {
 	if _, err := c.resolve(in.SHA); err != nil {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "Object does not exist")
 	}
-	if !in.Force && !c.repo.git.contains(c.ctx, in.SHA, before) {
+	if !in.Force && !c.repo.git.contains(in.SHA, before) {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "Update is not a fast forward")
 	}
 	if err := c.repo.git.updateRef(c.ctx, ref, in.SHA, before); err != nil {
@@ -287,17 +289,14 @@ func (c *call) getContents() (reply, error) {
 	if err != nil {
 		return reply{}, refuse(http.StatusNotFound, "No commit found for the ref %s", ref)
 	}
-	kind, err := c.repo.git.run(c.ctx, "cat-file", "-t", sha+":"+name)
+	entry, err := c.repo.git.entry(sha, name)
 	switch {
 	case err != nil:
 		return reply{}, errNotFound
-	case kind == "tree":
+	case entry.Mode == filemode.Dir:
 		return c.listDirectory(sha, name)
 	}
-	blob, err := c.repo.git.run(c.ctx, "rev-parse", sha+":"+name)
-	if err != nil {
-		return reply{}, err
-	}
+	blob := entry.Hash.String()
 	text, err := c.repo.git.runRaw(c.ctx, "cat-file", "blob", blob)
 	if err != nil {
 		return reply{}, err

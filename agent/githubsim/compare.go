@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // comparison is what a head adds to a base: three dots, from the merge base.
@@ -24,6 +25,7 @@ type commit struct {
 	commitName, commitMail string
 	commitDate             string
 	message                string
+	at                     time.Time // commitDate
 }
 
 // file is one changed file; status is GitHub's added, removed, modified, renamed.
@@ -36,16 +38,16 @@ type file struct {
 
 // compare returns the comparison of two commits; it is computed once.
 func (r *repo) compare(ctx context.Context, base, head string) (*comparison, error) {
-	key := [2]string{base, head}
+	mergeBase, err := r.git.mergeBase(base, head)
+	if err != nil {
+		return nil, err
+	}
+	key := [2]string{mergeBase, head}
 	if done := r.comparisons[key]; done != nil {
 		return done, nil
 	}
-	mergeBase, err := r.git.run(ctx, "merge-base", base, head)
-	if err != nil {
-		return nil, fmt.Errorf("the branches share no history: %w", err)
-	}
 	c := &comparison{mergeBase: mergeBase}
-	if c.commits, err = r.git.log(ctx, "--reverse", mergeBase+".."+head); err != nil {
+	if c.commits, err = r.git.between(mergeBase, head); err != nil {
 		return nil, err
 	}
 	if c.files, err = r.git.diff(ctx, mergeBase, head); err != nil {
@@ -57,28 +59,6 @@ func (r *repo) compare(ctx context.Context, base, head string) (*comparison, err
 	}
 	r.comparisons[key] = c
 	return c, nil
-}
-
-const logFormat = "--format=%H%x1f%T%x1f%P%x1f%an%x1f%ae%x1f%aI%x1f%cn%x1f%ce%x1f%cI%x1f%B"
-
-// log returns the commits that git log finds for args.
-func (g gitRepo) log(ctx context.Context, args ...string) ([]commit, error) {
-	out, err := g.run(ctx, append([]string{"log", "-z", logFormat}, args...)...)
-	if err != nil {
-		return nil, err
-	}
-	var commits []commit
-	for record := range strings.SplitSeq(out, "\x00") {
-		f := strings.SplitN(record, "\x1f", 10)
-		if len(f) < 10 {
-			continue
-		}
-		commits = append(commits, commit{
-			sha: f[0], tree: f[1], parents: strings.Fields(f[2]), authorName: f[3], authorMail: f[4], authorDate: f[5],
-			commitName: f[6], commitMail: f[7], commitDate: f[8], message: strings.TrimSuffix(f[9], "\n"),
-		})
-	}
-	return commits, nil
 }
 
 // diff lists the files that differ between two commits, renames found.

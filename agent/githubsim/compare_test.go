@@ -12,7 +12,7 @@ func TestCompareFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal("the simulator needs git: ", err)
 	}
-	ctx, git := t.Context(), gitRepo{path: path, dir: filepath.Join(t.TempDir(), "o", "r.git")}
+	ctx, git := t.Context(), newGitRepo(path, filepath.Join(t.TempDir(), "o", "r.git"))
 	long := strings.Repeat("the same line\n", 30)
 	err = git.prepare(ctx, RepoOptions{Owner: "o", Name: "r", Files: map[string]string{
 		"old name": long, "gone": "gone\n", "binary": "a\x00b", "changed": "one\ntwo\n",
@@ -21,11 +21,11 @@ func TestCompareFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &repo{git: git, comparisons: map[[2]string]*comparison{}}
-	if err := r.load(ctx); err != nil {
+	if err := r.load(); err != nil {
 		t.Fatal(err)
 	}
 	base := r.refs["refs/heads/main"]
-	head, err := git.commit(ctx, "feature", base, "o <o@example.com>", "change", map[string]string{
+	head, err := git.write(ctx, "feature", base, "o <o@example.com>", "change", map[string]string{
 		"old name": "", "new name": long + "more\n", "gone": "", "binary": "a\x00c", "changed": "one\nthree\nfour\n", "ümlaut": "x\n",
 	})
 	if err != nil {

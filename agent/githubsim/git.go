@@ -6,16 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // gitRepo runs git in one bare repository.
-type gitRepo struct{ path, dir string }
+type gitRepo struct {
+	*history
+	path, dir string
+}
+
+func newGitRepo(path, dir string) gitRepo {
+	return gitRepo{history: &history{dir: dir, commits: map[string]commit{}}, path: path, dir: dir}
+}
 
 // zeroSHA stands for "no such ref" in git's and GitHub's protocols.
 const zeroSHA = "0000000000000000000000000000000000000000"
@@ -63,7 +73,7 @@ func (g gitRepo) prepare(ctx context.Context, opts RepoOptions, parent *repo) er
 	if len(opts.Files) == 0 {
 		return nil
 	}
-	_, err := g.commit(ctx, "main", "", opts.Owner+" <"+opts.Owner+"@example.com>", "Initial commit", opts.Files)
+	_, err := g.write(ctx, "main", "", opts.Owner+" <"+opts.Owner+"@example.com>", "Initial commit", opts.Files)
 	return err
 }
 
@@ -105,18 +115,49 @@ func (g gitRepo) execute(ctx context.Context, stdin io.Reader, env []string, arg
 	return stdout.String(), nil
 }
 
-// refs returns every ref and the object it points to.
-func (g gitRepo) refs(ctx context.Context) (map[string]string, error) {
-	out, err := g.run(ctx, "for-each-ref", "--format=%(objectname) %(refname)")
-	if err != nil {
-		return nil, err
-	}
+// refs returns every ref and the object it points to, read as git keeps them: in a
+// file each, whose name ends in .lock while it is written, or all in one.
+// https://git-scm.com/docs/gitrepository-layout
+func (g gitRepo) refs() (map[string]string, error) {
 	refs := map[string]string{}
-	for line := range strings.Lines(out) {
-		sha, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		refs[ref] = sha
+	err := filepath.WalkDir(filepath.Join(g.dir, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+			return present(err)
+		}
+		text, err := os.ReadFile(path)
+		name, nameErr := filepath.Rel(g.dir, path)
+		if sha := strings.TrimSpace(string(text)); plumbing.IsHash(sha) {
+			refs[filepath.ToSlash(name)] = sha
+		}
+		return errors.Join(present(err), nameErr)
+	})
+	packed, packedErr := os.ReadFile(filepath.Join(g.dir, "packed-refs"))
+	for line := range strings.Lines(string(packed)) {
+		if sha, ref, _ := strings.Cut(strings.TrimSpace(line), " "); plumbing.IsHash(sha) && refs[ref] == "" {
+			refs[ref] = sha
+		}
 	}
-	return refs, nil
+	return refs, errors.Join(err, present(packedErr))
+}
+
+// present is err, unless it says that a file is not there, or not any more.
+func present(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// putRef points one of the simulator's own refs, which no push can reach, at a commit.
+func (g gitRepo) putRef(ref, sha string) error {
+	path := filepath.Join(g.dir, filepath.FromSlash(ref))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".lock", []byte(sha+"\n"), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".lock", path)
 }
 
 // updateRef moves ref from before to after; "" for either means no such ref.
@@ -142,28 +183,14 @@ func (g gitRepo) mergeTree(ctx context.Context, base, head string) (string, erro
 	return out, err
 }
 
-// commitTree makes a commit; author and committer are "Name <email>".
-func (g gitRepo) commitTree(ctx context.Context, tree, author, committer, message string, parents ...string) (string, error) {
-	args := []string{"commit-tree", tree}
-	for _, p := range parents {
-		args = append(args, "-p", p)
-	}
-	authorName, authorEmail := splitIdent(author)
-	committerName, committerEmail := splitIdent(committer)
-	return g.runWith(ctx, strings.NewReader(message), []string{
-		"GIT_AUTHOR_NAME=" + authorName, "GIT_AUTHOR_EMAIL=" + authorEmail,
-		"GIT_COMMITTER_NAME=" + committerName, "GIT_COMMITTER_EMAIL=" + committerEmail,
-	}, args...)
-}
-
 func splitIdent(ident string) (name, email string) {
 	name, email, _ = strings.Cut(ident, " <")
 	return name, strings.TrimSuffix(email, ">")
 }
 
-// commit writes files onto branch, whose tip is parent or "" for a new one. A
+// write commits files onto branch, whose tip is parent or "" for a new one. A
 // file with an empty text is deleted.
-func (g gitRepo) commit(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
+func (g gitRepo) write(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
 	var in bytes.Buffer
 	fmt.Fprintf(&in, "commit refs/heads/%s\nmark :1\ncommitter %s %d +0000\ndata %d\n%s\n", branch, ident, now().Unix(), len(message), message)
 	if parent != "" {
@@ -189,12 +216,6 @@ func (g gitRepo) checkout(ctx context.Context, sha, dir string) error {
 	defer os.Remove(filepath.Join(dir, ".git-index"))
 	_, err := g.runWith(ctx, nil, index, "--work-tree="+dir, "checkout-index", "--all", "--force")
 	return err
-}
-
-// contains reports whether ancestor is reachable from sha.
-func (g gitRepo) contains(ctx context.Context, sha, ancestor string) bool {
-	_, err := g.run(ctx, "merge-base", "--is-ancestor", ancestor, sha)
-	return err == nil
 }
 
 // fetch copies a commit and its history from another repository.

@@ -1,16 +1,15 @@
 package githubsim
 
 import (
-	"bytes"
+	"compress/gzip"
 	"context"
-	"io"
+	"fmt"
 	"net/http"
-	"net/http/cgi"
+	"os/exec"
 	"strings"
 )
 
-// maxPush bounds a request of git's, which is buffered because CGI cannot take
-// a chunked body.
+// maxPush bounds a request of git's, in bytes.
 const maxPush = 256 << 20
 
 // gitService names the smart HTTP service a path is for, or "".
@@ -48,14 +47,14 @@ func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 		return
 	}
 	if service != "/git-receive-pack" {
-		s.runBackend(w, r, target, who, service)
+		s.runBackend(w, r, target, service)
 		return
 	}
 	// The answer waits until GitHub's side of the push is done, so that whoever
 	// pushed reads its own write. It is done even if the client no longer listens.
 	held := &heldResponse{header: http.Header{}}
 	ctx := context.WithoutCancel(r.Context())
-	s.runBackend(held, r.WithContext(ctx), target, who, service)
+	s.runBackend(held, r.WithContext(ctx), target, service)
 	s.mu.Lock()
 	err := s.noticeRefs(ctx, target, who)
 	s.mu.Unlock()
@@ -83,20 +82,38 @@ func (s *Sim) mayPush(r *repo, who *account) bool {
 	return false
 }
 
-func (s *Sim) runBackend(w http.ResponseWriter, r *http.Request, target *repo, who *account, service string) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPush))
-	if err != nil {
-		http.Error(w, "The push is too large.", http.StatusRequestEntityTooLarge)
+// runBackend lets git's own programs answer, as git http-backend does, but without
+// that process in between.
+// https://git-scm.com/docs/gitprotocol-http
+func (s *Sim) runBackend(w http.ResponseWriter, r *http.Request, target *repo, service string) {
+	program, kind := strings.TrimPrefix(service, "/git-"), "result"
+	args := []string{"--stateless-rpc"}
+	if service == "/info/refs" {
+		program, kind = strings.TrimPrefix(r.URL.Query().Get("service"), "git-"), "advertisement"
+		args = append(args, "--advertise-refs")
+	}
+	if program != "upload-pack" && program != "receive-pack" {
+		http.Error(w, "The simulator speaks git's smart protocol only.", http.StatusForbidden)
 		return
 	}
-	r = r.Clone(r.Context())
-	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
-	r.Header.Del("Authorization")
-	r.URL.Path, r.URL.RawPath = service, ""
-	env := gitEnv("GIT_PROJECT_ROOT="+target.git.dir, "GIT_HTTP_EXPORT_ALL=1")
-	if who != nil {
-		env = append(env, "REMOTE_USER="+who.Login)
+	body := http.MaxBytesReader(w, r.Body, maxPush)
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		plain, err := gzip.NewReader(body)
+		if err != nil {
+			http.Error(w, "The request is not gzip.", http.StatusBadRequest)
+			return
+		}
+		body = plain
 	}
-	backend := &cgi.Handler{Path: s.gitPath, Args: []string{"http-backend"}, Dir: target.git.dir, Env: env, Stderr: io.Discard}
-	backend.ServeHTTP(w, r)
+	version := r.Header.Get("Git-Protocol")
+	w.Header().Set("Content-Type", "application/x-git-"+program+"-"+kind)
+	w.Header().Set("Cache-Control", "no-cache")
+	if kind == "advertisement" && !strings.Contains(version, "version=2") {
+		line := "# service=git-" + program + "\n"
+		fmt.Fprintf(w, "%04x%s0000", len(line)+4, line)
+	}
+	cmd := exec.CommandContext(r.Context(), s.gitPath, append(append([]string{program}, args...), target.git.dir)...)
+	cmd.Stdin, cmd.Stdout, cmd.Env = body, w, gitEnv("GIT_PROTOCOL="+version)
+	// What git has to say about a failure is in its answer already.
+	_ = cmd.Run()
 }

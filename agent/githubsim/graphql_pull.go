@@ -129,16 +129,9 @@ func (c *call) pullCommitConnection(p *pull, a args) (any, error) {
 }
 
 func (c *call) commitNode(r *repo, sha string) node {
-	log := func() (commit, error) {
-		commits, err := r.git.log(c.ctx, "-n", "1", sha)
-		if err != nil {
-			return commit{}, err
-		}
-		return commits[0], nil
-	}
 	read := func(get func(commit) any) graphql.Resolver {
 		return func(args) (any, error) {
-			cm, err := log()
+			cm, err := r.git.commit(sha)
 			return get(cm), err
 		}
 	}

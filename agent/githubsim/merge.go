@@ -100,9 +100,9 @@ func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, mes
 	const github = "GitHub <noreply@example.com>"
 	switch method {
 	case "", "merge":
-		return git.commitTree(ctx, tree, by.ident(), github, message, base, p.headSHA)
+		return git.commitTree(tree, by.ident(), github, message, base, p.headSHA)
 	case "squash":
-		return git.commitTree(ctx, tree, p.author.ident(), github, message, base)
+		return git.commitTree(tree, p.author.ident(), github, message, base)
 	case "rebase":
 		return s.rebase(ctx, p)
 	}
@@ -123,7 +123,11 @@ func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
 		author := cm.authorName + " <" + cm.authorMail + ">"
 		// A commit that claims the parent of cm and holds the files of onto makes
 		// an ordinary merge with cm the cherry-pick of cm.
-		stand, err := git.commitTree(ctx, onto+"^{tree}", author, author, "stand-in", cm.parents[0])
+		target, err := git.commit(onto)
+		if err != nil {
+			return "", err
+		}
+		stand, err := git.commitTree(target.tree, author, author, "stand-in", cm.parents[0])
 		if err != nil {
 			return "", err
 		}
@@ -134,7 +138,7 @@ func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
 		if tree == "" {
 			return "", errNotMergeable
 		}
-		if onto, err = git.commitTree(ctx, tree, author, author, cm.message, onto); err != nil {
+		if onto, err = git.commitTree(tree, author, author, cm.message, onto); err != nil {
 			return "", err
 		}
 	}
@@ -171,7 +175,7 @@ func (s *Sim) protects(ctx context.Context, p *pull) error {
 			return refuse(http.StatusMethodNotAllowed, "Required status check %q is expected.", name)
 		}
 	}
-	if rule.Strict && !p.repo.git.contains(ctx, p.headSHA, p.base()) {
+	if rule.Strict && !p.repo.git.contains(p.headSHA, p.base()) {
 		return errBehind
 	}
 	return nil
@@ -217,7 +221,7 @@ func (c *call) updateBranch() (reply, error) {
 	if !c.sim.mayPush(p.headRepo, c.user) {
 		return reply{}, refuse(http.StatusForbidden, "You do not have write access to the head branch.")
 	}
-	if p.repo.git.contains(c.ctx, p.headSHA, p.base()) {
+	if p.repo.git.contains(p.headSHA, p.base()) {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "There are no new commits on the base branch.")
 	}
 	tree, err := p.repo.git.mergeTree(c.ctx, p.base(), p.headSHA)
@@ -225,7 +229,7 @@ func (c *call) updateBranch() (reply, error) {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "merge conflict between base and head")
 	}
 	message := fmt.Sprintf("Merge branch '%s' into %s", p.baseRef, p.headRef)
-	sha, err := p.repo.git.commitTree(c.ctx, tree, c.user.ident(), c.user.ident(), message, p.headSHA, p.base())
+	sha, err := p.repo.git.commitTree(tree, c.user.ident(), c.user.ident(), message, p.headSHA, p.base())
 	if err != nil {
 		return reply{}, err
 	}

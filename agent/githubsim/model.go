@@ -1,7 +1,6 @@
 package githubsim
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,8 +59,8 @@ type repo struct {
 func (r *repo) fullName() string { return r.owner + "/" + r.name }
 
 // load reads the refs, the default branch and the highest number given out.
-func (r *repo) load(ctx context.Context) (err error) {
-	if r.refs, err = r.git.refs(ctx); err != nil {
+func (r *repo) load() (err error) {
+	if r.refs, err = r.git.refs(); err != nil {
 		return err
 	}
 	head, err := os.ReadFile(filepath.Join(r.git.dir, "HEAD"))

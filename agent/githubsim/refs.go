@@ -11,7 +11,7 @@ import (
 // noticeRefs compares the refs on disk with those last noticed, and does what
 // GitHub does about each difference. Locked by the caller.
 func (s *Sim) noticeRefs(ctx context.Context, r *repo, by *account) error {
-	after, err := r.git.refs(ctx)
+	after, err := r.git.refs()
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string)
 // baseMoved makes the trial merge again, unless the base now contains the
 // head: then the pull request has been merged by a push.
 func (s *Sim) baseMoved(ctx context.Context, p *pull, by *account) {
-	if p.base() != "" && p.repo.git.contains(ctx, p.base(), p.headSHA) {
+	if p.base() != "" && p.repo.git.contains(p.base(), p.headSHA) {
 		s.markMerged(ctx, p, by, p.headSHA)
 		return
 	}
@@ -92,12 +92,12 @@ func (s *Sim) takeHead(ctx context.Context, p *pull, sha string) error {
 		}
 	}
 	p.headSHA = sha
-	return p.repo.setRef(ctx, fmt.Sprintf("refs/pull/%d/head", p.number), sha)
+	return p.repo.setRef(fmt.Sprintf("refs/pull/%d/head", p.number), sha)
 }
 
 // setRef moves one of the simulator's own refs, wherever it was.
-func (r *repo) setRef(ctx context.Context, ref, sha string) error {
-	if err := r.git.updateRef(ctx, ref, sha, r.refs[ref]); err != nil {
+func (r *repo) setRef(ref, sha string) error {
+	if err := r.git.putRef(ref, sha); err != nil {
 		return err
 	}
 	r.refs[ref] = sha
@@ -127,7 +127,7 @@ func (s *Sim) tryMerge(p *pull) {
 		if m.tree != "" {
 			ident := "GitHub <noreply@example.com>"
 			message := fmt.Sprintf("Merge %s into %s", m.head, m.base)
-			if m.commit, err = p.repo.git.commitTree(ctx, m.tree, ident, ident, message, m.base, m.head); err != nil {
+			if m.commit, err = p.repo.git.commitTree(m.tree, ident, ident, message, m.base, m.head); err != nil {
 				return
 			}
 		}
@@ -136,7 +136,7 @@ func (s *Sim) tryMerge(p *pull) {
 		if m.base != p.base() || m.head != p.headSHA {
 			return // whoever moved it has queued another
 		}
-		if m.commit != "" && p.repo.setRef(ctx, fmt.Sprintf("refs/pull/%d/merge", p.number), m.commit) != nil {
+		if m.commit != "" && p.repo.setRef(fmt.Sprintf("refs/pull/%d/merge", p.number), m.commit) != nil {
 			return
 		}
 		p.mergeability = m
@@ -158,14 +158,11 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 	}
 	var commits []commit
 	if after != "" {
-		args := []string{"--reverse", "-n", fmt.Sprint(maxPushCommits), after}
-		if before != "" {
-			args = append(args, "^"+before)
-		}
 		var err error
-		if commits, err = r.git.log(ctx, args...); err != nil {
+		if commits, err = r.git.between(before, after); err != nil {
 			return err
 		}
+		commits = commits[max(0, len(commits)-maxPushCommits):]
 	}
 	list := make([]object, 0, len(commits))
 	for _, cm := range commits {
@@ -183,7 +180,7 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 	if before == "" {
 		payload["before"] = zeroSHA
 	} else if after != "" {
-		payload["forced"] = !r.git.contains(ctx, after, before)
+		payload["forced"] = !r.git.contains(after, before)
 	}
 	if after == "" {
 		payload["after"] = zeroSHA

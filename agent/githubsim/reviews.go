@@ -63,7 +63,7 @@ func (c *call) createReview() (reply, error) {
 	}
 	// A commit that a force push took out of the pull request is still accepted.
 	if in.CommitID != p.headSHA {
-		if _, err := p.repo.git.run(c.ctx, "cat-file", "-e", in.CommitID+"^{commit}"); err != nil {
+		if _, err := p.repo.git.commit(in.CommitID); err != nil {
 			return reply{}, textRefusal("The commit_id does not exist")
 		}
 	}

@@ -215,11 +215,11 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	if dir == "" {
 		dir = filepath.Join(s.cfg.Dir, opts.Owner, opts.Name+".git")
 	}
-	r.git = gitRepo{path: s.gitPath, dir: dir}
+	r.git = newGitRepo(s.gitPath, dir)
 	if err := r.git.prepare(ctx, opts, r.parent); err != nil {
 		return err
 	}
-	if err := r.load(ctx); err != nil {
+	if err := r.load(); err != nil {
 		return err
 	}
 	s.repos = append(s.repos, r)
@@ -238,7 +238,7 @@ func (s *Sim) Commit(ctx context.Context, login, repository, branch, message str
 		return "", fmt.Errorf("no repository %s or no user %s", repository, login)
 	}
 	parent := cmp.Or(r.refs["refs/heads/"+branch], r.refs["refs/heads/main"])
-	sha, err := r.git.commit(ctx, branch, parent, by.ident(), message, files)
+	sha, err := r.git.write(ctx, branch, parent, by.ident(), message, files)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,229 @@
+package githubsim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// history reads and makes commits of one repository without a git process, of which a
+// simulated GitHub would otherwise run dozens for each review. What it has read it
+// keeps, since commits never change.
+type history struct {
+	dir string
+
+	mu      sync.Mutex
+	store   *filesystem.Storage
+	commits map[string]commit
+}
+
+// maxRead bounds the objects kept in memory after reading, in bytes.
+const maxRead = cache.MiByte
+
+// object reads one object by do, and once more from what lies on the disk now if it is
+// not there: packs that came since the last look are not seen otherwise.
+func (h *history) object(do func(*filesystem.Storage) error) error {
+	for fresh := h.store == nil; ; fresh = true {
+		if fresh {
+			h.store = filesystem.NewStorage(osfs.New(h.dir), cache.NewObjectLRU(maxRead))
+		}
+		if err := do(h.store); fresh || !errors.Is(err, plumbing.ErrObjectNotFound) {
+			return err
+		}
+	}
+}
+
+// commit reads one commit by its full SHA.
+func (h *history) commit(sha string) (commit, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.read(sha)
+}
+
+// read is commit with the lock held.
+func (h *history) read(sha string) (commit, error) {
+	if known, ok := h.commits[sha]; ok {
+		return known, nil
+	}
+	var found *gitobject.Commit
+	err := h.object(func(store *filesystem.Storage) (err error) {
+		found, err = gitobject.GetCommit(store, plumbing.NewHash(sha))
+		return err
+	})
+	if err != nil {
+		return commit{}, fmt.Errorf("read commit %s: %w", sha, err)
+	}
+	cm := commit{
+		sha: sha, tree: found.TreeHash.String(), message: strings.TrimSuffix(found.Message, "\n"),
+		authorName: found.Author.Name, authorMail: found.Author.Email, authorDate: found.Author.When.Format(time.RFC3339),
+		commitName: found.Committer.Name, commitMail: found.Committer.Email, commitDate: found.Committer.When.Format(time.RFC3339),
+		at: found.Committer.When,
+	}
+	for _, parent := range found.ParentHashes {
+		cm.parents = append(cm.parents, parent.String())
+	}
+	h.commits[sha] = cm
+	return cm, nil
+}
+
+// walk visits tip and all that lies behind it, each commit after its parents. It does
+// not go beyond what is in seen, to which it adds what it visits.
+func (h *history) walk(tip string, seen map[string]bool, visit func(commit)) error {
+	type step struct {
+		commit
+		next int // the parent to look at
+	}
+	var path []step
+	enter := func(sha string) error {
+		cm, err := h.read(sha)
+		if err == nil {
+			seen[sha] = true
+			path = append(path, step{commit: cm})
+		}
+		return err
+	}
+	if seen[tip] {
+		return nil
+	}
+	if err := enter(tip); err != nil {
+		return err
+	}
+	for len(path) > 0 {
+		at := &path[len(path)-1]
+		if at.next == len(at.parents) {
+			visit(at.commit)
+			path = path[:len(path)-1]
+			continue
+		}
+		parent := at.parents[at.next]
+		at.next++
+		if !seen[parent] {
+			if err := enter(parent); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ancestors are a commit and all that lies behind it.
+func (h *history) ancestors(sha string) (map[string]bool, error) {
+	seen := map[string]bool{}
+	return seen, h.walk(sha, seen, func(commit) {})
+}
+
+// between lists the commits behind tip that do not lie behind from ("" for none) as
+// well, the oldest first.
+func (h *history) between(from, tip string) ([]commit, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	seen := map[string]bool{}
+	if from != "" {
+		var err error
+		if seen, err = h.ancestors(from); err != nil {
+			return nil, err
+		}
+	}
+	var out []commit
+	err := h.walk(tip, seen, func(cm commit) { out = append(out, cm) })
+	return out, err
+}
+
+// contains reports whether ancestor is sha or lies behind it.
+func (h *history) contains(sha, ancestor string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	seen, err := h.ancestors(sha)
+	return err == nil && seen[ancestor]
+}
+
+var errNoCommonHistory = errors.New("the branches share no history")
+
+// mergeBase is the latest of the commits behind both that lie behind no other such one.
+func (h *history) mergeBase(a, b string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	behind, err := h.ancestors(a)
+	if err != nil {
+		return "", err
+	}
+	var common []commit
+	if err := h.walk(b, map[string]bool{}, func(cm commit) {
+		if behind[cm.sha] {
+			common = append(common, cm)
+		}
+	}); err != nil {
+		return "", err
+	}
+	if len(common) == 0 {
+		return "", errNoCommonHistory
+	}
+	inner := map[string]bool{} // has a child that is common
+	for _, cm := range common {
+		for _, parent := range cm.parents {
+			inner[parent] = true
+		}
+	}
+	best := slices.DeleteFunc(common, func(cm commit) bool { return inner[cm.sha] })
+	return slices.MaxFunc(best, func(a, b commit) int { return a.at.Compare(b.at) }).sha, nil
+}
+
+// entry finds a path in a commit; the root is "".
+func (h *history) entry(sha, name string) (found *gitobject.TreeEntry, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	cm, err := h.read(sha)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return &gitobject.TreeEntry{Mode: filemode.Dir, Hash: plumbing.NewHash(cm.tree)}, nil
+	}
+	err = h.object(func(store *filesystem.Storage) error {
+		root, err := gitobject.GetTree(store, plumbing.NewHash(cm.tree))
+		if err == nil {
+			found, err = root.FindEntry(name)
+		}
+		return err
+	})
+	return found, err
+}
+
+// commitTree makes a commit of a tree; author and committer are "Name <email>".
+func (h *history) commitTree(tree, author, committer, message string, parents ...string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sign := func(ident string) gitobject.Signature {
+		name, email := splitIdent(ident)
+		return gitobject.Signature{Name: name, Email: email, When: now()}
+	}
+	made := gitobject.Commit{
+		TreeHash: plumbing.NewHash(tree), Author: sign(author), Committer: sign(committer), Message: strings.TrimSuffix(message, "\n") + "\n",
+	}
+	for _, parent := range parents {
+		made.ParentHashes = append(made.ParentHashes, plumbing.NewHash(parent))
+	}
+	var id plumbing.Hash
+	err := h.object(func(store *filesystem.Storage) (err error) {
+		encoded := store.NewEncodedObject()
+		if err := made.Encode(encoded); err != nil {
+			return err
+		}
+		id, err = store.SetEncodedObject(encoded)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("make a commit: %w", err)
+	}
+	return id.String(), nil
+}
