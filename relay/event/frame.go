@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -10,7 +11,8 @@ import (
 // base64, with its envelope. A reader's buffer has to hold this much.
 const MaxFrameBytes = 40 << 20
 
-// Names of the control frames. No event can bear them: "relay" is no source's name.
+// Names of control frames, as ControlName is. No webhook's event can bear them: "relay" is
+// no source's name.
 const (
 	// GapName marks a Gap.
 	GapName = "relay.gap"
@@ -37,19 +39,27 @@ type Reset struct {
 	Reason string `json:"reason"`
 }
 
-// Message is what one frame says: at most one of Event, Gap and Reset is set; with
-// none of them the frame only moves the cursor past events that the filter left out.
+// Message is what one frame says: at most one of Event, Gap, Reset and Control is set;
+// with none of them the frame only moves the cursor past events that the filter left out.
 type Message struct {
 	// Cursor is where the subscriber stands once the message is dealt with; zero
 	// when the frame left that as it was.
-	Cursor Cursor
-	Event  *Event
-	Gap    *Gap
-	Reset  *Reset
+	Cursor  Cursor
+	Event   *Event
+	Gap     *Gap
+	Reset   *Reset
+	Control *Control
 }
 
 // AppendFrame appends the event's frame to dst.
 func (e Event) AppendFrame(dst []byte) ([]byte, error) {
+	if e.IsControl() {
+		control, err := e.Control()
+		if err != nil {
+			return dst, err
+		}
+		return control.AppendFrame(dst, e.ID)
+	}
 	data, err := e.AppendJSON(nil)
 	if err != nil {
 		return dst, err
@@ -111,6 +121,11 @@ func Decode(name string, data []byte, id string) (Message, error) {
 		err = json.Unmarshal(data, &m.Gap)
 	case name == ResetName:
 		err = json.Unmarshal(data, &m.Reset)
+	case name == ControlName:
+		// Without any settings named, it would take back those there are.
+		if err = json.Unmarshal(data, &m.Control); err == nil && m.Control != nil && m.Control.Settings == nil {
+			err = errors.New("a control names its settings")
+		}
 	case bytes.HasPrefix([]byte(name), []byte("relay.")):
 		return m, nil
 	default:

@@ -1,7 +1,7 @@
 // Package hub takes events in and lets readers follow them: it persists first and
 // fans out afterwards. It owns the group commit (one goroutine writes whatever has
 // queued up as one durable append), the retention of old events, a bounded cache of
-// the newest events, and the wake-up of readers. A reader is a position in the log;
+// the newest events, the settings for all agents, and the wake-up of readers. A reader is a position in the log;
 // the hub holds no queue for it, so a slow one costs the others nothing, and an event
 // costs those nothing whose filters leave it out. What is stored belongs to the Store.
 package hub
@@ -45,11 +45,14 @@ type Hub struct {
 
 	// publishing makes those take turns that bring events from the store to the readers.
 	publishing sync.Mutex
+	// keeping makes those take turns that note the settings.
+	keeping sync.Mutex
 
 	mu      sync.Mutex
 	tail    tail
 	readers readers
 	held    held
+	control control
 
 	past past
 
@@ -80,7 +83,7 @@ func New(ctx context.Context, store Store, retention time.Duration) (*Hub, error
 	if err != nil {
 		return nil, fmt.Errorf("read the log's bounds: %w", err)
 	}
-	return &Hub{
+	h := &Hub{
 		store:     store,
 		retention: retention,
 		queue:     make(chan *pending, queueLength),
@@ -88,7 +91,11 @@ func New(ctx context.Context, store Store, retention time.Duration) (*Hub, error
 		tail:      tail{bounds: bounds},
 		readers:   readers{},
 		past:      past{store: store, pieces: map[int64]piece{}},
-	}, nil
+	}
+	if err := h.recallControl(ctx); err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 // Run stores what Append brings and removes what is too old, until ctx ends. It
@@ -273,6 +280,10 @@ func (h *Hub) show(entry *Entry) []*Reader {
 	var wake []*Reader
 	if next := h.tail.bounds.Head + 1; entry.ID.Seq != next {
 		wake = h.readers.noticeUnknown(next)
+		h.control.unsure = true
+	}
+	if entry.IsControl() {
+		h.control = control{newest: entry.Event}
 	}
 	h.tail.push(entry)
 	return append(wake, h.readers.notice(entry.Event)...)
@@ -300,7 +311,11 @@ func (h *Hub) trimLoop(ctx context.Context) {
 
 func (h *Hub) trim(ctx context.Context) error {
 	for {
-		removed, err := h.store.Trim(ctx, time.Now().Add(-h.retention))
+		before := time.Now().Add(-h.retention)
+		if err := h.keepOldControl(ctx, before); err != nil {
+			return err
+		}
+		removed, err := h.store.Trim(ctx, before)
 		if err != nil {
 			return fmt.Errorf("trim the log: %w", err)
 		}

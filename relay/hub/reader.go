@@ -4,7 +4,9 @@ import (
 	"container/list"
 	"context"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"touchstone/relay/event"
@@ -34,8 +36,8 @@ type Batch struct {
 	// GoneThrough is the last event that retention removed behind the reader's
 	// position; zero when nothing is missing. Entries then begin after it.
 	GoneThrough int64
-	// Entries are the next events in order that every filter lets through. They are
-	// shared: do not change them. They count as held until Release, Next or Close.
+	// Entries are the next events in order that the reader wants. They are shared:
+	// do not change them. They count as held until Release, Next or Close.
 	Entries []*Entry
 	// Through is the reader's position once it has dealt with the entries.
 	Through int64
@@ -44,7 +46,7 @@ type Batch struct {
 }
 
 // NewReader makes a reader that stands behind the event numbered after and wants the
-// events that every one of the filters lets through. The caller closes it.
+// events that every one of the filters lets through, and all controls. The caller closes it.
 func (h *Hub) NewReader(after int64, filters ...event.Filter) *Reader {
 	r := &Reader{hub: h, filters: filters, wake: make(chan struct{}, 1), at: after}
 	h.mu.Lock()
@@ -153,7 +155,11 @@ func (r *Reader) wanted(entries []*Entry) []*Entry {
 	return kept
 }
 
+// wants lets controls through any filter: they are for all readers.
 func (r *Reader) wants(e event.Event) bool {
+	if e.IsControl() {
+		return true
+	}
 	for _, filter := range r.filters {
 		if !filter.Match(e) {
 			return false
@@ -188,7 +194,11 @@ func (all readers) remove(r *Reader) {
 // know yet that there is something for them.
 func (all readers) notice(e event.Event) []*Reader {
 	var wake []*Reader
-	for _, key := range eventKeys(e) {
+	keys := eventKeys(e)
+	if e.IsControl() {
+		keys = slices.Collect(maps.Keys(all))
+	}
+	for _, key := range keys {
 		for r := range all[key] {
 			if r.waiting && r.match == 0 && r.wants(e) {
 				r.match = e.ID.Seq

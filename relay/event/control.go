@@ -1,0 +1,132 @@
+package event
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// ControlName marks a Control. It is also the name of the event that keeps one in the
+	// log, whose payload are the settings.
+	ControlName = ControlSource + "." + controlType
+	// ControlSource is that event's source.
+	ControlSource = "relay"
+
+	controlType = "control"
+)
+
+// Control tells every subscriber the settings that an administrator of the relay has given
+// to all agents. It names all of them: what an earlier one named and this one does not is
+// no longer set.
+type Control struct {
+	// ID is the event that set them; zero while nothing was ever set.
+	ID Cursor `json:"id,omitzero"`
+	// Settings are the values by their keys. A relay takes those alone that ValidateSetting
+	// lets through; which ones an agent knows depends on its version.
+	Settings map[string]string `json:"settings"`
+	// By is the name of the administrator's token; empty where the relay has no tokens.
+	By string `json:"by,omitempty"`
+	// At is when they were set, in UTC, to the millisecond.
+	At time.Time `json:"at,omitzero"`
+}
+
+// Event is the control as the log keeps it, without an ID and a delivery.
+func (c Control) Event() (Event, error) {
+	payload, err := json.Marshal(c.Settings)
+	if err != nil {
+		return Event{}, fmt.Errorf("encode settings: %w", err)
+	}
+	return Event{Source: ControlSource, Type: controlType, Sender: c.By, ReceivedAt: c.At, Payload: payload}, nil
+}
+
+// IsControl reports whether the event is a control, and no webhook's.
+func (e Event) IsControl() bool { return e.Source == ControlSource && e.Type == controlType }
+
+// Control reads what Control.Event has made.
+func (e Event) Control() (Control, error) {
+	c := Control{ID: e.ID, By: e.Sender, At: e.ReceivedAt}
+	if err := json.Unmarshal(e.Payload, &c.Settings); err != nil || c.Settings == nil {
+		return Control{}, fmt.Errorf("event %s holds no settings", e.ID)
+	}
+	return c, nil
+}
+
+// AppendFrame appends the control's frame to dst; it moves the cursor to at. That is the
+// control's own place in the log, or, for a subscriber that begins behind it, where the
+// subscriber stands.
+func (c Control) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return dst, fmt.Errorf("encode control: %w", err)
+	}
+	return appendFrame(dst, ControlName, data, at), nil
+}
+
+// settings are the keys that a relay lets administrators set, and whether their values are
+// lists. They choose among models and engines, and nothing else: whoever runs a relay must
+// not come to run commands on the agents' machines, to read their keys, or to approve. So no
+// key names a program, a path, an address or a right, and none turns a protection off.
+var settings = map[string]bool{
+	"engine.model":           false,
+	"engine.review.model":    false,
+	"engine.models.trivial":  false,
+	"engine.models.lite":     false,
+	"engine.models.full":     false,
+	"engine.models.fix":      false,
+	"engine.models.conflict": false,
+	"engine.failback":        true,
+	"engine.off":             true,
+}
+
+// maxModels bounds a list.
+const maxModels = 20
+
+// model is a model's name as the engines take it, with an engine's before it or without.
+// It cannot be taken for an option of a command line, nor for more than one word.
+var model = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,127}$`)
+
+// secret is how keys and tokens begin that people have at hand when they set up models.
+var secret = regexp.MustCompile(`(?i)(^|:)(sk-|rly_|gh[a-z]_|github_pat_|xox|aiza|eyj)`)
+
+// SettingKeys are the keys that ValidateSetting knows, in order.
+func SettingKeys() []string { return slices.Sorted(maps.Keys(settings)) }
+
+// ValidateSetting reports, in a sentence, why a setting cannot be one of a control's. A
+// list is written with commas, and may be empty.
+func ValidateSetting(key, value string) error {
+	list, known := settings[key]
+	switch {
+	case !known:
+		return fmt.Errorf("%.60q cannot be set from a relay; what can be is %s", key, strings.Join(SettingKeys(), ", "))
+	case !list:
+		return validateModel(key, value)
+	case value == "":
+		return nil
+	}
+	models := strings.Split(value, ",")
+	if len(models) > maxModels {
+		return fmt.Errorf("%s has %d models; at most %d are allowed", key, len(models), maxModels)
+	}
+	var errs []error
+	for _, name := range models {
+		errs = append(errs, validateModel(key, name))
+	}
+	return errors.Join(errs...)
+}
+
+// validateModel leaves out of its errors what may be a secret.
+func validateModel(key, name string) error {
+	switch {
+	case secret.MatchString(name):
+		return fmt.Errorf("%s is given what looks like a key or a token; it takes the name of a model, and whoever reads events can read it", key)
+	case !model.MatchString(name):
+		return fmt.Errorf("%s takes the name of a model, such as claude-sonnet-4-5 or codex:gpt-5: 1 to 128 letters, digits and . _ : / @ + [ ] -, and no - in front", key)
+	}
+	return nil
+}

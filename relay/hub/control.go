@@ -1,0 +1,178 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/event"
+)
+
+// controlNote is the note that holds the newest control: retention takes the event from
+// the log, and what it set still holds.
+const controlNote = "control"
+
+// maxControlTries is how often a change is tried while others make theirs.
+const maxControlTries = 10
+
+// errControlBusy is for a change that others always came before.
+var errControlBusy = errors.New("others change the settings all the time")
+
+// control is the newest one in the log, as far as it is shown to readers.
+type control struct {
+	newest event.Event // the zero Event while there is none
+	unsure bool        // events were left out that may hold a newer one
+}
+
+// successor is the delivery of the control that follows the one numbered seq. Of all who
+// change the same settings at the same moment, on whatever relays, one has its event
+// stored: to the store the others bring a delivery that it knows.
+func successor(seq int64) string { return "after-" + strconv.FormatInt(seq, 10) }
+
+// Control returns the settings that hold now, the same for all relays of the log. They
+// are empty, and not nil, while nothing is set.
+func (h *Hub) Control(ctx context.Context) (event.Control, error) {
+	h.mu.Lock()
+	known := h.control
+	h.mu.Unlock()
+	if known.unsure {
+		// While nothing new is shown, the head stands still.
+		h.publishing.Lock()
+		defer h.publishing.Unlock()
+		if err := h.learnControl(ctx); err != nil {
+			return event.Control{}, err
+		}
+		known = h.control
+	}
+	if known.newest.ID.IsZero() {
+		return event.Control{Settings: map[string]string{}}, nil
+	}
+	return known.newest.Control()
+}
+
+// SetControl has change rewrite the settings, appends the outcome to the log, where every
+// reader gets it, and returns it. Nothing is appended when nothing changes. With an error
+// the change may have been made all the same, and making it again is right.
+func (h *Hub) SetControl(ctx context.Context, by string, change func(settings map[string]string)) (event.Control, error) {
+	for range maxControlTries {
+		present, err := h.Control(ctx)
+		if err != nil {
+			return event.Control{}, err
+		}
+		next := event.Control{Settings: maps.Clone(present.Settings), By: by, At: time.Now().UTC().Truncate(time.Millisecond)}
+		change(next.Settings)
+		if maps.Equal(next.Settings, present.Settings) {
+			return present, nil
+		}
+		e, err := next.Event()
+		if err != nil {
+			return event.Control{}, err
+		}
+		e.Delivery = successor(present.ID.Seq)
+		id, duplicate, err := h.Append(ctx, e)
+		if err != nil {
+			return event.Control{}, err
+		}
+		if !duplicate {
+			next.ID = id
+			if err := h.keepControl(ctx); err != nil {
+				// The log has it, and this is tried again before the log loses it.
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("the settings are in the log, but not noted beside it")
+			}
+			return next, nil
+		}
+		if _, err := h.Refresh(ctx); err != nil {
+			return event.Control{}, err
+		}
+	}
+	return event.Control{}, errControlBusy
+}
+
+// recallControl finds the newest control when the hub is built.
+func (h *Hub) recallControl(ctx context.Context) error {
+	text, err := h.store.Note(ctx, controlNote)
+	if err != nil {
+		return fmt.Errorf("read the agents' settings: %w", err)
+	}
+	if text != "" {
+		var noted event.Event
+		err := json.Unmarshal([]byte(text), &noted)
+		if err == nil {
+			_, err = noted.Control()
+		}
+		if err != nil || !noted.IsControl() || noted.ID.Log != h.tail.bounds.Log {
+			return fmt.Errorf("the note %q, which holds the agents' settings, is damaged; restore the store from a backup", controlNote)
+		}
+		h.control.newest = noted
+	}
+	return h.learnControl(ctx)
+}
+
+// learnControl looks for a control behind the known one: it may have been left out, or a
+// relay died before it noted it. Most often one question tells that there is none, since
+// each names the one that it follows. The caller keeps the head where it is.
+func (h *Hub) learnControl(ctx context.Context) error {
+	at, head := h.control.newest.ID.Seq, h.Bounds().Head
+	stored, err := h.store.Stored(ctx, event.ControlSource, []string{successor(at)})
+	if err != nil {
+		return fmt.Errorf("look for the agents' settings: %w", err)
+	}
+	newest := h.control.newest
+	for len(stored) > 0 && at < head {
+		events, err := h.store.Read(ctx, at, maxBatchEvents, maxBatchBytes)
+		if err != nil {
+			return fmt.Errorf("look for the agents' settings: %w", err)
+		}
+		if len(events) == 0 {
+			break
+		}
+		for _, e := range events {
+			if e.IsControl() && e.ID.Seq <= head {
+				newest = e
+			}
+			at = e.ID.Seq
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.control = control{newest: newest}
+	return nil
+}
+
+// keepControl notes the newest control.
+func (h *Hub) keepControl(ctx context.Context) error {
+	h.keeping.Lock()
+	defer h.keeping.Unlock()
+	h.mu.Lock()
+	newest := h.control.newest
+	h.mu.Unlock()
+	text, err := newest.AppendJSON(nil)
+	if err == nil {
+		err = h.store.SetNote(ctx, controlNote, string(text))
+	}
+	if err != nil {
+		return fmt.Errorf("note the agents' settings: %w", err)
+	}
+	return nil
+}
+
+// keepOldControl notes the newest control while the log still has it and is about to
+// lose it, whatever relay set it and whether or not that noted it.
+func (h *Hub) keepOldControl(ctx context.Context, before time.Time) error {
+	if _, err := h.Control(ctx); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	newest, floor := h.control.newest, h.tail.bounds.Floor
+	h.mu.Unlock()
+	if newest.ID.Seq <= floor || !newest.ReceivedAt.Before(before) {
+		return nil
+	}
+	return h.keepControl(ctx)
+}

@@ -1,0 +1,190 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/storetest"
+)
+
+// set gives one setting a value.
+func set(t *testing.T, h *hub.Hub, key, value string) event.Control {
+	t.Helper()
+	control, err := h.SetControl(t.Context(), "ops", func(settings map[string]string) { settings[key] = value })
+	if err != nil {
+		t.Error(err)
+	}
+	return control
+}
+
+// expect checks the settings that hold.
+func expect(t *testing.T, h *hub.Hub, when string, want map[string]string) event.Control {
+	t.Helper()
+	control, err := h.Control(t.Context())
+	if err != nil || !maps.Equal(control.Settings, want) {
+		t.Errorf("%s: %v, %v, want %v", when, control.Settings, err, want)
+	}
+	return control
+}
+
+// Whatever a reader asked for, it is woken by a control and gets it, between the events
+// around it.
+func TestControlReachesEveryReader(t *testing.T) {
+	h := start(t, openStore(t), 0)
+	if c := expect(t, h, "at first", map[string]string{}); !c.ID.IsZero() {
+		t.Errorf("nothing was set by %s", c.ID)
+	}
+	var readers []*hub.Reader
+	for _, filter := range []event.Filter{{}, {Repos: []string{"acme/app"}}, {Repos: []string{"acme/*"}}, {Types: []string{"push"}}, {Sources: []string{"grafana"}}} {
+		r := h.NewReader(0, filter, event.Filter{Repos: []string{"x/y"}})
+		t.Cleanup(r.Close)
+		if _, err := r.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		readers = append(readers, r)
+	}
+	add(t, h, about("a", "none/at-all"))
+	set(t, h, "engine.model", "sonnet")
+	for i, r := range readers {
+		if !woken(r) {
+			t.Errorf("reader %d was not woken", i)
+		}
+		batch, err := r.Next(t.Context())
+		if err != nil || len(batch.Entries) != 1 || !batch.Entries[0].IsControl() || batch.Entries[0].ID.Seq != 2 || batch.Through != 2 {
+			t.Errorf("reader %d got %+v, %v", i, batch, err)
+		}
+	}
+	if again := set(t, h, "engine.model", "sonnet"); again.ID.Seq != 2 || h.Bounds().Head != 2 {
+		t.Errorf("setting what is set already made event %s", again.ID)
+	}
+}
+
+// Changes made on several relays at the same moment all take place, and all relays agree.
+func TestControlIsChangedByMany(t *testing.T) {
+	var all []*hub.Hub
+	for _, store := range share(t, 3) {
+		all = append(all, start(t, store, 0))
+	}
+	want := map[string]string{}
+	var wait sync.WaitGroup
+	for i, h := range all {
+		for n := range 3 {
+			key := fmt.Sprintf("%d-%d", i, n)
+			want[key] = "x"
+			wait.Go(func() { set(t, h, key, "x") })
+		}
+	}
+	wait.Wait()
+	for i, h := range all {
+		if _, err := h.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, h, fmt.Sprint("hub ", i), want)
+	}
+}
+
+// mute is a store that keeps no notes, as when the relay died before it wrote one.
+type mute struct{ hub.Store }
+
+var errMute = errors.New("no room for a note")
+
+func (mute) SetNote(context.Context, string, string) error { return errMute }
+
+// The settings outlive their event, a relay that died before it noted them, and both.
+func TestControlOutlivesTheLog(t *testing.T) {
+	store := openStore(t)
+	h := start(t, mute{store}, 0)
+	set(t, h, "engine.model", "sonnet")
+	add(t, h, storetest.Event("a"), storetest.Event("b"))
+	set(t, h, "engine.off", "opus")
+	add(t, h, storetest.Event("c"))
+	want := map[string]string{"engine.model": "sonnet", "engine.off": "opus"}
+
+	h, err := hub.New(t.Context(), store, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := expect(t, h, "found in the log", want)
+
+	// Everything in it is older than this retention, and goes.
+	aged, err := hub.New(t.Context(), store, time.Nanosecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := aged.Trim(t.Context()); err != nil || aged.Bounds().Floor != 5 {
+		t.Fatalf("trimmed: %+v, %v", aged.Bounds(), err)
+	}
+	expect(t, aged, "with an empty log", want)
+	if h, err = hub.New(t.Context(), store, 0); err != nil {
+		t.Fatal(err)
+	}
+	if after := expect(t, h, "found beside an empty log", want); after.ID != before.ID || after.By != "ops" || !after.At.Equal(before.At) {
+		t.Errorf("it was %+v and is %+v", before, after)
+	}
+}
+
+// While they could not be noted, the log keeps them.
+func TestControlStaysUntilNoted(t *testing.T) {
+	store := openStore(t)
+	h := start(t, mute{store}, time.Nanosecond)
+	set(t, h, "engine.model", "sonnet")
+	if err := h.Trim(t.Context()); !errors.Is(err, errMute) {
+		t.Errorf("trimming ended with %v", err)
+	}
+	if b := h.Bounds(); b.Floor != 0 {
+		t.Errorf("the bounds are %+v", b)
+	}
+}
+
+// A relay that could not read what others stored learns of a control among that.
+func TestControlThatWasLeftOut(t *testing.T) {
+	stores := share(t, 2)
+	stores[1].deaf = true
+	ahead := start(t, stores[0], 0)
+	blind := &unreadable{Store: stores[1]}
+	behind := start(t, blind, 0)
+	set(t, ahead, "engine.model", "sonnet")
+	blind.failing.Store(true)
+	add(t, behind, storetest.Event("a"))
+	if _, err := behind.Control(t.Context()); !errors.Is(err, errUnreadable) {
+		t.Errorf("while the store cannot be read: %v", err)
+	}
+	blind.failing.Store(false)
+	expect(t, behind, "once it can", map[string]string{"engine.model": "sonnet"})
+}
+
+// A note that nobody can read is no reason to forget what was switched off.
+func TestDamagedControl(t *testing.T) {
+	for _, text := range []string{"{", `{}`, `{"id":"zzzzzzzz-1","source":"relay","type":"control","payload":{}}`} {
+		store := openStore(t)
+		if err := store.SetNote(t.Context(), "control", text); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hub.New(t.Context(), store, 0); err == nil {
+			t.Errorf("with the note %q the relay starts", text)
+		}
+	}
+}
+
+// unreadable is a store that can fail to be read.
+type unreadable struct {
+	hub.Store
+	failing atomic.Bool
+}
+
+var errUnreadable = errors.New("it cannot be read")
+
+func (u *unreadable) Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error) {
+	if u.failing.Load() {
+		return nil, errUnreadable
+	}
+	return u.Store.Read(ctx, after, limit, maxBytes)
+}
