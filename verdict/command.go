@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,8 +11,8 @@ import (
 // Verb is what a command orders.
 type Verb string
 
-// The verbs. Whoever may push may give any of them but the last two, which take
-// the right to maintain.
+// The verbs. Whoever may push may give any of them but the last two, for which the
+// configuration can ask for more.
 const (
 	// AskReview orders another review of the head, AskFix another try at fixing it.
 	AskReview Verb = "review"
@@ -48,8 +49,20 @@ type Comment struct {
 	Body string
 	// Bot says that no person wrote it, Edited that it is not as it was written.
 	Bot, Edited bool
-	// CanPush and CanMaintain are what its author may do in the repository now.
-	CanPush, CanMaintain bool
+	// CanPush is whether its author may push to the repository now, CanWaive and
+	// CanBreakGlass whether that is enough to give those orders.
+	CanPush, CanWaive, CanBreakGlass bool
+}
+
+// may reports whether the author of a comment may give an order.
+func (c Comment) may(v Verb) bool {
+	switch v {
+	case Waive:
+		return c.CanPush && c.CanWaive
+	case BreakGlass:
+		return c.CanPush && c.CanBreakGlass
+	}
+	return c.CanPush
 }
 
 var (
@@ -87,9 +100,6 @@ func ParseCommand(body string) (c Command, ok bool) {
 	return c, true
 }
 
-// maintains reports whether a command takes more than the right to push.
-func (v Verb) maintains() bool { return v == Waive || v == BreakGlass }
-
 // Orders are the commands that count: of people who may give them, in comments
 // that nobody edited, oldest first. What an agent said is no order, whoever's
 // login it has.
@@ -97,15 +107,82 @@ func Orders(comments []Comment, agents []string) []Command {
 	var all []Command
 	for _, comment := range comments {
 		c, ok := ParseCommand(comment.Body)
-		switch {
-		case !ok, comment.Bot, comment.Edited, !comment.CanPush, c.Verb.maintains() && !comment.CanMaintain:
-		case ListsLogin(agents, comment.By), strings.Contains(comment.Body, "<!-- touchstone:"):
-		default:
+		if ok && comment.counts(agents) && comment.may(c.Verb) {
 			c.ID, c.By, c.At = comment.ID, comment.By, comment.At
 			all = append(all, c)
 		}
 	}
 	return all
+}
+
+// counts reports whether a comment is a person's, of those who may order anything, and
+// as it was written.
+func (c Comment) counts(agents []string) bool {
+	return !c.Bot && !c.Edited && c.CanPush && !ListsLogin(agents, c.By) && !strings.Contains(c.Body, "<!-- touchstone:")
+}
+
+// Unclear is an order that nobody can follow.
+type Unclear struct {
+	// ID is the comment's, By who wrote it.
+	ID int64
+	By string
+	// Why says what is wrong with it, as a sentence for people.
+	Why string
+}
+
+// MeantAsOrder reports whether a comment begins as orders do.
+func MeantAsOrder(body string) bool {
+	return meant.MatchString(strings.TrimLeft(body, " \t"))
+}
+
+var meant = regexp.MustCompile(`(?i)^/touchstone(?:[ \t\r\n]|$)`)
+
+// forms are how each order is written.
+var forms = []struct {
+	verb Verb
+	form string
+}{
+	{AskReview, "/touchstone review"}, {AskFix, "/touchstone fix"}, {Stop, "/touchstone stop"}, {Resume, "/touchstone resume"},
+	{Dispute, "/touchstone dispute ID REASON"}, {Waive, "/touchstone waive ID REASON"}, {BreakGlass, "/touchstone break-glass REASON"},
+}
+
+// Misunderstood are the comments of people who may give orders that are meant as one and
+// yet are none, oldest first. Known are the ids of the findings that there are.
+func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear {
+	var all []Unclear
+	for _, comment := range comments {
+		if !comment.counts(agents) || !MeantAsOrder(comment.Body) {
+			continue
+		}
+		c, ok := ParseCommand(comment.Body)
+		why := ""
+		switch {
+		case !ok:
+			why = rightForm(comment.Body)
+		case !comment.may(c.Verb):
+			why = fmt.Sprintf("`%s` takes more rights here than you have; ask somebody who maintains the repository.", c.Verb)
+		case c.Finding != "" && !slices.ContainsFunc(known, func(e Entry) bool { return e.ID == c.Finding }):
+			why = fmt.Sprintf("No finding here has the id `%s`; the ids stand at the findings in the latest review.", c.Finding)
+		default:
+			continue
+		}
+		all = append(all, Unclear{ID: comment.ID, By: comment.By, Why: why})
+	}
+	return all
+}
+
+// rightForm says how the order is written that a comment seems to mean.
+func rightForm(body string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
+	words := strings.Fields(strings.ToLower(line))
+	var all []string
+	for _, f := range forms {
+		if len(words) > 1 && words[1] == string(f.verb) {
+			return fmt.Sprintf("It is written `%s`, all of it on the first line, in lower case.", f.form)
+		}
+		all = append(all, "`"+f.form+"`")
+	}
+	return "The orders are " + strings.Join(all, ", ") + ", each on the first line of a comment."
 }
 
 // last is the newest of the orders with one of these verbs.

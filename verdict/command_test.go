@@ -44,7 +44,7 @@ func TestOrdersCountOnlyFromWhoMayGiveThem(t *testing.T) {
 		counts  bool
 	}{
 		"a writer stops":             {Comment{By: "mona", Body: "/touchstone stop", CanPush: true}, true},
-		"a maintainer waives":        {Comment{By: "mona", Body: waive, CanPush: true, CanMaintain: true}, true},
+		"a maintainer waives":        {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true}, true},
 		"a writer waives":            {Comment{By: "mona", Body: waive, CanPush: true}, false},
 		"a writer breaks the glass":  {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true}, false},
 		"a writer disputes":          {Comment{By: "mona", Body: "/touchstone dispute 0badcafe no", CanPush: true}, true},
@@ -88,7 +88,7 @@ func FuzzParseCommand(f *testing.F) {
 		if about := c.Verb == Dispute || c.Verb == Waive; about != (len(c.Finding) == 8) {
 			t.Fatalf("%s of %q", c.Verb, c.Finding)
 		}
-		if c.Reason == "" && (c.Verb == Dispute || c.Verb.maintains()) || len(c.Reason) > maxWhy || !utf8.ValidString(c.Reason) {
+		if c.Reason == "" && (c.Verb == Dispute || (c.Verb == Waive || c.Verb == BreakGlass)) || len(c.Reason) > maxWhy || !utf8.ValidString(c.Reason) {
 			t.Fatalf("%s because %q", c.Verb, c.Reason)
 		}
 		if again, ok := ParseCommand(line); !ok || again != c {

@@ -69,10 +69,21 @@ func ordersOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comman
 		may := f.may[c.Author.Login]
 		comments = append(comments, verdict.Comment{
 			ID: c.ID, By: c.Author.Login, At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil,
-			CanPush: may.CanWrite(), CanMaintain: may.Administers(),
+			CanPush: may.CanWrite(), CanWaive: includes(may, cfg.Rights.Waive), CanBreakGlass: includes(may, cfg.Rights.BreakGlass),
 		})
 	}
 	return verdict.Orders(comments, cfg.Reviewers)
+}
+
+// includes reports whether what somebody may do includes a right that the settings name.
+func includes(may forge.Permission, right string) bool {
+	switch right {
+	case config.RightWrite:
+		return may.CanWrite()
+	case config.RightMaintain:
+		return may.Administers()
+	}
+	return may == config.RightAdmin
 }
 
 // sum is the state of all checks together: of the required ones if the base

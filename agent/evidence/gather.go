@@ -148,7 +148,8 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 			may[login] = permission
 		}
 		counted := verdict.Orders([]verdict.Comment{{
-			By: login, Body: comment.Body, Edited: comment.EditedAt != nil, CanPush: may[login].CanWrite(), CanMaintain: may[login].Administers(),
+			By: login, Body: comment.Body, Edited: comment.EditedAt != nil, CanPush: may[login].CanWrite(),
+			CanWaive: may[login].Administers(), CanBreakGlass: may[login].Administers(),
 		}}, c.Reviewers)
 		c.Orders = append(c.Orders, Order{
 			URL: comment.URL, By: login, At: comment.CreatedAt, Edited: comment.EditedAt,
