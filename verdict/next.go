@@ -21,7 +21,8 @@ type Kind string
 // The kinds of action. Skip is for a pull request that is none of this agent's
 // business, Wait for one that something else has to move, Done for one that
 // is closed. Lift approves a head on a person's word, Release takes off the label
-// that kept the agents away, Tell says that its author has to merge it.
+// that kept the agents away, Tell says that its author has to merge it, Reply says
+// how an order is written that nobody can follow.
 const (
 	Skip     Kind = "skip"
 	Wait     Kind = "wait"
@@ -33,6 +34,7 @@ const (
 	Tell     Kind = "tell"
 	Escalate Kind = "escalate"
 	Release  Kind = "release"
+	Reply    Kind = "reply"
 )
 
 // Action is the decision of [Next].
@@ -48,110 +50,12 @@ type Action struct {
 	Recheck time.Duration
 	// Record is that of the approval which a Lift posts.
 	Record *Record
-}
-
-// Checks is the state of all of a head's checks taken together.
-type Checks string
-
-// The states of checks. ChecksNone means that nothing has reported, which right
-// after a push is as likely to be a CI that has not begun as one that is not
-// there.
-const (
-	ChecksNone    Checks = "none"
-	ChecksPending Checks = "pending"
-	ChecksFailed  Checks = "failed"
-	ChecksGreen   Checks = "green"
-)
-
-// Mergeable is GitHub's own opinion on whether the head merges into the base.
-type Mergeable string
-
-// The values of Mergeable. Unknown means that GitHub is still computing it.
-const (
-	MergeableUnknown Mergeable = "unknown"
-	MergeableClean   Mergeable = "clean"
-	MergeableBehind  Mergeable = "behind"
-	MergeableDirty   Mergeable = "conflicting"
-)
-
-// Opinion is one review that stands on the pull request.
-type Opinion struct {
-	By string
-	// SHA is the commit that was reviewed.
-	SHA string
-	// State is GitHub's, in upper case: APPROVED, CHANGES_REQUESTED, COMMENTED,
-	// DISMISSED.
-	State string
-	// Record is nil for a review that this product did not write.
-	Record *Record
-	// Edited says that the body was changed after it was posted.
-	Edited bool
-	// Rebased says that the base branch was rewritten since: it no longer holds the
-	// commit that the head was reviewed against.
-	Rebased bool
-	// Person says that no bot wrote it, CanPush that its author may push.
-	Person, CanPush bool
-	// At is when it was submitted.
-	At time.Time
-}
-
-// State is what is true of a pull request at one moment, as read from GitHub,
-// together with the settings and the history of this machine that bear on it.
-type State struct {
-	Role Role
-	// Self is the login that this agent acts as.
-	Self string
-
-	Open   bool
-	Draft  bool
-	Fork   bool
-	Author string
-	Head   string
-	// BaseBranch is the branch that it is to be merged into. The same head against
-	// another base is another change.
-	BaseBranch string
-
-	// Requested says that this login is asked to review: by request, by an
-	// earlier review of its own, or because its configuration says all.
-	Requested bool
-	// Asked says that a request for its review stands right now.
-	Asked bool
-	// NeedsHuman is the label that stops both roles, Held the one that stops the
-	// author's side.
-	NeedsHuman bool
-	Held       bool
-	// LabelledAt is when NeedsHuman was put on, zero if that is not known.
-	LabelledAt time.Time
-	// EscalatedAt is when a person was last called, CalledAt when to this very head,
-	// or zero. Taking the label off again resumes the loop with a fresh count of
-	// rounds.
-	EscalatedAt, CalledAt time.Time
-	// Orders are what people have ordered, oldest first, as [Orders] returns it.
-	Orders []Command
-	// InQueue says that it waits in a merge queue, Told that this login has said that
-	// it waits for its author.
-	InQueue, Told bool
-
-	Mergeable Mergeable
-	Checks    Checks
-	// Opinions are all reviews, oldest first.
-	Opinions []Opinion
-
-	// Reviewers are the logins whose records count as verdicts.
-	Reviewers []string
-	// Manual says, as a sentence part, why its author has to merge it; empty if the
-	// agent does.
-	Manual string
-	// RequireChecks, MaxRounds and MaxAttempts are settings; 0 is no bound.
-	RequireChecks bool
-	MaxRounds     int
-	MaxAttempts   int
-	// Attempts counts the acts on this very head that failed on this machine since
-	// one succeeded; Failed is the last of them.
-	Attempts int
-	Failed   Kind
-	// RetryIn is how long that act has to wait before it is tried again.
-	RetryIn time.Duration
+	// Unclear is what a Reply answers.
+	Unclear Unclear
+	// Allowance is what a Review or a Fix may take.
+	Allowance Allowance
+	// Tomorrow says that an Escalate holds until the next midnight only.
+	Tomorrow bool
 }
 
 // recheck is how soon to look again at what GitHub computes in the background
@@ -183,6 +87,10 @@ func nextReview(s State) Action {
 		return s.act(Skip, "GitHub lets nobody review their own pull request")
 	case !s.Requested && !again:
 		return s.act(Skip, "nobody asked "+s.Self+" to review it")
+	case len(s.Unclear) > 0 && (s.Failed != Reply || s.Attempts < max(1, s.MaxAttempts)):
+		a := s.retry(Reply, "nobody can follow what "+s.Unclear[0].By+" orders")
+		a.Unclear = s.Unclear[0]
+		return a
 	case s.Draft:
 		return s.act(Wait, "it is a draft")
 	case s.stopped() != "":
@@ -232,7 +140,7 @@ func nextFix(s State) Action {
 	case approves:
 		return nextMerge(s, rounds)
 	case objects:
-		return s.spend(Fix, "the review requests changes", rounds)
+		return s.fix("the review requests changes", rounds)
 	case waits:
 		return s.act(Wait, "only a person may let it pass, and one is being called")
 	case passes:
@@ -254,9 +162,9 @@ func nextMerge(s State, rounds int) Action {
 	case s.InQueue:
 		return s.act(Wait, "it is in the merge queue")
 	case s.Mergeable == MergeableDirty:
-		return s.spend(Fix, "it conflicts with its base", rounds)
+		return s.fix("it conflicts with its base", rounds)
 	case s.Checks == ChecksFailed:
-		return s.spend(Fix, "a check failed", rounds)
+		return s.fix("a check failed", rounds)
 	case s.Manual != "" && green && s.Mergeable == MergeableClean && !s.Told:
 		return s.retry(Tell, "it is approved and green, and waits for its author to merge it: "+s.Manual)
 	case s.Manual != "":
@@ -268,11 +176,28 @@ func nextMerge(s State, rounds int) Action {
 	case !green:
 		return s.act(Wait, "the state of the checks is unknown")
 	case s.Mergeable == MergeableBehind:
-		return s.spend(Fix, "it is behind its base, which is protected", rounds)
+		return s.fix("it is behind its base, which is protected", rounds)
 	case s.Mergeable != MergeableClean:
 		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: recheck}
 	}
+	if s.MaxAttempts > 0 && s.Queued >= s.MaxAttempts {
+		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %d times", s.Queued))
+	}
 	return s.spend(Merge, "it is approved and green", 0)
+}
+
+// fix has the author's agent work on the branch, unless a person does just now, or more
+// of the same would bring nothing.
+func (s State) fix(reason string, rounds int) Action {
+	if by, until := s.pushed(); until.After(s.Now) {
+		wait := min(until.Sub(s.Now), s.Pause)
+		return Action{Kind: Wait, SHA: s.Head, Recheck: wait,
+			Reason: fmt.Sprintf("%s pushed to the branch, and the agent makes way until %s", by, until.UTC().Format("15:04:05 UTC"))}
+	}
+	if why := s.stalled(); why != "" {
+		return s.escalate(reason + ", and " + why)
+	}
+	return s.spend(Fix, reason, rounds)
 }
 
 // waitForPerson leaves what has the label to people, until one of them has the
@@ -280,6 +205,9 @@ func nextMerge(s State, rounds int) Action {
 func (s State) waitForPerson() Action {
 	if c, ok := last(s.Orders, Resume, AskReview, AskFix); ok && !s.LabelledAt.IsZero() && !c.At.Before(s.LabelledAt) {
 		return s.retry(Release, c.By+" has the agents go on")
+	}
+	if s.Rested {
+		return s.retry(Release, "the day whose budget was spent is over")
 	}
 	return s.act(Wait, "it waits for a person")
 }
@@ -315,16 +243,28 @@ func (s State) Since() time.Time {
 	return since
 }
 
-// spend is act for an action that can fail again and again: bounded in rounds and
-// attempts, beyond which a person has to look.
+// spend is act for an action that can fail again and again: bounded in rounds,
+// attempts and costs, beyond which a person has to look.
 func (s State) spend(k Kind, reason string, rounds int) Action {
+	allowed, short, tomorrow := s.allowance()
+	if k == Merge {
+		allowed, short = Allowance{}, ""
+	}
 	switch {
+	case s.Hopeless && s.Failed == k && s.Attempts > 0:
+		return s.escalate(reason + ", and what keeps that from being done does not pass by itself")
 	case s.MaxRounds > 0 && rounds >= s.MaxRounds:
 		return s.escalate(fmt.Sprintf("%s, and %d rounds have not been enough", reason, rounds))
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
 		return s.escalate(fmt.Sprintf("%s, and %d attempts on this head came to nothing", reason, s.Attempts))
+	case short != "":
+		a := s.escalate(reason + ", and " + short)
+		a.Tomorrow = tomorrow
+		return a
 	}
-	return s.retry(k, reason)
+	a := s.retry(k, reason)
+	a.Allowance = allowed
+	return a
 }
 
 // escalate calls a person. It has no bound but its own waiting time: there is

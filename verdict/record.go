@@ -41,9 +41,12 @@ type Record struct {
 	// Tier is how much of a look the change got, in the word of who decided that.
 	Tier     string   `json:"tier,omitempty"`
 	Coverage Coverage `json:"coverage,omitzero"`
-	Engine   string   `json:"engine"`
-	Model    string   `json:"model,omitempty"`
-	Tokens   Tokens   `json:"tokens"`
+	// Lines counts the lines that the pull request adds and deletes, but for what
+	// nobody has to read; 0 is not known.
+	Lines  int    `json:"lines,omitempty"`
+	Engine string `json:"engine"`
+	Model  string `json:"model,omitempty"`
+	Tokens Tokens `json:"tokens"`
 	// CostUSD is in US dollars, 0 where the engine does not say.
 	CostUSD  float64       `json:"cost_usd"`
 	Duration time.Duration `json:"duration_ns"`

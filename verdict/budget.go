@@ -1,0 +1,91 @@
+package verdict
+
+import (
+	"fmt"
+	"time"
+)
+
+// Cost is what something took.
+type Cost struct {
+	USD  float64
+	Time time.Duration
+}
+
+func (c Cost) plus(d Cost) Cost { return Cost{c.USD + d.USD, c.Time + d.Time} }
+
+// Allowance is what something may take; of either, 0 is no bound.
+type Allowance struct {
+	USD  float64
+	Time time.Duration
+}
+
+// Budgets bound what is spent before a person is called.
+type Budgets struct {
+	// Round is for one review or fix, PullRequest for all since the agents last began
+	// afresh.
+	Round, PullRequest Allowance
+	// Day is for everything that one agent does on one machine from midnight to midnight,
+	// in US dollars; 0 is no bound.
+	Day float64
+}
+
+// The least that it is worth beginning a session with, unless the whole bound is less.
+const (
+	leastUSD  = 0.05
+	leastTime = 2 * time.Minute
+)
+
+// allowance is what the next session may take: the least that any budget leaves. Short
+// says, as a sentence part, which of them leaves too little to begin with; tomorrow,
+// that the next day brings more.
+func (s State) allowance() (a Allowance, short string, tomorrow bool) {
+	spent := s.spent()
+	for _, b := range []struct {
+		bound, spent float64
+		of           string
+		daily        bool
+	}{
+		{s.Budgets.Round.USD, 0, "one round", false},
+		{s.Budgets.PullRequest.USD, spent.USD, "this pull request", false},
+		{s.Budgets.Day, s.Today, "all pull requests of this machine in one day", true},
+	} {
+		left := b.bound - b.spent
+		if b.bound > 0 && left < min(leastUSD, b.bound) && short == "" {
+			short, tomorrow = fmt.Sprintf("$%.2f of the $%.2f are spent that %s may cost", b.spent, b.bound, b.of), b.daily
+		}
+		if b.bound > 0 && (a.USD == 0 || left < a.USD) {
+			a.USD = left
+		}
+	}
+	for _, b := range []struct {
+		bound, spent time.Duration
+		of           string
+	}{
+		{s.Budgets.Round.Time, 0, "of one round"},
+		{s.Budgets.PullRequest.Time, spent.Time, "on this pull request"},
+	} {
+		left := b.bound - b.spent
+		if b.bound > 0 && left < min(leastTime, b.bound) && short == "" {
+			short = fmt.Sprintf("%s of the %s are spent that sessions may take %s", b.spent.Round(time.Second), b.bound, b.of)
+		}
+		if b.bound > 0 && (a.Time == 0 || left < a.Time) {
+			a.Time = left
+		}
+	}
+	return a, short, tomorrow
+}
+
+// spent is what the pull request took since the agents last began afresh: what reviews
+// and fixes say of themselves, and what came to nothing on this machine.
+func (s State) spent() Cost {
+	total, since := s.Wasted, s.Since()
+	for _, o := range s.Opinions {
+		if o.Record != nil && (s.trusts(o.By) || SameLogin(o.By, s.Self)) && (since.IsZero() || o.At.After(since)) {
+			total = total.plus(Cost{max(0, o.Record.CostUSD), max(0, o.Record.Duration)})
+		}
+	}
+	for _, f := range s.fixes() {
+		total = total.plus(f.Cost)
+	}
+	return total
+}

@@ -1,0 +1,142 @@
+package verdict
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// tries is how many fixes may answer one finding that stands all the same.
+	tries = 3
+	// growing is how many rounds may see the change grow while no finding goes.
+	growing = 4
+)
+
+// stalled says, as a sentence part, by what it shows that more rounds would bring
+// nothing; empty if they may. It knows only what GitHub shows since the agents last
+// began afresh, so that every machine comes to the same.
+func (s State) stalled() string {
+	fixes := s.fixes()
+	if why := s.stuck(fixes); why != "" {
+		return why
+	}
+	for i, f := range fixes {
+		for _, earlier := range fixes[:i] {
+			if f.Undoes != "" && f.Undoes == earlier.Change {
+				return fmt.Sprintf("the fix of %.7s took back what that of %.7s had changed", f.Reviewed, earlier.Reviewed)
+			}
+		}
+	}
+	reviewed := s.reviewed()
+	if why := returned(reviewed); why != "" {
+		return why
+	}
+	return swollen(reviewed)
+}
+
+// stuck finds a finding that stands although fix after fix answered it.
+func (s State) stuck(fixes []Repair) string {
+	reviewed := s.reviewed()
+	if len(reviewed) == 0 {
+		return ""
+	}
+	latest := reviewed[len(reviewed)-1]
+	for _, e := range latest.Ledger.Heed(s.Orders, latest.Heard) {
+		n := 0
+		for _, f := range fixes {
+			if f.answers(e.ID) {
+				n++
+			}
+		}
+		if n >= tries && e.blocks() {
+			return fmt.Sprintf("finding %s stands although %d fixes have answered it", e.ID, n)
+		}
+	}
+	return ""
+}
+
+// returned finds the change as it is now in an earlier round, with another one between.
+func returned(reviewed []Record) string {
+	if len(reviewed) == 0 {
+		return ""
+	}
+	now, other := reviewed[len(reviewed)-1], false
+	for _, r := range slices.Backward(reviewed) {
+		switch {
+		case r.PatchID == "" || now.PatchID == "":
+			return ""
+		case r.PatchID != now.PatchID:
+			other = true
+		case other:
+			return fmt.Sprintf("the change is again what it was at %.7s", r.Head)
+		}
+	}
+	return ""
+}
+
+// swollen finds the change grow from round to round while its findings do not get
+// fewer.
+func swollen(reviewed []Record) string {
+	if len(reviewed) < growing {
+		return ""
+	}
+	window := reviewed[len(reviewed)-growing:]
+	first, last := window[0], window[growing-1]
+	open := count(first.Ledger, Entry.blocks)
+	for i, r := range window[1:] {
+		if before := window[i]; r.Lines <= before.Lines || before.Lines == 0 || count(r.Ledger, Entry.blocks) < open {
+			return ""
+		}
+	}
+	return fmt.Sprintf("in %d rounds the change grew from %d to %d lines, and no fewer findings are open", growing, first.Lines, last.Lines)
+}
+
+// reviewed are the records of the heads that the reviewers have judged since the agents
+// last began afresh, oldest first, of each head the latest.
+func (s State) reviewed() []Record {
+	since := s.Since()
+	var all []Record
+	for _, o := range s.Opinions {
+		if o.Record == nil || o.Edited || !s.trusts(o.By) || !since.IsZero() && !o.At.After(since) {
+			continue
+		}
+		all = slices.DeleteFunc(all, func(r Record) bool { return r.Head == o.Record.Head })
+		all = append(all, *o.Record)
+	}
+	return all
+}
+
+// mergedBase matches the subject of a commit that brings the base into a branch, as git
+// and GitHub's "update branch" write it.
+var mergedBase = regexp.MustCompile(`^Merge (?:remote-tracking )?branch '[^']+'(?: of \S+)? into \S+$`)
+
+// pushed is who pushed to the branch last if that was a person, after the loop had
+// begun, and how much longer the author's side makes way.
+func (s State) pushed() (by string, until time.Time) {
+	n := len(s.Commits)
+	begun := slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && s.trusts(o.By) && o.SHA != s.Head })
+	if s.Pause <= 0 || !begun || n == 0 || s.Commits[n-1].SHA != s.Head {
+		return "", time.Time{}
+	}
+	for _, c := range slices.Backward(s.Commits) {
+		subject, _, _ := strings.Cut(c.Message, "\n")
+		if mergedBase.MatchString(subject) {
+			continue
+		}
+		if _, ours := ParseRepair(c.Message); ours || c.Bot {
+			return "", time.Time{}
+		}
+		at := c.At
+		if s.SeenAt.After(at) {
+			at = s.SeenAt
+		}
+		if order, ok := last(s.Orders, AskFix, Resume); ok && order.At.After(at) {
+			return "", time.Time{}
+		}
+		return c.By, at.Add(s.Pause)
+	}
+	return "", time.Time{}
+}

@@ -1,0 +1,132 @@
+package verdict
+
+import "time"
+
+// Checks is the state of all of a head's checks taken together.
+type Checks string
+
+// The states of checks. ChecksNone means that nothing has reported, which right
+// after a push is as likely to be a CI that has not begun as one that is not
+// there.
+const (
+	ChecksNone    Checks = "none"
+	ChecksPending Checks = "pending"
+	ChecksFailed  Checks = "failed"
+	ChecksGreen   Checks = "green"
+)
+
+// Mergeable is GitHub's own opinion on whether the head merges into the base.
+type Mergeable string
+
+// The values of Mergeable. Unknown means that GitHub is still computing it.
+const (
+	MergeableUnknown Mergeable = "unknown"
+	MergeableClean   Mergeable = "clean"
+	MergeableBehind  Mergeable = "behind"
+	MergeableDirty   Mergeable = "conflicting"
+)
+
+// Opinion is one review that stands on the pull request.
+type Opinion struct {
+	By string
+	// SHA is the commit that was reviewed.
+	SHA string
+	// State is GitHub's, in upper case: APPROVED, CHANGES_REQUESTED, COMMENTED,
+	// DISMISSED.
+	State string
+	// Record is nil for a review that this product did not write.
+	Record *Record
+	// Edited says that the body was changed after it was posted.
+	Edited bool
+	// Rebased says that the base branch was rewritten since: it no longer holds the
+	// commit that the head was reviewed against.
+	Rebased bool
+	// Person says that no bot wrote it, CanPush that its author may push.
+	Person, CanPush bool
+	// At is when it was submitted.
+	At time.Time
+}
+
+// State is what is true of a pull request at one moment, as read from GitHub,
+// together with the settings and the history of this machine that bear on it.
+type State struct {
+	Role Role
+	// Self is the login that this agent acts as.
+	Self string
+
+	Open   bool
+	Draft  bool
+	Fork   bool
+	Author string
+	Head   string
+	// BaseBranch is the branch that it is to be merged into. The same head against
+	// another base is another change.
+	BaseBranch string
+
+	// Requested says that this login is asked to review: by request, by an
+	// earlier review of its own, or because its configuration says all.
+	Requested bool
+	// Asked says that a request for its review stands right now.
+	Asked bool
+	// NeedsHuman is the label that stops both roles, Held the one that stops the
+	// author's side.
+	NeedsHuman bool
+	Held       bool
+	// LabelledAt is when NeedsHuman was put on, zero if that is not known.
+	LabelledAt time.Time
+	// EscalatedAt is when a person was last called, CalledAt when to this very head,
+	// or zero. Taking the label off again resumes the loop with a fresh count of
+	// rounds.
+	EscalatedAt, CalledAt time.Time
+	// Orders are what people have ordered, oldest first, as [Orders] returns it.
+	Orders []Command
+	// Unclear are orders that nobody can follow and nobody has answered, oldest first.
+	Unclear []Unclear
+	// Commits are its commits, oldest first. Only a Review or a Fix takes them; where
+	// they were not read, as little as they would show is known.
+	Commits []Commit
+	// InQueue says that it waits in a merge queue, Told that this login has said that
+	// it waits for its author.
+	InQueue, Told bool
+
+	Mergeable Mergeable
+	Checks    Checks
+	// Opinions are all reviews, oldest first.
+	Opinions []Opinion
+
+	// Reviewers are the logins whose records count as verdicts.
+	Reviewers []string
+	// Manual says, as a sentence part, why its author has to merge it; empty if the
+	// agent does.
+	Manual string
+	// RequireChecks, MaxRounds and MaxAttempts are settings; 0 is no bound.
+	RequireChecks bool
+	MaxRounds     int
+	MaxAttempts   int
+	Budgets       Budgets
+	// Pause is how long the author's side makes way for a person who pushed; 0 is not
+	// at all.
+	Pause time.Duration
+
+	// Now is the moment at which all this was read, SeenAt when this machine saw the
+	// present head come in the place of another, or zero.
+	Now, SeenAt time.Time
+	// Attempts counts the acts on this very head that failed on this machine since
+	// one succeeded; Failed is the last of them.
+	Attempts int
+	Failed   Kind
+	// Hopeless says that it would fail again.
+	Hopeless bool
+	// RetryIn is how long that act has to wait before it is tried again.
+	RetryIn time.Duration
+	// Queued counts how often this machine put this very head into the merge queue.
+	Queued int
+	// Wasted is what acts on it took on this machine since [State.Since] that came to
+	// nothing; Today what all acts on this machine took today and since then, in US
+	// dollars.
+	Wasted Cost
+	Today  float64
+	// Rested says that the label is on because a day's budget was spent, and that the
+	// day is over.
+	Rested bool
+}
