@@ -70,6 +70,9 @@ type Config struct {
 
 	// Warnings are sentences about what works but should not stay so. Load writes them.
 	Warnings []string `yaml:"-"`
+
+	// path is the file that was read, or that would have been.
+	path string
 }
 
 // GitHub says where GitHub is and who we are there.

@@ -41,7 +41,7 @@ func unmentioned(of reflect.Type, keys map[string]any, prefix string) []string {
 	var missing []string
 	for field := range of.Fields() {
 		key := field.Tag.Get("yaml")
-		if key == "-" {
+		if key == "-" || !field.IsExported() {
 			continue
 		}
 		value, ok := keys[key]

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -62,6 +63,27 @@ type Models struct {
 	Fix string `yaml:"fix"`
 	// Conflict fixes where merging the base left conflicts.
 	Conflict string `yaml:"conflict"`
+}
+
+// Task is what a model is to do, as Models name it.
+type Task string
+
+// The tasks, and with them the settings in Models.
+const (
+	ReviewTrivial Task = "trivial"
+	ReviewLite    Task = "lite"
+	ReviewFull    Task = "full"
+	Fix           Task = "fix"
+	Conflict      Task = "conflict"
+)
+
+// ModelFor is the model that is to do a task. Of a task that is not known it is Model.
+func (e Engine) ModelFor(task Task) string {
+	special := map[Task]string{
+		ReviewTrivial: e.Models.Trivial, ReviewLite: e.Models.Lite, ReviewFull: e.Models.Full,
+		Fix: e.Models.Fix, Conflict: e.Models.Conflict,
+	}
+	return cmp.Or(special[task], e.Model)
 }
 
 // another is a model that is named with its engine. Models' own names may hold colons too,

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Overlay changes what the file says about engines, such as by the choices of a relay's
+// administrators. It has to leave alone what it is given and give back what passes Validate.
+type Overlay interface {
+	Apply(Engine) Engine
+}
+
+// Live holds the settings in force while an agent runs: those of the file as it is now, as
+// far as they can change, under an overlay. Its methods may be called from several
+// goroutines at once.
+type Live struct {
+	overlay Overlay
+
+	mu   sync.Mutex
+	file Config
+}
+
+// NewLive begins with settings that pass Validate. Overlay may be nil.
+func NewLive(c Config, overlay Overlay) *Live { return &Live{overlay: overlay, file: c} }
+
+// File is what the file says.
+func (l *Live) File() Config {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file
+}
+
+// Config is what holds now. Whoever begins something asks for it, and keeps to the answer
+// until that is done.
+func (l *Live) Config() Config {
+	c := l.File()
+	if l.overlay != nil {
+		c.Engine = l.overlay.Apply(c.Engine)
+	}
+	return c
+}
+
+// lookEvery is the time between two looks at the file.
+const lookEvery = time.Second
+
+// Follow takes over what changes in the file, until the context ends. Load reads the settings
+// anew and says why they cannot work; those there were hold on then, and the log tells, as it
+// tells of settings that hold from the next start on only.
+func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
+	log := zerolog.Ctx(ctx)
+	path := l.File().path
+	seen := stamp(path)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := stamp(path)
+		if now == seen {
+			continue
+		}
+		seen = now
+		next, err := load()
+		if err != nil {
+			log.Warn().Err(err).Msg("the configuration has changed and cannot be used; the settings from before stay in force until it is corrected")
+			continue
+		}
+		if later := l.swap(next); len(later) > 0 {
+			log.Warn().Strs("later", later).Msg("the configuration has changed; what is named here takes effect when the agent is started again, the rest from now on")
+			continue
+		}
+		log.Info().Msg("the configuration has changed and is in force")
+	}
+}
+
+// stamp tells one state of a file from another; it is empty where there is none.
+func stamp(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+}
+
+// swap takes over the settings that can change while an agent runs, and names the others
+// that are different.
+func (l *Live) swap(next Config) (later []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &l.file
+	c.Merge, c.Rounds, c.Budgets, c.Engine, c.Prices, c.Rights, c.Labels = next.Merge, next.Rounds, next.Budgets, next.Engine, next.Prices, next.Rights, next.Labels
+	c.Review, c.Author.Pause, c.Log.Level = next.Review, next.Author.Pause, next.Log.Level
+	was, is := reflect.ValueOf(*c), reflect.ValueOf(next)
+	for field := range was.Type().Fields() {
+		key := field.Tag.Get("yaml")
+		if key != "" && key != "-" && !reflect.DeepEqual(was.FieldByIndex(field.Index).Interface(), is.FieldByIndex(field.Index).Interface()) {
+			later = append(later, key)
+		}
+	}
+	return later
+}
