@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,13 +68,39 @@ func (c *clone) change(ctx context.Context, from, to string) (guard.Change, erro
 			}
 			f.Path, fields = fields[0], fields[1:]
 		}
+		change.Names = append(change.Names, cmp.Or(f.Path, f.OldPath))
 		if strings.TrimPrefix(meta[0], ":") == "160000" || meta[1] == "160000" || !guard.Examines(f.Path) && !guard.Examines(f.OldPath) {
 			continue
 		}
 		change.Files = append(change.Files, f)
 		blobs = append(blobs, meta[2], meta[3])
 	}
-	return change, c.contents(ctx, change.Files, blobs)
+	if err := c.contents(ctx, change.Files, blobs); err != nil {
+		return guard.Change{}, err
+	}
+	return change, guard.Surround(ctx, &change, from, c)
+}
+
+// ReadFile and ReadDir are what the guard reads around a change.
+func (c *clone) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
+	return c.output(ctx, "cat-file", "blob", rev+":"+name)
+}
+
+func (c *clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
+	under := dir + "/"
+	if dir == "." {
+		under = ""
+	}
+	list, err := c.entries(ctx, rev, under)
+	var names []string
+	for _, e := range list {
+		name := strings.TrimPrefix(e.name, under)
+		if e.mode == "040000" {
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	return names, err
 }
 
 // contents reads the blobs, up to the guard's bound for one file.

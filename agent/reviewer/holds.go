@@ -68,6 +68,12 @@ func (p *Prepared) qualityBar(ctx context.Context) ([]verdict.Hold, error) {
 	for _, s := range sides {
 		change.Files = append(change.Files, guard.File(s))
 	}
+	for _, f := range p.Diff.Files {
+		change.Names = append(change.Names, f.Path)
+	}
+	if err := guard.Surround(ctx, &change, p.Diff.Base, p.Files); err != nil {
+		return nil, err
+	}
 	var found []verdict.Hold
 	for _, hit := range guard.Examine(change) {
 		detail := hit.Why

@@ -58,7 +58,13 @@ func (k Kind) Rule() string {
 // Change is everything that a pull request changes: all of its files, because
 // what is gone from one may have moved to another.
 type Change struct {
+	// Files are those that [Examines] names, changed ones and, with both sides
+	// alike, those that [Surround] adds.
 	Files []File
+	// Names are the paths of all changed files, examined or not. Where they are
+	// nil nothing is said of expectations that changed alone: who gives only a part
+	// of a pull request cannot know.
+	Names []string
 }
 
 // File is one changed file.
@@ -96,7 +102,7 @@ type Hit struct {
 func Examine(change Change) []Hit {
 	p, hits := newPatch(change)
 	for _, family := range []func(*patch) []Hit{
-		ratchets, suppressions, pragmas, tests, snapshots, pipelines, policies,
+		ratchets, outranks, secluded, suppressions, pragmas, tests, snapshots, pipelines, policies,
 	} {
 		hits = append(hits, family(p)...)
 	}

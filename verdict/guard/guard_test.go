@@ -1,6 +1,8 @@
 package guard_test
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +23,8 @@ type scenario struct {
 // read parses a file of scenarios: "=== name", then "want kind path:line" for
 // each hit, then files: "--- path" or "--- old => new" and the whole file with a
 // blank, "-" or "+" before each line, as in a diff. A file with only "+" lines
-// is new, one with only "-" lines is deleted.
+// is new, one with only "-" lines is deleted, one with neither stands unchanged
+// around the change.
 func read(t testing.TB, name string) []scenario {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -41,7 +44,11 @@ func read(t testing.TB, name string) []scenario {
 			s.want = append(s.want, want)
 		}
 		for _, text := range strings.Split(body, "\n--- ") {
-			s.change.Files = append(s.change.Files, fileOf(text))
+			f := fileOf(text)
+			s.change.Files = append(s.change.Files, f)
+			if f.Path != f.OldPath || !bytes.Equal(f.Before, f.After) {
+				s.change.Names = append(s.change.Names, cmp.Or(f.Path, f.OldPath))
+			}
 		}
 		all = append(all, s)
 	}

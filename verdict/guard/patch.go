@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -53,9 +54,32 @@ func newPatch(change Change) (*patch, []Hit) {
 				Why: fmt.Sprintf("The file is larger than the guard examines (%d MiB, %d MiB in all); a person has to look.", MaxFile>>20, MaxChange>>20)})
 			continue
 		}
-		p.files = append(p.files, &file{old: newSide(c.OldPath, c.Before), new: newSide(c.Path, c.After)})
+		f := file{old: newSide(c.OldPath, c.Before), new: newSide(c.Path, c.After)}
+		if !misplaced(c, change.Files) {
+			p.files = append(p.files, &f)
+			continue
+		}
+		p.files = append(p.files, &file{old: f.old}, &file{new: f.new})
 	}
 	return p, hits
+}
+
+// misplaced reports whether a file moved to where what runs by its name no longer
+// finds it: it is one file gone and another one new. A configuration may move along
+// with the code of its folder.
+func misplaced(c File, all []File) bool {
+	from, to := path.Dir(c.OldPath), path.Dir(c.Path)
+	switch {
+	case c.Path == "" || c.OldPath == "" || c.Path == c.OldPath:
+		return false
+	case isWorkflow(c.OldPath):
+		return !isWorkflow(c.Path)
+	case len(nearestTools(c.OldPath)) == 0 || within(from, to):
+		return false
+	}
+	return from == "." || !slices.ContainsFunc(all, func(f File) bool {
+		return languageOf(f.OldPath) != "" && f.OldPath != c.OldPath && within(path.Dir(f.OldPath), from) && within(path.Dir(f.Path), to) && f.Path != ""
+	})
 }
 
 func newSide(name string, content []byte) side {
@@ -98,7 +122,7 @@ func (s side) at(line int) string {
 // Examines reports whether the contents of a file of this name can play a part
 // in any hit, so that others need not be read.
 func Examines(name string) bool {
-	return name != "" && (languageOf(name) != "" || len(toolsOf(name)) > 0 || isSnapshot(name) || isPipeline(name) || isPolicy(name))
+	return name != "" && (languageOf(name) != "" || len(toolsOf(name)) > 0 || isSnapshot(name) || isPipeline(name) || isPolicy(name) || isModule(name))
 }
 
 // matches reports whether a path fits one of the patterns. A pattern without a

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,6 +52,7 @@ type known struct {
 	setting
 	tool *tool
 	turn *turn
+	dir  string // where the file is
 	id   string // the same before and after
 }
 
@@ -122,7 +124,7 @@ func governed(s side) []known {
 					continue
 				}
 				for _, value := range turn.values(one.value) {
-					k := known{setting{one.key, value, one.line}, t, turn, ""}
+					k := known{setting{one.key, value, one.line}, t, turn, path.Dir(s.path), ""}
 					id := t.name + "\x00" + strconv.Itoa(i) + "\x00" + strings.Join(one.key, "\x00")
 					if turn.way == members || turn.way == exceptions {
 						id += "\x00" + value
@@ -217,10 +219,11 @@ func compareSettings(f *file, before, after []known, gained map[string][]known) 
 
 func (k known) name() string { return strings.TrimSuffix(strings.Join(k.key, "."), ".[]") }
 
-// moved reports whether a setting that is gone appeared elsewhere, no weaker.
+// moved reports whether a setting that is gone appeared elsewhere, no weaker, and
+// where its tool still finds it.
 func moved(was known, gained map[string][]known) bool {
 	return slices.ContainsFunc(gained[was.movable()], func(is known) bool {
-		return is.turn.way == was.turn.way && !was.turn.weaker(was.value, is.value)
+		return is.turn.way == was.turn.way && !was.turn.weaker(was.value, is.value) && (!nearest[was.tool.name] || within(was.dir, is.dir))
 	})
 }
 
