@@ -45,11 +45,20 @@ func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, grant
 // operators gives next the requests of those who run the relay: with an admin's token,
 // or straight from this machine.
 func (s *Server) operators(next http.HandlerFunc) http.HandlerFunc {
+	admins := s.admins(func(w http.ResponseWriter, r *http.Request, _ *token.Grant) { next(w, r) })
 	return func(w http.ResponseWriter, r *http.Request) {
 		if direct(r) {
 			next(w, r)
 			return
 		}
+		admins(w, r)
+	}
+}
+
+// admins gives next the requests with an admin's token. Where there are no tokens, that is
+// whoever reaches a loopback address.
+func (s *Server) admins(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		grant, ok := s.admit(w, r)
 		if !ok {
 			return
@@ -60,7 +69,7 @@ func (s *Server) operators(next http.HandlerFunc) http.HandlerFunc {
 		}
 		zerolog.Ctx(r.Context()).Info().Str("token", grant.ID).Str("name", grant.Name).
 			Str("method", r.Method).Str("path", r.URL.Path).Msg("admin request")
-		next(w, r)
+		next(w, r, grant)
 	}
 }
 

@@ -209,6 +209,8 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /webhooks/{source}", s.countWebhooks(s.takeWebhook))
 	mux.HandleFunc("GET /events", s.readers(s.streamEvents))
+	mux.HandleFunc("GET /control", s.readers(s.showControl))
+	mux.HandleFunc("PATCH /control", s.admins(s.changeControl))
 	mux.HandleFunc("POST /recover", s.operators(s.recoverNow))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})

@@ -41,12 +41,15 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		// Another relay of the same log may have given the cursor out.
 		bounds, err := s.hub.Refresh(r.Context())
 		if err != nil {
-			zerolog.Ctx(r.Context()).Error().Err(err).Msg("subscriber refused: the store cannot be reached")
-			w.Header().Set("Retry-After", retryAfter)
-			refuse(w, http.StatusServiceUnavailable, "the store cannot be reached; the relay's log says why")
+			refuseReader(w, r, err)
 			return
 		}
 		from, reset, _ = position(after, bounds)
+	}
+	control, err := s.hub.Control(r.Context())
+	if err != nil {
+		refuseReader(w, r, err)
+		return
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
@@ -68,7 +71,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		log.Info().Str("remote", remote).Stringer("after", from).Bool("gzip", compressed).Msg("subscriber connected")
 		sub := &stream{
 			server: s, reader: s.hub.NewReader(from.Seq, filter, grant.Scope()), at: from, told: from,
-			line: countedLine{l, s.metrics.sent}, compressed: compressed,
+			line: countedLine{l, s.metrics.sent}, compressed: compressed, control: control,
 		}
 		sub.reader.Drop = func() {
 			log.Warn().Str("remote", remote).Msg("subscriber cut off: it reads slowly, and others need the memory")
@@ -82,6 +85,13 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		}
 		log.Info().Str("remote", remote).AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
 	})
+}
+
+// refuseReader answers a request that takes the store, which cannot be reached.
+func refuseReader(w http.ResponseWriter, r *http.Request, err error) {
+	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("request refused: the store cannot be reached")
+	w.Header().Set("Retry-After", retryAfter)
+	refuse(w, http.StatusServiceUnavailable, "the store cannot be reached; the relay's log says why")
 }
 
 // beyondHead is the reason of a reset for a cursor that this log has not come to.
@@ -117,7 +127,8 @@ type stream struct {
 	told       event.Cursor // the last id the subscriber was sent
 	line       line
 	compressed bool
-	sum        segment.Sum // of what was sent compressed
+	sum        segment.Sum   // of what was sent compressed
+	control    event.Control // the one that was sent last, or is about to be
 }
 
 // serve sends until the subscriber goes, its token is revoked, the relay stops, or
@@ -183,6 +194,7 @@ var closed = func() <-chan struct{} {
 
 // greet tells how soon to reconnect and where the stream begins, so that a subscriber
 // that asked for "now" and loses the connection before the first event knows its place.
+// Then come the settings that hold, whatever else the subscriber asked for.
 func (s *stream) greet(ctx context.Context, reset *event.Reset) error {
 	frame := event.AppendMove([]byte("retry: 1000\n"), s.told)
 	if reset != nil {
@@ -191,8 +203,14 @@ func (s *stream) greet(ctx context.Context, reset *event.Reset) error {
 			return err
 		}
 	}
+	if !s.control.ID.IsZero() {
+		var err error
+		if frame, err = s.control.AppendFrame(frame, s.at); err != nil {
+			return err
+		}
+	}
 	if s.compressed {
-		return s.line.write(ctx, [][]byte{segment.Header, s.control(frame)})
+		return s.line.write(ctx, [][]byte{segment.Header, s.own(frame)})
 	}
 	return s.line.write(ctx, [][]byte{frame})
 }
@@ -201,7 +219,7 @@ func (s *stream) greet(ctx context.Context, reset *event.Reset) error {
 func (s *stream) part(ctx context.Context) error {
 	s.told = s.at
 	retry := fmt.Appendf(nil, "retry: %d\n", 1000+rand.IntN(2000))
-	pieces := [][]byte{s.control(event.AppendMove(retry, s.at))}
+	pieces := [][]byte{s.own(event.AppendMove(retry, s.at))}
 	if s.compressed {
 		pieces = append(pieces, s.sum.Trailer())
 	}
@@ -222,9 +240,15 @@ func (s *stream) advance(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		s.told.Seq = batch.GoneThrough
-		pieces = append(pieces, s.control(frame))
+		pieces = append(pieces, s.own(frame))
 	}
 	for _, entry := range batch.Entries {
+		if entry.IsControl() {
+			if entry.ID.Seq <= s.control.ID.Seq {
+				continue // older than what holds, which was sent first
+			}
+			s.control.ID = entry.ID
+		}
 		piece, err := s.event(entry)
 		if err != nil {
 			return false, err
@@ -235,7 +259,7 @@ func (s *stream) advance(ctx context.Context) (more bool, err error) {
 	s.at.Seq = batch.Through
 	if s.at.Seq-s.told.Seq >= maxSkipped {
 		s.told = s.at
-		pieces = append(pieces, s.control(event.AppendMove(nil, s.at)))
+		pieces = append(pieces, s.own(event.AppendMove(nil, s.at)))
 	}
 	return batch.More, s.line.write(ctx, pieces)
 }
@@ -250,8 +274,8 @@ func (s *stream) event(entry *hub.Entry) ([]byte, error) {
 	return piece.Bytes, err
 }
 
-// control is a small frame of the stream's own, as this stream carries it.
-func (s *stream) control(frame []byte) []byte {
+// own is a small frame of the stream's own, as this stream carries it.
+func (s *stream) own(frame []byte) []byte {
 	if !s.compressed {
 		return frame
 	}
@@ -278,5 +302,5 @@ func (s *stream) beat(ctx context.Context) error {
 		s.told = s.at
 		frame = event.AppendMove(nil, s.at)
 	}
-	return s.line.write(ctx, [][]byte{s.control(frame)})
+	return s.line.write(ctx, [][]byte{s.own(frame)})
 }

@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/token"
+)
+
+const (
+	// maxPatchBytes is far above what all settings together can take.
+	maxPatchBytes = 64 << 10
+	patchTimeout  = 10 * time.Second
+)
+
+// showControl answers with the settings that hold for all agents. Whoever reads events is
+// sent them anyway.
+func (s *Server) showControl(w http.ResponseWriter, r *http.Request, _ *token.Grant) {
+	control, err := s.hub.Control(r.Context())
+	if err != nil {
+		refuseReader(w, r, err)
+		return
+	}
+	reply(w, http.StatusOK, control)
+}
+
+// changeControl takes a JSON merge patch of the settings, in which null unsets
+// (https://www.rfc-editor.org/rfc/rfc7396), and answers with those that hold then.
+func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+	end, err := s.arrivals.begin(w, patchTimeout)
+	if err != nil {
+		s.refuseBody(w, err)
+		return
+	}
+	defer end()
+	var patch map[string]*string
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxPatchBytes)).Decode(&patch); err != nil || len(patch) == 0 {
+		refuse(w, http.StatusBadRequest, `the body is no change of settings; send a JSON object such as {"engine.review.model":"claude-sonnet-4-5","engine.off":null}`)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
+	defer cancel()
+	present, err := s.hub.Control(ctx)
+	if err != nil {
+		refuseReader(w, r, err)
+		return
+	}
+	if err := checkPatch(patch, present.Settings); err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	control, err := s.hub.SetControl(ctx, grant.Name, func(settings map[string]string) {
+		for key, value := range patch {
+			if value == nil {
+				delete(settings, key)
+			} else {
+				settings[key] = *value
+			}
+		}
+	})
+	log := zerolog.Ctx(ctx)
+	switch {
+	case errors.Is(err, hub.ErrOverloaded):
+		refuseForNow(w, http.StatusTooManyRequests, err.Error())
+	case err != nil:
+		log.Error().Err(err).Msg("the agents' settings could not be stored")
+		refuseForNow(w, http.StatusServiceUnavailable, "the settings could not be stored")
+	default:
+		log.Info().Str("name", grant.Name).Stringer("id", control.ID).Interface("settings", control.Settings).Msg("the agents' settings hold")
+		reply(w, http.StatusOK, control)
+	}
+}
+
+// checkPatch reports all that cannot be set, or is not there to be unset, in sentences.
+func checkPatch(patch map[string]*string, present map[string]string) error {
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(patch)) {
+		value := patch[key]
+		if value != nil {
+			errs = append(errs, event.ValidateSetting(key, *value))
+			continue
+		}
+		// An older relay may have known more keys.
+		if _, set := present[key]; !set && !slices.Contains(event.SettingKeys(), key) {
+			errs = append(errs, fmt.Errorf("%.60q is not set and cannot be; what can be is %s", key, strings.Join(event.SettingKeys(), ", ")))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,216 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/relay/client"
+	"touchstone/relay/event"
+	"touchstone/relay/server"
+	"touchstone/relay/token"
+)
+
+// administered starts a relay with an admin's token and one for each scope.
+func administered(t *testing.T, scopes ...event.Filter) (r *relay, admin string, texts []string) {
+	t.Helper()
+	store := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
+	admin = mint(t, store, "ops", token.Admin, event.Filter{})
+	for i, scope := range scopes {
+		texts = append(texts, mint(t, store, fmt.Sprint("laptop-", i), token.Subscriber, scope))
+	}
+	guard, err := token.NewGuard(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start(t, server.Config{Tokens: guard}), admin, texts
+}
+
+// change sends a patch of the settings, with a token if one is given.
+func (r *relay) change(t *testing.T, token, patch string) (answer, event.Control) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, r.address+"/control", strings.NewReader(patch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	a := send(t, request)
+	if a.status != http.StatusOK {
+		return a, event.Control{}
+	}
+	return a, r.control(t, token)
+}
+
+// control asks for the settings that hold.
+func (r *relay) control(t *testing.T, token string) event.Control {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/control", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var control event.Control
+	if err := json.NewDecoder(response.Body).Decode(&control); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("the settings were answered %s: %v", response.Status, err)
+	}
+	return control
+}
+
+// must makes a change that has to succeed.
+func (r *relay) must(t *testing.T, token, patch string) event.Control {
+	t.Helper()
+	a, control := r.change(t, token, patch)
+	if a.status != http.StatusOK {
+		t.Fatalf("the change %s: %+v", patch, a)
+	}
+	return control
+}
+
+// follow hands on what a subscriber gets, moves of the cursor aside, until the test ends.
+func (r *relay) follow(t *testing.T, token, after string, filter event.Filter) <-chan event.Message {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	messages, done := make(chan event.Message, 100), make(chan error, 1)
+	c := &client.Client{URL: r.address, Token: token, Filter: filter}
+	go func() {
+		done <- c.Follow(ctx, after, func(_ context.Context, m event.Message) error {
+			if m.Event != nil || m.Gap != nil || m.Reset != nil || m.Control != nil {
+				messages <- m
+			}
+			return nil
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("following ended with %v", err)
+		}
+	})
+	return messages
+}
+
+// Whoever is connected is told of new settings, and whoever comes later begins with those
+// that hold: from wherever, with whatever filter, within whatever scope.
+func TestControlReachesEverybody(t *testing.T) {
+	r, admin, texts := administered(t, event.Filter{}, event.Filter{Repos: []string{"acme/*"}}, event.Filter{Sources: []string{"grafana"}})
+	first := r.post(t, "a", `{}`)
+	var early []<-chan event.Message
+	for _, text := range texts {
+		early = append(early, r.follow(t, text, client.Oldest, event.Filter{Types: []string{"deployment"}}))
+	}
+	one := r.must(t, admin, `{"engine.review.model":"claude-sonnet-4-5","engine.off":"opus"}`)
+	r.post(t, "b", `{}`)
+	two := r.must(t, admin, `{"engine.review.model":null}`)
+	if want := map[string]string{"engine.off": "opus"}; !maps.Equal(two.Settings, want) || two.By != "ops" || time.Since(two.At) > time.Minute {
+		t.Errorf("after unsetting it holds %+v, want %v", two, want)
+	}
+	for i, messages := range early {
+		for _, want := range []event.Control{one, two} {
+			if m := <-messages; m.Control == nil || !reflect.DeepEqual(*m.Control, want) || m.Cursor != want.ID {
+				t.Errorf("subscriber %d got %+v, want %+v", i, m, want)
+			}
+		}
+	}
+	for name, after := range map[string]string{"now": client.Now, "the first event": first, "oldest": client.Oldest, "the newest control": two.ID.String(), "another log": "zzzzzzzz-5"} {
+		for _, text := range texts[1:] {
+			messages := r.follow(t, text, after, event.Filter{Types: []string{"deployment"}})
+			m := <-messages
+			if m.Reset != nil {
+				m = <-messages
+			}
+			if m.Control == nil || !reflect.DeepEqual(*m.Control, two) || name == "now" && m.Cursor.Seq != 4 || name == "oldest" && m.Cursor.Seq != 0 {
+				t.Errorf("whoever comes after %s first gets %+v", name, m)
+			}
+		}
+	}
+}
+
+// A replay has no settings in it that are older than those it began with, and everything
+// else that it had; the frames are as the README shows them.
+func TestReplayBeginsWithTheNewestControl(t *testing.T) {
+	r := start(t, server.Config{})
+	r.must(t, "", `{"engine.model":"opus"}`)
+	a := r.post(t, "a", `{}`)
+	second := r.must(t, "", `{"engine.model":"haiku"}`)
+	b := r.post(t, "b", `{}`)
+	log := strings.TrimSuffix(a, "2")
+	stream := r.open(t, "after=oldest", "")
+	if frame, want := stream.next(), "retry: 1000\nid: "+log+"0\n"; frame != want {
+		t.Errorf("it begins with %q, want %q", frame, want)
+	}
+	head := "event: relay.control\ndata: {\"id\":\"" + second.ID.String() + "\",\"settings\":{\"engine.model\":\"haiku\"},\"at\":\""
+	if frame := stream.next(); !strings.HasPrefix(frame, head) || !strings.HasSuffix(frame, "\"}\nid: "+log+"0\n") {
+		t.Errorf("then comes %q", frame)
+	}
+	for _, want := range []string{a, b} {
+		if got := stream.event().ID.String(); got != want {
+			t.Errorf("then comes %s, want %s", got, want)
+		}
+	}
+	third := r.must(t, "", `{"engine.model":"sonnet"}`)
+	if frame := stream.message(); !strings.HasPrefix(frame, "event: relay.control\n") || !strings.HasSuffix(frame, "\nid: "+third.ID.String()+"\n") {
+		t.Errorf("a later change is told as %q", frame)
+	}
+}
+
+// What cannot be set is refused in a sentence, and leaves nothing behind.
+func TestControlRefuses(t *testing.T) {
+	r, admin, texts := administered(t, event.Filter{})
+	for name, test := range map[string]struct {
+		token, patch, sentence string
+		status                 int
+	}{
+		"no token":       {"", `{"engine.model":"opus"}`, "access token", http.StatusUnauthorized},
+		"a subscriber":   {texts[0], `{"engine.model":"opus"}`, "role admin", http.StatusForbidden},
+		"no JSON":        {admin, `engine.model=opus`, "no change of settings", http.StatusBadRequest},
+		"nothing":        {admin, ``, "no change of settings", http.StatusBadRequest},
+		"no change":      {admin, `{}`, "no change of settings", http.StatusBadRequest},
+		"no text":        {admin, `{"engine.model":5}`, "no change of settings", http.StatusBadRequest},
+		"too long":       {admin, `{"engine.model":"` + strings.Repeat("a", 1<<17) + `"}`, "no change of settings", http.StatusBadRequest},
+		"unknown":        {admin, `{"engine.model":"opus","engine.command":"sh"}`, `"engine.command" cannot be set from a relay`, http.StatusBadRequest},
+		"unknown, unset": {admin, `{"engine.modle":null}`, `"engine.modle" is not set and cannot be`, http.StatusBadRequest},
+		"an option":      {admin, `{"engine.model":"--help"}`, "takes the name of a model", http.StatusBadRequest},
+		"a secret":       {admin, `{"engine.model":"sk-ant-api03-x"}`, "looks like a key", http.StatusBadRequest},
+		"not set anyway": {admin, `{"engine.model":null}`, "", http.StatusOK},
+	} {
+		a, _ := r.change(t, test.token, test.patch)
+		if a.status != test.status || !strings.Contains(a.Error, test.sentence) {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+	if control := r.control(t, texts[0]); !control.ID.IsZero() || control.Settings == nil || len(control.Settings) != 0 {
+		t.Errorf("now holds %+v", control)
+	}
+}
+
+// With the store down nothing is set, and the sender is told to come back.
+func TestControlWithTheStoreDown(t *testing.T) {
+	store := &brokenStore{Store: openStore(t, filepath.Join(t.TempDir(), "relay.db"))}
+	r := start(t, server.Config{Store: store})
+	store.broken.Store(true)
+	if a, _ := r.change(t, "", `{"engine.model":"opus"}`); a.status != http.StatusServiceUnavailable || a.retryAfter == "" {
+		t.Errorf("with the store down: %+v", a)
+	}
+	store.broken.Store(false)
+	if c := r.control(t, ""); len(c.Settings) != 0 {
+		t.Errorf("what was refused holds: %+v", c)
+	}
+	if c := r.must(t, "", `{"engine.model":"opus"}`); c.ID.Seq != 1 {
+		t.Errorf("it holds since %s", c.ID)
+	}
+}
