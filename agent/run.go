@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/verdict"
 )
@@ -21,7 +22,8 @@ asked to review. As author it applies the reviews of its own login's pull
 requests, pushes the fixes, and squash-merges what is approved and green. The two
 need different logins, since GitHub lets nobody approve their own pull request.
 
-It can be stopped and started at any time: what is to be done is read from GitHub.`,
+It can be stopped and started at any time: what is to be done is read from GitHub.
+While it runs it takes over what changes in agent.yaml, and says what it cannot.`,
 		Example: "  agent run --mode reviewer\n  agent run --mode author --repo acme/app",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,6 +41,13 @@ It can be stopped and started at any time: what is to be done is read from GitHu
 				return err
 			}
 			defer closeAll()
+			d.Reload = func() (config.Config, error) {
+				cfg, err := s.load(cmd)
+				if err == nil {
+					logLevel(cfg)
+				}
+				return cfg, err
+			}
 			return d.Run(ctx)
 		},
 	}

@@ -64,16 +64,22 @@ func (s *settings) logger(ctx context.Context, cfg config.Config) context.Contex
 	if console {
 		log = zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly, NoColor: os.Getenv("NO_COLOR") != ""})
 	}
-	level, err := zerolog.ParseLevel(cfg.Log.Level)
-	if err != nil {
-		level = zerolog.InfoLevel
-	}
-	log = log.Level(level).With().Timestamp().Logger()
+	logLevel(cfg)
+	log = log.With().Timestamp().Logger()
 	zerolog.DefaultContextLogger = &log
 	for _, warning := range cfg.Warnings {
 		log.Warn().Msg(warning)
 	}
 	return log.WithContext(ctx)
+}
+
+// logLevel sets what is logged from now on.
+func logLevel(cfg config.Config) {
+	level, err := zerolog.ParseLevel(cfg.Log.Level)
+	if err != nil {
+		level = zerolog.InfoLevel
+	}
+	zerolog.SetGlobalLevel(level)
 }
 
 // once does one thing to one pull request.
@@ -93,7 +99,7 @@ func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do fu
 		return usage(cmd, err)
 	}
 	ctx := s.logger(cmd.Context(), cfg)
-	agent, err := daemon.NewAgent(ctx, cfg, role, "", version())
+	agent, err := daemon.NewAgent(ctx, config.NewLive(cfg, nil), role, "", version())
 	if err != nil {
 		return err
 	}

@@ -40,8 +40,9 @@ type Facts interface {
 // one step at a time. Its methods may be called from several goroutines at
 // once, but not for the same pull request.
 type Agent struct {
-	Role   verdict.Role
-	Config config.Config
+	Role verdict.Role
+	// Config gives the settings in force.
+	Config func() config.Config
 	Read   Reader
 	// Journal is nil for a single command: what becomes of that, its caller sees.
 	Journal   *journal.Journal
@@ -120,7 +121,7 @@ func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (verdict.Actio
 	if err != nil {
 		return verdict.Action{}, err
 	}
-	return verdict.Next(stateOf(pr, a.Role, a.Config, f)), nil
+	return verdict.Next(stateOf(pr, a.Role, a.Config(), f)), nil
 }
 
 // past is what the journal knows of acts on the present head that failed since.
@@ -131,7 +132,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
 	h := history{attempts: n, failed: verdict.Kind(last.Act), failure: last.Outcome.Detail}
 	if n > 0 {
-		wait := a.Config.Rounds.Backoff.Duration() << min(n-1, 6)
+		wait := a.Config().Rounds.Backoff.Duration() << min(n-1, 6)
 		h.retryIn = max(0, time.Until(last.Ended.Add(wait)))
 	}
 	return h
@@ -207,7 +208,7 @@ func (a *Agent) fix(ctx context.Context, step *Step) error {
 func (a *Agent) merge(ctx context.Context, step *Step) error {
 	sha, err := a.Merger.Merge(ctx, step.PR.Ref, step.Action.SHA)
 	step.Head = sha
-	if sha == "" || !a.Config.Merge.DeleteBranch {
+	if sha == "" || !a.Config().Merge.DeleteBranch {
 		return err
 	}
 	if err := a.Merger.Tidy(ctx, step.PR, step.Action.SHA); err != nil {

@@ -31,7 +31,7 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 	if len(cfg.Repositories) == 0 {
 		return nil, nil, errors.New("no repository is configured; list them under `repositories` or give --repo owner/name")
 	}
-	d := &Daemon{Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
+	d := &Daemon{Settings: config.NewLive(cfg, nil), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
 	for _, name := range cfg.Repositories {
 		repo, err := forge.ParseRepo(name)
 		if err != nil {
@@ -47,7 +47,7 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 	scratch := filepath.Join(cfg.StateDir, "scratch", string(role))
 	err = errors.Join(os.RemoveAll(scratch), os.MkdirAll(scratch, 0o700))
 	if err == nil {
-		d.Agent, err = NewAgent(ctx, cfg, role, scratch, version)
+		d.Agent, err = NewAgent(ctx, d.Settings, role, scratch, version)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
@@ -64,7 +64,8 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 // NewAgent composes an agent for one role, without a journal: any number of them
 // may be at work on one machine, beside its daemon. Scratch is a directory for
 // what sessions need while they last; empty is the system's own for such things.
-func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch, version string) (*Agent, error) {
+func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string) (*Agent, error) {
+	cfg := live.Config()
 	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version})
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func NewAgent(ctx context.Context, cfg config.Config, role verdict.Role, scratch
 		return nil, err
 	}
 	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees")}
-	a := &Agent{Role: role, Config: cfg, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
+	a := &Agent{Role: role, Config: live.Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
 			Engine: eng, Guidelines: rules, Layer: cfg.Guidelines, Scratch: scratch,

@@ -15,7 +15,7 @@ const clearing = 6 * time.Hour
 // clear keeps the worktrees of this machine within their limits.
 func (d *Daemon) clear(ctx context.Context) {
 	for sleep(ctx, clearing, nil) {
-		limits := d.Agent.Config.Worktrees
+		limits := d.Agent.Config().Worktrees
 		done, err := d.Agent.Worktrees.Collect(ctx, worktree.Limits{
 			Unused: limits.Unused.Duration(), Bytes: int64(limits.MaxGB) << 30,
 		})

@@ -30,7 +30,7 @@ func TestWorktreesBeyondTheirLimitAreReported(t *testing.T) {
 		ctx, cancel := context.WithCancel(zerolog.New(&said).WithContext(t.Context()))
 		cfg := config.Default()
 		cfg.Worktrees.MaxGB = 1
-		d := &Daemon{Agent: &Agent{Config: cfg, Worktrees: &worktree.Store{Root: root}}}
+		d := &Daemon{Agent: &Agent{Config: config.NewLive(cfg, nil).Config, Worktrees: &worktree.Store{Root: root}}}
 		done := make(chan struct{})
 		go func() { defer close(done); d.clear(ctx) }()
 		time.Sleep(clearing + time.Minute)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
@@ -33,9 +34,12 @@ type Hint struct {
 
 // Daemon keeps an agent at work.
 type Daemon struct {
-	Agent  *Agent
-	Follow Follower
-	Repos  []forge.Repo
+	Agent *Agent
+	// Settings are the agent's. Reload, if set, reads them anew where the file has changed.
+	Settings *config.Live
+	Reload   func() (config.Config, error)
+	Follow   Follower
+	Repos    []forge.Repo
 	// Sweep is the time between two looks at everything that is open.
 	Sweep time.Duration
 	// Concurrency bounds the acts that run at the same time.
@@ -72,6 +76,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.wg.Go(func() { d.sweep(ctx) })
 	d.wg.Go(func() { d.prepare(ctx) })
 	d.wg.Go(func() { d.clear(ctx) })
+	if d.Reload != nil {
+		d.wg.Go(func() { d.Settings.Follow(ctx, d.Reload) })
+	}
 	if d.Follow != nil {
 		d.wg.Go(func() {
 			if err := d.Follow.Follow(ctx, func(h Hint) { d.hint(ctx, h) }); err != nil && ctx.Err() == nil {

@@ -32,11 +32,11 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 		}
 		step.URL = url
 	}
-	if err := a.Caller.AddLabel(ctx, pr.Ref, a.Config.Labels.NeedsHuman); err != nil {
+	if err := a.Caller.AddLabel(ctx, pr.Ref, a.Config().Labels.NeedsHuman); err != nil {
 		return fmt.Errorf("call a person: %w", err)
 	}
 	message := fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL)
-	if err := (bell{url: string(a.Config.Notify.SlackWebhook)}).ring(ctx, message); err != nil {
+	if err := (bell{url: string(a.Config().Notify.SlackWebhook)}).ring(ctx, message); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("the label is set, but nobody was notified")
 	}
 	return nil
@@ -64,7 +64,7 @@ func (a *Agent) briefing(pr forge.PullRequest, action verdict.Action) string {
 			b.WriteString(openLine(e))
 		}
 	}
-	fmt.Fprintf(&b, "\nTo go on: push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. The agents start afresh from there.\n", a.Config.Labels.NeedsHuman)
+	fmt.Fprintf(&b, "\nTo go on: push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. The agents start afresh from there.\n", a.Config().Labels.NeedsHuman)
 	fmt.Fprintf(&b, "\n<!-- touchstone:escalation v1 %s -->", pr.Head.SHA)
 	return b.String()
 }

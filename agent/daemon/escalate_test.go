@@ -37,7 +37,7 @@ func stuck(t *testing.T) (*loopback.GitHub, *Agent, forge.PullRequest) {
 	cfg := config.Default()
 	cfg.Reviewers = []string{loopback.Judge}
 	client := g.Client(loopback.Author)
-	return g, &Agent{Role: verdict.Author, Config: cfg, Read: client, Journal: log, Caller: forge.NewSpeaker(client)}, pr
+	return g, &Agent{Role: verdict.Author, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client)}, pr
 }
 
 func call(ctx context.Context, a *Agent, pr forge.PullRequest) (Step, error) {
@@ -121,13 +121,20 @@ func TestBellRings(t *testing.T) {
 	}))
 	defer hook.Close()
 	_, a, pr := stuck(t)
-	a.Config.Notify.SlackWebhook = config.Secret(hook.URL + "/services/secret")
+	configure(a, func(c *config.Config) { c.Notify.SlackWebhook = config.Secret(hook.URL + "/services/secret") })
 	if _, err := call(t.Context(), a, pr); err != nil {
 		t.Fatal(err)
 	}
 	if kind != "application/json" || !strings.HasPrefix(got.Text, "acme/app#1 needs a person: 3 attempts came to nothing\nhttp") {
 		t.Errorf("it rang %q as %q", got.Text, kind)
 	}
+}
+
+// configure changes an agent's settings.
+func configure(a *Agent, change func(*config.Config)) {
+	cfg := a.Config()
+	change(&cfg)
+	a.Config = config.NewLive(cfg, nil).Config
 }
 
 // TestBellKeepsItsSecret: a bell that does not ring undoes nothing, and nothing
@@ -150,7 +157,7 @@ func TestBellKeepsItsSecret(t *testing.T) {
 				t.Errorf("the error is %v", err)
 			}
 			g, a, pr := stuck(t)
-			a.Config.Notify.SlackWebhook = config.Secret(url)
+			configure(a, func(c *config.Config) { c.Notify.SlackWebhook = config.Secret(url) })
 			var log strings.Builder
 			logger := zerolog.New(&log)
 			if _, err := call(logger.WithContext(t.Context()), a, pr); err != nil {

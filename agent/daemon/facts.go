@@ -46,7 +46,7 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	if approved && a.Role == verdict.Author {
 		f.manual, err = a.manual(ctx, pr)
 	}
-	f.past = a.past(pr, stateOf(pr, a.Role, a.Config, f).Since())
+	f.past = a.past(pr, stateOf(pr, a.Role, a.Config(), f).Since())
 	return f, err
 }
 
@@ -54,7 +54,7 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error) {
 	f := facts{may: map[string]forge.Permission{}}
 	err := f.ask(ctx, a.Read, pr)
-	return ordersOf(pr, a.Config, f), err
+	return ordersOf(pr, a.Config(), f), err
 }
 
 // ask finds out what those may do here who gave an order.
@@ -78,7 +78,7 @@ func (f facts) ask(ctx context.Context, read Reader, pr forge.PullRequest) error
 
 // counts reports whether the records of a login are the agents' own.
 func (a *Agent) counts(pr forge.PullRequest, login string) bool {
-	return verdict.SameLogin(login, pr.Viewer) || verdict.ListsLogin(a.Config.Reviewers, login)
+	return verdict.SameLogin(login, pr.Viewer) || verdict.ListsLogin(a.Config().Reviewers, login)
 }
 
 // compare finds out whether the base branch still holds a commit that it once had
@@ -106,10 +106,10 @@ func (a *Agent) manual(ctx context.Context, pr forge.PullRequest) (string, error
 	switch {
 	case a.ByHand:
 		return "", nil
-	case !a.Config.Merge.Auto:
+	case !a.Config().Merge.Auto:
 		return "merge.auto is off in the agent's configuration", nil
-	case labelled(pr, a.Config.Labels.Manual):
-		return "the label " + a.Config.Labels.Manual + " says so", nil
+	case labelled(pr, a.Config().Labels.Manual):
+		return "the label " + a.Config().Labels.Manual + " says so", nil
 	}
 	text, err := a.Read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
 	if errors.Is(err, forge.ErrNotFound) {

@@ -18,7 +18,7 @@ func agentOf(g *loopback.GitHub, role verdict.Role, login string) *Agent {
 	cfg.Reviewers = []string{loopback.Judge}
 	cfg.Merge.RequireChecks = false
 	client := g.Client(login)
-	return &Agent{Role: role, Config: cfg, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client)}
+	return &Agent{Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client)}
 }
 
 // decide is what an agent decides on a pull request as it is now.
@@ -80,7 +80,7 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 		reason     string // a part of it; empty where the agent merges
 	}{
 		"nothing is said":               {},
-		"off on this machine":           {set: func(a *Agent) { a.Config.Merge.Auto = false }, reason: "in the agent's configuration"},
+		"off on this machine":           {set: func(a *Agent) { configure(a, func(c *config.Config) { c.Merge.Auto = false }) }, reason: "in the agent's configuration"},
 		"a label":                       {label: "touchstone-manual", reason: "label touchstone-manual"},
 		"off in the repository":         {repository: "merge:\n  auto: false\n", reason: "merge.auto is off in .touchstone/config.yaml"},
 		"on in the repository":          {repository: "merge:\n  auto: true\n"},

@@ -39,7 +39,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 		return err
 	}
 	if !calledAt(pr).IsZero() {
-		if err := a.Caller.RemoveLabel(ctx, pr.Ref, a.Config.Labels.NeedsHuman); err != nil {
+		if err := a.Caller.RemoveLabel(ctx, pr.Ref, a.Config().Labels.NeedsHuman); err != nil {
 			return err
 		}
 	}
@@ -89,5 +89,5 @@ func (a *Agent) tell(ctx context.Context, step *Step) error {
 // release takes the label off with which a person was called, since one of them
 // has the agents go on.
 func (a *Agent) release(ctx context.Context, step *Step) error {
-	return a.Caller.RemoveLabel(ctx, step.PR.Ref, a.Config.Labels.NeedsHuman)
+	return a.Caller.RemoveLabel(ctx, step.PR.Ref, a.Config().Labels.NeedsHuman)
 }

@@ -123,7 +123,7 @@ func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daem
 	cfg.Merge.RequireChecks = false
 	trees := &worktree.Store{Root: filepath.Join(a.dir, machine, string(role))}
 	agent := &daemon.Agent{
-		Role: role, Config: cfg, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote,
+		Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote,
 		Reviewer: &reviewer.Reviewer{
 			Examiner:  reviewer.Examiner{Engine: m, Guidelines: a.rules},
 			Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Remote: client.Remote,

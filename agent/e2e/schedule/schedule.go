@@ -134,7 +134,9 @@ func (w *world) launch(role verdict.Role, machine string, m model) (*daemon.Agen
 	if err != nil {
 		return nil, err
 	}
-	agent.Config.Rounds = config.Rounds{Max: 6, Attempts: 3, Backoff: config.Duration(time.Millisecond)}
+	cfg := agent.Config()
+	cfg.Rounds = config.Rounds{Max: 6, Attempts: 3, Backoff: config.Duration(time.Millisecond)}
+	agent.Config = config.NewLive(cfg, nil).Config
 	agent.Journal, err = journal.Open(filepath.Join(w.dir, w.ref.Name, machine, string(role)))
 	return agent, err
 }
