@@ -96,7 +96,7 @@ var arity = map[string]int{
 	"--script": 1, "-p": 0, "--print": 0, "-v": 0, "--version": 0, "--verbose": 0,
 	"--output-format": 1, "--include-partial-messages": 0, "--setting-sources": 1,
 	"--strict-mcp-config": 0, "--disable-slash-commands": 0, "--permission-mode": 1,
-	"--model": 1, "--resume": 1, "--tools": -1, "--allowedTools": -1, "--disallowedTools": -1, "--add-dir": -1,
+	"--model": 1, "--resume": 1, "--max-budget-usd": 1, "--tools": -1, "--allowedTools": -1, "--disallowedTools": -1, "--add-dir": -1,
 }
 
 // parseArgs refuses what claude does not know, as claude does, so that a

@@ -34,6 +34,8 @@ func (t *turn) class() engine.Class {
 		return engine.ContextOverflow
 	case r.TerminalReason == "max_turns":
 		return engine.MaxTurns
+	case r.TerminalReason == "budget_exhausted":
+		return engine.Budget
 	case t.failure.APIError == "connection_failed":
 		return engine.Network
 	}

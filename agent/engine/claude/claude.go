@@ -33,7 +33,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 }
 
 // Open begins a session.
-func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, error) {
+func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	args, err := arguments(req)
 	if err != nil {
 		return nil, session.Unstarted(err)
@@ -42,7 +42,7 @@ func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, er
 	if err != nil {
 		return nil, session.Unstarted(err)
 	}
-	gated, err := session.OpenGated(session.Program(*e), kind, req, e.provider(login))
+	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, e.provider(login))
 	if err != nil {
 		return nil, err
 	}

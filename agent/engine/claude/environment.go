@@ -9,7 +9,7 @@ import (
 // kind is what has to be known of claude to run it.
 var kind = session.Kind{
 	Name: "claude", Package: "@anthropic-ai/claude-code", Login: loginHint,
-	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"},
+	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"}, HoldsBudget: true,
 }
 
 // anthropic is where the provider is unless ANTHROPIC_BASE_URL says otherwise.

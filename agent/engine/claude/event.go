@@ -27,13 +27,17 @@ type event struct {
 	ErrorStatus  int     `json:"error_status"`
 
 	// Of a stream_event, the provider's own event.
-	Stream struct {
-		Delta struct {
-			StopReason string `json:"stop_reason"`
-		} `json:"delta"`
-	} `json:"event"`
+	Stream json.RawMessage `json:"event"`
 
 	outcome
+}
+
+// streamed is the provider's own event in a stream_event.
+type streamed struct {
+	Type  string `json:"type"`
+	Delta struct {
+		StopReason string `json:"stop_reason"`
+	} `json:"delta"`
 }
 
 // retryDelay is the wait before a retry, at most a day.

@@ -3,6 +3,7 @@ package claude
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
@@ -25,6 +26,9 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if err := c.Ready(prompt); err != nil {
 		return engine.Result{}, err
 	}
+	if c.Request.Budget > 0 && c.spent >= c.Request.Budget {
+		return engine.Result{}, kind.Failure(engine.Budget, "")
+	}
 	// A stored login may have been renewed since the turn before.
 	login, err := c.engine.login(c.Left())
 	if err != nil {
@@ -32,8 +36,8 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	}
 	redact, address := login.redact, ""
 	if c.Gateway != nil {
-		redact, address = c.Gateway.Redact, c.Gateway.URL
-		login.secret = c.Gateway.Token
+		redact = c.Redact
+		address, login.secret = c.Address()
 	}
 	secret, inherit, err := login.handOver()
 	if err != nil {
@@ -45,23 +49,40 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if c.id != "" {
 		args = append(args, "--resume", c.id)
 	}
+	args = append(args, c.budget()...)
 	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, redact)}
-	report, provider, err := c.Run(ctx, process.Command{
+	if c.Gateway == nil {
+		t.account = c.Account
+	}
+	run := c.Run(ctx, process.Command{
 		Env: append(settings(c.Program, c.Home, address), secret...), Inherit: inherit,
 		Stdin: prompt, Line: t.line, Silence: t.Silence,
 	}, args)
 	if t.answered {
 		c.id = t.id
 	}
-	result, err := t.finish(report, err, func(class engine.Class, detail string) *engine.Error {
-		return c.Failure(provider, class, detail)
+	result := t.says()
+	c.share(&result)
+	result = c.Settle(result, run)
+	if run.Stopped != nil {
+		return result, t.stopped(run.Stopped)
+	}
+	return result, t.judge(run.Exit, t.Detail(run.Stderr), func(class engine.Class, detail string) *engine.Error {
+		return c.Failure(run, class, detail)
 	})
-	c.account(&result)
-	return result, err
 }
 
-// account leaves in the result what this turn alone has cost.
-func (c *conversation) account(result *engine.Result) {
+// budget has the CLI stop by itself when it has spent what is left, since it knows the
+// prices of its models.
+func (c *conversation) budget() []string {
+	if c.Request.Budget == 0 {
+		return nil
+	}
+	return []string{"--max-budget-usd", strconv.FormatFloat(c.Request.Budget-c.spent, 'f', 6, 64)}
+}
+
+// share leaves in the result what this turn alone has cost.
+func (c *conversation) share(result *engine.Result) {
 	total := result.CostUSD
 	result.CostUSD = max(total-c.spent, 0)
 	c.spent = max(c.spent, total)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/session"
+	"touchstone/agent/engine/spend"
 )
 
 // turn gathers what the CLI prints in one turn.
@@ -28,6 +28,11 @@ type turn struct {
 	stop string
 	// answered says that the model has said something in this turn.
 	answered bool
+	retries  int
+
+	// account is where the answers' figures go; nil if a gateway sees them.
+	account *spend.Account
+	answer  *spend.Answer
 }
 
 // synthetic is the model's name in messages that the CLI wrote itself.
@@ -47,10 +52,7 @@ func (t *turn) line(line []byte) error {
 		return t.assistant(e)
 	case "stream_event":
 		t.retrying = false
-		// Sub-agents have no part in the text, so nor have their limits.
-		if reason := e.Stream.Delta.StopReason; reason != "" && e.ParentToolUseID == "" {
-			t.stop = reason
-		}
+		return t.stream(e)
 	case "result":
 		t.result = &e.outcome
 	case "system":
@@ -63,12 +65,40 @@ func (t *turn) line(line []byte) error {
 	return nil
 }
 
+// stream takes an event of the provider's.
+func (t *turn) stream(e event) error {
+	var s streamed
+	if !decode(e.Stream, &s) {
+		return nil
+	}
+	// Sub-agents have no part in the text, so nor have their limits.
+	if s.Delta.StopReason != "" && e.ParentToolUseID == "" {
+		t.stop = s.Delta.StopReason
+	}
+	if t.account == nil {
+		return nil
+	}
+	if s.Type == "message_start" {
+		if over := t.account.Exhausted(); over != nil {
+			return over
+		}
+		t.answer = t.account.Answer(false)
+	}
+	if t.answer != nil {
+		t.answer.Event(e.Stream)
+	}
+	return nil
+}
+
 func (t *turn) system(e event) {
 	switch e.Subtype {
 	case "init":
 		t.model = cmp.Or(e.Model, t.model)
 	case "api_retry":
 		t.retry, t.retrying = e, true
+		if t.account != nil {
+			t.retries++
+		}
 		t.Report(engine.ProgressRetry, fmt.Sprintf("%s (attempt %d of %d, in %s)",
 			cmp.Or(e.Error, "failure"), e.Attempt, e.MaxRetries, e.retryDelay().Round(100*time.Millisecond)))
 	case "status", "thinking_tokens", "informational", "permission_denied":
@@ -110,32 +140,31 @@ func (t *turn) prose(text string) error {
 	return t.Prose(text, goesOn)
 }
 
-// finish turns the end of the process into the end of the turn; fail makes the
-// failure of a class with a detail.
-func (t *turn) finish(report process.Report, stopped error, fail func(engine.Class, string) *engine.Error) (engine.Result, error) {
-	result := engine.Result{
-		Text: t.Text(), SessionID: t.id, Model: t.model,
-		Started: report.Started, Duration: report.Duration, FirstByte: report.FirstByte,
-	}
+// says is what the CLI says of the turn.
+func (t *turn) says() engine.Result {
+	result := engine.Result{Text: t.Text(), SessionID: t.id, Model: t.model, Retries: t.retries}
 	if t.result != nil {
 		u := t.result.Usage
 		result.Usage = engine.Usage{Input: u.Input, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output}
 		result.CostUSD = t.result.CostUSD
 		result.Turns = t.result.NumTurns
 	}
-	if stopped != nil {
-		return result, t.stopped(stopped)
-	}
+	return result
+}
+
+// judge tells whether a turn that came to its end did so well; fail makes the failure
+// of a class with a detail.
+func (t *turn) judge(exit, stderr string, fail func(engine.Class, string) *engine.Error) error {
 	if t.result == nil {
-		return result, kind.Crash(report.Exit, t.Detail(report.Stderr))
+		return kind.Crash(exit, stderr)
 	}
 	if failure := t.classify(fail); failure != nil {
-		return result, failure
+		return failure
 	}
-	if strings.TrimSpace(result.Text) == "" {
-		return result, engine.Errorf(engine.BadOutput, "claude ended the session without a word")
+	if strings.TrimSpace(t.Text()) == "" {
+		return engine.Errorf(engine.BadOutput, "claude ended the session without a word")
 	}
-	return result, nil
+	return nil
 }
 
 // stopped names the cause of a stop: a CLI that was killed while it waited to

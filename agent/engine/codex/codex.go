@@ -95,12 +95,12 @@ func (e *Engine) provider() (gateway.Provider, error) {
 }
 
 // Open begins a session.
-func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, error) {
+func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	provider, err := e.provider()
 	if err != nil {
 		return nil, err
 	}
-	gated, err := session.OpenGated(session.Program(*e), kind, req, &provider)
+	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, &provider)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ const (
 	// configDir is the CLI's directory in the session's home.
 	configDir  = ".codex"
 	configFile = configDir + "/config.toml"
-	// keyVariable carries the gateway's token.
+	// keyVariable carries the gateway's token, or the key if there is no gateway.
 	keyVariable = "TOUCHSTONE_GATEWAY_TOKEN"
 )
 
@@ -82,9 +82,10 @@ func configuration(s *session.Gated) ([]byte, error) {
 		fmt.Fprintf(&b, "model = %s\n", quote(s.Request.Model))
 	}
 	b.WriteString(settings)
+	address, _ := s.Address()
 	// Retries are for whoever holds the session, beyond a few.
 	fmt.Fprintf(&b, "[model_providers.gateway]\nname = \"gateway\"\nbase_url = %s\nwire_api = \"responses\"\nenv_key = %q\nrequest_max_retries = 3\nstream_max_retries = 3\n\n",
-		quote(s.Gateway.URL), keyVariable)
+		quote(address), keyVariable)
 	fmt.Fprintf(&b, "[projects.%s]\ntrust_level = \"untrusted\"\n\n", quote(dir))
 	fmt.Fprintf(&b, "[permissions.session.filesystem]\n\":minimal\" = \"read\"\n")
 	access, err := permissions(s)

@@ -29,26 +29,25 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if c.id != "" {
 		args = append(args, "resume", c.id)
 	}
-	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Gateway.Redact)}
-	report, provider, stopped := c.Run(ctx, process.Command{
-		Env:   []string{"CODEX_HOME=" + c.Home.Path(configDir), keyVariable + "=" + c.Gateway.Token},
+	_, key := c.Address()
+	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Redact)}
+	run := c.Run(ctx, process.Command{
+		Env:   []string{"CODEX_HOME=" + c.Home.Path(configDir), keyVariable + "=" + key},
 		Stdin: prompt, Line: t.line, Silence: t.Silence,
 	}, append(args, "-"))
 	if t.answered {
 		c.id = t.id
 	}
-	result := engine.Result{
-		Text: t.Text(), SessionID: t.id, Model: c.Request.Model, Turns: t.steps,
-		Started: report.Started, Duration: report.Duration, FirstByte: report.FirstByte,
-	}
-	result.Usage = c.account(t.usage)
+	result := c.Settle(engine.Result{
+		Text: t.Text(), SessionID: t.id, Model: c.Request.Model, Turns: t.steps, Usage: c.account(t.usage),
+	}, run)
 	switch {
-	case stopped != nil:
-		return result, stopped
+	case run.Stopped != nil:
+		return result, run.Stopped
 	case t.failed:
-		return result, c.Failure(provider, classOf(t.failure), t.Detail(t.failure))
+		return result, c.Failure(run, classOf(t.failure), t.Detail(t.failure))
 	case !t.completed:
-		return result, kind.Crash(report.Exit, t.Detail(report.Stderr))
+		return result, kind.Crash(run.Exit, t.Detail(run.Stderr))
 	case strings.TrimSpace(result.Text) == "":
 		return result, engine.Errorf(engine.BadOutput, "codex ended the session without a word")
 	}

@@ -1,11 +1,12 @@
 // Package gateway is a loopback proxy between the CLI of one session and its
 // provider. The provider's key stays here: the CLI is given a token that is good
 // for this gateway alone, so that nothing in the session can read or leak the key.
-// The gateway also sees what CLIs do not tell: that the provider is sending, that
-// it refuses, in which words, and when it wants to be asked again.
+// The gateway also sees what CLIs do not tell: that the provider is sending, what its
+// answers have used, that it refuses, in which words, and when it wants to be asked
+// again. And it ends a turn whose session has used up what it may spend.
 //
 // It listens from Open to Close and stores nothing but how the present turn's
-// requests were answered.
+// requests were answered; what they cost it writes into the session's account.
 package gateway
 
 import (
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -24,6 +26,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"touchstone/agent/engine/spend"
 )
 
 // Provider is where requests go, and with what login.
@@ -45,6 +49,7 @@ type Gateway struct {
 	Heard chan struct{}
 
 	provider Provider
+	account  *spend.Account
 	server   *http.Server
 	served   chan struct{}
 
@@ -63,8 +68,8 @@ const (
 	maxRefusal = 64 << 10
 )
 
-// Open starts a gateway.
-func Open(provider Provider) (*Gateway, error) {
+// Open starts a gateway for the session that an account is of.
+func Open(provider Provider, account *spend.Account) (*Gateway, error) {
 	upstream, err := url.Parse(provider.URL)
 	if err != nil || upstream.Host == "" || (upstream.Scheme != "http" && upstream.Scheme != "https") {
 		return nil, fmt.Errorf("the provider's address %q is no web address", provider.URL)
@@ -78,7 +83,7 @@ func Open(provider Provider) (*Gateway, error) {
 	}
 	g := &Gateway{
 		URL: "http://" + listener.Addr().String(), Token: "ts-" + rand.Text(), Heard: make(chan struct{}, 1),
-		provider: provider, served: make(chan struct{}),
+		provider: provider, account: account, served: make(chan struct{}),
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
@@ -126,15 +131,27 @@ func (g *Gateway) admit(next http.Handler) http.Handler {
 		for _, name := range logins {
 			token := strings.TrimPrefix(r.Header.Get(name), "Bearer ")
 			if subtle.ConstantTimeCompare([]byte(token), []byte(g.Token)) == 1 {
-				if asksModel(r) {
-					r = r.WithContext(context.WithValue(r.Context(), turnKey{}, g.present()))
-				}
-				next.ServeHTTP(w, r)
+				g.pass(w, r, next)
 				return
 			}
 		}
 		http.Error(w, "this gateway is another session's", http.StatusUnauthorized)
 	})
+}
+
+// pass passes a request on, unless it is one too many.
+func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if asksModel(r) {
+		turn := g.present()
+		if over := g.account.Exhausted(); over != nil {
+			turn.exhaust(over)
+			http.Error(w, over.Message, http.StatusPaymentRequired)
+			return
+		}
+		turn.ask()
+		r = r.WithContext(context.WithValue(r.Context(), turnKey{}, turn))
+	}
+	next.ServeHTTP(w, r)
 }
 
 // swap puts the key where the token is.
@@ -204,7 +221,12 @@ func (g *Gateway) answered(response *http.Response) error {
 	turn := turnOf(response.Request)
 	if response.StatusCode < http.StatusBadRequest {
 		turn.accept(false)
-		response.Body = &witness{ReadCloser: response.Body, gateway: g, turn: turn, gone: response.Request.Context().Done()}
+		w := &witness{ReadCloser: response.Body, gateway: g, turn: turn, gone: response.Request.Context().Done()}
+		if turn != nil {
+			kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+			w.answer = g.account.Answer(kind == "application/json")
+		}
+		response.Body = w
 		return nil
 	}
 	said, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
@@ -232,7 +254,9 @@ type witness struct {
 	io.ReadCloser
 	gateway *Gateway
 	turn    *Turn
-	gone    <-chan struct{}
+	// answer is nil if it is not a model's.
+	answer *spend.Answer
+	gone   <-chan struct{}
 }
 
 func (w *witness) Read(p []byte) (int, error) {
@@ -240,15 +264,29 @@ func (w *witness) Read(p []byte) (int, error) {
 	if n > 0 {
 		w.gateway.hear()
 	}
-	if errors.Is(err, io.EOF) {
+	if w.answer != nil {
+		// Write does not fail.
+		_, _ = w.answer.Write(p[:n])
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF):
 		w.turn.accept(true)
-	} else if err != nil {
+		w.end()
+	default:
 		select {
 		case <-w.gone:
 			// It was the CLI that went away.
 		default:
 			w.turn.refuse(Refusal{Message: err.Error()})
 		}
+		w.end()
 	}
 	return n, err
+}
+
+func (w *witness) end() {
+	if w.answer != nil {
+		w.answer.End()
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
+	"touchstone/agent/engine/spend"
 )
 
 const key = "sk-the-real-key"
@@ -23,7 +24,7 @@ func open(t testing.TB, provider http.HandlerFunc) *gateway.Gateway {
 	t.Helper()
 	upstream := httptest.NewServer(provider)
 	t.Cleanup(upstream.Close)
-	g, err := gateway.Open(gateway.Provider{URL: upstream.URL + "/v1", Key: key})
+	g, err := gateway.Open(gateway.Provider{URL: upstream.URL + "/v1", Key: key}, spend.Open(engine.Request{}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +106,11 @@ func TestNothingElseCanBeAsked(t *testing.T) {
 func TestProvidersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "api.openai.com/v1", "file:///etc/passwd", "http://"} {
-		if _, err := gateway.Open(gateway.Provider{URL: address, Key: key}); err == nil {
+		if _, err := gateway.Open(gateway.Provider{URL: address, Key: key}, spend.Open(engine.Request{}, nil)); err == nil {
 			t.Errorf("a gateway to %q was opened", address)
 		}
 	}
-	if _, err := gateway.Open(gateway.Provider{URL: "https://api.openai.com/v1"}); err == nil {
+	if _, err := gateway.Open(gateway.Provider{URL: "https://api.openai.com/v1"}, spend.Open(engine.Request{}, nil)); err == nil {
 		t.Error("a gateway without a key was opened")
 	}
 }
@@ -294,7 +295,7 @@ func BenchmarkCopy(b *testing.B) {
 }
 
 func measure(b *testing.B, url string, report func(elapsed, bare time.Duration)) {
-	g, err := gateway.Open(gateway.Provider{URL: url, Key: key})
+	g, err := gateway.Open(gateway.Provider{URL: url, Key: key}, spend.Open(engine.Request{}, nil))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -20,6 +20,8 @@ type Turn struct {
 	refusals int
 	last     Refusal
 	gaveUp   bool
+	retries  int
+	over     *engine.Error
 }
 
 // Refused gives the last refusal, if the provider has not answered since. Of a turn
@@ -38,6 +40,52 @@ func (t *Turn) GaveUp() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.gaveUp
+}
+
+// Retries counts the requests that were made after a refusal.
+func (t *Turn) Retries() int {
+	if t == nil {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.retries
+}
+
+// Over says why the turn was ended before the provider was asked once more; nil if it
+// was not.
+func (t *Turn) Over() *engine.Error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.over
+}
+
+// exhaust ends the turn, since its session may not go on.
+func (t *Turn) exhaust(over *engine.Error) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over == nil {
+		t.over = over
+		t.giveUp()
+	}
+}
+
+// ask begins a request.
+func (t *Turn) ask() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.refusals > 0 {
+		t.retries++
+	}
 }
 
 // accept ends a row of refusals. Of connections that break, only a whole answer

@@ -14,18 +14,20 @@ const (
 	configFile = "opencode.json"
 	// asideDir is where in the home parts of the checkout are kept during a turn.
 	asideDir = "aside"
+	// keyVariable carries the gateway's token, or the key if there is no gateway.
+	keyVariable = "TOUCHSTONE_GATEWAY_TOKEN"
 	// agent is the CLI's name for what carries our instructions.
 	agent = "touchstone"
 )
 
 // configuration is the CLI's whole configuration for a session
-// (https://opencode.ai/docs/config/). The gateway's token stands in it: it is worth
-// nothing outside of the session.
+// (https://opencode.ai/docs/config/). No key stands in it.
 func configuration(s *session.Gated, chosen service, model string) ([]byte, error) {
 	allowed, err := permissions(s.Request)
 	if err != nil {
 		return nil, err
 	}
+	address, _ := s.Address()
 	const provider = "gateway"
 	return json.Marshal(map[string]any{
 		"autoupdate": false, "share": "disabled", "snapshot": false,
@@ -35,7 +37,7 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 		"enabled_providers": []string{provider},
 		"provider": map[string]any{provider: map[string]any{
 			"npm": chosen.library, "name": provider,
-			"options": map[string]any{"baseURL": s.Gateway.URL + chosen.path, "apiKey": s.Gateway.Token},
+			"options": map[string]any{"baseURL": address + chosen.path, "apiKey": "{env:" + keyVariable + "}"},
 			"models":  map[string]any{model: map[string]any{"name": model}},
 		}},
 		"model": provider + "/" + model, "small_model": provider + "/" + model,

@@ -19,7 +19,9 @@ type conversation struct {
 // environment makes the CLI behave: nothing is downloaded, and nothing is loaded
 // that the checkout, the user or another CLI has configured.
 func (c *conversation) environment() []string {
+	_, key := c.Address()
 	return []string{
+		keyVariable + "=" + key,
 		"OPENCODE_CONFIG=" + c.Home.Path(configFile),
 		"XDG_CONFIG_HOME=" + c.Home.Path("config"),
 		"XDG_DATA_HOME=" + c.Home.Path("data"),
@@ -50,30 +52,29 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if err != nil {
 		return engine.Result{}, session.Unstarted(err)
 	}
-	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Gateway.Redact)}
-	report, provider, stopped := c.Run(ctx, process.Command{
+	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Redact)}
+	run := c.Run(ctx, process.Command{
 		Env: c.environment(), Stdin: prompt, Line: t.line, Silence: t.Silence,
 	}, args)
 	if err := hidden.putBack(); err != nil {
 		// The checkout is not what it was, so that nothing may be made of it.
-		return engine.Result{Started: report.Started, Duration: report.Duration}, session.Unstarted(err)
+		return c.Settle(engine.Result{Usage: t.usage, CostUSD: t.cost}, run), session.Unstarted(err)
 	}
 	if t.steps > 0 {
 		c.id = t.id
 	}
-	result := engine.Result{
+	result := c.Settle(engine.Result{
 		Text: t.Text(), SessionID: t.id, Model: c.Request.Model, Turns: t.steps, Usage: t.usage, CostUSD: t.cost,
-		Started: report.Started, Duration: report.Duration, FirstByte: report.FirstByte,
-	}
+	}, run)
 	switch {
-	case stopped != nil:
-		return result, stopped
+	case run.Stopped != nil:
+		return result, run.Stopped
 	case t.failure != nil:
-		return result, c.Failure(provider, t.failure.class(), t.Detail(t.failure.Data.Message))
+		return result, c.Failure(run, t.failure.class(), t.Detail(t.failure.Data.Message))
 	case t.reason == "":
-		return result, kind.Crash(report.Exit, t.Detail(report.Stderr))
+		return result, kind.Crash(run.Exit, t.Detail(run.Stderr))
 	case t.reason != "stop":
-		return result, c.Failure(provider, engine.BadOutput, "the last step ended with "+t.Detail(t.reason))
+		return result, c.Failure(run, engine.BadOutput, "the last step ended with "+t.Detail(t.reason))
 	case strings.TrimSpace(result.Text) == "":
 		return result, engine.Errorf(engine.BadOutput, "opencode ended the session without a word")
 	}

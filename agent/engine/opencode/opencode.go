@@ -71,7 +71,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 }
 
 // Open begins a session. The model is named as the CLI does, with its provider.
-func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, error) {
+func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	name, model, _ := strings.Cut(req.Model, "/")
 	chosen, known := services[name]
 	if !known || model == "" {
@@ -81,7 +81,7 @@ func (e *Engine) Open(_ context.Context, req engine.Request) (engine.Session, er
 	if lookup(chosen.key) == "" {
 		return nil, kind.Failure(engine.Auth, "")
 	}
-	gated, err := session.OpenGated(session.Program(*e), kind, req, &gateway.Provider{
+	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, &gateway.Provider{
 		URL: cmp.Or(lookup(chosen.address), chosen.url), Key: lookup(chosen.key),
 	})
 	if err != nil {

@@ -20,7 +20,8 @@ var sentences = map[engine.Class]string{
 	engine.ContextOverflow: "the session outgrew the model's context; give it less, or a model with more room",
 	engine.Refusal:         "the model declined to go on with this session",
 	engine.BadRequest:      "the provider calls the request malformed; asking again will not help",
-	engine.MaxTurns:        "the session used up its turns",
+	engine.MaxTurns:        "the session used up its turns; allow it more, or give it less to do",
+	engine.Budget:          "the session used up its budget; raise it, or give it less to do",
 }
 
 // Failure is a turn that failed in a class; detail, if any, is in the CLI's words.

@@ -5,55 +5,131 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/rs/zerolog"
+
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/process"
+	"touchstone/agent/engine/spend"
 )
 
-// Gated is a session whose CLI reaches its provider through a gateway.
+// Gated is a session whose CLI reaches its provider through a gateway, unless it
+// cannot, or is not to.
 type Gated struct {
 	*Base
-	// Gateway is nil if the login cannot go through one.
+	// Gateway is nil if the CLI asks the provider itself.
 	Gateway *gateway.Gateway
+	// Account is the gateway's, if there is one; else whoever hears what the CLI has
+	// used writes it down here.
+	Account *spend.Account
+
+	provider *gateway.Provider
 }
 
-// OpenGated makes a home for a session that was asked for, and opens its gateway
-// to the provider; without a provider there is none.
-func OpenGated(program Program, kind Kind, req engine.Request, provider *gateway.Provider) (*Gated, error) {
+// OpenGated makes a home for a session that was asked for, and opens its gateway to
+// the provider. There is none if the program's sessions are direct, or without a
+// provider: that is a login which only the CLI itself may show.
+func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Request, provider *gateway.Provider) (*Gated, error) {
 	base, err := Open(program, kind, req)
-	if err != nil || provider == nil {
-		return &Gated{Base: base}, err
-	}
-	g, err := gateway.Open(*provider)
 	if err != nil {
+		return nil, err
+	}
+	g := &Gated{Base: base, Account: spend.Open(base.Request, program.Prices), provider: provider}
+	g.warn(ctx)
+	if provider == nil || program.Direct {
+		return g, nil
+	}
+	if g.Gateway, err = gateway.Open(*provider, g.Account); err != nil {
 		return nil, Unstarted(errors.Join(err, base.Close()))
 	}
-	return &Gated{Base: base, Gateway: g}, nil
+	return g, nil
 }
 
-// Run runs the CLI for one turn. The turn that it returns tells how the provider
-// has answered; the error is what kept the CLI from ending by itself, by the
-// provider's reason if it had one.
-func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) (process.Report, *gateway.Turn, error) {
+// warn tells the log what of the session is not held.
+func (g *Gated) warn(ctx context.Context) {
+	log := zerolog.Ctx(ctx)
+	if g.provider == nil || g.Program.Direct {
+		log.Info().Str("engine", g.Kind.Name).Msg("this session asks its provider directly, without the gateway")
+	}
+	if g.Request.Budget > 0 && len(g.Program.Prices) == 0 && !g.Kind.HoldsBudget {
+		log.Warn().Str("engine", g.Kind.Name).Msg("this session's budget cannot be held, since its engine knows no prices; set prices in the configuration")
+	}
+}
+
+// Address is where the CLI finds its provider, and with what key.
+func (g *Gated) Address() (url, key string) {
+	if g.Gateway != nil {
+		return g.Gateway.URL, g.Gateway.Token
+	}
+	return g.provider.URL, g.provider.Key
+}
+
+// Redact takes the session's keys out of a text.
+func (g *Gated) Redact(text string) string {
+	switch {
+	case g.Gateway != nil:
+		return g.Gateway.Redact(text)
+	case g.provider != nil && g.provider.Key != "":
+		return strings.ReplaceAll(text, g.provider.Key, "[redacted]")
+	}
+	return text
+}
+
+// Ready says why there can be no turn, or not with this prompt.
+func (g *Gated) Ready(prompt string) error {
+	if err := g.Base.Ready(prompt); err != nil {
+		return err
+	}
+	if over := g.Account.Exhausted(); over != nil {
+		return over
+	}
+	return nil
+}
+
+// Turn is how the CLI's run for one turn went.
+type Turn struct {
+	process.Report
+	// Stopped is what kept the CLI from ending by itself, by the provider's reason if
+	// it had one; or why the session may not go on.
+	Stopped error
+
+	provider *gateway.Turn
+	before   spend.Sum
+}
+
+// Run runs the CLI for one turn.
+func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Turn {
+	turn := Turn{before: g.Account.Sum()}
 	if g.Gateway == nil {
-		report, err := g.Base.Run(ctx, cmd, args)
-		return report, nil, err
+		turn.Report, turn.Stopped = g.Base.Run(ctx, cmd, args)
+		return turn
 	}
 	cmd.Env = append(g.direct(), cmd.Env...)
-	ctx, giveUp := context.WithCancel(ctx)
+	running, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	turn := g.Gateway.Begin(giveUp)
+	turn.provider = g.Gateway.Begin(giveUp)
 	cmd.Alive = g.Gateway.Heard
-	report, err := g.Base.Run(ctx, cmd, args)
+	turn.Report, turn.Stopped = g.Base.Run(running, cmd, args)
+	if ctx.Err() == nil {
+		turn.Stopped = g.reason(turn)
+	}
+	return turn
+}
+
+// reason is why a turn was stopped, as far as the gateway knows better.
+func (g *Gated) reason(turn Turn) error {
+	if over := turn.provider.Over(); over != nil {
+		return over
+	}
 	var failure *engine.Error
-	if !errors.As(err, &failure) {
-		return report, turn, err
+	if !errors.As(turn.Stopped, &failure) {
+		return turn.Stopped
 	}
 	waiting := failure.Class == engine.Idle || failure.Class == engine.Timeout
-	if refusal, refused := turn.Refused(); refused && (waiting || turn.GaveUp()) {
-		return report, turn, g.refused(refusal)
+	if refusal, refused := turn.provider.Refused(); refused && (waiting || turn.provider.GaveUp()) {
+		return g.refused(refusal)
 	}
-	return report, turn, err
+	return turn.Stopped
 }
 
 // direct are the variables that let the CLI reach the gateway although others are
@@ -68,8 +144,8 @@ func (g *Gated) direct() []string {
 
 // Failure is a turn that failed by the CLI's word, which is passed on; of the
 // provider's refusal, if there was one, the gateway knows more.
-func (g *Gated) Failure(turn *gateway.Turn, class engine.Class, detail string) *engine.Error {
-	if refusal, refused := turn.Refused(); refused {
+func (g *Gated) Failure(turn Turn, class engine.Class, detail string) *engine.Error {
+	if refusal, refused := turn.provider.Refused(); refused {
 		failure := g.refused(refusal)
 		failure.Message = g.Kind.Failure(failure.Class, detail).Message
 		return failure
@@ -78,7 +154,7 @@ func (g *Gated) Failure(turn *gateway.Turn, class engine.Class, detail string) *
 }
 
 func (g *Gated) refused(refusal gateway.Refusal) *engine.Error {
-	failure := g.Kind.Failure(refusal.Class(), NewTranscript(nil, g.Gateway.Redact).Detail(refusal.Message))
+	failure := g.Kind.Failure(refusal.Class(), NewTranscript(nil, g.Redact).Detail(refusal.Message))
 	failure.RetryAfter = refusal.RetryAfter
 	return failure
 }

@@ -29,6 +29,11 @@ type Program struct {
 	Environ []string
 	// TempDir is where the sessions' homes are made; empty is the system's choice.
 	TempDir string
+	// Direct has sessions ask their provider themselves, with its key, and not through
+	// a gateway.
+	Direct bool
+	// Prices are what the models cost, where the CLI does not know.
+	Prices engine.Prices
 }
 
 // Kind is what has to be known of a CLI to run it.
@@ -42,6 +47,9 @@ type Kind struct {
 	// Variables are those that reach a session besides the common ones; names
 	// ending in * are prefixes.
 	Variables []string
+	// HoldsBudget says that the CLI knows what its models cost, and can be told when to
+	// stop.
+	HoldsBudget bool
 }
 
 // Args is the command line of the CLI with these arguments.

@@ -1,0 +1,93 @@
+package gateway_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
+	"touchstone/agent/engine/spend"
+)
+
+const answer = "event: response.completed\ndata: {\"response\":{\"model\":\"model-1\",\"usage\":{\"input_tokens\":100,\"output_tokens\":10}}}\n\n"
+
+// accounted puts a gateway with bounds before a provider that answers every request,
+// but for those that fail is true of; n counts from 1.
+func accounted(t *testing.T, req engine.Request, fail func(n int) bool) (*gateway.Gateway, *spend.Account) {
+	t.Helper()
+	n := 0
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if n++; fail(n) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, answer)
+	}))
+	t.Cleanup(upstream.Close)
+	account := spend.Open(req, engine.Prices{"model": {Input: 100, Output: 1000}})
+	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g, account
+}
+
+func never(int) bool { return false }
+
+func TestAnswersAreAccountedFor(t *testing.T) {
+	t.Parallel()
+	g, account := accounted(t, engine.Request{}, func(n int) bool { return n == 2 })
+	turn := g.Begin(func() { t.Error("given up") })
+	for range 3 {
+		ask(t, g, "X-Api-Key", g.Token)
+	}
+	want := spend.Sum{Usage: engine.Usage{Input: 200, Output: 20}, CostUSD: 0.04, Answers: 2, Model: "model-1"}
+	if got := account.Sum(); got != want {
+		t.Errorf("spent %+v; want %+v", got, want)
+	}
+	if turn.Retries() != 1 {
+		t.Errorf("%d retries; want the one after the refusal", turn.Retries())
+	}
+}
+
+func TestASessionThatMayNotGoOn(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		class engine.Class
+		req   engine.Request
+	}{
+		{engine.Budget, engine.Request{Budget: 0.03}},
+		{engine.MaxTurns, engine.Request{MaxTurns: 2}},
+	} {
+		t.Run(string(test.class), func(t *testing.T) {
+			t.Parallel()
+			g, account := accounted(t, test.req, never)
+			ctx, giveUp := context.WithCancel(t.Context())
+			turn := g.Begin(giveUp)
+			for n := range 2 {
+				if status, body := ask(t, g, "X-Api-Key", g.Token); status != http.StatusOK || body != answer {
+					t.Errorf("request %d was answered with %d %q", n+1, status, body)
+				}
+			}
+			if turn.Over() != nil || ctx.Err() != nil {
+				t.Error("ended before there was one request too many")
+			}
+			for range 2 {
+				if status, _ := ask(t, g, "X-Api-Key", g.Token); status != http.StatusPaymentRequired {
+					t.Errorf("status = %d", status)
+				}
+			}
+			if over := turn.Over(); over == nil || over.Class != test.class || ctx.Err() == nil {
+				t.Errorf("over = %v, %v", over, ctx.Err())
+			}
+			if account.Sum().Answers != 2 {
+				t.Errorf("the provider has answered %d times", account.Sum().Answers)
+			}
+		})
+	}
+}
