@@ -146,7 +146,7 @@ func newExaminer(cfg config.Config) (*reviewer.Examiner, error) {
 	rules, err := guidelines.Default()
 	return &reviewer.Examiner{
 		Engine: eng, Guidelines: rules, Layer: cfg.Guidelines,
-		Model: cfg.Engine.Model, Models: cfg.Engine.Models, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(),
+		Settings: func() config.Engine { return cfg.Engine },
 	}, err
 }
 

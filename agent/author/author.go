@@ -39,11 +39,9 @@ type Author struct {
 	Reviewers []string
 	// Orders, if set, gives what people have ordered: what they waived is not fixed.
 	Orders func(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error)
-	// Allow lists the shell commands that the session may run.
-	Allow       []string
-	Model       string
-	Timeout     time.Duration
-	IdleTimeout time.Duration
+	// Settings gives those of the engine that are in force, of which a session takes its
+	// model, the commands it may run and its bounds in time. Nil leaves all to the engine.
+	Settings func() config.Engine
 	// Scratch is a directory for the homes of the repository's commands while they
 	// run; empty is the system's own for such things.
 	Scratch string

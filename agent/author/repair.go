@@ -64,14 +64,28 @@ func (r *repair) run(ctx context.Context) (err error) {
 	}
 }
 
+// open begins the session.
+func (r *repair) open(ctx context.Context) (err error) {
+	var settings config.Engine
+	if r.author.Settings != nil {
+		settings = r.author.Settings()
+	}
+	task := config.Fix
+	if len(r.brief.conflicts) > 0 {
+		task = config.Conflict
+	}
+	r.session, err = r.author.Engine.Open(ctx, engine.Request{
+		Role: engine.Author, Dir: r.tree.Dir(), Instructions: guidelines.AuthorInstructions(),
+		Model: settings.ModelFor(task), Allow: settings.Allow,
+		Timeout: settings.Timeout.Duration(), IdleTimeout: settings.IdleTimeout.Duration(), Progress: r.progress,
+	})
+	return err
+}
+
 // ask has the session work on the tree for one turn.
 func (r *repair) ask(ctx context.Context, prompt string) (err error) {
-	a := r.author
 	if r.session == nil {
-		if r.session, err = a.Engine.Open(ctx, engine.Request{
-			Role: engine.Author, Dir: r.tree.Dir(), Instructions: guidelines.AuthorInstructions(),
-			Model: a.Model, Allow: a.Allow, Timeout: a.Timeout, IdleTimeout: a.IdleTimeout, Progress: r.progress,
-		}); err != nil {
+		if err := r.open(ctx); err != nil {
 			return err
 		}
 	}

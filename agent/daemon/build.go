@@ -89,19 +89,19 @@ func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 	if err != nil {
 		return nil, err
 	}
+	settings := func() config.Engine { return live.Config().Engine }
 	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees")}
 	a := &Agent{Role: role, Config: live.Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
-			Engine: eng, Guidelines: rules, Layer: cfg.Guidelines, Scratch: scratch,
-			Model: cfg.Engine.Model, Models: cfg.Engine.Models, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(),
+			Engine: eng, Guidelines: rules, Layer: cfg.Guidelines, Scratch: scratch, Settings: settings,
 		},
 		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Remote: client.Remote,
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
-		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders, Allow: cfg.Engine.Allow,
-		Model: cfg.Engine.Model, Timeout: cfg.Engine.Timeout.Duration(), IdleTimeout: cfg.Engine.IdleTimeout.Duration(), Scratch: scratch,
+		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders,
+		Settings: settings, Scratch: scratch,
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}
 	return a, nil

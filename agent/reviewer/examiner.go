@@ -1,12 +1,10 @@
 package reviewer
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -26,14 +24,10 @@ type Examiner struct {
 	// Layer is a directory of an organisation's own guideline documents, which lie
 	// between Guidelines and the repository's; empty for none.
 	Layer string
-	// Model is the engine's name of a model, empty for its default. Models are those for
-	// changes of the smaller tiers.
-	Model  string
-	Models config.Models
-	// Timeout bounds the session for each part of the change, IdleTimeout its
-	// silence; zero is the engine's default.
-	Timeout     time.Duration
-	IdleTimeout time.Duration
+	// Settings gives those of the engine that are in force, of which a session takes its
+	// model and its bounds in time. Timeout is for each part of the change. Nil leaves all
+	// to the engine.
+	Settings func() config.Engine
 	// Scratch is a directory for the files that a session reads besides the
 	// worktree; empty is the system's own. What is put there is removed again.
 	Scratch string
@@ -105,17 +99,6 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 		return nil, err
 	}
 	return p, nil
-}
-
-// model is the one that reviews changes of a tier.
-func (e *Examiner) model(tier change.Tier) string {
-	switch tier {
-	case change.Trivial:
-		return cmp.Or(e.Models.Trivial, e.Model)
-	case change.Lite:
-		return cmp.Or(e.Models.Lite, e.Model)
-	}
-	return e.Model
 }
 
 // Close removes the files that were written for the session.

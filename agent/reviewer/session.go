@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/reviewer/change"
 	"touchstone/guidelines"
@@ -66,11 +67,15 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress)) 
 		return x, nil
 	}
 	e, tier := p.examiner, p.understood.Tier
+	var settings config.Engine
+	if e.Settings != nil {
+		settings = e.Settings()
+	}
 	// Each part may take as long as a change of one.
-	timeout := tier.Budget(cmp.Or(e.Timeout, engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
+	timeout := tier.Budget(cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
 	session, err := e.Engine.Open(ctx, engine.Request{
 		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.scratch}, Instructions: guidelines.ReviewerInstructions(),
-		Model: e.model(tier), Timeout: timeout, IdleTimeout: e.IdleTimeout, Progress: progress,
+		Model: settings.ModelFor(config.Task(tier)), Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(), Progress: progress,
 	})
 	if err != nil {
 		return x, err
