@@ -100,3 +100,38 @@ func FuzzParseCommand(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatIsMeantAsAnOrderIsAnswered(t *testing.T) {
+	known := Ledger{{ID: "0badcafe", Status: Open, Severity: Major}}
+	for name, tt := range map[string]struct {
+		comment Comment
+		why     string // a part of it; empty where nobody is answered
+	}{
+		"an order":               {Comment{Body: "/touchstone stop", CanPush: true}, ""},
+		"a mistyped verb":        {Comment{Body: "/touchstone resum", CanPush: true}, "The orders are `/touchstone review`, "},
+		"nothing":                {Comment{Body: "/touchstone", CanPush: true}, "The orders are"},
+		"in capitals":            {Comment{Body: "/Touchstone STOP", CanPush: true}, "It is written `/touchstone stop`"},
+		"no reason":              {Comment{Body: "/touchstone break-glass\nIt burns.", CanPush: true, CanBreakGlass: true}, "It is written `/touchstone break-glass REASON`, all of it on the first line"},
+		"no finding":             {Comment{Body: "/touchstone waive that one", CanPush: true, CanWaive: true}, "`/touchstone waive ID REASON`"},
+		"a finding nobody knows": {Comment{Body: "/touchstone dispute 00000000 no", CanPush: true}, "has the id `00000000`"},
+		"a known one":            {Comment{Body: "/touchstone dispute 0badcafe no", CanPush: true}, ""},
+		"without the right":      {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true}, "`waive` takes more rights"},
+		"with one of the rights": {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true, CanBreakGlass: true}, "`waive` takes more rights"},
+		"by who may not order":   {Comment{Body: "/touchstone resum"}, ""},
+		"by a bot":               {Comment{Body: "/touchstone resum", CanPush: true, Bot: true}, ""},
+		"edited":                 {Comment{Body: "/touchstone resum", CanPush: true, Edited: true}, ""},
+		"by an agent":            {Comment{By: "alice", Body: "/touchstone resum", CanPush: true}, ""},
+		"an answer":              {Comment{Body: "/touchstone resum\n<!-- touchstone:reply v1 1 -->", CanPush: true}, ""},
+		"in passing":             {Comment{Body: "Try /touchstone resume.", CanPush: true}, ""},
+		"another program's":      {Comment{Body: "/touchstones", CanPush: true}, ""},
+	} {
+		if tt.comment.By == "" {
+			tt.comment.By = "mona"
+		}
+		tt.comment.ID = 7
+		all := Misunderstood([]Comment{tt.comment}, []string{"Alice"}, known)
+		if got := len(all) == 1; got != (tt.why != "") || got && (all[0].ID != 7 || all[0].By != "mona" || !strings.Contains(all[0].Why, tt.why)) {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+}

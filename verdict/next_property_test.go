@@ -65,7 +65,16 @@ func (d dice) state() State {
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
 		Manual:    pick(d, "", "", "", "merge.auto is off"), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
-		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate),
+		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate), Hopeless: rare(), Queued: pick(d, 0, 1, 2, 3), Rested: rare(),
+		Budgets: Budgets{Round: Allowance{USD: pick(d, 0, 1.0)}, PullRequest: Allowance{USD: pick(d, 0, 2.0)}, Day: pick(d, 0, 3.0)},
+		Today:   pick(d, 0, 2.0, 3.0), Wasted: Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
+	}
+	if rare() {
+		s.Unclear = []Unclear{{ID: 1, By: "mona"}}
+	}
+	for range d.IntN(3) {
+		message := pick(d, "Mine", "Merge branch 'main' into topic", Repair{Reviewed: older, Findings: []string{"0badcafe"}, Cost: Cost{USD: 1}}.Trailers())
+		s.Commits = append(s.Commits, Commit{SHA: pick(d, s.Head, older), By: "mona", Message: message, At: pick(d, s.Now, noon.Add(-time.Hour)), Bot: rare()})
 	}
 	for range d.IntN(3) - 1 {
 		s.Orders = append(s.Orders, d.order())
@@ -105,6 +114,20 @@ func broken(s State, a Action) []string {
 	asked := s.Requested || slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == AskReview })
 	acts := a.Kind == Review || a.Kind == Fix || a.Kind == Merge || a.Kind == Lift
 	speaks := a.Kind == Escalate || a.Kind == Tell || a.Kind == Release
+	if a.Kind == Reply {
+		must(s.Open && s.Role == Reviewer && asked && len(s.Unclear) > 0 && a.Unclear == s.Unclear[0], "a reviewer answers what is unclear")
+	}
+	if a.Kind == Review || a.Kind == Fix {
+		must(s.Budgets.Day == 0 || s.Today < s.Budgets.Day && a.Allowance.USD <= s.Budgets.Day-s.Today && a.Allowance.USD > 0, "a day's budget holds")
+		must(s.Budgets.PullRequest.USD == 0 || s.Wasted.USD < s.Budgets.PullRequest.USD && a.Allowance.USD > 0, "a pull request's budget holds")
+		must(s.Budgets.Round.USD == 0 || a.Allowance.USD <= s.Budgets.Round.USD && a.Allowance.USD > 0, "a round's budget holds")
+	}
+	if a.Kind == Fix && s.Pause > 0 && len(s.Commits) > 0 {
+		c := s.Commits[len(s.Commits)-1]
+		ordered := slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == AskFix || c.Verb == Resume })
+		first := !slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && o.SHA != s.Head && trusted(o.By) })
+		must(c.SHA != s.Head || c.Message != "Mine" || c.Bot || c.At != s.Now || ordered || first, "a person who just pushed is made way for")
+	}
 	if acts || speaks {
 		must(s.Open, "nothing happens to a closed pull request")
 		must(!s.Draft, "drafts are left alone")
@@ -153,6 +176,7 @@ func broken(s State, a Action) []string {
 	if a.Kind != Merge {
 		return all
 	}
+	must(s.MaxAttempts == 0 || s.Queued < s.MaxAttempts, "the merge queue is not asked for ever")
 	must(s.Manual == "" && !s.InQueue, "merging is the author's choice")
 	must(s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks, "checks are green")
 	must(s.Mergeable == MergeableClean, "it merges cleanly")
@@ -218,7 +242,7 @@ func TestNextKeepsItsPromises(t *testing.T) {
 			t.Fatalf("an action without a reason or with a recheck in the past: %+v", a)
 		}
 	}
-	for _, k := range []Kind{Skip, Wait, Done, Review, Lift, Fix, Merge, Tell, Escalate, Release} {
+	for _, k := range []Kind{Skip, Wait, Done, Review, Lift, Fix, Merge, Tell, Escalate, Release, Reply} {
 		if seen[k] < 10 {
 			t.Errorf("only %d of the states led to %s: the test proves little", seen[k], k)
 		}

@@ -117,6 +117,15 @@ func TestNextForReviewer(t *testing.T) {
 				s.Opinions[i].At = time.Time{}
 			}
 		}, Escalate, "3 rounds"},
+		{"an unclear order", func(s *State) { s.Unclear = []Unclear{{ID: 7, By: "mona"}} }, Reply, "mona"},
+		{"an unclear order while stopped", func(s *State) {
+			s.Unclear, s.Orders = []Unclear{{ID: 7, By: "mona"}}, []Command{{ID: 1, Verb: Stop, By: "mona"}}
+		}, Reply, ""},
+		{"an unclear order that cannot be answered", func(s *State) { s.Unclear, s.Failed, s.Attempts = []Unclear{{ID: 7}}, Reply, 2; s.MaxAttempts = 2 }, Escalate, "2 attempts"},
+		{"an unclear order, and nobody asked", func(s *State) { s.Unclear, s.Requested = []Unclear{{ID: 7}}, false }, Skip, ""},
+		{"a day's budget spent and the day over", func(s *State) { s.NeedsHuman, s.Rested = true, true }, Release, "is over"},
+		{"what failed would fail again", func(s *State) { s.Failed, s.Attempts, s.Hopeless = Review, 1, true }, Escalate, "does not pass by itself"},
+		{"what failed would fail again, but is not next", func(s *State) { s.Failed, s.Attempts, s.Hopeless = Lift, 1, true }, Review, ""},
 		{"one head twice is one round", func(s *State) { s.Opinions = append(rounds(2), rounds(2)...) }, Review, ""},
 		{"rounds without bound", func(s *State) { s.Opinions = rounds(3); s.MaxRounds = 0 }, Review, ""},
 		{"a person resumed", func(s *State) { s.Opinions = rounds(3); s.EscalatedAt = noon }, Review, ""},
@@ -220,6 +229,8 @@ func TestNextForAuthor(t *testing.T) {
 		{"telling failed", func(s *State) { s.Manual, s.Failed, s.RetryIn = "merge.auto is off", Tell, time.Minute }, Wait, "next one waits"},
 		{"in the merge queue", func(s *State) { s.InQueue = true }, Wait, "queue"},
 		{"in the merge queue, merged by hand", func(s *State) { s.InQueue, s.Manual = true, "merge.auto is off" }, Wait, "queue"},
+		{"put into the queue again", func(s *State) { s.Queued = 1 }, Merge, ""},
+		{"given back by the queue too often", func(s *State) { s.Queued = 2 }, Escalate, "gave it back 2 times"},
 		{"checks running", func(s *State) { s.Checks = ChecksPending }, Wait, "running"},
 		{"checks not begun", func(s *State) { s.Checks = ChecksNone }, Wait, "no check has reported"},
 		{"checks unread", func(s *State) { s.Checks = "" }, Wait, "unknown"},

@@ -1,0 +1,68 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestBudgetsEndInACall(t *testing.T) {
+	afresh := []Command{{ID: 1, Verb: Resume, By: "mona", At: noon.Add(90 * time.Minute)}}
+	for name, tt := range map[string]struct {
+		change   func(*State)
+		why      string // a part of the reason; empty where a session may begin
+		left     Allowance
+		tomorrow bool
+	}{
+		"no bounds":         {func(*State) {}, "", Allowance{}, false},
+		"a round's":         {func(s *State) { s.Budgets.Round = Allowance{3, time.Hour} }, "", Allowance{3, time.Hour}, false},
+		"what reviews left": {func(s *State) { s.Budgets.PullRequest = Allowance{5, time.Hour} }, "", Allowance{2, 39 * time.Minute}, false},
+		"the least counts": {func(s *State) {
+			s.Budgets = Budgets{Round: Allowance{1, time.Minute}, PullRequest: Allowance{5, time.Hour}}
+		}, "", Allowance{1, time.Minute}, false},
+		"what came to nothing":  {func(s *State) { s.Budgets.PullRequest.USD, s.Wasted.USD = 5, 1 }, "", Allowance{USD: 1}, false},
+		"a pull request's":      {func(s *State) { s.Budgets.PullRequest.USD = 3 }, "$3.00 of the $3.00 are spent that this pull request may cost", Allowance{}, false},
+		"hardly anything left":  {func(s *State) { s.Budgets.PullRequest.USD = 3.04 }, "$3.00 of the $3.04", Allowance{}, false},
+		"its time":              {func(s *State) { s.Budgets.PullRequest.Time = 22 * time.Minute }, "21m0s of the 22m0s are spent", Allowance{}, false},
+		"a day's":               {func(s *State) { s.Budgets.Day, s.Today = 9, 9.5 }, "$9.50 of the $9.00 are spent that all pull requests", Allowance{}, true},
+		"a day's, with a rest":  {func(s *State) { s.Budgets.Day, s.Today = 9, 8 }, "", Allowance{USD: 1}, false},
+		"a tiny one":            {func(s *State) { s.Budgets.Round.USD = 0.01 }, "", Allowance{USD: 0.01}, false},
+		"a person resumed":      {func(s *State) { s.Budgets.PullRequest.USD, s.Orders = 3, afresh }, "", Allowance{USD: 1}, false},
+		"a stranger's record":   {func(s *State) { s.Budgets.PullRequest.USD = 4; s.Opinions[0].By = "mallory" }, "", Allowance{USD: 2}, false},
+		"a record that repays":  {func(s *State) { s.Budgets.PullRequest.USD = 5; s.Opinions[0].Record.CostUSD = -100 }, "", Allowance{USD: 3}, false},
+		"commits are not read":  {func(s *State) { s.Budgets.PullRequest.USD, s.Commits = 5, nil }, "", Allowance{USD: 3}, false},
+		"a fix that says so":    {func(s *State) { s.retrailed(1, func(r *Repair) { r.Cost.USD = 4 }); s.Budgets.PullRequest.USD = 6 }, "$6.00 of the $6.00", Allowance{}, false},
+		"but first the attempt": {func(s *State) { s.Budgets.PullRequest.USD, s.Attempts, s.Failed = 3, 2, Fix }, "2 attempts", Allowance{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// Two reviews of a dollar and ten minutes, and a fix of one and of one minute.
+			s := looping(1, stubborn)
+			for i := range s.Opinions {
+				s.Opinions[i].Record.CostUSD, s.Opinions[i].Record.Duration = 1, 10*time.Minute
+			}
+			s.retrailed(1, func(r *Repair) { r.Cost = Cost{USD: 1, Time: time.Minute} })
+			s.Commits[0].At = noon.Add(100 * time.Minute)
+			s.Opinions[1].At = s.Commits[0].At
+			tt.change(&s)
+			got := Next(s)
+			if tt.why == "" && (got.Kind != Fix || got.Allowance != tt.left) {
+				t.Errorf("got %s with %+v because %q, want %+v", got.Kind, got.Allowance, got.Reason, tt.left)
+			}
+			if tt.why != "" && (got.Kind != Escalate || !strings.Contains(got.Reason, tt.why) || got.Tomorrow != tt.tomorrow) {
+				t.Errorf("got %s because %q, until tomorrow %v", got.Kind, got.Reason, got.Tomorrow)
+			}
+		})
+	}
+}
+
+// A merge takes no model, so no budget keeps what is approved from being merged.
+func TestMergingCostsNothing(t *testing.T) {
+	s := ready()
+	s.Budgets, s.Today, s.Wasted = Budgets{Day: 1, PullRequest: Allowance{USD: 1}}, 5, Cost{USD: 5}
+	if got := Next(s); got.Kind != Merge {
+		t.Errorf("got %s because %q", got.Kind, got.Reason)
+	}
+	if s.Checks = ChecksFailed; Next(s).Kind != Escalate {
+		t.Errorf("got %s because %q", Next(s).Kind, Next(s).Reason)
+	}
+}
