@@ -1,7 +1,7 @@
 package change
 
 import (
-	"io"
+	"errors"
 	"os"
 	"path"
 	"regexp"
@@ -53,16 +53,8 @@ func fits(files []File, more ...File) bool {
 
 // top is the beginning of a file at the head; empty if it cannot be read.
 func top(checkout *os.Root, name string) string {
-	if info, err := checkout.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	file, err := checkout.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxImports))
-	if err != nil {
+	text, err := read(checkout, name, maxImports)
+	if err != nil && !errors.Is(err, errLong) {
 		return ""
 	}
 	return string(text)

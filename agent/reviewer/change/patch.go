@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -181,7 +182,10 @@ func column(out []byte, n int) []byte {
 }
 
 // changedLines are the added and deleted lines of a diff, without their signs.
-func changedLines(patch []byte) iter.Seq[[]byte] {
+func changedLines(patch []byte) iter.Seq[[]byte] { return signed(patch, '+', '-') }
+
+// signed are the lines of a diff with one of these signs, without it.
+func signed(patch []byte, signs ...byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		inHunk := false
 		for line := range bytes.SplitSeq(patch, []byte("\n")) {
@@ -190,7 +194,7 @@ func changedLines(patch []byte) iter.Seq[[]byte] {
 				inHunk = true
 			case bytes.HasPrefix(line, []byte("diff --git ")):
 				inHunk = false
-			case inHunk && len(line) > 0 && (line[0] == '+' || line[0] == '-'):
+			case inHunk && len(line) > 0 && slices.Contains(signs, line[0]):
 				if !yield(line[1:]) {
 					return
 				}

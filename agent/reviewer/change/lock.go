@@ -1,0 +1,105 @@
+package change
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+
+	"touchstone/worktree"
+)
+
+// lockFormats are the files in which a package manager notes what it chose, and how
+// their lines look: what is written otherwise was not written by it, and is read.
+var lockFormats = formats(map[string]string{
+	"go.sum go.work.sum": `\S+ v\S+ h1:[\w+/]+=`,
+	// Any row of JSON's tokens: what they say is data to whoever reads them.
+	`package-lock.json npm-shrinkwrap.json composer.lock Pipfile.lock deno.lock packages.lock.json flake.lock bun.lock
+		Package.resolved MODULE.bazel.lock maven_install.json conan.lock`: jsonTokens,
+	"Cargo.lock poetry.lock pdm.lock uv.lock":                                                `\s*(?:\[\[?[\w."-]+\]?\]|[\w."-]+ = (?:` + tomlValue + `|\[|\{)|` + tomlValue + `,?|[\]}],?)?\s*(?:#.*)?`,
+	"pnpm-lock.yaml pubspec.lock Chart.lock buf.lock pixi.lock stack.yaml.lock Podfile.lock": `\s*(?:#.*|-{3}|(?:- )*` + yamlKey + `:(?: .*)?|- \S.*)?`,
+	"yarn.lock":           `#.*|(?:"[^"]+@[^"]*"|[^\s"();$]+@[^"();$]*)(?:, .*)?:|__metadata:|  [a-zA-Z]+:|  (?:version|resolved|integrity|resolution|checksum|languageName|linkType|conditions|cacheKey):? \S+|    "?[\w@./-]+"?:? (?:"[^"]*"|[\w.:@^~<>=*-]+)|`,
+	"Gemfile.lock":        `[A-Z][A-Z ]+|  (?:remote|specs|revision|branch|ref|tag|glob|submodules):(?: \S+)?| {2,6}[\w.-]+!?(?: \([^()]*\))?!?| {2,3}(?:ruby )?[\d.a-z]+|`,
+	".terraform.lock.hcl": `\s*(?:#.*|provider "[^"]+" \{|\w+\s*= (?:"[^"]*"|\[)|"[^"]*",?|[\]}])?`,
+	// Rows of the terms of Elixir and Erlang, without a call among them.
+	"mix.lock rebar.lock":                         `(?:[\s\[\]{},%:]|<<|>>\.?|"[^"\\]*"|\w+|\.)*`,
+	"gradle.lockfile buildscript-gradle.lockfile": `#.*|[\w.-]+:[\w.-]+:[\w.+-]+=[\w,.-]+|empty=[\w,.-]*|`,
+	"Cartfile.resolved":                           `(?:github|git|binary) "[^"]+" "[^"]+"`,
+})
+
+const (
+	jsonTokens = `(?:[\s\[\]{},:]|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null)*`
+	tomlString = `(?:"(?:[^"\\]|\\.)*"|'[^']*')`
+	tomlValue  = `(?:` + tomlString + `|[\d.:TZ+-]+|true|false|\{(?:[\s\w=,.-]|` + tomlString + `)*\}|\[(?:[\s\w=,.{}-]|` + tomlString + `)*\])`
+	yamlKey    = `(?:"[^"]+"|'[^']+'|[\w@/.][^\s;$|&{}\"'<>]*(?: \([^()]*\))?|[A-Z][A-Z ]+)`
+)
+
+// formats compiles a table whose keys are lists of names.
+func formats(table map[string]string) map[string]*regexp.Regexp {
+	all := map[string]*regexp.Regexp{}
+	for names, line := range table {
+		compiled := regexp.MustCompile(`^(?:` + line + `)$`)
+		for _, name := range strings.Fields(names) {
+			all[name] = compiled
+		}
+	}
+	return all
+}
+
+// isLock reports whether every changed line of a file is one that its package manager
+// writes, and nothing in them is taken from a host that nothing was taken from before:
+// where a package comes from, no manifest says.
+func isLock(f worktree.FileDiff, format *regexp.Regexp, checkout *os.Root) bool {
+	if format == nil || f.Truncated {
+		return false
+	}
+	for line := range changedLines(f.Patch) {
+		if !format.Match(bytes.TrimSuffix(line, []byte("\r"))) {
+			return false
+		}
+	}
+	added, gone := hosts(f.Patch, '+'), hosts(f.Patch, '-')
+	if len(added) == 0 {
+		return true
+	}
+	whole, err := read(checkout, f.Path, maxLock)
+	if err != nil {
+		return false
+	}
+	all := map[string]int{}
+	countHosts(whole, all)
+	for host, n := range added {
+		if gone[host] == 0 && all[host] <= n {
+			return false
+		}
+	}
+	return true
+}
+
+// maxLock bounds the lock files that are left out, in bytes.
+const maxLock = 32 << 20
+
+// hosts counts, by name, the hosts in the lines of a diff with a sign.
+func hosts(patch []byte, sign byte) map[string]int {
+	found := map[string]int{}
+	for line := range signed(patch, sign) {
+		countHosts(line, found)
+	}
+	return found
+}
+
+// countHosts adds the hosts of the addresses in a text.
+func countHosts(text []byte, found map[string]int) {
+	for {
+		_, rest, ok := bytes.Cut(text, []byte("://"))
+		if !ok {
+			return
+		}
+		end := bytes.IndexAny(rest, "/\"'`, \t\r\n")
+		if end < 0 {
+			end = len(rest)
+		}
+		found[string(bytes.ToLower(rest[:end]))]++
+		text = rest[end:]
+	}
+}
