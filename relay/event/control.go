@@ -87,9 +87,13 @@ var settings = map[string]bool{
 // maxModels bounds a list.
 const maxModels = 20
 
-// model is a model's name as the engines take it, with an engine's before it or without.
-// It cannot be taken for an option of a command line, nor for more than one word.
-var model = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,127}$`)
+// model is a model's name as the engines take it, alone or with an engine before it, as in
+// codex:gpt-5. Neither part can be taken for an option of a command line, nor the whole for
+// more than one word.
+var model = regexp.MustCompile(`^[A-Za-z0-9](:?[A-Za-z0-9._/@+\[\]]|-)*:?$`)
+
+// maxModelLength is far above any model's name, in bytes.
+const maxModelLength = 128
 
 // secret is how keys and tokens begin that people have at hand when they set up models.
 var secret = regexp.MustCompile(`(?i)(^|:)(sk-|rly_|gh[a-z]_|github_pat_|xox|aiza|eyj)`)
@@ -125,8 +129,8 @@ func validateModel(key, name string) error {
 	switch {
 	case secret.MatchString(name):
 		return fmt.Errorf("%s is given what looks like a key or a token; it takes the name of a model, and whoever reads events can read it", key)
-	case !model.MatchString(name):
-		return fmt.Errorf("%s takes the name of a model, such as claude-sonnet-4-5 or codex:gpt-5: 1 to 128 letters, digits and . _ : / @ + [ ] -, and no - in front", key)
+	case len(name) > maxModelLength || !model.MatchString(name):
+		return fmt.Errorf("%s takes the name of a model, such as claude-sonnet-4-5 or codex:gpt-5: at most 128 letters, digits and . _ : / @ + [ ] -, and no - in front", key)
 	}
 	return nil
 }
