@@ -12,6 +12,7 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/config"
+	"touchstone/agent/control"
 	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/session"
 	"touchstone/agent/forge"
@@ -31,7 +32,8 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 	if len(cfg.Repositories) == 0 {
 		return nil, nil, errors.New("no repository is configured; list them under `repositories` or give --repo owner/name")
 	}
-	d := &Daemon{Settings: config.NewLive(cfg, nil), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
+	choices := &control.Overlay{}
+	d := &Daemon{Settings: config.NewLive(cfg, choices), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
 	for _, name := range cfg.Repositories {
 		repo, err := forge.ParseRepo(name)
 		if err != nil {
@@ -54,7 +56,11 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 	}
 	d.Agent.Journal = log
 	if cfg.Relay.URL != "" {
-		d.Follow = &relayFollower{url: cfg.Relay.URL, token: string(cfg.Relay.Token), repos: d.Repos, journal: log}
+		follower := &relayFollower{url: cfg.Relay.URL, token: string(cfg.Relay.Token), repos: d.Repos, journal: log}
+		if cfg.Control {
+			follower.choices = choices
+		}
+		d.Follow = follower
 	} else {
 		zerolog.Ctx(ctx).Warn().Msg("no relay is configured; pull requests are only looked at in the periodic sweep")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/control"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/relay/client"
@@ -20,6 +21,8 @@ type relayFollower struct {
 	token   string
 	repos   []forge.Repo
 	journal *journal.Journal
+	// choices get what the relay's administrators set; nil where that does not count.
+	choices *control.Overlay
 }
 
 // Follow hints at everything whenever the connection is made anew, or the relay
@@ -39,7 +42,8 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
 		}
 		log.Warn().Err(s.Err).Dur("retry_in", s.Retry).Msg("the relay is out of reach; trying again")
 	}}
-	return c.Follow(ctx, f.journal.Cursor(), func(_ context.Context, m event.Message) error {
+	return c.Follow(ctx, f.journal.Cursor(), func(ctx context.Context, m event.Message) error {
+		f.choose(ctx, m)
 		switch {
 		case m.Event != nil:
 			for _, repo := range f.repos {
@@ -56,6 +60,17 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
 		}
 		return f.journal.SetCursor(m.Cursor.String())
 	})
+}
+
+// choose takes over which models the relay's administrators have chosen.
+func (f *relayFollower) choose(ctx context.Context, m event.Message) {
+	switch {
+	case f.choices == nil:
+	case m.Control != nil:
+		f.choices.Take(ctx, *m.Control)
+	case m.Reset != nil:
+		f.choices.Drop() // those that hold in the new log come next
+	}
 }
 
 // plainIssue reports whether an event's number is that of an issue which is no pull
