@@ -13,7 +13,7 @@ func readINI(lines []string) []setting {
 			continue
 		}
 		if key != nil && (raw[0] == ' ' || raw[0] == '\t') {
-			out = append(out, setting{extend(key, "[]"), text, line}) // a value that goes on
+			out = append(out, setting{extend(key, "[]"), text, line, 0}) // a value that goes on
 			continue
 		}
 		if text[0] == '[' && strings.Contains(text, "]") {
@@ -43,7 +43,7 @@ func readINI(lines []string) []setting {
 			key = nil
 			continue
 		}
-		out = append(out, setting{key, unquote(uncomment(value)), line})
+		out = append(out, setting{key, unquote(uncomment(value)), line, 0})
 	}
 	return out
 }

@@ -127,7 +127,7 @@ func (o *object) emit() {
 			key = append(key, "[]")
 		}
 		if len(key) > 0 && len(key) <= maxDepth {
-			o.out = append(o.out, setting{key, o.last, o.lastRow})
+			o.out = append(o.out, setting{key, o.last, o.lastRow, 0})
 		}
 	}
 	o.keyed, o.have = false, false

@@ -55,8 +55,13 @@ func pipelines(p *patch) []Hit {
 	for _, f := range p.files {
 		before[f], after[f] = scriptLines(f.old), scriptLines(f.new)
 	}
-	hits := lostChecks(p, before, after)
+	hits := append(lostChecks(p, before, after), jobsCompared(p)...)
 	for _, f := range p.files {
+		if f.new.text == f.old.text && f.new.path == f.old.path {
+			continue
+		}
+		hits = append(hits, steered(f, before[f], after[f])...)
+		hits = append(hits, matrices(f, before[f], after[f])...)
 		hits = append(hits, softened(f, before[f], after[f])...)
 		hits = append(hits, loweredFlags(f, before[f], after[f])...)
 		if isWorkflow(f.path()) && !f.added() && !f.deleted() {

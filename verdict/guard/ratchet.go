@@ -124,7 +124,7 @@ func governed(s side) []known {
 					continue
 				}
 				for _, value := range turn.values(one.value) {
-					k := known{setting{one.key, value, one.line}, t, turn, path.Dir(s.path), ""}
+					k := known{setting{one.key, value, one.line, 0}, t, turn, path.Dir(s.path), ""}
 					id := t.name + "\x00" + strconv.Itoa(i) + "\x00" + strings.Join(one.key, "\x00")
 					if turn.way == members || turn.way == exceptions {
 						id += "\x00" + value

@@ -13,6 +13,9 @@ type setting struct {
 	key   []string
 	value string
 	line  int
+	// item is the line of the outermost element of a YAML list that the value is in;
+	// 0 outside of lists.
+	item int
 }
 
 // maxDepth bounds the length of a key; what lies deeper is not read.
@@ -43,7 +46,7 @@ func readLines(lines []string) []setting {
 	var out []setting
 	for i, line := range lines {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && line[0] != '!' {
-			out = append(out, setting{[]string{"[]"}, line, i + 1})
+			out = append(out, setting{key: []string{"[]"}, value: line, line: i + 1})
 		}
 	}
 	return out

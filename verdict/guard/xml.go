@@ -37,7 +37,7 @@ func readXML(text string) []setting {
 				return out
 			}
 			for _, a := range t.Attr {
-				out = append(out, setting{extend(key, "@"+a.Name.Local), a.Value, line})
+				out = append(out, setting{extend(key, "@"+a.Name.Local), a.Value, line, 0})
 			}
 		case xml.EndElement:
 			if n := len(depths); n > 0 {
@@ -46,7 +46,7 @@ func readXML(text string) []setting {
 		case xml.CharData:
 			if value := strings.TrimSpace(string(t)); value != "" && len(key) > 0 {
 				at := line + strings.Count(text[counted:offset], "\n") - strings.Count(strings.TrimLeft(string(t), " \t\r\n"), "\n")
-				out = append(out, setting{extend(key), value, at})
+				out = append(out, setting{extend(key), value, at, 0})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ var yamlKey = regexp.MustCompile(`^("[^"]*"|'[^']*'|[^\s"'#{\[][^#]*?)\s*:(?:\s+
 type level struct {
 	indent int
 	key    string
+	line   int
 }
 
 // readYAML reads block style by indentation and flow style on a single line.
@@ -24,7 +25,7 @@ func readYAML(lines []string) []setting {
 		indent := len(raw) - len(text)
 		if scalar >= 0 && (indent > scalar || strings.TrimSpace(text) == "") {
 			if value := strings.TrimSpace(text); value != "" {
-				out = append(out, setting{keyOf(open), value, i + 1})
+				out = append(out, setting{keyOf(open), value, i + 1, itemOf(open)})
 			}
 			continue
 		}
@@ -37,14 +38,14 @@ func readYAML(lines []string) []setting {
 			open = open[:len(open)-1]
 		}
 		for isItem(text) && len(open) < maxDepth {
-			open = append(open, level{indent, "[]"})
+			open = append(open, level{indent, "[]", i + 1})
 			rest := strings.TrimLeft(strings.TrimPrefix(text, "-"), " ")
 			indent += len(text) - len(rest)
 			text = rest
 		}
 		value := text
 		if m := yamlKey.FindStringSubmatch(text); m != nil && len(open) < maxDepth {
-			open = append(open, level{indent, unquote(m[1])})
+			open = append(open, level{indent, unquote(m[1]), i + 1})
 			value = m[2]
 		}
 		switch {
@@ -52,9 +53,12 @@ func readYAML(lines []string) []setting {
 		case value[0] == '|' || value[0] == '>':
 			scalar = indent
 		case value[0] == '[' || value[0] == '{':
-			out = append(out, readFlow(value, keyOf(open), i+1)...)
+			for _, one := range readFlow(value, keyOf(open), i+1) {
+				one.item = itemOf(open)
+				out = append(out, one)
+			}
 		default:
-			out = append(out, setting{keyOf(open), unquote(value), i + 1})
+			out = append(out, setting{keyOf(open), unquote(value), i + 1, itemOf(open)})
 		}
 	}
 	return out
@@ -72,6 +76,16 @@ func keyOf(open []level) []string {
 		key[i] = l.key
 	}
 	return key
+}
+
+// itemOf is the line at which the outermost open element of a list begins, or 0.
+func itemOf(open []level) int {
+	for _, l := range open {
+		if l.key == "[]" {
+			return l.line
+		}
+	}
+	return 0
 }
 
 // readFlow reads "[a, b]" or "{a: b}".
