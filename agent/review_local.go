@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/engine/session"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
+	"touchstone/verdict"
 )
 
 // local is a review of what a clone holds, without GitHub.
@@ -83,7 +84,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	if _, err := examiner.Engine.Probe(ctx); err != nil {
 		return err
 	}
-	x, err := prepared.Examine(ctx, progress(cmd.ErrOrStderr()))
+	x, err := prepared.Examine(ctx, progress(cmd.ErrOrStderr()), verdict.Allowance{})
 	if err != nil {
 		return inconclusive(err)
 	}

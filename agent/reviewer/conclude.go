@@ -8,15 +8,14 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
 
 // review holds the session and concludes from it.
-func (p *Prepared) review(ctx context.Context, progress func(engine.Progress)) (Outcome, error) {
-	x, err := p.Examine(ctx, progress)
+func (p *Prepared) review(ctx context.Context, opts Options) (Outcome, error) {
+	x, err := p.Examine(ctx, opts.Progress, opts.Allowance)
 	if err != nil {
 		return Outcome{Started: x.Result.Started}, err
 	}
@@ -37,8 +36,8 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 		j.Withhold("The change is larger than what can be shown to the session; part of it was not examined.")
 	}
 	x.Judgement = j
-	out := Outcome{Judgement: j, Record: p.record(x), Change: p.understood, Started: x.Result.Started}
-	r, err := p.render(ctx, j, out.Record, true)
+	out := Outcome{Judgement: j, Record: p.record(x), Change: p.understood, Started: x.Result.Started, session: x.Result}
+	r, err := p.render(ctx, out, true)
 	out.Review, out.More = r.review, r.more
 	return out, err
 }
@@ -83,7 +82,7 @@ func (p *Prepared) carry(pr forge.PullRequest) (Outcome, error) {
 	record, review := latest(pr)
 	carried := verdict.Record{
 		Verdict: verdict.Approve, Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Settled: true, Heard: p.Heard, Tier: record.Tier, Coverage: record.Coverage,
+		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Settled: true, Heard: p.Heard, Tier: record.Tier, Coverage: record.Coverage, Lines: p.understood.Lines,
 	}
 	seal, err := carried.Seal()
 	if err != nil {
@@ -113,7 +112,7 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 	posted, err := r.Post.PostReview(ctx, pr.Ref, out.Review)
 	if errors.Is(err, forge.ErrBadAnchor) {
 		var again report
-		if again, err = p.render(ctx, out.Judgement, out.Record, false); err != nil {
+		if again, err = p.render(ctx, *out, false); err != nil {
 			return err
 		}
 		out.Review, out.More = again.review, again.more

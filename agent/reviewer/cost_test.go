@@ -51,7 +51,7 @@ func BenchmarkCost(b *testing.B) {
 	for b.Loop() {
 		before := len(provider.Calls())
 		script, step = reading(prompt, verdict.Dimensions()...), 0
-		if x, err := p.Examine(b.Context(), nil); err != nil || x.Judgement.Verdict != verdict.Approve {
+		if x, err := p.Examine(b.Context(), nil, verdict.Allowance{}); err != nil || x.Judgement.Verdict != verdict.Approve {
 			b.Fatalf("%+v, %v", x.Judgement, err)
 		}
 		calls := provider.Calls()

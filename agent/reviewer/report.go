@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
@@ -39,7 +40,8 @@ type report struct {
 // becomes a comment there; any other stands in the body, since GitHub refuses a
 // whole review for one line it does not know. What an earlier round posted is
 // listed and not posted again.
-func (p *Prepared) render(ctx context.Context, j verdict.Judgement, record verdict.Record, inline bool) (report, error) {
+func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report, error) {
+	j, record := out.Judgement, out.Record
 	seal, err := record.Seal()
 	if err != nil {
 		return report{}, err
@@ -73,7 +75,7 @@ func (p *Prepared) render(ctx context.Context, j verdict.Judgement, record verdi
 		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(place(f.Path, f.Line), maxPlace)), p.describe(f, false)))
 	}
 	blocks = append(blocks, p.leftOut())
-	foot := p.footer(j, record) + "\n\n" + seal
+	foot := p.footer(j, record, out.session) + "\n\n" + seal
 	r.review.Body, r.more = paginate(blocks, foot, record.Head)
 	return r, nil
 }
@@ -228,7 +230,7 @@ func (p *Prepared) leftOut() string {
 }
 
 // footer says how the review came about.
-func (p *Prepared) footer(j verdict.Judgement, r verdict.Record) string {
+func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.Result) string {
 	parts := []string{
 		fmt.Sprintf("round %d", r.Round),
 		fmt.Sprintf("tier %s (%s)", p.understood.Tier, code(clip(p.understood.Why, maxPlace))),
@@ -253,7 +255,17 @@ func (p *Prepared) footer(j verdict.Judgement, r verdict.Record) string {
 	if r.CostUSD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", r.CostUSD))
 	}
-	parts = append(parts, r.Duration.Round(100*time.Millisecond).String(), strings.TrimSpace(r.Engine+" "+r.Model), "guidelines "+r.Guidelines, "head "+short(r.Head))
+	parts = append(parts, r.Duration.Round(100*time.Millisecond).String())
+	if session.FirstByte > 0 {
+		parts = append(parts, fmt.Sprintf("first byte after %s", session.FirstByte.Round(10*time.Millisecond)))
+	}
+	if session.Retries > 0 {
+		parts = append(parts, fmt.Sprintf("%d requests made again", session.Retries))
+	}
+	parts = append(parts, strings.TrimSpace(r.Engine+" "+r.Model), "guidelines "+r.Guidelines, "head "+short(r.Head))
+	if session.Switched != "" {
+		parts = append(parts, inline(clip(session.Switched, maxField)))
+	}
 	return small(parts)
 }
 

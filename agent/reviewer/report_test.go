@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -38,7 +40,7 @@ func rendered(t *testing.T, p *Prepared, findings ...verdict.Finding) report {
 	t.Helper()
 	p.Files = unread{}
 	j := verdict.Judgement{Verdict: verdict.RequestChanges, Answer: verdict.Answer{Findings: findings}}
-	r, err := p.render(t.Context(), j, verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Ledger: p.Ledger.After(2, j)}, true)
+	r, err := p.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Ledger: p.Ledger.After(2, j)}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,12 +169,31 @@ func TestSuggestionsReplaceExactlyTheirLines(t *testing.T) {
 	}
 }
 
+func TestFooterTellsHowTheReviewCameAbout(t *testing.T) {
+	p := reported()
+	p.Files = unread{}
+	out := Outcome{
+		Judgement: verdict.Judgement{Verdict: verdict.RequestChanges},
+		Record:    verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Engine: "claude", Model: "haiku", CostUSD: 0.5, Tokens: verdict.Tokens{Input: 1, CacheRead: 3, Output: 7}},
+		session:   engine.Result{FirstByte: 1234 * time.Millisecond, Retries: 2, Switched: "The large model is overloaded, so <haiku> answered for @octocat."},
+	}
+	r, err := p.render(t.Context(), out, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"4 tokens in (75 % cached), 7 out · $0.50", "first byte after 1.23s", "2 requests made again", "claude haiku", "so &lt;haiku> answered for @&#8203;octocat."} {
+		if !strings.Contains(r.review.Body, want) {
+			t.Errorf("the footer lacks %q:\n%s", want, r.review.Body)
+		}
+	}
+}
+
 func TestHoldsStandInTheReview(t *testing.T) {
 	p := reported()
 	p.Files = unread{}
 	j := verdict.Judgement{Verdict: verdict.Approve}
 	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: ".coveragerc", Line: 3, Detail: "Lowered for @octocat. Before: `85`. After: `80`."})
-	r, err := p.render(t.Context(), j, verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}, true)
+	r, err := p.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +260,7 @@ func TestEveryBlockIsClosed(t *testing.T) {
 		p.Files = unread{}
 		j := verdict.Judgement{Verdict: verdict.RequestChanges, Doubts: []string{text}, Answer: verdict.Answer{Summary: text, Findings: []verdict.Finding{f}}}
 		j.Hold(verdict.Hold{Kind: verdict.HiddenText, Detail: text})
-		r, err := p.render(t.Context(), j, verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}, true)
+		r, err := p.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,6 +73,8 @@ type Outcome struct {
 	Carried bool
 	// Started is when the model's process started; zero if none was needed.
 	Started time.Time
+
+	session engine.Result // the sum of its turns
 }
 
 // ErrOvertaken says that the head moved, or was reviewed by this login
@@ -85,6 +87,8 @@ type Options struct {
 	DryRun bool
 	// Progress hears of the session as it goes.
 	Progress func(engine.Progress)
+	// Allowance is what the session may take.
+	Allowance verdict.Allowance
 	// Orders are what people with the right to it told the agents.
 	Orders []verdict.Command
 }
@@ -106,7 +110,7 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	if carried {
 		out, err = p.carry(pr)
 	} else {
-		out, err = p.review(ctx, opts.Progress)
+		out, err = p.review(ctx, opts)
 	}
 	if err != nil || opts.DryRun {
 		return out, err

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
@@ -105,6 +106,23 @@ func TestReviewShowsWhatItHasToJudge(t *testing.T) {
 	now.Viewer = "JUDGE"
 	if _, _, ok := reviewer.Standing(now); !ok {
 		t.Error("a login in another case is another login")
+	}
+}
+
+// TestSessionIsBoundedByItsAllowance: whatever the engine's own settings would let it
+// take.
+func TestSessionIsBoundedByItsAllowance(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
+	var asked loopback.Asked
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		asked = r
+		return answering()(r)
+	})
+	allowed := verdict.Allowance{USD: 1.5, Time: 90 * time.Second}
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true, Allowance: allowed})
+	if err != nil || asked.Budget != allowed.USD || asked.Timeout != allowed.Time || out.Record.Lines != 1 {
+		t.Errorf("budget %v, timeout %s, %d lines, %v", asked.Budget, asked.Timeout, out.Record.Lines, err)
 	}
 }
 

@@ -1,13 +1,10 @@
 package reviewer
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -60,8 +57,9 @@ func (p *Prepared) prompt(part int, nonce string) Prompt {
 
 // Examine holds the session: one turn for each part of the change, and one more
 // where an answer lacks something. An *engine.Error means that it did not finish
-// and that there is no verdict; the Examination then has only its Result.
-func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress)) (x Examination, err error) {
+// and that there is no verdict; the Examination then has only its Result. What is allowed
+// bounds the session besides the engine's own settings.
+func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), allowed verdict.Allowance) (x Examination, err error) {
 	if len(p.understood.Parts) == 0 {
 		x.Judgement.Withhold("The change is empty: there is nothing to review.")
 		return x, nil
@@ -73,9 +71,13 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress)) 
 	}
 	// Each part may take as long as a change of one.
 	timeout := tier.Budget(cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
+	if allowed.Time > 0 {
+		timeout = min(timeout, allowed.Time)
+	}
 	session, err := e.Engine.Open(ctx, engine.Request{
 		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.scratch}, Instructions: guidelines.ReviewerInstructions(),
 		Model: settings.ModelFor(config.Task(tier)), Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(), Progress: progress,
+		Budget: allowed.USD,
 	})
 	if err != nil {
 		return x, err
@@ -173,7 +175,9 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 	if sum.Started.IsZero() {
 		sum.Started, sum.FirstByte = result.Started, result.FirstByte
 	}
-	sum.SessionID, sum.Model = result.SessionID, result.Model
+	sum.SessionID, sum.Engine, sum.Model = result.SessionID, result.Engine, result.Model
+	sum.Switched = cmp.Or(sum.Switched, result.Switched)
+	sum.Retries += result.Retries
 	sum.Usage.Input += result.Usage.Input
 	sum.Usage.CacheWrite += result.Usage.CacheWrite
 	sum.Usage.CacheRead += result.Usage.CacheRead
@@ -225,95 +229,6 @@ func mended(first, second verdict.Judgement) verdict.Judgement {
 	return verdict.Join(found, second)
 }
 
-// grounds are what the answers are held against.
-func (p *Prepared) grounds(ctx context.Context) verdict.Grounds {
-	rows := map[string]verdict.Severity{}
-	for _, a := range p.Rules {
-		rows[a.Row.ID] = verdict.Severity(a.Row.Severity)
-	}
-	g := verdict.Grounds{Rows: rows, Ledger: p.Ledger, Ratchet: p.Settings.Review.Ratchet, File: p.at(ctx, p.Diff.Head), Before: p.before(ctx)}
-	if p.PriorHead != "" {
-		g.Late = p.late(ctx)
-		g.Touched = p.touched(ctx)
-	}
-	return g
-}
-
-// at reads files of one commit by their paths as they are spelled to the session.
-func (p *Prepared) at(ctx context.Context, rev string) func(path string) ([]byte, error) {
-	real := map[string]string{}
-	for _, f := range p.Diff.Files {
-		real[change.Spell(f.Path)] = f.Path
-	}
-	type content struct {
-		text []byte
-		err  error
-	}
-	read := map[string]content{}
-	return func(path string) ([]byte, error) {
-		if name, ok := real[path]; ok {
-			path = name
-		}
-		c, ok := read[path]
-		if !ok {
-			c.text, c.err = p.Files.ReadFile(ctx, rev, path)
-			if errors.Is(c.err, fs.ErrInvalid) {
-				c.err = fmt.Errorf("%w: %w", fs.ErrNotExist, c.err)
-			}
-			read[path] = c
-		}
-		return c.text, c.err
-	}
-}
-
-// before reads files as they were before the change, under their present names.
-func (p *Prepared) before(ctx context.Context) func(path string) ([]byte, error) {
-	was := map[string]string{}
-	for _, f := range p.Diff.Files {
-		if f.OldPath != "" {
-			was[change.Spell(f.Path)] = f.OldPath
-		}
-	}
-	at := p.at(ctx, p.Diff.Base)
-	return func(path string) ([]byte, error) {
-		if old, ok := was[path]; ok {
-			path = change.Spell(old)
-		}
-		return at(path)
-	}
-}
-
-// late reports whether a finding's code was there when the last round looked: it
-// could have been found then. What that round saw may be gone from this machine,
-// and then nothing is late.
-func (p *Prepared) late(ctx context.Context) func(verdict.Finding) bool {
-	then := p.at(ctx, p.PriorHead)
-	return func(f verdict.Finding) bool {
-		text, err := then(f.Path)
-		quote := words(f.Quote)
-		return err == nil && quote != "" && strings.Contains(words(string(text)), quote)
-	}
-}
-
-// touched reports whether a file is another one than in an earlier round. Where what
-// that round saw cannot be read any more, it may be.
-func (p *Prepared) touched(ctx context.Context) func(round int, path string) bool {
-	now := p.at(ctx, p.Diff.Head)
-	then := map[int]func(string) ([]byte, error){}
-	for round, head := range p.Heads {
-		then[round] = p.at(ctx, head)
-	}
-	return func(round int, path string) bool {
-		read, ok := then[round]
-		if !ok {
-			return true
-		}
-		was, gone := read(path)
-		is, err := now(path)
-		return gone != nil || err != nil || !bytes.Equal(was, is)
-	}
-}
-
 // words is a text with any white space between its words written as one space.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
@@ -337,7 +252,8 @@ func (p *Prepared) record(x Examination) verdict.Record {
 	r := verdict.Record{
 		Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
 		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Heard: p.Heard, Tier: string(p.understood.Tier), Coverage: p.coverage(x.Judgement),
-		Engine: p.examiner.Engine.Name(), Model: x.Result.Model, CostUSD: x.Result.CostUSD, Duration: x.Result.Duration.Round(time.Millisecond),
+		Lines:  p.understood.Lines,
+		Engine: cmp.Or(x.Result.Engine, p.examiner.Engine.Name()), Model: x.Result.Model, CostUSD: x.Result.CostUSD, Duration: x.Result.Duration.Round(time.Millisecond),
 		Tokens: verdict.Tokens{Input: x.Result.Usage.Input, CacheWrite: x.Result.Usage.CacheWrite, CacheRead: x.Result.Usage.CacheRead, Output: x.Result.Usage.Output},
 	}
 	r.Enter(x.Judgement)

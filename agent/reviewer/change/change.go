@@ -45,6 +45,8 @@ type Change struct {
 	// LeftOut are in no part, since nobody wrote them by hand.
 	LeftOut []LeftOut
 	Tier    Tier
+	// Lines are those added and deleted in Files.
+	Lines int
 	// Why says what makes it of that tier, as a phrase for people.
 	Why string
 	// Parts are Files in pieces, each for one turn of the session. There is at least one
@@ -117,7 +119,10 @@ func Understand(ctx context.Context, s Source) (Change, error) {
 	}
 	defer checkout.Close()
 	c := sift(s, checkout)
-	c.Tier, c.Why = weigh(s, c.Files)
+	for _, f := range c.Files {
+		c.Lines += f.Added + f.Deleted
+	}
+	c.Tier, c.Why = weigh(s, c)
 	for i := range c.Files {
 		if err := ctx.Err(); err != nil {
 			return Change{}, err

@@ -34,7 +34,7 @@ func init() {
 
 // weigh decides the tier. What is left out counts for what it is, a lock file for one, and
 // not for its lines.
-func weigh(s Source, kept []File) (Tier, string) {
+func weigh(s Source, c Change) (Tier, string) {
 	for _, f := range s.Diff.Files {
 		if word := sensitiveWord(f.Path); word != "" {
 			return Full, fmt.Sprintf("%s has %q in its name", Spell(f.Path), word)
@@ -52,15 +52,11 @@ func weigh(s Source, kept []File) (Tier, string) {
 			return Full, "sensitive by the repository's configuration: " + why
 		}
 	}
-	lines := 0
-	for _, f := range kept {
-		lines += f.Added + f.Deleted
-	}
-	why := fmt.Sprintf("%d lines in %d files", lines, len(kept))
-	switch few := len(kept) <= fewFiles; {
-	case few && lines <= trivialLines:
+	why := fmt.Sprintf("%d lines in %d files", c.Lines, len(c.Files))
+	switch few := len(c.Files) <= fewFiles; {
+	case few && c.Lines <= trivialLines:
 		return Trivial, why
-	case few && lines <= liteLines:
+	case few && c.Lines <= liteLines:
 		return Lite, why
 	}
 	return Full, why
