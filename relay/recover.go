@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -19,9 +17,6 @@ import (
 	"touchstone/relay/server"
 	"touchstone/relay/source"
 )
-
-// maxReportBytes is far above any report.
-const maxReportBytes = 4 << 20
 
 func recoverCommand() *cobra.Command {
 	var relay string
@@ -44,11 +39,8 @@ where the relay runs on another machine.`,
   relay recover --url https://relay.example.com --json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			base, err := url.Parse(relay)
-			if err != nil || base.Host == "" {
-				return usageError{fmt.Errorf("%q is no relay's address; write one such as http://127.0.0.1:8080", relay)}
-			}
-			report, err := askToRecover(cmd.Context(), base.JoinPath("recover").String(), os.Getenv("RELAY_TOKEN"))
+			var report recovery.Report
+			err := ask(cmd.Context(), http.MethodPost, relay, "recover", nil, &report)
 			if err != nil {
 				return err
 			}
@@ -66,35 +58,6 @@ where the relay runs on another machine.`,
 	cmd.Flags().StringVar(&relay, "url", "http://127.0.0.1:8080", "the relay's address")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
-}
-
-// askToRecover has a relay make a pass and returns its report. The pass takes as long as
-// it takes.
-func askToRecover(ctx context.Context, address, token string) (recovery.Report, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, nil)
-	if err != nil {
-		return recovery.Report{}, err
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return recovery.Report{}, fmt.Errorf("ask the relay: %w; is it running?", err)
-	}
-	defer response.Body.Close()
-	var answer struct {
-		recovery.Report
-		Error string `json:"error"`
-	}
-	err = json.NewDecoder(io.LimitReader(response.Body, maxReportBytes)).Decode(&answer)
-	switch {
-	case response.StatusCode != http.StatusOK && answer.Error != "":
-		return recovery.Report{}, fmt.Errorf("the relay answers: %s", answer.Error)
-	case response.StatusCode != http.StatusOK || err != nil:
-		return recovery.Report{}, fmt.Errorf("%s answers %s and is no relay", address, response.Status)
-	}
-	return answer.Report, nil
 }
 
 func printReport(out io.Writer, report recovery.Report) error {

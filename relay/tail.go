@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -104,12 +106,23 @@ func (p printer) print(_ context.Context, m event.Message) error {
 		}
 		_, err = fmt.Fprintf(p.out, "%s  %s  %s  %s  %s  %s\n", e.ID, e.ReceivedAt.Format("2006-01-02T15:04:05Z"),
 			e.Name(), printable(cmp.Or(e.Action, "-")), printable(subject), printable(cmp.Or(e.Sender, "-")))
+	case m.Control != nil:
+		_, err = fmt.Fprintf(p.notes(), "-- for all agents, since %s, by %s: %s\n", m.Control.ID, whose(*m.Control), inOneLine(m.Control.Settings))
 	case m.Gap != nil:
 		_, err = fmt.Fprintf(p.notes(), "-- %s to %s are gone (%s)\n", m.Gap.From, m.Gap.To, m.Gap.Reason)
 	case m.Reset != nil:
 		_, err = fmt.Fprintf(p.notes(), "-- the cursor is none of this relay's (%s); going on from the oldest event of log %s\n", m.Reset.Reason, m.Reset.Log)
 	}
 	return err
+}
+
+// inOneLine prints settings.
+func inOneLine(settings map[string]string) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		all = append(all, printable(key+"="+settings[key]))
+	}
+	return cmp.Or(strings.Join(all, " "), "nothing is set")
 }
 
 // printable drops what could steer a terminal from text that a sender chose.
@@ -122,7 +135,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// notes is where gaps and resets go: among the events for people, beside them when a
+// notes is where gaps, resets and controls go: among the events for people, beside them when a
 // program reads the events.
 func (p printer) notes() io.Writer {
 	if p.json {

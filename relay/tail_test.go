@@ -38,6 +38,23 @@ func TestTailSaysThatACertificateIsNotTrusted(t *testing.T) {
 	}
 }
 
+// What is told besides events stands among them for people, and cannot steer a terminal.
+func TestTailPrintsControls(t *testing.T) {
+	var out bytes.Buffer
+	p := printer{out: &out}
+	control := event.Control{ID: event.Cursor{Log: "q7m2x4ka", Seq: 7}, By: "ops", Settings: map[string]string{"engine.off": "opus\x1b[2J", "engine.model": "sonnet"}}
+	for _, c := range []event.Control{control, {ID: control.ID, Settings: map[string]string{}}} {
+		if err := p.print(t.Context(), event.Message{Control: &c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "-- for all agents, since q7m2x4ka-7, by ops: engine.model=sonnet engine.off=opus[2J\n" +
+		"-- for all agents, since q7m2x4ka-7, by whoever was at the relay's machine: nothing is set\n"
+	if out.String() != want {
+		t.Errorf("it printed\n%swant\n%s", &out, want)
+	}
+}
+
 func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -80,7 +80,7 @@ events that are about no repository.`,
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "whose token it is, such as laptop-1")
-	cmd.Flags().StringVar(&role, "role", string(token.Subscriber), "subscriber reads events; admin also what is told about the relay itself")
+	cmd.Flags().StringVar(&role, "role", string(token.Subscriber), "subscriber reads events; admin also the relay's figures, and chooses the agents' models")
 	cmd.Flags().StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
 	cmd.Flags().StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	return cmd

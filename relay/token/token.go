@@ -26,7 +26,8 @@ type Role string
 const (
 	// Subscriber reads the events within the token's scope.
 	Subscriber Role = "subscriber"
-	// Admin reads them too, and what is told about the relay itself.
+	// Admin also reads what is told about the relay itself, and changes the settings that
+	// it gives to all agents.
 	Admin Role = "admin"
 )
 

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/relay/event"
+)
+
+func controlCommand() *cobra.Command {
+	var relay string
+	cmd := &cobra.Command{
+		Use:   "control",
+		Short: "Choose the models of all agents that follow a relay",
+		Long: `Choose the models of all agents that follow a relay. What is set lies over each agent's
+own configuration, in all that are connected within seconds, and in those that come later.
+A session that runs ends with the model it has; the next one asks the new one.
+
+  engine.model            does all that no other setting names a model for
+  engine.review.model     reviews, whatever the size of the change
+  engine.models.trivial   reviews changes of this size; also .lite and .full
+  engine.models.fix       applies reviews; engine.models.conflict, where merging conflicts
+  engine.failback         those to go on with when one does not answer: a list with commas
+  engine.off              those that are not asked: names, parts of names such as opus,
+                          or all of an engine, such as codex:
+
+A model is named as its engine names it; that of another engine than the agent's own has
+the engine's name before it, as in codex:gpt-5. Nothing else can be set: no commands, no
+addresses, no rights, no secrets. Agents with control: false do not listen.
+
+RELAY_TOKEN holds an admin's access token, where the relay has tokens; to show the
+settings, any token will do.`,
+		Example: `  relay control set engine.review.model=claude-sonnet-4-5
+  relay control set engine.off=opus engine.failback=sonnet,codex:gpt-5
+  relay control unset engine.off
+  relay control show --url https://relay.example.com`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&relay, "url", "http://127.0.0.1:8080", "the relay's address")
+	cmd.AddCommand(controlSetCommand(&relay), controlUnsetCommand(&relay), controlShowCommand(&relay))
+	return cmd
+}
+
+func controlSetCommand(relay *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "set KEY=VALUE...",
+		Short:   "Set one or more settings, all at once",
+		Example: `  relay control set engine.review.model=claude-sonnet-4-5`,
+		Args: func(_ *cobra.Command, args []string) error {
+			_, err := patchOf(args)
+			return err
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			patch, err := patchOf(args)
+			if err != nil {
+				return err
+			}
+			return change(cmd, *relay, patch)
+		},
+	}
+}
+
+// patchOf reads KEY=VALUE... The relay has the last word on them, but a mistake here is
+// told without it.
+func patchOf(args []string) (map[string]*string, error) {
+	if len(args) == 0 {
+		return nil, usageError{errors.New("say what to set, such as engine.review.model=claude-sonnet-4-5; see relay control --help")}
+	}
+	patch := map[string]*string{}
+	for _, arg := range args {
+		key, value, found := strings.Cut(arg, "=")
+		if !found {
+			return nil, usageError{fmt.Errorf("%.60q says no value; write it as KEY=VALUE, such as engine.review.model=claude-sonnet-4-5", arg)}
+		}
+		if err := event.ValidateSetting(key, value); err != nil {
+			return nil, usageError{err}
+		}
+		patch[key] = &value
+	}
+	return patch, nil
+}
+
+func controlUnsetCommand(relay *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "unset KEY...",
+		Short:   "Leave settings to each agent again",
+		Example: `  relay control unset engine.review.model engine.off`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("say what to unset; relay control show tells what is set")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			patch := map[string]*string{}
+			for _, key := range args {
+				patch[key] = nil
+			}
+			return change(cmd, *relay, patch)
+		},
+	}
+}
+
+func controlShowCommand(relay *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show",
+		Short: "Show the settings that hold for all agents",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var control event.Control
+			if err := ask(cmd.Context(), http.MethodGet, *relay, "control", nil, &control); err != nil {
+				return err
+			}
+			return printControl(cmd.OutOrStdout(), control)
+		},
+	}
+}
+
+// change sends a change and prints what holds then.
+func change(cmd *cobra.Command, relay string, patch map[string]*string) error {
+	var control event.Control
+	if err := ask(cmd.Context(), http.MethodPatch, relay, "control", patch, &control); err != nil {
+		return err
+	}
+	return printControl(cmd.OutOrStdout(), control)
+}
+
+func printControl(out io.Writer, control event.Control) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, key := range slices.Sorted(maps.Keys(control.Settings)) {
+		fmt.Fprintf(table, "%s\t%s\n", printable(key), printable(control.Settings[key]))
+	}
+	switch {
+	case len(control.Settings) == 0:
+		fmt.Fprintln(table, "nothing is set: each agent keeps to its own configuration")
+	default:
+		fmt.Fprintf(table, "since %s, by %s (%s)\n", control.At.Format(time.DateTime), whose(control), control.ID)
+	}
+	return table.Flush()
+}
+
+// whose is who made a control, for people.
+func whose(control event.Control) string {
+	if control.By == "" {
+		return "whoever was at the relay's machine"
+	}
+	return printable(control.By)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"testing"
+
+	"touchstone/relay/client"
+	"touchstone/relay/event"
+)
+
+// controls are the models that a follower is told, one after the other, until the test
+// ends. It asks for events that never come.
+func controls(t *testing.T, address string) <-chan string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	models, done := make(chan string, 100), make(chan error, 1)
+	c := &client.Client{URL: "http://" + address, Filter: event.Filter{Repos: []string{"acme/app"}, Sources: []string{"github"}}}
+	go func() {
+		done <- c.Follow(ctx, client.Now, func(_ context.Context, m event.Message) error {
+			if m.Control != nil {
+				models <- m.Control.Settings["engine.review.model"]
+			}
+			return nil
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("following ended with %v", err)
+		}
+	})
+	return models
+}
+
+// awaitModel waits until a follower is told a model.
+func awaitModel(t *testing.T, who string, models <-chan string, want string) {
+	t.Helper()
+	for {
+		select {
+		case got := <-models:
+			if got == want {
+				return
+			}
+		case <-t.Context().Done():
+			t.Fatalf("%s is never told %s", who, want)
+		}
+	}
+}
+
+// Each choice reaches those who are there, and, though the relay is killed the moment it
+// has acknowledged it, those who come later.
+func TestControlSurvivesKill(t *testing.T) {
+	t.Parallel()
+	binary := buildRelay(t)
+	store := newStore(t)
+	p := startRelay(t, binary, store, "")
+	one, two := controls(t, p.address), controls(t, p.address)
+	for i := range 4 {
+		model := fmt.Sprint("model-", i)
+		set := exec.CommandContext(t.Context(), binary, "control", "set", "--url", "http://"+p.address, "engine.review.model="+model)
+		if output, err := set.CombinedOutput(); err != nil {
+			t.Fatalf("set %s: %v\n%s", model, err, output)
+		}
+		if i%2 == 1 {
+			p.kill()
+			p = startRelay(t, binary, store, p.address)
+		}
+		awaitModel(t, "the first follower", one, model)
+		awaitModel(t, "the second follower", two, model)
+		awaitModel(t, "who comes later", controls(t, p.address), model)
+	}
+}
