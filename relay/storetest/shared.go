@@ -23,6 +23,7 @@ func RunShared(t *testing.T, open Open) {
 		{"ConcurrentAppenders", concurrentAppenders},
 		{"FollowOthers", followOthers},
 		{"TrimmedByAnother", trimmedByAnother},
+		{"ControlBySeveral", controlBySeveral},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}
@@ -139,5 +140,61 @@ func trimmedByAnother(t *testing.T, open Open) {
 	}
 	if results := appendAll(t, two, Event("0"), Event("2")); results[0].Duplicate || !results[1].Duplicate {
 		t.Errorf("appending what is gone and what is not: %+v", results)
+	}
+}
+
+// Relays that change the settings at the same moment lose none of the changes, and the
+// readers of each see all of them.
+func controlBySeveral(t *testing.T, open Open) {
+	const relays, each = 3, 3
+	hubs := make([]*hub.Hub, relays)
+	for i := range hubs {
+		store := open(t, "log")
+		defer closeStore(t, store)
+		var stop func()
+		hubs[i], stop = run(t, store, 0)
+		defer stop()
+	}
+	var wait sync.WaitGroup
+	for i, h := range hubs {
+		wait.Go(func() {
+			for n := range each {
+				_, err := h.SetControl(t.Context(), "ops", func(settings map[string]string) { settings[fmt.Sprintf("%d-%d", i, n)] = "x" })
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wait.Go(func() { followControls(t, h, relays*each) })
+	}
+	wait.Wait()
+}
+
+// followControls reads a hub's log until a control has want settings; each one before
+// has one less.
+func followControls(t *testing.T, h *hub.Hub, want int) {
+	reader := h.NewReader(0, event.Filter{Repos: []string{"acme/app"}})
+	defer reader.Close()
+	for seen := 0; seen < want; {
+		batch, err := reader.Next(t.Context())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, entry := range batch.Entries {
+			seen++
+			if c, err := entry.Control(); err != nil || len(c.Settings) != seen {
+				t.Errorf("change %d: %v, %v", seen, c.Settings, err)
+				return
+			}
+		}
+		if !batch.More && seen < want {
+			select {
+			case <-reader.Wake():
+			case <-time.After(time.Minute):
+				t.Errorf("after %d of %d changes, nothing more came", seen, want)
+				return
+			}
+		}
 	}
 }

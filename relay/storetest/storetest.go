@@ -45,6 +45,7 @@ func Run(t *testing.T, open Open) {
 		{"CancelledMidway", cancelledMidway},
 		{"Stored", stored},
 		{"Notes", notes},
+		{"Control", control},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}
@@ -300,36 +301,6 @@ func stored(t *testing.T, open Open) {
 	}
 	if got, err := store.Stored(t.Context(), "github", nil); err != nil || len(got) != 0 {
 		t.Errorf("of nothing are stored %v, %v", got, err)
-	}
-}
-
-func notes(t *testing.T, open Open) {
-	store := open(t, "log")
-	expect := func(name, want string) {
-		t.Helper()
-		if got, err := store.Note(t.Context(), name); err != nil || got != want {
-			t.Errorf("the note %q is %q, %v, want %q", name, got, err, want)
-		}
-	}
-	expect("repository acme/app", "")
-	for _, text := range []string{"one", "two"} {
-		if err := store.SetNote(t.Context(), "repository acme/app", text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	expect("repository acme/app", "two")
-	expect("log", "")
-	log := bounds(t, store).Log
-	closeStore(t, store)
-
-	store = open(t, "log")
-	defer closeStore(t, store)
-	expect("repository acme/app", "two")
-	if err := store.SetNote(t.Context(), "log", "a note, whatever its name"); err != nil {
-		t.Fatal(err)
-	}
-	if again := bounds(t, store).Log; again != log {
-		t.Errorf("a note changed the log's id from %q to %q", log, again)
 	}
 }
 
