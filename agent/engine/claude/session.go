@@ -17,8 +17,9 @@ type conversation struct {
 	args   []string
 	// id is empty until a turn has left something to go on from.
 	id string
-	// spent is the cost of the turns before, which the CLI adds up.
-	spent float64
+	// spent is the cost of the turns before, which the CLI adds up; paid is what they
+	// cost in truth, also those that it could not tell of.
+	spent, paid float64
 }
 
 // Ask holds one turn.
@@ -26,7 +27,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if err := c.Ready(prompt); err != nil {
 		return engine.Result{}, err
 	}
-	if c.Request.Budget > 0 && c.spent >= c.Request.Budget {
+	if c.Request.Budget > 0 && c.paid >= c.Request.Budget {
 		return engine.Result{}, kind.Failure(engine.Budget, "")
 	}
 	// A stored login may have been renewed since the turn before.
@@ -64,6 +65,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	result := t.says()
 	c.share(&result)
 	result = c.Settle(result, run)
+	c.paid += result.CostUSD
 	if run.Stopped != nil {
 		return result, t.stopped(run.Stopped)
 	}
@@ -78,7 +80,7 @@ func (c *conversation) budget() []string {
 	if c.Request.Budget == 0 {
 		return nil
 	}
-	return []string{"--max-budget-usd", strconv.FormatFloat(c.Request.Budget-c.spent, 'f', 6, 64)}
+	return []string{"--max-budget-usd", strconv.FormatFloat(c.Request.Budget-c.paid, 'f', 6, 64)}
 }
 
 // share leaves in the result what this turn alone has cost.

@@ -36,6 +36,7 @@ func cases() []testCase {
 	list := []testCase{
 		{"answer", always, testAnswer},
 		{"several turns", always, testTurns},
+		{"structured answer", ifFast, testStructured},
 		{"edited worktree", always, testEdit},
 		{"author runs the code", ifFast, testRuns},
 		{"hostile checkout", always, testHostile},
@@ -43,7 +44,10 @@ func cases() []testCase {
 		{"tools end with the session", always, testToolsEnd},
 		{"noise", ifFast, testNoise},
 		{"endless line", ifFast, testEndlessLine},
+		{"flood", ifFast, testFlood},
 		{"crash", ifFast, testCrash},
+		{"deaf to signals", rarely, testDeaf},
+		{"hang in a tool", rarely, testHungTool},
 		{"hang before the first byte", rarely, testHang(enginetest.HangBefore)},
 		{"hang in mid-stream", rarely, testHang(enginetest.HangMid)},
 		{"slow but alive", rarely, testSlow},
@@ -51,6 +55,9 @@ func cases() []testCase {
 		{"unreachable provider", ifFast, testUnreachable},
 		{"retry after", ifFast, testRetryAfter},
 		{"out of time", ifFast, testOutOfTime},
+		{"out of budget", ifFast, testBudget},
+		{"out of turns", always, testMaxTurns},
+		{"without a gateway", ifFast, testDirect},
 		{"missing", always, testMissing},
 		{"no login", always, testNoLogin},
 	}
@@ -190,6 +197,22 @@ func testTurns(t *testing.T, s subject) {
 	}
 	if left, err := os.ReadDir(b.program.TempDir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// testStructured has a model write what a machine is to read, in pieces that end
+// anywhere: none of it may be lost, changed or rendered.
+func testStructured(t *testing.T, s subject) {
+	text := "## [Security]\n\nÜber *alles* <b>¡✓</b>:\n\n```json\n{\"findings\": [{\"path\": \"a \\\"b\\\".go\",\t\"line\": 3, \"why\": \"<!-- -->\\u0000 & ```\"}]}\n```\n\n" +
+		"| a | b |\n|---|---|\n\n<!-- RUN:n0nce -->\n<!-- VERDICT:REQUEST_CHANGES -->"
+	var pieces []string
+	for piece := range slices.Chunk([]rune(text), 7) {
+		pieces = append(pieces, string(piece))
+	}
+	first := s.read("a.go")
+	b := newBench(t, s, nil, first, enginetest.Turn{Text: pieces})
+	if result := b.run(t, b.reviewer()); strings.TrimSpace(result.Text) != text {
+		t.Errorf("text = %q\nwant   %q", result.Text, text)
 	}
 }
 

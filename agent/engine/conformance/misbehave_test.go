@@ -62,6 +62,16 @@ exec "$@"`), enginetest.Turn{Text: []string{"Hello."}})
 	}
 }
 
+// testFlood has the CLI print more than anybody should have to keep.
+func testFlood(t *testing.T, s subject) {
+	b := newBench(t, s, wrapper(t, `yes '{"type":"novelty","text":"of which there is no end"}' | head -c 50000000
+echo
+exec "$@"`), enginetest.Turn{Text: []string{"Hello."}})
+	if result := b.run(t, b.reviewer()); result.Text != "Hello." {
+		t.Errorf("text = %.80q", result.Text)
+	}
+}
+
 // testCrash kills the CLI while the provider thinks.
 func testCrash(t *testing.T, s subject) {
 	file := filepath.Join(t.TempDir(), "pid")
@@ -85,31 +95,69 @@ wait $!`), enginetest.Turn{Text: []string{"never"}, Hang: enginetest.HangMid})
 	wantClass(t, <-ended, engine.Crash)
 }
 
-// testToolsEnd cancels a session while its shell command runs, which ignores
-// every request to end.
-func testToolsEnd(t *testing.T, s subject) {
+// outlast puts a program into the checkout, since a sandbox may show nothing else, that
+// ignores every request to end and leaves a file behind when it runs.
+func outlast(t *testing.T, b *bench) (program, pid string) {
+	t.Helper()
 	onUnix(t)
-	b := newBench(t, s, nil)
-	// In the checkout, since a sandbox may show nothing else.
-	program := filepath.Join(b.dir, "outlast")
+	program, pid = filepath.Join(b.dir, "outlast"), filepath.Join(b.dir, "pid")
 	write(t, program, "#!/bin/sh\ntrap '' TERM HUP INT\necho $$ > pid.tmp && mv pid.tmp pid\nwhile :; do sleep 60 || :; done\n")
+	return program, pid
+}
+
+// testToolsEnd cancels a session while its shell command runs.
+func testToolsEnd(t *testing.T, s subject) {
+	b := newBench(t, s, nil)
+	program, pid := outlast(t, b)
 	play(t, b, s.shell(program))
+	b.cancelled(t, b.author(program), program, func() bool {
+		_, err := os.Stat(pid)
+		return err == nil
+	})
+}
+
+// testDeaf cancels a session whose CLI ignores that.
+func testDeaf(t *testing.T, s subject) {
+	deaf := wrapper(t, `trap '' TERM HUP INT
+"$@"
+while :; do sleep 60 || :; done`)
+	b := newBench(t, s, deaf, enginetest.Turn{Hang: enginetest.HangBefore})
+	b.cancelled(t, b.reviewer(), deaf[0], func() bool { return len(b.provider.Calls()) > 0 })
+}
+
+// cancelled cancels a session once a program runs in it, of which nothing may be left.
+func (b *bench) cancelled(t *testing.T, req engine.Request, program string, runs func() bool) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := engine.Run(ctx, b.engine, b.author(program), "Wait.")
+		_, err := engine.Run(ctx, b.engine, req, "Wait.")
 		ended <- err
 	}()
-	until(t, ended, func() bool {
-		_, err := os.Stat(filepath.Join(b.dir, "pid"))
-		return err == nil
-	})
+	until(t, ended, runs)
 	if n := running(t, program); n == 0 {
-		t.Fatal("the tool does not run")
+		t.Fatal("the program does not run")
 	}
 	cancel()
 	wantClass(t, <-ended, engine.Cancelled)
+	if n := running(t, program); n > 0 {
+		t.Errorf("%d processes of the program outlived the session", n)
+	}
+}
+
+// testHungTool has a session wait for a command that never ends. A CLI that asks the
+// model meanwhile gets no answer.
+func testHungTool(t *testing.T, s subject) {
+	b := newBench(t, s, nil)
+	program, pid := outlast(t, b)
+	play(t, b, s.shell(program), enginetest.Turn{Hang: enginetest.HangBefore})
+	req := b.author(program)
+	req.IdleTimeout = s.idle
+	b.fails(t, t.Context(), req, engine.Idle)
+	if _, err := os.Stat(pid); err != nil {
+		t.Errorf("stopped before the tool ran: %v", err)
+	}
 	if n := running(t, program); n > 0 {
 		t.Errorf("%d processes of the tool outlived the session", n)
 	}

@@ -34,7 +34,11 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 	if err != nil {
 		return nil, err
 	}
-	g := &Gated{Base: base, Account: spend.Open(base.Request, program.Prices), provider: provider}
+	bounds := base.Request
+	if kind.HoldsBudget {
+		bounds.Budget = 0
+	}
+	g := &Gated{Base: base, Account: spend.Open(bounds, program.Prices), provider: provider}
 	g.warn(ctx)
 	if provider == nil || program.Direct {
 		return g, nil

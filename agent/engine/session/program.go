@@ -47,8 +47,8 @@ type Kind struct {
 	// Variables are those that reach a session besides the common ones; names
 	// ending in * are prefixes.
 	Variables []string
-	// HoldsBudget says that the CLI knows what its models cost, and can be told when to
-	// stop.
+	// HoldsBudget says that the CLI knows what its models cost, and is told when to
+	// stop; then nobody else does, by prices that may be another's.
 	HoldsBudget bool
 }
 

@@ -1,0 +1,148 @@
+package failback
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/engine"
+)
+
+const (
+	// rest is how long what did not answer is left alone, before one session may try it.
+	rest = 2 * time.Minute
+	// longestRest bounds how long that is where a provider asks for more.
+	longestRest = time.Hour
+)
+
+// effect is what a failure says of whom it was asked.
+type effect struct {
+	// all says that it is about every model of the engine, as they share a login and a
+	// provider.
+	all bool
+	// strikes is how many such failures in a row open the breaker. The CLIs have tried again
+	// by themselves before they report one; only what a moment can bring about takes two.
+	strikes int
+}
+
+// effects are the failures that lie with a provider, a login or a program. All others end a
+// session and say nothing of the model.
+var effects = map[engine.Class]effect{
+	engine.Missing:      {all: true, strikes: 1},
+	engine.Auth:         {all: true, strikes: 1},
+	engine.Billing:      {all: true, strikes: 1},
+	engine.Network:      {all: true, strikes: 2},
+	engine.UnknownModel: {strikes: 1},
+	engine.RateLimited:  {strikes: 1},
+	engine.Overloaded:   {strikes: 1},
+	engine.Server:       {strikes: 2},
+	engine.Idle:         {strikes: 2},
+}
+
+// reasons go on after the name of what did not answer.
+var reasons = map[engine.Class]string{
+	engine.Missing:      "is not installed",
+	engine.Auth:         "has no login that its provider accepts",
+	engine.Billing:      "has no credit left",
+	engine.Network:      "could not reach its provider",
+	engine.UnknownModel: "is not known to its provider",
+	engine.RateLimited:  "has used up its quota for now",
+	engine.Overloaded:   "is overloaded",
+	engine.Server:       "failed at its provider",
+	engine.Idle:         "fell silent",
+}
+
+// breaker stands before one model, or one engine. Its zero value is closed.
+type breaker struct {
+	strikes int
+	// open says that it was opened for why; from until on one session may try, and trying
+	// says that one does.
+	open   bool
+	until  time.Time
+	trying bool
+	why    engine.Class
+}
+
+// of are the breakers before a model: the engine's, and its own. The caller holds the lock.
+func (e *Engine) of(c Choice) [2]*breaker {
+	var both [2]*breaker
+	for i, key := range [2]string{c.Engine, c.Engine + ":" + c.Model} {
+		if e.breakers[key] == nil {
+			if e.breakers == nil {
+				e.breakers = map[string]*breaker{}
+			}
+			e.breakers[key] = &breaker{}
+		}
+		both[i] = e.breakers[key]
+	}
+	return both
+}
+
+// until is when a model may be asked again, and why not now. The caller holds the lock.
+func (e *Engine) until(c Choice) (at time.Time, why engine.Class) {
+	for _, b := range e.of(c) {
+		if b.open && b.until.After(at) {
+			at, why = b.until, b.why
+		}
+	}
+	return at, why
+}
+
+// admit reports whether a model may be asked now. Whoever is admitted has to settle.
+func (e *Engine) admit(c Choice) (ok bool, why engine.Class) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	both, now := e.of(c), time.Now()
+	for _, b := range both {
+		if b.open && (b.trying || now.Before(b.until)) {
+			return false, b.why
+		}
+	}
+	for _, b := range both {
+		b.trying = b.open
+	}
+	return true, ""
+}
+
+// alive takes note of the first sign that a model answers: the session may take long, and
+// others need not wait for it.
+func (e *Engine) alive(ctx context.Context, c Choice) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, b := range e.of(c) {
+		if b.open {
+			zerolog.Ctx(ctx).Info().Stringer("model", c).Msg("a model that was left alone answers again")
+		}
+		b.open, b.trying = false, false
+	}
+}
+
+// settle takes note of what became of asking a model: nil is an answer.
+func (e *Engine) settle(ctx context.Context, c Choice, err *engine.Error) {
+	if err == nil {
+		e.alive(ctx, c)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, b := range e.of(c) {
+		if err == nil {
+			b.strikes = 0
+			continue
+		}
+		// Whether it would have answered, a session that ended for another reason leaves open.
+		tried := b.trying
+		b.trying = false
+		what, counts := effects[err.Class]
+		if whole := i == 0; !counts || what.all != whole {
+			continue
+		}
+		if b.strikes++; b.strikes < what.strikes && !tried {
+			continue
+		}
+		pause := min(max(rest, err.RetryAfter), longestRest)
+		b.open, b.until, b.why = true, time.Now().Add(pause), err.Class
+		zerolog.Ctx(ctx).Warn().Stringer("model", c).Bool("whole_engine", what.all).Str("class", string(err.Class)).Stringer("for", pause).
+			Msg("a model is left alone for a while, since it did not answer")
+	}
+}

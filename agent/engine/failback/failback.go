@@ -1,0 +1,195 @@
+// Package failback goes on with another model where one does not answer, and leaves alone for
+// a while what did not.
+//
+// Only what lies with a provider, a login or a program leads to another model. What the
+// change under review could bring about — a refusal, an answer that is none, a session that
+// outgrows its bounds — ends the session: whoever writes a change must not choose who judges
+// it.
+//
+// It owns the chain of models and their breakers, and stores nothing: a new process tries
+// every model afresh.
+package failback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+)
+
+// ErrResting says that no model may be asked now: each of those that could be is switched off
+// or is left alone, since it did not answer. Nothing was started.
+var ErrResting = errors.New("no model may be asked now")
+
+// Engine holds sessions with the first model of a chain that answers. Its breakers are shared
+// by all sessions; its fields are set once.
+type Engine struct {
+	// Settings gives those in force.
+	Settings func() config.Engine
+	// New gives the engine of a name.
+	New func(name string) (engine.Engine, error)
+
+	mu       sync.Mutex
+	breakers map[string]*breaker
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// Choice is one model of one engine; an empty model is the engine's own choice.
+type Choice struct{ Engine, Model string }
+
+// String is how people call it.
+func (c Choice) String() string { return strings.TrimSpace(c.Engine + " " + c.Model) }
+
+// relatives is an engine that knows which of its models may stand in for one of them: each
+// fit to approve what that one would have judged.
+type relatives interface {
+	Relatives(model string) []string
+}
+
+// Chain is what is asked, in this order, where a model is wanted that is named as in the
+// settings. It is empty where all of that is switched off. The error names an engine that
+// there is none of.
+func (e *Engine) Chain(model string) ([]Choice, error) {
+	settings := e.Settings()
+	return e.chain(settings, choose(settings, model))
+}
+
+func (e *Engine) chain(s config.Engine, wanted Choice) ([]Choice, error) {
+	chain := []Choice{wanted}
+	for _, name := range s.Failback {
+		chain = append(chain, choose(s, name))
+	}
+	if len(s.Failback) == 0 {
+		kind, err := e.New(wanted.Engine)
+		if err != nil {
+			return nil, err
+		}
+		if family, ok := kind.(relatives); ok {
+			for _, model := range family.Relatives(wanted.Model) {
+				chain = append(chain, Choice{wanted.Engine, model})
+			}
+		}
+	}
+	var out []Choice
+	for _, c := range chain {
+		if !slices.Contains(out, c) && !off(s, c) {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// choose takes the name of a model as the settings mean it.
+func choose(s config.Engine, name string) Choice {
+	kind, model := config.Choice(name)
+	if kind == "" {
+		kind = s.Name
+	}
+	return Choice{kind, model}
+}
+
+// off reports whether something is switched off. A part of a model's name that stands
+// between dashes switches off all models that have it.
+func off(s config.Engine, c Choice) bool {
+	return slices.ContainsFunc(s.Off, func(name string) bool {
+		kind, model := config.Choice(name)
+		if kind != "" && kind != c.Engine {
+			return false
+		}
+		return model == "" || strings.Contains("-"+c.Model+"-", "-"+model+"-")
+	})
+}
+
+// Name is the name of the engine that is asked first.
+func (e *Engine) Name() string { return e.Settings().Name }
+
+// Probe probes the engines that the settings name, and gives the version of the first that
+// can be used. The error is why none can.
+func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
+	var failed error
+	for _, name := range e.Settings().Engines() {
+		kind, err := e.New(name)
+		if err != nil {
+			return engine.Version{}, err
+		}
+		version, err := kind.Probe(ctx)
+		if err == nil {
+			return version, nil
+		}
+		if failed == nil {
+			failed = err
+		} else {
+			zerolog.Ctx(ctx).Warn().Err(err).Str("engine", name).Msg("an engine to go on with cannot be used either")
+		}
+	}
+	return engine.Version{}, failed
+}
+
+// Open begins a session with the first model of the chain that is not left alone.
+func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
+	req, err := req.Bounded()
+	if err != nil {
+		return nil, failureOf(err)
+	}
+	settings := e.Settings()
+	s := &session{engine: e, req: req, wanted: choose(settings, req.Model)}
+	if s.chain, err = e.chain(settings, s.wanted); err != nil {
+		return nil, failureOf(err)
+	}
+	chain := s.chain
+	if len(chain) == 0 || chain[0] != s.wanted {
+		s.why = "is switched off"
+	}
+	if failed := s.advance(ctx, req, ""); failed != nil {
+		return nil, failed
+	}
+	if s.inner == nil {
+		return nil, e.resting(s.wanted, chain)
+	}
+	return s, nil
+}
+
+// failureOf gives a class to an error that has none.
+func failureOf(err error) *engine.Error {
+	var failure *engine.Error
+	if errors.As(err, &failure) {
+		return failure
+	}
+	return &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
+}
+
+// resting is the error where nothing of a chain may be asked.
+func (e *Engine) resting(wanted Choice, chain []Choice) *engine.Error {
+	if len(chain) == 0 {
+		return &engine.Error{
+			Class: engine.Invalid, Err: ErrResting,
+			Message: fmt.Sprintf("%s and all that could stand in for it are switched off; engine.off in agent.yaml or by the relay's administrators names too much", wanted),
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var soonest time.Time
+	var names []string
+	class := engine.Overloaded
+	for i, c := range chain {
+		at, why := e.until(c)
+		if i == 0 || at.Before(soonest) {
+			soonest, class = at, why
+		}
+		names = append(names, fmt.Sprintf("%s, which %s", c, reasons[why]))
+	}
+	wait := max(time.Until(soonest), time.Second)
+	return &engine.Error{
+		Class: class, Err: ErrResting, RetryAfter: wait,
+		Message: fmt.Sprintf("nothing is asked for another %s of %s", wait.Round(time.Second), strings.Join(names, "; and of ")),
+	}
+}

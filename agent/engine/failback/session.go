@@ -1,0 +1,212 @@
+package failback
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/engine"
+)
+
+// leastTime is what has to be left of a session's time for another model to begin.
+const leastTime = 2 * time.Minute
+
+// session is a session with one model of a chain after the other, until one has answered.
+// What is said after that, only that one can know.
+type session struct {
+	engine *Engine
+	req    engine.Request
+	wanted Choice
+	// chain is what is left to ask, failed are those that were asked and why they did not
+	// answer; why is it of the wanted one, asked or not.
+	chain  []Choice
+	failed []string
+	why    string
+
+	at    Choice
+	inner engine.Session
+	// heard tells the breaker of the first sign of an answer in a turn.
+	heard func()
+	// settled says that the breaker knows what became of asking, worked that the model has
+	// used a tool, answered that it has ended a turn.
+	settled, worked, answered bool
+}
+
+// Ask holds one turn. Its result sums the figures of all models that were asked in it.
+func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
+	var sum engine.Result
+	for {
+		s.heard = func() { s.engine.alive(ctx, s.at) }
+		result, err := s.inner.Ask(ctx, prompt)
+		sum = s.added(sum, result)
+		if err == nil {
+			s.settle(ctx, nil)
+			s.answered = true
+			return sum, nil
+		}
+		failure := failureOf(err)
+		s.settle(ctx, failure)
+		if err := s.goOn(ctx, failure, sum); err != nil {
+			return sum, err
+		}
+	}
+}
+
+// added is what was used up, and by whom.
+func (s *session) added(sum, r engine.Result) engine.Result {
+	r.Usage.Input += sum.Usage.Input
+	r.Usage.CacheWrite += sum.Usage.CacheWrite
+	r.Usage.CacheRead += sum.Usage.CacheRead
+	r.Usage.Output += sum.Usage.Output
+	r.CostUSD += sum.CostUSD
+	r.Retries += sum.Retries
+	r.Turns += sum.Turns
+	r.Duration += sum.Duration
+	if !sum.Started.IsZero() {
+		r.Started = sum.Started
+	}
+	r.Engine = cmp.Or(r.Engine, s.at.Engine)
+	if s.at != s.wanted {
+		r.Switched = fmt.Sprintf("%s was asked for and %s; %s answered instead", s.wanted, s.why, s.at)
+	}
+	return r
+}
+
+// goOn opens a session with the next model after a failure. The error is why the turn ends.
+func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.Result) error {
+	// A session's half-made edits would be nobody's if another model went on with them.
+	bound := s.answered || s.worked && s.req.Role == engine.Author
+	if _, elsewhere := effects[failure.Class]; !elsewhere || bound || ctx.Err() != nil {
+		return s.ended(failure)
+	}
+	req, enough := left(s.req, spent)
+	if !enough {
+		short := *failure
+		short.Message += "; too little is left of the session's time or budget to ask another model"
+		return s.ended(&short)
+	}
+	asked, silent := s.inner, s.at
+	s.note(silent, failure.Class)
+	err := s.advance(ctx, req, spent.Model)
+	if err == nil && s.inner == asked {
+		return s.ended(failure)
+	}
+	s.failed = append(s.failed, fmt.Sprintf("%s %s", silent, reasons[failure.Class]))
+	if err != nil {
+		return s.ended(err)
+	}
+	if err := asked.Close(); err != nil {
+		// The turn goes on without what is left of it.
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session could not be cleared away")
+	}
+	return nil
+}
+
+// advance opens a session with the next model that may be asked, which takes the place of
+// the present one; where there is none, that stays. Known is the name of the model that the
+// present one turned out to be.
+func (s *session) advance(ctx context.Context, req engine.Request, known string) *engine.Error {
+	var failed *engine.Error
+	for len(s.chain) > 0 {
+		next := s.chain[0]
+		s.chain = s.chain[1:]
+		if next.Engine == s.at.Engine && next.Model != "" && strings.Contains(known, next.Model) {
+			continue
+		}
+		if ok, why := s.engine.admit(next); !ok {
+			s.note(next, why)
+			continue
+		}
+		inner, err := s.open(ctx, next, req)
+		if err == nil {
+			if s.inner != nil || next != s.wanted {
+				zerolog.Ctx(ctx).Warn().Stringer("model", next).Str("because", fmt.Sprintf("%s %s", s.wanted, s.why)).Msg("a session goes to another model")
+			}
+			s.inner, s.at, s.settled = inner, next, false
+			return nil
+		}
+		failed = failureOf(err)
+		s.engine.settle(ctx, next, failed)
+		if _, elsewhere := effects[failed.Class]; !elsewhere {
+			return failed
+		}
+		s.note(next, failed.Class)
+	}
+	return failed
+}
+
+// open opens a session with one model.
+func (s *session) open(ctx context.Context, c Choice, req engine.Request) (engine.Session, error) {
+	kind, err := s.engine.New(c.Engine)
+	if err != nil {
+		return nil, err
+	}
+	tell := req.Progress
+	req.Model = c.Model
+	req.Progress = func(p engine.Progress) {
+		switch p.Kind {
+		case engine.ProgressTool, engine.ProgressText, engine.ProgressDimension:
+			s.worked = s.worked || p.Kind == engine.ProgressTool
+			if s.heard != nil {
+				s.heard()
+				s.heard = nil
+			}
+		}
+		if tell != nil {
+			tell(p)
+		}
+	}
+	return kind.Open(ctx, req)
+}
+
+// note keeps why the wanted model is not the one.
+func (s *session) note(c Choice, why engine.Class) {
+	if c == s.wanted {
+		s.why = reasons[why]
+	}
+}
+
+func (s *session) settle(ctx context.Context, failure *engine.Error) {
+	s.engine.settle(ctx, s.at, failure)
+	s.settled = true
+}
+
+// ended is the failure in which a turn ends, with those before it.
+func (s *session) ended(failure *engine.Error) *engine.Error {
+	if len(s.failed) == 0 {
+		return failure
+	}
+	return &engine.Error{
+		Class: failure.Class, RetryAfter: failure.RetryAfter, Err: failure,
+		Message: fmt.Sprintf("%s; then %s", strings.Join(s.failed, "; "), failure.Message),
+	}
+}
+
+// Close removes all that the session kept.
+func (s *session) Close() error {
+	if !s.settled {
+		s.engine.settle(context.Background(), s.at, engine.Errorf(engine.Cancelled, "nothing was asked"))
+	}
+	return s.inner.Close()
+}
+
+// left is what a session may still use up, and whether it is enough to begin with another
+// model.
+func left(req engine.Request, spent engine.Result) (rest engine.Request, enough bool) {
+	rest = req
+	rest.Timeout -= spent.Duration
+	enough = rest.Timeout >= min(leastTime, req.Timeout/2)
+	if req.Budget > 0 {
+		rest.Budget -= spent.CostUSD
+		enough = enough && rest.Budget >= req.Budget/2
+	}
+	if req.MaxTurns > 0 {
+		rest.MaxTurns -= spent.Turns
+		enough = enough && rest.MaxTurns > 0
+	}
+	return rest, enough
+}
