@@ -118,7 +118,7 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 			}
 		}
 	}
-	m := s.repo(h, nil)
+	m := s.repo(h, nil, nil)
 	if err := m.forgetLeftovers(ctx, before); err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *Store) giveUp(ctx context.Context, u used, done *Collected) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, l.unlock()) }()
-	m := s.repo(u.home, l)
+	m := s.repo(u.home, l, nil)
 	t := &Tree{home: u.home, id: u.id, mirror: m, git: m.linked(u.home.tree(u.id), u.home.admin(u.id)), lock: l}
 	if u.id != spareID {
 		if err := t.quit(ctx); err != nil {

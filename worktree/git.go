@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,6 +54,13 @@ var environment = []string{
 	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT",
 }
 
+// isolation is what every git child's environment holds: English, and nobody's configuration.
+var isolation = []string{
+	"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
+	"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_EDITOR=:", "GIT_PAGER=cat",
+	"GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=1",
+}
+
 // repo is one git directory and the way this package runs git in it.
 type repo struct {
 	bin    string
@@ -59,6 +68,8 @@ type repo struct {
 	dir    string // GIT_DIR: the mirror, or a linked worktree's administrative directory
 	tree   string // GIT_WORK_TREE; "" in the mirror
 	lock   *lock  // inherited by the children
+	// remote is where a partial mirror finds what it lacks; nil where nothing is fetched.
+	remote *Remote
 }
 
 // call is one git command. Only args is required.
@@ -68,10 +79,12 @@ type call struct {
 	remote *Remote
 	stdin  io.Reader
 	stdout io.Writer
+	// stderr, if set, is given what git says, also when it succeeds.
+	stderr *capped
 }
 
-func (s *Store) repo(h home, l *lock) repo {
-	return repo{bin: s.binary(), mirror: h.mirror(), dir: h.mirror(), lock: l}
+func (s *Store) repo(h home, l *lock, remote *Remote) repo {
+	return repo{bin: s.binary(), mirror: h.mirror(), dir: h.mirror(), lock: l, remote: remote}
 }
 
 // linked is the same mirror seen through a worktree. Naming its directories
@@ -108,6 +121,11 @@ func (r repo) run(ctx context.Context, c call) error {
 	if err := r.restoreConfig(); err != nil {
 		return err
 	}
+	settings := settings
+	if r.partial() {
+		settings = append(slices.Clip(settings), r.promise()...)
+		c.remote = cmp.Or(c.remote, r.remote)
+	}
 	var args []string
 	for _, s := range settings {
 		args = append(args, "-c", s)
@@ -119,7 +137,7 @@ func (r repo) run(ctx context.Context, c call) error {
 	}
 	cmd.Env = r.environ(c)
 	cmd.Stdin, cmd.Stdout = c.stdin, c.stdout
-	stderr := &capped{max: maxStderr}
+	stderr := cmp.Or(c.stderr, &capped{max: maxStderr})
 	cmd.Stderr = stderr
 	cmd.WaitDelay = killGrace
 	superviseGroup(cmd)
@@ -142,12 +160,7 @@ func (r repo) run(ctx context.Context, c call) error {
 }
 
 func (r repo) environ(c call) []string {
-	env := []string{
-		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_EDITOR=:", "GIT_PAGER=cat",
-		"GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=1", "GIT_DIR=" + r.dir, "GIT_COMMON_DIR=" + r.mirror,
-	}
-	env = append(env, inherited()...)
+	env := slices.Concat(isolation, inherited(), []string{"GIT_DIR=" + r.dir, "GIT_COMMON_DIR=" + r.mirror})
 	if r.tree != "" {
 		env = append(env, "GIT_WORK_TREE="+r.tree)
 	}

@@ -1,10 +1,10 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 )
@@ -34,9 +34,11 @@ func (h home) refDir(id string) string {
 
 // ensureCommits makes both commits of a request present and returns their merge
 // base. A commit that is present is complete, because packs arrive whole.
-func (r repo) ensureCommits(ctx context.Context, h home, req Request) (string, error) {
+func (s *Store) ensureCommits(ctx context.Context, r repo, h home, req Request) (string, error) {
+	own := pullRefs + treeID(req.Number, req.Role)
+	wanted := []string{"+" + req.HeadRef + ":" + own + "/head", "+" + req.BaseRef + ":" + own + "/base"}
 	if !exists(h.mirror()) {
-		if err := r.createMirror(ctx, h, req.Remote, req.BaseRef); err != nil {
+		if err := s.createMirror(ctx, h, req.Remote, req.BaseRef, wanted...); err != nil {
 			return "", fmt.Errorf("make the mirror: %w", err)
 		}
 	}
@@ -44,9 +46,7 @@ func (r repo) ensureCommits(ctx context.Context, h home, req Request) (string, e
 	if !errors.Is(err, errMissing) {
 		return base, err
 	}
-	id := treeID(req.Number, req.Role)
-	if err := r.fetch(ctx, req.Remote,
-		"+"+req.HeadRef+":"+pullRefs+id+"/head", "+"+req.BaseRef+":"+pullRefs+id+"/base"); err != nil {
+	if err := r.fetch(ctx, req.Remote, wanted...); err != nil {
 		return "", err
 	}
 	base, err = r.commonAncestor(ctx, req.Head, req.Base)
@@ -74,46 +74,19 @@ func (r repo) commonAncestor(ctx context.Context, head, base string) (string, er
 
 // fetch brings refs into the mirror. ErrHeadMoved when the remote lacks one.
 func (r repo) fetch(ctx context.Context, remote Remote, refspecs ...string) error {
-	err := r.run(ctx, call{remote: &remote, args: append([]string{"fetch", "--quiet", "--no-tags",
-		"--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--end-of-options", remote.URL}, refspecs...)})
+	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
+	if r.partial() {
+		args = append(args, "--filter="+blobFilter, "--end-of-options", promisor)
+	} else {
+		args = append(args, "--end-of-options", remote.URL)
+	}
+	said := &capped{max: maxStderr}
+	err := r.run(ctx, call{remote: &remote, stderr: said, args: append(args, refspecs...)})
 	if gitSays(err, "couldn't find remote ref") {
 		return fmt.Errorf("%w: %w", ErrHeadMoved, err)
 	}
+	if err == nil && bytes.Contains(said.buf.Bytes(), []byte("filtering not recognized")) {
+		return errUnfiltered
+	}
 	return err
-}
-
-// mirrorBase is the ref of the branch that a mirror was made with.
-const mirrorBase = pullRefs + "mirror/base"
-
-// createMirror makes the mirror with one branch in it. It is built beside its
-// place and moved there when complete, so a mirror that exists is warm, and many
-// pull requests of a new repository wait for one download instead of starting many.
-func (r repo) createMirror(ctx context.Context, h home, remote Remote, branch string) (err error) {
-	l, err := waitLock(ctx, h.lockPath("mirror"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, l.unlock()) }()
-	if exists(h.mirror()) {
-		return nil
-	}
-	tmp := filepath.Join(h.dir, "mirror.new")
-	if err := os.RemoveAll(tmp); err != nil {
-		return err
-	}
-	for _, dir := range []string{"objects", "refs"} {
-		if err := os.MkdirAll(filepath.Join(tmp, dir), 0o755); err != nil {
-			return err
-		}
-	}
-	// HEAD names a branch that never exists: no attributes are read from a bare
-	// repository without a HEAD commit.
-	if err := writeFile(filepath.Join(tmp, "HEAD"), "ref: refs/heads/none\n"); err != nil {
-		return err
-	}
-	fresh := repo{bin: r.bin, mirror: tmp, dir: tmp, lock: l}
-	if err := fresh.fetch(ctx, remote, "+"+branch+":"+mirrorBase); err != nil {
-		return err
-	}
-	return os.Rename(tmp, h.mirror())
 }

@@ -46,9 +46,9 @@ func (t *Tree) readFile(ctx context.Context, rev, name string) ([]byte, error) {
 	if entry.Mode != filemode.Regular && entry.Mode != filemode.Executable && entry.Mode != filemode.Deprecated {
 		return nil, fmt.Errorf("read %q at %.12s: it is no regular file", name, rev)
 	}
-	blob, err := r.BlobObject(entry.Hash)
+	blob, err := t.blob(ctx, r, entry.Hash)
 	if err != nil {
-		return nil, fmt.Errorf("read %q at %.12s: %w", name, rev, unreadable{err})
+		return nil, fmt.Errorf("read %q at %.12s: %w", name, rev, err)
 	}
 	if blob.Size > maxBlob {
 		return nil, fmt.Errorf("read %q at %.12s: %d bytes: %w", name, rev, blob.Size, ErrTooLarge)
@@ -130,14 +130,10 @@ func (t *Tree) open(ctx context.Context, rev string) (*git.Repository, *object.T
 	if err := errors.Join(ctx.Err(), checkSHAs(rev)); err != nil {
 		return nil, nil, err
 	}
-	if t.objects == nil {
-		r, err := git.Open(filesystem.NewStorage(osfs.New(t.mirror.mirror), cache.NewObjectLRU(maxObjects)), nil)
-		if err != nil {
-			return nil, nil, fmt.Errorf("open the mirror: %w", err)
-		}
-		t.objects = r
+	r, err := t.openMirror()
+	if err != nil {
+		return nil, nil, err
 	}
-	r := t.objects
 	commit, err := r.CommitObject(plumbing.NewHash(rev))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read commit %.12s: %w", rev, unreadable{err})
@@ -147,6 +143,37 @@ func (t *Tree) open(ctx context.Context, rev string) (*git.Repository, *object.T
 		return nil, nil, fmt.Errorf("read commit %.12s: %w", rev, unreadable{err})
 	}
 	return r, tree, nil
+}
+
+func (t *Tree) openMirror() (*git.Repository, error) {
+	if t.objects == nil {
+		r, err := git.Open(filesystem.NewStorage(osfs.New(t.mirror.mirror), cache.NewObjectLRU(maxObjects)), nil)
+		if err != nil {
+			return nil, fmt.Errorf("open the mirror: %w", err)
+		}
+		t.objects = r
+	}
+	return t.objects, nil
+}
+
+// blob reads a file's content, which a partial mirror may have to fetch.
+func (t *Tree) blob(ctx context.Context, r *git.Repository, hash plumbing.Hash) (*object.Blob, error) {
+	blob, err := r.BlobObject(hash)
+	if errors.Is(err, plumbing.ErrObjectNotFound) && t.mirror.partial() {
+		// To look whether it is there makes git fetch it.
+		if err := t.mirror.run(ctx, call{args: []string{"cat-file", "-e", hash.String()}}); err != nil {
+			return nil, err
+		}
+		t.objects = nil
+		if r, err = t.openMirror(); err != nil {
+			return nil, err
+		}
+		blob, err = r.BlobObject(hash)
+	}
+	if err != nil {
+		return nil, unreadable{err}
+	}
+	return blob, nil
 }
 
 // find follows a path from a tree, or says fs.ErrNotExist. The library's own way

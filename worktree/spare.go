@@ -41,11 +41,11 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 		return err
 	}
 	defer func() { err = errors.Join(err, l.unlock()) }()
-	m := s.repo(h, l)
+	m := s.repo(h, l, &remote)
 	ref := mirrorBase
 	switch {
 	case !exists(h.mirror()):
-		err = m.createMirror(ctx, h, remote, branch)
+		err = s.createMirror(ctx, h, remote, branch)
 	case exists(h.tree(spareID)) && exists(h.admin(spareID)):
 		return nil
 	default:

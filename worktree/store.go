@@ -56,9 +56,16 @@ type Store struct {
 	Root string
 	// Git is the git binary, 2.38 or newer; "git" when empty.
 	Git string
+	// Clones are clones of the user's, by owner/name, whose objects a mirror is made
+	// from instead of being downloaded. They are only read, and only then.
+	Clones map[string]string
+	// Partial says which mirrors hold the content of files only where it was needed.
+	Partial Partial
 
 	mu      sync.Mutex
 	checked bool // the git binary was found to be recent enough
+	// large, if set, is used in place of largeMirror.
+	large int64
 }
 
 // Remote is the repository to fetch from and push to.
@@ -209,12 +216,12 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 			err = errors.Join(fmt.Errorf("acquire %s of %s: %w", id, req.Repo, err), l.unlock())
 		}
 	}()
-	m := s.repo(h, l)
+	m := s.repo(h, l, &req.Remote)
 	t := &Tree{home: h, id: id, req: req, mirror: m, git: m.linked(h.tree(id), h.admin(id)), lock: l}
 	if err := errors.Join(h.removeStaleLocks(id), h.use(id)); err != nil {
 		return nil, err
 	}
-	if t.mergeBase, err = m.ensureCommits(ctx, h, req); err != nil {
+	if t.mergeBase, err = s.ensureCommits(ctx, m, h, req); err != nil {
 		return nil, err
 	}
 	if err := t.checkOut(ctx, req.Head); err != nil {
@@ -243,7 +250,7 @@ func (s *Store) Remove(ctx context.Context, repo string, number int, role string
 		return fmt.Errorf("remove %s of %s: %w", id, repo, err)
 	}
 	defer func() { err = errors.Join(err, l.unlock()) }()
-	m := s.repo(h, l)
+	m := s.repo(h, l, nil)
 	t := &Tree{home: h, id: id, mirror: m, git: m.linked(h.tree(id), h.admin(id)), lock: l}
 	if err := t.retire(ctx); err != nil {
 		return fmt.Errorf("remove %s of %s: %w", id, repo, err)
