@@ -28,6 +28,9 @@ type Fault struct {
 	Status     int
 	RetryAfter time.Duration
 	Drop       Drop
+	// Done, if set, is called once what was asked is carried out, or will not be, and
+	// before the connection is cut.
+	Done func()
 }
 
 // Faults are misbehaviours of the whole simulator. Counts go down as they are

@@ -44,6 +44,13 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 		login = who.Login
 	}
 	fault := s.nextFault(login, r)
+	if fault.Drop == DropAfter {
+		w = &heldResponse{header: http.Header{}}
+		defer panic(http.ErrAbortHandler)
+	}
+	if fault.Done != nil {
+		defer fault.Done()
+	}
 	switch {
 	case fault.Drop == DropBefore:
 		panic(http.ErrAbortHandler)
@@ -53,9 +60,6 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		writeRefusal(w, fault.refusal())
 		return
-	case fault.Drop == DropAfter:
-		w = &heldResponse{header: http.Header{}}
-		defer panic(http.ErrAbortHandler)
 	}
 	r = r.WithContext(context.WithValue(r.Context(), contextKey{}, who))
 	if service := gitService(r.URL.Path); service != "" {
