@@ -71,8 +71,12 @@ func (s *sim) run(ctx context.Context, first, count uint64) error {
 			own := filepath.Join(dir, fmt.Sprint(from))
 			defer os.RemoveAll(own)
 			return arena.Within(ctx, own, func(ctx context.Context, a *arena.Arena) error {
+				stage, err := schedule.NewStage(ctx, a, filepath.Join(own, "journals"))
+				if err != nil {
+					return err
+				}
 				for seed := from; seed < min(from+perArena, first+count); seed++ {
-					result, err := schedule.Run(ctx, a, filepath.Join(own, "journals"), seed)
+					result, err := stage.Run(ctx, seed)
 					if err != nil {
 						return fmt.Errorf("seed %d: %w", seed, err)
 					}
@@ -85,8 +89,8 @@ func (s *sim) run(ctx context.Context, first, count uint64) error {
 	if err := all.Wait(); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "ended: %d merged, %d closed, %d with a person called, %d stopped by a person, %d with a person's objection\n",
-		s.ends["merged"], s.ends["closed"], s.ends["called"], s.ends["stopped"], s.ends["objected"])
+	fmt.Fprintf(s.out, "ended: %d merged, %d closed, %d with a person called, %d stopped by a person, %d with a person's objection, %d left to their author\n",
+		s.ends["merged"], s.ends["closed"], s.ends["called"], s.ends["stopped"], s.ends["objected"], s.ends["left"])
 	fmt.Fprintf(s.out, "sim: %d schedules, %d violations, %d stuck\n", count, s.violations, s.stuck)
 	return nil
 }

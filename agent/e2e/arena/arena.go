@@ -11,7 +11,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -46,6 +50,11 @@ type Arena struct {
 	dir   string
 	rules guidelines.Set
 	http  http.Client
+	inbox inbox
+	made  atomic.Int64 // templates
+
+	mu    sync.Mutex
+	trees map[string]*worktree.Store
 }
 
 // Within runs do on an arena of its own, whose files are below dir, and takes the
@@ -55,7 +64,7 @@ func Within(ctx context.Context, dir string, do func(context.Context, *Arena) er
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	a := &Arena{url: "http://" + listener.Addr().String(), dir: dir}
+	a := &Arena{url: "http://" + listener.Addr().String(), dir: dir, trees: map[string]*worktree.Store{}}
 	if a.rules, err = guidelines.Default(); err != nil {
 		return err
 	}
@@ -63,7 +72,7 @@ func Within(ctx context.Context, dir string, do func(context.Context, *Arena) er
 	for _, login := range []string{Owner, Author, Judge, Person, CI} {
 		users = append(users, githubsim.User{Login: login, Token: token(login), Admin: login == Owner, App: login == CI})
 	}
-	if a.Sim, err = githubsim.New(githubsim.Config{Dir: filepath.Join(dir, "github"), URL: a.url, Users: users}); err != nil {
+	if a.Sim, err = githubsim.New(githubsim.Config{Dir: a.hub(), URL: a.url, Users: users, Transport: &a.inbox}); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -76,6 +85,29 @@ func Within(ctx context.Context, dir string, do func(context.Context, *Arena) er
 }
 
 func token(login string) string { return "token-of-" + login }
+
+// hub is where GitHub has its repositories.
+func (a *Arena) hub() string { return filepath.Join(a.dir, "github") }
+
+// Template is a repository made once, to be had in any number of copies.
+type Template struct{ dir string }
+
+// Template makes a template with these files on main.
+func (a *Arena) Template(ctx context.Context, files map[string]string) (Template, error) {
+	name := "template-" + strconv.FormatInt(a.made.Add(1), 10)
+	err := a.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: Owner, Name: name, Files: files})
+	return Template{filepath.Join(a.hub(), Owner, name+".git")}, err
+}
+
+// Create makes a copy of a template the repository of this name, with the protection
+// that its branches have.
+func (a *Arena) Create(ctx context.Context, name string, from Template, protected map[string]githubsim.Protection) error {
+	dir := filepath.Join(a.hub(), Owner, name+".git")
+	if err := os.CopyFS(dir, os.DirFS(from.dir)); err != nil {
+		return fmt.Errorf("copy the template: %w", err)
+	}
+	return a.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: Owner, Name: name, Dir: dir, Protected: protected})
+}
 
 // Call calls the REST API below a repository. Its user agent is not an agent's.
 func (a *Arena) Call(ctx context.Context, login, method string, repo forge.Repo, path string, body, answer any) error {
@@ -121,7 +153,7 @@ func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daem
 	cfg.Review = config.ReviewAll
 	cfg.Reviewers = []string{Judge}
 	cfg.Merge.RequireChecks = false
-	trees := &worktree.Store{Root: filepath.Join(a.dir, machine, string(role))}
+	trees := a.store(filepath.Join(a.dir, machine, string(role)))
 	agent := &daemon.Agent{
 		Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote,
 		Reviewer: &reviewer.Reviewer{
@@ -135,4 +167,14 @@ func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daem
 	}
 	agent.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: agent.Decide}
 	return agent, nil
+}
+
+// store is the one of a directory, which looks at git's version once.
+func (a *Arena) store(root string) *worktree.Store {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.trees[root] == nil {
+		a.trees[root] = &worktree.Store{Root: root}
+	}
+	return a.trees[root]
 }

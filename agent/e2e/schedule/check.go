@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"touchstone/agent/e2e/arena"
@@ -41,12 +42,14 @@ func (w *world) check(ctx context.Context) error {
 		w.result.End = "merged"
 	case p.State == "closed":
 		w.result.End = "closed"
-	case p.called():
+	case p.labelled("needs-human"):
 		w.result.End = "called"
 	case w.stopped():
 		w.result.End = "stopped"
 	case objected(reviews):
 		w.result.End = "objected"
+	case p.labelled(manual) && approved(reviews, p.Head.SHA):
+		w.result.End = "left"
 	default:
 		w.result.Stuck = "it is open, nobody is called, and nobody objects"
 	}
@@ -57,8 +60,8 @@ func (w *world) violated(format string, args ...any) {
 	w.result.Violations = append(w.result.Violations, fmt.Sprintf(format, args...))
 }
 
-// checkReviews: at most one review for each head and base, besides the one that says
-// that a person let it pass, and one more for each order to review again.
+// checkReviews: at most one review for each head and base stands, besides the one that
+// says that a person let it pass, and one more for each order to review again.
 func (w *world) checkReviews(reviews []review) {
 	ordered := 0
 	for _, verb := range w.orders {
@@ -69,7 +72,7 @@ func (w *world) checkReviews(reviews []review) {
 	seen := map[string]int{}
 	for _, r := range reviews {
 		record, err := verdict.ParseRecord(r.Body)
-		if r.User.Login != arena.Judge {
+		if r.User.Login != arena.Judge || r.State == "DISMISSED" {
 			continue
 		}
 		if err != nil {
@@ -86,7 +89,7 @@ func (w *world) checkReviews(reviews []review) {
 // checkMerge: what is merged was approved at this very head, and what is held in it
 // was let pass by a person.
 func (w *world) checkMerge(head string, reviews []review) {
-	approved, passed, held := false, false, false
+	passed, held := false, false
 	for _, r := range reviews {
 		if r.CommitID != head {
 			continue
@@ -96,12 +99,11 @@ func (w *world) checkMerge(head string, reviews []review) {
 		case r.User.Login == arena.Person && r.State == "APPROVED":
 			passed = true
 		case r.User.Login == arena.Judge && err == nil:
-			approved = approved || r.State == "APPROVED" && record.Head == head
 			held = held || len(record.Holds) > 0
 			passed = passed || record.Lifted != nil && record.Lifted.Glass && record.Lifted.By == arena.Owner
 		}
 	}
-	if !approved {
+	if !approved(reviews, head) {
 		w.violated("%.7s was merged and never approved", head)
 	}
 	if held && !passed {
@@ -109,10 +111,18 @@ func (w *world) checkMerge(head string, reviews []review) {
 	}
 }
 
+// approved reports whether a review that the agents can have written approves a head.
+func approved(reviews []review, head string) bool {
+	return slices.ContainsFunc(reviews, func(r review) bool {
+		record, err := verdict.ParseRecord(r.Body)
+		return r.User.Login == arena.Judge && err == nil && r.CommitID == head && r.State == "APPROVED" && record.Head == head
+	})
+}
+
 // checkPushes: no commit that somebody pushed is gone from the branch.
 func (w *world) checkPushes(ctx context.Context) error {
 	var tip struct{ Commit struct{ SHA string } }
-	if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "branches/"+w.branch, nil, &tip); err != nil {
+	if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "branches/"+branch, nil, &tip); err != nil {
 		return err
 	}
 	for _, sha := range w.pushed {

@@ -33,11 +33,11 @@ func (w *world) text() string {
 	return body(mark)
 }
 
+// price is what one turn of a model costs, in US dollars.
+const price = 0.25
+
 // model finds the one defect and repairs it, mostly.
-type model struct {
-	random *rand.Rand
-	file   string
-}
+type model struct{ random *rand.Rand }
 
 func (model) Name() string { return "model" }
 
@@ -59,17 +59,21 @@ func (s session) Ask(ctx context.Context, prompt string) (engine.Result, error) 
 	if err := ctx.Err(); err != nil {
 		return engine.Result{Started: started}, err
 	}
+	if s.random.IntN(16) == 0 {
+		return engine.Result{Started: started, Duration: time.Since(started)}, engine.Errorf(engine.Overloaded, "the model has no capacity")
+	}
 	do := s.review
 	if s.request.Role == engine.Author {
 		do = s.repair
 	}
 	text, err := do(prompt)
-	return engine.Result{Text: text, Started: started, Duration: time.Since(started)}, err
+	return engine.Result{Text: text, Started: started, Duration: time.Since(started), CostUSD: price}, err
 }
 
-// repair takes the defect out, resolves conflicts, and now and then does nothing.
+// repair takes the defect out, resolves conflicts, and now and then does nothing, or
+// nothing that helps.
 func (s session) repair(string) (string, error) {
-	path := filepath.Join(s.request.Dir, filepath.FromSlash(s.file))
+	path := filepath.Join(s.request.Dir, filepath.FromSlash(file))
 	data, err := os.ReadFile(path)
 	if err != nil || s.random.IntN(8) == 0 {
 		return "It cannot be done.", nil
@@ -78,7 +82,11 @@ func (s session) repair(string) (string, error) {
 	if strings.Contains(text, "<<<<<<<") {
 		text = body(fmt.Sprintf("both(%d)", s.random.Uint32()))
 	}
-	text = strings.ReplaceAll(text, "unsafe()", fmt.Sprintf("safe(%d)", s.random.Uint32()))
+	if s.random.IntN(8) > 0 {
+		text = strings.ReplaceAll(text, "unsafe()", fmt.Sprintf("safe(%d)", s.random.Uint32()))
+	} else {
+		text = strings.ReplaceAll(text, "unsafe()", fmt.Sprintf("unsafe()\n\tmore(%d)", s.random.Uint32()))
+	}
 	return "Repaired.", os.WriteFile(path, []byte(text), 0o600)
 }
 
@@ -98,12 +106,12 @@ func (s session) review(prompt string) (string, error) {
 		a.Files = append(a.Files, m[1])
 	}
 	v := verdict.Approve
-	data, err := os.ReadFile(filepath.Join(s.request.Dir, filepath.FromSlash(s.file)))
+	data, err := os.ReadFile(filepath.Join(s.request.Dir, filepath.FromSlash(file)))
 	for i, line := range strings.Split(string(data), "\n") {
 		if strings.Contains(line, "unsafe()") {
 			v = verdict.RequestChanges
 			a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3",
-				Path: s.file, Line: i + 1, Quote: line, Claim: "It is unsafe.", Why: "It breaks.", Verify: "Read it."})
+				Path: file, Line: i + 1, Quote: line, Claim: "It is unsafe.", Why: "It breaks.", Verify: "Read it."})
 		}
 	}
 	answer, jsonErr := json.Marshal(a)

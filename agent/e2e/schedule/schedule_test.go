@@ -12,8 +12,12 @@ import (
 func TestSchedules(t *testing.T) {
 	t.Parallel()
 	err := arena.Within(t.Context(), t.TempDir(), func(ctx context.Context, a *arena.Arena) error {
-		for seed := range uint64(12) {
-			result, err := schedule.Run(ctx, a, t.TempDir(), seed)
+		stage, err := schedule.NewStage(ctx, a, t.TempDir())
+		if err != nil {
+			return err
+		}
+		for seed := range uint64(20) {
+			result, err := stage.Run(ctx, seed)
 			if err != nil {
 				return err
 			}

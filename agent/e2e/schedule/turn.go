@@ -2,41 +2,49 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
 )
 
 // plan is what happens during an agent's turn: at its call number at, counted from
-// 1, the first and only one of do, fault and death.
+// 1, the first and only one of do and fault. A machine that dies makes no call after it.
 type plan struct {
 	login string
 	at    int
 	calls int
 	do    func(context.Context) error
 	fault githubsim.Fault
-	kill  context.CancelFunc
+	dies  bool
 	dead  bool
 }
 
+// The ends of a turn before its own.
+var (
+	errDied  = errors.New("the machine lost power")
+	errNewer = errors.New("a newer commit was pushed")
+)
+
 // intercept is asked about every request that reaches GitHub.
 func (w *world) intercept(ctx context.Context, login string, r *http.Request) githubsim.Fault {
+	if r.UserAgent() == arena.ByHand {
+		return githubsim.Fault{}
+	}
+	// GitHub is done with what went before, so that a seed means the same each time.
+	_ = w.Sim.Settle(ctx) // fails at the end of all only
 	w.mu.Lock()
 	p := &w.plan
-	if login != p.login || r.UserAgent() == arena.ByHand {
+	if login != p.login {
 		w.mu.Unlock()
 		return githubsim.Fault{}
 	}
 	p.calls++
 	due := p.calls == p.at
-	if due && p.kill != nil {
-		p.dead = true
-		p.kill()
-	}
+	p.dead = p.dead || due && p.dies
 	do, fault, dead := p.do, p.fault, p.dead
 	w.mu.Unlock()
 	switch {
@@ -55,50 +63,68 @@ func (w *world) intercept(ctx context.Context, login string, r *http.Request) gi
 // that an agent that is told to wait gives up its turn.
 const patience = 20 * time.Second
 
-// turn lets an agent look and do one thing, perhaps with something going wrong.
-func (w *world) turn(ctx context.Context, role verdict.Role) error {
-	turn, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	next := plan{login: map[verdict.Role]string{verdict.Reviewer: arena.Judge, verdict.Author: arena.Author}[role], at: 1 + w.random.IntN(24)}
-	switch w.random.IntN(12) {
+// turn lets a machine look and do one thing, perhaps with something going wrong.
+func (w *world) turn(ctx context.Context, m *machine) error {
+	timed, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	turn, cancel := context.WithCancelCause(timed)
+	defer cancel(nil)
+	w.during(w.mishap(m, cancel))
+	w.act(turn, m)
+	if died := w.during(plan{}).dead; !died {
+		return nil
+	}
+	return w.start(m)
+}
+
+// mishap is what goes wrong in a machine's turn, if anything does.
+func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
+	next := plan{login: m.login(), at: 1 + w.random.IntN(24)}
+	push := func(login, branch string, files map[string]string) func(context.Context) error {
+		return func(ctx context.Context) error { return w.push(ctx, login, branch, files) }
+	}
+	switch w.random.IntN(14) {
 	case 0, 1:
-		next.kill = cancel
+		next.dies = true
+		next.fault.Done = func() { cancel(errDied) }
 		next.fault.Drop = []githubsim.Drop{githubsim.DropBefore, githubsim.DropAfter}[w.random.IntN(2)]
 		w.note("  it dies at call %d", next.at)
 	case 2:
-		next.fault.Status = []int{500, 502, 403, 409, 422, 429}[w.random.IntN(6)]
+		next.fault.Status = []int{500, 502, 503, 403, 409, 422, 429}[w.random.IntN(7)]
 		w.note("  call %d is answered %d", next.at, next.fault.Status)
 	case 3:
 		next.fault.Drop = githubsim.DropAfter
 		w.note("  the answer of call %d is lost", next.at)
 	case 4, 5:
-		text := w.text()
-		next.do = func(ctx context.Context) error {
-			return w.push(ctx, arena.Person, w.branch, map[string]string{w.file: text})
-		}
+		next.do = push(arena.Person, branch, map[string]string{file: w.text()})
 		w.note("  a person pushes at call %d", next.at)
-	case 6:
-		next.do = func(ctx context.Context) error {
-			return w.push(ctx, arena.Person, "main", map[string]string{"moved.md": "moved\n"})
+		if w.random.IntN(2) == 0 {
+			next.fault.Done = func() { cancel(errNewer) }
+			w.note("  and it hears of that at once")
 		}
+	case 6:
+		next.do = push(arena.Person, "main", map[string]string{"moved.md": "moved\n"})
 		w.note("  the base moves at call %d", next.at)
 	case 7:
-		if role == verdict.Author {
-			next.do = func(ctx context.Context) error {
-				w.act(ctx, w.twin, "another machine's author")
-				return nil
-			}
-			w.note("  another machine's author works at call %d", next.at)
+		next.do = w.rewrite()
+		w.note("  a person force-pushes at call %d", next.at)
+	case 8, 9:
+		other := w.machines[w.random.IntN(len(w.machines))]
+		if other == m {
+			break
 		}
+		next.do = func(ctx context.Context) error {
+			w.act(ctx, other)
+			return nil
+		}
+		w.note("  at call %d, it is the turn of the %s", next.at, other)
+	case 10:
+		w.Sim.SetFaults(githubsim.Faults{NullMergeable: 1})
+		w.note("  GitHub does not know yet whether it merges")
 	default:
 		next.at = 0
 	}
-	w.during(next)
-	w.act(turn, w.agents[role], string(role))
-	if died := w.during(plan{}).dead; !died {
-		return nil
-	}
-	return w.start(role)
+	return next
 }
 
 // during makes p what happens from now on, and returns what did until then.
@@ -110,32 +136,39 @@ func (w *world) during(p plan) plan {
 	return before
 }
 
-// act has an agent look at the pull request and do what it decides. It reports
+// act has a machine look at the pull request and do what it decides. It reports
 // whether there was anything to do.
-func (w *world) act(ctx context.Context, agent *daemon.Agent, name string) (acted bool) {
-	pr, action, err := agent.Look(ctx, w.ref)
+func (w *world) act(ctx context.Context, m *machine) (acted bool) {
+	pr, action, err := m.agent.Look(ctx, w.ref)
 	if err == nil {
 		switch action.Kind {
 		case verdict.Wait, verdict.Skip, verdict.Done:
-			w.note("  %s: %s, %s", name, action.Kind, action.Reason)
+			w.note("  %s: %s, %s", m, action.Kind, action.Reason)
 			return action.Recheck > 0
 		}
-		_, err = agent.Act(ctx, pr, action)
+		_, err = m.agent.Act(ctx, pr, action)
 	}
-	w.note("  %s: %s %.7s, %s: %v", name, action.Kind, action.SHA, action.Reason, err)
+	w.note("  %s: %s %.7s, %s: %v", m, action.Kind, action.SHA, action.Reason, err)
 	return true
 }
 
-// finish lets the agents work undisturbed until neither has anything left to do.
+// finish lets the agents work undisturbed until none has anything left to do.
 func (w *world) finish(ctx context.Context) error {
 	w.note("the agents finish")
+	w.Sim.SetFaults(githubsim.Faults{})
 	const enough = 40
 	for range enough {
+		if err := w.ci(ctx); err != nil {
+			return err
+		}
 		if err := w.Sim.Settle(ctx); err != nil {
 			return err
 		}
-		reviewing := w.act(ctx, w.agents[verdict.Reviewer], "reviewer")
-		if fixing := w.act(ctx, w.agents[verdict.Author], "author"); !reviewing && !fixing {
+		busy := false
+		for _, m := range w.machines {
+			busy = w.act(ctx, m) || busy
+		}
+		if !busy {
 			return nil
 		}
 	}

@@ -1,0 +1,94 @@
+package schedule
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/forge"
+	"touchstone/agent/journal"
+	"touchstone/verdict"
+)
+
+// machine is where an agent runs.
+type machine struct {
+	role  verdict.Role
+	name  string
+	agent *daemon.Agent
+	// random is its model's.
+	random *rand.Rand
+	// hints are the events that are under way to it.
+	hints []string
+}
+
+func (m *machine) String() string { return string(m.role) + " on the " + m.name + " machine" }
+
+func (m *machine) login() string {
+	return map[verdict.Role]string{verdict.Reviewer: arena.Judge, verdict.Author: arena.Author}[m.role]
+}
+
+// start starts a machine's agent, again if it died.
+func (w *world) start(m *machine) error {
+	if m.agent != nil {
+		if err := m.agent.Journal.Close(); err != nil {
+			return err
+		}
+	}
+	agent, err := w.Agent(m.role, m.name, model{m.random})
+	if err != nil {
+		return err
+	}
+	cfg := agent.Config()
+	cfg.Rounds = config.Rounds{Max: 6, Attempts: 3, Backoff: config.Duration(time.Millisecond)}
+	cfg.Author.Pause = config.Duration(time.Millisecond)
+	cfg.Budgets.PullRequest = 8 * price
+	agent.Config = func() config.Config { return cfg }
+	if w.meddle != nil {
+		w.meddle(m.role, agent)
+	}
+	agent.Journal, err = journal.Open(filepath.Join(w.dir, w.ref.Name, m.name, string(m.role)))
+	m.agent = agent
+	return err
+}
+
+// heard has an event on its way to every machine.
+func (w *world) heard(event string, ref forge.Ref) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range w.machines {
+		if ref == w.ref {
+			m.hints = append(m.hints, event)
+		}
+	}
+}
+
+// arrive has one of the events under way to a machine arrive, any of them, or get lost
+// underway, and the machine have its turn. Some arrive again later. A machine to which
+// nothing is under way sweeps.
+func (w *world) arrive(ctx context.Context, m *machine) error {
+	w.mu.Lock()
+	hints := m.hints
+	w.mu.Unlock()
+	if len(hints) == 0 {
+		w.note("the %s sweeps", m)
+		return w.turn(ctx, m)
+	}
+	i, fate := w.random.IntN(len(hints)), w.random.IntN(6)
+	event := hints[i]
+	if fate != 0 {
+		w.mu.Lock()
+		m.hints = slices.Delete(m.hints, i, i+1)
+		w.mu.Unlock()
+	}
+	if fate == 1 {
+		w.note("%s does not reach the %s", event, m)
+		return nil
+	}
+	w.note("%s reaches the %s", event, m)
+	return w.turn(ctx, m)
+}

@@ -1,0 +1,180 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"touchstone/agent/e2e/arena"
+	"touchstone/verdict"
+)
+
+// choice is a kind of step and how often it is taken.
+type choice struct {
+	weight int
+	what   string
+	do     func(context.Context) error
+}
+
+// choices are all kinds of steps.
+func (w *world) choices() []choice {
+	push := func(branch, file string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return w.push(ctx, arena.Person, branch, map[string]string{file: w.text()})
+		}
+	}
+	label := func(name string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return w.Call(ctx, arena.Person, http.MethodPost, w.ref.Repo, w.path("issues", "labels"), []string{name}, nil)
+		}
+	}
+	return []choice{
+		{18, "", func(ctx context.Context) error { return w.arrive(ctx, w.machines[w.random.IntN(len(w.machines))]) }},
+		{2, "a person pushes", push(branch, file)},
+		{1, "a person force-pushes", w.rewrite()},
+		{1, "the base moves", push("main", fmt.Sprintf("note%d.md", w.random.IntN(9)))},
+		{1, "the base conflicts", push("main", file)},
+		{2, "a person approves", func(ctx context.Context) error { return w.review(ctx, "APPROVE") }},
+		{1, "a person objects", func(ctx context.Context) error { return w.review(ctx, "REQUEST_CHANGES") }},
+		{1, "somebody calls a person", label("needs-human")},
+		{2, "the label is taken off", w.unlabel},
+		{1, "its author is to merge it", label(manual)},
+		{2, "CI reports", w.ci},
+		{1, "a person orders a review", func(ctx context.Context) error { return w.order(ctx, arena.Person, verdict.AskReview) }},
+		{1, "a person stops the agents", func(ctx context.Context) error { return w.order(ctx, arena.Person, verdict.Stop) }},
+		{2, "a person lets them go on", func(ctx context.Context) error { return w.order(ctx, arena.Person, verdict.Resume) }},
+		{1, "the owner breaks the glass", func(ctx context.Context) error { return w.order(ctx, arena.Owner, verdict.BreakGlass+" it burns") }},
+		{1, "it is closed or opened again", w.toggle},
+	}
+}
+
+// step takes one step.
+func (w *world) step(ctx context.Context) error {
+	choices, total := w.choices(), 0
+	for _, c := range choices {
+		total += c.weight
+	}
+	at := w.random.IntN(total)
+	for _, c := range choices {
+		if at -= c.weight; at < 0 {
+			if c.what != "" {
+				w.note("%s", c.what)
+			}
+			return c.do(ctx)
+		}
+	}
+	return nil
+}
+
+func (w *world) path(kind, what string) string {
+	return fmt.Sprintf("%s/%d/%s", kind, w.ref.Number, what)
+}
+
+// push pushes files to a branch in somebody's name.
+func (w *world) push(ctx context.Context, login, to string, files map[string]string) error {
+	sha, err := w.Sim.Commit(ctx, login, w.ref.Repo.String(), to, "Change", files)
+	if err == nil && to == branch {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.known, w.pushed = append(w.known, sha), append(w.pushed, sha)
+	}
+	return err
+}
+
+// rewrite is a person's force-push: the branch goes back to some commit of a person's.
+func (w *world) rewrite() func(context.Context) error {
+	pick := w.random.Int()
+	return func(ctx context.Context) error {
+		w.mu.Lock()
+		sha := w.known[pick%len(w.known)]
+		w.pushed = []string{sha}
+		w.mu.Unlock()
+		return w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil)
+	}
+}
+
+// ci has the required check report on the head, once and mostly that it is well.
+func (w *world) ci(ctx context.Context) error {
+	if len(w.rules.RequiredChecks) == 0 {
+		return nil
+	}
+	p, err := w.pull(ctx)
+	if err != nil {
+		return err
+	}
+	if w.judged[p.Head.SHA] {
+		return nil
+	}
+	w.judged[p.Head.SHA] = true
+	state := "success"
+	if w.random.IntN(5) == 0 {
+		state = "failure"
+	}
+	return w.Call(ctx, arena.CI, http.MethodPost, w.ref.Repo, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil)
+}
+
+// review is a person's, of the present head. On a pull request that is merged it is
+// refused or without effect, which is fine.
+func (w *world) review(ctx context.Context, event string) error {
+	pull, err := w.pull(ctx)
+	if err != nil || pull.State != "open" {
+		return err
+	}
+	return w.Call(ctx, arena.Person, http.MethodPost, w.ref.Repo, w.path("pulls", "reviews"), map[string]any{"commit_id": pull.Head.SHA, "event": event, "body": "I have read it."}, nil)
+}
+
+// unlabel takes the label off if it is there.
+func (w *world) unlabel(ctx context.Context) error {
+	pull, err := w.pull(ctx)
+	if err != nil || !pull.labelled("needs-human") {
+		return err
+	}
+	return w.Call(ctx, arena.Person, http.MethodDelete, w.ref.Repo, w.path("issues", "labels/needs-human"), nil, nil)
+}
+
+// order gives the agents an order in a comment.
+func (w *world) order(ctx context.Context, login string, verb verdict.Verb) error {
+	w.orders = append(w.orders, verb)
+	return w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + string(verb)}, nil)
+}
+
+// stopped reports whether the agents are under orders to do nothing.
+func (w *world) stopped() bool {
+	for _, verb := range slices.Backward(w.orders) {
+		if verb == verdict.Stop || verb == verdict.Resume {
+			return verb == verdict.Stop
+		}
+	}
+	return false
+}
+
+// toggle closes the pull request, or opens it again.
+func (w *world) toggle(ctx context.Context) error {
+	pull, err := w.pull(ctx)
+	if err != nil || pull.Merged {
+		return err
+	}
+	state := map[string]string{"open": "closed", "closed": "open"}[pull.State]
+	return w.Call(ctx, arena.Author, http.MethodPatch, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"state": state}, nil)
+}
+
+// manual is the label by which its author is to merge a pull request.
+const manual = "touchstone-manual"
+
+// pull is the pull request as it is.
+type pull struct {
+	State  string
+	Merged bool
+	Head   struct{ SHA string }
+	Labels []struct{ Name string }
+}
+
+func (w *world) pull(ctx context.Context) (p pull, err error) {
+	err = w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), nil, &p)
+	return p, err
+}
+
+func (p pull) labelled(name string) bool {
+	return slices.ContainsFunc(p.Labels, func(l struct{ Name string }) bool { return l.Name == name })
+}
