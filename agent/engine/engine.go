@@ -197,6 +197,9 @@ type Usage struct {
 type Progress struct {
 	Kind ProgressKind
 	Text string
+	// Target are the arguments that a tool is called with, as the CLI prints them, for
+	// ProgressTool: one line too, of up to 4,096 characters. Every call is reported.
+	Target string
 	// Elapsed is the turn's age.
 	Elapsed time.Duration
 	// Silence is the time since the last byte, for Heartbeat.

@@ -71,15 +71,18 @@ type message struct {
 }
 
 type content struct {
-	Type  string `json:"type"`
-	Text  string `json:"text"`
-	Name  string `json:"name"`
-	Input struct {
-		FilePath string `json:"file_path"`
-		Path     string `json:"path"`
-		Pattern  string `json:"pattern"`
-		Command  string `json:"command"`
-	} `json:"input"`
+	Type  string          `json:"type"`
+	Text  string          `json:"text"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// target is what tools are called on.
+type target struct {
+	FilePath string `json:"file_path"`
+	Path     string `json:"path"`
+	Pattern  string `json:"pattern"`
+	Command  string `json:"command"`
 }
 
 // decode reads what it can of an object: a field whose type is not the

@@ -122,8 +122,9 @@ func (t *turn) assistant(e event) error {
 	for _, c := range m.Content {
 		switch {
 		case c.Type == "tool_use":
-			target := cmp.Or(c.Input.FilePath, c.Input.Command, c.Input.Pattern, c.Input.Path)
-			t.Report(engine.ProgressTool, strings.TrimSpace(c.Name+" "+target))
+			var on target
+			decode(c.Input, &on)
+			t.Tool(c.Name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(c.Input))
 		case c.Type == "text" && e.ParentToolUseID == "":
 			if err := t.prose(c.Text); err != nil {
 				return err

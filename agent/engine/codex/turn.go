@@ -87,13 +87,14 @@ func (t *turn) line(line []byte) error {
 func (t *turn) begun(e event) {
 	switch e.Item.Type {
 	case "command_execution":
-		t.Report(engine.ProgressTool, "command "+e.Item.Command)
+		t.Tool("command", e.Item.Command, e.Item.Command)
 	case "file_change":
 		var paths []string
 		for _, change := range e.Item.Changes {
 			paths = append(paths, change.Path)
 		}
-		t.Report(engine.ProgressTool, "edit "+strings.Join(paths, " "))
+		edited := strings.Join(paths, " ")
+		t.Tool("edit", edited, edited)
 	}
 }
 

@@ -129,7 +129,12 @@ func testAnswer(t *testing.T, s subject) {
 	b.reset(t)
 	req := b.reviewer()
 	var seen []string
-	req.Progress = func(p engine.Progress) { seen = append(seen, string(p.Kind)+" "+p.Text) }
+	req.Progress = func(p engine.Progress) {
+		seen = append(seen, string(p.Kind)+" "+p.Text)
+		if p.Kind == engine.ProgressTool && !strings.Contains(p.Target, "a.go") {
+			t.Errorf("the tool is called with %q", p.Target)
+		}
+	}
 	result := b.run(t, req)
 	if want := "## [Graph]\n\nNothing."; strings.TrimSpace(result.Text) != want {
 		t.Errorf("text = %q; want %q", result.Text, want)

@@ -33,12 +33,7 @@ type event struct {
 			} `json:"cache"`
 		} `json:"tokens"`
 		State struct {
-			Input struct {
-				FilePath string `json:"filePath"`
-				Command  string `json:"command"`
-				Pattern  string `json:"pattern"`
-				Path     string `json:"path"`
-			} `json:"input"`
+			Input json.RawMessage `json:"input"`
 		} `json:"state"`
 	} `json:"part"`
 }
@@ -100,8 +95,7 @@ func (t *turn) line(line []byte) error {
 			return t.Prose(e.Part.Text, false)
 		}
 	case "tool_use":
-		in := e.Part.State.Input
-		t.Report(engine.ProgressTool, strings.TrimSpace(e.Part.Tool+" "+cmp.Or(in.FilePath, in.Command, in.Pattern, in.Path)))
+		t.tool(e.Part.Tool, e.Part.State.Input)
 	case "step_finish":
 		t.finished(e)
 	case "error":
@@ -111,6 +105,18 @@ func (t *turn) line(line []byte) error {
 		t.Report(engine.ProgressRaw, string(line))
 	}
 	return nil
+}
+
+func (t *turn) tool(name string, input json.RawMessage) {
+	var on struct {
+		FilePath string `json:"filePath"`
+		Command  string `json:"command"`
+		Pattern  string `json:"pattern"`
+		Path     string `json:"path"`
+	}
+	// A tool with other arguments is passed on with all of them.
+	_ = json.Unmarshal(input, &on)
+	t.Tool(name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(input))
 }
 
 func (t *turn) finished(e event) {

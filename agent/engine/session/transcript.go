@@ -69,9 +69,20 @@ func (t *Transcript) Report(kind engine.ProgressKind, text string) {
 	}
 }
 
+// Tool passes on that a tool is called: on what, and with which arguments.
+func (t *Transcript) Tool(name, target, arguments string) {
+	if t.progress != nil {
+		t.progress(engine.Progress{
+			Kind: engine.ProgressTool, Elapsed: time.Since(t.started),
+			Text: t.clean(name+" "+target, maxProgress), Target: t.clean(arguments, maxTarget),
+		})
+	}
+}
+
 // How many characters of foreign text are passed on in one line.
 const (
 	maxProgress = 200
+	maxTarget   = 4096
 	maxDetail   = 400
 )
 

@@ -1,0 +1,519 @@
+package failback_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/claude"
+	"touchstone/agent/engine/failback"
+)
+
+// stage is where engines play their models' parts: how a turn with one ends. It keeps who was
+// asked, and how many sessions are open.
+type stage struct {
+	mu    sync.Mutex
+	parts map[string]func(ctx context.Context, req engine.Request) (engine.Result, error)
+	asked []string
+	open  int
+}
+
+// play has a model, as failback.Choice calls it, end each turn like this.
+func (s *stage) play(model string, part func(ctx context.Context, req engine.Request) (engine.Result, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts[model] = part
+}
+
+// fail has a model fail each turn, after a second.
+func (s *stage) fail(model string, class engine.Class, retryAfter time.Duration) {
+	s.play(model, func(ctx context.Context, _ engine.Request) (engine.Result, error) {
+		pass(ctx, time.Second)
+		return engine.Result{Duration: time.Second, CostUSD: 0.25, Retries: 2}, &engine.Error{Class: class, Message: "it was " + string(class), RetryAfter: retryAfter}
+	})
+}
+
+// heal has a model answer again.
+func (s *stage) heal(model string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.parts, model)
+}
+
+// heard gives who was asked since it was called last.
+func (s *stage) heard() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() { s.asked = nil }()
+	return strings.Join(s.asked, ", ")
+}
+
+func pass(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-ctx.Done()
+}
+
+// kind is one engine on the stage. That named claude has claude's families.
+type kind struct {
+	*stage
+	name string
+}
+
+func (k kind) Name() string { return k.name }
+
+func (k kind) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
+
+func (k kind) Open(_ context.Context, req engine.Request) (engine.Session, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.open++
+	return &actor{k, req}, nil
+}
+
+type family struct{ kind }
+
+func (family) Relatives(model string) []string { return (&claude.Engine{}).Relatives(model) }
+
+type actor struct {
+	kind
+	req engine.Request
+}
+
+func (a *actor) Ask(ctx context.Context, _ string) (engine.Result, error) {
+	name := failback.Choice{Engine: a.name, Model: a.req.Model}.String()
+	a.mu.Lock()
+	a.asked = append(a.asked, name)
+	part := a.parts[name]
+	a.mu.Unlock()
+	if part == nil {
+		return engine.Result{Text: "It is " + name + ".", Duration: time.Second, CostUSD: 1}, nil
+	}
+	return part(ctx, a.req)
+}
+
+func (a *actor) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stage.open--
+	return nil
+}
+
+// staged is an engine over a stage, with claude's defaults and these changes to them.
+func staged(change func(*config.Engine)) (*stage, *failback.Engine) {
+	s := &stage{parts: map[string]func(context.Context, engine.Request) (engine.Result, error){}}
+	settings := config.Default().Engine
+	settings.Model = "opus"
+	if change != nil {
+		change(&settings)
+	}
+	return s, &failback.Engine{
+		Settings: func() config.Engine { return settings },
+		New: func(name string) (engine.Engine, error) {
+			switch k := (kind{s, name}); name {
+			case "claude":
+				return family{k}, nil
+			case "codex":
+				return k, nil
+			}
+			return nil, fmt.Errorf("there is no engine named %q", name)
+		},
+	}
+}
+
+var review = engine.Request{Role: engine.Reviewer, Dir: ".", Model: "opus", Timeout: 20 * time.Minute}
+
+// run holds a session of one turn.
+func run(t *testing.T, e *failback.Engine, req engine.Request) (engine.Result, *engine.Error) {
+	t.Helper()
+	result, err := engine.Run(t.Context(), e, req, "Go on.")
+	var failure *engine.Error
+	if err != nil && !errors.As(err, &failure) {
+		t.Fatalf("an error without a class: %v", err)
+	}
+	return result, failure
+}
+
+// TestTheClassDecides: what lies with the provider leads to another model, and what the change
+// under review can bring about does not.
+func TestTheClassDecides(t *testing.T) {
+	const goesOn, toAnotherEngine = "claude opus, claude sonnet", "claude opus, codex gpt"
+	want := map[engine.Class]string{
+		engine.Overloaded: goesOn, engine.RateLimited: goesOn, engine.UnknownModel: goesOn, engine.Server: goesOn, engine.Idle: goesOn,
+		engine.Auth: toAnotherEngine, engine.Billing: toAnotherEngine, engine.Missing: toAnotherEngine, engine.Network: goesOn,
+	}
+	for _, class := range []engine.Class{
+		engine.Missing, engine.Auth, engine.Billing, engine.RateLimited, engine.Overloaded, engine.Server, engine.Network, engine.UnknownModel, engine.Idle,
+		engine.ContextOverflow, engine.Refusal, engine.BadRequest, engine.BadOutput, engine.MaxTurns, engine.Budget, engine.Timeout, engine.Cancelled, engine.Crash, engine.Invalid,
+	} {
+		t.Run(string(class), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, e := staged(func(c *config.Engine) { c.Failback = []string{"sonnet", "codex:gpt"} })
+				s.fail("claude opus", class, 0)
+				result, failure := run(t, e, review)
+				asked, expected := s.heard(), want[class]
+				if expected == "" {
+					if asked != "claude opus" || failure == nil || failure.Class != class || failure.Message != "it was "+string(class) {
+						t.Errorf("asked %s, and it ended in %+v", asked, failure)
+					}
+				} else if asked != expected || failure != nil || !strings.HasPrefix(result.Switched, "claude opus was asked for and ") || !strings.HasSuffix(result.Switched, " answered instead") {
+					t.Errorf("asked %s, and it ended in %+v, %v", asked, result, failure)
+				}
+				if s.open != 0 {
+					t.Errorf("%d sessions are left open", s.open)
+				}
+			})
+		})
+	}
+}
+
+// TestWhatItCostsIsSummed: the figures are of all that were asked, the rest is of the one that
+// answered.
+func TestWhatItCostsIsSummed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		s.fail("claude opus", engine.Overloaded, 0)
+		result, failure := run(t, e, review)
+		if failure != nil || result.CostUSD != 1.25 || result.Duration != 2*time.Second || result.Retries != 2 || result.Text != "It is claude sonnet." || result.Engine != "claude" ||
+			result.Switched != "claude opus was asked for and is overloaded; claude sonnet answered instead" {
+			t.Errorf("%+v, %v", result, failure)
+		}
+		if result, _ := run(t, e, engine.Request{Role: engine.Reviewer, Dir: ".", Model: "sonnet"}); result.Switched != "" {
+			t.Errorf("asked for, and yet %q", result.Switched)
+		}
+	})
+}
+
+// TestBreaker: what is overloaded is left alone for two minutes; then one session tries.
+func TestBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		asks := func(when, want string) {
+			t.Helper()
+			if _, failure := run(t, e, review); failure != nil || s.heard() != want {
+				t.Errorf("%s: %v", when, failure)
+			}
+		}
+		s.fail("claude opus", engine.Overloaded, 0)
+		asks("at first", "claude opus, claude sonnet")
+		asks("while it rests", "claude sonnet")
+		pass(t.Context(), 2*time.Minute-2*time.Second)
+		asks("before the time", "claude sonnet")
+		pass(t.Context(), 2*time.Second)
+		asks("tried, in vain", "claude opus, claude sonnet")
+		asks("resting again", "claude sonnet")
+		s.heal("claude opus")
+		asks("nobody knows yet", "claude sonnet")
+		pass(t.Context(), 2*time.Minute)
+		asks("tried, and well", "claude opus")
+		asks("closed", "claude opus")
+	})
+}
+
+// TestOneTries: while one session tries, the others do not; once it speaks, they need not wait
+// for it to end.
+func TestOneTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		s.fail("claude opus", engine.Overloaded, 0)
+		run(t, e, review)
+		pass(t.Context(), 2*time.Minute)
+		s.heard()
+		s.play("claude opus", func(ctx context.Context, req engine.Request) (engine.Result, error) {
+			pass(ctx, 30*time.Second)
+			req.Progress(engine.Progress{Kind: engine.ProgressText, Text: "Well"})
+			pass(ctx, 10*time.Minute)
+			return engine.Result{}, nil
+		})
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		wg.Go(func() { run(t, e, review) })
+		synctest.Wait()
+		if run(t, e, review); s.heard() != "claude opus, claude sonnet" {
+			t.Error("another one tries as well")
+		}
+		pass(t.Context(), 30*time.Second)
+		wg.Go(func() { run(t, e, review) })
+		synctest.Wait()
+		if asked := s.heard(); asked != "claude opus" {
+			t.Errorf("after the first sign of life %s is asked", asked)
+		}
+	})
+}
+
+// TestNobodyTried: who was let through and did not find out lets the next one through.
+func TestNobodyTried(t *testing.T) {
+	for name, vain := range map[string]func(*testing.T, *stage, *failback.Engine){
+		"closed unasked": func(t *testing.T, _ *stage, e *failback.Engine) {
+			session, err := e.Open(t.Context(), review)
+			if err != nil || session.Close() != nil {
+				t.Fatal(err)
+			}
+		},
+		"ended for another reason": func(t *testing.T, s *stage, e *failback.Engine) {
+			s.fail("claude opus", engine.Refusal, 0)
+			run(t, e, review)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, e := staged(nil)
+				s.fail("claude opus", engine.Overloaded, 0)
+				run(t, e, review)
+				pass(t.Context(), 2*time.Minute)
+				vain(t, s, e)
+				s.heal("claude opus")
+				s.heard()
+				if run(t, e, review); s.heard() != "claude opus" {
+					t.Error("nobody may try any more")
+				}
+			})
+		})
+	}
+}
+
+// TestHowLongItRests is by the provider's word where that is longer, but not for ever.
+func TestHowLongItRests(t *testing.T) {
+	for asked, want := range map[time.Duration]time.Duration{0: 2 * time.Minute, time.Minute: 2 * time.Minute, 10 * time.Minute: 10 * time.Minute, 48 * time.Hour: time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			s, e := staged(func(c *config.Engine) { c.Off = []string{"sonnet"} })
+			s.fail("claude opus", engine.RateLimited, asked)
+			run(t, e, review)
+			if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || failure.Class != engine.RateLimited || failure.RetryAfter != want {
+				t.Errorf("asked to wait for %s it says %+v", asked, failure)
+			}
+			if asked := s.heard(); asked != "claude opus" {
+				t.Errorf("asked %s", asked)
+			}
+		})
+	}
+}
+
+// TestStrikes: what a moment can bring about has to come twice in a row.
+func TestStrikes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(func(c *config.Engine) { c.Off = []string{"sonnet"} })
+		for _, step := range []engine.Class{engine.Server, "", engine.Server, engine.Server} {
+			if step == "" {
+				s.heal("claude opus")
+			} else {
+				s.fail("claude opus", step, 0)
+			}
+			if run(t, e, review); s.heard() != "claude opus" {
+				t.Fatal("it was not asked")
+			}
+		}
+		if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) {
+			t.Errorf("after two in a row: %v", failure)
+		}
+	})
+}
+
+// TestALoginIsOfTheWholeEngine: its other models are not asked in vain.
+func TestALoginIsOfTheWholeEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		s.fail("claude opus", engine.Billing, 0)
+		_, failure := run(t, e, review)
+		if s.heard() != "claude opus" || failure == nil || failure.Class != engine.Billing {
+			t.Errorf("it ended in %+v", failure)
+		}
+		if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || failure.RetryAfter <= 0 || !strings.Contains(failure.Message, "claude opus, which has no credit left; and of claude sonnet, which has no credit left") {
+			t.Errorf("it ended in %+v", failure)
+		}
+	})
+}
+
+// TestAllFail: the error tells of each.
+func TestAllFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(func(c *config.Engine) { c.Failback = []string{"sonnet", "codex:gpt"} })
+		s.fail("claude opus", engine.Overloaded, 0)
+		s.fail("claude sonnet", engine.Server, 0)
+		s.fail("codex gpt", engine.Timeout, 0)
+		_, failure := run(t, e, review)
+		if failure == nil || failure.Class != engine.Timeout || failure.Message != "claude opus is overloaded; claude sonnet failed at its provider; then it was timeout" {
+			t.Errorf("it ended in %+v", failure)
+		}
+	})
+}
+
+// TestOnlyWhatHasNotBegun is gone on with by another model.
+func TestOnlyWhatHasNotBegun(t *testing.T) {
+	tool := func(ctx context.Context, req engine.Request) (engine.Result, error) {
+		req.Progress(engine.Progress{Kind: engine.ProgressTool, Text: "Edit a.go"})
+		return engine.Result{}, engine.Errorf(engine.Overloaded, "it was overloaded")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		s.play("claude opus", tool)
+		if run(t, e, engine.Request{Role: engine.Author, Dir: ".", Model: "opus"}); s.heard() != "claude opus" {
+			t.Error("another model goes on with half-made edits")
+		}
+		if run(t, e, engine.Request{Role: engine.Author, Dir: ".", Model: "opus"}); s.heard() != "claude sonnet" {
+			t.Error("the next session does not begin with another model")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		s.play("claude opus", tool)
+		if run(t, e, review); s.heard() != "claude opus, claude sonnet" {
+			t.Error("a review, which leaves nothing behind, ends")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		session, err := e.Open(t.Context(), review)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		if _, err := session.Ask(t.Context(), "One."); err != nil {
+			t.Fatal(err)
+		}
+		s.fail("claude opus", engine.Overloaded, 0)
+		if _, err := session.Ask(t.Context(), "Two."); err == nil || s.heard() != "claude opus, claude opus" {
+			t.Errorf("another model goes on with a conversation that it does not know: %v", err)
+		}
+	})
+}
+
+// TestTooLittleIsLeft of what a session may use up for another model to begin.
+func TestTooLittleIsLeft(t *testing.T) {
+	for name, test := range map[string]struct {
+		req   engine.Request
+		spent engine.Result
+		ends  bool
+	}{
+		"plenty of time":   {engine.Request{Timeout: 10 * time.Minute}, engine.Result{Duration: 8 * time.Minute}, false},
+		"too little time":  {engine.Request{Timeout: 10 * time.Minute}, engine.Result{Duration: 8*time.Minute + 1}, true},
+		"half of little":   {engine.Request{Timeout: time.Minute}, engine.Result{Duration: 30 * time.Second}, false},
+		"less than that":   {engine.Request{Timeout: time.Minute}, engine.Result{Duration: 31 * time.Second}, true},
+		"half the money":   {engine.Request{Budget: 1}, engine.Result{CostUSD: 0.5}, false},
+		"too little money": {engine.Request{Budget: 1}, engine.Result{CostUSD: 0.51}, true},
+		"a step":           {engine.Request{MaxTurns: 5}, engine.Result{Turns: 4}, false},
+		"no step":          {engine.Request{MaxTurns: 5}, engine.Result{Turns: 5}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, e := staged(nil)
+			s.play("claude opus", func(context.Context, engine.Request) (engine.Result, error) {
+				return test.spent, engine.Errorf(engine.Overloaded, "it was overloaded")
+			})
+			var got engine.Request
+			s.play("claude sonnet", func(_ context.Context, req engine.Request) (engine.Result, error) {
+				got = req
+				return engine.Result{}, nil
+			})
+			test.req.Role, test.req.Dir, test.req.Model = engine.Reviewer, ".", "opus"
+			bounded, _ := test.req.Bounded()
+			_, failure := run(t, e, test.req)
+			if test.ends {
+				if failure == nil || failure.Class != engine.Overloaded || !strings.HasSuffix(failure.Message, "; too little is left of the session's time or budget to ask another model") {
+					t.Errorf("it ended in %v", failure)
+				}
+				return
+			}
+			if failure != nil || got.Timeout != bounded.Timeout-test.spent.Duration || test.req.Budget > 0 && got.Budget != test.req.Budget-test.spent.CostUSD || test.req.MaxTurns > 0 && got.MaxTurns != test.req.MaxTurns-test.spent.Turns {
+				t.Errorf("the next was asked for %+v, and it ended in %v", got, failure)
+			}
+		})
+	}
+}
+
+// TestTheSameModelIsNotAskedTwice where the engine's own choice turns out to be the next one.
+func TestTheSameModelIsNotAskedTwice(t *testing.T) {
+	s, e := staged(nil)
+	s.play("claude", func(context.Context, engine.Request) (engine.Result, error) {
+		return engine.Result{Model: "claude-sonnet-4-5"}, engine.Errorf(engine.Overloaded, "it was overloaded")
+	})
+	if _, failure := run(t, e, engine.Request{Role: engine.Reviewer, Dir: "."}); failure != nil {
+		t.Error(failure)
+	}
+	if asked := s.heard(); asked != "claude, claude opus" {
+		t.Errorf("asked %s", asked)
+	}
+}
+
+func TestChain(t *testing.T) {
+	for name, test := range map[string]struct {
+		wanted string
+		set    func(*config.Engine)
+		want   []string
+	}{
+		"a family":              {"opus", nil, []string{"claude opus", "claude sonnet"}},
+		"its other side":        {"claude-sonnet-4-5", nil, []string{"claude claude-sonnet-4-5", "claude opus"}},
+		"never to the smallest": {"haiku", nil, []string{"claude haiku", "claude sonnet", "claude opus"}},
+		"its own choice":        {"", nil, []string{"claude", "claude sonnet", "claude opus"}},
+		"of no family":          {"codex:gpt", nil, []string{"codex gpt"}},
+		"as configured":         {"opus", func(c *config.Engine) { c.Failback = []string{"codex:", "opus", "haiku"} }, []string{"claude opus", "codex", "claude haiku"}},
+		"a part switched off":   {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"opus"} }, []string{"claude sonnet"}},
+		"not a part":            {"opus", func(c *config.Engine) { c.Off = []string{"son", "pus"} }, []string{"claude opus", "claude sonnet"}},
+		"one of an engine":      {"opus", func(c *config.Engine) { c.Off = []string{"codex:opus"} }, []string{"claude opus", "claude sonnet"}},
+		"all of an engine":      {"opus", func(c *config.Engine) { c.Failback, c.Off = []string{"sonnet", "codex:gpt"}, []string{"claude:"} }, []string{"codex gpt"}},
+		"everything":            {"opus", func(c *config.Engine) { c.Off = []string{"claude:"} }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, e := staged(test.set)
+			chain, err := e.Chain(test.wanted)
+			var got []string
+			for _, c := range chain {
+				got = append(got, c.String())
+			}
+			if err != nil || !slices.Equal(got, test.want) {
+				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+// TestSwitchedOff: what is switched off is not asked, the review says so, and where nothing is
+// left there is no attempt.
+func TestSwitchedOff(t *testing.T) {
+	s, e := staged(func(c *config.Engine) { c.Off = []string{"opus"} })
+	if result, failure := run(t, e, review); failure != nil || result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
+		t.Errorf("%+v, %v", result, failure)
+	}
+	s, e = staged(func(c *config.Engine) { c.Off = []string{"claude:"} })
+	if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || !strings.Contains(failure.Message, "engine.off") || s.heard() != "" {
+		t.Errorf("it ended in %v", failure)
+	}
+}
+
+func TestUnknownEngine(t *testing.T) {
+	_, e := staged(nil)
+	if _, failure := run(t, e, engine.Request{Role: engine.Reviewer, Dir: ".", Model: "parrot:polly"}); failure == nil || failure.Class != engine.Invalid || !strings.Contains(failure.Message, `no engine named "parrot"`) {
+		t.Errorf("it ended in %v", failure)
+	}
+}
+
+// TestManyAtOnce share the breakers.
+func TestManyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		s.fail("claude opus", engine.Overloaded, 0)
+		run(t, e, review)
+		pass(t.Context(), 2*time.Minute)
+		s.heard()
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() {
+				if _, failure := run(t, e, review); failure != nil {
+					t.Error(failure)
+				}
+			})
+		}
+		wg.Wait()
+		asked := s.heard()
+		if n := strings.Count(asked, "opus"); n != 1 || strings.Count(asked, "sonnet") != 50 {
+			t.Errorf("it was tried %d times: %s", n, asked)
+		}
+	})
+}

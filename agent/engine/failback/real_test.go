@@ -1,0 +1,80 @@
+package failback_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/engines"
+	"touchstone/agent/engine/enginetest"
+	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/session"
+)
+
+// real is an engine over the real CLIs, which reach one provider.
+func real(t *testing.T, provider *enginetest.Provider, settings config.Engine) *failback.Engine {
+	environ := []string{
+		"PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=sk-a", "ANTHROPIC_BASE_URL=" + provider.URL, "CLAUDE_CODE_MAX_RETRIES=1",
+		"OPENAI_API_KEY=sk-b", "OPENAI_BASE_URL=" + provider.URL + "/v1",
+	}
+	return &failback.Engine{
+		Settings: func() config.Engine { return settings },
+		New: func(name string) (engine.Engine, error) {
+			return engines.New(name, session.Program{Command: []string{enginetest.CLI(t, name)}, Environ: environ, TempDir: t.TempDir()})
+		},
+	}
+}
+
+// modelOf is the model that a request is for.
+func modelOf(call enginetest.Call) string {
+	var request struct{ Model string }
+	_ = json.Unmarshal(call.Body, &request) // what cannot be read is for no model
+	return request.Model
+}
+
+// TestTheRealCLIsGoOn from one model to another, and from one engine to another; and the next
+// session does not ask in vain.
+func TestTheRealCLIsGoOn(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		fault    enginetest.Fault
+		failback []string
+		engine   string
+		why      string
+	}{
+		"within the family":     {enginetest.Overloaded, nil, "claude", "claude opus was asked for and is overloaded; claude sonnet answered instead"},
+		"to another engine":     {enginetest.NoCredit, []string{"sonnet", "codex:gpt-5"}, "codex", "claude opus was asked for and has no credit left; codex gpt-5 answered instead"},
+		"from an unknown model": {enginetest.NoSuchModel, nil, "claude", "claude opus was asked for and is not known to its provider; claude sonnet answered instead"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			provider := enginetest.NewThinker(t, func(_ int, call enginetest.Call) enginetest.Turn {
+				if call.Path == "/v1/messages" && (strings.Contains(modelOf(call), "opus") || test.fault == enginetest.NoCredit) {
+					return enginetest.Turn{Fault: test.fault}
+				}
+				return enginetest.Turn{Text: []string{"Nothing to say."}}
+			})
+			settings := config.Default().Engine
+			settings.Failback = test.failback
+			e := real(t, provider, settings)
+			req := engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "opus", Timeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute}
+			result, err := engine.Run(t.Context(), e, req, "Go on.")
+			if err != nil || result.Engine != test.engine || result.Switched != test.why || strings.TrimSpace(result.Text) != "Nothing to say." {
+				t.Fatalf("%+v, %v", result, err)
+			}
+			before := len(provider.Calls())
+			if _, err := engine.Run(t.Context(), e, req, "Go on."); err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range provider.Calls()[before:] {
+				if strings.Contains(modelOf(call), "opus") {
+					t.Error("the model that rests was asked again")
+				}
+			}
+		})
+	}
+}
