@@ -108,10 +108,13 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 	if hits := idle(b, a); len(hits) > 0 {
 		return hits
 	}
+	was, is = was[:min(len(was), MaxHits)], is[:min(len(is), MaxHits)]
 	removed, added := differ(was, is), differ(is, was)
-	removed, added = removed[:min(len(removed), MaxHits)], added[:min(len(added), MaxHits)]
 	if len(was) > 0 && len(is) == 0 {
 		return []Hit{hit(Test, was[0], claim{a.s.at(a.start), a.start}, "The test asserts nothing any more.")}
+	}
+	if hits := aside(b, a, was, is, gone); len(hits) > 0 {
+		return hits
 	}
 	var hits []Hit
 	lostClaim := -1
@@ -136,6 +139,28 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 		hits = append(hits, hit(Assertion, removed[lostClaim], claim{}, "An assertion is gone and nothing stands in its place."))
 	}
 	return append(hits, append(droppedCases(b, a, gone, pool), limits(b, a)...)...)
+}
+
+// aside finds claims that no longer look at what is tested, but at what the test
+// itself says, or not at all.
+func aside(b, a *testcase, was, is []claim, gone map[string]bool) []Hit {
+	old, now := flowOf(b), flowOf(a)
+	removed := differ(was, is)
+	for _, w := range is {
+		from := removed
+		if at := slices.IndexFunc(was, func(c claim) bool { return c.text == w.text }); at >= 0 {
+			from = was[at:]
+		}
+		if len(from) > 0 && now.constant(a, w) && !old.constant(b, from[0]) {
+			return []Hit{{Assertion, a.f.path(), w.line, from[0].text, w.text, "The assertion looks at nothing but what the test itself says."}}
+		}
+	}
+	for _, r := range removed {
+		if !mentions(r.text, gone) && deaf(b, a, r) {
+			return []Hit{{Assertion, a.f.path(), a.start, r.text, a.s.at(a.start), "The test no longer looks at what this assertion looked at."}}
+		}
+	}
+	return nil
 }
 
 // differ lists the claims of a that b does not make.

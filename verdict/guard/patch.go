@@ -15,6 +15,7 @@ import (
 // patch is a change made ready for the families: both sides as lines.
 type patch struct {
 	files []*file
+	names []string // as in Change
 }
 
 type file struct {
@@ -41,7 +42,7 @@ func (f *file) deleted() bool { return f.new.path == "" }
 
 // newPatch leaves out what no family looks at, and reports what is too large.
 func newPatch(change Change) (*patch, []Hit) {
-	p, hits, total := &patch{}, []Hit(nil), 0
+	p, hits, total := &patch{names: change.Names}, []Hit(nil), 0
 	for _, c := range change.Files {
 		if !Examines(c.Path) && !Examines(c.OldPath) {
 			continue

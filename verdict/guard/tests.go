@@ -3,6 +3,7 @@ package guard
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -33,15 +34,20 @@ func tests(p *patch) []Hit {
 	hits := lost(p, m, gone)
 	for _, f := range p.files {
 		hits = append(hits, skipped(f, m)...)
+		hits = append(hits, tagged(f, m)...)
 		hits = append(hits, uncollected(f)...)
 		hits = append(hits, emptyMain(f)...)
 		hits = append(hits, quieted(f)...)
 	}
 	hits = append(hits, confined(p, m)...)
-	pool := linePool(p)
+	pool, alone := linePool(p), onlyTests(p)
 	for _, b := range m.before {
 		if a := m.now[b]; a != nil && m.was[a] == b {
-			hits = append(hits, weakened(b, a, gone, pool)...)
+			found := weakened(b, a, gone, pool)
+			if len(found) == 0 && alone {
+				found = expectsOtherwise(b, a)
+			}
+			hits = append(hits, found...)
 		}
 	}
 	return hits
@@ -67,22 +73,59 @@ func lost(p *patch, m *pairing, gone map[string]bool) []Hit {
 	return hits
 }
 
-// subjectGone reports whether the change deletes what a test tests: a name that
-// the test speaks of, or the file that the test's own file is named after.
+// subjectGone reports whether the change deletes what a test tests: the file that
+// the test's own file is named after, with all that it defined; or what most of the
+// test's exact assertions look at first. What a test merely uses on the way may go and
+// the test is still owed.
 func subjectGone(p *patch, b *testcase, gone map[string]bool) bool {
+	if fileGone(p, b, gone) {
+		return true
+	}
 	low := strings.ToLower(strings.ReplaceAll(b.name, "_", ""))
+	named := false
 	for name := range gone {
-		if b.set[name] || strings.Contains(low, strings.ToLower(strings.ReplaceAll(name, "_", ""))) {
-			return true
+		named = named || strings.Contains(low, strings.ToLower(strings.ReplaceAll(name, "_", "")))
+	}
+	dead, owed := 0, 0
+	f := flowOf(b)
+	for _, c := range claims(b) {
+		switch first := calls(f.into(b, c)); {
+		case mentions(c.text, gone) && (len(first) == 0 || gone[first[0]] || len(calls([]string{c.text})) == 0):
+			dead++
+		case len(first) > 0 && gone[first[0]]:
+			dead++
+		case len(first) > 0 && strengthOf(c.text) > 1:
+			owed++
 		}
 	}
+	if dead+owed == 0 { // helpers assert for it
+		return named || leads(b, gone)
+	}
+	return dead > 0 && dead >= owed || named && owed == 0
+}
+
+// leads reports whether at least half of what a test calls or names is gone.
+func leads(b *testcase, gone map[string]bool) bool {
+	all := calls(b.body()[min(1, len(b.body())-1):])
+	n := 0
+	for _, name := range all {
+		if gone[name] {
+			n++
+		}
+	}
+	return n > 0 && 2*n >= len(all) || len(all) == 0 && mentions(strings.Join(b.whole(), "\n"), gone)
+}
+
+// fileGone reports whether the file that the test's own is named after is deleted and
+// lives on nowhere.
+func fileGone(p *patch, b *testcase, gone map[string]bool) bool {
 	stem := stemOf(b.s.path)
-	for _, f := range p.files {
-		if f.deleted() && !isTest(f.old.path) && languageOf(f.old.path) == languageOf(b.s.path) && stemOf(f.old.path) == stem {
-			return true
+	return slices.ContainsFunc(p.files, func(f *file) bool {
+		if !f.deleted() || isTest(f.old.path) || languageOf(f.old.path) != languageOf(b.s.path) || stemOf(f.old.path) != stem {
+			return false
 		}
-	}
-	return false
+		return !slices.ContainsFunc(definitions(f.old), func(d block) bool { return !gone[d.name] && indentation(f.old.lines[d.start-1]) == 0 })
+	})
 }
 
 var testAffix = regexp.MustCompile(`(?i)^(test_)|([._-](test|tests|spec|cy|e2e))$|(Tests?|Spec|IT|TestCase)$`)
