@@ -86,6 +86,17 @@ func (e Engine) ModelFor(task Task) string {
 	return cmp.Or(special[task], e.Model)
 }
 
+// Engines are the names of all engines that the settings choose from, Name first.
+func (e Engine) Engines() []string {
+	names := []string{e.Name}
+	for _, model := range slices.Concat([]string{e.Model, e.Models.Trivial, e.Models.Lite, e.Models.Full, e.Models.Fix, e.Models.Conflict}, e.Failback) {
+		if name, _ := Choice(model); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // another is a model that is named with its engine. Models' own names may hold colons too,
 // but not behind a plain word: openrouter/x:free, anthropic.claude-v2:0.
 var another = regexp.MustCompile(`^([a-z][a-z0-9]*):(.*)$`)
