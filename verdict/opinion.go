@@ -20,13 +20,20 @@ const (
 )
 
 // heard is what the configured reviewers say of this very head against this very
-// base, of each the latest word.
+// base, of each the latest word. Of what two machines of one login found in the same
+// round, the weightier counts.
 func (s State) heard() hearing {
 	latest := map[string]Opinion{}
 	for _, o := range s.Opinions {
-		if s.trusts(o.By) && s.concerns(o) && o.State != dismissed {
-			latest[strings.ToLower(o.By)] = o
+		if !s.trusts(o.By) || !s.concerns(o) || o.State == dismissed {
+			continue
 		}
+		by := strings.ToLower(o.By)
+		before, ok := latest[by]
+		if ok && before.rivals(o) && s.hear(before) > s.hear(o) {
+			continue
+		}
+		latest[by] = o
 	}
 	all := silent
 	for _, o := range latest {
@@ -50,6 +57,12 @@ func (s State) hear(o Opinion) hearing {
 		return disputes
 	}
 	return objects
+}
+
+// rivals reports whether two reviews of one login are of the same round and each came of
+// a session, so that neither was given in the knowledge of the other.
+func (o Opinion) rivals(p Opinion) bool {
+	return o.Record.Round == p.Record.Round && o.Record.Engine != "" && p.Record.Engine != ""
 }
 
 const dismissed = "DISMISSED"

@@ -102,7 +102,7 @@ func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 		Examiner: reviewer.Examiner{
 			Engine: eng, Guidelines: rules, Layer: cfg.Guidelines, Scratch: scratch, Settings: settings,
 		},
-		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Remote: client.Remote,
+		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,

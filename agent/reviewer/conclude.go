@@ -2,11 +2,7 @@ package reviewer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/rs/zerolog"
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -95,87 +91,4 @@ func (p *Prepared) carry(pr forge.PullRequest) (Outcome, error) {
 		Judgement: verdict.Judgement{Verdict: verdict.Approve, Complete: true}, Record: carried, Change: p.understood, Carried: true,
 		Review: forge.Review{SHA: p.Diff.Head, Event: string(verdict.Approve), Body: body},
 	}, nil
-}
-
-// post posts the review unless the pull request moved on meanwhile. When GitHub
-// does not like one of the comments, all of them move into the body.
-func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, out *Outcome) error {
-	now, err := r.Read.PullRequest(ctx, pr.Ref)
-	if err != nil {
-		return fmt.Errorf("look at the pull request again before posting: %w", err)
-	}
-	// Another review of the same head may have been ordered, but not two at once.
-	_, before, _ := Standing(pr)
-	if _, last, _ := Standing(now); last != before || !now.Open || now.Head.SHA != pr.Head.SHA || now.Base.Name != pr.Base.Name {
-		return ErrOvertaken
-	}
-	posted, err := r.Post.PostReview(ctx, pr.Ref, out.Review)
-	if errors.Is(err, forge.ErrBadAnchor) {
-		var again report
-		if again, err = p.render(ctx, *out, false); err != nil {
-			return err
-		}
-		out.Review, out.More = again.review, again.more
-		posted, err = r.Post.PostReview(ctx, pr.Ref, out.Review)
-	}
-	if err != nil {
-		return fmt.Errorf("post the review: %w", err)
-	}
-	out.URL = posted.URL
-	r.follow(ctx, pr, posted, out)
-	return nil
-}
-
-// follow does what comes after the review stands. Its failures are told and not
-// returned: the verdict is given, and doing all of it again would give it twice.
-func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, posted forge.Posted, out *Outcome) {
-	log := zerolog.Ctx(ctx)
-	more := out.More
-	if posted.Kept >= 0 && posted.Kept < len(out.Review.Comments) {
-		missing, err := r.missing(ctx, pr.Ref, posted, out.Review)
-		if err != nil {
-			log.Warn().Err(err).Int("posted", len(out.Review.Comments)).Int("kept", posted.Kept).Msg("GitHub kept fewer comments than the review has")
-		}
-		more = append(missing, more...)
-	}
-	for _, text := range more {
-		if _, err := r.Say.Comment(ctx, pr.Ref, text); err != nil {
-			log.Warn().Err(err).Msg("part of the review could not be posted; its findings are in the review's record")
-			break
-		}
-	}
-	gone := map[string]bool{}
-	for _, e := range out.Record.Ledger {
-		gone[e.ID] = e.Status == verdict.Verified
-	}
-	for _, t := range threads(pr) {
-		if !gone[t.Finding] || t.Resolved {
-			continue
-		}
-		if err := r.Resolve.ResolveThread(ctx, t.ID); err != nil {
-			log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is gone stays open")
-		}
-	}
-}
-
-// missing are the comments that GitHub did not keep, as one text.
-func (r *Reviewer) missing(ctx context.Context, ref forge.Ref, posted forge.Posted, review forge.Review) ([]string, error) {
-	kept, err := r.Read.ReviewRemarks(ctx, ref, posted.ID)
-	if err != nil {
-		return nil, err
-	}
-	there := map[string]bool{}
-	for _, k := range kept {
-		if id := findingID.FindStringSubmatch(k.Body); id != nil {
-			there[id[1]] = true
-		}
-	}
-	var blocks []string
-	for _, c := range review.Comments {
-		if id := findingID.FindStringSubmatch(c.Body); id != nil && !there[id[1]] {
-			blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(place(c.Path, c.Line)), c.Body))
-		}
-	}
-	first, rest := paginate(blocks, "", review.SHA)
-	return append([]string{fmt.Sprintf("### Review of %s: what GitHub did not keep\n\n%s", short(review.SHA), strings.TrimSpace(first))}, rest...), nil
 }

@@ -164,13 +164,14 @@ func latest(pr forge.PullRequest) (verdict.Record, forge.SubmittedReview) {
 	return latestOf(pr.Reviews, pr.Viewer)
 }
 
-// latestOf takes only what the login itself posted and nobody changed since.
+// latestOf takes only what the login itself posted and nobody changed since. Of two
+// reviews in one round, by two machines at once, it takes the one that was not withdrawn.
 func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Record, review forge.SubmittedReview) {
 	for _, rev := range reviews {
 		if !verdict.SameLogin(rev.Author.Login, login) || rev.EditedAt != nil {
 			continue
 		}
-		if rec, err := verdict.ParseRecord(rev.Body); err == nil && rec.Round > record.Round {
+		if rec, err := verdict.ParseRecord(rev.Body); err == nil && (rec.Round > record.Round || rec.Round == record.Round && review.State == forge.Dismissed) {
 			record, review = rec, rev
 		}
 	}

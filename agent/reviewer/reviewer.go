@@ -35,6 +35,11 @@ type Resolver interface {
 	ResolveThread(ctx context.Context, thread string) error
 }
 
+// Withdrawer takes a review back, with a sentence why.
+type Withdrawer interface {
+	DismissReview(ctx context.Context, ref forge.Ref, review int64, why string) error
+}
+
 // Reader reads what a review rests on.
 type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
@@ -50,6 +55,7 @@ type Reviewer struct {
 	Worktrees *worktree.Store
 	Read      Reader
 	Post      Poster
+	Withdraw  Withdrawer
 	Say       Speaker
 	Resolve   Resolver
 	// Remote gives the clone URL and the Authorization header for git.
@@ -77,8 +83,8 @@ type Outcome struct {
 	session engine.Result // the sum of its turns
 }
 
-// ErrOvertaken says that the head moved, or was reviewed by this login
-// elsewhere, before the review could be posted. Nothing was posted.
+// ErrOvertaken says that the head moved, or was reviewed by this login elsewhere,
+// before the review could be posted: nothing was, or what was is withdrawn.
 var ErrOvertaken = errors.New("the pull request moved on while it was reviewed")
 
 // Options vary one review.

@@ -28,7 +28,7 @@ func newReviewer(t *testing.T, g *loopback.GitHub, session func(loopback.Asked) 
 	client := g.Client(loopback.Judge)
 	return &reviewer.Reviewer{
 		Examiner:  reviewer.Examiner{Engine: loopback.Model(session), Guidelines: rules, Scratch: t.TempDir()},
-		Worktrees: g.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Remote: client.Remote,
+		Worktrees: g.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}
 }
 

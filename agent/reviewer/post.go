@@ -1,0 +1,147 @@
+package reviewer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// post posts the review unless the pull request moved on meanwhile. When GitHub
+// does not like one of the comments, all of them move into the body.
+func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, out *Outcome) error {
+	now, err := r.Read.PullRequest(ctx, pr.Ref)
+	if err != nil {
+		return fmt.Errorf("look at the pull request again before posting: %w", err)
+	}
+	// Another review of the same head may have been ordered, but not two at once.
+	_, before, _ := Standing(pr)
+	if _, last, _ := Standing(now); last != before || !now.Open || now.Head.SHA != pr.Head.SHA || now.Base.Name != pr.Base.Name {
+		return ErrOvertaken
+	}
+	posted, err := r.Post.PostReview(ctx, pr.Ref, out.Review)
+	if errors.Is(err, forge.ErrBadAnchor) {
+		var again report
+		if again, err = p.render(ctx, *out, false); err != nil {
+			return err
+		}
+		out.Review, out.More = again.review, again.more
+		posted, err = r.Post.PostReview(ctx, pr.Ref, out.Review)
+	}
+	if err != nil {
+		return fmt.Errorf("post the review: %w", err)
+	}
+	out.URL = posted.URL
+	if r.withdrawn(ctx, now, posted, out.Record) {
+		return ErrOvertaken
+	}
+	r.follow(ctx, pr, posted, out)
+	return nil
+}
+
+const twice = "Two reviewing agents of this login posted a review of this commit at the same time. The other one stands."
+
+// withdrawn looks, after a review was posted, whether another agent of this login
+// posted one of the same head meanwhile. One of them stays: that which requests changes,
+// or else the earlier. It reports whether that is not this one. Who looks too early sees
+// no other, and then the other sees this one; should both of them fail at it, the
+// weightier still counts wherever reviews are read.
+func (r *Reviewer) withdrawn(ctx context.Context, before forge.PullRequest, posted forge.Posted, own verdict.Record) bool {
+	log := zerolog.Ctx(ctx)
+	after, err := r.Read.PullRequest(ctx, before.Ref)
+	if err != nil {
+		log.Warn().Err(err).Msg("whether another agent posted a review at the same time is not known")
+		return false
+	}
+	type rival struct {
+		id      int64
+		verdict verdict.Verdict
+	}
+	rivals := []rival{{posted.ID, own.Verdict}}
+	for _, rev := range after.Reviews {
+		known := rev.ID == posted.ID || slices.ContainsFunc(before.Reviews, func(b forge.SubmittedReview) bool { return b.ID == rev.ID })
+		if known || !verdict.SameLogin(rev.Author.Login, before.Viewer) || rev.SHA != own.Head || rev.State == forge.Dismissed || rev.EditedAt != nil {
+			continue
+		}
+		rec, err := verdict.ParseRecord(rev.Body)
+		if err == nil && rec.Round == own.Round && rec.BaseBranch == own.BaseBranch && (rec.Engine == "") == (own.Engine == "") {
+			rivals = append(rivals, rival{rev.ID, rec.Verdict})
+		}
+	}
+	slices.SortFunc(rivals, func(a, b rival) int {
+		if a.verdict != b.verdict {
+			if a.verdict == verdict.RequestChanges {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.id, b.id)
+	})
+	for _, loser := range rivals[1:] {
+		if err := r.Withdraw.DismissReview(ctx, before.Ref, loser.id, twice); err != nil {
+			log.Warn().Err(err).Int64("review", loser.id).Msg("a review that was posted twice could not be withdrawn")
+		}
+	}
+	return rivals[0].id != posted.ID
+}
+
+// follow does what comes after the review stands. Its failures are told and not
+// returned: the verdict is given, and doing all of it again would give it twice.
+func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, posted forge.Posted, out *Outcome) {
+	log := zerolog.Ctx(ctx)
+	more := out.More
+	if posted.Kept >= 0 && posted.Kept < len(out.Review.Comments) {
+		missing, err := r.missing(ctx, pr.Ref, posted, out.Review)
+		if err != nil {
+			log.Warn().Err(err).Int("posted", len(out.Review.Comments)).Int("kept", posted.Kept).Msg("GitHub kept fewer comments than the review has")
+		}
+		more = append(missing, more...)
+	}
+	for _, text := range more {
+		if _, err := r.Say.Comment(ctx, pr.Ref, text); err != nil {
+			log.Warn().Err(err).Msg("part of the review could not be posted; its findings are in the review's record")
+			break
+		}
+	}
+	gone := map[string]bool{}
+	for _, e := range out.Record.Ledger {
+		gone[e.ID] = e.Status == verdict.Verified
+	}
+	for _, t := range threads(pr) {
+		if !gone[t.Finding] || t.Resolved {
+			continue
+		}
+		if err := r.Resolve.ResolveThread(ctx, t.ID); err != nil {
+			log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is gone stays open")
+		}
+	}
+}
+
+// missing are the comments that GitHub did not keep, as one text.
+func (r *Reviewer) missing(ctx context.Context, ref forge.Ref, posted forge.Posted, review forge.Review) ([]string, error) {
+	kept, err := r.Read.ReviewRemarks(ctx, ref, posted.ID)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, k := range kept {
+		if id := findingID.FindStringSubmatch(k.Body); id != nil {
+			there[id[1]] = true
+		}
+	}
+	var blocks []string
+	for _, c := range review.Comments {
+		if id := findingID.FindStringSubmatch(c.Body); id != nil && !there[id[1]] {
+			blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(place(c.Path, c.Line)), c.Body))
+		}
+	}
+	first, rest := paginate(blocks, "", review.SHA)
+	return append([]string{fmt.Sprintf("### Review of %s: what GitHub did not keep\n\n%s", short(review.SHA), strings.TrimSpace(first))}, rest...), nil
+}
