@@ -1,0 +1,67 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// choose has the relay's administrator change the settings for all agents.
+func (w *world) choose(patch string) {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.ctx, http.MethodPatch, w.relay.url+"/control", strings.NewReader(patch))
+	w.must(err)
+	response, err := http.DefaultClient.Do(request)
+	w.must(err)
+	w.must(response.Body.Close())
+	if response.StatusCode != http.StatusOK {
+		w.t.Fatalf("the relay answers %s to %s", response.Status, patch)
+	}
+}
+
+// reviewedBy waits for the merge and checks with which model all reviews were made.
+func (w *world) reviewedBy(ref forge.Ref, model string) {
+	w.t.Helper()
+	w.until("merged", func() bool { return w.merged(ref) })
+	for i, review := range w.reviews(ref) {
+		record, err := verdict.ParseRecord(review.GetBody())
+		w.must(err)
+		if record.Model != model {
+			w.t.Errorf("review %d of %s was made by %q, want %q", i+1, ref, record.Model, model)
+		}
+	}
+}
+
+// An administrator of the relay switches models for the agents that are connected, for one
+// that comes later, and back again. One that does not listen keeps to its own.
+func TestRelayChoosesTheModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, twoDefects())
+	w.agents[verdict.Reviewer].cfg.Engine.Model = "own"
+	w.startBoth()
+	w.choose(`{"engine.review.model":"first","engine.off":"none-such"}`)
+	one := w.openBad(false)
+	w.reviewedBy(one, "first")
+
+	w.agents[verdict.Reviewer].halt()
+	w.choose(`{"engine.review.model":"second"}`)
+	later := w.configure(verdict.Reviewer, reviewer)
+	later.cfg.Engine.Model = "own"
+	later.start()
+	two := w.open("Later", map[string]string{"store/later.go": "package store\n"}, false)
+	w.reviewedBy(two, "second")
+
+	w.choose(`{"engine.review.model":null}`)
+	three := w.open("Unset", map[string]string{"store/unset.go": "package store\n"}, false)
+	w.reviewedBy(three, "own")
+
+	later.halt()
+	w.choose(`{"engine.review.model":"third"}`)
+	later.cfg.Control = false
+	later.start()
+	four := w.open("Deaf", map[string]string{"store/deaf.go": "package store\n"}, false)
+	w.reviewedBy(four, "own")
+}
