@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -174,7 +175,15 @@ func (l *ownLine) end() {
 	<-l.gone
 }
 
-func (l *ownLine) cut() { l.conn.Close() }
+// cut closes the connection beneath TLS, whose own way to close one waits for a subscriber
+// that does not read.
+func (l *ownLine) cut() {
+	conn := l.conn
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		conn = encrypted.NetConn()
+	}
+	conn.Close()
+}
 
 // endTimeout is how long a subscriber may take for the end of a stream.
 const endTimeout = time.Second

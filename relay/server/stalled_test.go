@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,9 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
+	"touchstone/relay/token"
 )
 
 // pipes is a listener whose connections buffer nothing: who does not read stalls at
@@ -51,16 +54,16 @@ type piped struct {
 	post func(delivery, payload string)
 }
 
-func startPiped(t *testing.T) piped {
+func startPiped(t *testing.T, config server.Config) piped {
 	t.Helper()
 	listener := &pipes{make(chan net.Conn), make(chan struct{})}
 	store, err := server.OpenStore(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "relay.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.New(t.Context(), server.Config{
-		Listener: listener, Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}},
-	})
+	config.Listener, config.Store = listener, store
+	config.Sources = map[string]server.Source{"github": source.GitHub{Secret: secret}}
+	s, err := server.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,9 +105,18 @@ func (p piped) follow(t *testing.T) *bufio.Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprint(conn, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	return greeted(t, conn, "")
+}
+
+// greeted asks for a stream on a connection, with an Authorization header, and reads its
+// head and its greeting.
+func greeted(t *testing.T, conn net.Conn, authorization string) *bufio.Reader {
+	t.Helper()
+	if _, err := fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s\r\n\r\n", authorization); err != nil {
+		t.Fatal(err)
+	}
 	lines := bufio.NewReader(conn)
-	for line := ""; !strings.HasPrefix(line, "id: "); {
+	for line, err := "", error(nil); !strings.HasPrefix(line, "id: "); {
 		if line, err = lines.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +128,7 @@ func (p piped) follow(t *testing.T) *bufio.Reader {
 // meanwhile. Nothing is left of any: the bubble would not end.
 func TestStalledSubscribers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := startPiped(t)
+		r := startPiped(t, server.Config{})
 		const stalled, events = 20, 8
 		for range stalled {
 			r.follow(t)
@@ -159,10 +171,41 @@ func TestStalledSubscribers(t *testing.T) {
 	})
 }
 
+// Nor does one over TLS hold up whoever cuts it off, though TLS would tell it first.
+func TestStalledOverTLSIsCutOffAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tokens := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
+		text := mint(t, tokens, "laptop-1", token.Subscriber, event.Filter{})
+		guard, err := token.NewGuard(t.Context(), tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		certFile, keyFile, _ := certify(t, t.TempDir(), 1)
+		certificate, err := server.LoadCertificate(certFile, keyFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := startPiped(t, server.Config{Tokens: guard, TLS: certificate.Config()})
+		conn, err := r.dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The bubble's time is long before the certificate's.
+		greeted(t, tls.Client(conn, &tls.Config{InsecureSkipVerify: true}), "Bearer "+text)
+		revoke(t, tokens, text)
+		begin := time.Now()
+		<-r.gone
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Errorf("it was cut off after %s; the relay looks at the tokens every 2s", took)
+		}
+		r.stop()
+	})
+}
+
 // A subscriber that reads nothing does not hold up the relay's end.
 func TestStopCutsOffTheStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := startPiped(t)
+		r := startPiped(t, server.Config{})
 		r.follow(t)
 		r.post("a", "{}")
 		begin := time.Now()

@@ -65,6 +65,8 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 	}
 	remote := r.RemoteAddr
 	s.lines.serve(w, r, s.config.WriteTimeout, func(ctx context.Context, l line) {
+		ctx, drop := context.WithCancelCause(ctx)
+		defer drop(nil)
 		ctx, release := grant.Context(ctx)
 		defer release()
 		log := zerolog.Ctx(ctx)
@@ -73,13 +75,13 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 			server: s, reader: s.hub.NewReader(from.Seq, filter, grant.Scope()), at: from, told: from,
 			line: countedLine{l, s.metrics.sent}, compressed: compressed, control: control,
 		}
-		sub.reader.Drop = func() {
-			log.Warn().Str("remote", remote).Msg("subscriber cut off: it reads slowly, and others need the memory")
-			l.cut()
-		}
+		sub.reader.Drop = func() { drop(errSlow) }
 		defer sub.reader.Close()
 		defer s.metrics.followers.add(sub.reader, grant)()
 		err := sub.serve(ctx, reset)
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause // of which a write that was cut off only shows that there is one
+		}
 		if errors.Is(err, context.Canceled) {
 			err = errHungUp // whoever else ends a stream gives a cause
 		}
@@ -183,6 +185,7 @@ func (s *stream) follow(ctx context.Context) error {
 var (
 	errStopping = errors.New("the relay is stopping")
 	errHungUp   = errors.New("it hung up")
+	errSlow     = errors.New("it reads slowly, and others need the memory")
 )
 
 // closed is a wake-up for a stream that has more to read.
