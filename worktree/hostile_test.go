@@ -11,36 +11,69 @@ import (
 	"testing"
 )
 
-// TestNothingOfThePullRequestRuns sets a trap in every place from which git runs
+// snare is one place from which git runs a command.
+type snare struct {
+	name string
+	// config and attributes set it; %[1]s is the command.
+	config, attributes string
+	hook               bool
+	// prove is what a git without our protection does and runs the command, below the
+	// checkout. $BASE conflicts with what is checked out there, $URL wants a password.
+	prove string
+}
+
+var snares = []snare{
+	{name: "fsmonitor", config: "[core]\nfsmonitor = %[1]s\n", prove: "git status"},
+	{name: "hook", hook: true, prove: "git commit --allow-empty -m x"},
+	{name: "hooksPath", config: "[core]\nhooksPath = %[1]s.hooks\n", prove: "git commit --allow-empty -m x"},
+	{name: "clean", config: "[filter \"evil\"]\nclean = %[1]s\n", attributes: "filter=evil", prove: "git add -A"},
+	{name: "smudge", config: "[filter \"evil\"]\nsmudge = %[1]s\n", attributes: "filter=evil", prove: "git checkout -f ."},
+	{name: "process", config: "[filter \"evil\"]\nprocess = %[1]s\n", attributes: "filter=evil", prove: "git add -A"},
+	{name: "diff", config: "[diff]\nexternal = %[1]s\n", prove: "git diff"},
+	{name: "diff driver", config: "[diff \"evil\"]\ncommand = %[1]s\n", attributes: "diff=evil", prove: "git diff"},
+	{name: "textconv", config: "[diff \"evil\"]\ntextconv = %[1]s\n", attributes: "diff=evil", prove: "git diff"},
+	{name: "merge driver", config: "[merge \"evil\"]\ndriver = %[1]s\n", attributes: "merge=evil", prove: "git stash -q && git merge $BASE"},
+	{name: "default merge driver", config: "[merge]\ndefault = evil\n[merge \"evil\"]\ndriver = %[1]s\n", prove: "git stash -q && git merge $BASE"},
+	{name: "credential helper", config: "[credential]\nhelper = \"!%[1]s\"\n", prove: "git fetch $URL"},
+	{name: "askPass", config: "[core]\naskPass = %[1]s\n", prove: "unset GIT_ASKPASS; git fetch $URL"},
+	{name: "sshCommand", config: "[core]\nsshCommand = %[1]s\n", prove: "unset GIT_SSH_COMMAND; git fetch ssh://127.0.0.1/x"},
+	{name: "insteadOf", config: "[protocol \"ext\"]\nallow = always\n[url \"ext::%[1]s \"]\ninsteadOf = http://127.0.0.1\n", prove: "git fetch $URL"},
+	{name: "signing", config: "[gpg]\nprogram = %[1]s\n[commit]\ngpgSign = true\n", prove: "git commit --allow-empty -m x"},
+	{name: "editor", config: "[core]\neditor = %[1]s\n", prove: "git commit --allow-empty"},
+	{name: "submodule", config: "[protocol \"ext\"]\nallow = always\n[submodule \"sub\"]\nactive = true\nurl = ext::%[1]s\nupdate = !%[1]s\n", prove: "GIT_ALLOW_PROTOCOL=ext git submodule update"},
+	{name: "include", config: "[include]\npath = %[1]s.include\n", prove: "git status"},
+	{name: "includeIf", config: "[includeIf \"gitdir:**\"]\npath = %[1]s.include\n", prove: "git status"},
+	{name: "alternateRefsCommand", config: "[core]\nalternateRefsCommand = %[1]s\n", prove: "o=$(git rev-parse --git-path objects/info); mkdir -p $o; echo $OBJECTS >$o/alternates; git fetch file://$BARE"},
+}
+
+// TestNothingOfThePullRequestRuns sets a snare in every place from which git runs
 // commands, both in the pull request and, as a model with a shell could, in the
-// checkout's own configuration; then it uses every method.
+// checkout's own configuration; then it uses every method. A git without our protection
+// falls into each of them.
 func TestNothingOfThePullRequestRuns(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the traps are shell scripts")
 	}
 	r := newRemote(t)
-	canary := filepath.Join(t.TempDir(), "canary")
-	trap := filepath.Join(t.TempDir(), "trap")
-	writeTest(t, trap, fmt.Sprintf("#!/bin/sh\necho \"$0 $*\" >>'%s'\ncat\n", canary))
-	if err := os.Chmod(trap, 0o755); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	canary, trap := filepath.Join(dir, "canary"), filepath.Join(dir, "trap")
+	for name, text := range map[string]string{
+		"trap":                  fmt.Sprintf("#!/bin/sh\necho \"$0 $*\" >>'%s'\n", canary),
+		"trap.hooks/pre-commit": fmt.Sprintf("#!/bin/sh\necho hook >>'%s'\n", canary),
+		"trap.include":          "[core]\nfsmonitor = " + trap + "\n",
+	} {
+		writeTest(t, filepath.Join(dir, name), text)
+		if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	r.write(".gitattributes", "* filter=evil diff=evil merge=evil\n*.hidden -diff\n")
-	r.write(".gitmodules", "[submodule \"sub\"]\n\tpath = sub\n\turl = ext::"+trap+"\n\tupdate = !"+trap+"\n")
-	r.write("a.hidden", "before\n")
-	r.git("add", "-A")
-	r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",sub")
-	r.git("commit", "-q", "-m", "traps")
-	req := r.pull()
-	r.write("a.hidden", "after\n")
-	req.Head = r.commit("refs/heads/topic")
-	r.git("checkout", "-q", "main")
-	r.write("main.txt", "one\ntheirs\nthree\n")
-	req.Base = r.commit("refs/heads/main")
+	req := trapped(r, trap)
+	r.git("checkout", "-q", "topic")
+	later := r.commit("refs/pull/12/head")
 
 	// The user's own configuration must not take part either.
 	home := t.TempDir()
-	writeTest(t, filepath.Join(home, ".gitconfig"), evilConfig(trap))
+	writeTest(t, filepath.Join(home, ".gitconfig"), configOf(trap, snares...))
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CONFIG_HOME", home)
 	t.Setenv("GIT_CONFIG_PARAMETERS", "'core.fsmonitor="+trap+"'")
@@ -50,72 +83,104 @@ func TestNothingOfThePullRequestRuns(t *testing.T) {
 
 	s := &Store{Root: t.TempDir()}
 	tree := acquire(t, s, req)
-	poison(t, tree, trap)
+	poison(t, tree, trap, snares...)
 	exercise(t, tree, req)
 	release(t, tree)
+	req.Head, req.HeadRef = later, "refs/pull/12/head"
+	wrong := req
+	wrong.Remote.Authorization = ""
+	poison(t, tree, trap, snares...)
+	if _, err := s.Acquire(t.Context(), wrong); err == nil {
+		t.Error("fetched without a password")
+	}
+	poison(t, tree, trap, snares...)
 	tree = acquire(t, s, req)
+	poison(t, tree, trap, snares...)
 	exercise(t, tree, req)
 	release(t, tree)
 	if err := s.Remove(t.Context(), "acme/app", 12, "author"); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(canary); err == nil {
-		t.Errorf("something of the checkout was executed:\n%s", b)
+		t.Fatalf("something of the checkout was executed:\n%s", b)
 	}
-
-	// The traps work: a git without our settings falls into one.
-	poison(t, acquire(t, s, req), trap)
-	cmd := exec.Command("git", "status")
-	cmd.Dir = tree.Dir()
-	if out, err := cmd.CombinedOutput(); !exists(canary) {
-		t.Errorf("the traps do not work, this test proves nothing: %v: %s", err, out)
+	for _, name := range []string{"GIT_CONFIG_PARAMETERS", "GIT_EXTERNAL_DIFF"} {
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, sn := range snares {
+		s := &Store{Root: t.TempDir()}
+		tree := acquire(t, s, req)
+		writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "edited\n")
+		poison(t, tree, trap, sn)
+		cmd := exec.Command("sh", "-c", sn.prove)
+		cmd.Dir = tree.Dir()
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0", "URL="+r.url, "BASE="+req.Base,
+			"BARE="+r.bare, "OBJECTS="+filepath.Join(r.bare, "objects"), "GIT_ASKPASS=", "GIT_SSH_COMMAND=",
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		if out, err := cmd.CombinedOutput(); !exists(canary) {
+			t.Errorf("%s: the snare does not work, so this test proves nothing: %v: %s", sn.name, err, out)
+		} else if err := os.Remove(canary); err != nil {
+			t.Fatal(err)
+		}
+		release(t, tree)
 	}
 }
 
-func evilConfig(trap string) string {
-	return fmt.Sprintf(`[core]
-	repositoryformatversion = 0
-	bare = false
-	fsmonitor = %[1]s
-	sshCommand = %[1]s
-	editor = %[1]s
-	pager = %[1]s
-	alternateRefsCommand = %[1]s
-[extensions]
-	worktreeConfig = true
-[filter "evil"]
-	clean = %[1]s
-	smudge = %[1]s
-	process = %[1]s
-	required = true
-[diff "evil"]
-	command = %[1]s
-	textconv = %[1]s
-[diff]
-	external = %[1]s
-[merge "evil"]
-	driver = %[1]s
-[credential]
-	helper = %[1]s
-[gpg]
-	program = %[1]s
-[commit]
-	gpgSign = true
-`, trap)
+// trapped makes pull request 12, which brings attributes and a submodule that run trap,
+// and conflicts with its base.
+func trapped(r *remoteRepo, trap string) Request {
+	r.write(".gitattributes", "* filter=evil diff=evil merge=evil\n*.hidden -diff\n")
+	r.write(".gitmodules", "[submodule \"sub\"]\n\tpath = sub\n\turl = ext::"+trap+"\n")
+	r.write("a.hidden", "before\n")
+	r.git("add", "-A")
+	r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",sub")
+	r.git("commit", "-q", "-m", "traps")
+	// A submodule that is not checked out is an empty directory.
+	if err := os.Mkdir(filepath.Join(r.work, "sub"), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	req := r.pull()
+	r.write("a.hidden", "after\n")
+	r.write("main.txt", "one\nours\nthree\n")
+	req.Head = r.commit("refs/heads/topic")
+	r.git("checkout", "-q", "main")
+	r.write("main.txt", "one\ntheirs\nthree\n")
+	req.Base = r.commit("refs/heads/main")
+	return req
+}
+
+// configOf is a configuration with these snares in it.
+func configOf(trap string, set ...snare) string {
+	text := "[core]\nrepositoryformatversion = 0\nbare = false\n[extensions]\nworktreeConfig = true\n"
+	for _, s := range set {
+		if s.config != "" {
+			text += fmt.Sprintf(s.config, trap)
+		}
+	}
+	return text
 }
 
 // poison writes what only somebody with a shell inside the checkout could.
-func poison(t *testing.T, tree *Tree, trap string) {
+func poison(t *testing.T, tree *Tree, trap string, set ...snare) {
 	t.Helper()
-	writeTest(t, filepath.Join(tree.home.mirror(), "config"), evilConfig(trap))
-	writeTest(t, filepath.Join(tree.home.mirror(), "info/attributes"), "* filter=evil diff=evil merge=evil\n")
+	attributes := "*"
+	for _, s := range set {
+		attributes += " " + s.attributes
+	}
+	writeTest(t, filepath.Join(tree.home.mirror(), "info/attributes"), attributes+"\n")
+	writeTest(t, filepath.Join(tree.home.mirror(), "config"), configOf(trap, set...))
 	for _, dir := range []string{tree.home.mirror(), tree.git.dir} {
-		writeTest(t, filepath.Join(dir, "config.worktree"), evilConfig(trap))
+		writeTest(t, filepath.Join(dir, "config.worktree"), configOf(trap, set...))
 		for _, hook := range []string{"post-checkout", "pre-commit", "commit-msg", "prepare-commit-msg", "post-commit",
 			"pre-merge-commit", "post-merge", "pre-push", "reference-transaction", "post-index-change"} {
 			path := filepath.Join(dir, "hooks", hook)
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(set, func(s snare) bool { return s.hook }) {
+				continue
 			}
 			if err := os.Symlink(trap, path); err != nil && !os.IsExist(err) {
 				t.Fatal(err)
