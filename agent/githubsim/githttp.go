@@ -1,11 +1,14 @@
 package githubsim
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -114,6 +117,29 @@ func (s *Sim) runBackend(w http.ResponseWriter, r *http.Request, target *repo, s
 	}
 	cmd := exec.CommandContext(r.Context(), s.gitPath, append(append([]string{program}, args...), target.git.dir)...)
 	cmd.Stdin, cmd.Stdout, cmd.Env = body, w, gitEnv("GIT_PROTOCOL="+version)
+	// Version 2 begins with what the server can do, not with its refs.
+	if kind == "advertisement" && program == "upload-pack" && strings.Contains(version, "version=2") {
+		s.greet(w, cmd, target)
+		return
+	}
 	// What git has to say about a failure is in its answer already.
 	_ = cmd.Run()
+}
+
+// greet writes what cmd prints, which is the same wherever git's configuration is.
+func (s *Sim) greet(w http.ResponseWriter, cmd *exec.Cmd, target *repo) {
+	config, err := os.ReadFile(filepath.Join(target.git.dir, "config"))
+	known, found := s.greetings.Load(string(config))
+	if !found && err == nil {
+		var greeting bytes.Buffer
+		cmd.Stdout = &greeting
+		err = cmd.Run()
+		known = greeting.Bytes()
+	}
+	if err != nil {
+		http.Error(w, "githubsim: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	s.greetings.Store(string(config), known)
+	_, _ = w.Write(known.([]byte)) // fails when nobody listens any more
 }

@@ -71,6 +71,8 @@ type Sim struct {
 	lanes   lanes
 	ciSlots chan struct{}
 	mux     *http.ServeMux
+	// greetings are how git upload-pack begins, by the configuration it runs under.
+	greetings sync.Map
 
 	mu        sync.Mutex
 	accounts  []*account
