@@ -38,6 +38,8 @@ type world struct {
 	sim  *githubsim.Sim
 	url  string
 	work string // the script's directory
+	// traces are those that the agent sent, if it was told to.
+	traces traces
 }
 
 func newWorld(t testing.TB, work string) *world {

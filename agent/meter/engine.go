@@ -46,7 +46,7 @@ type session struct {
 
 // Ask holds a turn and counts it, whatever becomes of it.
 func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
-	ctx, span := tracer.Start(ctx, "chat "+bounded(s.asked), trace.WithSpanKind(trace.SpanKindClient))
+	ctx, span := tracer.Start(ctx, strings.TrimSpace("chat "+s.asked), trace.WithSpanKind(trace.SpanKindClient))
 	s.turn = ctx
 	result, err := s.Session.Ask(ctx, prompt)
 	s.toolEnded()
