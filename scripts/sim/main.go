@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -31,6 +32,8 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
+	// There is little to keep and much to throw away.
+	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	s := sim{out: os.Stdout, verbose: *verbose, ends: map[string]int{}}
@@ -55,7 +58,7 @@ type sim struct {
 }
 
 // perArena is how many schedules an arena lives for. It keeps all of them.
-const perArena = 50
+const perArena = 25
 
 // run runs count schedules from a first seed on, several at once.
 func (s *sim) run(ctx context.Context, first, count uint64) error {
@@ -65,7 +68,8 @@ func (s *sim) run(ctx context.Context, first, count uint64) error {
 	}
 	defer os.RemoveAll(dir)
 	all, ctx := errgroup.WithContext(ctx)
-	all.SetLimit(runtime.GOMAXPROCS(0))
+	// Most of a schedule is waiting for git, and for the disk that keeps the journals.
+	all.SetLimit(2 * runtime.GOMAXPROCS(0))
 	for from := first; from < first+count; from += perArena {
 		all.Go(func() error {
 			own := filepath.Join(dir, fmt.Sprint(from))

@@ -44,7 +44,7 @@ func (w *world) start(m *machine) error {
 		return err
 	}
 	cfg := agent.Config()
-	cfg.Rounds = config.Rounds{Max: 6, Attempts: 3, Backoff: config.Duration(time.Millisecond)}
+	cfg.Rounds = config.Rounds{Max: 6, Attempts: 2, Backoff: config.Duration(time.Millisecond)}
 	cfg.Author.Pause = config.Duration(time.Millisecond)
 	cfg.Budgets.PullRequest = 8 * price
 	agent.Config = func() config.Config { return cfg }
