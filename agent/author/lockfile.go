@@ -40,11 +40,12 @@ var lockTools = []lockTool{
 	{"poetry.lock", "", "poetry lock --no-interaction"},
 	{"uv.lock", "", "uv lock"},
 	{"Gemfile.lock", "", "bundle lock"},
+	{"gems.locked", "", "bundle lock"},
 	{"composer.lock", "", "composer update --lock --no-install --no-scripts --no-plugins --no-interaction"},
 }
 
-// lockFile matches the names of lock files of any kind.
-var lockFile = regexp.MustCompile(`(?:^|/)(?:[^/]+[.-]lock(?:file|b)?(?:\.[^/.]+)?|go\.sum|npm-shrinkwrap\.json)$`)
+// lockFile matches the names of lock files of any kind, but not of code about locks.
+var lockFile = regexp.MustCompile(`(?:^|/)(?:[^/]+[.-]lock(?:ed|file|b)?(?:\.(?:json|ya?ml|toml|hcl|txt))?|[^/]+\.resolved|go\.(?:work\.)?sum|npm-shrinkwrap\.json)$`)
 
 // staleLock is a lock file that has the base's version and is to be made anew.
 type staleLock struct {
