@@ -142,7 +142,7 @@ func (j *Journal) append(l line) error {
 	}
 	if err != nil {
 		// Half a line must not become the beginning of the next.
-		return fmt.Errorf("write the journal: %w", errors.Join(err, j.file.Truncate(j.size)))
+		return fmt.Errorf("%w: %w", ErrUnwritten, errors.Join(err, j.file.Truncate(j.size)))
 	}
 	j.size += int64(len(text))
 	return nil

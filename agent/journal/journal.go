@@ -32,6 +32,13 @@ const (
 // interrupted is the Outcome.Detail of an act that the end of its process cut off.
 const interrupted = "interrupted: the agent was stopped in the middle of it"
 
+// Wait is the Entry.Act of a wait that was announced and did nothing.
+const Wait = "wait"
+
+// ErrUnwritten says that the disk does not take what was to be written down. What the journal
+// said before stands.
+var ErrUnwritten = errors.New("the journal cannot be written; free space on the disk, or make it writable")
+
 // ID names an entry in its journal, in the order of beginning.
 type ID uint64
 
@@ -63,6 +70,11 @@ type Outcome struct {
 	Counts bool `json:"counts,omitempty"`
 	// Detail says why it failed. What is beyond MaxDetail is cut off.
 	Detail string `json:"detail,omitempty"`
+	// Hopeless says that the act would fail again, whenever it is tried.
+	Hopeless bool `json:"hopeless,omitempty"`
+	// RetryAfter is how long to wait at least before it is tried again, by the word of whoever
+	// refused it.
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
 	// Spent is what its model runs took, whatever came of them.
 	Spent Spent `json:"spent,omitzero"`
 }
@@ -210,6 +222,24 @@ func (j *Journal) Unfinished(ref, sha, act string) bool {
 	return !before
 }
 
+// Note writes down a wait that was announced, with what was said of it.
+func (j *Journal) Note(ref, sha, detail string) error {
+	id, err := j.Begin(Entry{Ref: ref, SHA: sha, Act: Wait})
+	if err != nil {
+		return err
+	}
+	return j.End(id, Outcome{Detail: detail})
+}
+
+// Each calls visit for every entry, the oldest first. Visit must not use the journal.
+func (j *Journal) Each(visit func(Entry)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.entries {
+		visit(e)
+	}
+}
+
 // Close lets the next agent in. What was written down needs no Close to last.
 func (j *Journal) Close() error {
 	j.mu.Lock()
@@ -235,6 +265,8 @@ func (e Entry) String() string {
 	case e.Interrupted:
 		came = "interrupted"
 	case e.Ended.IsZero():
+	case e.Act == Wait:
+		came = strings.Join(strings.Fields(e.Outcome.Detail), " ")
 	case e.Outcome.OK:
 		came = "done in " + e.Ended.Sub(e.Begun).Round(100*time.Millisecond).String()
 	default:
