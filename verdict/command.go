@@ -132,10 +132,11 @@ type Unclear struct {
 
 // MeantAsOrder reports whether a comment begins as orders do.
 func MeantAsOrder(body string) bool {
-	return meant.MatchString(strings.TrimLeft(body, " \t"))
+	line, _, _ := strings.Cut(body, "\n")
+	return meant.MatchString(strings.TrimSpace(line))
 }
 
-var meant = regexp.MustCompile(`(?i)^/touchstone(?:[ \t\r\n]|$)`)
+var meant = regexp.MustCompile(`(?i)^/touchstone(?:[ \t]|$)`)
 
 // forms are how each order is written.
 var forms = []struct {

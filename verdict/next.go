@@ -56,6 +56,8 @@ type Action struct {
 	Allowance Allowance
 	// Tomorrow says that an Escalate holds until the next midnight only.
 	Tomorrow bool
+	// MakesWay says that a Wait is for a person who works on the branch.
+	MakesWay bool
 }
 
 // recheck is how soon to look again at what GitHub computes in the background
@@ -191,7 +193,7 @@ func nextMerge(s State, rounds int) Action {
 func (s State) fix(reason string, rounds int) Action {
 	if by, until := s.pushed(); until.After(s.Now) {
 		wait := min(until.Sub(s.Now), s.Pause)
-		return Action{Kind: Wait, SHA: s.Head, Recheck: wait,
+		return Action{Kind: Wait, SHA: s.Head, Recheck: wait, MakesWay: true,
 			Reason: fmt.Sprintf("%s pushed to the branch, and the agent makes way until %s", by, until.UTC().Format("15:04:05 UTC"))}
 	}
 	if why := s.stalled(); why != "" {

@@ -121,13 +121,19 @@ func (f Repair) answers(id string) bool {
 	})
 }
 
-// fixes are the fixes among the commits since the agents last began afresh.
+// fixes are the fixes among the commits since the agents last began afresh, of each
+// review the last: one that took a second go has a commit for each.
 func (s State) fixes() (all []Repair) {
 	since := s.Since()
 	for _, c := range s.Commits {
-		if f, ok := ParseRepair(c.Message); ok && (since.IsZero() || c.At.After(since)) {
-			all = append(all, f)
+		f, ok := ParseRepair(c.Message)
+		if !ok || !since.IsZero() && !c.At.After(since) {
+			continue
 		}
+		if n := len(all); n > 0 && all[n-1].Reviewed == f.Reviewed {
+			all = all[:n-1]
+		}
+		all = append(all, f)
 	}
 	return all
 }

@@ -21,6 +21,7 @@ import (
 
 // Reader reads what a fix has to answer.
 type Reader interface {
+	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	ReviewRemarks(ctx context.Context, ref forge.Ref, review int64) ([]forge.ReviewRemark, error)
 	FailedChecks(ctx context.Context, repo forge.Repo, sha string) ([]forge.FailedCheck, error)
 }
@@ -81,63 +82,64 @@ var (
 	ErrDeferred = errors.New("the model left a note instead of a repair")
 	// ErrUnverified says that the repository's verify command failed on the fix.
 	ErrUnverified = errors.New("the fix did not pass the repository's verify command")
+	// ErrNoVerify says that the repository's verify command cannot be run here.
+	ErrNoVerify = errors.New("the repository's verify command cannot be run on this machine, so nothing is pushed; install the program, or mend verify.command in .touchstone/config.yaml on the base branch")
+	// ErrUnpushable says that GitHub does not take the push, for a reason that merging
+	// again does not mend.
+	ErrUnpushable = errors.New("the fix is made, but GitHub does not take the push; let this login push to the branch, by its protection rules and by its token's permissions")
 	// ErrOvertaken says that the branch moved on GitHub while the fix was made.
 	ErrOvertaken = errors.New("the branch moved on while it was fixed")
 )
 
 // Fix applies the latest review of pr's head, as it was read, and pushes the
-// result. An *engine.Error means that the session did not finish. Progress, if
-// set, hears of the session as it goes.
-func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, progress func(engine.Progress)) (Outcome, error) {
+// result. The session may take no more than allowed. An *engine.Error means that it
+// did not finish. Progress, if set, hears of the session as it goes.
+func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.Allowance, progress func(engine.Progress)) (Outcome, error) {
 	b, err := a.gather(ctx, pr)
 	if err != nil {
 		return Outcome{}, err
 	}
-	url, authorization := a.Remote(pr.Ref.Repo)
-	tree, err := a.Worktrees.Acquire(ctx, worktree.Request{
-		Remote: worktree.Remote{URL: url, Authorization: authorization},
-		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(verdict.Author),
-		Head: pr.Head.SHA, HeadRef: "refs/heads/" + pr.Head.Name,
-		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
-	})
-	if errors.Is(err, worktree.ErrHeadMoved) {
-		return Outcome{}, ErrOvertaken
-	}
-	if err != nil {
-		return Outcome{}, fmt.Errorf("prepare the worktree: %w", err)
-	}
-	defer tree.Release()
-
-	settings, err := repositorySettings(ctx, tree, pr.Base.SHA)
+	tree, err := a.acquire(ctx, pr)
 	if err != nil {
 		return Outcome{}, err
 	}
-	merge, err := tree.Merge(ctx, pr.Base.SHA, fmt.Sprintf("Merge %s into %s", pr.Base.Name, pr.Head.Name), a.Identity)
-	if err != nil {
-		return Outcome{}, fmt.Errorf("merge the base into the branch: %w", err)
-	}
-	locks, err := a.settleLocks(ctx, tree, pr.Base.SHA, merge.Conflicts)
-	if err != nil {
-		return Outcome{}, err
-	}
-	b.conflicts = locks.left
-	r := &repair{
-		author: a, tree: tree, brief: b, merge: merge, locks: locks, verify: settings.Verify, progress: progress,
-		own: ownChange{tree: tree, since: []string{pr.Head.SHA, pr.Base.SHA}, head: pr.Head.SHA},
-		out: Outcome{Merged: !merge.UpToDate, Findings: ids(b.ledger)},
-	}
-	if merge.Commit != "" {
-		r.own.since, r.own.head = []string{merge.Commit}, merge.Commit
-	} else if merge.UpToDate {
-		r.own.since = []string{pr.Head.SHA}
-	}
-	if merge.UpToDate && !b.needsModel() {
-		return r.out, ErrNothingToFix
+	r := &repair{author: a, tree: tree, brief: b, allowed: allowed, progress: progress}
+	defer r.release()
+	if err := r.prepare(ctx, pr); err != nil {
+		return r.out, err
 	}
 	if err := r.run(ctx); err != nil {
 		return r.out, err
 	}
-	return r.out, push(ctx, tree, pr)
+	return r.out, r.push(ctx, pr)
+}
+
+// prepare merges the base into the tree, and finds out what is left to the session.
+func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) error {
+	settings, err := repositorySettings(ctx, r.tree, pr.Base.SHA)
+	if err != nil {
+		return err
+	}
+	r.verify = settings.Verify
+	if r.merge, err = r.tree.Merge(ctx, pr.Base.SHA, mergeMessage(pr), r.author.Identity); err != nil {
+		return fmt.Errorf("merge the base into the branch: %w", err)
+	}
+	if r.locks, err = r.author.settleLocks(ctx, r.tree, pr.Base.SHA, r.merge.Conflicts); err != nil {
+		return err
+	}
+	r.brief.conflicts = r.locks.left
+	r.out = Outcome{Merged: !r.merge.UpToDate, Findings: ids(r.brief.ledger)}
+	r.own = ownChange{tree: r.tree, since: []string{pr.Head.SHA, pr.Base.SHA}, head: pr.Head.SHA}
+	switch {
+	case r.merge.Commit != "":
+		r.own.since, r.own.head = []string{r.merge.Commit}, r.merge.Commit
+	case r.merge.UpToDate:
+		r.own.since = []string{pr.Head.SHA}
+	}
+	if r.merge.UpToDate && !r.brief.needsModel() {
+		return ErrNothingToFix
+	}
+	return nil
 }
 
 // repositorySettings are what the repository says on its base branch.
@@ -186,15 +188,4 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 // needsModel tells whether there is anything to do beyond merging the base.
 func (b brief) needsModel() bool {
 	return b.review != "" || len(b.failed) > 0 || len(b.conflicts) > 0
-}
-
-func push(ctx context.Context, tree *worktree.Tree, pr forge.PullRequest) error {
-	err := tree.Push(ctx, pr.Head.Name, pr.Head.SHA)
-	if errors.Is(err, worktree.ErrRejected) {
-		return fmt.Errorf("%w: %w", ErrOvertaken, err)
-	}
-	if err != nil {
-		return fmt.Errorf("push the fix: %w", err)
-	}
-	return nil
 }

@@ -79,7 +79,7 @@ func TestFixAppliesTheReviewOnTopOfTheBase(t *testing.T) {
 		}
 		return write("Done.\n- Recurrence: add lint - here\n", map[string]string{"code.txt": "safe()\n"})(r)
 	})
-	out, err := a.Fix(t.Context(), pr, nil)
+	out, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,17 +110,17 @@ func TestFixWithoutAModel(t *testing.T) {
 	ref := g.Open("topic")
 	a := newAuthor(g, unexpected(t))
 	before := g.Read(loopback.Author, ref)
-	if _, err := a.Fix(t.Context(), before, nil); !errors.Is(err, author.ErrNothingToFix) {
+	if _, err := a.Fix(t.Context(), before, verdict.Allowance{}, nil); !errors.Is(err, author.ErrNothingToFix) {
 		t.Errorf("a fix of nothing ends in %v", err)
 	}
 	// Being behind its base is mended by a merge alone.
 	base := g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
-	out, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+	out, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	merge := commitOf(g, out.Head)
-	if len(merge.Parents) != 2 || merge.Parents[0].SHA != before.Head.SHA || merge.Parents[1].SHA != base || merge.Commit.Message != "Merge main into topic" {
+	if len(merge.Parents) != 2 || merge.Parents[0].SHA != before.Head.SHA || merge.Parents[1].SHA != base || merge.Commit.Message != "Merge branch 'main' into topic" {
 		t.Errorf("pushed %+v", merge)
 	}
 }
@@ -134,7 +134,7 @@ func TestFixResolvesConflicts(t *testing.T) {
 	pr := g.Read(loopback.Author, ref)
 	var prompt string
 	leave := newAuthor(g, func(r loopback.Asked) (string, error) { prompt += r.Prompt; return "Cannot.", nil })
-	if _, err := leave.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "code.txt") {
+	if _, err := leave.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "code.txt") {
 		t.Errorf("conflicts that are left end in %v", err)
 	}
 	if now := g.Read(loopback.Author, ref); now.Head.SHA != pr.Head.SHA {
@@ -143,7 +143,7 @@ func TestFixResolvesConflicts(t *testing.T) {
 	if !strings.Contains(prompt, `- "code.txt"`) {
 		t.Errorf("the prompt does not name the conflict:\n%s", prompt)
 	}
-	out, err := newAuthor(g, write("Both.", map[string]string{"code.txt": "ours and theirs\n"})).Fix(t.Context(), pr, nil)
+	out, err := newAuthor(g, write("Both.", map[string]string{"code.txt": "ours and theirs\n"})).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestFixRefuses(t *testing.T) {
 			ref := g.Open("topic")
 			g.Commit("main", "Change the rules", map[string]string{rules: "from the base\n"})
 			pr := g.Reviewed(ref, verdict.RequestChanges, finding)
-			_, err := newAuthor(g, write("Done.", tc.edit)).Fix(t.Context(), pr, nil)
+			_, err := newAuthor(g, write("Done.", tc.edit)).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 			if !errors.Is(err, tc.want) {
 				t.Errorf("it ends in %v, want %v", err, tc.want)
 			}
@@ -195,7 +195,7 @@ func TestFixIsOvertakenByAPush(t *testing.T) {
 		theirs = g.Commit("topic", "Meanwhile", map[string]string{"other.txt": "new\n"})
 		return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
 	})
-	if _, err := a.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrOvertaken) {
+	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrOvertaken) {
 		t.Errorf("it ends in %v", err)
 	}
 	if now := g.Read(loopback.Author, ref); now.Head.SHA != theirs {
@@ -214,7 +214,7 @@ func TestFixAnswersFailedChecks(t *testing.T) {
 		prompt = r.Prompt
 		return write("Mended.", map[string]string{"code.txt": "whole\n"})(r)
 	})
-	out, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+	out, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,13 +233,13 @@ func TestFixListensToTheReviewersAlone(t *testing.T) {
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	a := newAuthor(g, unexpected(t))
 	a.Reviewers = []string{loopback.Person}
-	if _, err := a.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrNothingToFix) {
+	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrNothingToFix) {
 		t.Errorf("the review of somebody who does not count ends in %v", err)
 	}
 	edited := pr.Reviews[0].SubmittedAt
 	pr.Reviews[0].EditedAt = &edited
 	a.Reviewers = []string{loopback.Judge}
-	if _, err := a.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrNothingToFix) {
+	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrNothingToFix) {
 		t.Errorf("a review that was edited ends in %v", err)
 	}
 }
@@ -256,7 +256,7 @@ func TestFixLeavesWhatAPersonWaived(t *testing.T) {
 	a.Orders = func(context.Context, forge.PullRequest) ([]verdict.Command, error) {
 		return []verdict.Command{{ID: 1, Verb: verdict.Waive, Finding: waived, By: loopback.Person, Reason: "It is ours."}}, nil
 	}
-	out, err := a.Fix(t.Context(), pr, nil)
+	out, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if err != nil || len(out.Findings) != 1 || out.Findings[0] == waived {
 		t.Errorf("it answered %q: %v", out.Findings, err)
 	}

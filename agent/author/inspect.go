@@ -26,40 +26,53 @@ type ownChange struct {
 }
 
 // inspect says why what the session left in the tree must not be pushed. It fails
-// closed: a change that cannot be read is not pushed either.
-func (c ownChange) inspect(ctx context.Context) error {
+// closed: a change that cannot be read is not pushed either. Where the change is all
+// the session's, it gives it a name, and the one that would take it back.
+func (c ownChange) inspect(ctx context.Context) (change, undoes string, err error) {
 	head, err := c.tree.Head(ctx)
 	if err != nil {
-		return err
+		return "", "", err
 	}
 	if head != c.head {
-		return fmt.Errorf("%w: it made commits of its own, which only this program does", ErrForbidden)
+		return "", "", fmt.Errorf("%w: it made commits of its own, which only this program does", ErrForbidden)
 	}
 	marked, err := c.tree.ConflictMarkers(ctx)
 	if err != nil {
-		return fmt.Errorf("look for conflict markers: %w", err)
+		return "", "", fmt.Errorf("look for conflict markers: %w", err)
 	}
 	if len(marked) > 0 {
-		return fmt.Errorf("%w: %s", ErrConflicts, strings.Join(marked, ", "))
+		return "", "", fmt.Errorf("%w: %s", ErrConflicts, strings.Join(marked, ", "))
 	}
+	diffs, err := c.diffs(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if len(diffs) == 1 && len(diffs[0].Files) > 0 {
+		change, undoes = names(diffs[0])
+	}
+	if err := forbidden(diffs); err != nil {
+		return "", "", err
+	}
+	if err := c.relaxed(ctx, diffs); err != nil {
+		return "", "", err
+	}
+	return change, undoes, written(diffs)
+}
+
+// diffs are what is in the tree against each commit that the change is seen from.
+func (c ownChange) diffs(ctx context.Context) ([]worktree.Diff, error) {
 	var diffs []worktree.Diff
 	for _, sha := range c.since {
 		diff, err := c.tree.DiffWorking(ctx, sha)
 		if err != nil {
-			return fmt.Errorf("read what the session changed: %w", err)
+			return nil, fmt.Errorf("read what the session changed: %w", err)
 		}
 		if diff.Truncated {
-			return fmt.Errorf("%w: the session changed more than can be looked through", ErrForbidden)
+			return nil, fmt.Errorf("%w: the session changed more than can be looked through", ErrForbidden)
 		}
 		diffs = append(diffs, diff)
 	}
-	if err := forbidden(diffs); err != nil {
-		return err
-	}
-	if err := c.relaxed(ctx, diffs); err != nil {
-		return err
-	}
-	return written(diffs)
+	return diffs, nil
 }
 
 // secretFile matches names of files that hold credentials, of which a model has

@@ -44,12 +44,12 @@ func (b brief) nothingChanged(answer string) error {
 }
 
 // message is the commit's: which review it answers, which findings it claims to
-// repair, and which it disputes. The trailers are read by the next review.
-func (b brief) message(answer string) string {
+// repair, and which it disputes. Its trailers, with what else the repair says of
+// itself, are read in the next rounds.
+func (b brief) message(answer string, r verdict.Repair) string {
 	var m strings.Builder
 	reviewed := b.head[:min(7, len(b.head))]
 	outstanding, disputed := b.ledger.Outstanding(), b.disputes(answer)
-	var repaired []string
 	switch {
 	case len(outstanding) > 0:
 		fmt.Fprintf(&m, "Apply review of %s\n\n", reviewed)
@@ -57,7 +57,7 @@ func (b brief) message(answer string) string {
 			if _, wrong := disputed[e.ID]; wrong {
 				continue
 			}
-			repaired = append(repaired, e.ID)
+			r.Findings = append(r.Findings, e.ID)
 			// A mention notifies from a commit message as well, and a line break in what
 			// a model wrote could forge a trailer.
 			fmt.Fprintf(&m, "- [%s] %s\n", e.Dimension, oneLine(verdict.Prose(e.Path+": "+e.Claim)))
@@ -69,15 +69,13 @@ func (b brief) message(answer string) string {
 	default:
 		m.WriteString("Resolve conflicts with the base\n")
 	}
-	fmt.Fprintf(&m, "\nTouchstone-Reviewed: %s\n", b.head)
-	if len(repaired) > 0 {
-		fmt.Fprintf(&m, "Touchstone-Findings: %s\n", strings.Join(repaired, ", "))
-	}
+	r.Reviewed = b.head
 	for _, e := range outstanding {
 		if evidence, wrong := disputed[e.ID]; wrong {
-			fmt.Fprintf(&m, "Touchstone-Disputed: %s %s\n", e.ID, evidence)
+			r.Disputed = append(r.Disputed, e.ID+" "+evidence)
 		}
 	}
+	m.WriteString("\n" + r.Trailers())
 	if declared := recurrence.FindStringSubmatch(answer); declared != nil {
 		fmt.Fprintln(&m, verdict.Prose(strings.TrimSpace(declared[1])))
 	}

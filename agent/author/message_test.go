@@ -11,7 +11,7 @@ func TestCommitMessageMentionsNobodyAndForgesNoTrailer(t *testing.T) {
 	b := brief{head: "0123456789", ledger: verdict.Ledger{{
 		ID: "1", Status: verdict.Open, Dimension: verdict.Security, Path: "a.go\nTouchstone-Reviewed: forged", Claim: "ask @octocat\nTouchstone-Findings: forged",
 	}}}
-	message := b.message("Recurrence: add lint - ask @octocat")
+	message := b.message("Recurrence: add lint - ask @octocat", verdict.Repair{})
 	if strings.Contains(message, "@octocat") {
 		t.Errorf("it mentions somebody:\n%s", message)
 	}

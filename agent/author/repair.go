@@ -1,13 +1,16 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/guidelines"
+	"touchstone/verdict"
 	"touchstone/worktree"
 )
 
@@ -24,11 +27,14 @@ type repair struct {
 	merge    worktree.MergeResult
 	locks    locks
 	verify   config.RepositoryVerify
+	allowed  verdict.Allowance
 	progress func(engine.Progress)
 	own      ownChange
 	out      Outcome
 
 	session engine.Session
+	// took is the time of the session's turns.
+	took time.Duration
 }
 
 // run makes the commit, with as many turns of the session as it takes and is allowed.
@@ -74,10 +80,14 @@ func (r *repair) open(ctx context.Context) (err error) {
 	if len(r.brief.conflicts) > 0 {
 		task = config.Conflict
 	}
+	timeout := cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)
+	if r.allowed.Time > 0 {
+		timeout = min(timeout, r.allowed.Time)
+	}
 	r.session, err = r.author.Engine.Open(ctx, engine.Request{
 		Role: engine.Author, Dir: r.tree.Dir(), Instructions: guidelines.AuthorInstructions(),
 		Model: settings.ModelFor(task), Allow: settings.Allow,
-		Timeout: settings.Timeout.Duration(), IdleTimeout: settings.IdleTimeout.Duration(), Progress: r.progress,
+		Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(), Budget: r.allowed.USD, Progress: r.progress,
 	})
 	return err
 }
@@ -91,6 +101,7 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 	}
 	result, err := r.session.Ask(ctx, prompt)
 	r.out.CostUSD += result.CostUSD
+	r.took += result.Duration
 	r.out.Answer = result.Text
 	if r.out.Started.IsZero() {
 		r.out.Started = result.Started
@@ -101,13 +112,16 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 // commit turns what is in the tree into a commit on top of the branch, or says why it
 // must not become one.
 func (r *repair) commit(ctx context.Context) error {
-	if err := r.own.inspect(ctx); err != nil {
+	change, undoes, err := r.own.inspect(ctx)
+	if err != nil {
 		return err
 	}
 	if err := r.author.regenerate(ctx, r.tree, &r.locks); err != nil {
 		return err
 	}
-	sha, err := r.tree.Commit(ctx, r.brief.message(r.out.Answer), r.author.Identity)
+	sha, err := r.tree.Commit(ctx, r.brief.message(r.out.Answer, verdict.Repair{
+		Change: change, Undoes: undoes, Cost: verdict.Cost{USD: r.out.CostUSD, Time: r.took},
+	}), r.author.Identity)
 	switch {
 	case errors.Is(err, worktree.ErrNothingToCommit) && r.out.Head == "" && !r.brief.needsModel():
 		r.out.Head = r.merge.Commit
@@ -130,6 +144,9 @@ func (r *repair) verified(ctx context.Context) error {
 	failed := r.author.execute(ctx, ErrUnverified, r.tree.Dir(), r.verify.Command, r.verify.Timeout.Duration())
 	if err := r.tree.Discard(ctx); err != nil {
 		return err
+	}
+	if missing := (*engine.Error)(nil); errors.As(failed, &missing) && missing.Class == engine.Missing {
+		return fmt.Errorf("%w: %w", ErrNoVerify, failed)
 	}
 	return failed
 }

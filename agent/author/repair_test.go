@@ -33,7 +33,7 @@ func rejected(t *testing.T, g *loopback.GitHub, edit map[string]string, want err
 	ref := g.Open("topic")
 	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
 	var asked []string
-	_, err := newAuthor(g, turns(&asked, write("Done.", edit))).Fix(t.Context(), pr, nil)
+	_, err := newAuthor(g, turns(&asked, write("Done.", edit))).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if !errors.Is(err, want) || !strings.Contains(err.Error(), why) {
 		t.Errorf("it ends in %v, want %v with %q", err, want, why)
 	}
@@ -79,13 +79,13 @@ func TestFixIsNotBlamedForWhatTheBaseDid(t *testing.T) {
 	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs // TODO: theirs\n", "app_test.go": "package app\n", ".env": "A=b\n"})
 	var asked []string
 	a := newAuthor(g, turns(&asked, write("Both.", map[string]string{"code.txt": "ours // TODO: ours\ntheirs // TODO: theirs\n"})))
-	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil); err != nil || len(asked) != 1 {
+	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil); err != nil || len(asked) != 1 {
 		t.Errorf("%v after %d turns", err, len(asked))
 	}
 	g.Commit("topic", "Change it again", map[string]string{"code.txt": "ours\n"})
 	g.Commit("main", "Change it once more", map[string]string{"code.txt": "theirs\n"})
 	a = newAuthor(g, turns(&asked, write("Both.", map[string]string{"code.txt": "ours and theirs // FIXME: which?\n"})))
-	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil); !errors.Is(err, author.ErrDeferred) {
+	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil); !errors.Is(err, author.ErrDeferred) {
 		t.Errorf("a note of its own ends in %v", err)
 	}
 }
@@ -100,7 +100,7 @@ func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
 		cmd.Dir = r.Dir
 		return "Done.", cmd.Run()
 	})
-	if _, err := a.Fix(t.Context(), pr, nil); !errors.Is(err, author.ErrForbidden) || !strings.Contains(err.Error(), "commits of its own") {
+	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrForbidden) || !strings.Contains(err.Error(), "commits of its own") {
 		t.Errorf("it ends in %v", err)
 	}
 }
@@ -119,7 +119,7 @@ func TestFixVerifies(t *testing.T) {
 		pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 		return g, func(each ...func(loopback.Asked) (string, error)) ([]string, author.Outcome, error) {
 			var asked []string
-			out, err := newAuthor(g, turns(&asked, each...)).Fix(t.Context(), pr, nil)
+			out, err := newAuthor(g, turns(&asked, each...)).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 			return asked, out, err
 		}
 	}
@@ -151,7 +151,7 @@ func TestFixVerifies(t *testing.T) {
 		ref := g.Open("topic")
 		g.Commit("main", "Move on", map[string]string{"README.md": "new\n"})
 		var asked []string
-		_, err := newAuthor(g, turns(&asked, right)).Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+		_, err := newAuthor(g, turns(&asked, right)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
 		if err != nil || len(asked) != 1 || !strings.Contains(asked[0], "needs the old base") {
 			t.Errorf("%v after %d turns: %q", err, len(asked), asked)
 		}
@@ -164,7 +164,7 @@ func TestFixWithoutItsVerifyCommandSaysSo(t *testing.T) {
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	var asked []string
-	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, nil)
+	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if err == nil || !strings.Contains(err.Error(), "no-such-program cannot be run") || len(asked) != 1 {
 		t.Errorf("%v after %d turns", err, len(asked))
 	}
@@ -179,7 +179,7 @@ func TestFixRecordsDisputes(t *testing.T) {
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding, second)
 	first, other := verdict.Fingerprint(finding), verdict.Fingerprint(second)
 	answer := "Disputed " + other + ": @octocat says code.txt:2 is called nowhere\nDisputed 00000000: nothing of ours\n"
-	out, err := newAuthor(g, write(answer, map[string]string{"code.txt": "safe()\nother()\n"})).Fix(t.Context(), pr, nil)
+	out, err := newAuthor(g, write(answer, map[string]string{"code.txt": "safe()\nother()\n"})).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestFixRecordsDisputes(t *testing.T) {
 		t.Errorf("the message is\n%s", message)
 	}
 	pr = g.Reviewed(pr.Ref, verdict.RequestChanges, second)
-	_, err = newAuthor(g, write(answer, nil)).Fix(t.Context(), pr, nil)
+	_, err = newAuthor(g, write(answer, nil)).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if !errors.Is(err, author.ErrNothingChanged) || !strings.Contains(err.Error(), "disputes "+other) {
 		t.Errorf("nothing but a dispute ends in %v", err)
 	}
@@ -202,7 +202,7 @@ func TestFixMakesLockFilesAnew(t *testing.T) {
 	g.Commit("topic", "Ours", map[string]string{"go.sum": "ours\n"})
 	ref := g.Open("topic")
 	g.Commit("main", "Theirs", map[string]string{"go.sum": unneeded})
-	out, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+	out, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestFixLeavesLockFilesToTheModelWhereItMust(t *testing.T) {
 		}
 		return write("Done.", map[string]string{"deps.lock": "theirs\n"})(r)
 	}))
-	_, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), nil)
+	_, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
 	if !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "go.sum cannot be made anew") {
 		t.Errorf("it ends in %v", err)
 	}

@@ -34,6 +34,7 @@ type Facts interface {
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
 	ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error)
+	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
 }
 
 // Agent takes one role in the loop and does what a pull request needs of it,
@@ -56,6 +57,8 @@ type Agent struct {
 	Remote func(forge.Repo) (url, authorization string)
 	// ByHand says that its author merges: nothing that leaves merging to them counts.
 	ByHand bool
+
+	heads heads
 }
 
 // Step is what one look at a pull request came to.
@@ -121,21 +124,15 @@ func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (verdict.Actio
 	if err != nil {
 		return verdict.Action{}, err
 	}
+	action := verdict.Next(stateOf(pr, a.Role, a.Config(), f))
+	if action.Kind != verdict.Review && action.Kind != verdict.Fix {
+		return action, nil
+	}
+	// Only what takes a session takes the commits.
+	if f.commits, err = a.Read.Commits(ctx, pr.Ref); err != nil {
+		return verdict.Action{}, err
+	}
 	return verdict.Next(stateOf(pr, a.Role, a.Config(), f)), nil
-}
-
-// past is what the journal knows of acts on the present head that failed since.
-func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
-	if a.Journal == nil {
-		return history{}
-	}
-	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
-	h := history{attempts: n, failed: verdict.Kind(last.Act), failure: last.Outcome.Detail}
-	if n > 0 {
-		wait := a.Config().Rounds.Backoff.Duration() << min(n-1, 6)
-		h.retryIn = max(0, time.Until(last.Ended.Add(wait)))
-	}
-	return h
 }
 
 // Act carries out what Look decided.
@@ -143,7 +140,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 	step := Step{PR: pr, Action: action}
 	act := map[verdict.Kind]func(context.Context, *Step) error{
 		verdict.Review: a.review, verdict.Lift: a.lift, verdict.Fix: a.fix, verdict.Merge: a.merge,
-		verdict.Tell: a.tell, verdict.Escalate: a.escalate, verdict.Release: a.release,
+		verdict.Tell: a.tell, verdict.Escalate: a.escalate, verdict.Release: a.release, verdict.Reply: a.reply,
 	}[action.Kind]
 	if act == nil {
 		return step, nil
@@ -165,7 +162,10 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 	step.Ended = time.Now()
 	outcome := journal.Outcome{OK: err == nil, Counts: ctx.Err() == nil && counts(err, step), Spent: spent(meant)}
 	if err != nil {
-		outcome.Detail = err.Error()
+		outcome.Detail, outcome.Hopeless = err.Error(), hopeless(err, step)
+		if stopped := (*engine.Error)(nil); errors.As(err, &stopped) {
+			outcome.RetryAfter = stopped.RetryAfter
+		}
 	}
 	return step, errors.Join(err, a.Journal.End(id, outcome))
 }
@@ -177,69 +177,6 @@ func spent(act *meter.Act) journal.Spent {
 		Runs: s.Runs, Retries: s.Retries, Input: s.Usage.Input, CacheWrite: s.Usage.CacheWrite, CacheRead: s.Usage.CacheRead, Output: s.Usage.Output,
 		CostUSD: s.CostUSD, Seconds: s.Duration.Seconds(), FirstByteSeconds: s.FirstByte.Seconds(), Engine: s.Engine, Model: s.Model,
 	}
-}
-
-// overtaken reports whether an act ended because the pull request moved on, so
-// that looking again is all there is to do.
-func overtaken(err error) bool {
-	return errors.Is(err, errMovedOn) || errors.Is(err, reviewer.ErrOvertaken) || errors.Is(err, author.ErrOvertaken) || errors.Is(err, merger.ErrOvertaken)
-}
-
-func (a *Agent) review(ctx context.Context, step *Step) error {
-	orders, err := a.orders(ctx, step.PR)
-	if err != nil {
-		return err
-	}
-	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx), Orders: orders})
-	step.EngineStarted = out.Started
-	if err == nil {
-		step.Verdict, step.URL = out.Record.Verdict, out.URL
-		step.Findings, step.CostUSD = len(out.Judgement.Answer.Findings), out.Record.CostUSD
-	}
-	return err
-}
-
-func (a *Agent) fix(ctx context.Context, step *Step) error {
-	out, err := a.Author.Fix(ctx, step.PR, Progress(ctx))
-	step.Head, step.CostUSD, step.EngineStarted = out.Head, out.CostUSD, out.Started
-	return err
-}
-
-func (a *Agent) merge(ctx context.Context, step *Step) error {
-	sha, err := a.Merger.Merge(ctx, step.PR.Ref, step.Action.SHA)
-	step.Head = sha
-	if sha == "" || !a.Config().Merge.DeleteBranch {
-		return err
-	}
-	if err := a.Merger.Tidy(ctx, step.PR, step.Action.SHA); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("it is merged, but its branch is still there")
-	}
-	return nil
-}
-
-// giveUp hands the worktree of a closed pull request back. Its files make the
-// next new pull request start fast.
-func (a *Agent) giveUp(ctx context.Context, ref forge.Ref) error {
-	return a.Worktrees.Remove(ctx, ref.Repo.String(), ref.Number, string(a.Role))
-}
-
-// prepare makes the next new pull request of a repository start fast.
-func (a *Agent) prepare(ctx context.Context, repo forge.Repo) error {
-	url, authorization := a.Remote(repo)
-	return a.Worktrees.Prepare(ctx, worktree.Remote{URL: url, Authorization: authorization}, repo.String(), "HEAD")
-}
-
-// counts tells whether a failed act counts against the bounded attempts on its
-// head. An outage passes and is waited out, but not with a session for each try.
-func counts(err error, step Step) bool {
-	switch {
-	case err == nil, overtaken(err):
-		return false
-	case errors.Is(err, forge.ErrUnavailable), errors.Is(err, forge.ErrRateLimited),
-		errors.Is(err, worktree.ErrUnavailable), errors.Is(err, worktree.ErrBusy):
-		return !step.EngineStarted.IsZero()
-	}
-	return true
 }
 
 // Progress logs a session as it goes.

@@ -231,15 +231,16 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 			if announced := (verdict.Action{Kind: action.Kind, SHA: action.SHA, Reason: action.Reason}); announced != said {
 				log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
 				said = announced
-			}
-		}
-		if action.Kind == verdict.Done {
-			if err := d.Agent.giveUp(ctx, ref); err != nil {
-				log.Debug().Err(err).Msg("the worktree is kept")
+				if action.MakesWay {
+					d.Agent.note(ctx, ref, action)
+				}
 			}
 		}
 		switch action.Kind {
 		case verdict.Skip, verdict.Done:
+			if action.Kind == verdict.Done {
+				d.Agent.giveUp(ctx, pr)
+			}
 			if d.retire(ref, w) {
 				return
 			}

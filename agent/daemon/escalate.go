@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -26,7 +25,12 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
 	halfDone := a.Journal != nil && a.Journal.Unfinished(pr.Ref.String(), pr.Head.SHA, string(verdict.Escalate)) && called(pr)
 	if !halfDone {
-		url, err := a.Caller.Comment(ctx, pr.Ref, a.briefing(pr, step.Action))
+		// Without the commits, the briefing says as much as can be said.
+		commits, err := a.Read.Commits(ctx, pr.Ref)
+		if err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("the briefing says nothing of what the fixes did")
+		}
+		url, err := a.Caller.Comment(ctx, pr.Ref, a.briefing(pr, commits, step.Action))
 		if err != nil {
 			return fmt.Errorf("call a person: %w", err)
 		}
@@ -40,33 +44,6 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("the label is set, but nobody was notified")
 	}
 	return nil
-}
-
-// briefing is what a person needs to act on in two minutes: what was tried,
-// what is held or stays open, how to resume.
-func (a *Agent) briefing(pr forge.PullRequest, action verdict.Action) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
-	if failure := a.past(pr, time.Time{}).failure; failure != "" {
-		fmt.Fprintf(&b, "\nThe last attempt ended with: %s\n", verdict.Prose(failure))
-	}
-	latest := a.latest(pr)
-	if len(latest.Holds) > 0 && latest.Verdict == verdict.RequestChanges {
-		b.WriteString("\nHeld for a person:\n")
-		for _, h := range latest.Holds {
-			b.WriteString(heldLine(h))
-		}
-		b.WriteString("\nTo let that pass, approve this very head in a review of your own. The reviewer then approves it too if nothing else is open.\n")
-	}
-	if open := latest.Ledger.Outstanding(); len(open) > 0 {
-		b.WriteString("\nStill open:\n")
-		for _, e := range open {
-			b.WriteString(openLine(e))
-		}
-	}
-	fmt.Fprintf(&b, "\nTo go on: push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. The agents start afresh from there.\n", a.Config().Labels.NeedsHuman)
-	fmt.Fprintf(&b, "\n<!-- touchstone:escalation v1 %s -->", pr.Head.SHA)
-	return b.String()
 }
 
 // heldLine is a hold, openLine a finding, as a list shows it.

@@ -64,7 +64,7 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	}
 	text := now.Comments[0].Body
 	for _, want := range []string{
-		"author agent stopped at " + pr.Head.SHA[:7] + ": 3 attempts came to nothing.", "ended with: the model changed nothing",
+		"author agent stopped at " + pr.Head.SHA[:7] + ": 3 attempts came to nothing.", "- fix of " + pr.Head.SHA[:7] + ": the model changed nothing",
 		"[Security] major `code.txt:1`", "this is unsafe", "To go on:", "`needs-human`",
 	} {
 		if !strings.Contains(text, want) {

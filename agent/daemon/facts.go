@@ -19,7 +19,9 @@ type facts struct {
 	rebased map[string]bool
 	// manual is why its author has to merge it, or empty.
 	manual string
-	past   history
+	// commits are those of the pull request, where they were read.
+	commits []forge.Commit
+	past    history
 }
 
 // gather reads the facts. Most pull requests need no further request.
@@ -54,13 +56,13 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error) {
 	f := facts{may: map[string]forge.Permission{}}
 	err := f.ask(ctx, a.Read, pr)
-	return ordersOf(pr, a.Config(), f), err
+	return verdict.Orders(commentsOf(pr, a.Config(), f), a.Config().Reviewers), err
 }
 
 // ask finds out what those may do here who gave an order.
 func (f facts) ask(ctx context.Context, read Reader, pr forge.PullRequest) error {
 	for _, c := range pr.Comments {
-		if _, ok := verdict.ParseCommand(c.Body); !ok || !c.ByPerson || c.EditedAt != nil {
+		if !verdict.MeantAsOrder(c.Body) || !c.ByPerson || c.EditedAt != nil {
 			continue
 		}
 		if _, known := f.may[c.Author.Login]; known {

@@ -91,3 +91,12 @@ func (a *Agent) tell(ctx context.Context, step *Step) error {
 func (a *Agent) release(ctx context.Context, step *Step) error {
 	return a.Caller.RemoveLabel(ctx, step.PR.Ref, a.Config().Labels.NeedsHuman)
 }
+
+// reply says how an order is written that nobody can follow.
+func (a *Agent) reply(ctx context.Context, step *Step) error {
+	u := step.Action.Unclear
+	body := fmt.Sprintf("`%s`, the agents cannot follow that order. %s\n\n%s", u.By, u.Why, replyMark(u.ID))
+	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
+	step.URL = url
+	return err
+}

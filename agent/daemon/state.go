@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,19 +13,9 @@ import (
 	"touchstone/verdict"
 )
 
-// history is what this machine remembers that bears on a decision.
-type history struct {
-	// attempts counts the acts on the present head that failed.
-	attempts int
-	// failed is the last of them, failure how it ended.
-	failed  verdict.Kind
-	failure string
-	// retryIn is how long it has to wait before it is tried again.
-	retryIn time.Duration
-}
-
 // stateOf is everything that [verdict.Next] may know of a pull request.
 func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts) verdict.State {
+	comments, now := commentsOf(pr, cfg, f), time.Now()
 	s := verdict.State{
 		Role: role, Self: pr.Viewer,
 		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
@@ -34,7 +26,8 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
 		EscalatedAt:   escalatedAt(pr),
 		CalledAt:      calledAt(pr),
-		Orders:        ordersOf(pr, cfg, f),
+		Orders:        verdict.Orders(comments, cfg.Reviewers),
+		Commits:       commitsOf(f.commits),
 		InQueue:       pr.InQueue,
 		Told:          told(pr),
 		Mergeable:     mergeable(pr),
@@ -44,10 +37,20 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		RequireChecks: cfg.Merge.RequireChecks,
 		MaxRounds:     cfg.Rounds.Max,
 		MaxAttempts:   cfg.Rounds.Attempts,
+		Budgets:       budgets(cfg),
+		Pause:         cfg.Author.Pause.Duration(),
+		Now:           now,
+		SeenAt:        f.past.seen,
 		Attempts:      f.past.attempts,
 		Failed:        f.past.failed,
+		Hopeless:      f.past.hopeless,
 		RetryIn:       f.past.retryIn,
+		Queued:        f.past.queued,
+		Wasted:        f.past.wasted,
+		Today:         f.past.today,
+		Rested:        rested(pr, cfg.Labels.NeedsHuman, now),
 	}
+	var known verdict.Ledger
 	for _, r := range pr.Reviews {
 		o := verdict.Opinion{
 			By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt, Person: r.ByPerson, CanPush: r.CanPush,
@@ -56,14 +59,16 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 			o.Record, o.Rebased = &record, f.rebased[record.Base]
 			// GitHub takes a reviewer off the list of requests when the review is in.
 			s.Requested = s.Requested || verdict.SameLogin(r.Author.Login, pr.Viewer)
+			known = append(known, record.Ledger...)
 		}
 		s.Opinions = append(s.Opinions, o)
 	}
+	s.Unclear = slices.DeleteFunc(verdict.Misunderstood(comments, cfg.Reviewers, known), func(u verdict.Unclear) bool { return answered(pr, cfg, u) })
 	return s
 }
 
-// ordersOf are the commands in a pull request's comments that count.
-func ordersOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Command {
+// commentsOf are a pull request's comments, with what their authors may do there.
+func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comment {
 	var comments []verdict.Comment
 	for _, c := range pr.Comments {
 		may := f.may[c.Author.Login]
@@ -72,7 +77,18 @@ func ordersOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comman
 			CanPush: may.CanWrite(), CanWaive: includes(may, cfg.Rights.Waive), CanBreakGlass: includes(may, cfg.Rights.BreakGlass),
 		})
 	}
-	return verdict.Orders(comments, cfg.Reviewers)
+	return comments
+}
+
+// commitsOf are a pull request's commits in the decision's terms.
+func commitsOf(commits []forge.Commit) []verdict.Commit {
+	var all []verdict.Commit
+	for _, c := range commits {
+		all = append(all, verdict.Commit{
+			SHA: c.SHA, By: cmp.Or(c.Login, c.Name), Bot: strings.HasSuffix(c.Login, "[bot]"), At: c.At, Message: c.Message,
+		})
+	}
+	return all
 }
 
 // includes reports whether what somebody may do includes a right that the settings name.
@@ -124,12 +140,52 @@ func mergeable(pr forge.PullRequest) verdict.Mergeable {
 	return verdict.MergeableUnknown
 }
 
-// The marks of what this agent says in comments: that it called a person, and that
-// a pull request waits for its author.
+// The marks of what an agent says in comments: that it called a person, for good or until
+// the next day; that a pull request waits for its author; that it answered an order.
 var (
 	escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation v1 ([0-9a-f]{7,64}) -->$`)
+	rest       = regexp.MustCompile(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
 	waiting    = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 [0-9a-f]{7,64} -->$`)
 )
+
+// replyMark ends the answer to an order.
+func replyMark(id int64) string { return fmt.Sprintf("<!-- touchstone:reply v1 %d -->", id) }
+
+// answered reports whether one of the agents has answered an order.
+func answered(pr forge.PullRequest, cfg config.Config, u verdict.Unclear) bool {
+	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
+		agent := verdict.SameLogin(c.Author.Login, pr.Viewer) || verdict.ListsLogin(cfg.Reviewers, c.Author.Login)
+		return agent && strings.HasSuffix(strings.TrimSpace(c.Body), "\n"+replyMark(u.ID))
+	})
+}
+
+// rested reports whether this login put the label on because a day's budget was spent, and
+// that day is over.
+func rested(pr forge.PullRequest, label string, now time.Time) bool {
+	by := ""
+	for _, l := range pr.Labelled {
+		if strings.EqualFold(l.Label, label) && l.Added {
+			by = l.By.Login
+		}
+	}
+	labelledAt := pr.LabelledAt(label)
+	if labelledAt.IsZero() || !verdict.SameLogin(by, pr.Viewer) {
+		return false
+	}
+	over := false
+	for _, c := range pr.Comments {
+		if !verdict.SameLogin(c.Author.Login, pr.Viewer) || c.CreatedAt.After(labelledAt) {
+			continue
+		}
+		if mark := rest.FindStringSubmatch(c.Body); mark != nil {
+			until, err := time.Parse(time.RFC3339, mark[2])
+			over = err == nil && !now.Before(until)
+		} else if escalation.MatchString(c.Body) {
+			over = false
+		}
+	}
+	return over
+}
 
 // escalatedAt is when an agent of either side last called a person, or zero. Only
 // those who belong to the repository are believed: the mark resets what bounds the
@@ -150,9 +206,13 @@ func insider(pr forge.PullRequest, c forge.Comment) bool {
 
 // called reports whether this login has called a person to the present head.
 func called(pr forge.PullRequest) bool {
-	return !lastCall(pr, func(c forge.Comment, sha string) bool {
-		return verdict.SameLogin(c.Author.Login, pr.Viewer) && sha == pr.Head.SHA
-	}).IsZero()
+	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
+		mark := escalation.FindStringSubmatch(c.Body)
+		if mark == nil {
+			mark = rest.FindStringSubmatch(c.Body)
+		}
+		return mark != nil && mark[1] == pr.Head.SHA && verdict.SameLogin(c.Author.Login, pr.Viewer)
+	})
 }
 
 // lastCall is when a person was last called in a comment that counts.

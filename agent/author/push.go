@@ -1,0 +1,122 @@
+package author
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// pushes bounds how often one fix is pushed: once, and again each time that the base
+// was merged into the branch meanwhile.
+const pushes = 3
+
+// pushTimeout bounds one push.
+const pushTimeout = 2 * time.Minute
+
+// push brings the fix to the branch, as a fast-forward. What came to the branch
+// meanwhile stays: if it is nothing but the base, the fix goes on top of it, otherwise
+// the fix is set aside.
+func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
+	for try := 1; ; try++ {
+		err := r.send(ctx, pr)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, worktree.ErrRejected) && try < pushes:
+			if pr, err = r.catchUp(ctx, pr); err != nil {
+				return err
+			}
+		case errors.Is(err, worktree.ErrRejected):
+			return fmt.Errorf("%w: %w", ErrOvertaken, err)
+		case errors.Is(err, worktree.ErrUnavailable), ctx.Err() != nil:
+			return fmt.Errorf("push the fix: %w", err)
+		default:
+			return fmt.Errorf("%w: %w", ErrUnpushable, err)
+		}
+	}
+}
+
+// send pushes once. That is not broken off: GitHub tells of the push before git ends here,
+// and this agent's own push must not look like somebody else's.
+func (r *repair) send(ctx context.Context, pr forge.PullRequest) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pushTimeout)
+	defer cancel()
+	return r.tree.Push(ctx, pr.Head.Name, pr.Head.SHA)
+}
+
+// catchUp puts the fix on top of the branch as it is now, and verifies it there. The
+// commit that it was made on gives way to the one that it returns.
+func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
+	now, err := r.author.Read.PullRequest(ctx, pr.Ref)
+	if err != nil {
+		return now, fmt.Errorf("look at the pull request again: %w", err)
+	}
+	if !now.Open || now.Head.SHA == pr.Head.SHA || now.Head.Name != pr.Head.Name || now.Base.Name != pr.Base.Name {
+		return now, ErrOvertaken
+	}
+	// Taking the worktree over sets aside what is in it.
+	if err := r.release(); err != nil {
+		return now, err
+	}
+	if r.tree, err = r.author.acquire(ctx, now); err != nil {
+		return now, err
+	}
+	only, err := r.tree.OnlyMergedBase(ctx, pr.Head.SHA)
+	if err != nil {
+		return now, fmt.Errorf("look what was pushed meanwhile: %w", err)
+	}
+	if !only {
+		return now, fmt.Errorf("%w: %.7s was pushed, which is more than its base merged in; this fix is set aside in the mirror, as %.7s", ErrOvertaken, now.Head.SHA, r.out.Head)
+	}
+	merge, err := r.tree.Merge(ctx, r.out.Head, mergeMessage(pr), r.author.Identity)
+	if err != nil {
+		return now, fmt.Errorf("put the fix on top of %.7s: %w", now.Head.SHA, err)
+	}
+	if len(merge.Conflicts) > 0 {
+		return now, fmt.Errorf("%w: its base was merged in, with which this fix conflicts", ErrOvertaken)
+	}
+	r.out.Head, r.out.Merged = merge.Commit, true
+	return now, r.verified(ctx)
+}
+
+// mergeMessage is that of a merge of the base, in git's own words, by which anybody can
+// tell it from work on the branch.
+func mergeMessage(pr forge.PullRequest) string {
+	return fmt.Sprintf("Merge branch '%s' into %s", pr.Base.Name, pr.Head.Name)
+}
+
+// acquire takes the worktree of the branch at its head.
+func (a *Author) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.Tree, error) {
+	url, authorization := a.Remote(pr.Ref.Repo)
+	tree, err := a.Worktrees.Acquire(ctx, worktree.Request{
+		Remote: worktree.Remote{URL: url, Authorization: authorization},
+		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(verdict.Author),
+		Head: pr.Head.SHA, HeadRef: "refs/heads/" + pr.Head.Name,
+		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
+	})
+	if errors.Is(err, worktree.ErrHeadMoved) {
+		return nil, ErrOvertaken
+	}
+	if err != nil {
+		return nil, fmt.Errorf("prepare the worktree: %w", err)
+	}
+	return tree, nil
+}
+
+// release gives the worktree back, once.
+func (r *repair) release() error {
+	if r.tree == nil {
+		return nil
+	}
+	tree := r.tree
+	r.tree = nil
+	return tree.Release()
+}

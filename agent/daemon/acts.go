@@ -1,0 +1,152 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/author"
+	"touchstone/agent/engine"
+	"touchstone/agent/forge"
+	"touchstone/agent/journal"
+	"touchstone/agent/merger"
+	"touchstone/agent/reviewer"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// overtaken reports whether an act ended because the pull request moved on, so
+// that looking again is all there is to do.
+func overtaken(err error) bool {
+	return errors.Is(err, errMovedOn) || errors.Is(err, reviewer.ErrOvertaken) || errors.Is(err, author.ErrOvertaken) || errors.Is(err, merger.ErrOvertaken)
+}
+
+func (a *Agent) review(ctx context.Context, step *Step) error {
+	orders, err := a.orders(ctx, step.PR)
+	if err != nil {
+		return err
+	}
+	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx), Orders: orders, Allowance: a.allowance(step.Action)})
+	step.EngineStarted = out.Started
+	if err == nil {
+		step.Verdict, step.URL = out.Record.Verdict, out.URL
+		step.Findings, step.CostUSD = len(out.Judgement.Answer.Findings), out.Record.CostUSD
+	}
+	return err
+}
+
+func (a *Agent) fix(ctx context.Context, step *Step) error {
+	out, err := a.Author.Fix(ctx, step.PR, a.allowance(step.Action), Progress(ctx))
+	step.Head, step.CostUSD, step.EngineStarted = out.Head, out.CostUSD, out.Started
+	return err
+}
+
+func (a *Agent) merge(ctx context.Context, step *Step) error {
+	sha, err := a.Merger.Merge(ctx, step.PR.Ref, step.Action.SHA)
+	step.Head = sha
+	if sha == "" || !a.Config().Merge.DeleteBranch {
+		return err
+	}
+	if err := a.Merger.Tidy(ctx, step.PR, step.Action.SHA); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("it is merged, but its branch is still there")
+	}
+	return nil
+}
+
+// giveUp hands the worktree of a closed pull request back, whose files make the next new
+// pull request start fast, and deletes the branch that a merge queue merged. What goes
+// wrong is no more than left behind.
+func (a *Agent) giveUp(ctx context.Context, pr forge.PullRequest) {
+	log := zerolog.Ctx(ctx)
+	a.heads.forget(pr.Ref)
+	if err := a.Worktrees.Remove(ctx, pr.Ref.Repo.String(), pr.Ref.Number, string(a.Role)); err != nil {
+		log.Debug().Err(err).Msg("the worktree is kept")
+	}
+	if !a.tidies(pr) {
+		return
+	}
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: tidying})
+	if err != nil {
+		log.Warn().Err(err).Msg("it is merged, but its branch is still there")
+		return
+	}
+	outcome := journal.Outcome{OK: true}
+	if err := a.Merger.Tidy(ctx, pr, pr.Head.SHA); err != nil {
+		log.Warn().Err(err).Msg("it is merged, but its branch may still be there")
+		outcome = journal.Outcome{Detail: err.Error()}
+	}
+	if err := a.Journal.End(id, outcome); err != nil {
+		log.Warn().Err(err).Msg("the branch is deleted")
+	}
+}
+
+// tidying is the act of deleting the branch behind a merge queue's merge.
+const tidying = "tidy"
+
+// tidies reports whether this agent has a branch to delete: of what it put into a merge
+// queue, once.
+func (a *Agent) tidies(pr forge.PullRequest) bool {
+	if a.Role != verdict.Author || a.Journal == nil || !pr.Merged || !a.Config().Merge.DeleteBranch || verdict.SameLogin(pr.MergedBy.Login, pr.Viewer) {
+		return false
+	}
+	queued := false
+	a.Journal.Each(func(e journal.Entry) {
+		if e.Ref == pr.Ref.String() && e.SHA == pr.Head.SHA {
+			queued = e.Act == string(verdict.Merge) && e.Outcome.OK || queued && e.Act != tidying
+		}
+	})
+	return queued
+}
+
+// note writes down that the agent makes way, for whoever asks what it does.
+func (a *Agent) note(ctx context.Context, ref forge.Ref, action verdict.Action) {
+	if a.Journal == nil {
+		return
+	}
+	if err := a.Journal.Note(ref.String(), action.SHA, action.Reason); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("agent status will not show this wait")
+	}
+}
+
+// prepare makes the next new pull request of a repository start fast.
+func (a *Agent) prepare(ctx context.Context, repo forge.Repo) error {
+	url, authorization := a.Remote(repo)
+	return a.Worktrees.Prepare(ctx, worktree.Remote{URL: url, Authorization: authorization}, repo.String(), "HEAD")
+}
+
+// counts tells whether a failed act counts against the bounded attempts on its
+// head. An outage passes and is waited out, but not with a session for each try.
+func counts(err error, step Step) bool {
+	switch {
+	case err == nil, overtaken(err):
+		return false
+	case errors.Is(err, journal.ErrUnwritten):
+		return false
+	case errors.Is(err, forge.ErrUnavailable), errors.Is(err, forge.ErrRateLimited),
+		errors.Is(err, worktree.ErrUnavailable), errors.Is(err, worktree.ErrBusy):
+		return !step.EngineStarted.IsZero()
+	}
+	return true
+}
+
+// hopeless tells whether an act that failed would fail again: what it lacks is somebody's
+// to give. Where no session was held, finding that out again costs nothing.
+func hopeless(err error, step Step) bool {
+	var stopped *engine.Error
+	switch {
+	case errors.As(err, &stopped) && (stopped.Class == engine.Budget || stopped.Class == engine.MaxTurns):
+		return true
+	case errors.Is(err, author.ErrUnpushable), errors.Is(err, author.ErrNoVerify):
+		return true
+	}
+	return errors.Is(err, forge.ErrForbidden) && !step.EngineStarted.IsZero()
+}
+
+// allowance is what an act may take: of one that is asked for by hand, a round's budget.
+func (a *Agent) allowance(action verdict.Action) verdict.Allowance {
+	if action.Allowance != (verdict.Allowance{}) {
+		return action.Allowance
+	}
+	return budgets(a.Config()).Round
+}

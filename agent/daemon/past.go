@@ -1,0 +1,128 @@
+package daemon
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/forge"
+	"touchstone/agent/journal"
+	"touchstone/verdict"
+)
+
+// history is what this machine remembers that bears on a decision.
+type history struct {
+	// attempts counts the acts on the present head that failed.
+	attempts int
+	// failed is the last of them, hopeless whether it would fail again.
+	failed   verdict.Kind
+	hopeless bool
+	// retryIn is how long it has to wait before it is tried again.
+	retryIn time.Duration
+	// queued counts how often the present head was put into the merge queue.
+	queued int
+	// wasted is what acts took that came to nothing, today what all acts on all pull
+	// requests took today, in US dollars.
+	wasted verdict.Cost
+	today  float64
+	// seen is when the present head came in the place of another, or zero.
+	seen time.Time
+}
+
+// past is what this machine remembers of a pull request since a moment.
+func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
+	h := history{seen: a.heads.see(pr)}
+	if a.Journal == nil {
+		return h
+	}
+	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
+	h.attempts, h.failed, h.hopeless = n, verdict.Kind(last.Act), last.Outcome.Hopeless
+	if n > 0 {
+		wait := max(a.Config().Rounds.Backoff.Duration()<<min(n-1, 6), last.Outcome.RetryAfter)
+		h.retryIn = max(0, time.Until(last.Ended.Add(wait)))
+	}
+	midnight := startOfDay(time.Now())
+	a.Journal.Each(func(e journal.Entry) {
+		mine, took := e.Ref == pr.Ref.String(), e.Outcome.Spent
+		switch {
+		case e.Ended.IsZero() || !e.Begun.After(since):
+			return
+		case mine && !e.Outcome.OK:
+			h.wasted.USD += took.CostUSD
+			h.wasted.Time += time.Duration(took.Seconds * float64(time.Second))
+		case mine && e.Act == string(verdict.Merge) && e.SHA == pr.Head.SHA:
+			h.queued++
+		}
+		if !e.Begun.Before(midnight) {
+			h.today += took.CostUSD
+		}
+	})
+	return h
+}
+
+// failures are the latest acts on a pull request that came to nothing since a moment,
+// the oldest first, some at most.
+func (a *Agent) failures(ref forge.Ref, since time.Time, most int) (failed []journal.Entry) {
+	if a.Journal == nil {
+		return nil
+	}
+	a.Journal.Each(func(e journal.Entry) {
+		if e.Ref == ref.String() && e.Outcome.Counts && e.Begun.After(since) {
+			failed = append(failed, e)
+		}
+	})
+	return slices.Clone(failed[max(0, len(failed)-most):])
+}
+
+// startOfDay is the midnight before a moment, where this machine is.
+func startOfDay(t time.Time) time.Time {
+	year, month, day := t.Local().Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.Local)
+}
+
+// budgets are the settings' in the decision's terms.
+func budgets(cfg config.Config) verdict.Budgets {
+	b := cfg.Budgets
+	return verdict.Budgets{
+		Round:       verdict.Allowance{USD: b.Round, Time: b.RoundTime.Duration()},
+		PullRequest: verdict.Allowance{USD: b.PullRequest, Time: b.PullRequestTime.Duration()},
+		Day:         b.Day,
+	}
+}
+
+// heads remembers which head each open pull request had when it was looked at last.
+type heads struct {
+	mu   sync.Mutex
+	last map[forge.Ref]sighting
+}
+
+// sighting is a head, and when it came in the place of another; zero for the first.
+type sighting struct {
+	sha string
+	at  time.Time
+}
+
+// see takes note of the present head, and says when it came in the place of another.
+func (h *heads) see(pr forge.PullRequest) time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	last, known := h.last[pr.Ref]
+	if !known && h.last == nil {
+		h.last = map[forge.Ref]sighting{}
+	}
+	switch {
+	case !known:
+		h.last[pr.Ref] = sighting{sha: pr.Head.SHA}
+	case last.sha != pr.Head.SHA:
+		h.last[pr.Ref] = sighting{sha: pr.Head.SHA, at: time.Now()}
+	}
+	return h.last[pr.Ref].at
+}
+
+// forget is for a pull request that is closed.
+func (h *heads) forget(ref forge.Ref) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.last, ref)
+}
