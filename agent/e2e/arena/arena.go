@@ -158,7 +158,7 @@ func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daem
 		Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote,
 		Reviewer: &reviewer.Reviewer{
 			Examiner:  reviewer.Examiner{Engine: m, Guidelines: a.rules},
-			Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Remote: client.Remote,
+			Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 		},
 		Author: &author.Author{
 			Worktrees: trees, Engine: m, Read: client, Remote: client.Remote, Reviewers: cfg.Reviewers,
