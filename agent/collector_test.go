@@ -98,3 +98,40 @@ func (w *world) traced(args []string) error {
 	}
 	return err
 }
+
+// metered has the agent show its metrics on a port that is free.
+func metered(ts *testscript.TestScript, _ bool, _ []string) {
+	w := worldOf(ts)
+	free := httptest.NewServer(nil)
+	w.metrics = free.Listener.Addr().String()
+	free.Close()
+	ts.Check(w.config([]string{"metrics: {listen: \"" + w.metrics + "\"}"}))
+}
+
+// shows waits until the metrics hold lines: shows FILE.
+func (w *world) shows(args []string) error {
+	want, err := os.ReadFile(filepath.Join(w.work, args[0]))
+	if err != nil {
+		return err
+	}
+	var got string
+	err = w.until(func() (bool, error) {
+		response, err := http.Get("http://" + w.metrics + "/metrics")
+		if err != nil {
+			return false, err
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		got = string(text)
+		for line := range strings.Lines(string(want)) {
+			if !strings.Contains(got, "\n"+line) {
+				return false, err
+			}
+		}
+		return true, err
+	})
+	if err != nil {
+		err = fmt.Errorf("the metrics are not as wanted but %s: %w", got, err)
+	}
+	return err
+}

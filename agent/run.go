@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
+	"touchstone/agent/meter"
 	"touchstone/verdict"
 )
 
@@ -48,9 +53,25 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 				}
 				return cfg, err
 			}
-			return d.Run(ctx)
+			return together(ctx, cfg.Metrics.Listen, d)
 		},
 	}
 	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author")
 	return cmd
+}
+
+// together runs the daemon and, if it is given an address, shows its metrics there.
+func together(ctx context.Context, address string, d *daemon.Daemon) error {
+	if address == "" {
+		return d.Run(ctx)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("show the metrics at %s, which metrics.listen asks for: %w; is another agent there already?", address, err)
+	}
+	zerolog.Ctx(ctx).Info().Stringer("address", listener.Addr()).Msg("metrics are at /metrics")
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return d.Run(ctx) })
+	all.Go(func() error { return meter.Serve(ctx, listener) })
+	return all.Wait()
 }

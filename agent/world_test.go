@@ -39,7 +39,8 @@ type world struct {
 	url  string
 	work string // the script's directory
 	// traces are those that the agent sent, if it was told to.
-	traces traces
+	traces  traces
+	metrics string // the address of the agent's metrics
 }
 
 func newWorld(t testing.TB, work string) *world {
