@@ -37,6 +37,8 @@ type Examined struct {
 type Grounds struct {
 	// Changed are the files that had to be examined, as spelled to the session.
 	Changed []string
+	// Opened, if set, reports whether the session opened what shows a changed file.
+	Opened func(path string) bool
 	// Rows are the guideline rows that apply to the change, each with its severity.
 	Rows map[string]Severity
 	// File gives a file as it stands at the head. Its path is spelled as in Changed.
@@ -113,7 +115,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	s := g.sources()
 	j.ground(s)
 	kept := j.keep(s)
-	j.doubtCoverage(g.Changed)
+	j.doubtCoverage(g)
 	j.doubtExcuses(prose)
 	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
 	untrue := count(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
@@ -252,7 +254,9 @@ func (j *Judgement) normalise() {
 	}
 }
 
-func (j *Judgement) doubtCoverage(changed []string) {
+// doubtCoverage holds what the session says it examined against what it had to. A file
+// that it never opened is none that it examined.
+func (j *Judgement) doubtCoverage(g Grounds) {
 	walked := map[Dimension]bool{}
 	for _, e := range j.Answer.Dimensions {
 		if d, ok := dimension(string(e.Dimension)); ok && strings.TrimSpace(e.Examined) != "" {
@@ -272,16 +276,23 @@ func (j *Judgement) doubtCoverage(changed []string) {
 	for _, f := range j.Answer.Files {
 		examined[f], examined[cleanPath(f)] = true, true
 	}
-	var unread []string
-	for _, f := range changed {
-		// Git allows names that differ only in what cleaning takes away.
-		if !examined[f] {
+	var unread, closed []string
+	for _, f := range g.Changed {
+		switch {
+		case !examined[f]: // git allows names that differ only in what cleaning takes away
 			unread = append(unread, f)
+		case g.Opened != nil && !g.Opened(f):
+			closed = append(closed, f)
 		}
 	}
 	if len(unread) > 0 {
 		j.miss(fmt.Sprintf("The session did not examine %s, %q the first.",
 			plural(len(unread), "changed file", "changed files"), clip(unread[0], maxDoubt)))
+	}
+	if len(closed) > 0 {
+		j.miss(fmt.Sprintf("The session says that it examined %s whose patch it never opened, %q the first.",
+			plural(len(closed), "changed file", "changed files"), clip(closed[0], maxDoubt)))
+		j.Answer.Files = slices.DeleteFunc(j.Answer.Files, func(f string) bool { return slices.Contains(closed, f) || slices.Contains(closed, cleanPath(f)) })
 	}
 }
 

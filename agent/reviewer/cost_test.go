@@ -50,7 +50,7 @@ func BenchmarkCost(b *testing.B) {
 	var one, nine float64
 	for b.Loop() {
 		before := len(provider.Calls())
-		script, step = reading(prompt, verdict.Dimensions()...), 0
+		script, step = walkthrough(prompt, verdict.Dimensions()...), 0
 		if x, err := p.Examine(b.Context(), nil, verdict.Allowance{}); err != nil || x.Judgement.Verdict != verdict.Approve {
 			b.Fatalf("%+v, %v", x.Judgement, err)
 		}
@@ -62,7 +62,7 @@ func BenchmarkCost(b *testing.B) {
 
 		before = len(provider.Calls())
 		for _, d := range verdict.Dimensions() {
-			script, step = reading(prompt, d), 0
+			script, step = walkthrough(prompt, d), 0
 			alone := p.Prompts()[0].String() + fmt.Sprintf("\nWalk [%s] alone.\n", d)
 			if _, err := engine.Run(b.Context(), e, engine.Request{Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{patchDir(prompt)}, Instructions: guidelines.ReviewerInstructions()}, alone); err != nil {
 				b.Fatal(err)
@@ -82,9 +82,9 @@ var (
 	patchLine = regexp.MustCompile(`(?m)^  patch: (.+)$`)
 )
 
-// reading is the script of a session that reads every patch, searches the code once
+// walkthrough is the script of a session that reads every patch, searches the code once
 // for each of the dimensions, walks them and approves.
-func reading(prompt string, dimensions ...verdict.Dimension) []enginetest.Turn {
+func walkthrough(prompt string, dimensions ...verdict.Dimension) []enginetest.Turn {
 	var script []enginetest.Turn
 	for _, m := range patchLine.FindAllStringSubmatch(prompt, -1) {
 		script = append(script, enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": m[1]}})

@@ -59,7 +59,7 @@ Then give one fenced block, and nothing after it but the two closing lines named
 }
 ` + "```" + `
 
-All nine dimensions and every changed file have to be listed, or the review cannot approve.
+All nine dimensions and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened.
 Lines are those of the file at the head, as the patch files number them; a finding about a whole file, or about one that is deleted, has no line. The quote is copied exactly, indentation included: a finding whose rule does not apply or whose quote is not there is dropped.
 severity is critical, major, minor or nit; all but nit block, and none is milder than its rule's own.
 The verdict is APPROVE if nothing blocks, otherwise REQUEST_CHANGES.

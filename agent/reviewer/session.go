@@ -71,12 +71,19 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	}
 	// Each part may take as long as a change of one.
 	timeout := tier.Budget(cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
+	opened := within(p.scratch)
 	if allowed.Time > 0 {
 		timeout = min(timeout, allowed.Time)
 	}
 	session, err := e.Engine.Open(ctx, engine.Request{
 		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.scratch}, Instructions: guidelines.ReviewerInstructions(),
-		Model: settings.ModelFor(config.Task(tier)), Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(), Progress: progress,
+		Model: settings.ModelFor(config.Task(tier)), Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(),
+		Progress: func(happened engine.Progress) {
+			opened.hear(happened)
+			if progress != nil {
+				progress(happened)
+			}
+		},
 		Budget: allowed.USD,
 	})
 	if err != nil {
@@ -88,7 +95,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 			zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
 		}
 	}()
-	talk := &talk{session: session, grounds: p.grounds(ctx), x: &x, told: map[string]bool{}}
+	talk := &talk{session: session, grounds: p.grounds(ctx), opened: opened, x: &x, told: map[string]bool{}}
 	var answers []verdict.Judgement
 	for part := range p.understood.Parts {
 		answer, err := talk.over(ctx, p, part)
@@ -106,6 +113,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 type talk struct {
 	session engine.Session
 	grounds verdict.Grounds
+	opened  *opened
 	x       *Examination
 	// again says that the session was asked once more for what an answer lacked.
 	again bool
@@ -116,9 +124,13 @@ type talk struct {
 // over has the session examine one part of the change.
 func (t *talk) over(ctx context.Context, p *Prepared, part int) (verdict.Judgement, error) {
 	t.grounds.Changed = nil
+	files := map[string]change.File{}
 	for _, f := range p.understood.Parts[part] {
-		t.grounds.Changed = append(t.grounds.Changed, change.Spell(f.Path))
+		name := change.Spell(f.Path)
+		t.grounds.Changed = append(t.grounds.Changed, name)
+		files[name] = f
 	}
+	t.grounds.Opened = func(name string) bool { return t.opened.all(files[name]) }
 	t.grounds.Due = slices.DeleteFunc(p.due(part), func(e verdict.Entry) bool { return t.told[e.ID] })
 	nonce := rand.Text()
 	first, err := t.ask(ctx, p.prompt(part, nonce), nonce)

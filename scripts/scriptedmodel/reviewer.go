@@ -13,6 +13,7 @@ var dimensions = []string{
 
 var (
 	nonceMark   = regexp.MustCompile(`<!-- RUN:([0-9A-Za-z_-]+) -->`)
+	patch       = regexp.MustCompile(`(?m)^  patch: (.+)$`)
 	changedFile = regexp.MustCompile(`^- (.+) \([A-Za-z]+ \+[0-9]+ -[0-9]+\)$`)
 )
 
@@ -35,6 +36,11 @@ func (s *session) review(tools []string) error {
 		return err
 	}
 	files := changedFiles(s.prompt)
+	for _, m := range patch.FindAllStringSubmatch(s.prompt, -1) {
+		if err := s.read(m[1]); err != nil {
+			return err
+		}
+	}
 	byDimension := map[string][]Finding{}
 	all := []Finding{}
 	for _, defect := range s.script.Defects {

@@ -60,20 +60,30 @@ func (s *session) text(text string) error {
 
 // edit announces an edit, makes it, and prints the result, as a tool call is seen.
 func (s *session) edit(path, old, replacement string, apply func() error) error {
+	return s.tool("Edit", map[string]any{"file_path": path, "old_string": old, "new_string": replacement}, func() (string, error) {
+		return "The file " + path + " has been updated.", apply()
+	})
+}
+
+// read opens a file. What is in it is of no use here, and not printed.
+func (s *session) read(path string) error {
+	return s.tool("Read", map[string]any{"file_path": path}, func() (string, error) { return "The file was read.", nil })
+}
+
+// tool announces a call, makes it, and prints what it says.
+func (s *session) tool(name string, input map[string]any, call func() (said string, err error)) error {
 	s.turns++
 	s.calls++
 	id := fmt.Sprintf("toolu_scripted_%d", s.calls)
-	err := s.assistant(map[string]any{"type": "tool_use", "id": id, "name": "Edit", "input": map[string]any{
-		"file_path": path, "old_string": old, "new_string": replacement,
-	}})
+	if err := s.assistant(map[string]any{"type": "tool_use", "id": id, "name": name, "input": input}); err != nil {
+		return err
+	}
+	said, err := call()
 	if err != nil {
 		return err
 	}
-	if err := apply(); err != nil {
-		return err
-	}
 	return s.print(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{
-		map[string]any{"type": "tool_result", "tool_use_id": id, "content": "The file " + path + " has been updated."},
+		map[string]any{"type": "tool_result", "tool_use_id": id, "content": said},
 	}}})
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/engine"
 	"touchstone/verdict"
 )
@@ -56,6 +57,7 @@ var (
 
 func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, error) {
 	started := time.Now()
+	reading.Patches(c.request, prompt)
 	var text string
 	switch nasty := c.nasty(prompt); c.behaviour {
 	case obedient:

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
@@ -172,6 +173,7 @@ type conversation struct {
 }
 
 func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, error) {
+	reading.Patches(c.request, prompt)
 	text, err := c.model(Asked{Request: c.request, Prompt: prompt})
 	return engine.Result{Text: text, Started: time.Now()}, err
 }

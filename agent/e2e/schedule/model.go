@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/engine"
 	"touchstone/verdict"
 )
@@ -97,6 +98,7 @@ var (
 
 // review is an answer in due form about the file as it is.
 func (s session) review(prompt string) (string, error) {
+	reading.Patches(s.request, prompt)
 	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}}
 	for _, d := range verdict.Dimensions() {
 		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})

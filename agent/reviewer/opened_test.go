@@ -1,0 +1,45 @@
+package reviewer
+
+import (
+	"testing"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/reviewer/change"
+)
+
+func TestOpenedPatches(t *testing.T) {
+	t.Parallel()
+	one := change.File{Patches: []string{"/tmp/review-7/0001.patch"}}
+	two := change.File{Patches: []string{"/tmp/review-7/0002.patch", "/tmp/review-7/0002-2.patch"}}
+	for name, test := range map[string]struct {
+		calls    []string
+		one, two bool
+	}{
+		"no call":                          {nil, false, false},
+		"one file read":                    {[]string{`{"file_path":"/tmp/review-7/0001.patch"}`}, true, false},
+		"a part of a file's patches":       {[]string{"/tmp/review-7/0002.patch"}, false, false},
+		"all of them":                      {[]string{"/tmp/review-7/0002.patch", "/tmp/review-7/0002-2.patch"}, false, true},
+		"on Windows":                       {[]string{`{"filePath":"C:\\Temp\\review-7\\0001.patch"}`}, true, false},
+		"by a shell":                       {[]string{`bash -lc "cd /tmp/review-7; cat 0001.patch 0002.patch | head; sed -n '1,20p' 0002-2.patch"`}, true, true},
+		"by a shell's pattern":             {[]string{`cat /tmp/review-7/*.patch`}, true, true},
+		"by a narrower one":                {[]string{`cat /tmp/review-7/0002*`}, false, true},
+		"a pattern in another directory":   {[]string{`cat *.patch`}, false, false},
+		"another file of nearly that name": {[]string{`cat /tmp/review-7/10001.patch 0001.patch.orig`}, false, false},
+		"the directory searched":           {[]string{`{"pattern":"func","path":"/tmp/review-7"}`}, false, false},
+		"a broken pattern":                 {[]string{`cat /tmp/review-7/[0001.patch`}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := within("/tmp/review-7")
+			o.hear(engine.Progress{Kind: engine.ProgressText, Text: "I read 0001.patch, 0002.patch and 0002-2.patch."})
+			for _, call := range test.calls {
+				o.hear(engine.Progress{Kind: engine.ProgressTool, Text: "tool", Target: call})
+			}
+			if got, both := o.all(one), o.all(two); got != test.one || both != test.two {
+				t.Errorf("opened %v and %v, want %v and %v", got, both, test.one, test.two)
+			}
+			if !o.all(change.File{}) {
+				t.Error("a file without patches has to be opened")
+			}
+		})
+	}
+}
