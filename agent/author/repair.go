@@ -48,6 +48,7 @@ func (r *repair) run(ctx context.Context) (err error) {
 	if r.brief.needsModel() {
 		ask = r.brief.prompt()
 	}
+	var before error
 	for turn := 0; ; {
 		if ask != "" {
 			if err := r.ask(ctx, ask); err != nil {
@@ -59,9 +60,13 @@ func (r *repair) run(ctx context.Context) (err error) {
 		if err == nil {
 			err = r.verified(ctx)
 		}
+		if errors.Is(err, ErrNothingChanged) && before != nil {
+			err = before // which still is what is wrong
+		}
 		if err == nil || !refused(err) || turn == maxTurns {
 			return err
 		}
+		before = err
 		ask = r.brief.again(err)
 		if turn == 0 {
 			// Nothing but a merge was made, and it does not hold.

@@ -165,7 +165,7 @@ func TestFixWithoutItsVerifyCommandSaysSo(t *testing.T) {
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	var asked []string
 	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{}, nil)
-	if err == nil || !strings.Contains(err.Error(), "no-such-program cannot be run") || len(asked) != 1 {
+	if !errors.Is(err, author.ErrNoVerify) || !strings.Contains(err.Error(), "no-such-program cannot be run") || len(asked) != 1 {
 		t.Errorf("%v after %d turns", err, len(asked))
 	}
 }

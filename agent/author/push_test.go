@@ -1,0 +1,182 @@
+package author_test
+
+import (
+	"errors"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/author"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// What came to the branch while the fix was made decides what becomes of the fix.
+func TestFixThatLostTheRace(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the verify command of this test is a Unix shell script")
+	}
+	const script = "verify:\n  command: [sh, -c, 'grep -q \"^safe\" code.txt && ! grep -q broken README.md']\n"
+	merged := func(base map[string]string) func(*loopback.GitHub, forge.Ref) {
+		return func(g *loopback.GitHub, _ forge.Ref) {
+			g.Commit("main", "Move on", base)
+			g.Call(loopback.Person, http.MethodPut, "pulls/1/update-branch", map[string]any{}, nil)
+		}
+	}
+	for name, tc := range map[string]struct {
+		meanwhile func(*loopback.GitHub, forge.Ref)
+		want      error // nil where the fix is pushed on top of what came
+		why       string
+	}{
+		"the base was merged":               {merged(map[string]string{"README.md": "two\n"}), nil, ""},
+		"and with it the fix does not hold": {merged(map[string]string{"README.md": "broken\n"}), author.ErrUnverified, "exit status 1"},
+		"and the fix conflicts with it":     {merged(map[string]string{"other.txt": "theirs\n"}), author.ErrOvertaken, "conflicts"},
+		"somebody worked on it": {func(g *loopback.GitHub, _ forge.Ref) {
+			g.Commit("topic", "Mine", map[string]string{"mine.txt": "mine\n"})
+		}, author.ErrOvertaken, "is set aside"},
+		"somebody worked on it and merged": {func(g *loopback.GitHub, ref forge.Ref) {
+			g.Commit("topic", "Mine", map[string]string{"mine.txt": "mine\n"})
+			merged(map[string]string{"README.md": "two\n"})(g, ref)
+		}, author.ErrOvertaken, "is set aside"},
+		"it was closed": {func(g *loopback.GitHub, _ forge.Ref) {
+			g.Commit("topic", "Mine", map[string]string{"mine.txt": "mine\n"})
+			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)
+		}, author.ErrOvertaken, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, map[string]string{"README.md": "one\n", ".touchstone/config.yaml": script})
+			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+			ref := g.Open("topic")
+			pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+			var theirs string
+			a := newAuthor(g, func(r loopback.Asked) (string, error) {
+				tc.meanwhile(g, ref)
+				theirs = g.Read(loopback.Author, ref).Head.SHA
+				return write("Done.", map[string]string{"code.txt": "safe()\n", "other.txt": "ours\n"})(r)
+			})
+			out, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+			if !errors.Is(err, tc.want) || err != nil && !strings.Contains(err.Error(), tc.why) {
+				t.Fatalf("it ends in %v, want %v with %q", err, tc.want, tc.why)
+			}
+			head := g.Read(loopback.Author, ref).Head.SHA
+			if tc.want != nil {
+				if head != theirs {
+					t.Errorf("%s was pushed over %s", head, theirs)
+				}
+				if strings.Contains(tc.why, "aside") && !strings.Contains(leftovers(t, g), out.Head) {
+					t.Errorf("%s is not set aside: %s", out.Head, leftovers(t, g))
+				}
+				return
+			}
+			commit := commitOf(g, head)
+			if head != out.Head || len(commit.Parents) != 2 || commit.Parents[0].SHA != theirs || commit.Commit.Message != "Merge branch 'main' into topic" {
+				t.Errorf("pushed %+v on top of %s", commit, theirs)
+			}
+			if pushedFile(t, g, head, "code.txt") != "safe()\n" || pushedFile(t, g, head, "README.md") != "two\n" {
+				t.Error("one of the two is lost")
+			}
+		})
+	}
+}
+
+// leftovers are the commits that the worktrees' mirror keeps for their owner.
+func leftovers(t *testing.T, g *loopback.GitHub) string {
+	t.Helper()
+	mirror := filepath.Join(g.Worktrees.Root, "acme", "app", "mirror.git")
+	out, err := exec.CommandContext(t.Context(), "git", "--git-dir", mirror, "rev-list", "--all").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+func TestFixThatGitHubDoesNotTake(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status int
+		want   error
+	}{
+		"the branch is protected":         {http.StatusForbidden, author.ErrUnpushable},
+		"the token expired meanwhile":     {http.StatusUnauthorized, author.ErrUnpushable},
+		"the repository is gone":          {http.StatusNotFound, author.ErrUnpushable},
+		"GitHub has a problem of its own": {http.StatusServiceUnavailable, worktree.ErrUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, map[string]string{"README.md": "one\n"})
+			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+			ref := g.Open("topic")
+			pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+			g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+				if r.URL.Query().Get("service") == "git-receive-pack" || strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+					return githubsim.Fault{Status: tc.status}
+				}
+				return githubsim.Fault{}
+			})
+			_, err := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"})).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+			if !errors.Is(err, tc.want) || errors.Is(err, author.ErrOvertaken) || strings.Contains(err.Error(), "token-of") {
+				t.Errorf("it ends in %v", err)
+			}
+			if g.Read(loopback.Author, ref).Head.SHA != pr.Head.SHA {
+				t.Error("something was pushed")
+			}
+		})
+	}
+}
+
+// A fix says in its commit what it changed and cost, so that the next rounds know.
+func TestFixSaysWhatItDid(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n", "other.txt": "1\n"})
+	ref := g.Open("topic")
+	var asked engine.Request
+	fix := func(files map[string]string) verdict.Repair {
+		t.Helper()
+		pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+		out, err := newAuthor(g, func(r loopback.Asked) (string, error) {
+			asked = r.Request
+			return write("Done.", files)(r)
+		}).Fix(t.Context(), pr, verdict.Allowance{USD: 1.5, Time: time.Minute}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, ok := verdict.ParseRepair(commitOf(g, out.Head).Commit.Message)
+		if !ok || r.Reviewed != pr.Head.SHA || len(r.Findings) != 1 || r.Change == "" || r.Undoes == "" {
+			t.Fatalf("the commit says %+v", r)
+		}
+		return r
+	}
+	first := fix(map[string]string{"code.txt": "safe()\n"})
+	second := fix(map[string]string{"other.txt": "2\n", "new.bin": "\x00\x01"})
+	third := fix(map[string]string{"code.txt": "unsafe()\n"})
+	if third.Undoes != first.Change || third.Change != first.Undoes {
+		t.Errorf("%+v takes back %+v, and nobody sees it", third, first)
+	}
+	if second.Undoes == first.Change || second.Change == first.Change {
+		t.Errorf("%+v and %+v are taken for the same", second, first)
+	}
+	if asked.Budget != 1.5 || asked.Timeout != time.Minute {
+		t.Errorf("the session may take $%v and %v", asked.Budget, asked.Timeout)
+	}
+}
+
+func TestFixStopsAVerifyCommandThatHangs(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the verify command of this test is a Unix shell script")
+	}
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo still at it; sleep 1000']\n  timeout: 1s\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	rejected(t, g, map[string]string{"code.txt": "safe()\n"}, author.ErrUnverified, "was not done after 1s")
+}
