@@ -65,7 +65,7 @@ func (e *Engine) login(lifetime time.Duration) (login, error) {
 	}
 	path := lookup("CLAUDE_CONFIG_DIR")
 	if path == "" {
-		home := lookup(homeVariable)
+		home := session.Program(*e).UserHome()
 		if home == "" {
 			return login{}, nil
 		}

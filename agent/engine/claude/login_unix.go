@@ -7,8 +7,6 @@ import (
 	"os"
 )
 
-const homeVariable = "HOME"
-
 // descriptor is the CLI's name for "read the login from this descriptor".
 const descriptor = "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"
 

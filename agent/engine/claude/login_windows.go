@@ -2,8 +2,6 @@ package claude
 
 import "os"
 
-const homeVariable = "USERPROFILE"
-
 // handOver gives the variable by which the CLI gets its login. Windows hands
 // down no descriptors, so the session's commands can see it.
 func (l login) handOver() ([]string, []*os.File, error) {

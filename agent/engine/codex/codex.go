@@ -31,7 +31,7 @@ var _ engine.Engine = (*Engine)(nil)
 
 var kind = session.Kind{
 	Name: "codex", Package: "@openai/codex",
-	Login: "set OPENAI_API_KEY (a login by subscription cannot be used here)",
+	Login: "set OPENAI_API_KEY (a login by subscription cannot be used here)", Confines: true,
 }
 
 // Name is "codex".

@@ -40,6 +40,7 @@ func cases() []testCase {
 		{"edited worktree", always, testEdit},
 		{"author runs the code", ifFast, testRuns},
 		{"hostile checkout", always, testHostile},
+		{"confined author", always, testConfined},
 		{"reviewer only reads", always, testReviewerOnlyReads},
 		{"tools end with the session", always, testToolsEnd},
 		{"noise", ifFast, testNoise},

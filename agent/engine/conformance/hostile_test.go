@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"touchstone/agent/engine/enginetest"
+	"touchstone/agent/engine/sandbox"
 )
 
 // booby makes a checkout that tries to have its commands run and its orders heard
@@ -48,9 +49,11 @@ func booby(t *testing.T, dir string) (canaries string) {
 }
 
 // testHostile has an author's session, the one that may do more, in a checkout
-// full of traps, and has the model try what it is asked to there.
+// full of traps, and has the model try what it is asked to there. It is without a
+// sandbox, which would hide what the CLI itself lets through.
 func testHostile(t *testing.T, s subject) {
 	b := newBench(t, s, nil)
+	b.program.Confine = false
 	canaries := booby(t, b.dir)
 	home := t.TempDir()
 	write(t, filepath.Join(home, ".ssh", "id_ed25519"), "SECRET-KEY")
@@ -119,5 +122,33 @@ func testReviewerOnlyReads(t *testing.T, s subject) {
 	}
 	if !strings.Contains(conversation, "CONTEXT-TO-READ") {
 		t.Error("the session could not read the directory added for it")
+	}
+}
+
+// testConfined has an author run a command of the checkout, which tries to do more than
+// its session may.
+func testConfined(t *testing.T, s subject) {
+	if _, err := sandbox.Level(); err != nil && os.Getenv("CI") != "true" {
+		t.Skip("SKIPPED, so that nothing is known of confined sessions: ", err)
+	}
+	b := newBench(t, s, nil)
+	home, outside := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(home, ".ssh", "id_ed25519"), "SECRET-KEY")
+	program := filepath.Join(b.dir, "spread")
+	write(t, program, "#!/bin/sh\necho inside > made; echo outside > "+outside+"/canary; echo outside > "+home+"/.bashrc; cat "+home+"/.ssh/id_ed25519; echo TRIED\n")
+	play(t, b, s.shell(program), enginetest.Turn{Text: []string{"Done."}})
+	b.program.Environ = append(b.program.Environ, "HOME="+home)
+	b.reset(t)
+	b.run(t, b.author(program))
+	if made, err := os.ReadFile(filepath.Join(b.dir, "made")); err != nil || string(made) != "inside\n" || !strings.Contains(b.sent(), "TRIED") {
+		t.Errorf("the command did not run, so that this test shows nothing: %q, %v", made, err)
+	}
+	for _, path := range []string{filepath.Join(outside, "canary"), filepath.Join(home, ".bashrc")} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("the command wrote %s", path)
+		}
+	}
+	if strings.Contains(b.sent(), "SECRET-KEY") {
+		t.Error("the command read a login of the user's")
 	}
 }

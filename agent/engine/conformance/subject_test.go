@@ -104,7 +104,7 @@ func newBench(t *testing.T, s subject, wrapper []string, turns ...enginetest.Tur
 	b.program = session.Program{
 		Command: append(wrapper, enginetest.CLI(t, s.name)),
 		Environ: append(append(s.environ(b.provider.URL), "PATH="+os.Getenv("PATH")), secrets...),
-		TempDir: t.TempDir(),
+		TempDir: t.TempDir(), Confine: true,
 	}
 	b.reset(t)
 	return b

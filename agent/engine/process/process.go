@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/sandbox"
 )
 
 const (
@@ -47,6 +48,9 @@ type Command struct {
 	// Env is the child's whole environment.
 	Env   []string
 	Stdin string
+	// Confine, if set, are the rules of a sandbox for the child, where the platform has
+	// one.
+	Confine *sandbox.Rules
 	// Inherit become the child's descriptors 3, 4 …; not on Windows.
 	Inherit []*os.File
 	// Timeout bounds the run, IdleTimeout the time without a byte on standard
@@ -91,9 +95,15 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	if info, err := os.Stat(cmp.Or(c.Dir, ".")); err != nil || !info.IsDir() {
 		return Report{}, engine.Errorf(engine.Invalid, "%s is not a directory to work in", c.Dir)
 	}
+	args := c.Args
+	if c.Confine != nil {
+		if path, args, err = c.Confine.Wrap(path, args); err != nil {
+			return Report{}, startError(c.Args[0], err)
+		}
+	}
 	mark := markVariable + "=" + rand.Text()
-	cmd := exec.Command(path, c.Args[1:]...)
-	cmd.Args[0] = c.Args[0]
+	cmd := exec.Command(path)
+	cmd.Args = args
 	cmd.Dir = c.Dir
 	cmd.Env = append([]string{mark}, c.Env...)
 	cmd.Stdin = strings.NewReader(c.Stdin)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ type Program struct {
 	// Direct has sessions ask their provider themselves, with its key, and not through
 	// a gateway.
 	Direct bool
+	// Confine has an author's session run in a sandbox, where the platform has one and
+	// the CLI has none of its own.
+	Confine bool
 	// Prices are what the models cost, where the CLI does not know.
 	Prices engine.Prices
 }
@@ -47,6 +51,9 @@ type Kind struct {
 	// Variables are those that reach a session besides the common ones; names
 	// ending in * are prefixes.
 	Variables []string
+	// Confines says that the CLI runs commands in a sandbox of its own, for which there
+	// is no room in another one.
+	Confines bool
 	// HoldsBudget says that the CLI knows what its models cost, and is told when to
 	// stop; then nobody else does, by prices that may be another's.
 	HoldsBudget bool
@@ -69,6 +76,14 @@ func (p Program) Lookup(name string) string {
 		}
 	}
 	return ""
+}
+
+// UserHome is the home of this user; empty if nothing says where that is.
+func (p Program) UserHome() string {
+	if runtime.GOOS == "windows" {
+		return p.Lookup("USERPROFILE")
+	}
+	return p.Lookup("HOME")
 }
 
 func (p Program) source() []string {

@@ -7,6 +7,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
+	"touchstone/agent/engine/sandbox"
 )
 
 // Base is the part of a session that is alike for all CLIs: its home and its time.
@@ -56,6 +57,12 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	cmd.Args = b.Program.Args(b.Kind, args...)
 	cmd.Dir = b.Request.Dir
 	cmd.Env = append(b.Program.Environment(b.Kind, b.Home), cmd.Env...)
+	if b.Request.Role == engine.Author && b.Program.Confine && !b.Kind.Confines {
+		cmd.Confine = &sandbox.Rules{
+			Write: append(sandbox.Caches(cmd.Env), b.Request.Dir, b.Home.Dir),
+			Hide:  sandbox.Logins(b.Program.UserHome()),
+		}
+	}
 	cmd.Timeout, cmd.IdleTimeout = b.left, b.Request.IdleTimeout
 	report, err := cmd.Run(ctx)
 	b.left -= report.Duration

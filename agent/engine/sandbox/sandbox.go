@@ -1,0 +1,122 @@
+// Package sandbox confines a child process and all that it starts: it writes in the
+// places named to it and nowhere else, and cannot read what programs keep logins in.
+// The network is left to it, since builds download and tests listen.
+//
+// It owns how that is done on each platform, and stores nothing: Landlock
+// (https://docs.kernel.org/userspace-api/landlock.html) on Linux 6.2 and newer,
+// sandbox-exec on macOS, and nothing elsewhere.
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Rules say what a confined process may do.
+type Rules struct {
+	// Write are the files and directories that it may write to and read. What is not
+	// there is made, as a directory.
+	Write []string
+	// Hide are the files and directories whose content it may not read, but for what
+	// Write names.
+	Hide []string
+}
+
+// Level is what confines on this machine, such as "landlock"; the error says why
+// nothing does.
+func Level() (string, error) { return level() }
+
+// Wrap gives the program and the arguments, the first being its name, to run in the
+// place of others so that those are confined. Where nothing confines they are as they were.
+func (r Rules) Wrap(path string, args []string) (string, []string, error) {
+	if _, err := level(); err != nil {
+		return path, args, nil
+	}
+	rules, err := r.real()
+	if err != nil {
+		return "", nil, err
+	}
+	return wrap(rules, path, args)
+}
+
+// real has all places without symbolic links.
+func (r Rules) real() (Rules, error) {
+	for _, dir := range r.Write {
+		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return Rules{}, fmt.Errorf("make a directory for the sandbox: %w", err)
+			}
+		}
+	}
+	write, err := real(r.Write)
+	if err != nil {
+		return Rules{}, err
+	}
+	hide, err := real(r.Hide)
+	return Rules{Write: write, Hide: hide}, err
+}
+
+// real leaves out what is not there, and what is out of reach anyway.
+func real(places []string) ([]string, error) {
+	var found []string
+	for _, place := range places {
+		path, err := filepath.Abs(place)
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path)
+		}
+		switch {
+		case err == nil:
+			found = append(found, path)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
+			return nil, fmt.Errorf("find the sandbox's places: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// logins are where programs keep logins, below a home.
+var logins = []string{
+	".ssh", ".gnupg", ".netrc", "_netrc", ".git-credentials", ".password-store", ".vault-token",
+	".aws", ".azure", ".kube", ".docker", ".oci", ".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli",
+	".config/git/credentials", ".terraform.d",
+	".npmrc", ".yarnrc.yml", ".pypirc", ".config/pip", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials",
+	".m2/settings.xml", ".gradle/gradle.properties", ".composer/auth.json", ".nuget/NuGet/NuGet.Config",
+	".claude", ".claude.json", ".codex", ".config/opencode", ".local/share/opencode", ".local/share/keyrings", "Library/Keychains",
+	".mozilla", ".config/google-chrome", ".config/chromium", "Library/Application Support/Google", "Library/Cookies",
+}
+
+// Logins are the places below a home in which programs keep logins, and this one its own;
+// without a home, the latter alone.
+func Logins(home string) []string {
+	var places []string
+	for _, name := range logins {
+		if home != "" {
+			places = append(places, filepath.Join(home, filepath.FromSlash(name)))
+		}
+	}
+	if dir, err := os.UserConfigDir(); err == nil {
+		places = append(places, filepath.Join(dir, "touchstone"))
+	}
+	return places
+}
+
+// caches are the variables that say where builds keep what they have downloaded and made.
+var caches = []string{"GOCACHE", "GOMODCACHE"}
+
+// Caches gives the directories in which builds keep what they have downloaded and made,
+// by the environment that they get.
+func Caches(env []string) []string {
+	var dirs []string
+	for _, entry := range env {
+		for _, name := range caches {
+			if dir, ok := strings.CutPrefix(entry, name+"="); ok && filepath.IsAbs(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
+}

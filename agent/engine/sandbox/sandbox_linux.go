@@ -1,0 +1,200 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// leastABI is the first version of Landlock that holds renames and truncations: Linux 6.2.
+const leastABI = 3
+
+// abi is the kernel's version of Landlock.
+var abi = sync.OnceValues(func() (int, error) {
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	switch {
+	case errno != 0:
+		return 0, fmt.Errorf("this Linux has no Landlock, or does not allow it (%w)", errno)
+	case version < leastABI:
+		return 0, fmt.Errorf("this Linux has Landlock in version %d; version %d is needed, which Linux 6.2 has", version, leastABI)
+	}
+	return int(version), nil
+})
+
+func level() (string, error) {
+	version, err := abi()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("landlock, version %d", version), nil
+}
+
+// A process can confine only itself, and Go has no place between its fork and exec. So
+// this program starts itself under another name, takes on the rules, and becomes the
+// program that is meant.
+const inside = "touchstone-sandbox"
+
+func wrap(r Rules, path string, args []string) (string, []string, error) {
+	rules, err := json.Marshal(r)
+	if err != nil {
+		return "", nil, fmt.Errorf("write the sandbox's rules down: %w", err)
+	}
+	return "/proc/self/exe", append([]string{inside, string(rules), path}, args...), nil
+}
+
+// init is where that happens, before anything else of the program runs.
+func init() {
+	if len(os.Args) < 4 || os.Args[0] != inside {
+		return
+	}
+	err := enter(os.Args[1])
+	if err == nil {
+		err = syscall.Exec(os.Args[2], os.Args[3:], os.Environ())
+	}
+	fmt.Fprintf(os.Stderr, "%s cannot be started in its sandbox: %v\n", os.Args[2], err)
+	os.Exit(126)
+}
+
+// The rights that are held, and those of them that a file has.
+const (
+	writing = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REFER |
+		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SYM
+	reading = unix.LANDLOCK_ACCESS_FS_READ_FILE
+	ofFiles = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | reading
+)
+
+// detours are capabilities that only root has, as in many containers, and with which the
+// rules could be got round: each lets it see into, or change, what is not its own.
+var detours = []uintptr{
+	unix.CAP_SYS_ADMIN, unix.CAP_PERFMON, unix.CAP_SYS_PTRACE, unix.CAP_BPF, unix.CAP_SYS_MODULE, unix.CAP_SYS_RAWIO,
+	unix.CAP_DAC_READ_SEARCH, unix.CAP_MKNOD, unix.CAP_SYS_BOOT,
+}
+
+// enter takes on rules, for this thread and what it becomes.
+func enter(written string) error {
+	var rules Rules
+	if err := json.Unmarshal([]byte(written), &rules); err != nil {
+		return err
+	}
+	version, err := abi()
+	if err != nil {
+		return err
+	}
+	held := unix.LandlockRulesetAttr{Handled_access_fs: writing | reading}
+	if version >= 6 {
+		// Not this agent, nor anybody else, is to be ended from inside.
+		held.Scoped = unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	ruleset, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&held)), unsafe.Sizeof(held), 0)
+	if errno != 0 {
+		return fmt.Errorf("make a set of rules: %w", errno)
+	}
+	if err := rules.allow(int(ruleset)); err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up new privileges: %w", err)
+	}
+	for _, capability := range detours {
+		// Who does not have it, need not be kept from it.
+		_ = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0, 0); errno != 0 {
+		return fmt.Errorf("take on the rules: %w", errno)
+	}
+	return nil
+}
+
+// allow adds what the rules allow to a set. It allows the writing of devices too, of
+// which there are none beyond the terminal and the like for a plain user.
+func (r Rules) allow(ruleset int) error {
+	for _, place := range append(r.Write, "/dev/shm") {
+		if err := allow(ruleset, place, writing|reading); err != nil {
+			return err
+		}
+	}
+	for _, device := range []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"} {
+		if err := allow(ruleset, device, unix.LANDLOCK_ACCESS_FS_WRITE_FILE|reading); err != nil {
+			return err
+		}
+	}
+	return r.show(ruleset, "/")
+}
+
+// show allows the reading of a directory, but for what is hidden below it. Since what is
+// once allowed cannot be taken back, everything beside the hidden is allowed one by one.
+func (r Rules) show(ruleset int, dir string) error {
+	if !r.hides(dir) {
+		return allow(ruleset, dir, reading)
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		hidden := false
+		for _, place := range r.Hide {
+			hidden = hidden || place == path
+		}
+		// A symbolic link is allowed where it leads.
+		if hidden || entry.Type()&os.ModeSymlink != 0 {
+			continue
+		}
+		if err := r.show(ruleset, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hides reports whether something below a directory is hidden.
+func (r Rules) hides(dir string) bool {
+	for _, place := range r.Hide {
+		if strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// allow allows rights to a place and all below it; a place that is gone needs none.
+func allow(ruleset int, path string, rights uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) {
+		return nil
+	}
+	if err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= ofFiles
+	}
+	beneath := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&beneath)), 0, 0, 0)
+	if errno != 0 {
+		return &os.PathError{Op: "allow", Path: path, Err: errno}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package sandbox_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"touchstone/agent/engine/sandbox"
+)
+
+// confined runs a shell script under rules and gives what it printed.
+func confined(t *testing.T, rules sandbox.Rules, script string, args ...string) (string, error) {
+	t.Helper()
+	if _, err := sandbox.Level(); err != nil {
+		if os.Getenv("CI") == "true" && runtime.GOOS != "windows" {
+			t.Fatal(err)
+		}
+		t.Skip("SKIPPED, so that nothing is known of the sandbox: ", err)
+	}
+	path, argv, err := rules.Wrap("/bin/sh", append([]string{"sh", "-c", script, "sh"}, args...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, argv[1:]...)
+	cmd.Args[0] = argv[0]
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+func write(t *testing.T, path, content string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWhatMayBeWritten(t *testing.T) {
+	t.Parallel()
+	inside, outside := t.TempDir(), t.TempDir()
+	canary := write(t, filepath.Join(outside, "canary"), "alive")
+	link := filepath.Join(inside, "link")
+	if err := os.Symlink(canary, link); err != nil {
+		t.Fatal(err)
+	}
+	rules := sandbox.Rules{Write: []string{inside, filepath.Join(inside, "cache", "made")}}
+	for _, test := range []struct {
+		script string
+		works  bool
+	}{
+		{`mkdir "$1/d" && echo x > "$1/d/f" && mkdir "$1/e" && mv "$1/d/f" "$1/e/f" && cat "$1/e/f" && rm -r "$1/d" "$1/e"`, true},
+		{`echo x > "$1/cache/made/f"`, true},
+		{`echo x > /dev/null`, true},
+		{`cat "$2/canary"`, true},
+		{`echo x > "$2/new"`, false},
+		{`echo x > "$2/canary"`, false},
+		{`echo x >> "$1/link"`, false},
+		{`: > "$1/link"`, false},
+		{`rm "$2/canary"`, false},
+		{`mkdir "$2/d"`, false},
+		{`ln "$2/canary" "$1/hard"`, false},
+		{`mv "$2/canary" "$1/moved"`, false},
+		{`cd "$1" && sh -c 'echo x > "$1/new"' sh "$2"`, false},
+	} {
+		t.Run(test.script, func(t *testing.T) {
+			if out, err := confined(t, rules, test.script, inside, outside); (err == nil) != test.works {
+				t.Errorf("%q, %v; want it to work: %t", out, err, test.works)
+			}
+		})
+	}
+	if content, err := os.ReadFile(canary); err != nil || string(content) != "alive" {
+		t.Errorf("the canary is %q, %v", content, err)
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) != 1 {
+		t.Errorf("outside there is %v, %v", left, err)
+	}
+}
+
+func TestWhatIsHidden(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	write(t, filepath.Join(home, ".ssh", "id"), "SECRET")
+	write(t, filepath.Join(home, ".netrc"), "SECRET")
+	write(t, filepath.Join(home, "real", "gcloud", "token"), "SECRET")
+	write(t, filepath.Join(home, ".config", "editor"), "plain")
+	write(t, filepath.Join(home, ".claude", "work", "file"), "plain")
+	for name, target := range map[string]string{".config/gcloud": filepath.Join(home, "real", "gcloud"), "way": home} {
+		if err := os.Symlink(target, filepath.Join(home, filepath.FromSlash(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rules := sandbox.Rules{Write: []string{filepath.Join(home, ".claude", "work")}, Hide: sandbox.Logins(home)}
+	for path, shown := range map[string]bool{
+		".ssh/id": false, ".netrc": false, "real/gcloud/token": false, ".config/gcloud/token": false, "way/.ssh/id": false,
+		".config/editor": true, ".claude/work/file": true,
+	} {
+		out, err := confined(t, rules, `cat "$1"`, filepath.Join(home, filepath.FromSlash(path)))
+		if shown && out != "plain" || !shown && (err == nil || strings.Contains(out, "SECRET")) {
+			t.Errorf("%s is read as %q, %v; want it shown: %t", path, out, err, shown)
+		}
+	}
+}
+
+// TestOtherProcesses has a confined one try what would give it this process's
+// environment, where tokens may be, and its life.
+func TestOtherProcesses(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: only Linux has /proc, and only its sandbox holds signals")
+	}
+	bystander := exec.Command("sleep", "600")
+	bystander.Env = []string{"TOKEN=SECRET"}
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = bystander.Process.Kill()
+		_ = bystander.Wait()
+	}()
+	pid := fmt.Sprint(bystander.Process.Pid)
+	if out, err := confined(t, sandbox.Rules{}, `cat "/proc/$1/environ"`, pid); err == nil || strings.Contains(out, "SECRET") {
+		t.Errorf("the environment of another process is read: %q", out)
+	}
+	level, _ := sandbox.Level()
+	var version int
+	if _, err := fmt.Sscanf(level, "landlock, version %d", &version); err != nil || version < 6 {
+		t.Skipf("SKIPPED: %s does not hold signals", level)
+	}
+	if out, err := confined(t, sandbox.Rules{}, `kill -KILL "$1"`, pid); err == nil {
+		t.Errorf("another process was killed: %q", out)
+	}
+	if out, err := confined(t, sandbox.Rules{}, `sleep 600 & kill -KILL $! && wait $!; echo $?`); err != nil || !strings.HasSuffix(out, "137") {
+		t.Errorf("its own child could not be killed: %q, %v", out, err)
+	}
+}
+
+func TestNetworkIsLeftOpen(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	curl, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("SKIPPED: there is no bash to connect with")
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	if out, err := confined(t, sandbox.Rules{}, `exec "$1" -c "echo > /dev/tcp/127.0.0.1/$2"`, curl, port); err != nil {
+		t.Errorf("the port could not be reached: %q, %v", out, err)
+	}
+}
+
+func TestExitAndOutputAreThePrograms(t *testing.T) {
+	t.Parallel()
+	out, err := confined(t, sandbox.Rules{}, `echo "$0 $1"; exit 7`, "an argument")
+	var exit *exec.ExitError
+	if out != "sh an argument" || !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestCaches(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	got := sandbox.Caches([]string{"GOCACHE=" + dir, "GOMODCACHE=off", "GOPROXY=" + dir, "HOME=" + dir})
+	if len(got) != 1 || got[0] != dir {
+		t.Errorf("caches = %q", got)
+	}
+}

@@ -1,0 +1,7 @@
+package sandbox
+
+import "errors"
+
+func level() (string, error) { return "", errors.New("there is no sandbox for Windows here") }
+
+func wrap(_ Rules, path string, args []string) (string, []string, error) { return path, args, nil }
