@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 
 	"touchstone/relay/server"
 )
@@ -24,7 +27,7 @@ type Config struct {
 	// Store says where the log is kept, as server.OpenStore reads it.
 	Store string `yaml:"store"`
 	// Retention is how long events are kept; zero keeps them all.
-	Retention time.Duration `yaml:"retention"`
+	Retention span `yaml:"retention"`
 	// AllowUnsigned names sources whose webhooks are believed without a secret.
 	AllowUnsigned []string `yaml:"allow_unsigned"`
 	// Sources are the endpoints below /webhooks/, by name. Without any there is
@@ -44,28 +47,87 @@ type Config struct {
 
 // defaultConfig is what holds where nothing else is said.
 func defaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: 30 * 24 * time.Hour}
+	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: span(30 * 24 * time.Hour)}
+}
+
+// span is a time as Go writes one, such as 720h (https://pkg.go.dev/time#ParseDuration).
+type span time.Duration
+
+// String implements fmt.Stringer.
+func (s span) String() string { return time.Duration(s).String() }
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (s *span) UnmarshalYAML(node ast.Node) error {
+	var text string
+	err := yaml.NodeToValue(node, &text)
+	parsed, invalid := time.ParseDuration(text)
+	if err != nil || invalid != nil {
+		return misplaced(node, "it takes a time, such as 720h")
+	}
+	*s = span(parsed)
+	return nil
 }
 
 // load overlays the file's settings. An unknown key is an error that names it.
 func (c *Config) load(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("read configuration: %w", err)
+	text, err := readFile(path, maxConfigBytes)
+	if err == nil {
+		err = c.decode(text)
 	}
-	defer file.Close()
-	if err := c.decode(file); err != nil {
-		return fmt.Errorf("read configuration %s: %s", path, yaml.FormatError(err, false, true))
+	if err != nil {
+		return fmt.Errorf("read configuration %s: %w", path, err)
 	}
 	return nil
 }
 
-func (c *Config) decode(text io.Reader) error {
-	err := yaml.NewDecoder(io.LimitReader(text, maxConfigBytes), yaml.Strict()).Decode(c)
+func (c *Config) decode(text []byte) error {
+	err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(c)
 	if errors.Is(err, io.EOF) {
 		return nil // an empty file
 	}
-	return err
+	return located(err)
+}
+
+// readFile reads a file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("it is larger than %d bytes", limit)
+	}
+	return text, err
+}
+
+// misplaced is an error about one place in the file.
+func misplaced(node ast.Node, reason string) error {
+	return &yaml.SyntaxError{Message: reason, Token: node.GetToken()}
+}
+
+// located tells people where in the file a mistake is, and what: without the line itself,
+// in which somebody may have put a secret, and without the names of Go's types.
+func located(err error) error {
+	var mistake yaml.Error
+	if !errors.As(err, &mistake) || mistake.GetToken() == nil {
+		return err
+	}
+	reason, at := mistake.GetMessage(), mistake.GetToken()
+	var node *yaml.UnexpectedNodeTypeError
+	switch {
+	case errors.As(err, &node) && node.Expected == ast.SequenceType:
+		reason = "it takes a list, such as [a, b]"
+	case errors.As(err, &node):
+		reason = "it takes settings of its own, as key: value"
+	case errors.As(err, new(*yaml.TypeError)):
+		reason = "it takes a text" // as all settings do that say nothing better
+	}
+	if colon := at.Prev; colon != nil && colon.Type == token.MappingValueType && colon.Prev != nil {
+		reason = colon.Prev.Value + ": " + reason
+	}
+	return fmt.Errorf("line %d: %s", at.Position.Line, reason)
 }
 
 // validate reports the first setting that cannot work, before anything is opened.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -84,7 +85,7 @@ of a GitHub App, RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`
 	}
 	cmd.Flags().StringVar(&config.Listen, "listen", config.Listen, "address to listen on; port 0 picks a free one")
 	cmd.Flags().StringVar(&config.Store, "store", config.Store, "where to keep the log: sqlite:PATH, or firestore:PROJECT[/DATABASE] to share it with other relays")
-	cmd.Flags().DurationVar(&config.Retention, "retention", config.Retention, "how long to keep events; 0 keeps them all")
+	cmd.Flags().DurationVar((*time.Duration)(&config.Retention), "retention", time.Duration(config.Retention), "how long to keep events; 0 keeps them all")
 	cmd.Flags().StringSliceVar(&config.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
 	cmd.Flags().StringVar(&config.TLSCert, "tls-cert", "", "encrypt connections: the certificate with its chain, a PEM file")
 	cmd.Flags().StringVar(&config.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
@@ -146,7 +147,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 		return err
 	}
 	relay, err := server.New(ctx, server.Config{
-		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: config.Retention,
+		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: time.Duration(config.Retention),
 		Recovery: missed,
 	})
 	if errors.Is(err, server.ErrUnprotected) {

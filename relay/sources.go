@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 
 	"touchstone/relay/server"
 	"touchstone/relay/source"
@@ -45,64 +45,64 @@ type secretPlaces struct {
 // texts is a list that may be written as its only element.
 type texts []string
 
-// UnmarshalYAML implements yaml.BytesUnmarshaler.
-func (t *texts) UnmarshalYAML(text []byte) error {
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (t *texts) UnmarshalYAML(node ast.Node) error {
 	var list []string
-	if err := yaml.Unmarshal(text, &list); err == nil {
+	if err := yaml.NodeToValue(node, &list); err == nil {
 		*t = list
 		return nil
 	}
 	var one string
-	if err := yaml.Unmarshal(text, &one); err != nil {
+	if err := yaml.NodeToValue(node, &one); err != nil {
 		return err
 	}
 	*t = texts{one}
 	return nil
 }
 
-// UnmarshalYAML implements yaml.BytesUnmarshaler.
-func (e *endpoint) UnmarshalYAML(text []byte) error {
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (e *endpoint) UnmarshalYAML(node ast.Node) error {
 	var head struct {
 		Kind string `yaml:"kind"`
 	}
-	if err := yaml.Unmarshal(text, &head); err != nil {
+	if err := yaml.NodeToValue(node, &head); err != nil {
 		return err
 	}
 	var err error
 	switch head.Kind {
 	case "github":
-		*e, err = settings(text, func(kind source.GitHub, secret, previous string) configured {
+		*e, err = settings(node, func(kind source.GitHub, secret, previous string) configured {
 			kind.Secret, kind.Previous = secret, previous
 			return kind
 		})
 	case "grafana":
-		*e, err = settings(text, func(kind source.Grafana, secret, previous string) configured {
+		*e, err = settings(node, func(kind source.Grafana, secret, previous string) configured {
 			kind.Secret, kind.Previous = secret, previous
 			return kind
 		})
 	case "standard":
-		*e, err = settings(text, func(kind source.Standard, secret, previous string) configured {
+		*e, err = settings(node, func(kind source.Standard, secret, previous string) configured {
 			kind.Secret, kind.Previous = secret, previous
 			return kind
 		})
 	case "generic":
-		*e, err = settings(text, func(kind source.Generic, secret, previous string) configured {
+		*e, err = settings(node, func(kind source.Generic, secret, previous string) configured {
 			kind.Secret, kind.Previous = secret, previous
 			return kind
 		})
 	default:
-		err = fmt.Errorf("the kind of a source is github, grafana, standard or generic, not %q", head.Kind)
+		err = misplaced(node, fmt.Sprintf("the kind of a source is github, grafana, standard or generic, not %.40q", head.Kind))
 	}
 	return err
 }
 
 // settings reads a source of one kind strictly.
-func settings[Kind any](text []byte, with func(kind Kind, secret, previous string) configured) (endpoint, error) {
+func settings[Kind any](node ast.Node, with func(kind Kind, secret, previous string) configured) (endpoint, error) {
 	var all struct {
 		Places secretPlaces `yaml:",inline"`
 		Kind   Kind         `yaml:",inline"`
 	}
-	if err := yaml.UnmarshalWithOptions(text, &all, yaml.Strict()); err != nil {
+	if err := yaml.NodeToValue(node, &all, yaml.Strict()); err != nil {
 		return endpoint{}, err
 	}
 	return endpoint{
@@ -156,21 +156,13 @@ func (e endpoint) build(name string, unsigned bool) (server.Source, error) {
 
 // readSecret reads a file without the line break that editors put at its end.
 func readSecret(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxSecretBytes+1))
+	text, err := readFile(path, maxSecretBytes)
 	if err != nil {
 		return "", err
 	}
 	secret := strings.TrimRight(string(text), "\r\n")
-	switch {
-	case secret == "":
+	if secret == "" {
 		return "", fmt.Errorf("the file %s is empty", path)
-	case len(text) > maxSecretBytes:
-		return "", fmt.Errorf("the file %s is larger than %d bytes, so it holds no secret", path, maxSecretBytes)
 	}
 	return secret, nil
 }
