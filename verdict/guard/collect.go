@@ -30,6 +30,31 @@ func uncollected(f *file) []Hit {
 	return nil
 }
 
+var testModule = regexp.MustCompile(`^(?:pub )?mod (\w*tests?)(?:;|$)`)
+
+// unlinked finds Rust modules of tests that no file names any more, so that they are
+// not compiled, although their own file is still there.
+func unlinked(p *patch, f *file) []Hit {
+	if languageOf(f.new.path) != rust {
+		return nil
+	}
+	for i := range f.old.lines {
+		m := testModule.FindStringSubmatch(f.old.at(i + 1))
+		if m == nil || slices.ContainsFunc(f.new.lines, func(l string) bool { return strings.Contains(l, "mod "+m[1]) }) {
+			continue
+		}
+		if !slices.ContainsFunc(p.files, func(o *file) bool { return o.old.path != o.new.path && strings.HasSuffix(stemPath(o.old.path), "/"+m[1]) }) {
+			return []Hit{{Test, f.path(), i + 1, f.old.at(i + 1), "", "The module " + m[1] + " is no longer compiled, and its tests no longer run."}}
+		}
+	}
+	return nil
+}
+
+// stemPath is a path without the end that says that it is a Rust module.
+func stemPath(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".rs"), "/mod")
+}
+
 var (
 	mainParameter = regexp.MustCompile(`^func TestMain\((\w+) \*testing\.M\)`)
 	ending        = regexp.MustCompile(`^\t(?:os\.Exit\(\d+\)|return)$`)

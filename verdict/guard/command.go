@@ -22,6 +22,7 @@ var checks = []struct {
 	{"format", regexp.MustCompile(`\bgofmt -l\b|\bgofumpt -l\b|\bcargo fmt\b.*--check|\bprettier\b.*(?:--check|-c\b)|\bblack\b.*--check|\bisort\b.*--check|\bruff format\b.*--check|\bdotnet format\b.*--verify|\bgit diff --exit-code\b|\bgo mod tidy -diff\b|\b(?:npm run|yarn(?: run)?|pnpm(?: run)?|make) (?:format[-:]check|fmt-check|check-format)\b`)},
 	{"security", regexp.MustCompile(`\b(?:govulncheck|gosec|bandit|pip-audit|safety check|npm audit|yarn audit|pnpm audit|cargo audit|cargo deny|bundle-audit|bundler-audit|brakeman|trivy|grype|semgrep|snyk test|gitleaks|trufflehog|osv-scanner|dependency-check\w*)\b|codeql-action/analyze|dependency-review-action|zizmor`)},
 	{"coverage", regexp.MustCompile(`\b(?:codecov|coveralls|cargo tarpaulin|cargo llvm-cov|coverage report|nyc check-coverage|c8 check-coverage|go-test-coverage|jacoco\w*Verification|sonar-scanner|diff-cover)\b`)},
+	{"script", regexp.MustCompile(`(?:\./|\b(?:bash|sh|zsh|python3?|node|ruby|pwsh|tsx|ts-node) (?:-\w+ )*)[\w./-]*(?:test|check|lint|verify|validate|\bci\b|spec|e2e|smoke|cover)[\w.-]*`)},
 }
 
 // command is one check that a line of a pipeline runs.
@@ -81,9 +82,9 @@ var demanding = regexp.MustCompile(`(?:^|\s)(-race|--strict\S*|-Werror|-D\s?warn
 // lenient are options and tricks that let a check pass that would have failed.
 var lenient = []*regexp.Regexp{
 	regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo\b|/bin/true|\(?exit 0)|;\s*(?:true|exit 0)\s*["']?$|\bset \+e\b|\bset \+o pipefail\b`),
-	regexp.MustCompile(`^(?:- )?(?:continue-on-error|continueOnError|allow_failure|soft_fail|ignore_errors|ignore_error|can_fail|failFast|continue_on_failure)\s*[:=]\s*(?:true|yes|\$|\{|\[|$)|^-?\s*exit_status:|^allow_failure:$|^(?:- )?shell:\s*["']?\S*sh \{0\}|\bcatchError\b|\bwarnError\b|returnStatus:\s*true|ignoreErrors\b|unstable\(`),
+	regexp.MustCompile(`^(?:- )?(?:continue-on-error|continueOnError|allow_failure|soft_fail|ignore_errors|ignore_error|only-new-issues|can_fail|failFast|continue_on_failure)\s*[:=]\s*(?:true|yes|\$|\{|\[|$)|^-?\s*exit_status:|^allow_failure:$|^(?:- )?shell:\s*["']?\S*sh \{0\}|\bcatchError\b|\bwarnError\b|returnStatus:\s*true|ignoreErrors\b|unstable\(`),
 	regexp.MustCompile(`^(?:- )?(?:if|when|condition)\s*:\s*["']?(?:\$\{\{\s*)?(?:false|never|manual|0|delayed)\b`),
-	regexp.MustCompile(`(?:^|\s)(--passWithNoTests|--pass-with-no-tests|--exit-zero|-DskipTests\S*|-Dmaven\.test\.skip\S*|-DskipITs|-Dmaven\.test\.failure\.ignore\S*|-x\s+\w*[tT]est|-x\s+(?:check|lint|detekt)|--no-verify|--allow-failure|--soft-fail|--exit-code[= ]0|--deselect\S*|--ignore[= ]\S+|--testPathIgnorePatterns|--if-present|--no-cov\b|--quiet-on-fail|--updateSnapshot|--ci=false|--no-fail\S*|-fn\b|--no-error-on-unmatched-pattern|--audit-level[= ]critical|-skip[ =]\S+|--skip[ =]\S+|--exclude[ =]\S+|--retries?[= ]\d+|--reruns[= ]\d+|--fix\b|-short\b|issues-exit-code[= ]0|--cap-lints \w+|SKIP=\S+|HUSKY=0)`),
+	regexp.MustCompile(`(?:^|\s)(--passWithNoTests|--pass-with-no-tests|--exit-zero|-DskipTests\S*|-Dmaven\.test\.skip\S*|-DskipITs|-Dmaven\.test\.failure\.ignore\S*|-x\s+\w*[tT]est|-x\s+(?:check|lint|detekt)|--no-verify|--allow-failure|--soft-fail|--exit-code[= ]0|--deselect\S*|--ignore[= ]\S+|--testPathIgnorePatterns|--if-present|--no-cov\b|--quiet-on-fail|--updateSnapshot|--ci=false|--no-fail\S*|-fn\b|--no-error-on-unmatched-pattern|--audit-level[= ]critical|-skip[ =]\S+|--skip[ =]\S+|--exclude[ =]\S+|--retries?[= ]\d+|--reruns[= ]\d+|--fix\b|-short\b|--issues-exit-code[= ]0|--cap-lints \w+|SKIP=\S+|HUSKY=0)`),
 	regexp.MustCompile(`nick-fields/retry|nick-invision/retry|retry\(\d+\)`),
 	regexp.MustCompile(`^\.(?:IGNORE|SILENT_FAIL)\b|^-(?:@)?(?:go|npm|yarn|pnpm|pytest|cargo|make|mvn|gradle|golangci-lint|eslint|mypy|ruff|tsc|bundle|dotnet|staticcheck|\./gradlew|\$\()\b`),
 }

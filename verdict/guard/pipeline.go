@@ -36,18 +36,35 @@ func scriptLines(s side) []claim {
 		}
 		return out
 	}
+	inert := make([]bool, len(s.lines))
+	if blocks.MatchString(s.path) {
+		inert = commented(s)
+	}
+	continued := false
 	for i := range s.lines {
 		text := s.at(i + 1)
-		if text == "" || strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "#!") || strings.HasPrefix(text, "//") {
+		if text == "" || inert[i] || strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "#!") || strings.HasPrefix(text, "//") {
 			continue
 		}
 		if !strings.HasSuffix(s.base(), ".rb") {
 			text = uncomment(text)
 		}
+		before := continued
+		text, continued = strings.CutSuffix(text, "\\")
+		if last := len(out) - 1; before && last >= 0 && len(out[last].text) < maxLine {
+			out[last].text += " " + text
+			continue
+		}
 		out = append(out, claim{text, i + 1})
 	}
-	return out
+	return expand(s, out)
 }
+
+// maxLine bounds the lines of a script that are put together, in bytes.
+const maxLine = 2000
+
+// blocks are pipelines in languages with comments of several lines.
+var blocks = regexp.MustCompile(`(?i)jenkinsfile|\.gradle(?:\.kts)?$|\.go$|\.kts?$|\.groovy$`)
 
 // pipelines finds checks that no longer run or no longer can fail.
 func pipelines(p *patch) []Hit {
@@ -64,8 +81,13 @@ func pipelines(p *patch) []Hit {
 		hits = append(hits, matrices(f, before[f], after[f])...)
 		hits = append(hits, softened(f, before[f], after[f])...)
 		hits = append(hits, loweredFlags(f, before[f], after[f])...)
+		if !f.added() && !f.deleted() {
+			hits = append(hits, unreached(f, before[f], after[f])...)
+			hits = append(hits, emptied(f)...)
+		}
 		if isWorkflow(f.path()) && !f.added() && !f.deleted() {
 			hits = append(hits, conditions(f)...)
+			hits = append(hits, otherConditions(f)...)
 			hits = append(hits, idleJobs(f)...)
 		}
 	}
@@ -85,7 +107,8 @@ func lostChecks(p *patch, before, after map[*file][]claim) []Hit {
 		was, is := commands(before[f]), commands(after[f])
 		gone2, gained2 := unmatched(was, is), unmatched(is, was)
 		for _, c := range gone2 {
-			i := slices.IndexFunc(gained2, func(g command) bool { return replaces(g, c) })
+			parts := len(gained2) > len(gone2) // which may make up the whole
+			i := slices.IndexFunc(gained2, func(g command) bool { return replaces(g, c) && (parts || !lesser(g, c)) })
 			if i < 0 {
 				gone = append(gone, place{f, c})
 			} else if gained2[i].purpose != "all" {
@@ -98,7 +121,9 @@ func lostChecks(p *patch, before, after map[*file][]claim) []Hit {
 	}
 	var hits []Hit
 	for _, l := range gone {
-		if i := slices.IndexFunc(gained, func(g place) bool { return replaces(g.c, l.c) && (!isWorkflow(l.f.old.path) || called(p, g.f)) }); i >= 0 {
+		if i := slices.IndexFunc(gained, func(g place) bool {
+			return replaces(g.c, l.c) && !lesser(g.c, l.c) && (!isWorkflow(l.f.old.path) || called(p, l.f, g.f))
+		}); i >= 0 {
 			if gained[i].c.purpose != "all" {
 				gained = slices.Delete(gained, i, i+1)
 			}
@@ -118,19 +143,59 @@ var runners = map[string]string{
 	"package.json": "npm|yarn|pnpm|bun", "tox.ini": "tox", "noxfile.py": "nox", "Rakefile": "rake", "magefile.go": "mage", "build.gradle": "gradle", "build.gradle.kts": "gradle",
 }
 
-// called reports whether CI runs what a file says: the file is its own, or one of
-// its own files in the change speaks of it.
-func called(p *patch, f *file) bool {
-	if isWorkflow(f.new.path) {
+// called reports whether CI runs what a file says when it ran what another one said:
+// the file is its own and started by one of the same events, or one of its own files
+// in the change runs it.
+func called(p *patch, from, f *file) bool {
+	names := strings.Split(cmp.Or(runners[f.new.base()], f.new.base()), "|")
+	if matches(f.new.path, ".github/workflows/*") && matches(from.old.path, ".github/workflows/*") {
+		now := triggers(f.new)
+		if slices.ContainsFunc(triggers(from.old), func(o claim) bool {
+			return slices.ContainsFunc(now, func(n claim) bool { return n.text == o.text })
+		}) {
+			return true
+		}
+	} else if isWorkflow(f.new.path) {
 		return true
 	}
-	names := strings.Split(cmp.Or(runners[f.new.base()], f.new.base()), "|")
 	return slices.ContainsFunc(p.files, func(w *file) bool {
-		return isWorkflow(w.new.path) && slices.ContainsFunc(names, func(n string) bool { return strings.Contains(w.new.text, n) })
+		return w != f && isWorkflow(w.new.path) && slices.ContainsFunc(scriptLines(w.new), func(c claim) bool {
+			return slices.ContainsFunc(names, func(n string) bool { return strings.Contains(c.text, n) })
+		})
 	})
 }
 
-func replaces(g, c command) bool { return g.purpose == c.purpose || g.purpose == "all" }
+// replaces reports whether a check does what another one did. What a script did is
+// not known.
+func replaces(g, c command) bool {
+	return g.purpose == c.purpose || g.purpose == "all" || c.purpose == "script"
+}
+
+var (
+	checking = regexp.MustCompile(`^(?:pre|post)?(?:test|lint|check|typecheck|type-check|types|verify|ci|validate|coverage|audit|format:check)(?:[:-].*)?$`)
+	doing    = regexp.MustCompile(`^(?:echo\b[^&;|]*|true|:|exit(?: 0)?|node -e .{0,20})$`)
+)
+
+// emptied finds scripts of a package.json that are named like a check, did something
+// of which it is not known what, and do nothing now.
+func emptied(f *file) []Hit {
+	if f.old.base() != "package.json" || f.new.base() != "package.json" {
+		return nil
+	}
+	did := map[string]string{}
+	for _, one := range settings(f.old) {
+		if one.key[0] == "scripts" && !doing.MatchString(one.value) && len(commands([]claim{{one.value, one.line}})) == 0 {
+			did[one.key[len(one.key)-1]] = one.value
+		}
+	}
+	for _, one := range settings(f.new) {
+		name := one.key[len(one.key)-1]
+		if one.key[0] == "scripts" && checking.MatchString(name) && did[name] != "" && doing.MatchString(one.value) {
+			return []Hit{{CI, f.path(), one.line, did[name], f.new.at(one.line), "The script " + name + " does nothing any more."}}
+		}
+	}
+	return nil
+}
 
 // unmatched lists the commands of a that b does not have as often.
 func unmatched(a, b []command) []command {
@@ -160,12 +225,13 @@ func softened(f *file, before, after []claim) []Hit {
 		hits = append(hits, newLenience(f, pattern, before, after)...)
 	}
 	was, is := byKey(commands(before)), byKey(commands(after))
-	earlier, later := newScript(before), newScript(after)
+	earlier, later := newScript(f.old, before), newScript(f.new, after)
 	for key, list := range was {
 		if len(is[key]) < len(list) {
 			continue
 		}
 		hits = append(hits, restrained(f, list, is[key], earlier, later)...)
+		hits = append(hits, narrowed(f, list, is[key])...)
 		for i, c := range list {
 			for _, m := range demanding.FindAllStringSubmatch(c.text, -1) {
 				if m[1] == "./..." && strings.HasPrefix(key, "golangci-lint") {

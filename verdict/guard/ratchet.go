@@ -21,6 +21,8 @@ const (
 	grade                 // error, warning, off and their kin: milder, or gone, is weaker
 	members               // a list: an element less is weaker
 	exceptions            // a list: an element more is weaker
+	parts                 // a list of folders: one less is weaker, unless the folder goes as well
+	chosen                // a list of what is run, where none means all: to begin one is weaker, and an element less
 )
 
 // tool is what the guard knows of one tool's configuration.
@@ -89,7 +91,7 @@ func ratchets(p *patch) []Hit {
 	}
 	var hits []Hit
 	for _, one := range pairs {
-		found := compareSettings(one.f, one.before, one.after, gained)
+		found := compareSettings(p, one.f, one.before, one.after, gained)
 		if one.f.deleted() && len(found) > 1 {
 			found = found[:1]
 		}
@@ -101,11 +103,14 @@ func ratchets(p *patch) []Hit {
 // movable identifies a setting that goes from one file of a tool to another.
 func (k known) movable() string {
 	id := k.tool.name + "\x00" + k.key[len(k.key)-1]
-	if k.turn.way == members || k.turn.way == exceptions {
+	if k.turn.way.lists() {
 		id += "\x00" + k.value
 	}
 	return id
 }
+
+// lists reports whether each value is an element of a list.
+func (w way) lists() bool { return w == members || w == exceptions || w == parts || w == chosen }
 
 // governed are the settings of a side that some tool's turns speak of.
 func governed(s side) []known {
@@ -126,7 +131,7 @@ func governed(s side) []known {
 				for _, value := range turn.values(one.value) {
 					k := known{setting{one.key, value, one.line, 0}, t, turn, path.Dir(s.path), ""}
 					id := t.name + "\x00" + strconv.Itoa(i) + "\x00" + strings.Join(one.key, "\x00")
-					if turn.way == members || turn.way == exceptions {
+					if turn.way.lists() {
 						id += "\x00" + value
 					}
 					seen[id]++
@@ -152,7 +157,7 @@ const optionGroup = "option"
 
 // values splits the lists that tools write into a single string.
 func (t turn) values(value string) []string {
-	if t.way != members && t.way != exceptions {
+	if !t.way.lists() {
 		return []string{value}
 	}
 	var out []string
@@ -182,7 +187,7 @@ func adopted(s side, t *tool) bool {
 	return slices.ContainsFunc(settings(s), func(one setting) bool { return keyMatches(pattern, one.key) })
 }
 
-func compareSettings(f *file, before, after []known, gained map[string][]known) []Hit {
+func compareSettings(p *patch, f *file, before, after []known, gained map[string][]known) []Hit {
 	now := map[string]known{}
 	for _, k := range after {
 		now[k.id] = k
@@ -196,14 +201,14 @@ func compareSettings(f *file, before, after []known, gained map[string][]known) 
 		case there && was.turn.weaker(was.value, is.value):
 			hits = append(hits, Hit{was.tool.kind, f.path(), is.line, f.old.at(was.line), f.new.at(is.line),
 				fmt.Sprintf("%s: %s turns from %s to %s.", was.tool.name, was.name(), was.value, is.value)})
-		case !there && was.turn.missed(was.value) && !moved(was, gained) && !implied(was, after):
+		case !there && was.turn.missed(was.value) && !moved(was, gained) && !implied(was, after) && !departed(p, was) && !unchosen(was, after):
 			hits = append(hits, Hit{was.tool.kind, f.path(), was.line, f.old.at(was.line), "",
 				fmt.Sprintf("%s: %s (%s) is gone.", was.tool.name, was.name(), was.value)})
 		}
 	}
 	known := map[*tool]bool{}
 	for _, is := range after {
-		if had[is.id] || !is.turn.intrudes(is.value) {
+		if had[is.id] || !is.turn.intrudes(is.value) || is.turn.way == chosen && (broad.MatchString(is.value) || !unchosen(is, before)) {
 			continue
 		}
 		if _, asked := known[is.tool]; !asked {
@@ -226,6 +231,28 @@ func moved(was known, gained map[string][]known) bool {
 		return is.turn.way == was.turn.way && !was.turn.weaker(was.value, is.value) && (!nearest[was.tool.name] || within(was.dir, is.dir))
 	})
 }
+
+// departed reports whether the folder or file that a list no longer names is gone, or
+// moved, as well.
+func departed(p *patch, was known) bool {
+	if was.turn.way != parts {
+		return false
+	}
+	name := path.Join(was.dir, strings.Trim(strings.NewReplacer(":", "/", `\`, "/", "*", "").Replace(was.value), "/"))
+	return slices.ContainsFunc(p.files, func(f *file) bool {
+		return f.new.path != f.old.path && f.old.path != "" && (f.old.path == name || below(f.old.path, name)) && !below(f.new.path, name)
+	})
+}
+
+// unchosen reports whether a setting is of a list that means all where it is not given,
+// and others do not give it.
+func unchosen(k known, others []known) bool {
+	return k.turn.way == chosen && !slices.ContainsFunc(others, func(o known) bool { return o.list() == k.list() })
+}
+
+// broad are choices that leave nothing out that is laid out as usual: a folder of all
+// tests or code, and names by their beginning or end only.
+var broad = regexp.MustCompile(`^(?:\./|<rootDir>/)?(?:(?:src|tests?|specs?|lib|app|packages/\*|apps/\*)(?:/|$))?(?:\*\*(?:/|$))*(?:__tests__/)?(?:\*\*(?:/|$))*(?:\*[^/]*|\?\([^/]*|[tT]est_?\*)?$`)
 
 func implied(was known, after []known) bool {
 	return was.turn.implied != "" && slices.ContainsFunc(after, func(k known) bool {
@@ -278,7 +305,7 @@ func (t turn) missed(value string) bool {
 	case grade:
 		return gradeOf(value) > 0 && gradeOf(value) < unknownGrade
 	}
-	return t.way == members
+	return t.way == members || t.way == parts || t.way == chosen
 }
 
 // intrudes reports whether a value is weaker than its absence.
@@ -294,7 +321,7 @@ func (t turn) intrudes(value string) bool {
 	case grade:
 		return gradeOf(value) == 0
 	}
-	return t.way == exceptions
+	return t.way == exceptions || t.way == chosen
 }
 
 var leadingNumber = regexp.MustCompile(`^-?\d[\d_]*(?:\.\d+)?`)

@@ -8,7 +8,7 @@ import (
 
 var (
 	// confining are options by which a check looks at a part of what it could.
-	confining = regexp.MustCompile(`(?:^|\s)(?:-run[ =]\S+|-test\.run[ =]\S+|-list[ =]\S+|-k[ =]?["'\w]\S*|-m ["']?not\b|--new-from-\S+|--new\b|-n\b|--grep[ =]\S+|-t ["'\w]\S*|--testNamePattern\S*|--only-?[cC]hanged|--changed\b|--changedSince\S*|--lf\b|--last-failed|--filter[ =]\S+|--tests[ =]\S+|-Dtest=\S+|--collect-only|--co\b|-c /dev/null|--max-diagnostics\S*)`)
+	confining = regexp.MustCompile(`(?:^|\s)(?:-run[ =]\S+|-test\.run[ =]\S+|-list[ =]\S+|-k[ =]?["'\w]\S*|-m ["']?not\b|--new-from-\S+|--new\b|-n\b|--grep[ =]\S+|-t ["'\w]\S*|--testNamePattern\S*|--only-?[cC]hanged|--changed\b|--changedSince\S*|--lf\b|--last-failed|--filter[ =]\S+|--tests[ =]\S+|-Dtest=\S+|-pl[ =]\S+|--projects?[ =]\S+|--selectProjects\S*|-p \w\S*|--package[ =]\S+|--lib\b|--bins?\b|--doc\b|--tests?\b|--test \S+|--collect-only|--co\b|-c /dev/null|--max-diagnostics\S*)`)
 	inQuotes  = regexp.MustCompile(`'[^']*'|"[^"]*"|\$\([^)]*\)`)
 	piped     = regexp.MustCompile(`[^|>]\|(?:[^|]|$)`)
 	reporting = regexp.MustCompile(`\|\s*(?:tparse|go-junit-report\b.*-set-exit-code)`)
@@ -25,6 +25,8 @@ func confines(key, text string) bool {
 		case option == "-n" && !strings.HasPrefix(key, "make"),
 			strings.HasPrefix(option, "-t ") && !strings.Contains(key, "jest") && !strings.Contains(key, "vitest"),
 			(strings.HasPrefix(option, "-k") || strings.HasPrefix(option, "-m")) && key != "pytest",
+			(strings.HasPrefix(option, "-p ") || option == "--lib" || strings.HasPrefix(option, "--bin") || strings.HasPrefix(option, "--test") && !strings.Contains(option, "=") || option == "--doc" || strings.HasPrefix(option, "--package")) && !strings.HasPrefix(key, "cargo"),
+			strings.HasPrefix(option, "-pl") && !strings.HasPrefix(key, "mvn"),
 			option == "--new" && !strings.HasPrefix(key, "golangci"):
 		default:
 			return true
@@ -46,10 +48,13 @@ type script struct {
 	at       map[int]int     // the index of a line by its number
 	texts    map[string]bool // all lines
 	pipefail bool            // a pipe fails where any part of it does
+	last     bool            // the last command of a line decides how it ends
+	guarded  map[int]bool    // the numbers of lines that stand within a condition
 }
 
-func newScript(lines []claim) *script {
-	s := &script{lines: lines, at: map[int]int{}, texts: map[string]bool{}}
+func newScript(of side, lines []claim) *script {
+	s := &script{lines: lines, at: map[int]int{}, texts: map[string]bool{}, guarded: guarded(lines)}
+	s.last = makefile.MatchString(of.path) || of.base() == "package.json"
 	for i, l := range lines {
 		s.at[l.line], s.texts[l.text] = i, true
 		s.pipefail = s.pipefail || strings.Contains(l.text, "pipefail") ||
@@ -68,6 +73,7 @@ func restrained(f *file, was, is []command, before, after *script) []Hit {
 	}{
 		{func(c command, _ *script) bool { return confines(c.key, c.text) }, "The check looks at less than it did."},
 		{swallowed, "The check runs, and whether it fails is lost."},
+		{conditioned, "The check runs only under a condition."},
 	} {
 		free := func(list []command, s *script) (n int) {
 			for _, c := range list {
@@ -80,7 +86,9 @@ func restrained(f *file, was, is []command, before, after *script) []Hit {
 		if free(is, after) >= free(was, before) {
 			continue
 		}
-		at := slices.IndexFunc(is, func(c command) bool { return one.restrains(c, after) && !before.texts[c.text] })
+		at := slices.IndexFunc(is, func(c command) bool {
+			return one.restrains(c, after) && !slices.ContainsFunc(was, func(o command) bool { return o.text == c.text && one.restrains(o, before) })
+		})
 		if at >= 0 {
 			hits = append(hits, Hit{CI, f.path(), is[at].line, was[0].text, f.new.at(is[at].line), one.why})
 		}
@@ -98,8 +106,18 @@ func swallowed(c command, s *script) bool {
 		return false // within quotes, where another program has the word
 	}
 	rest := bare[at:]
-	if strings.HasSuffix(rest, " &") {
+	from := s.at[c.line]
+	ahead := s.lines[from:min(from+maxBranch, len(s.lines))]
+	switch _, other, found := strings.Cut(rest, "||"); {
+	case background.MatchString(rest), c.key == "gofmt" && !judged.MatchString(c.text):
 		return true
+	case found && !asBranch.MatchString(bare):
+		return !fails(other, ahead)
+	case strings.HasSuffix(strings.TrimSpace(bare[:at]), "!") && !asBranch.MatchString(bare):
+		return true
+	case s.last && trailing.MatchString(rest) && !asBranch.MatchString(bare):
+		_, other, _ = strings.Cut(rest, ";")
+		return !fails(other, ahead[:1]) && len(commands([]claim{{other, c.line}})) == 0
 	}
 	if piped.MatchString(rest) && !reporting.MatchString(rest) {
 		return !s.pipefail
@@ -107,8 +125,7 @@ func swallowed(c command, s *script) bool {
 	if !asBranch.MatchString(bare) {
 		return false
 	}
-	from := s.at[c.line]
-	for _, l := range s.lines[from:min(from+maxBranch, len(s.lines))] {
+	for _, l := range ahead {
 		if failsSoon.MatchString(l.text) {
 			return false
 		}
@@ -120,8 +137,36 @@ func swallowed(c command, s *script) bool {
 }
 
 var (
+	background = regexp.MustCompile(`[^&>]&(?:[^&>]|$)`)
+	trailing   = regexp.MustCompile(`;\s*[^;\s]`)
+	looping    = regexp.MustCompile(`;\s*(?:done|fi|esac)\b`)
+	judged     = regexp.MustCompile("\\$\\(|`|\\|\\s*(?:grep|read|tee)|diff")
+)
+
+// fails reports whether what runs instead of a check that failed fails as well. It may
+// go on over the lines that follow.
+func fails(other string, ahead []claim) bool {
+	if failsSoon.MatchString(other) || looping.MatchString(";"+other) {
+		return true
+	}
+	if open := strings.TrimSpace(other); open != "" && !strings.ContainsRune("{(", rune(open[len(open)-1])) {
+		return false
+	}
+	for _, l := range ahead[1:] {
+		if failsSoon.MatchString(l.text) {
+			return true
+		}
+		if strings.HasPrefix(l.text, "}") || strings.HasPrefix(l.text, ")") {
+			return false
+		}
+	}
+	return false
+}
+
+var (
 	errexit = regexp.MustCompile(`^set (?:\S+ )*-\w*e|^set (?:\S+ )*-o errexit|^#!.*\bsh -\w*e`)
-	ends    = regexp.MustCompile(`^(?:exit(?: 0)?|return(?: 0)?)$`)
+	ends    = regexp.MustCompile(`(?:^|(?:&&|\|\|) )(?:exit(?: 0)?|return(?: 0)?)$`)
+	rejoins = regexp.MustCompile(`^(?:fi|else|elif\b.*|done|endif)$`)
 )
 
 // unguarded finds scripts that go on where they stopped at the first failure, and
@@ -144,8 +189,13 @@ func unguarded(f *file, was, is *script) []Hit {
 		if !ends.MatchString(l.text) || was.texts[l.text] {
 			continue
 		}
+		depth := indentation(f.new.lines[l.line-1])
 		for _, next := range after[i+1 : min(i+1+maxAhead, len(after))] {
-			if isItem(next.text) || indentation(f.new.lines[next.line-1]) < indentation(f.new.lines[l.line-1]) {
+			at := indentation(f.new.lines[next.line-1])
+			if rejoins.MatchString(next.text) {
+				depth = min(depth, at)
+			}
+			if isItem(next.text) || at < depth || strings.HasPrefix(next.text, ";;") {
 				break
 			}
 			if runs[next.line] {

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -33,7 +34,9 @@ func settings(s side) []setting {
 		return readINI(s.lines)
 	case ext == ".xml" || ext == ".csproj" || ext == ".vbproj" || ext == ".fsproj" || ext == ".props" || ext == ".targets" || ext == ".ruleset" || ext == ".runsettings":
 		return readXML(s.text)
-	case strings.HasSuffix(base, "ignore"):
+	case base == "go.work" || ext == ".sln" || strings.HasPrefix(base, "settings.gradle"):
+		return readMembers(s.lines)
+	case strings.HasSuffix(base, "ignore") || base == ".rspec":
 		return readLines(s.lines)
 	case strings.HasPrefix(base, ".") && strings.HasSuffix(base, "rc") && !strings.HasPrefix(strings.TrimSpace(s.text), "{"):
 		return readYAML(s.lines)
@@ -47,6 +50,21 @@ func readLines(lines []string) []setting {
 	for i, line := range lines {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && line[0] != '!' {
 			out = append(out, setting{key: []string{"[]"}, value: line, line: i + 1})
+		}
+	}
+	return out
+}
+
+// member is a folder or project as go.work, a solution of .NET and Gradle's settings
+// name it.
+var member = regexp.MustCompile(`"([^"]+\.\w*proj)"|^\s*(?:use\s+)?(\.{1,2}/[^\s)]*)\s*$|["'](:[\w:.-]+)["']`)
+
+// readMembers reads the files that list what a build is made of.
+func readMembers(lines []string) []setting {
+	var out []setting
+	for i, line := range lines {
+		for _, m := range member.FindAllStringSubmatch(line, -1) {
+			out = append(out, setting{key: []string{"[]"}, value: firstOf(m[1:]), line: i + 1})
 		}
 	}
 	return out

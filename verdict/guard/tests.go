@@ -36,6 +36,7 @@ func tests(p *patch) []Hit {
 		hits = append(hits, skipped(f, m)...)
 		hits = append(hits, tagged(f, m)...)
 		hits = append(hits, uncollected(f)...)
+		hits = append(hits, unlinked(p, f)...)
 		hits = append(hits, emptyMain(f)...)
 		hits = append(hits, quieted(f)...)
 	}

@@ -45,3 +45,36 @@ var baselineTools = []*tool{
 	{Strictness, "baseline", []string{"eslint-suppressions.json"}, "", true, []turn{{keys: "**.count", way: slack}}},
 	{Strictness, "RuboCop todo", []string{".rubocop_todo.yml"}, "", true, []turn{{keys: "*.Enabled", way: on}, {keys: "*.Exclude.[]", way: exceptions}}},
 }
+
+// workspaceTools are the files that say what a build, and so a run of its tests, is
+// made of.
+var workspaceTools = []*tool{
+	{CI, "workspace", []string{"package.json", "lerna.json", "pnpm-workspace.yaml"}, "", false, []turn{
+		{keys: "workspaces|packages.[]", way: exceptions, only: negated}, {keys: "workspaces|packages.[]", way: parts}, {keys: "workspaces.packages.[]", way: parts},
+	}},
+	{CI, "workspace", []string{"Cargo.toml"}, "workspace", false, []turn{{keys: "members.[]", way: parts}, {keys: "exclude.[]", way: exceptions}, {keys: "default-members.[]", way: chosen}}},
+	{CI, "modules", []string{"pom.xml"}, "**", false, []turn{{keys: "modules.module", way: parts}}},
+	{CI, "modules", []string{"go.work", "*.sln", "settings.gradle", "settings.gradle.kts"}, "", false, []turn{{keys: "[]", way: parts}}},
+}
+
+// runTools are the files that say which tests a run comprises.
+var runTools = []*tool{
+	{Test, "Cargo", []string{"Cargo.toml"}, "", false, []turn{{keys: "package.autotests", way: on}, {keys: "lib|bin.test", way: on}, {keys: "test|lib|bin.[].test", way: on}}},
+	{Test, "Vitest", []string{"vitest.config.*", "vite.config.*", "vitest.workspace.*"}, "", false, []turn{{keys: "**.test.include.[]", way: chosen}}},
+	{Test, "Jest", []string{"package.json"}, "jest", false, jestRuns},
+	{Test, "Jest", []string{"jest.config.*"}, "**", false, jestRuns},
+	{Test, "pytest", []string{"pyproject.toml"}, "tool.pytest.ini_options", false, pytestRuns},
+	{Test, "pytest", []string{"pytest.ini", "setup.cfg", "tox.ini"}, "pytest|tool:pytest", false, pytestRuns},
+	{Test, "Mocha", []string{".mocharc.*"}, "", false, []turn{{keys: "spec|spec.[]", way: chosen}, {keys: "spec", way: chosen}, {keys: "ignore|ignore.[]", way: exceptions}, {keys: "ignore|grep|fgrep", way: exceptions}}},
+	{Test, "RSpec", []string{".rspec"}, "", false, []turn{{keys: "[]", way: exceptions, only: regexp.MustCompile(`(?P<option>(?:--tag|-t|--pattern|-P|--exclude-pattern|--example|-e|--dry-run|--only-failures)\b.*)`)}}},
+	{Test, "Surefire", []string{"pom.xml"}, "**", false, []turn{{keys: "includes.include", way: chosen}, {keys: "groups", way: chosen}, {keys: "excludedGroups", way: exceptions}}},
+	{Test, "Gradle", []string{"*.gradle", "*.gradle.kts"}, "**", false, []turn{{keys: "includeTestsMatching|includeTags|includeCategories|includeTest", way: chosen}, {keys: "*test|*Test.onlyIf|exclude", way: exceptions}}},
+	{Test, "MSBuild", []string{"*.csproj", "*.vbproj", "*.fsproj", "*.props", "*.targets"}, "**", false, []turn{{keys: "IsTestProject", way: on}, {keys: "Compile.@Remove", way: exceptions}}},
+}
+
+var jestRuns = []turn{{keys: "testMatch|testRegex|roots.[]", way: chosen}, {keys: "testRegex", way: chosen}, {keys: "modulePathIgnorePatterns.[]", way: exceptions}}
+
+var pytestRuns = []turn{
+	{keys: "testpaths|python_files|python_classes|python_functions", way: chosen}, {keys: "testpaths|python_files|python_classes|python_functions.[]", way: chosen},
+	{keys: "norecursedirs", way: exceptions},
+}

@@ -6,7 +6,7 @@ import (
 )
 
 // allTools are all tools that the ratchets know.
-var allTools = slices.Concat(thresholdTools, strictnessTools, scriptTools, baselineTools)
+var allTools = slices.Concat(thresholdTools, strictnessTools, scriptTools, baselineTools, workspaceTools, runTools)
 
 var analyzer = regexp.MustCompile(`(?i)analyzer|stylecop|sonar|errorprone|nullaway|checkstyle|spotbugs|pmd|jacoco|enforcer|spotless|detekt|ktlint|surefire|failsafe|roslynator`)
 
@@ -100,7 +100,7 @@ var ruff = []turn{
 
 var pytest = []turn{
 	{keys: "xfail_strict", way: on}, {keys: "filterwarnings.[]", way: exceptions, only: regexp.MustCompile(`^(ignore|default)`)},
-	{keys: "filterwarnings.[]", way: members, only: regexp.MustCompile(`^error`)}, {keys: "testpaths.[]", way: members}, {keys: "norecursedirs.[]", way: exceptions},
+	{keys: "filterwarnings.[]", way: members, only: regexp.MustCompile(`^error`)}, {keys: "norecursedirs.[]", way: exceptions},
 	{keys: "addopts|addopts.[]", way: members, only: regexp.MustCompile(`--strict|--cov|-W`)},
 	{keys: "addopts|addopts.[]", way: exceptions, only: regexp.MustCompile(`--ignore|--deselect|--no-cov|-k `)},
 	{keys: "addopts", way: exceptions, only: regexp.MustCompile(`(?:^|\s)(?P<option>--ignore\S*[= ]\S+|--deselect[= ]\S+|--no-cov\b|-k\s*\S+|-m\s*["']?not [\w ]+|--lf\b|--co(?:llect-only)?\b)`)},

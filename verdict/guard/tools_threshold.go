@@ -63,16 +63,12 @@ var coveragePy = []turn{
 
 var jest = []turn{
 	{keys: "coverageThreshold.**", way: atLeast}, {keys: "coveragePathIgnorePatterns.[]", way: exceptions},
-	{keys: "testPathIgnorePatterns.[]", way: exceptions}, {keys: "collectCoverageFrom.[]", way: exceptions, only: negated}, {keys: "passWithNoTests", way: off},
-	{keys: "testMatch|testRegex|roots.[]", way: members}, {keys: "testRegex", way: members},
-}
+	{keys: "testPathIgnorePatterns.[]", way: exceptions}, {keys: "collectCoverageFrom.[]", way: exceptions, only: negated}, {keys: "passWithNoTests", way: off}}
 
 // jestPrefixed are the same keys in a program, where they lie somewhere within.
 var jestPrefixed = []turn{
 	{keys: "**.coverageThreshold.**", way: atLeast}, {keys: "**.coveragePathIgnorePatterns.[]", way: exceptions},
-	{keys: "**.testPathIgnorePatterns.[]", way: exceptions}, {keys: "**.collectCoverageFrom.[]", way: exceptions, only: negated}, {keys: "**.passWithNoTests", way: off},
-	{keys: "**.testMatch|testRegex|roots.[]", way: members}, {keys: "**.testRegex", way: members},
-}
+	{keys: "**.testPathIgnorePatterns.[]", way: exceptions}, {keys: "**.collectCoverageFrom.[]", way: exceptions, only: negated}, {keys: "**.passWithNoTests", way: off}}
 
 var nyc = []turn{
 	{keys: "lines|branches|functions|statements", way: atLeast}, {keys: "check-coverage", way: on}, {keys: "exclude.[]", way: exceptions},

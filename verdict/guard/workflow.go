@@ -260,8 +260,8 @@ var (
 	withheld  = regexp.MustCompile(`^(?:only|except|rules)\b`)
 )
 
-// elsewhen finds jobs of GitLab with checks that run only at other times than for
-// a merge request: they have conditions now, had none, and none names one.
+// elsewhen finds jobs of GitLab with checks that came to run only at other times than
+// for a merge request: none of the conditions that they have now names one.
 func elsewhen(f *file) []Hit {
 	was, is := jobs(f.old, ""), jobs(f.new, "")
 	condition := func(lines []claim) (at claim, found, requests bool) {
@@ -284,8 +284,8 @@ func elsewhen(f *file) []Hit {
 		if was[name] == nil || len(commands(lines)) == 0 {
 			continue
 		}
-		_, had, _ := condition(was[name])
-		if at, found, requests := condition(lines); found && !had && !requests {
+		_, had, requested := condition(was[name])
+		if at, found, requests := condition(lines); found && (!had || requested) && !requests {
 			hits = append(hits, Hit{CI, f.path(), at.line, "", at.text, "The check no longer runs for every merge request."})
 		}
 	}
@@ -326,7 +326,9 @@ func triggers(s side) []claim {
 			if !found {
 				rest, found = strings.CutPrefix(text, `"on":`)
 			}
-			open = found
+			if open = found; !open {
+				continue
+			}
 			for _, name := range word.FindAllString(rest, -1) {
 				out = append(out, claim{name, i + 1})
 			}

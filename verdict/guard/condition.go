@@ -1,0 +1,89 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	opening = regexp.MustCompile(`^(?:- |run: |@)*(?:if|case|ifdef|ifndef|ifeq|ifneq)\b`)
+	closed  = regexp.MustCompile(`^(?:fi|esac|endif)\b|;\s*(?:fi|esac)["']?$`)
+	onlyIf  = regexp.MustCompile(`^(?:- |run: |@)*(?:\[|test )[^;|]*\]?\s*&&|^(?:- |run: |@)*if\b.*;\s*then\s+`)
+)
+
+// guarded says of each line of a script whether it stands within a condition.
+func guarded(lines []claim) map[int]bool {
+	out := map[int]bool{}
+	depth := 0
+	for _, l := range lines {
+		if isItem(l.text) {
+			depth = 0 // another step
+		}
+		out[l.line] = depth > 0
+		if opening.MatchString(l.text) {
+			depth++
+		}
+		if closed.MatchString(l.text) && depth > 0 {
+			depth--
+		}
+	}
+	return out
+}
+
+// conditioned reports whether a check is run only under a condition.
+func conditioned(c command, s *script) bool {
+	at := onlyIf.FindStringIndex(c.text)
+	return s.guarded[c.line] || at != nil && at[1] <= strings.Index(c.text, c.key)
+}
+
+var (
+	// conditionKeys are how CI systems besides GitHub's and GitLab's put a condition.
+	conditionKeys = regexp.MustCompile(`^(?:condition|if|only_if|skip|when|only|except|branches|conditions)$`)
+	unconditional = regexp.MustCompile(`^(?:and\()?(?:always|succeeded|succeededOrFailed|not\(canceled)\(|^(?:on_success|always|true)$|pull_request|merge_request`)
+	jenkinsWhen   = regexp.MustCompile(`^when\s*\{`)
+)
+
+// otherConditions finds conditions that are new on checks in the files of the other CI
+// systems, and runs for pull requests that they gave up.
+func otherConditions(f *file) []Hit {
+	if matches(f.new.path, ".github/**", "*.gitlab-ci.yml", ".gitlab/ci/*") {
+		return nil
+	}
+	had := map[string]bool{}
+	for _, one := range settings(f.old) {
+		had[strings.Join(one.key, ".")+"\x00"+one.value] = true
+	}
+	idle := map[string]bool{} // jobs of CircleCI that check nothing
+	for name, lines := range jobs(f.new, "jobs") {
+		idle[name] = len(commands(lines)) == 0
+	}
+	old := map[string]bool{}
+	for i := range f.old.lines {
+		old[f.old.at(i+1)] = true
+	}
+	var hits []Hit
+	hit := func(line int) {
+		hits = append(hits, Hit{CI, f.path(), line, "", f.new.at(line), "The check no longer runs for every change."})
+	}
+	for _, one := range settings(f.new) {
+		last := one.key[len(one.key)-1]
+		switch i := slices.Index(one.key, "filters"); {
+		case had[strings.Join(one.key, ".")+"\x00"+one.value] || unconditional.MatchString(one.value):
+		case i > 0 && one.key[0] == "workflows":
+			if branches := one.key[i+1:]; len(branches) > 0 && branches[0] == "branches" && !idle[one.key[i-1]] {
+				hit(one.line)
+			}
+		case one.key[0] == "pr" && (one.value == "none" || slices.Contains(one.key, "exclude") || slices.Contains(one.key, "include") || slices.Contains(one.key, "branches")):
+			hit(one.line)
+		case conditionKeys.MatchString(last) && len(one.key) > 1 && guardsCheck(f.new, one.line):
+			hit(one.line)
+		}
+	}
+	for i := range f.new.lines {
+		if text := f.new.at(i + 1); jenkinsWhen.MatchString(text) && !old[text] && guardsCheck(f.new, i+1) {
+			hit(i + 1)
+		}
+	}
+	return hits
+}
