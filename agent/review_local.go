@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
-	"touchstone/agent/engine/engines"
-	"touchstone/agent/engine/session"
+	"touchstone/agent/daemon"
+	"touchstone/agent/meter"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 	"touchstone/verdict"
@@ -140,13 +140,12 @@ func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subj
 
 // newExaminer composes what examines a change from the configuration. It needs no token.
 func newExaminer(cfg config.Config) (*reviewer.Examiner, error) {
-	eng, err := engines.New(cfg.Engine.Name, session.Program{Command: cfg.Engine.Command})
-	if err != nil {
+	if err := daemon.CheckModels(cfg.Engine); err != nil {
 		return nil, err
 	}
 	rules, err := guidelines.Default()
 	return &reviewer.Examiner{
-		Engine: eng, Guidelines: rules, Layer: cfg.Guidelines,
+		Engine: meter.Engine{Engine: daemon.Models(config.NewLive(cfg, nil), "")}, Guidelines: rules, Layer: cfg.Guidelines,
 		Settings: func() config.Engine { return cfg.Engine },
 	}, err
 }

@@ -49,6 +49,9 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 			d.Reload = func() (config.Config, error) {
 				cfg, err := s.load(cmd)
 				if err == nil {
+					err = daemon.CheckModels(cfg.Engine)
+				}
+				if err == nil {
 					logLevel(cfg)
 				}
 				return cfg, err

@@ -13,8 +13,6 @@ import (
 	"touchstone/agent/author"
 	"touchstone/agent/config"
 	"touchstone/agent/control"
-	"touchstone/agent/engine/engines"
-	"touchstone/agent/engine/session"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
@@ -83,14 +81,13 @@ func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 	if err := CheckIdentity(role, self, cfg.Reviewers); err != nil {
 		return nil, err
 	}
-	eng, err := engines.New(cfg.Engine.Name, session.Program{Command: cfg.Engine.Command, TempDir: scratch})
-	if err != nil {
+	if err := CheckModels(cfg.Engine); err != nil {
 		return nil, err
 	}
+	eng := meter.Engine{Engine: Models(live, scratch)}
 	if _, err := eng.Probe(ctx); err != nil {
 		return nil, err
 	}
-	eng = meter.Engine{Engine: eng}
 	rules, err := guidelines.Default()
 	if err != nil {
 		return nil, err
