@@ -14,8 +14,8 @@ type Gone struct {
 	Quote string `json:"quote,omitempty"`
 }
 
-// keep has the earlier findings stand that are due, whose code is still there and
-// which the answer neither finds again nor says, believably, to be gone.
+// keep has the earlier findings stand that are due, of which no code shows that they
+// are gone and which the answer neither finds again nor says, believably, to be gone.
 func (j *Judgement) keep(s sources) (kept int) {
 	found := map[string]bool{}
 	for _, f := range j.Answer.Findings {
@@ -30,7 +30,7 @@ func (j *Judgement) keep(s sources) (kept int) {
 		if !there || !e.blocks() || found[e.ID] {
 			continue
 		}
-		reason := s.disbelieve(e, gone[e.ID])
+		reason := s.disbelieve(e, gone[e.ID], to > 0)
 		if reason == "" {
 			continue
 		}
@@ -47,17 +47,23 @@ func (j *Judgement) keep(s sources) (kept int) {
 
 // still looks for the code of an earlier finding at the head: in its own file, or
 // where that is gone in those that had to be examined, since it may be one of them
-// by another name. What cannot be read is not known to be gone.
+// by another name. What cannot be read is not known to be gone, and neither is what
+// quoted no code. A finding with a quote and no line is about code that was taken
+// away, and stands while it is.
 func (s sources) still(e Entry) (path string, from, to int, there bool) {
 	code := strings.TrimSuffix(e.Code, "…")
 	if weight(code) < shortQuote {
-		return "", 0, 0, false
+		return e.Path, 0, 0, true
 	}
 	own, err := look(s.head, e.Path, s.File)
 	if err != nil {
 		return e.Path, 0, 0, true
 	}
-	if from, to, there = own.find(code, 0, e.Line); there || own != nil || len(code) < minCode {
+	from, to, there = own.find(code, 0, e.Line)
+	switch {
+	case e.Line == 0:
+		return e.Path, 0, 0, !there
+	case there || own != nil || len(code) < minCode:
 		return e.Path, from, to, there
 	}
 	for _, path := range s.Changed {
@@ -70,14 +76,16 @@ func (s sources) still(e Entry) (path string, from, to int, there bool) {
 	return "", 0, 0, false
 }
 
-// disbelieve says why an earlier finding stands whose code is still there, as a
-// sentence part, or "". What was disputed takes no more than the session's word;
+// disbelieve says why an earlier finding stands, whose code is there or of which no code
+// shows that it is gone, as a sentence part, or "". What was disputed takes no more than the session's word;
 // what was fixed, that something changed: the finding's own file, or the one that is
 // quoted for it.
-func (s sources) disbelieve(e Entry, g Gone) string {
+func (s sources) disbelieve(e Entry, g Gone, there bool) string {
 	switch {
-	case strings.TrimSpace(g.How) == "":
+	case strings.TrimSpace(g.How) == "" && there:
 		return "its code still stands there, and the session does not say what became of it"
+	case strings.TrimSpace(g.How) == "":
+		return "no code shows that it is gone, and the session does not say what became of it"
 	case e.Status == Disputed || s.touched(e.Last, e.Path):
 		return ""
 	case weight(g.Quote) < shortQuote:

@@ -27,6 +27,8 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 		touched string // the one file that is another one now
 		file    string // what store/store.go is now, if not as grounded has it
 		kept    string // a part of the reason; "" for an approval
+		// lineless says that it is kept on no line.
+		lineless bool
 	}{
 		"silence":                              {touched: "store/store.go", kept: silent},
 		"silence, the code gone":               {file: "package store\n"},
@@ -38,7 +40,12 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 		"silence on what is tolerated":         {entry: func(e *Entry) { e.Tolerated = true }},
 		"silence on what is waived":            {entry: func(e *Entry) { e.Status = Waived }},
 		"silence on what is verified":          {entry: func(e *Entry) { e.Status = Verified }},
-		"silence on code of no weight":         {entry: func(e *Entry) { e.Code = "{" }},
+		"silence on code of no weight":         {entry: func(e *Entry) { e.Code = "{" }, kept: silent, lineless: true},
+		"silence on what quotes nothing":       {entry: func(e *Entry) { e.Code, e.Line = "", 0 }, touched: "store/store.go", kept: silent, lineless: true},
+		"silence on the change as a whole":     {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, kept: silent, lineless: true},
+		"a word on the change as a whole":      {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, gone: &Gone{ID: id, How: "it is declared now"}},
+		"silence on code that was taken away":  {entry: func(e *Entry) { e.Code, e.Line = "checked(name)", 0 }, kept: silent, lineless: true},
+		"silence, that code is there again":    {entry: func(e *Entry) { e.Line = 0 }},
 		"a word without how":                   {gone: &Gone{ID: id, How: " "}, touched: "store/store.go", kept: silent},
 		"a word on another one":                {gone: &Gone{ID: "ffffffff", How: "read"}, touched: "store/store.go", kept: silent},
 		"a word, its file changed":             {gone: &Gone{ID: id, How: "name is checked above it"}, touched: "store/store.go"},
@@ -73,7 +80,7 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 			if j.Verdict == Approve || j.Conclusive() || len(j.Answer.Findings) != 1 || !strings.Contains(j.Answer.Findings[0].Kept, tt.kept) {
 				t.Fatalf("%s, conclusive %v, kept %+v", j.Verdict, j.Conclusive(), j.Answer.Findings)
 			}
-			if f := j.Answer.Findings[0]; f.ID != id || f.Line != 3 || f.Severity != Major || !f.Blocks() {
+			if f := j.Answer.Findings[0]; f.ID != id || f.Line == 0 != tt.lineless || f.Line != 0 && f.Line != 3 || f.Severity != Major || !f.Blocks() {
 				t.Errorf("kept as %+v", f)
 			}
 			if after.Status != e.Status || after.Last != 1 {

@@ -50,6 +50,16 @@ func (p *Prepared) undeclared() []verdict.Finding {
 	return []verdict.Finding{f}
 }
 
+// decides reports whether an earlier finding is one that code makes or does not make
+// again, so that no session has to account for it.
+func (p *Prepared) decides(e verdict.Entry) bool {
+	if e.Rule != "recurrence/R1" || e.Path != "" {
+		return false
+	}
+	_, ok := p.rule(e.Rule)
+	return ok
+}
+
 // rule is the severity of a row that applies, if it is the built-in one: what a
 // repository made of it in its own words is not for code to decide.
 func (p *Prepared) rule(id string) (verdict.Severity, bool) {

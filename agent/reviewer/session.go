@@ -168,6 +168,9 @@ func (p *Prepared) due(part int) []verdict.Entry {
 	}
 	var due []verdict.Entry
 	for _, e := range p.Ledger {
+		if p.decides(e) {
+			continue
+		}
 		i, ok := at[e.Path]
 		if !ok {
 			i = len(p.understood.Parts) - 1
