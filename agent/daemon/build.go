@@ -13,6 +13,7 @@ import (
 	"touchstone/agent/author"
 	"touchstone/agent/config"
 	"touchstone/agent/control"
+	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
@@ -88,10 +89,17 @@ func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 	if _, err := eng.Probe(ctx); err != nil {
 		return nil, err
 	}
+	return Assemble(live, role, client, self, eng, scratch)
+}
+
+// Assemble puts an agent together that acts as the login self through a client of it, with
+// the models of an engine.
+func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self string, eng engine.Engine, scratch string) (*Agent, error) {
 	rules, err := guidelines.Default()
 	if err != nil {
 		return nil, err
 	}
+	cfg := live.Config()
 	settings := func() config.Engine { return live.Config().Engine }
 	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees")}
 	a := &Agent{Role: role, Config: live.Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}

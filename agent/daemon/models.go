@@ -16,7 +16,10 @@ func Models(live *config.Live, scratch string) *failback.Engine {
 		Settings: func() config.Engine { return live.Config().Engine },
 		New: func(name string) (engine.Engine, error) {
 			file := live.File()
-			program := session.Program{TempDir: scratch, Direct: file.Engine.Gateway == config.Off, Prices: engine.Prices{}}
+			program := session.Program{
+				TempDir: scratch, Prices: engine.Prices{},
+				Direct: file.Engine.Gateway == config.Off, Confine: file.Engine.Sandbox == config.Auto,
+			}
 			// The command is of the engine that the file names, whatever else is chosen.
 			if name == file.Engine.Name {
 				program.Command = file.Engine.Command
