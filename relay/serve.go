@@ -19,13 +19,8 @@ import (
 	"touchstone/relay/token"
 )
 
-func serveCommand() *cobra.Command {
-	config := defaultConfig()
-	var configFile, addressFile string
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Run the relay until SIGINT or SIGTERM",
-		Long: `Run the relay until SIGINT or SIGTERM; webhooks being taken then are still answered.
+// serveHelp is what a newcomer needs to set a relay up.
+const serveHelp = `Run the relay until SIGINT or SIGTERM; webhooks being taken then are still answered.
 
   POST /webhooks/github  the address for the webhook on GitHub, JSON or form.
                          RELAY_GITHUB_SECRET holds its secret.
@@ -66,7 +61,15 @@ The settings can stand in a file as well; flags win over it:
 With --recover the relay compares the deliveries that GitHub lists with its log, at its
 start and every ten minutes, and brings in what is missing; see relay recover --help.
 GITHUB_TOKEN holds a token with the permission Webhooks, read and write. For the webhook
-of a GitHub App, RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`,
+of a GitHub App, RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`
+
+func serveCommand() *cobra.Command {
+	config := defaultConfig()
+	var configFile, addressFile string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the relay until SIGINT or SIGTERM",
+		Long:  serveHelp,
 		Example: `  relay serve
   relay serve --store sqlite:/var/lib/relay/relay.db --retention 2160h
   relay serve --listen 127.0.0.1:0 --address-file relay.address`,

@@ -26,8 +26,8 @@ var errControlBusy = errors.New("others change the settings all the time")
 
 // control is the newest one in the log, as far as it is shown to readers.
 type control struct {
-	newest event.Event // the zero Event while there is none
-	unsure bool        // events were left out that may hold a newer one
+	newest event.Control // the zero Control while there is none
+	unsure bool          // events were left out that may hold a newer one
 }
 
 // successor is the delivery of the control that follows the one numbered seq. Of all who
@@ -36,7 +36,7 @@ type control struct {
 func successor(seq int64) string { return "after-" + strconv.FormatInt(seq, 10) }
 
 // Control returns the settings that hold now, the same for all relays of the log. They
-// are empty, and not nil, while nothing is set.
+// are empty, and not nil, while nothing is set, and shared: do not change them.
 func (h *Hub) Control(ctx context.Context) (event.Control, error) {
 	h.mu.Lock()
 	known := h.control
@@ -53,7 +53,7 @@ func (h *Hub) Control(ctx context.Context) (event.Control, error) {
 	if known.newest.ID.IsZero() {
 		return event.Control{Settings: map[string]string{}}, nil
 	}
-	return known.newest.Control()
+	return known.newest, nil
 }
 
 // SetControl has change rewrite the settings, appends the outcome to the log, where every
@@ -101,12 +101,9 @@ func (h *Hub) recallControl(ctx context.Context) error {
 		return fmt.Errorf("read the agents' settings: %w", err)
 	}
 	if text != "" {
-		var noted event.Event
+		var noted event.Control
 		err := json.Unmarshal([]byte(text), &noted)
-		if err == nil {
-			_, err = noted.Control()
-		}
-		if err != nil || !noted.IsControl() || noted.ID.Log != h.tail.bounds.Log {
+		if err != nil || noted.Settings == nil || noted.ID.Log != h.tail.bounds.Log {
 			return fmt.Errorf("the note %q, which holds the agents' settings, is damaged; restore the store from a backup", controlNote)
 		}
 		h.control.newest = noted
@@ -133,10 +130,11 @@ func (h *Hub) learnControl(ctx context.Context) error {
 			break
 		}
 		for _, e := range events {
-			if e.IsControl() && e.ID.Seq <= head {
-				newest = e
+			if at = e.ID.Seq; e.IsControl() && at <= head {
+				if newest, err = e.Control(); err != nil {
+					return err
+				}
 			}
-			at = e.ID.Seq
 		}
 	}
 	h.mu.Lock()
@@ -152,7 +150,7 @@ func (h *Hub) keepControl(ctx context.Context) error {
 	h.mu.Lock()
 	newest := h.control.newest
 	h.mu.Unlock()
-	text, err := newest.AppendJSON(nil)
+	text, err := json.Marshal(newest)
 	if err == nil {
 		err = h.store.SetNote(ctx, controlNote, string(text))
 	}
@@ -171,7 +169,7 @@ func (h *Hub) keepOldControl(ctx context.Context, before time.Time) error {
 	h.mu.Lock()
 	newest, floor := h.control.newest, h.tail.bounds.Floor
 	h.mu.Unlock()
-	if newest.ID.Seq <= floor || !newest.ReceivedAt.Before(before) {
+	if newest.ID.Seq <= floor || !newest.At.Before(before) {
 		return nil
 	}
 	return h.keepControl(ctx)

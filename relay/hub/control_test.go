@@ -163,7 +163,7 @@ func TestControlThatWasLeftOut(t *testing.T) {
 
 // A note that nobody can read is no reason to forget what was switched off.
 func TestDamagedControl(t *testing.T) {
-	for _, text := range []string{"{", `{}`, `{"id":"zzzzzzzz-1","source":"relay","type":"control","payload":{}}`} {
+	for _, text := range []string{"{", `{}`, `{"id":"zzzzzzzz-1","settings":{}}`} {
 		store := openStore(t)
 		if err := store.SetNote(t.Context(), "control", text); err != nil {
 			t.Fatal(err)

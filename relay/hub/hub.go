@@ -283,7 +283,8 @@ func (h *Hub) show(entry *Entry) []*Reader {
 		h.control.unsure = true
 	}
 	if entry.IsControl() {
-		h.control = control{newest: entry.Event}
+		newest, err := entry.Control()
+		h.control = control{newest: newest, unsure: err != nil} // whoever asks for it sees the error
 	}
 	h.tail.push(entry)
 	return append(wake, h.readers.notice(entry.Event)...)

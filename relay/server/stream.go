@@ -28,27 +28,8 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	after := r.Header.Get("Last-Event-ID")
-	if after == "" {
-		after = r.URL.Query().Get("after")
-	}
-	from, reset, err := position(after, s.hub.Bounds())
-	if err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
-		return
-	}
-	if reset != nil && reset.Reason == beyondHead {
-		// Another relay of the same log may have given the cursor out.
-		bounds, err := s.hub.Refresh(r.Context())
-		if err != nil {
-			refuseReader(w, r, err)
-			return
-		}
-		from, reset, _ = position(after, bounds)
-	}
-	control, err := s.hub.Control(r.Context())
-	if err != nil {
-		refuseReader(w, r, err)
+	begin, ok := s.begin(w, r)
+	if !ok {
 		return
 	}
 	header := w.Header()
@@ -70,15 +51,15 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		ctx, release := grant.Context(ctx)
 		defer release()
 		log := zerolog.Ctx(ctx)
-		log.Info().Str("remote", remote).Stringer("after", from).Bool("gzip", compressed).Msg("subscriber connected")
+		log.Info().Str("remote", remote).Stringer("after", begin.at).Bool("gzip", compressed).Msg("subscriber connected")
 		sub := &stream{
-			server: s, reader: s.hub.NewReader(from.Seq, filter, grant.Scope()), at: from, told: from,
-			line: countedLine{l, s.metrics.sent}, compressed: compressed, control: control,
+			server: s, reader: s.hub.NewReader(begin.at.Seq, filter, grant.Scope()), at: begin.at, told: begin.at,
+			line: countedLine{l, s.metrics.sent}, compressed: compressed, control: begin.control,
 		}
 		sub.reader.Drop = func() { drop(errSlow) }
 		defer sub.reader.Close()
 		defer s.metrics.followers.add(sub.reader, grant)()
-		err := sub.serve(ctx, reset)
+		err := sub.serve(ctx, begin.reset)
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause // of which a write that was cut off only shows that there is one
 		}
@@ -87,6 +68,40 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		}
 		log.Info().Str("remote", remote).AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
 	})
+}
+
+// beginning is where a subscriber begins, and with which settings.
+type beginning struct {
+	at      event.Cursor
+	reset   *event.Reset
+	control event.Control
+}
+
+// begin finds a subscriber's beginning, or answers the request with a refusal.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request) (b beginning, ok bool) {
+	after := r.Header.Get("Last-Event-ID")
+	if after == "" {
+		after = r.URL.Query().Get("after")
+	}
+	var err error
+	if b.at, b.reset, err = position(after, s.hub.Bounds()); err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return b, false
+	}
+	if b.reset != nil && b.reset.Reason == beyondHead {
+		// Another relay of the same log may have given the cursor out.
+		bounds, err := s.hub.Refresh(r.Context())
+		if err != nil {
+			refuseReader(w, r, err)
+			return b, false
+		}
+		b.at, b.reset, _ = position(after, bounds)
+	}
+	if b.control, err = s.hub.Control(r.Context()); err != nil {
+		refuseReader(w, r, err)
+		return b, false
+	}
+	return b, true
 }
 
 // refuseReader answers a request that takes the store, which cannot be reached.

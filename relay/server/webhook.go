@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/source"
 )
@@ -56,22 +57,26 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 	}
 	log := zerolog.Ctx(r.Context()).With().Str("source", name).Str("remote", r.RemoteAddr).Logger()
 	e, err := from.Accept(name, r.Header, body, time.Now())
-	if err != nil {
-		if errors.Is(err, source.ErrUnauthorized) {
-			s.refuseStranger(w, r, err.Error())
-			return
-		}
+	switch {
+	case errors.Is(err, source.ErrUnauthorized):
+		s.refuseStranger(w, r, err.Error())
+	case err != nil:
 		log = log.Sample(&s.unreadable)
 		log.Warn().Err(err).Msg("webhook refused")
 		refuse(w, http.StatusBadRequest, err.Error())
-		return
+	default:
+		log = log.With().Str("delivery", e.Delivery).Str("type", e.Type).Str("repo", e.Repo).Logger()
+		s.storeWebhook(log.WithContext(r.Context()), w, e)
 	}
-	log = log.With().Str("delivery", e.Delivery).Str("type", e.Type).Str("repo", e.Repo).Logger()
+}
 
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
+// storeWebhook stores an event and answers once it is durable.
+func (s *Server) storeWebhook(ctx context.Context, w http.ResponseWriter, e event.Event) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	begun := time.Now()
 	id, duplicate, err := s.hub.Append(ctx, e)
+	log := *zerolog.Ctx(ctx)
 	switch {
 	case errors.Is(err, hub.ErrOverloaded):
 		log = log.Sample(&s.overloaded)
