@@ -24,6 +24,22 @@ func TestGitErrorHidesTheSecretAndNamesTheRemedy(t *testing.T) {
 	}
 }
 
+func TestARefusalIsNoOutage(t *testing.T) {
+	for stderr, outage := range map[string]bool{
+		"error: RPC failed; HTTP 403 curl 22 The requested URL returned error: 403\nfatal: the remote end hung up unexpectedly\n": false,
+		"error: RPC failed; HTTP 403\n": false,
+		"fatal: write error: No space left on device\nfatal: early EOF\n": false,
+		"error: RPC failed; HTTP 502\nfatal: the remote end hung up\n":    true,
+		"fatal: unable to access: Could not resolve host: example.com\n":  true,
+		"fatal: bad object\n": false,
+	} {
+		err := newGitError(call{args: []string{"push"}}, 128, []byte(stderr))
+		if errors.Is(err, ErrUnavailable) != outage {
+			t.Errorf("%q is an outage: %v", stderr, !outage)
+		}
+	}
+}
+
 func TestGitMustBeThereAndRecent(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the stand-in for git is a shell script")

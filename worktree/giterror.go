@@ -16,14 +16,18 @@ type gitError struct {
 	stderr string // redacted
 }
 
-// remedies maps what git or curl say, in the C locale, to what a person can do.
-// The first match wins.
-var remedies = []struct{ says, do string }{
+// remedy maps what git or curl say, in the C locale, to what a person can do.
+type remedy struct{ says, do string }
+
+// remedies are for what lasts until somebody mends it. The first match wins.
+var remedies = []remedy{
 	{"No space left on device", "the disk is full: free some space"},
 	{"Disk quota exceeded", "the disk quota is used up: free some space"},
 	{"Read-only file system", "the disk is read-only: choose another root directory"},
 	{"Permission denied", "check who owns the worktree root"},
+	{"HTTP 403", "the remote refuses access (403): check what the token may do"},
 	{"returned error: 403", "the remote refuses access (403): check what the token may do"},
+	{"HTTP 401", "authentication failed (401): check that the token is valid"},
 	{"returned error: 401", "authentication failed (401): check that the token is valid"},
 	{"Authentication failed", "authentication failed (401): check that the token is valid"},
 	{"could not read Username", "authentication failed (401): the remote wants a token, set one or check that it is valid"},
@@ -37,7 +41,7 @@ var remedies = []struct{ says, do string }{
 }
 
 // outages are what git or curl say when the remote or the way to it is down.
-var outages = []struct{ says, do string }{
+var outages = []remedy{
 	{"Could not resolve host", "the remote cannot be reached: check the network and the host name"},
 	{"Failed to connect", "the remote cannot be reached: check the network and the URL"},
 	{"Connection refused", "the remote cannot be reached: check the network and the URL"},
@@ -77,16 +81,20 @@ func (e *gitError) Error() string {
 		last = fmt.Sprintf("ended with exit code %d", e.exit)
 	}
 	for _, r := range slices.Concat(remedies, outages) {
-		if strings.Contains(e.stderr, r.says) {
+		if e.matches(r) {
 			return fmt.Sprintf("git %s: %s (%s)", e.verb, last, r.do)
 		}
 	}
 	return fmt.Sprintf("git %s: %s", e.verb, last)
 }
 
-// Is makes an outage match ErrUnavailable.
+// matches reports whether git said what a remedy is for.
+func (e *gitError) matches(r remedy) bool { return strings.Contains(e.stderr, r.says) }
+
+// Is makes an outage match ErrUnavailable, unless git says what a person has to mend: a
+// refusal breaks the connection as well.
 func (e *gitError) Is(target error) bool {
-	return target == ErrUnavailable && slices.ContainsFunc(outages, func(o struct{ says, do string }) bool { return strings.Contains(e.stderr, o.says) })
+	return target == ErrUnavailable && slices.ContainsFunc(outages, e.matches) && !slices.ContainsFunc(remedies, e.matches)
 }
 
 // exitCode is the exit code of the git command behind err, or -1.
