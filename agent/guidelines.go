@@ -257,7 +257,7 @@ func (s *settings) pullRequest(cmd *cobra.Command, cfg config.Config, arg string
 	}
 	url, authorization := client.Remote(pr.Repo)
 	const role = "show" // a tree of its own, so that no agent at work is in the way
-	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees")}
+	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees"), Clones: cfg.Worktrees.Clones, Partial: worktree.Partial(cfg.Worktrees.Partial)}
 	tree, err := trees.Acquire(ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Repo.String(), Number: pr.Number, Role: role,
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,

@@ -27,7 +27,7 @@ func TestGitErrorHidesTheSecretAndNamesTheRemedy(t *testing.T) {
 func TestARefusalIsNoOutage(t *testing.T) {
 	for stderr, outage := range map[string]bool{
 		"error: RPC failed; HTTP 403 curl 22 The requested URL returned error: 403\nfatal: the remote end hung up unexpectedly\n": false,
-		"error: RPC failed; HTTP 403\n": false,
+		"error: RPC failed; HTTP 403\n":                                   false,
 		"fatal: write error: No space left on device\nfatal: early EOF\n": false,
 		"error: RPC failed; HTTP 502\nfatal: the remote end hung up\n":    true,
 		"fatal: unable to access: Could not resolve host: example.com\n":  true,

@@ -101,7 +101,10 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 	}
 	cfg := live.Config()
 	settings := func() config.Engine { return live.Config().Engine }
-	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees")}
+	trees := &worktree.Store{
+		Root:   filepath.Join(cfg.StateDir, "worktrees"),
+		Clones: cfg.Worktrees.Clones, Partial: worktree.Partial(cfg.Worktrees.Partial),
+	}
 	a := &Agent{Role: role, Config: live.Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
