@@ -43,6 +43,9 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 		h.retryIn = max(0, time.Until(last.Ended.Add(wait)))
 	}
 	midnight := startOfDay(time.Now())
+	if !since.IsZero() {
+		since = since.Add(time.Second) // GitHub's times are cut off to seconds
+	}
 	a.Journal.Each(func(e journal.Entry) {
 		mine, took := e.Ref == pr.Ref.String(), e.Outcome.Spent
 		switch {

@@ -1,0 +1,393 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/author"
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/agent/journal"
+	"touchstone/agent/merger"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+var unsafe = verdict.Finding{
+	Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()", Claim: "This is unsafe.",
+}
+
+// authorOf is an author's agent with a model, all that it needs to fix, and a journal.
+func authorOf(t *testing.T, g *loopback.GitHub, model loopback.Model) *Agent {
+	t.Helper()
+	a := agentOf(g, verdict.Author, loopback.Author)
+	log, err := journal.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	client := g.Client(loopback.Author)
+	a.Journal, a.Worktrees, a.Remote = log, g.Worktrees, client.Remote
+	a.Author = &author.Author{
+		Worktrees: g.Worktrees, Engine: model, Read: client, Remote: client.Remote,
+		Identity: worktree.Identity{Name: "Alice", Email: "alice@example.com"}, Reviewers: []string{loopback.Judge},
+	}
+	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}
+	return a
+}
+
+// objected is a pull request whose review requests changes.
+func objected(t *testing.T) (*loopback.GitHub, forge.PullRequest) {
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	return g, g.Reviewed(g.Open("topic"), verdict.RequestChanges, unsafe)
+}
+
+// spend has the journal say that an act on a pull request cost so much.
+func spend(t *testing.T, a *Agent, pr forge.PullRequest, outcome journal.Outcome) {
+	t.Helper()
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(verdict.Fix)})
+	if err == nil {
+		err = a.Journal.End(id, outcome)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func comment(g *loopback.GitHub, login, body string) {
+	g.Call(login, http.MethodPost, "issues/1/comments", map[string]any{"body": body}, nil)
+}
+
+func unneeded(t *testing.T) loopback.Model {
+	return func(loopback.Asked) (string, error) {
+		t.Error("a model was run")
+		return "", nil
+	}
+}
+
+// running runs a daemon with an agent until the test is done with it; the result is that
+// of Run.
+func running(t *testing.T, a *Agent) (ended <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done, result := make(chan struct{}), make(chan error, 1)
+	d := &Daemon{Agent: a, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour, Concurrency: 1}
+	go func() { defer close(done); result <- d.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return result
+}
+
+// within waits for something to hold.
+func within(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(30 * time.Second)
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("still waiting for: %s", what)
+		}
+	}
+}
+
+// entries are the journal's of one kind of act.
+func entries(a *Agent, act string) (all []journal.Entry) {
+	a.Journal.Each(func(e journal.Entry) {
+		if e.Act == act {
+			all = append(all, e)
+		}
+	})
+	return all
+}
+
+func TestTheAuthorMakesWayForAPerson(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	g.Commit("topic", "My own idea", map[string]string{"mine.txt": "mine\n"})
+	pr = g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
+	a := authorOf(t, g, unneeded(t))
+	action := decide(t, g, a, pr)
+	if action.Kind != verdict.Wait || !action.MakesWay || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
+		t.Fatalf("it comes to %+v", action)
+	}
+	running(t, a)
+	within(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
+	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, loopback.Author+" pushed to the branch, and the agent makes way until ") {
+		t.Errorf("agent status shows %q", told)
+	}
+	configure(a, func(c *config.Config) { c.Author.Pause = 0 })
+	if action := decide(t, g, a, pr); action.Kind != verdict.Fix {
+		t.Errorf("without a pause it comes to %+v", action)
+	}
+}
+
+// A head that came while this process watched was pushed now, however old its commit is.
+func TestHeadsAreSeenToChange(t *testing.T) {
+	t.Parallel()
+	var h heads
+	at := func(sha string) time.Time {
+		return h.see(forge.PullRequest{Ref: forge.Ref{Number: 1}, Head: forge.Branch{SHA: sha}})
+	}
+	if !at("a").IsZero() || !at("a").IsZero() {
+		t.Error("the first head is taken for a push")
+	}
+	changed := at("b")
+	if time.Since(changed) > time.Minute || !at("b").Equal(changed) {
+		t.Errorf("the push was at %v", changed)
+	}
+	h.forget(forge.Ref{Number: 1})
+	if !at("c").IsZero() {
+		t.Error("what was forgotten is remembered")
+	}
+}
+
+func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	a := agentOf(g, verdict.Reviewer, loopback.Judge)
+	comment(g, loopback.Person, "/touchstone resum")
+	comment(g, loopback.Person, "/touchstone waive "+verdict.Fingerprint(unsafe)+" ours")
+	for _, want := range []string{"The orders are `/touchstone review`", "`waive` takes more rights"} {
+		action := decide(t, g, a, pr)
+		if action.Kind != verdict.Reply {
+			t.Fatalf("it comes to %+v", action)
+		}
+		if _, err := a.Act(t.Context(), pr, action); err != nil {
+			t.Fatal(err)
+		}
+		comments := g.Read(loopback.Judge, pr.Ref).Comments
+		if said := comments[len(comments)-1].Body; !strings.Contains(said, want) || !strings.HasPrefix(said, "`"+loopback.Person+"`") {
+			t.Errorf("it said %q, want %q", said, want)
+		}
+	}
+	if action := decide(t, g, a, pr); action.Kind != verdict.Wait {
+		t.Errorf("it comes to %+v", action)
+	}
+	configure(a, func(c *config.Config) { c.Rights.Waive = config.RightWrite })
+	if orders, err := a.orders(t.Context(), g.Read(loopback.Judge, pr.Ref)); err != nil || len(orders) != 1 || orders[0].Verb != verdict.Waive {
+		t.Errorf("with the right to waive the orders are %+v, %v", orders, err)
+	}
+}
+
+func TestSpentBudgetsCallAPersonWhoCanGrantMore(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	a := authorOf(t, g, unneeded(t))
+	configure(a, func(c *config.Config) { c.Budgets.PullRequest, c.Budgets.Round = 3, 2 })
+	if action := decide(t, g, a, pr); action.Kind != verdict.Fix || action.Allowance.USD != 2 {
+		t.Fatalf("at first it comes to %+v", action)
+	}
+	spend(t, a, pr, journal.Outcome{Detail: "it crashed", Spent: journal.Spent{CostUSD: 2.5}})
+	if action := decide(t, g, a, pr); action.Kind != verdict.Fix || action.Allowance.USD != 0.5 {
+		t.Errorf("a failed session leaves %+v", action)
+	}
+	spend(t, a, pr, journal.Outcome{Detail: "it crashed", Spent: journal.Spent{CostUSD: 0.5}})
+	action := decide(t, g, a, pr)
+	if action.Kind != verdict.Escalate || action.Tomorrow || !strings.Contains(action.Reason, "$3.00 of the $3.00") {
+		t.Fatalf("it comes to %+v", action)
+	}
+	if _, err := a.Act(t.Context(), pr, action); err != nil {
+		t.Fatal(err)
+	}
+	comment(g, loopback.Person, "/touchstone resume")
+	release := decide(t, g, a, pr)
+	if release.Kind != verdict.Release {
+		t.Fatalf("it comes to %+v", release)
+	}
+	if _, err := a.Act(t.Context(), pr, release); err != nil {
+		t.Fatal(err)
+	}
+	if again := decide(t, g, a, pr); again.Kind != verdict.Fix || again.Allowance.USD != 2 {
+		t.Errorf("once resumed it comes to %+v", again)
+	}
+}
+
+func TestASpentDayEndsAtMidnight(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	a := authorOf(t, g, unneeded(t))
+	configure(a, func(c *config.Config) { c.Budgets.Day = 3 })
+	other := pr
+	other.Ref.Number = 2
+	spend(t, a, other, journal.Outcome{OK: true, Spent: journal.Spent{CostUSD: 3}})
+	action := decide(t, g, a, pr)
+	if action.Kind != verdict.Escalate || !action.Tomorrow {
+		t.Fatalf("it comes to %+v", action)
+	}
+	if _, err := a.Act(t.Context(), pr, action); err != nil {
+		t.Fatal(err)
+	}
+	now := g.Read(loopback.Author, pr.Ref)
+	if len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "go on by themselves after") || !slices.Contains(now.Labels, "needs-human") {
+		t.Fatalf("comments %+v, labels %q", now.Comments, now.Labels)
+	}
+	if action := decide(t, g, a, pr); action.Kind != verdict.Wait {
+		t.Errorf("on the same day it comes to %+v", action)
+	}
+	if today, tomorrow := time.Now(), time.Now().AddDate(0, 0, 1); rested(now, "needs-human", today) || !rested(now, "needs-human", tomorrow) {
+		t.Errorf("over today: %v, over tomorrow: %v", rested(now, "needs-human", today), rested(now, "needs-human", tomorrow))
+	}
+	if !escalatedAt(now).IsZero() {
+		t.Error("a day's end begins a fresh count of rounds")
+	}
+	// A person's label is a person's to take off.
+	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/needs-human", nil, nil)
+	g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{"needs-human"}, nil)
+	if rested(g.Read(loopback.Author, pr.Ref), "needs-human", time.Now().AddDate(0, 0, 1)) {
+		t.Error("a person's label ends with the day")
+	}
+}
+
+// What would fail again is not tried again: a person is called at once.
+func TestHopelessActsAreTriedOnce(t *testing.T) {
+	t.Parallel()
+	mend := loopback.Model(func(r loopback.Asked) (string, error) { return "Done.", write(r.Dir, "code.txt", "safe()\n") })
+	for name, tc := range map[string]struct {
+		model  loopback.Model
+		push   int // the status of an answer to a push; 0 is as usual
+		remedy string
+	}{
+		"the branch is protected": {mend, http.StatusForbidden, "let this login push to the branch"},
+		"the budget is used up":   {func(loopback.Asked) (string, error) { return "", engine.Errorf(engine.Budget, "it took all of $2") }, 0, "it took all of $2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, pr := objected(t)
+			a := authorOf(t, g, tc.model)
+			g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+				if tc.push != 0 && r.URL.Query().Get("service") == "git-receive-pack" {
+					return githubsim.Fault{Status: tc.push}
+				}
+				return githubsim.Fault{}
+			})
+			running(t, a)
+			within(t, "a person is called", func() bool { return slices.Contains(g.Read(loopback.Root, pr.Ref).Labels, "needs-human") })
+			if tries := entries(a, string(verdict.Fix)); len(tries) != 1 || !strings.Contains(tries[0].Outcome.Detail, tc.remedy) {
+				t.Errorf("it was tried: %+v", tries)
+			}
+			now := g.Read(loopback.Author, pr.Ref)
+			if now.Head.SHA != pr.Head.SHA || !strings.Contains(now.Comments[0].Body, tc.remedy) {
+				t.Errorf("the head is %s, the briefing %s", now.Head.SHA, now.Comments[0].Body)
+			}
+		})
+	}
+}
+
+// An act that cannot be written down is not begun, and not tried again and again.
+func TestAFullDiskIsWaitedOut(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	a := authorOf(t, g, unneeded(t))
+	if err := a.Journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	step, err := a.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA})
+	if !errors.Is(err, journal.ErrUnwritten) || counts(err, step) || !strings.Contains(err.Error(), "free space on the disk") {
+		t.Errorf("it ends in %v, which counts: %v", err, counts(err, step))
+	}
+	if now := g.Read(loopback.Author, pr.Ref); now.Head.SHA != pr.Head.SHA || len(now.Comments) > 0 {
+		t.Error("something happened all the same")
+	}
+}
+
+// A token that expires while a session runs ends the agent with a sentence.
+func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	a := authorOf(t, g, func(r loopback.Asked) (string, error) {
+		g.Sim.Intercept(func(login string, _ *http.Request) githubsim.Fault {
+			if login == loopback.Author {
+				return githubsim.Fault{Status: http.StatusUnauthorized}
+			}
+			return githubsim.Fault{}
+		})
+		return "Done.", write(r.Dir, "code.txt", "safe()\n")
+	})
+	select {
+	case err := <-running(t, a):
+		if !errors.Is(err, forge.ErrUnauthorized) || !strings.Contains(err.Error(), "make a new one and set GITHUB_TOKEN") {
+			t.Errorf("it ends in %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it goes on")
+	}
+	if g.Read(loopback.Root, pr.Ref).Head.SHA != pr.Head.SHA {
+		t.Error("something was pushed")
+	}
+}
+
+// What a merge queue merged loses its branch like what the agent merged itself, once.
+func TestBranchesGoBehindTheMergeQueue(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	a := authorOf(t, g, unneeded(t))
+	there := func() bool {
+		_, err := g.Client(loopback.Root).File(t.Context(), loopback.Repo, "topic", "code.txt")
+		return err == nil
+	}
+	merged := func() forge.PullRequest {
+		g.Call(loopback.Person, http.MethodPut, "pulls/1/merge", map[string]any{"merge_method": "squash"}, nil)
+		return g.Read(loopback.Author, pr.Ref)
+	}()
+	a.giveUp(t.Context(), merged)
+	configure(a, func(c *config.Config) { c.Merge.DeleteBranch = true })
+	a.giveUp(t.Context(), merged)
+	if !there() {
+		t.Fatal("the branch of what a person merged is gone")
+	}
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(verdict.Merge)})
+	if err == nil {
+		err = a.Journal.End(id, journal.Outcome{OK: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.giveUp(t.Context(), merged)
+	if there() {
+		t.Error("the branch is still there")
+	}
+	a.giveUp(t.Context(), merged)
+	if n := len(entries(a, tidying)); n != 1 {
+		t.Errorf("it was deleted %d times: a branch that a person restores would go again", n)
+	}
+}
+
+// What the queue gives back again and again is a person's.
+func TestTheMergeQueueIsNotAskedForEver(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	a := authorOf(t, g, unneeded(t))
+	for range 3 {
+		if action := decide(t, g, a, pr); action.Kind != verdict.Merge {
+			t.Fatalf("it comes to %+v", action)
+		}
+		id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(verdict.Merge)})
+		if err == nil {
+			err = a.Journal.End(id, journal.Outcome{OK: true})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if action := decide(t, g, a, pr); action.Kind != verdict.Escalate || !strings.Contains(action.Reason, "merge queue gave it back 3 times") {
+		t.Errorf("it comes to %+v", action)
+	}
+}
+
+// write writes a file of a session's worktree.
+func write(dir, name, text string) error {
+	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
+}
