@@ -51,7 +51,11 @@ file does as well. Exit code 1 says that something is wrong.`,
 			if problems > 0 {
 				return fmt.Errorf("the log %s has %d problems", bounds.Log, problems)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "log %s is sound: %d events, %d to %d\n", bounds.Log, bounds.Head-bounds.Floor, bounds.Floor+1, bounds.Head)
+			holds := "no events"
+			if bounds.Head > bounds.Floor {
+				holds = fmt.Sprintf("%d events, %d to %d", bounds.Head-bounds.Floor, bounds.Floor+1, bounds.Head)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "log %s is sound: %s\n", bounds.Log, holds)
 			return err
 		},
 	}

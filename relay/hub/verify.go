@@ -105,6 +105,9 @@ func intact(e event.Event) error {
 	if _, github := e.Headers["X-Github-Event"]; github && !json.Valid(e.Payload) {
 		return errors.New("its payload is no JSON, as GitHub's always is")
 	}
+	if _, err := e.Control(); e.IsControl() && err != nil {
+		return err
+	}
 	envelope, err := e.AppendJSON(nil)
 	if err != nil {
 		return err

@@ -70,6 +70,7 @@ func TestVerify(t *testing.T) {
 		"several missing": {"DELETE FROM events WHERE seq BETWEEN 20 AND 290", "events 20 to 290 are missing"},
 		"first missing":   {"DELETE FROM events WHERE seq = 11", "event 11 is missing"},
 		"no JSON":         {"UPDATE events SET payload = x'7b' WHERE seq = 500", "event 500 is damaged: its payload is no JSON, as GitHub's always is"},
+		"no settings":     {"UPDATE events SET source = 'relay' WHERE seq = 500; UPDATE events SET type = 'control' WHERE seq = 500; UPDATE events SET payload = x'5b5d' WHERE seq = 500", "event 500 is damaged: event"},
 		"no delivery":     {"UPDATE events SET delivery = '' WHERE seq = 500", "event 500 is damaged: its source, its delivery or its time is missing"},
 		"unreadable":      {"UPDATE events SET headers = '{' WHERE seq IN (500, 502)", "event 500 cannot be read: read headers of event"},
 	} {
