@@ -8,6 +8,7 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/failback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
@@ -121,7 +122,7 @@ func counts(err error, step Step) bool {
 	switch {
 	case err == nil, overtaken(err):
 		return false
-	case errors.Is(err, journal.ErrUnwritten):
+	case errors.Is(err, journal.ErrUnwritten), errors.Is(err, failback.ErrResting):
 		return false
 	case errors.Is(err, forge.ErrUnavailable), errors.Is(err, forge.ErrRateLimited),
 		errors.Is(err, worktree.ErrUnavailable), errors.Is(err, worktree.ErrBusy):

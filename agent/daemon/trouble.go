@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 )
 
@@ -25,11 +26,14 @@ type trouble struct {
 }
 
 // met takes note of one more error and says how long to wait, at the least as long
-// as GitHub asks for.
+// as GitHub or a model's provider asks for.
 func (t *trouble) met(ctx context.Context, err error) time.Duration {
 	wait := min(firstWait<<min(t.n, 10), longWait)
 	if limited := new(forge.Error); errors.As(err, &limited) {
 		wait = max(wait, limited.RetryAfter)
+	}
+	if resting := new(engine.Error); errors.As(err, &resting) {
+		wait = max(wait, resting.RetryAfter)
 	}
 	level := zerolog.WarnLevel
 	if t.n > 0 || ctx.Err() != nil {

@@ -1,0 +1,71 @@
+package daemon
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/failback"
+	"touchstone/agent/forge"
+)
+
+// TestAModelThatRestsIsWaitedFor, and that is no attempt: nothing was tried.
+func TestAModelThatRestsIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	resting := fmt.Errorf("review: %w", &engine.Error{Class: engine.Overloaded, Message: "it rests", RetryAfter: 40 * time.Minute, Err: failback.ErrResting})
+	if counts(resting, Step{}) {
+		t.Error("it counts as an attempt")
+	}
+	if !counts(&engine.Error{Class: engine.Overloaded}, Step{}) {
+		t.Error("a session that failed does not count")
+	}
+	run := trouble{}
+	if wait := run.met(t.Context(), resting); wait != 40*time.Minute {
+		t.Errorf("it is tried again in %s", wait)
+	}
+	if wait := run.met(t.Context(), forge.ErrUnavailable); wait >= 40*time.Minute {
+		t.Errorf("an outage is waited out for %s", wait)
+	}
+}
+
+// TestTheCommandIsOfTheEngineThatTheFileNames, not of one that is chosen elsewhere.
+func TestTheCommandIsOfTheEngineThatTheFileNames(t *testing.T) {
+	t.Parallel()
+	cfg := config.Default()
+	cfg.Engine.Name, cfg.Engine.Command = "claude", []string{"/nowhere/claude-of-mine"}
+	models := Models(config.NewLive(cfg, nil), t.TempDir())
+	for name, mine := range map[string]bool{"claude": true, "codex": false, "opencode": false} {
+		e, err := models.New(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Probe(t.Context())
+		if got := err != nil && strings.Contains(err.Error(), "claude-of-mine"); got != mine {
+			t.Errorf("%s is probed with the command: %v (%v)", name, got, err)
+		}
+	}
+}
+
+func TestCheckModels(t *testing.T) {
+	t.Parallel()
+	fine := config.Default().Engine
+	fine.Models.Trivial, fine.Failback, fine.Off = "openrouter/x:free", []string{"sonnet", "codex:gpt-5"}, []string{"opencode:", "opus"}
+	if err := CheckModels(fine); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*config.Engine){
+		"name":     func(e *config.Engine) { e.Name = "parrot" },
+		"model":    func(e *config.Engine) { e.Models.Conflict = "parrot:polly" },
+		"failback": func(e *config.Engine) { e.Failback = []string{"sonnet", "parrot:polly"} },
+		"off":      func(e *config.Engine) { e.Off = []string{"parrot:"} },
+	} {
+		e := config.Default().Engine
+		spoil(&e)
+		if err := CheckModels(e); err == nil || !strings.Contains(err.Error(), `"parrot"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
