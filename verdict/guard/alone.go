@@ -51,8 +51,15 @@ func untestedCode(s side) string {
 
 var (
 	value   = regexp.MustCompile(literals.String() + `|\b(?:[tT]rue|[fF]alse|nil|null|None)\b`)
+	wanted  = regexp.MustCompile(`(?i)\b(?:want|exp\w*|result|out\w*)\w*["']?\s*[:=]`)
 	caption = regexp.MustCompile(`^(?:name|desc|description|title|scenario)\s*:|^\{?"[^"]*"\s*,?$`)
 )
+
+// lastValue is the last value in a line: rows of tables end in what is expected.
+func lastValue(line string) string {
+	all := value.FindAllString(line, -1)
+	return strings.Join(all[max(0, len(all)-1):], "")
+}
 
 // expectsOtherwise finds the first assertion, or row of a table, of a test that is the
 // same but for a value, where nothing but values changed in the test. It is asked only
@@ -78,7 +85,8 @@ func expectsOtherwise(b, a *testcase) []Hit {
 		if value.ReplaceAllString(r.text, "#") != value.ReplaceAllString(w.text, "#") {
 			return nil
 		}
-		if len(hits) == 0 && (asserted[w.line] || caseRow.MatchString(w.text) || strings.Contains(w.text, "parametrize(")) && !messages.MatchString(w.text) && !caption.MatchString(w.text) && !tolerance.MatchString(w.text) {
+		row := (caseRow.MatchString(w.text) || strings.Contains(w.text, "parametrize(")) && (wanted.MatchString(w.text) || lastValue(r.text) != lastValue(w.text))
+		if len(hits) == 0 && (asserted[w.line] || row) && !messages.MatchString(w.text) && !caption.MatchString(w.text) && !tolerance.MatchString(w.text) {
 			hits = []Hit{{Assertion, a.f.path(), w.line, r.text, w.text, "Another result is expected than before, and nothing that could give it changed."}}
 		}
 	}

@@ -43,7 +43,9 @@ func unlinked(p *patch, f *file) []Hit {
 		if m == nil || slices.ContainsFunc(f.new.lines, func(l string) bool { return strings.Contains(l, "mod "+m[1]) }) {
 			continue
 		}
-		if !slices.ContainsFunc(p.files, func(o *file) bool { return o.old.path != o.new.path && strings.HasSuffix(stemPath(o.old.path), "/"+m[1]) }) {
+		if !slices.ContainsFunc(p.files, func(o *file) bool {
+			return o.old.path != o.new.path && strings.HasSuffix(stemPath(o.old.path), "/"+m[1])
+		}) {
 			return []Hit{{Test, f.path(), i + 1, f.old.at(i + 1), "", "The module " + m[1] + " is no longer compiled, and its tests no longer run."}}
 		}
 	}

@@ -12,29 +12,47 @@ var (
 	onlyIf  = regexp.MustCompile(`^(?:- |run: |@)*(?:\[|test )[^;|]*\]?\s*&&|^(?:- |run: |@)*if\b.*;\s*then\s+`)
 )
 
-// guarded says of each line of a script whether it stands within a condition.
+// guarded says of each line of a script whether it stands within a condition. Where
+// both ways of one run the same check it does not matter.
 func guarded(lines []claim) map[int]bool {
+	type branch struct{ from, turn int }
 	out := map[int]bool{}
-	depth := 0
-	for _, l := range lines {
+	var open []branch
+	for i, l := range lines {
 		if isItem(l.text) {
-			depth = 0 // another step
+			open = nil // another step
 		}
-		out[l.line] = depth > 0
-		if opening.MatchString(l.text) {
-			depth++
-		}
-		if closed.MatchString(l.text) && depth > 0 {
-			depth--
+		out[l.line] = len(open) > 0
+		top := len(open) - 1
+		switch {
+		case opening.MatchString(l.text) && !closed.MatchString(l.text):
+			open = append(open, branch{i, 0})
+		case top >= 0 && l.text == "else":
+			open[top].turn = i
+		case top >= 0 && closed.MatchString(l.text):
+			if b := open[top]; b.turn > 0 && sameChecks(commands(lines[b.from:b.turn]), commands(lines[b.turn:i])) {
+				for _, l := range lines[b.from:i] {
+					out[l.line] = top > 0
+				}
+			}
+			open = open[:top]
 		}
 	}
 	return out
 }
 
+// sameChecks reports whether two parts of a script run a check in common.
+func sameChecks(a, b []command) bool {
+	return slices.ContainsFunc(a, func(c command) bool {
+		return slices.ContainsFunc(b, func(d command) bool { return c.key == d.key })
+	})
+}
+
 // conditioned reports whether a check is run only under a condition.
 func conditioned(c command, s *script) bool {
 	at := onlyIf.FindStringIndex(c.text)
-	return s.guarded[c.line] || at != nil && at[1] <= strings.Index(c.text, c.key)
+	_, other, _ := strings.Cut(c.text, "; else")
+	return s.guarded[c.line] || at != nil && at[1] <= strings.Index(c.text, c.key) && !strings.Contains(other, c.key)
 }
 
 var (

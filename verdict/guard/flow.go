@@ -82,11 +82,15 @@ var common = regexp.MustCompile(`^(?:to(?:_not|_eq|_s|_string|_owned|_vec|String
 	`len|cap|size|length|count|u?int\d*|float\d*|[iu](?:8|16|32|64|size)|f(?:32|64)|string|str|bool\w*|list|dict|set|sorted|sum|min|max|repr|print\w*|sprintf?|errorf?|fatalf?|logf?|fmt|reflect|deepequal|diff|cmp|errors|as|bytes|strings|helper|run|fail(?:now)?|` +
 	`throws?|raises?|same|are(?:equal|same)|vec|some|ok|unwrap\w*|clone|into|iter|collect|map|filter|object|array|json|stringify|keys|number|date|promise|void|else|do|end|then|when|describe|it|test|get|context|background|tempdir|match|gt|lt|ge|le|ne|greater|less|approx|close))$`)
 
+// library are calls of what languages bring along.
+var library = regexp.MustCompile(`\b(?:io|os|fmt|strings|bytes|json|time|http|httptest|filepath|path|strconv|errors|context|slices|maps|sort|regexp|math|rand|sync|atomic|exec|url|base64|hex|sha256|binary|bufio|utf8|testing|cmp|reflect|fs|random|re|copy|itertools|functools|datetime|Math|Object|Array|JSON|Date|Collections|Arrays|List|Map|Set|Files|Paths|Path|Duration|LocalDate)(?:\.\w+){1,2}\(`)
+
 // calls are the names of functions in some lines that are not common ones, in order.
 func calls(lines []string) []string {
 	var out []string
 	for _, line := range lines {
-		for _, m := range call.FindAllStringSubmatch(literals.ReplaceAllString(line, `""`), -1) {
+		line = library.ReplaceAllString(literals.ReplaceAllString(line, `""`), "(")
+		for _, m := range call.FindAllStringSubmatch(line, -1) {
 			if !common.MatchString(m[1]) {
 				out = append(out, m[1])
 			}

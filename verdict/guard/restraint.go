@@ -105,6 +105,9 @@ func swallowed(c command, s *script) bool {
 	if at < 0 {
 		return false // within quotes, where another program has the word
 	}
+	if then := strings.LastIndex(bare[:at], "then "); then >= 0 {
+		bare, at = bare[then:], at-then // it follows from a condition, and is none
+	}
 	rest := bare[at:]
 	from := s.at[c.line]
 	ahead := s.lines[from:min(from+maxBranch, len(s.lines))]

@@ -82,16 +82,13 @@ func subjectGone(p *patch, b *testcase, gone map[string]bool) bool {
 	if fileGone(p, b, gone) {
 		return true
 	}
-	low := strings.ToLower(strings.ReplaceAll(b.name, "_", ""))
-	named := false
-	for name := range gone {
-		named = named || strings.Contains(low, strings.ToLower(strings.ReplaceAll(name, "_", "")))
-	}
+	named, chiefly := namedAfter(b, gone)
 	dead, owed := 0, 0
 	f := flowOf(b)
 	for _, c := range claims(b) {
-		switch first := calls(f.into(b, c)); {
-		case mentions(c.text, gone) && (len(first) == 0 || gone[first[0]] || len(calls([]string{c.text})) == 0):
+		into := f.into(b, c)
+		switch first := calls(into); {
+		case len(first) == 0 && mentions(strings.Join(into, "\n"), gone), mentions(c.text, gone) && (len(first) == 0 || gone[first[0]] || len(calls([]string{c.text})) == 0):
 			dead++
 		case len(first) > 0 && gone[first[0]]:
 			dead++
@@ -102,7 +99,21 @@ func subjectGone(p *patch, b *testcase, gone map[string]bool) bool {
 	if dead+owed == 0 { // helpers assert for it
 		return named || leads(b, gone)
 	}
-	return dead > 0 && dead >= owed || named && owed == 0
+	return dead > 0 && dead >= owed || named && owed == 0 || chiefly
+}
+
+// namedAfter reports whether a test's name has that of something gone in it, and
+// whether it is chiefly this name.
+func namedAfter(b *testcase, gone map[string]bool) (named, chiefly bool) {
+	low := strings.TrimPrefix(strings.ToLower(strings.ReplaceAll(b.name, "_", "")), "test")
+	for name := range gone {
+		name = strings.ToLower(strings.ReplaceAll(name, "_", ""))
+		if strings.Contains(low, name) {
+			named = true
+			chiefly = chiefly || len(name) >= 6 && (strings.HasPrefix(low, name) || 2*len(name) > len(low))
+		}
+	}
+	return named, chiefly
 }
 
 // leads reports whether at least half of what a test calls or names is gone.
