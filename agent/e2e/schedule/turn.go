@@ -79,7 +79,8 @@ func (w *world) turn(ctx context.Context, m *machine) error {
 
 // mishap is what goes wrong in a machine's turn, if anything does.
 func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
-	next := plan{login: m.login(), at: 1 + w.random.IntN(24)}
+	// Few turns have as many calls.
+	next := plan{login: m.login(), at: 1 + min(w.random.IntN(30), w.random.IntN(30))}
 	push := func(login, branch string, files map[string]string) func(context.Context) error {
 		return func(ctx context.Context) error { return w.push(ctx, login, branch, files) }
 	}

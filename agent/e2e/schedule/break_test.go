@@ -1,0 +1,182 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"touchstone/agent/daemon"
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/forge"
+	"touchstone/agent/merger"
+	"touchstone/agent/reviewer"
+	"touchstone/verdict"
+)
+
+// TestBreaksAreSeen breaks the agents on purpose, one promise at a time, and runs
+// schedules until one of them tells. Without that nobody knew whether their silence
+// means anything.
+func TestBreaksAreSeen(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		promise string
+		meddle  func(verdict.Role, *daemon.Agent)
+		want    string
+	}{
+		{"only what was reviewed is merged", rereadApprovals, "was merged and never approved"},
+		{"what is held is merged with a person alone", imaginePerson, "was merged without the person"},
+		{"a head is reviewed once", postTwice, "was reviewed 2 times"},
+		{"nobody's commit is lost", pushByForce(t), "is not in the branch any more"},
+		{"every pull request comes to an end", labelNothing, "stuck: "},
+	} {
+		t.Run(tc.promise, func(t *testing.T) {
+			t.Parallel()
+			told := func(r Result) bool {
+				return strings.Contains(strings.Join(r.Violations, "\n")+"\nstuck: "+r.Stuck+"\n", tc.want) && (tc.want != "stuck: " || r.Stuck != "")
+			}
+			err := arena.Within(t.Context(), t.TempDir(), func(ctx context.Context, a *arena.Arena) error {
+				stage, err := NewStage(ctx, a, t.TempDir())
+				if err != nil {
+					return err
+				}
+				stage.meddle = tc.meddle
+				const enough = 100
+				for seed := range uint64(enough) {
+					result, err := stage.Run(ctx, seed)
+					if err != nil || told(result) {
+						t.Logf("seed %d tells", seed)
+						return err
+					}
+				}
+				return fmt.Errorf("%d schedules, and none says %q", enough, tc.want)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// rereadApprovals has the agents take every review for one of the present head.
+func rereadApprovals(_ verdict.Role, a *daemon.Agent) { seeing(a, reread) }
+
+func reread(pr forge.PullRequest) forge.PullRequest {
+	for i := range pr.Reviews {
+		r := &pr.Reviews[i]
+		record, err := verdict.ParseRecord(r.Body)
+		if err != nil {
+			continue
+		}
+		record.Head, r.SHA = pr.Head.SHA, pr.Head.SHA
+		r.Body, _ = record.Seal() // it was sealed before
+	}
+	return pr
+}
+
+// seeing has an agent see something else than what GitHub says of a pull request.
+func seeing(a *daemon.Agent, as func(forge.PullRequest) forge.PullRequest) {
+	a.Read = distorted{a.Read, as}
+	a.Merger.Read = distortedMerger{a.Merger.Read, as}
+}
+
+type distorted struct {
+	daemon.Reader
+	as func(forge.PullRequest) forge.PullRequest
+}
+
+func (d distorted) PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error) {
+	pr, err := d.Reader.PullRequest(ctx, ref)
+	return d.as(pr), err
+}
+
+type distortedMerger struct {
+	merger.Reader
+	as func(forge.PullRequest) forge.PullRequest
+}
+
+func (d distortedMerger) PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error) {
+	pr, err := d.Reader.PullRequest(ctx, ref)
+	return d.as(pr), err
+}
+
+// imaginePerson has the agents see a person's approval of every head.
+func imaginePerson(_ verdict.Role, a *daemon.Agent) { seeing(a, imagine) }
+
+func imagine(pr forge.PullRequest) forge.PullRequest {
+	pr.Reviews = append(pr.Reviews, forge.SubmittedReview{
+		Author: forge.User{Login: "nobody"}, ByPerson: true, CanPush: true, State: forge.Approved, SHA: pr.Head.SHA,
+	})
+	return pr
+}
+
+// postTwice has the reviewer post each review two times, and withdraw none.
+func postTwice(_ verdict.Role, a *daemon.Agent) {
+	a.Reviewer.Post, a.Reviewer.Withdraw = twice{a.Reviewer.Post}, kept{}
+}
+
+type kept struct{}
+
+func (kept) DismissReview(context.Context, forge.Ref, int64, string) error { return nil }
+
+type twice struct{ reviewer.Poster }
+
+func (p twice) PostReview(ctx context.Context, ref forge.Ref, r forge.Review) (forge.Posted, error) {
+	if _, err := p.Poster.PostReview(ctx, ref, r); err != nil {
+		return forge.Posted{}, err
+	}
+	return p.Poster.PostReview(ctx, ref, r)
+}
+
+// pushByForce gives the author's agent a git that overwrites what it pushes to, and
+// that says of the branch what was there when it was fetched. It sees the pull request
+// as it was at its last look but one.
+func pushByForce(t *testing.T) func(verdict.Role, *daemon.Agent) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the git that overwrites branches is a shell script, which Windows does not run")
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "git")
+	script := `#!/bin/sh
+for a; do
+	shift
+	case "$a" in
+	push) set -- "$@" push --force ;;
+	ls-remote) exec printf '%s\t%s\n' "$('` + git + `' rev-parse refs/touchstone/pulls/1-author/head)" refs/heads/topic ;;
+	*) set -- "$@" "$a" ;;
+	esac
+done
+exec '` + git + `' "$@"
+`
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return func(role verdict.Role, a *daemon.Agent) {
+		if role != verdict.Author {
+			return
+		}
+		a.Worktrees.Git = path
+		var last forge.PullRequest
+		seeing(a, func(pr forge.PullRequest) forge.PullRequest {
+			before := last
+			if last = pr; before.Open {
+				return before
+			}
+			return pr
+		})
+	}
+}
+
+// labelNothing has the agents call people without the label that they look for.
+func labelNothing(_ verdict.Role, a *daemon.Agent) { a.Caller = unlabelled{a.Caller} }
+
+type unlabelled struct{ daemon.Caller }
+
+func (unlabelled) AddLabel(context.Context, forge.Ref, string) error { return nil }
