@@ -1,8 +1,10 @@
 package config
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 )
 
 // Duration is a time span that is written as Go writes one: 90s, 5m, 1h30m
@@ -18,11 +20,13 @@ func (d Duration) String() string { return time.Duration(d).String() }
 // MarshalText writes d as String does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what a person wrote.
-func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
-	if err != nil {
-		return fmt.Errorf("%.40q is no time span; write one such as 90s, 5m or 1h30m", text)
+// UnmarshalYAML reads what a person wrote.
+func (d *Duration) UnmarshalYAML(node ast.Node) error {
+	var text string
+	err := yaml.NodeToValue(node, &text)
+	parsed, invalid := time.ParseDuration(text)
+	if err != nil || invalid != nil {
+		return &yaml.SyntaxError{Message: "it takes a time, such as 90s, 5m or 1h30m", Token: node.GetToken()}
 	}
 	*d = Duration(parsed)
 	return nil

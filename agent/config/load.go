@@ -8,12 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 const (
@@ -58,27 +53,9 @@ func (c *Config) read(path string) error {
 		return fmt.Errorf("read the configuration: %w; correct its name, its permissions or its size", err)
 	}
 	if err := decode(content, c); err != nil {
-		// Without the source lines, in which someone may have put a token.
-		return fmt.Errorf("read the configuration %s: %s; correct it: `agent config` prints a file with every key explained", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
+		return fmt.Errorf("read the configuration %s: %w; correct it: `agent config` prints a file with every key explained", path, err)
 	}
 	return nil
-}
-
-// decode overlays the settings that the content of a file names. An unknown key is an error
-// that names it.
-func decode(content []byte, settings any) error {
-	file, err := parser.ParseBytes(bytes.TrimPrefix(content, []byte("\ufeff")), 0)
-	if err != nil {
-		return err
-	}
-	documents := slices.DeleteFunc(file.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
-	switch len(documents) {
-	case 0: // decoding nothing would wipe out the defaults
-		return nil
-	case 1:
-		return yaml.NodeToValue(documents[0].Body, settings, yaml.Strict())
-	}
-	return errors.New("there are several documents, of which all but one would be left out; remove the lines that are only ---")
 }
 
 // resolve fills in what depends on the environment and on other files.

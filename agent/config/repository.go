@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"touchstone/guidelines"
 )
 
@@ -97,7 +95,7 @@ func ParseRepository(content []byte) (Repository, error) {
 		return r, fmt.Errorf("read %s: it is longer than %d bytes; shorten it on the base branch", RepositoryPath, maxFile)
 	}
 	if err := decode(content, &r); err != nil {
-		return r, fmt.Errorf("read %s: %s; correct it on the base branch: its keys are %s", RepositoryPath, strings.TrimSpace(yaml.FormatError(err, false, false)), repositoryKeys)
+		return r, fmt.Errorf("read %s: %w; correct it on the base branch: its keys are %s", RepositoryPath, err, repositoryKeys)
 	}
 	if err := r.validate(); err != nil {
 		return r, fmt.Errorf("read %s: %w; correct it on the base branch", RepositoryPath, err)
