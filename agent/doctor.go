@@ -89,7 +89,7 @@ func (d *doctor) examine(ctx context.Context) {
 		return fmt.Sprintf("%s %s at %s", e.Name(), v.Number, v.Path), err
 	})
 	d.check("guidelines", func() (string, error) {
-		set, err := layered(d.cfg.Guidelines)
+		set, err := layered(ctx, d.cfg)
 		return fmt.Sprintf("%s, version %s", amount(len(set.Documents), "document", "documents"), set.Version()), err
 	})
 	d.check("state", func() (string, error) { return d.cfg.StateDir, writable(d.cfg.StateDir) })

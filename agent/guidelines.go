@@ -17,6 +17,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/organisation"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 	"touchstone/verdict"
@@ -24,7 +25,7 @@ import (
 )
 
 // guidelineDir holds a repository's own guideline documents.
-const guidelineDir = ".touchstone/guidelines"
+const guidelineDir = organisation.Dir
 
 func newGuidelines(s *settings) *cobra.Command {
 	cmd := &cobra.Command{
@@ -108,7 +109,7 @@ func readDocuments(dir string) (map[string]string, error) {
 func documents(files []string, read func(name string) ([]byte, error)) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, file := range files {
-		name, ok := strings.CutSuffix(file, ".md")
+		name, ok := organisation.Name(file)
 		if !ok {
 			continue
 		}
@@ -134,7 +135,8 @@ applies, and what has to hold.
 With --pr the change is a pull request's. With --base it is what is committed on
 HEAD of the clone in the working directory since it left REV; nothing is sent or
 fetched. Either way a repository's own documents are read from the base, and an
-organisation's from the directory that the configuration names as guidelines.`,
+organisation's from the directory or the repository that the configuration names
+as guidelines.`,
 		Example: "  agent guidelines show --base origin/main\n  agent guidelines show --pr 12 --repo acme/app",
 		Args: func(cmd *cobra.Command, args []string) error {
 			err := cobra.NoArgs(cmd, args)
@@ -151,7 +153,7 @@ organisation's from the directory that the configuration names as guidelines.`,
 			if err != nil {
 				return err
 			}
-			set, err := layered(append([]string{cfg.Guidelines}, layers...)...)
+			set, err := layered(cmd.Context(), cfg, layers...)
 			if err != nil {
 				return err
 			}
@@ -177,19 +179,46 @@ organisation's from the directory that the configuration names as guidelines.`,
 	return cmd
 }
 
-// layered are the built-in documents under those of each directory; "" is none.
-func layered(dirs ...string) (guidelines.Set, error) {
+// organisations gives the guidelines that the configuration names, nil for none.
+func organisations(cfg config.Config) (organisation.Texts, error) {
+	if cfg.Guidelines == "" || filepath.IsAbs(cfg.Guidelines) {
+		return organisation.Guidelines(cfg.Guidelines, nil)
+	}
+	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version()})
+	if err != nil {
+		return nil, fmt.Errorf("the organisation's guidelines are in the repository %s: %w", cfg.Guidelines, err)
+	}
+	return organisation.Guidelines(cfg.Guidelines, client)
+}
+
+// layered are the built-in documents under the organisation's, under those of each
+// directory.
+func layered(ctx context.Context, cfg config.Config, dirs ...string) (guidelines.Set, error) {
 	set, err := guidelines.Default()
+	if err != nil {
+		return set, err
+	}
+	layers := make([]func() (map[string]string, error), 0, 1+len(dirs))
+	organisations, err := organisations(cfg)
+	if err != nil {
+		return set, err
+	}
+	if organisations != nil {
+		layers = append(layers, func() (map[string]string, error) { return organisations(ctx) })
+	}
 	for _, dir := range dirs {
-		if err != nil || dir == "" {
-			continue
+		layers = append(layers, func() (map[string]string, error) { return readDocuments(dir) })
+	}
+	for _, layer := range layers {
+		texts, err := layer()
+		if err != nil {
+			return set, err
 		}
-		var texts map[string]string
-		if texts, err = readDocuments(dir); err == nil {
-			set, err = lay(set, texts)
+		if set, err = lay(set, texts); err != nil {
+			return set, err
 		}
 	}
-	return set, err
+	return set, nil
 }
 
 // lay lays documents over a set.

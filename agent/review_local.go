@@ -138,14 +138,19 @@ func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subj
 	return s, nil
 }
 
-// newExaminer composes what examines a change from the configuration. It needs no token.
+// newExaminer composes what examines a change from the configuration. It needs no
+// token, unless an organisation's guidelines are in a repository.
 func newExaminer(cfg config.Config) (*reviewer.Examiner, error) {
 	if err := daemon.CheckModels(cfg.Engine); err != nil {
 		return nil, err
 	}
 	rules, err := guidelines.Default()
+	if err != nil {
+		return nil, err
+	}
+	layer, err := organisations(cfg)
 	return &reviewer.Examiner{
-		Engine: meter.Engine{Engine: daemon.Models(config.NewLive(cfg, nil), "")}, Guidelines: rules, Layer: cfg.Guidelines,
+		Engine: meter.Engine{Engine: daemon.Models(config.NewLive(cfg, nil), "")}, Guidelines: rules, Layer: layer,
 		Settings: func() config.Engine { return cfg.Engine },
 	}, err
 }

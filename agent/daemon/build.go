@@ -18,6 +18,7 @@ import (
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
 	"touchstone/agent/meter"
+	"touchstone/agent/organisation"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 	"touchstone/verdict"
@@ -100,6 +101,10 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 		return nil, err
 	}
 	cfg := live.Config()
+	layer, err := organisation.Guidelines(cfg.Guidelines, client)
+	if err != nil {
+		return nil, err
+	}
 	settings := func() config.Engine { return live.Config().Engine }
 	trees := &worktree.Store{
 		Root:   filepath.Join(cfg.StateDir, "worktrees"),
@@ -108,7 +113,7 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 	a := &Agent{Role: role, Config: live.Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
-			Engine: eng, Guidelines: rules, Layer: cfg.Guidelines, Scratch: scratch, Settings: settings,
+			Engine: eng, Guidelines: rules, Layer: layer, Scratch: scratch, Settings: settings,
 		},
 		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}

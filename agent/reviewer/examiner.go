@@ -21,9 +21,9 @@ import (
 type Examiner struct {
 	Engine     engine.Engine
 	Guidelines guidelines.Set
-	// Layer is a directory of an organisation's own guideline documents, which lie
-	// between Guidelines and the repository's; empty for none.
-	Layer string
+	// Layer gives the texts of an organisation's own guideline documents by their names,
+	// which lie between Guidelines and the repository's; nil for none.
+	Layer func(context.Context) (map[string]string, error)
 	// Settings gives those of the engine that are in force, of which a session takes its
 	// model and its bounds in time. Timeout is for each part of the change. Nil leaves all
 	// to the engine.

@@ -182,17 +182,15 @@ func TestAnOrganisationsRulesLieBetween(t *testing.T) {
 		}
 		return answering()(r)
 	})
-	r.Layer = t.TempDir()
 	text := table + fmt.Sprintf(row, "The organisation's word.") + "| org/O1 | minor | all | The organisation's own. |\n"
-	if err := os.WriteFile(filepath.Join(r.Layer, "org.md"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	r.Layer = func(context.Context) (map[string]string, error) { return map[string]string{"org": text}, nil }
 	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	r.Layer = filepath.Join(r.Layer, "absent")
-	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true}); err == nil || !strings.Contains(err.Error(), r.Layer) {
-		t.Errorf("without the directory: %v", err)
+	gone := errors.New("they are not to be had")
+	r.Layer = func(context.Context) (map[string]string, error) { return nil, gone }
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true}); !errors.Is(err, gone) {
+		t.Errorf("without the organisation's rules: %v", err)
 	}
 }
 

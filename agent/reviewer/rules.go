@@ -5,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"maps"
 	"path"
-	"path/filepath"
-	"strings"
+	"slices"
 
 	"touchstone/agent/config"
+	"touchstone/agent/organisation"
 	"touchstone/guidelines"
 )
-
-// guidelineDir holds a repository's own documents, on the base branch.
-const guidelineDir = ".touchstone/guidelines"
 
 // ErrRules says that guidelines laid over the embedded ones cannot be read. A
 // review without them would judge by the wrong law.
@@ -30,58 +27,57 @@ var ErrSettings = errors.New("the repository's settings are broken")
 // weaken the rules it is judged by.
 func (e *Examiner) rules(ctx context.Context, s Subject) (guidelines.Set, error) {
 	set := e.Guidelines
-	if e.Layer != "" {
-		layer, err := documents(layerNames(e.Layer), func(name string) ([]byte, error) {
-			return os.ReadFile(filepath.Join(e.Layer, name))
-		})
+	if e.Layer != nil {
+		texts, err := e.Layer(ctx)
 		if err != nil {
-			return set, fmt.Errorf("read the organisation's guidelines in %s: %w", e.Layer, err)
+			return set, err
+		}
+		layer, err := parse(texts)
+		if err != nil {
+			return set, fmt.Errorf("read the organisation's guidelines: %w", err)
 		}
 		set = set.Overlay(layer...)
 	}
-	own, err := documents(func() ([]string, error) {
-		names, err := s.Files.ReadDir(ctx, s.Base, guidelineDir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil // it has none
-		}
-		return names, err
-	}, func(name string) ([]byte, error) {
-		return s.Files.ReadFile(ctx, s.Base, path.Join(guidelineDir, name))
-	})
+	texts, err := ownTexts(ctx, s)
+	if err != nil {
+		return set, fmt.Errorf("read the repository's guidelines on its base branch: %w", err)
+	}
+	own, err := parse(texts)
 	if err != nil {
 		return set, fmt.Errorf("read the repository's guidelines on its base branch: %w", err)
 	}
 	return set.Overlay(own...), nil
 }
 
-// layerNames lists a directory of this machine. One that was named has to be there.
-func layerNames(dir string) func() ([]string, error) {
-	return func() ([]string, error) {
-		entries, err := os.ReadDir(dir)
-		var names []string
-		for _, entry := range entries {
-			names = append(names, entry.Name())
-		}
-		return names, err
+// ownTexts are the texts of the documents on the base, if it has any.
+func ownTexts(ctx context.Context, s Subject) (map[string]string, error) {
+	names, err := s.Files.ReadDir(ctx, s.Base, organisation.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-}
-
-// documents parses the guideline documents among the files of a directory.
-func documents(list func() ([]string, error), read func(name string) ([]byte, error)) ([]guidelines.Document, error) {
-	names, err := list()
 	if err != nil {
 		return nil, err
 	}
-	var docs []guidelines.Document
-	for _, name := range names {
-		if path.Ext(name) != ".md" {
+	texts := map[string]string{}
+	for _, file := range names {
+		name, ok := organisation.Name(file)
+		if !ok {
 			continue
 		}
-		text, err := read(name)
+		text, err := s.Files.ReadFile(ctx, s.Base, path.Join(organisation.Dir, file))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		doc, err := guidelines.Parse(strings.TrimSuffix(name, ".md"), string(text))
+		texts[name] = string(text)
+	}
+	return texts, nil
+}
+
+// parse reads documents, in the order of their names.
+func parse(texts map[string]string) ([]guidelines.Document, error) {
+	var docs []guidelines.Document
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		doc, err := guidelines.Parse(name, texts[name])
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRules, err)
 		}

@@ -1,0 +1,48 @@
+package forge
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/go-github/v66/github"
+)
+
+// Commit returns the SHA of the commit that a branch, a tag or a commit's name stands for in a repository; HEAD is the
+// tip of its default branch.
+func (c *Client) Commit(ctx context.Context, repo Repo, rev string) (string, error) {
+	op := fmt.Sprintf("find the commit %s of %s", rev, repo)
+	commit, _, err := c.rest.Repositories.GetCommit(ctx, repo.Owner, repo.Name, rev, &github.ListOptions{PerPage: 1})
+	if err != nil {
+		return "", c.failed(op, err)
+	}
+	if commit.GetSHA() == "" {
+		return "", &Error{Op: op, Message: "GitHub's answer names no commit"}
+	}
+	return commit.GetSHA(), nil
+}
+
+// maxFiles is how many entries of a directory GitHub lists
+// (https://docs.github.com/rest/repos/contents#get-repository-content).
+const maxFiles = 1000
+
+// Files returns the names of the files in a directory of a repository as it is at a commit, without those below it.
+// ErrNotFound says that there is none. A directory that GitHub may not list whole is an error.
+func (c *Client) Files(ctx context.Context, repo Repo, rev, dir string) ([]string, error) {
+	op := fmt.Sprintf("list %s of %s", dir, repo)
+	file, entries, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, dir, &github.RepositoryContentGetOptions{Ref: rev})
+	switch {
+	case err != nil:
+		return nil, c.failed(op, err)
+	case file != nil:
+		return nil, &Error{Op: op, Message: "it is no directory"}
+	case len(entries) >= maxFiles:
+		return nil, &Error{Op: op, Message: "it holds more than GitHub lists"}
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.GetType() == "file" {
+			names = append(names, entry.GetName())
+		}
+	}
+	return names, nil
+}

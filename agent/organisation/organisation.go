@@ -1,0 +1,138 @@
+// Package organisation owns where an organisation's own guideline documents come from: a
+// directory of this machine, or a repository for all of them. Of a repository it keeps in
+// memory what it read last, and asks each time which commit that was.
+package organisation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"touchstone/agent/forge"
+)
+
+// Dir is where a repository has its guideline documents.
+const Dir = ".touchstone/guidelines"
+
+// Texts gives the texts of guideline documents by their names. Without all of them there
+// is an error: a review by half of the rules would judge by another law.
+type Texts func(ctx context.Context) (map[string]string, error)
+
+// Reader reads a repository on GitHub.
+type Reader interface {
+	Commit(ctx context.Context, repo forge.Repo, rev string) (sha string, err error)
+	Files(ctx context.Context, repo forge.Repo, rev, dir string) ([]string, error)
+	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
+}
+
+// Guidelines is where the configuration has them: an absolute directory, or a repository as
+// owner/name or owner/name@ref, where ref is a branch, a tag or a commit. Empty is nil.
+func Guidelines(where string, github Reader) (Texts, error) {
+	switch {
+	case where == "":
+		return nil, nil
+	case filepath.IsAbs(where):
+		return directory(where), nil
+	}
+	name, ref, pinned := strings.Cut(where, "@")
+	repo, err := forge.ParseRepo(name)
+	if err != nil {
+		return nil, fmt.Errorf("guidelines: %w", err)
+	}
+	if !pinned {
+		ref = "HEAD"
+	}
+	return (&repository{repo: repo, ref: ref, read: github}).texts, nil
+}
+
+// Name is the name of the document that a file holds, if it holds one.
+func Name(file string) (string, bool) {
+	return strings.CutSuffix(file, ".md")
+}
+
+// directory gives the documents of a directory that is there.
+func directory(dir string) Texts {
+	return func(context.Context) (map[string]string, error) {
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no directory %s with the organisation's guidelines: name another one as guidelines in the configuration", dir)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list the organisation's guidelines: %w", err)
+		}
+		texts := map[string]string{}
+		for _, entry := range entries {
+			name, ok := Name(entry.Name())
+			if !ok || entry.IsDir() {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+			if err != nil {
+				return nil, fmt.Errorf("read the organisation's guidelines: %w", err)
+			}
+			texts[name] = string(text)
+		}
+		return texts, nil
+	}
+}
+
+// repository is a repository with documents, and what was last read of it.
+type repository struct {
+	repo forge.Repo
+	ref  string
+	read Reader
+
+	mu   sync.Mutex
+	sha  string
+	last map[string]string
+}
+
+// maxDocuments bounds how many documents are read of a repository.
+const maxDocuments = 100
+
+func (r *repository) texts(ctx context.Context) (map[string]string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	texts, err := r.fresh(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the organisation's guidelines in %s at %s: %w", r.repo, r.ref, err)
+	}
+	return texts, nil
+}
+
+func (r *repository) fresh(ctx context.Context) (map[string]string, error) {
+	sha, err := r.read.Commit(ctx, r.repo, r.ref)
+	if err != nil || sha == r.sha {
+		return r.last, err
+	}
+	files, err := r.read.Files(ctx, r.repo, sha, Dir)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for _, file := range files {
+		name, ok := Name(file)
+		if !ok {
+			continue
+		}
+		if len(texts) == maxDocuments {
+			return nil, fmt.Errorf("there are more than %d documents in %s", maxDocuments, Dir)
+		}
+		text, err := r.read.File(ctx, r.repo, sha, path.Join(Dir, file))
+		if err != nil {
+			return nil, err
+		}
+		texts[name] = string(text)
+	}
+	if len(texts) == 0 {
+		return nil, fmt.Errorf("there is no document in %s", Dir)
+	}
+	r.sha, r.last = sha, texts
+	return texts, nil
+}

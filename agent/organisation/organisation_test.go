@@ -1,0 +1,97 @@
+package organisation_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/forge"
+	"touchstone/agent/organisation"
+)
+
+// counted counts the files that are read.
+type counted struct {
+	*forge.Client
+	files int
+}
+
+func (c *counted) File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error) {
+	c.files++
+	return c.Client.File(ctx, repo, rev, path)
+}
+
+// TestRepository reads documents of a repository, again when it has another commit, and
+// none where a part of them is missing.
+func TestRepository(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{organisation.Dir + "/org.md": "one\n", organisation.Dir + "/notes.txt": "no document\n", "README.md": "no guideline\n"})
+	github := &counted{Client: g.Client(loopback.Judge)}
+	texts, err := organisation.Guidelines("acme/app", github)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, err := texts(t.Context()); err != nil || len(got) != 1 || got["org"] != "one\n" || github.files != 1 {
+			t.Fatalf("%q, %v, after %d files", got, err, github.files)
+		}
+	}
+	first := g.Read(loopback.Judge, opened(g)).Base.SHA
+	g.Commit("main", "Another word", map[string]string{organisation.Dir + "/org.md": "two\n"})
+	if got, err := texts(t.Context()); err != nil || got["org"] != "two\n" {
+		t.Errorf("after another commit: %q, %v", got, err)
+	}
+	if pinned, err := organisation.Guidelines("acme/app@"+first, github); err != nil {
+		t.Error(err)
+	} else if got, err := pinned(t.Context()); err != nil || got["org"] != "one\n" {
+		t.Errorf("at the first commit: %q, %v", got, err)
+	}
+	g.Commit("main", "None", map[string]string{organisation.Dir + "/org.md": ""})
+	if got, err := texts(t.Context()); err == nil || !strings.Contains(err.Error(), "acme/app at HEAD") {
+		t.Errorf("without a document: %q, %v", got, err)
+	}
+	if absent, err := organisation.Guidelines("acme/none", github); err != nil {
+		t.Error(err)
+	} else if _, err := absent(t.Context()); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("of no repository: %v", err)
+	}
+}
+
+// opened opens a pull request, whose base tells the tip of main.
+func opened(g *loopback.GitHub) forge.Ref {
+	g.Commit("topic", "Change", map[string]string{"README.md": "another\n"})
+	var made struct{ Number int }
+	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Change", "head": "topic", "base": "main"}, &made)
+	return forge.Ref{Repo: loopback.Repo, Number: made.Number}
+}
+
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "org.md"), []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	texts, err := organisation.Guidelines(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := texts(t.Context()); err != nil || len(got) != 1 || got["org"] != "one\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if texts, err = organisation.Guidelines(filepath.Join(dir, "absent"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := texts(t.Context()); err == nil || !strings.Contains(err.Error(), "absent") {
+		t.Errorf("of no directory: %v", err)
+	}
+	if texts, err := organisation.Guidelines("", nil); texts != nil || err != nil {
+		t.Errorf("of nothing: %v", err)
+	}
+	if _, err := organisation.Guidelines("not a repository", nil); err == nil {
+		t.Error("anything passes for a repository")
+	}
+}
