@@ -3,32 +3,57 @@ package worktree
 import (
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
-// benchRequests makes a repository of 10,000 files and n pull requests that
-// change a file each, all present in a warm mirror.
+// benchFiles is how many files the repository of the benchmarks has.
+const benchFiles = 50_000
+
+func benchFile(i int) string { return fmt.Sprintf("pkg%d/sub%d/file%d.go", i/400, i/25%16, i) }
+
+// benchRequests makes a repository of 50,000 files and n pull requests that change a
+// file each, and a mirror that has its main branch.
 func benchRequests(b *testing.B, n int) (*Store, []Request) {
 	b.Helper()
 	r := newRemote(b)
 	random := rand.New(rand.NewPCG(1, 2))
-	for i := range 10_000 {
+	var stream strings.Builder
+	data := func(text string) { fmt.Fprintf(&stream, "data %d\n%s\n", len(text), text) }
+	commit := func(ref, from string) {
+		fmt.Fprintf(&stream, "commit %s\ncommitter a <a@example.com> 1700000000 +0000\n", ref)
+		data("change")
+		if from != "" {
+			fmt.Fprintf(&stream, "from %s\n", from)
+		}
+	}
+	commit("refs/heads/main", "")
+	for i := range benchFiles {
+		fmt.Fprintf(&stream, "M 100644 inline %s\n", benchFile(i))
 		var text strings.Builder
 		for range 40 {
 			fmt.Fprintf(&text, "func f%d() {}\n", random.Uint64())
 		}
-		r.write(fmt.Sprintf("pkg%d/sub%d/file%d.go", i/400, i/25%16, i), text.String())
+		data(text.String())
 	}
-	base := r.commit("refs/heads/main")
+	for i := range n {
+		commit(fmt.Sprintf("refs/pull/%d/head", i+1), "refs/heads/main")
+		fmt.Fprintf(&stream, "M 100644 inline %s\n", benchFile(400+i))
+		data("changed\n")
+	}
+	load := exec.Command("git", "fast-import", "--quiet")
+	load.Dir, load.Stdin = r.bare, strings.NewReader(stream.String())
+	if out, err := load.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
 	reqs := make([]Request, n)
 	for i := range reqs {
-		r.git("checkout", "-q", "--detach", base)
-		r.write(fmt.Sprintf("pkg1/sub0/file%d.go", 400+i), "changed\n")
-		head := r.commit(fmt.Sprintf("refs/pull/%d/head", i+1))
+		head := fmt.Sprintf("refs/pull/%d/head", i+1)
 		reqs[i] = Request{Remote: Remote{URL: r.url, Authorization: authorization}, Repo: "acme/app", Number: i + 1, Role: "reviewer",
-			Head: head, HeadRef: fmt.Sprintf("refs/pull/%d/head", i+1), Base: base, BaseRef: "refs/heads/main"}
+			Head: r.at(head), HeadRef: head, Base: r.at("refs/heads/main"), BaseRef: "refs/heads/main"}
 	}
 	s := &Store{Root: b.TempDir()}
 	if err := s.Prepare(b.Context(), reqs[0].Remote, "acme/app", "refs/heads/main"); err != nil {
@@ -37,75 +62,80 @@ func benchRequests(b *testing.B, n int) (*Store, []Request) {
 	return s, reqs
 }
 
-// BenchmarkBareWorktreeAdd is the yardstick: git alone, the commit already fetched.
-func BenchmarkBareWorktreeAdd(b *testing.B) {
-	s, reqs := benchRequests(b, 1)
+// BenchmarkAcquire is what it takes to get a tree: of a pull request never seen before,
+// its commit fetched over HTTP, from nothing or from the spare tree; and once more, moved
+// to another commit that was fetched before. Beside each stands git's own worktree add in
+// the same mirror, of a commit that is there: x-bare is how many times that ours takes.
+func BenchmarkAcquire(b *testing.B) {
+	s, reqs := benchRequests(b, 100)
 	h, err := s.home("acme/app")
 	if err != nil {
 		b.Fatal(err)
 	}
-	dir := b.TempDir()
-	for i := 0; b.Loop(); i++ {
-		run(b, h.mirror(), "git", "worktree", "add", "-q", "--detach", filepath.Join(dir, fmt.Sprint(i)), reqs[0].Base)
+	next := 1
+	unseen := func(*testing.B) Request {
+		next++
+		return reqs[next]
 	}
-}
-
-// BenchmarkAcquireNew takes a tree for a pull request never seen before, its
-// commit fetched over HTTP; once from the spare tree, once from nothing.
-func BenchmarkAcquireNew(b *testing.B) {
-	for _, spare := range []bool{true, false} {
-		b.Run(fmt.Sprintf("spare=%v", spare), func(b *testing.B) {
-			s, reqs := benchRequests(b, 40)
-			for i := 0; b.Loop(); i++ {
-				req := reqs[i%len(reqs)]
-				b.StopTimer()
-				h, err := s.home(req.Repo)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if spare {
-					err = s.Prepare(b.Context(), req.Remote, req.Repo, req.BaseRef)
-				} else if exists(h.tree(spareID)) {
-					err = h.rename(spareID, fmt.Sprintf("used-%d", i))
-				}
-				if err != nil {
-					b.Fatal(err)
-				}
-				if spare {
-					eventually(b, "the spare tree to settle", func() bool { return h.settled(spareID) })
-				}
-				b.StartTimer()
+	for _, c := range []struct {
+		name  string
+		ready func(b *testing.B) Request
+	}{
+		{"new", unseen},
+		{"spare", func(b *testing.B) Request {
+			if err := s.Prepare(b.Context(), reqs[0].Remote, "acme/app", "refs/heads/main"); err != nil {
+				b.Fatal(err)
+			}
+			eventually(b, "the spare tree to settle", func() bool { return h.settled(spareID) })
+			return unseen(b)
+		}},
+		{"again", func(b *testing.B) Request {
+			there, moved := reqs[0], reqs[1]
+			moved.Number = there.Number
+			for _, req := range []Request{moved, there} {
 				tree, err := s.Acquire(b.Context(), req)
 				if err != nil {
 					b.Fatal(err)
 				}
+				release(b, tree)
+			}
+			return moved
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var ours, bare time.Duration
+			for b.Loop() {
 				b.StopTimer()
+				bare += bareWorktreeAdd(b, h, reqs[0].Base)
+				if c.name == "new" && exists(h.tree(spareID)) {
+					run(b, h.dir, "rm", "-rf", h.tree(spareID), h.admin(spareID))
+				}
+				req := c.ready(b)
+				b.StartTimer()
+				began := time.Now()
+				tree, err := s.Acquire(b.Context(), req)
+				ours += time.Since(began)
+				b.StopTimer()
+				if err != nil {
+					b.Fatal(err)
+				}
 				release(b, tree)
 				b.StartTimer()
 			}
+			b.ReportMetric(float64(ours)/float64(bare), "x-bare")
 		})
 	}
 }
 
-// BenchmarkAcquireAgain moves an existing tree to another commit, already fetched.
-func BenchmarkAcquireAgain(b *testing.B) {
-	s, reqs := benchRequests(b, 2)
-	for i := range reqs {
-		tree, err := s.Acquire(b.Context(), reqs[i])
-		if err != nil {
-			b.Fatal(err)
-		}
-		release(b, tree)
-	}
-	for i := 0; b.Loop(); i++ {
-		req := reqs[i%2]
-		req.Number = 1
-		tree, err := s.Acquire(b.Context(), req)
-		if err != nil {
-			b.Fatal(err)
-		}
-		release(b, tree)
-	}
+// bareWorktreeAdd is how long git alone takes for a tree, which goes again.
+func bareWorktreeAdd(b *testing.B, h home, commit string) time.Duration {
+	b.Helper()
+	dir := filepath.Join(h.dir, "bare")
+	began := time.Now()
+	run(b, h.mirror(), "git", "worktree", "add", "-q", "--detach", dir, commit)
+	took := time.Since(began)
+	run(b, h.mirror(), "git", "worktree", "remove", "--force", dir)
+	return took
 }
 
 // BenchmarkReview is what a review asks of a tree it holds: the diff and one file.
@@ -116,7 +146,7 @@ func BenchmarkReview(b *testing.B) {
 		if _, err := tree.Diff(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := tree.ReadFile(b.Context(), reqs[0].Base, "pkg1/sub0/file400.go"); err != nil {
+		if _, err := tree.ReadFile(b.Context(), reqs[0].Base, benchFile(400)); err != nil {
 			b.Fatal(err)
 		}
 	}
