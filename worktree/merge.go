@@ -153,8 +153,8 @@ func (t *Tree) changedByHand(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(paths, func(p string) bool { return !other[p] }), nil
 }
 
-// hasMarkers reports whether a file of the tree has a line that opens or closes
-// a conflict. Directories and links on the way are not followed out of the tree.
+// hasMarkers reports whether a file of the tree has a line of conflict markers.
+// Directories and links on the way are not followed out of the tree.
 func (t *Tree) hasMarkers(path string) (_ bool, err error) {
 	root, err := os.OpenRoot(t.git.tree)
 	if err != nil {
@@ -173,7 +173,7 @@ func (t *Tree) hasMarkers(path string) (_ bool, err error) {
 	in := bufio.NewReaderSize(f, 64<<10)
 	for start := true; ; {
 		chunk, err := in.ReadSlice('\n')
-		if start && (bytes.HasPrefix(chunk, []byte("<<<<<<< ")) || bytes.HasPrefix(chunk, []byte(">>>>>>> "))) {
+		if start && isMarker(chunk) {
 			return true, nil
 		}
 		start = err == nil
@@ -184,6 +184,19 @@ func (t *Tree) hasMarkers(path string) (_ bool, err error) {
 			return false, err
 		}
 	}
+}
+
+// isMarker reports whether a line opens or closes a conflict, or the part of it that
+// both sides come from. The line between the sides, ======= alone, underlines titles too.
+func isMarker(line []byte) bool {
+	for _, mark := range []string{"<<<<<<<", "|||||||", ">>>>>>>"} {
+		rest, found := bytes.CutPrefix(line, []byte(mark))
+		// A row of an empty table ends after its bars.
+		if found && (bytes.HasPrefix(rest, []byte(" ")) || mark != "|||||||" && len(bytes.TrimRight(rest, "\r\n")) == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 func ignoreNotExist(err error) error {

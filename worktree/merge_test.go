@@ -129,6 +129,17 @@ func wantMarkers(t *testing.T, tree *Tree, want ...string) {
 	}
 }
 
+func TestIsMarker(t *testing.T) {
+	for line, want := range map[string]bool{
+		"<<<<<<< HEAD\n": true, ">>>>>>> main": true, "||||||| 1a2b3c4\r\n": true, "<<<<<<<\r\n": true, ">>>>>>>": true,
+		"=======\n": false, "|||||||\n": false, "<<<<<<<<\n": false, " <<<<<<< HEAD\n": false, "<<<<<< x\n": false, "": false,
+	} {
+		if isMarker([]byte(line)) != want {
+			t.Errorf("%q: %v", line, !want)
+		}
+	}
+}
+
 func TestMergeLeavesMarkersOfTestFilesAlone(t *testing.T) {
 	r := newRemote(t)
 	req, _ := r.conflict()
