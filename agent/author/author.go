@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
+	"touchstone/agent/meter"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -95,27 +96,35 @@ var (
 // result. The session may take no more than allowed. An *engine.Error means that it
 // did not finish. Progress, if set, hears of the session as it goes.
 func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.Allowance, progress func(engine.Progress)) (Outcome, error) {
-	b, err := a.gather(ctx, pr)
-	if err != nil {
-		return Outcome{}, err
-	}
-	tree, err := a.acquire(ctx, pr)
-	if err != nil {
-		return Outcome{}, err
-	}
-	r := &repair{author: a, tree: tree, brief: b, allowed: allowed, progress: progress}
+	r := &repair{author: a, allowed: allowed, progress: progress}
 	defer r.release()
-	if err := r.prepare(ctx, pr); err != nil {
+	err := step(ctx, "prepare", func(ctx context.Context) error { return r.prepare(ctx, pr) })
+	if err == nil {
+		err = r.run(ctx)
+	}
+	if err != nil {
 		return r.out, err
 	}
-	if err := r.run(ctx); err != nil {
-		return r.out, err
-	}
-	return r.out, r.push(ctx, pr)
+	return r.out, step(ctx, "push", func(ctx context.Context) error { return r.push(ctx, pr) })
 }
 
-// prepare merges the base into the tree, and finds out what is left to the session.
-func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) error {
+// step does a part of a fix as one of its own to whoever traces it.
+func step(ctx context.Context, name string, do func(context.Context) error) error {
+	ctx, end := meter.Step(ctx, name)
+	err := do(ctx)
+	end(err)
+	return err
+}
+
+// prepare merges the base into a worktree of the branch, and finds out what is left to
+// the session.
+func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) {
+	if r.brief, err = r.author.gather(ctx, pr); err != nil {
+		return err
+	}
+	if r.tree, err = r.author.acquire(ctx, pr); err != nil {
+		return err
+	}
 	settings, err := repositorySettings(ctx, r.tree, pr.Base.SHA)
 	if err != nil {
 		return err

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
+	"touchstone/agent/engine/sandbox"
 )
 
 // maxCommandOutput bounds what is kept of the end of a command's output, in bytes.
@@ -48,7 +50,9 @@ func (f *failure) Error() string {
 func (f *failure) Unwrap() error { return f.kind }
 
 // execute runs one command in the worktree, with an empty home of its own, until it
-// and everything it started is gone. One that does not succeed is a *failure of the
+// and everything it started is gone. Where the platform has a sandbox and the settings
+// do not switch it off, it writes in the directory, its home and the caches of builds
+// alone. One that does not succeed is a *failure of the
 // kind; other errors, such as a missing program, say nothing about the code.
 func (a *Author) execute(ctx context.Context, kind error, dir string, args []string, timeout time.Duration) error {
 	home, err := os.MkdirTemp(a.Scratch, "command-")
@@ -56,9 +60,10 @@ func (a *Author) execute(ctx context.Context, kind error, dir string, args []str
 		return fmt.Errorf("make a home for %s: %w", args[0], err)
 	}
 	defer os.RemoveAll(home)
+	env := environment(home)
 	var output tail
 	report, err := process.Command{
-		Args: args, Dir: dir, Env: environment(home), Timeout: timeout, IdleTimeout: timeout,
+		Args: args, Dir: dir, Env: env, Confine: a.confined(dir, home, env), Timeout: timeout, IdleTimeout: timeout,
 		Line: func(line []byte) error { output.add(line); return nil },
 	}.Run(ctx)
 	f := &failure{kind: kind, output: strings.TrimSpace(output.text() + "\n" + report.Stderr)}
@@ -75,6 +80,16 @@ func (a *Author) execute(ctx context.Context, kind error, dir string, args []str
 		return f
 	}
 	return nil
+}
+
+// confined are the rules of the sandbox for a command; nil is without one.
+func (a *Author) confined(dir, home string, env []string) *sandbox.Rules {
+	if a.Settings != nil && a.Settings().Sandbox == config.Off {
+		return nil
+	}
+	// Without a home there is nothing in it to hide.
+	user, _ := os.UserHomeDir()
+	return &sandbox.Rules{Write: append(sandbox.Caches(env), dir, home), Hide: sandbox.Logins(user)}
 }
 
 // environment is the whole environment of a repository's command. The caches that Go

@@ -3,6 +3,7 @@ package author_test
 import (
 	"errors"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -11,8 +12,10 @@ import (
 	"time"
 
 	"touchstone/agent/author"
+	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
@@ -179,4 +182,40 @@ func TestFixStopsAVerifyCommandThatHangs(t *testing.T) {
 	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo still at it; sleep 1000']\n  timeout: 1s\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	rejected(t, g, map[string]string{"code.txt": "safe()\n"}, author.ErrUnverified, "was not done after 1s")
+}
+
+// A command of the repository's runs code of the branch. It writes where it works, and
+// nowhere else.
+func TestFixConfinesTheVerifyCommand(t *testing.T) {
+	t.Parallel()
+	if _, err := sandbox.Level(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skipf("SKIPPED: nothing confines commands on this machine: %v", err)
+	}
+	for name, tc := range map[string]struct {
+		sandbox string
+		want    error
+	}{
+		"as by default": {config.Auto, author.ErrUnverified},
+		"switched off":  {config.Off, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			canary := filepath.Join(t.TempDir(), "canary")
+			g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo > here && echo > $HOME/there && echo > /dev/null && echo caught > " + canary + "']\n"})
+			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+			pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+			a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
+			a.Settings = func() config.Engine { return config.Engine{Sandbox: tc.sandbox} }
+			_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+			if !errors.Is(err, tc.want) || err != nil && !strings.Contains(err.Error(), canary) {
+				t.Errorf("it ends in %v", err)
+			}
+			if _, err := os.Stat(canary); (err == nil) != (tc.want == nil) {
+				t.Errorf("outside the worktree: %v", err)
+			}
+		})
+	}
 }

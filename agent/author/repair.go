@@ -146,7 +146,9 @@ func (r *repair) verified(ctx context.Context) error {
 	if len(r.verify.Command) == 0 {
 		return nil
 	}
-	failed := r.author.execute(ctx, ErrUnverified, r.tree.Dir(), r.verify.Command, r.verify.Timeout.Duration())
+	failed := step(ctx, "verify", func(ctx context.Context) error {
+		return r.author.execute(ctx, ErrUnverified, r.tree.Dir(), r.verify.Command, r.verify.Timeout.Duration())
+	})
 	if err := r.tree.Discard(ctx); err != nil {
 		return err
 	}
