@@ -40,7 +40,7 @@ func newReport(subject string, o reviewer.Outcome) report {
 	body, _, _ := strings.Cut(o.Review.Body, "<!-- touchstone:state") // which is for GitHub
 	parts := []string{strings.TrimSpace(body)}
 	for _, c := range o.Review.Comments {
-		parts = append(parts, fmt.Sprintf("---\n`%s`\n\n%s", place(c.Path, c.Line), c.Body))
+		parts = append(parts, fmt.Sprintf("---\n`%s`\n\n%s", verdict.Place(c.Path, c.Line), c.Body))
 	}
 	r.Markdown = strings.Join(append(parts, o.More...), "\n\n")
 	return r
@@ -112,7 +112,7 @@ func (r report) text(out io.Writer) error {
 	}
 	for _, h := range r.Judgement.Holds {
 		p.line("", "")
-		p.line(p.shade("held", verdict.Critical)+"  ", "%s", place(h.Path, h.Line))
+		p.line(p.shade("held", verdict.Critical)+"  ", "%s", verdict.Place(h.Path, h.Line))
 		p.paragraph("  ", h.Detail)
 	}
 	for _, d := range r.Judgement.Doubts {
@@ -132,39 +132,13 @@ func (r report) text(out io.Writer) error {
 	return err
 }
 
-func place(path string, line int) string {
-	switch {
-	case path == "":
-		return "the change as a whole"
-	case line == 0:
-		return path
-	}
-	return fmt.Sprintf("%s:%d", path, line)
-}
-
 // conclusion is the verdict in a sentence.
 func (r report) conclusion() string {
-	count := map[verdict.Severity]int{}
-	for _, f := range r.Judgement.Answer.Findings {
-		count[f.Severity]++
-	}
-	var found []string
-	for _, s := range verdict.Severities() {
-		if count[s] > 0 {
-			found = append(found, fmt.Sprintf("%d %s", count[s], s))
-		}
-	}
-	if n := len(r.Judgement.Holds); n > 0 {
-		found = append(found, fmt.Sprintf("%d for a person to decide", n))
-	}
-	if len(found) == 0 {
-		found = append(found, "nothing found")
-	}
 	word := "Approved"
 	if r.Judgement.Verdict != verdict.Approve {
 		word = "Changes requested"
 	}
-	return word + ": " + strings.Join(found, ", ")
+	return word + ": " + r.Judgement.Sum()
 }
 
 // footer is what the review saw and took.
@@ -205,7 +179,7 @@ func (p *printer) paragraph(lead, text string) {
 
 func (p *printer) finding(f verdict.Finding) {
 	p.line("", "")
-	p.line(p.shade(string(f.Severity), f.Severity)+"  ", "%s  [%s] %s", place(f.Path, f.Line), f.Dimension, f.Rule)
+	p.line(p.shade(string(f.Severity), f.Severity)+"  ", "%s  [%s] %s", verdict.Place(f.Path, f.Line), f.Dimension, f.Rule)
 	p.paragraph("  ", f.Claim)
 	for _, part := range []struct{ name, text string }{{"why", f.Why}, {"verify", f.Verify}} {
 		if strings.TrimSpace(part.text) != "" {

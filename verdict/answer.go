@@ -164,10 +164,16 @@ func Join(parts ...Judgement) Judgement {
 	for _, j := range parts {
 		approved = approved && j.Verdict == Approve
 		all.Complete = all.Complete && j.Complete
-		all.Doubts = append(all.Doubts, j.Doubts...)
+		for _, d := range j.Doubts {
+			if !slices.Contains(all.Doubts, d) {
+				all.Doubts = append(all.Doubts, d)
+			}
+		}
 		all.Dropped = append(all.Dropped, j.Dropped...)
 		all.Holds = append(all.Holds, j.Holds...)
-		all.Answer.Summary = strings.TrimSpace(all.Answer.Summary + "\n\n" + j.Answer.Summary)
+		if !strings.Contains(all.Answer.Summary, j.Answer.Summary) {
+			all.Answer.Summary = strings.TrimSpace(all.Answer.Summary + "\n\n" + j.Answer.Summary)
+		}
 		all.Answer.Files = append(all.Answer.Files, j.Answer.Files...)
 		all.Answer.Gone = append(all.Answer.Gone, j.Answer.Gone...)
 		for _, e := range j.Answer.Dimensions {

@@ -6,7 +6,10 @@
 // and values and does no I/O.
 package verdict
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Verdict is the outcome of a finished review. There is nothing between the
 // two values; a session that did not finish has no verdict at all.
@@ -122,3 +125,40 @@ type Finding struct {
 
 // Blocks reports whether the finding stands against an approval.
 func (f Finding) Blocks() bool { return f.Severity.Blocks() && !f.Tolerated }
+
+// Place is where a finding or a hold is, for people: a path and a line, of which line 0
+// is all of the file and no path the change as a whole.
+func Place(path string, line int) string {
+	switch {
+	case path == "":
+		return "the change as a whole"
+	case line == 0:
+		return path
+	}
+	return fmt.Sprintf("%s:%d", path, line)
+}
+
+// Sum says in a few words what a judgement comes to: how many findings of each severity,
+// and what else speaks against an approval.
+func (j Judgement) Sum() string {
+	count := map[Severity]int{}
+	for _, f := range j.Answer.Findings {
+		count[f.Severity]++
+	}
+	var parts []string
+	for _, s := range Severities() {
+		if n := count[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	if n := len(j.Holds); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d for a person to decide", n))
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case j.Verdict == Approve:
+		return "nothing found"
+	}
+	return "no finding, but the review is not complete"
+}

@@ -175,17 +175,6 @@ func code(text string) string {
 	}, text) + "`"
 }
 
-// place is where a finding or a hold is, for people.
-func place(path string, line int) string {
-	switch {
-	case path == "":
-		return "the change as a whole"
-	case line == 0:
-		return path
-	}
-	return fmt.Sprintf("%s:%d", path, line)
-}
-
 // comment is a finding as a comment on lines of the diff.
 func (p *Prepared) comment(f verdict.Finding, a anchor, head func(path string) ([]byte, error)) forge.ReviewComment {
 	replace := false
@@ -199,7 +188,7 @@ func (p *Prepared) comment(f verdict.Finding, a anchor, head func(path string) (
 	}
 	body := p.describe(f, replace)
 	if !a.exact {
-		body = body + "\n\nIt is about " + code(place(f.Path, f.Line)) + ", where GitHub takes no comment."
+		body = body + "\n\nIt is about " + code(verdict.Place(f.Path, f.Line)) + ", where GitHub takes no comment."
 	}
 	return forge.ReviewComment{Path: a.path, StartLine: a.start, Line: a.line, Side: a.side, Body: clipBlock(body, maxComment)}
 }

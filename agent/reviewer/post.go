@@ -139,7 +139,7 @@ func (r *Reviewer) missing(ctx context.Context, ref forge.Ref, posted forge.Post
 	var blocks []string
 	for _, c := range review.Comments {
 		if id := findingID.FindStringSubmatch(c.Body); id != nil && !there[id[1]] {
-			blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(place(c.Path, c.Line)), c.Body))
+			blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(verdict.Place(c.Path, c.Line)), c.Body))
 		}
 	}
 	first, rest := paginate(blocks, "", review.SHA)

@@ -58,7 +58,7 @@ func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
 
 	r := report{review: forge.Review{SHA: record.Head, Event: string(record.Verdict)}}
-	blocks := []string{headline(j, record, findings)}
+	blocks := []string{p.headline(j, record)}
 	blocks = append(blocks, listed("", doubts(j))...)
 	blocks = append(blocks, listed(heldHeading, held(j.Holds))...)
 	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", p.stillThere(findings, known))...)
@@ -72,7 +72,7 @@ func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report
 			r.review.Comments = append(r.review.Comments, p.comment(f, a, head))
 			continue
 		}
-		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(place(f.Path, f.Line), maxPlace)), p.describe(f, false)))
+		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(verdict.Place(f.Path, f.Line), maxPlace)), p.describe(f, false)))
 	}
 	blocks = append(blocks, p.leftOut())
 	foot := p.footer(j, record, out.session) + "\n\n" + seal
@@ -111,26 +111,17 @@ func paginate(blocks []string, foot, head string) (body string, more []string) {
 	return body + "\n\n" + foot, more
 }
 
-// headline says what came out, in the session's own words and in code's.
-func headline(j verdict.Judgement, r verdict.Record, findings []verdict.Finding) string {
-	count := map[verdict.Severity]int{}
-	for _, f := range findings {
-		count[f.Severity]++
-	}
-	var parts []string
-	for _, s := range verdict.Severities() {
-		if n := count[s]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, s))
-		}
-	}
-	if len(parts) == 0 {
-		parts = append(parts, "nothing found")
-	}
+// headline says what came out, in code's words and below in the session's own. That files
+// were left out belongs to it: nobody has read them.
+func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 	word := "Approved"
 	if r.Verdict != verdict.Approve {
 		word = "Changes requested"
 	}
-	head := fmt.Sprintf("### %s · round %d · %s", word, r.Round, strings.Join(parts, ", "))
+	head := fmt.Sprintf("### %s · round %d · %s", word, r.Round, j.Sum())
+	if n := len(p.understood.LeftOut); n > 0 {
+		head += fmt.Sprintf(" · %d files not read", n)
+	}
 	if s := strings.TrimSpace(j.Answer.Summary); s != "" {
 		head += "\n\n" + prose(clip(s, maxField))
 	}
@@ -171,7 +162,7 @@ func held(holds []verdict.Hold) (lines []string) {
 		if h.Rule != "" {
 			rule = " " + code(h.Rule)
 		}
-		at := code(clip(place(change.Spell(h.Path), h.Line), maxPlace))
+		at := code(clip(verdict.Place(change.Spell(h.Path), h.Line), maxPlace))
 		lines = append(lines, fmt.Sprintf("- **%s**%s at %s: %s", strings.ReplaceAll(string(h.Kind), "-", " "), rule, at, inline(clip(h.Detail, maxField))))
 	}
 	return lines
@@ -207,7 +198,7 @@ func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool)
 		case t.Resolved:
 			note += "; its thread was resolved, the defect was not"
 		}
-		at := code(clip(place(f.Path, f.Line), maxPlace))
+		at := code(clip(verdict.Place(f.Path, f.Line), maxPlace))
 		lines = append(lines, fmt.Sprintf("- **[%s] %s** %s at %s: %s (%s)", f.Dimension, f.Severity, tag, at, inline(clip(f.Claim, 400)), note))
 	}
 	return lines

@@ -220,7 +220,7 @@ func (p *Prepared) again(answer verdict.Judgement, files []string, nonce string)
 		}
 	}
 	for _, d := range answer.Dropped {
-		lacks = append(lacks, fmt.Sprintf("dropped, because %s: %s at %s: %s", d.Reason, d.Finding.Rule, place(d.Finding.Path, d.Finding.Line), clip(d.Finding.Claim, 200)))
+		lacks = append(lacks, fmt.Sprintf("dropped, because %s: %s at %s: %s", d.Reason, d.Finding.Rule, verdict.Place(d.Finding.Path, d.Finding.Line), clip(d.Finding.Claim, 200)))
 	}
 	return Prompt{
 		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
