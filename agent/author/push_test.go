@@ -219,3 +219,20 @@ func TestFixConfinesTheVerifyCommand(t *testing.T) {
 		})
 	}
 }
+
+func TestFixNeedsARecentGit(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the git of this test is a Unix shell script")
+	}
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	g.Worktrees.Git = filepath.Join(t.TempDir(), "git")
+	if err := os.WriteFile(g.Worktrees.Git, []byte("#!/bin/sh\necho git version 2.20.1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newAuthor(g, unexpected(t)).Fix(t.Context(), pr, verdict.Allowance{}, nil); err == nil || !strings.Contains(err.Error(), "git is 2.20: install 2.38 or newer") {
+		t.Errorf("it ends in %v", err)
+	}
+}

@@ -365,3 +365,26 @@ func BenchmarkSetCursor(b *testing.B) {
 		}
 	}
 }
+
+func TestNotesAreShownAndCountForNothing(t *testing.T) {
+	t.Parallel()
+	j := open(t, t.TempDir())
+	id, err := j.Begin(Entry{Ref: "acme/app#1", SHA: "aaa", Act: "fix"})
+	if err == nil {
+		err = j.End(id, Outcome{Counts: true, Hopeless: true, RetryAfter: time.Minute})
+	}
+	if err == nil {
+		err = j.Note("acme/app#1", "aaa", "mona pushed,\nand the agent makes way")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, last := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 1 || last.Act != "fix" || !last.Outcome.Hopeless || last.Outcome.RetryAfter != time.Minute {
+		t.Errorf("%d attempts, the last %+v", n, last)
+	}
+	var seen []string
+	j.Each(func(e Entry) { seen = append(seen, e.String()) })
+	if len(seen) != 2 || !strings.HasSuffix(seen[1], "wait acme/app#1 aaa: mona pushed, and the agent makes way") {
+		t.Errorf("the journal shows %q", seen)
+	}
+}

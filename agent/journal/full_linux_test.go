@@ -1,0 +1,55 @@
+package journal
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A limit on the size of its files is to a process what a full disk is.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), writerDir+"="+dir)
+	var said strings.Builder
+	child.Stderr = &said
+	stdout, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if told = append(told, lines.Text()); len(told) == 1 {
+			full := unix.Rlimit{Cur: 20 << 10, Max: unix.RLIM_INFINITY}
+			if err := unix.Prlimit(child.Process.Pid, unix.RLIMIT_FSIZE, &full, nil); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := child.Wait(); err == nil || !strings.HasPrefix(said.String(), ErrUnwritten.Error()) {
+		t.Errorf("the writer ended with %v: %s", err, said.String())
+	}
+	j := open(t, dir)
+	for _, line := range told {
+		var what string
+		var id ID
+		if _, err := fmt.Sscan(line, &what, &id); err != nil {
+			t.Fatalf("the writer said %q", line)
+		}
+		if e := find(j.entries, id); e == nil || what == "ended" && !e.Outcome.OK {
+			t.Errorf("the writer was told that %s; the journal has %+v", line, e)
+		}
+	}
+	if _, err := j.Begin(Entry{Ref: "acme/app#1", SHA: "aaa", Act: "review"}); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
+}
