@@ -41,7 +41,8 @@ func checkMessage(message string) error {
 // look for conflict markers: ConflictMarkers does.
 //
 // Errors: ErrNothingToCommit; a sentence when the tree holds a git repository of
-// its own, which git would record as a submodule, leaving its files behind.
+// its own, which git would record as a submodule, leaving its files behind, or
+// content in place of a pointer of Git LFS.
 func (t *Tree) Commit(ctx context.Context, message string, author Identity) (string, error) {
 	if err := errors.Join(checkMessage(message), author.validate()); err != nil {
 		return "", err
@@ -49,7 +50,10 @@ func (t *Tree) Commit(ctx context.Context, message string, author Identity) (str
 	if err := t.stage(ctx, nil); err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	out, err := t.git.output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--name-only", "HEAD")
+	out, err := t.git.output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--no-abbrev", "HEAD")
+	if err == nil {
+		err = t.keepPointers(ctx, splitNames(out))
+	}
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}

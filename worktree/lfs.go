@@ -1,0 +1,90 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+const (
+	// lfsPointer is how the pointers of Git LFS begin.
+	// See https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md.
+	lfsPointer = "version https://git-lfs.github.com/spec/"
+	// maxPointer bounds them, in bytes, by the same document.
+	maxPointer = 1024
+)
+
+// keepPointers refuses a commit that puts content where HEAD has a pointer of Git LFS.
+// Its filters do not run here, so that the content would end up in the repository
+// itself, for good. The entries are those of git diff-index -z, each with its path.
+func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
+	for i := 0; i+1 < len(entries); i += 2 {
+		f, path := strings.Fields(entries[i]), entries[i+1] // modes, SHAs, status
+		if len(f) != 5 || !strings.HasPrefix(f[0], ":100") || !strings.HasPrefix(f[1], "100") {
+			continue
+		}
+		kept, err := t.keepsPointer(ctx, path, f[2], f[3])
+		if err != nil {
+			return fmt.Errorf("look for pointers of Git LFS: %w", err)
+		}
+		if !kept {
+			return fmt.Errorf("%q is kept in Git LFS, which is not used here: leave its pointer as it is", path)
+		}
+	}
+	return nil
+}
+
+// keepsPointer reports whether a file that had a pointer has one still, or the content
+// that the base gave it.
+func (t *Tree) keepsPointer(ctx context.Context, path, before, after string) (bool, error) {
+	if was, err := t.isPointer(ctx, before); err != nil || !was {
+		return true, err
+	}
+	if is, err := t.isPointer(ctx, after); err != nil || is {
+		return is, err
+	}
+	return t.isTheirs(ctx, path, after)
+}
+
+func (t *Tree) isPointer(ctx context.Context, sha string) (bool, error) {
+	r, err := t.openMirror()
+	if err != nil {
+		return false, err
+	}
+	blob, err := t.blob(ctx, r, plumbing.NewHash(sha))
+	if err != nil || blob.Size > maxPointer {
+		return false, err
+	}
+	in, err := blob.Reader()
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	start := make([]byte, min(blob.Size, int64(len(lfsPointer))))
+	_, err = io.ReadFull(in, start)
+	return string(start) == lfsPointer, err
+}
+
+// isTheirs reports whether a merge brought a file's content along.
+func (t *Tree) isTheirs(ctx context.Context, path, sha string) (bool, error) {
+	merging, err := os.ReadFile(filepath.Join(t.git.dir, "MERGE_HEAD"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	r, root, err := t.open(ctx, strings.TrimSpace(string(merging)))
+	if err != nil {
+		return false, err
+	}
+	entry, err := find(r, root, path)
+	return err == nil && entry.Hash.String() == sha, ignoreNotExist(err)
+}

@@ -1,0 +1,54 @@
+package worktree
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
+	t.Parallel()
+	r := newRemote(t)
+	pointer := func(of string) string {
+		return "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat(of, 64) + "\nsize 12345\n"
+	}
+	r.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
+	for _, name := range []string{"image.bin", "moved.bin", "gone.bin", "theirs.bin"} {
+		r.write(name, pointer("1"))
+	}
+	req := r.pull()
+	r.git("checkout", "-q", "main")
+	r.write("theirs.bin", "content since its owner left LFS\n")
+	req.Base = r.commit("refs/heads/main")
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	if got := read(t, tree.Dir(), "image.bin"); got != pointer("1") {
+		t.Errorf("checked out is %q", got)
+	}
+	run(t, tree.Dir(), "git", "rm", "-q", "gone.bin")
+	writeTest(t, filepath.Join(tree.Dir(), "moved.bin"), pointer("2"))
+	writeTest(t, filepath.Join(tree.Dir(), "image.bin"), "\x00content")
+	if _, err := tree.Commit(t.Context(), "x", me); err == nil || !strings.Contains(err.Error(), `"image.bin" is kept in Git LFS`) {
+		t.Errorf("the commit ends in %v", err)
+	}
+	writeTest(t, filepath.Join(tree.Dir(), "image.bin"), pointer("1"))
+	if _, err := tree.Commit(t.Context(), "x", me); err != nil {
+		t.Errorf("pointers cannot be changed or deleted: %v", err)
+	}
+	// A conflict elsewhere, so that the merge is concluded by Commit.
+	writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "ours\n")
+	if _, err := tree.Commit(t.Context(), "x", me); err != nil {
+		t.Fatal(err)
+	}
+	r.write("main.txt", "theirs\n")
+	main := r.commit("refs/heads/main")
+	run(t, tree.Dir(), "git", "fetch", "-q", r.bare, "main")
+	if merge, err := tree.Merge(t.Context(), main, "Merge main", me); err != nil || len(merge.Conflicts) != 1 {
+		t.Fatalf("%+v, %v", merge, err)
+	}
+	if err := tree.TakeBase(t.Context(), "main.txt"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tree.Commit(t.Context(), "Merge main", me); err != nil {
+		t.Errorf("what the base did with its own files is refused: %v", err)
+	}
+}
