@@ -3,7 +3,9 @@ package forge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -44,6 +46,13 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		}
 		if data.Repository == nil || data.Repository.PullRequest == nil {
 			return PullRequest{}, c.missing()
+		}
+		// GitHub goes on answering under the old name, but its events and settings have the new one.
+		if name := data.Repository.NameWithOwner; !strings.EqualFold(name, ref.Repo.String()) {
+			return PullRequest{}, &Error{
+				Message: fmt.Sprintf("the repository %s is called %s now", ref.Repo, name),
+				Remedy:  "put that name in its place in `repositories`, and start the agent again",
+			}
 		}
 		node := data.Repository.PullRequest
 		next := node.head(ref)
@@ -96,6 +105,7 @@ func sameMoment(a, b PullRequest) bool {
 type snapshotData struct {
 	Viewer     struct{ Login string }
 	Repository *struct {
+		NameWithOwner    string
 		ViewerPermission string
 		PullRequest      *pullRequestNode
 	}

@@ -86,6 +86,9 @@ func (c *call) actor(a *account) node { return c.userNode(a, "") }
 
 func (c *call) repositoryField(a args) (any, error) {
 	r := c.sim.findRepo(a.Text("owner"), a.Text("name"))
+	if r == nil && a["followRenames"] != false {
+		r = c.sim.moved[strings.ToLower(a.Text("owner")+"/"+a.Text("name"))]
+	}
 	if r == nil || r.permission(c.user) == "none" {
 		return nil, notFound("Could not resolve to a Repository with the name '%s/%s'.", a.Text("owner"), a.Text("name"))
 	}

@@ -81,6 +81,7 @@ type Sim struct {
 	faults    Faults
 	intercept func(login string, r *http.Request) Fault
 	orgs      map[string]*hookSet // by login in lower case
+	moved     map[string]*repo    // by what they were called, in lower case
 }
 
 // New opens the repositories below cfg.Dir. It starts nothing: see Serve and Run.
@@ -107,6 +108,7 @@ func New(cfg Config) (*Sim, error) {
 		ciSlots: make(chan struct{}, 2),
 		nextID:  1000,
 		orgs:    map[string]*hookSet{},
+		moved:   map[string]*repo{},
 	}
 	for _, u := range cfg.Users {
 		if u.Login == "" || u.Token == "" {
@@ -250,6 +252,21 @@ func (s *Sim) Commit(ctx context.Context, login, repository, branch, message str
 func (s *Sim) id() int64 {
 	s.nextID++
 	return s.nextID
+}
+
+// Transfer gives a repository another owner and name, as a transfer or a renaming does.
+// Of what GitHub then still answers under the old one, the simulator has GraphQL alone.
+func (s *Sim) Transfer(repository, owner, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, beforeName, _ := strings.Cut(repository, "/")
+	r := s.findRepo(before, beforeName)
+	if r == nil || s.findRepo(owner, name) != nil {
+		return fmt.Errorf("no repository %s, or %s/%s exists already", repository, owner, name)
+	}
+	s.moved[strings.ToLower(repository)] = r
+	r.owner, r.name = owner, name
+	return nil
 }
 
 func (s *Sim) findRepo(owner, name string) *repo {
