@@ -121,6 +121,9 @@ func approved(reviews []review, head string) bool {
 
 // checkPushes: no commit that somebody pushed is gone from the branch.
 func (w *world) checkPushes(ctx context.Context) error {
+	if len(w.pushed) == 0 {
+		return nil // the branch is not there any more
+	}
 	var tip struct{ Commit struct{ SHA string } }
 	if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "branches/"+branch, nil, &tip); err != nil {
 		return err

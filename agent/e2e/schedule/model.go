@@ -37,8 +37,11 @@ func (w *world) text() string {
 // price is what one turn of a model costs, in US dollars.
 const price = 0.25
 
-// model finds the one defect and repairs it, mostly.
+// model finds the one defect and repairs it: mostly, or always if it is not random.
 type model struct{ random *rand.Rand }
+
+// one reports one case in so many.
+func (m model) one(in int) bool { return m.random != nil && m.random.IntN(in) == 0 }
 
 func (model) Name() string { return "model" }
 
@@ -60,7 +63,7 @@ func (s session) Ask(ctx context.Context, prompt string) (engine.Result, error) 
 	if err := ctx.Err(); err != nil {
 		return engine.Result{Started: started}, err
 	}
-	if s.random.IntN(16) == 0 {
+	if s.one(16) {
 		return engine.Result{Started: started, Duration: time.Since(started)}, engine.Errorf(engine.Overloaded, "the model has no capacity")
 	}
 	do := s.review
@@ -76,18 +79,18 @@ func (s session) Ask(ctx context.Context, prompt string) (engine.Result, error) 
 func (s session) repair(string) (string, error) {
 	path := filepath.Join(s.request.Dir, filepath.FromSlash(file))
 	data, err := os.ReadFile(path)
-	if err != nil || s.random.IntN(8) == 0 {
+	if err != nil || s.one(8) {
 		return "It cannot be done.", nil
 	}
 	text := string(data)
 	if strings.Contains(text, "<<<<<<<") {
-		text = body(fmt.Sprintf("both(%d)", s.random.Uint32()))
+		text = body(fmt.Sprintf("both(%d)", rand.Uint32()))
 	}
-	if s.random.IntN(8) > 0 {
-		text = strings.ReplaceAll(text, "unsafe()", fmt.Sprintf("safe(%d)", s.random.Uint32()))
-	} else {
-		text = strings.ReplaceAll(text, "unsafe()", fmt.Sprintf("unsafe()\n\tmore(%d)", s.random.Uint32()))
+	repaired := fmt.Sprintf("safe(%d)", rand.Uint32())
+	if s.one(8) {
+		repaired = fmt.Sprintf("unsafe()\n\tmore(%d)", rand.Uint32())
 	}
+	text = strings.ReplaceAll(text, "unsafe()", repaired)
 	return "Repaired.", os.WriteFile(path, []byte(text), 0o600)
 }
 

@@ -91,31 +91,37 @@ const (
 	required = "test"
 )
 
-// Run runs the schedule of a seed.
-func (s *Stage) Run(ctx context.Context, seed uint64) (Result, error) {
-	result := Result{Seed: seed}
-	w := &world{
-		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &result, judged: map[string]bool{},
+// world is that of a seed, with nothing in it yet.
+func (s *Stage) world(seed uint64) *world {
+	return &world{
+		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{},
 		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}},
 	}
+}
+
+// Run runs the schedule of a seed.
+func (s *Stage) Run(ctx context.Context, seed uint64) (Result, error) {
+	w := s.world(seed)
 	defer w.close()
-	if err := w.open(ctx); err != nil {
-		return result, err
+	w.rules = w.protection()
+	if err := w.open(ctx, w.text()); err != nil {
+		return *w.result, err
 	}
 	defer w.Sim.Intercept(nil)
 	w.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault { return w.intercept(ctx, login, r) })
 	for range steps {
 		if err := w.Sim.Settle(ctx); err != nil {
-			return result, err
+			return *w.result, err
 		}
 		if err := w.step(ctx); err != nil {
-			return result, err
+			return *w.result, err
 		}
 	}
 	if err := w.finish(ctx); err != nil {
-		return result, err
+		return *w.result, err
 	}
-	return result, w.check(ctx)
+	err := w.check(ctx)
+	return *w.result, err
 }
 
 // protection is what the repository of a seed asks of what is merged.
@@ -135,10 +141,9 @@ func (w *world) protection() githubsim.Protection {
 	return githubsim.Protection{}
 }
 
-// open makes the repository and its pull request, and starts all agents.
-func (w *world) open(ctx context.Context) error {
-	seed := w.result.Seed
-	w.rules = w.protection()
+// open makes the repository and its pull request, whose file has this text, and starts
+// all agents.
+func (w *world) open(ctx context.Context, text string) error {
 	protected := map[string]githubsim.Protection{}
 	if w.rules.Strict || w.rules.MergeQueue || len(w.rules.RequiredChecks) > 0 {
 		protected["main"] = w.rules
@@ -150,7 +155,7 @@ func (w *world) open(ctx context.Context) error {
 	if err := w.Hear(ctx, w.ref.Repo, w.heard); err != nil {
 		return err
 	}
-	if err := w.push(ctx, arena.Author, branch, map[string]string{file: w.text()}); err != nil {
+	if err := w.push(ctx, arena.Author, branch, map[string]string{file: text}); err != nil {
 		return err
 	}
 	var made struct{ Number int }
@@ -161,7 +166,7 @@ func (w *world) open(ctx context.Context) error {
 	w.ref.Number = made.Number
 	for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
 		for _, name := range []string{"first", "second"} {
-			m := &machine{role: role, name: name, random: rand.New(rand.NewPCG(seed, uint64(len(w.machines))))}
+			m := &machine{role: role, name: name, random: rand.New(rand.NewPCG(w.result.Seed, uint64(len(w.machines))))}
 			w.machines = append(w.machines, m)
 			if err := w.start(m); err != nil {
 				return err

@@ -1,0 +1,264 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/verdict"
+)
+
+// scene is a pull request of which a test decides what happens when.
+type scene struct {
+	*world
+	t   *testing.T
+	ctx context.Context
+}
+
+// on runs play on a stage of its own.
+func on(t *testing.T, play func(*Stage)) {
+	t.Parallel()
+	err := arena.Within(t.Context(), t.TempDir(), func(ctx context.Context, a *arena.Arena) error {
+		stage, err := NewStage(ctx, a, t.TempDir())
+		if err == nil {
+			play(stage)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open opens pull request number n with a text of the file, on a branch that is
+// protected by these rules.
+func (s *Stage) open(t *testing.T, n uint64, text string, rules githubsim.Protection) *scene {
+	t.Helper()
+	w := s.world(n)
+	w.rules = rules
+	sc := &scene{world: w, t: t, ctx: t.Context()}
+	sc.must(w.open(sc.ctx, text))
+	t.Cleanup(w.close)
+	for _, m := range w.machines {
+		m.random = nil
+		sc.must(w.start(m))
+	}
+	s.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault { return w.intercept(sc.ctx, login, r) })
+	return sc
+}
+
+func (s *scene) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, strings.Join(s.result.Steps, "\n"))
+	}
+}
+
+// look has a machine look and act once; 0 and 1 are the reviewer's, 2 and 3 the author's.
+// It returns what it did.
+func (s *scene) look(machine int) string {
+	s.must(s.Sim.Settle(s.ctx))
+	s.act(s.ctx, s.machines[machine])
+	return s.result.Steps[len(s.result.Steps)-1]
+}
+
+// ends lets the agents finish, and wants this end and nothing that must never happen.
+func (s *scene) ends(want string) {
+	s.t.Helper()
+	s.must(s.finish(s.ctx))
+	s.must(s.check(s.ctx))
+	if s.result.End != want || s.result.Stuck != "" || len(s.result.Violations) > 0 {
+		s.t.Errorf("it ended %q, want %q; violations %q, stuck %q\n%s", s.result.End, want, s.result.Violations, s.result.Stuck, strings.Join(s.result.Steps, "\n"))
+	}
+}
+
+// said wants the latest thing that a machine did to contain a text.
+func (s *scene) said(did, want string) {
+	s.t.Helper()
+	if !strings.Contains(did, want) {
+		s.t.Errorf("it did %q, want %q\n%s", did, want, strings.Join(s.result.Steps, "\n"))
+	}
+}
+
+// reviews are those of the reviewer's machines that are not withdrawn.
+func (s *scene) reviews() (standing []review) {
+	var all []review
+	s.must(s.Call(s.ctx, arena.Owner, http.MethodGet, s.ref.Repo, s.path("pulls", "reviews")+"?per_page=100", nil, &all))
+	for _, r := range all {
+		if r.User.Login == arena.Judge && r.State != "DISMISSED" {
+			standing = append(standing, r)
+		}
+	}
+	return standing
+}
+
+// atEveryCall has a second machine take its whole turn at each outward call of a first
+// one, a pull request for each.
+func atEveryCall(t *testing.T, first, second int, before func(*scene), after func(*scene)) {
+	on(t, func(stage *Stage) {
+		for at := 1; ; at++ {
+			s := stage.open(t, uint64(at), body("unsafe()"), githubsim.Protection{})
+			before(s)
+			s.during(plan{login: s.machines[first].login(), at: at, do: func(ctx context.Context) error {
+				s.act(ctx, s.machines[second])
+				return nil
+			}})
+			s.look(first)
+			calls := s.during(plan{}).calls
+			after(s)
+			if calls < at && at < 10 {
+				t.Errorf("a whole turn made only %d calls", calls)
+			}
+			if t.Failed() || calls < at {
+				return
+			}
+		}
+	})
+}
+
+func TestTwoReviewerMachines(t *testing.T) {
+	atEveryCall(t, 0, 1, func(*scene) {}, func(s *scene) {
+		if n := len(s.reviews()); n != 1 {
+			s.t.Errorf("%d reviews of one head stand", n)
+		}
+		s.ends("merged")
+	})
+}
+
+func TestTwoAuthorMachines(t *testing.T) {
+	atEveryCall(t, 2, 3, func(s *scene) { s.look(0) }, func(s *scene) {
+		var commits []struct{ SHA string }
+		s.must(s.Call(s.ctx, arena.Owner, http.MethodGet, s.ref.Repo, s.path("pulls", "commits"), nil, &commits))
+		if len(commits) != 2 {
+			s.t.Errorf("%d commits, want the author's and one fix", len(commits))
+		}
+		s.ends("merged")
+	})
+}
+
+// TestPeople is what people, and programs under a login of their own, do beside the
+// agents.
+func TestPeople(t *testing.T) {
+	fine, bad := body("fine()"), body("unsafe()")
+	for name, tc := range map[string]struct {
+		text string
+		play func(*scene)
+		end  string
+	}{
+		"a person objects to what the agent approves": {fine, func(s *scene) {
+			s.look(0)
+			s.must(s.review(s.ctx, "REQUEST_CHANGES"))
+			s.said(s.look(2), "walter still requests changes")
+		}, "objected"},
+		"and takes it back": {fine, func(s *scene) {
+			s.must(s.review(s.ctx, "REQUEST_CHANGES"))
+			s.look(0)
+			s.look(2)
+			s.must(s.review(s.ctx, "APPROVE"))
+		}, "merged"},
+		"a person approves what the agent objects to": {bad, func(s *scene) {
+			s.look(0)
+			s.must(s.review(s.ctx, "APPROVE"))
+			s.said(s.look(2), "fix ")
+		}, "merged"},
+		"a bot pushes to what is approved": {fine, func(s *scene) {
+			s.look(0)
+			s.must(s.push(s.ctx, arena.CI, branch, map[string]string{"deps.txt": "newer\n"}))
+			s.said(s.look(2), "this head is not reviewed yet")
+		}, "merged"},
+		"a bot rebases what is approved": {fine, func(s *scene) {
+			s.look(0)
+			s.rebase(arena.CI, fine)
+			s.said(s.look(2), "this head is not reviewed yet")
+		}, "merged"},
+		"a bot force-pushes while the fix is made": {bad, func(s *scene) {
+			s.look(0)
+			s.during(plan{login: arena.Author, at: 4, do: func(context.Context) error { s.rebase(arena.CI, bad); return nil }})
+			s.look(2)
+			s.during(plan{})
+			p, err := s.pull(s.ctx)
+			s.must(err)
+			if p.Head.SHA != s.pushed[len(s.pushed)-1] {
+				s.t.Errorf("the bot's commit is not the head any more")
+			}
+		}, "merged"},
+		"it is closed in the middle of a review": {fine, func(s *scene) {
+			s.during(plan{login: arena.Judge, at: 4, do: s.toggle})
+			s.look(0)
+			s.during(plan{})
+			if n := len(s.reviews()); n != 0 {
+				s.t.Errorf("%d reviews of what was closed meanwhile", n)
+			}
+		}, "closed"},
+		"it is closed and opened again": {fine, func(s *scene) {
+			s.look(0)
+			s.must(s.toggle(s.ctx))
+			s.said(s.look(2), "the pull request is closed")
+			s.must(s.toggle(s.ctx))
+			s.said(s.look(0), "this head is reviewed")
+		}, "merged"},
+		"its base branch is changed after the approval": {fine, func(s *scene) {
+			s.must(s.push(s.ctx, arena.Owner, "release", map[string]string{"release.md": "1.0\n"}))
+			s.look(0)
+			s.must(s.Call(s.ctx, arena.Author, http.MethodPatch, s.ref.Repo, fmt.Sprintf("pulls/%d", s.ref.Number), map[string]any{"base": "release"}, nil))
+			s.said(s.look(2), "this head is not reviewed yet")
+			s.said(s.look(0), "review ")
+		}, "merged"},
+		"its branch is deleted, as a renaming does": {bad, func(s *scene) {
+			s.look(0)
+			s.must(s.Call(s.ctx, arena.Author, http.MethodDelete, s.ref.Repo, "git/refs/heads/"+branch, nil, nil))
+			s.said(s.look(2), "the pull request is closed")
+			s.pushed = nil // and its commits with it, but for the pull request's own ref
+		}, "closed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on(t, func(stage *Stage) {
+				s := stage.open(t, 1, tc.text, githubsim.Protection{})
+				tc.play(s)
+				s.ends(tc.end)
+			})
+		})
+	}
+}
+
+// rebase puts the file's text onto a base that has moved, in place of all that was there.
+func (s *scene) rebase(login, text string) {
+	s.must(s.push(s.ctx, arena.Owner, "main", map[string]string{"moved.md": "moved\n"}))
+	sha, err := s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), "rebased", "Search", map[string]string{file: text})
+	s.must(err)
+	s.must(s.Call(s.ctx, arena.Owner, http.MethodPatch, s.ref.Repo, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil))
+	s.pushed = []string{sha}
+}
+
+func TestBaseBranchIsDeleted(t *testing.T) {
+	on(t, func(stage *Stage) {
+		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
+		s.look(0)
+		s.must(s.Call(s.ctx, arena.Owner, http.MethodDelete, s.ref.Repo, "git/refs/heads/main", nil, nil))
+		s.said(s.look(2), "wait")
+		if p, err := s.pull(s.ctx); err != nil || p.Merged {
+			t.Errorf("merged into nothing: %v", err)
+		}
+	})
+}
+
+func TestRepositoryIsTransferred(t *testing.T) {
+	on(t, func(stage *Stage) {
+		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
+		old := s.ref.Repo
+		s.must(s.Sim.Transfer(old.String(), "initech", "app"))
+		_, _, err := s.machines[0].agent.Look(s.ctx, s.ref)
+		want := "the repository " + old.String() + " is called initech/app now; put that name in its place in `repositories`, and start the agent again"
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("it says %v, want %q", err, want)
+		}
+		s.ref.Repo = forge.Repo{Owner: "initech", Name: "app"}
+		s.said(s.look(0), string(verdict.Review))
+		s.said(s.look(2), string(verdict.Merge))
+	})
+}
