@@ -15,8 +15,6 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
-	"touchstone/agent/engine/engines"
-	"touchstone/agent/engine/session"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -29,7 +27,8 @@ func newDoctor(s *settings) *cobra.Command {
 		Short: "Check everything an agent needs and say what to do about what is missing",
 		Long: `doctor checks the configuration, the token and whose it is, each repository, what
 the token may do there, its settings and whether its rules let the agents merge, the
-relay, git, the model CLI, the guidelines and the state directory. It changes nothing. It exits 1 if anything is wrong.`,
+relay, git, the model CLIs with their providers, prices and sandbox, the guidelines and
+the state directory. It changes nothing. It exits 1 if anything is wrong.`,
 		Example: "  agent doctor --mode author",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -80,14 +79,7 @@ func (d *doctor) examine(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	d.check("git", func() (string, error) { return git(ctx) })
-	d.check("model", func() (string, error) {
-		e, err := engines.New(d.cfg.Engine.Name, session.Program{Command: d.cfg.Engine.Command})
-		if err != nil {
-			return "", err
-		}
-		v, err := e.Probe(ctx)
-		return fmt.Sprintf("%s %s at %s", e.Name(), v.Number, v.Path), err
-	})
+	d.models(ctx)
 	d.check("guidelines", func() (string, error) {
 		set, err := layered(ctx, d.cfg)
 		return fmt.Sprintf("%s, version %s", amount(len(set.Documents), "document", "documents"), set.Version()), err

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +55,9 @@ func TestScripts(t *testing.T) {
 				env.Setenv(name, filepath.Join(env.WorkDir, dir))
 			}
 			env.Setenv("GITHUB_TOKEN", token(judge))
+			provider := httptest.NewServer(http.NotFoundHandler())
+			env.Defer(provider.Close)
+			env.Setenv("ANTHROPIC_BASE_URL", provider.URL)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -87,9 +87,11 @@ func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 		return nil, err
 	}
 	eng := meter.Engine{Engine: Models(live, scratch)}
-	if _, err := eng.Probe(ctx); err != nil {
+	ready, err := eng.Probe(ctx)
+	if err != nil {
 		return nil, err
 	}
+	tellAccess(ctx, cfg, eng.Name(), ready)
 	return Assemble(live, role, client, self, eng, scratch)
 }
 

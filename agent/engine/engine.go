@@ -66,6 +66,13 @@ type Version struct {
 	Path string
 	// Number is the version as the CLI prints it, such as "2.1.329".
 	Number string
+	// Provider is the address where its sessions ask for answers.
+	Provider string
+	// Direct says why its sessions ask there themselves and not through a gateway;
+	// empty if they do not.
+	Direct string
+	// Priced says that it knows what its models cost.
+	Priced bool
 }
 
 // Role decides what a session may do.

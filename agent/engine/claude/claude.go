@@ -28,7 +28,11 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	if err != nil {
 		return engine.Version{}, err
 	}
-	_, err = e.login(0)
+	login, err := e.login(0)
+	version.Provider = providerOf(session.Program(*e))
+	if e.provider(login) == nil {
+		version.Direct = "its login is a subscription's, if it has one, which only claude itself may show"
+	}
 	return version, err
 }
 

@@ -8,12 +8,16 @@ import (
 
 // kind is what has to be known of claude to run it.
 var kind = session.Kind{
-	Name: "claude", Package: "@anthropic-ai/claude-code", Login: loginHint,
+	Name: "claude", Package: "@anthropic-ai/claude-code", Least: "2.1.197", Login: loginHint,
 	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"}, HoldsBudget: true,
 }
 
 // anthropic is where the provider is unless ANTHROPIC_BASE_URL says otherwise.
 const anthropic = "https://api.anthropic.com"
+
+func providerOf(program session.Program) string {
+	return cmp.Or(program.Lookup("ANTHROPIC_BASE_URL"), anthropic)
+}
 
 // maxRetries is how often the CLI asks the provider again before the turn
 // fails, unless this process's environment says otherwise; its own default is 10, which is minutes of waiting that are better
@@ -24,7 +28,7 @@ const maxRetries = "3"
 // gateway's, if it has one.
 func settings(program session.Program, home session.Home, address string) []string {
 	return []string{
-		"ANTHROPIC_BASE_URL=" + cmp.Or(address, program.Lookup("ANTHROPIC_BASE_URL"), anthropic),
+		"ANTHROPIC_BASE_URL=" + cmp.Or(address, providerOf(program)),
 		"CLAUDE_CONFIG_DIR=" + configDir(home),
 		"CLAUDE_CODE_MAX_RETRIES=" + cmp.Or(program.Lookup("CLAUDE_CODE_MAX_RETRIES"), maxRetries),
 		"DISABLE_AUTOUPDATER=1",

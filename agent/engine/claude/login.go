@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +30,7 @@ func (e *Engine) provider(l login) *gateway.Provider {
 	if l.variable != "ANTHROPIC_AUTH_TOKEN" && l.variable != "ANTHROPIC_API_KEY" {
 		return nil
 	}
-	return &gateway.Provider{URL: cmp.Or(session.Program(*e).Lookup("ANTHROPIC_BASE_URL"), anthropic), Key: l.secret}
+	return &gateway.Provider{URL: providerOf(session.Program(*e)), Key: l.secret}
 }
 
 // redact takes the login out of a text.

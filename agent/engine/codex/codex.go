@@ -30,7 +30,7 @@ type Engine session.Program
 var _ engine.Engine = (*Engine)(nil)
 
 var kind = session.Kind{
-	Name: "codex", Package: "@openai/codex",
+	Name: "codex", Package: "@openai/codex", Least: "0.169.0",
 	Login: "set OPENAI_API_KEY (a login by subscription cannot be used here)", Confines: true,
 }
 
@@ -47,7 +47,8 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	if err := e.probeSandbox(ctx); err != nil {
 		return version, err
 	}
-	_, err = e.provider()
+	provider, err := e.provider()
+	version.Provider = provider.URL
 	return version, err
 }
 

@@ -27,7 +27,7 @@ type Engine session.Program
 var _ engine.Engine = (*Engine)(nil)
 
 var kind = session.Kind{
-	Name: "opencode", Package: "opencode-ai",
+	Name: "opencode", Package: "opencode-ai", Least: "1.18.33",
 	Login: "set OPENAI_API_KEY for a model named openai/…, ANTHROPIC_API_KEY for one named anthropic/…",
 }
 
@@ -62,8 +62,10 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	if err != nil {
 		return engine.Version{}, err
 	}
-	for _, s := range services {
-		if session.Program(*e).Lookup(s.key) != "" {
+	lookup := session.Program(*e).Lookup
+	for _, name := range []string{"openai", "anthropic"} {
+		if s := services[name]; lookup(s.key) != "" {
+			version.Provider = cmp.Or(lookup(s.address), s.url)
 			return version, nil
 		}
 	}

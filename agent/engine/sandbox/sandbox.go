@@ -36,15 +36,15 @@ func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 	if _, err := level(); err != nil {
 		return path, args, nil
 	}
-	rules, err := r.real()
+	rules, err := r.resolved()
 	if err != nil {
 		return "", nil, err
 	}
 	return wrap(rules, path, args)
 }
 
-// real has all places without symbolic links.
-func (r Rules) real() (Rules, error) {
+// resolved has all places without symbolic links.
+func (r Rules) resolved() (Rules, error) {
 	for _, dir := range r.Write {
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -52,16 +52,16 @@ func (r Rules) real() (Rules, error) {
 			}
 		}
 	}
-	write, err := real(r.Write)
+	write, err := existing(r.Write)
 	if err != nil {
 		return Rules{}, err
 	}
-	hide, err := real(r.Hide)
+	hide, err := existing(r.Hide)
 	return Rules{Write: write, Hide: hide}, err
 }
 
-// real leaves out what is not there, and what is out of reach anyway.
-func real(places []string) ([]string, error) {
+// existing leaves out what is not there, and what is out of reach anyway.
+func existing(places []string) ([]string, error) {
 	var found []string
 	for _, place := range places {
 		path, err := filepath.Abs(place)

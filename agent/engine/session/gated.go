@@ -53,10 +53,10 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 func (g *Gated) warn(ctx context.Context) {
 	log := zerolog.Ctx(ctx)
 	if g.provider == nil || g.Program.Direct {
-		log.Info().Str("engine", g.Kind.Name).Msg("this session asks its provider directly, without the gateway")
+		log.Debug().Str("engine", g.Kind.Name).Msg("this session asks its provider directly, without the gateway")
 	}
 	if g.Request.Budget > 0 && len(g.Program.Prices) == 0 && !g.Kind.HoldsBudget {
-		log.Warn().Str("engine", g.Kind.Name).Msg("this session's budget cannot be held, since its engine knows no prices; set prices in the configuration")
+		log.Debug().Str("engine", g.Kind.Name).Msg("this session's budget cannot be held, since its engine knows no prices; set prices in the configuration")
 	}
 }
 

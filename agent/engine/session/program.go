@@ -46,6 +46,8 @@ type Kind struct {
 	Name string
 	// Package is its package on npm.
 	Package string
+	// Least is the first version that can be used: that which the tests were first run with.
+	Least string
 	// Login says how the CLI is given a login.
 	Login string
 	// Variables are those that reach a session besides the common ones; names
@@ -130,7 +132,23 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 		return engine.Version{}, engine.Errorf(engine.Missing, "%s does not say its version (%s): it is not the %s CLI, or its installation is broken; %s",
 			path, report.Exit, kind.Name, kind.hint())
 	}
-	return engine.Version{Path: path, Number: string(number)}, nil
+	version := engine.Version{Path: path, Number: string(number), Priced: kind.HoldsBudget}
+	if older(version.Number, kind.Least) {
+		return version, engine.Errorf(engine.Missing, "%s %s is too old, %s is needed; update it with \"npm install -g %s@latest\"", kind.Name, version.Number, kind.Least, kind.Package)
+	}
+	if p.Direct {
+		version.Direct = "engine.gateway is off, so that the key is in every session"
+	}
+	return version, nil
+}
+
+// older compares the three numbers of versions.
+func older(version, least string) bool {
+	var have, need [3]int
+	// What a version has beyond them does not count; without a need, none is too old.
+	_, _ = fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2])
+	_, _ = fmt.Sscanf(least, "%d.%d.%d", &need[0], &need[1], &need[2])
+	return slices.Compare(have[:], need[:]) < 0
 }
 
 func (k Kind) hint() string {

@@ -1,0 +1,52 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+)
+
+// pricesLast is for how many days prices are taken for true; providers change them some
+// times a year.
+const pricesLast = 90
+
+// CheckPrices says what is wrong with the table of prices, for the engines that cannot
+// tell what their models cost: it is too old, or it is not there although there are
+// budgets to hold.
+func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
+	bounded := slices.ContainsFunc([]float64{cfg.Budgets.Round, cfg.Budgets.PullRequest, cfg.Budgets.Day}, func(b float64) bool { return b > 0 })
+	date, err := time.Parse(time.DateOnly, cfg.Prices.Date)
+	age := int(now.Sub(date).Hours() / 24)
+	switch {
+	case len(cfg.Prices.Models) == 0 && len(unpriced) > 0 && bounded:
+		return fmt.Errorf("%s cannot tell what its models cost, so that no budget can be held; set prices.date and prices.models, or the budgets to 0", unpriced[0])
+	case len(cfg.Prices.Models) == 0:
+		return nil
+	case err != nil:
+		return fmt.Errorf("prices.date is %q, which is no date such as 2026-01-31; set it to the day on which the prices were looked up", cfg.Prices.Date)
+	case age > pricesLast:
+		return fmt.Errorf("the prices are of %s, which is %d days ago; look them up again and set prices.date", cfg.Prices.Date, age)
+	}
+	return nil
+}
+
+// tellAccess tells the log what of the sessions to come is not as it could be.
+func tellAccess(ctx context.Context, cfg config.Config, name string, v engine.Version) {
+	log := zerolog.Ctx(ctx)
+	if v.Direct != "" {
+		log.Info().Str("engine", name).Msg("its sessions ask the provider directly, since " + v.Direct)
+	}
+	var unpriced []string
+	if !v.Priced {
+		unpriced = []string{name}
+	}
+	if err := CheckPrices(cfg, unpriced, time.Now()); err != nil {
+		log.Warn().Err(err).Msg("what sessions cost may not be known")
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/sandbox"
+)
+
+// models checks all that thinks: each model CLI that the settings name, whether its
+// provider can be reached, what is asked when one does not answer, and what bounds them.
+func (d *doctor) models(ctx context.Context) {
+	models := daemon.Models(config.NewLive(d.cfg, nil), "")
+	var unpriced []string
+	for _, name := range d.cfg.Engine.Engines() {
+		var v engine.Version
+		ok := d.check("model", func() (string, error) {
+			e, err := models.New(name)
+			if err != nil {
+				return "", err
+			}
+			v, err = e.Probe(ctx)
+			return fmt.Sprintf("%s %s at %s", name, v.Number, v.Path), err
+		})
+		if !ok {
+			continue
+		}
+		if !v.Priced {
+			unpriced = append(unpriced, name)
+		}
+		d.check("provider", func() (string, error) { return provider(ctx, name, v) })
+	}
+	d.check("failback", func() (string, error) { return d.failback(models) })
+	d.check("prices", func() (string, error) { return d.prices(unpriced) })
+	d.check("sandbox", d.sandbox)
+}
+
+// providerTimeout is how long a provider may take to say anything.
+const providerTimeout = 10 * time.Second
+
+// provider tells whether an engine's provider answers, whatever it says: that a login is
+// refused shows only in a session.
+func provider(ctx context.Context, name string, v engine.Version) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, v.Provider, nil)
+	if err != nil {
+		return "", fmt.Errorf("%s would ask %q, which is no web address; mend the variable that says so", name, v.Provider)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be reached (%w); check the network, the proxy and the provider's address", v.Provider, errors.Unwrap(err))
+	}
+	response.Body.Close()
+	if v.Direct != "" {
+		return fmt.Sprintf("%s answers; %s asks it directly, since %s", v.Provider, name, v.Direct), nil
+	}
+	return fmt.Sprintf("%s answers; %s asks it through the gateway, which keeps the key", v.Provider, name), nil
+}
+
+// failback tells which models are asked for a full review and for a fix, one after the
+// other.
+func (d *doctor) failback(models *failback.Engine) (string, error) {
+	var all []string
+	for _, task := range []config.Task{config.ReviewFull, config.Fix} {
+		chain, err := models.Chain(d.cfg.Engine.ModelFor(task))
+		if err != nil {
+			return "", err
+		}
+		if len(chain) == 0 {
+			return "", errors.New("every model is switched off by engine.off; leave one of them on")
+		}
+		names := make([]string, len(chain))
+		for i, choice := range chain {
+			names[i] = choice.String()
+		}
+		all = append(all, strings.Join(names, ", then "))
+	}
+	if all[0] == all[1] {
+		return all[0], nil
+	}
+	return fmt.Sprintf("%s; for a fix %s", all[0], all[1]), nil
+}
+
+// prices tells by which table what is spent is counted, for the engines without prices of
+// their own.
+func (d *doctor) prices(unpriced []string) (string, error) {
+	if err := daemon.CheckPrices(d.cfg, unpriced, time.Now()); err != nil {
+		return "", err
+	}
+	if n := len(d.cfg.Prices.Models); n > 0 {
+		return fmt.Sprintf("%s of %s", amount(n, "model's price", "models' prices"), d.cfg.Prices.Date), nil
+	}
+	if len(unpriced) > 0 {
+		return fmt.Sprintf("none, so that what %s costs is not known", strings.Join(unpriced, " or ")), nil
+	}
+	return "none are needed: the engines know them", nil
+}
+
+// sandbox tells what confines an author's sessions and the commands that verify a fix.
+func (d *doctor) sandbox() (string, error) {
+	if d.cfg.Engine.Sandbox == config.Off {
+		return "off by engine.sandbox: an author's commands run with all rights of this user", nil
+	}
+	level, err := sandbox.Level()
+	if err != nil {
+		return fmt.Sprintf("none: %v; an author's commands run with all rights of this user", err), nil
+	}
+	return level + ", for an author's sessions and commands", nil
+}
