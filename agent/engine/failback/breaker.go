@@ -18,8 +18,8 @@ const (
 
 // effect is what a failure says of whom it was asked.
 type effect struct {
-	// all says that it is about every model of the engine, as they share a login and a
-	// provider.
+	// all says that it is about every model of the engine, as they share a program, a login
+	// and a provider.
 	all bool
 	// strikes is how many such failures in a row open the breaker. The CLIs have tried again
 	// by themselves before they report one; only what a moment can bring about takes two.
@@ -33,6 +33,8 @@ var effects = map[engine.Class]effect{
 	engine.Auth:         {all: true, strikes: 1},
 	engine.Billing:      {all: true, strikes: 1},
 	engine.Network:      {all: true, strikes: 2},
+	engine.Crash:        {all: true, strikes: 2},
+	engine.BadOutput:    {all: true, strikes: 2},
 	engine.UnknownModel: {strikes: 1},
 	engine.RateLimited:  {strikes: 1},
 	engine.Overloaded:   {strikes: 1},
@@ -46,6 +48,8 @@ var reasons = map[engine.Class]string{
 	engine.Auth:         "has no login that its provider accepts",
 	engine.Billing:      "has no credit left",
 	engine.Network:      "could not reach its provider",
+	engine.Crash:        "crashed",
+	engine.BadOutput:    "gave no answer that can be read",
 	engine.UnknownModel: "is not known to its provider",
 	engine.RateLimited:  "has used up its quota for now",
 	engine.Overloaded:   "is overloaded",

@@ -1,10 +1,10 @@
 // Package failback goes on with another model where one does not answer, and leaves alone for
 // a while what did not.
 //
-// Only what lies with a provider, a login or a program leads to another model. What the
-// change under review could bring about — a refusal, an answer that is none, a session that
-// outgrows its bounds — ends the session: whoever writes a change must not choose who judges
-// it.
+// Only what lies with a provider, a login or a program leads to another model. What the model
+// makes of its task — that it declines, or outgrows its context, its time, its steps or its
+// budget — ends the session: whoever writes a change has some hold over that, and must not
+// choose who judges it.
 //
 // It owns the chain of models and their breakers, and stores nothing: a new process tries
 // every model afresh.
@@ -98,14 +98,15 @@ func choose(s config.Engine, name string) Choice {
 }
 
 // off reports whether something is switched off. A part of a model's name that stands
-// between dashes switches off all models that have it.
+// between dashes or slashes switches off all models that have it.
 func off(s config.Engine, c Choice) bool {
+	dashed := func(model string) string { return "-" + strings.ReplaceAll(model, "/", "-") + "-" }
 	return slices.ContainsFunc(s.Off, func(name string) bool {
 		kind, model := config.Choice(name)
 		if kind != "" && kind != c.Engine {
 			return false
 		}
-		return model == "" || strings.Contains("-"+c.Model+"-", "-"+model+"-")
+		return model == "" || strings.Contains(dashed(c.Model), dashed(model))
 	})
 }
 

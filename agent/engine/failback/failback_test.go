@@ -142,13 +142,14 @@ func run(t *testing.T, e *failback.Engine, req engine.Request) (engine.Result, *
 	return result, failure
 }
 
-// TestTheClassDecides: what lies with the provider leads to another model, and what the change
-// under review can bring about does not.
+// TestTheClassDecides: what lies with provider or program leads to another model, and what the
+// model makes of its task does not.
 func TestTheClassDecides(t *testing.T) {
 	const goesOn, toAnotherEngine = "claude opus, claude sonnet", "claude opus, codex gpt"
 	want := map[engine.Class]string{
 		engine.Overloaded: goesOn, engine.RateLimited: goesOn, engine.UnknownModel: goesOn, engine.Server: goesOn, engine.Idle: goesOn,
-		engine.Auth: toAnotherEngine, engine.Billing: toAnotherEngine, engine.Missing: toAnotherEngine, engine.Network: goesOn,
+		engine.Auth: toAnotherEngine, engine.Billing: toAnotherEngine, engine.Missing: toAnotherEngine, engine.Network: toAnotherEngine,
+		engine.Crash: toAnotherEngine, engine.BadOutput: toAnotherEngine,
 	}
 	for _, class := range []engine.Class{
 		engine.Missing, engine.Auth, engine.Billing, engine.RateLimited, engine.Overloaded, engine.Server, engine.Network, engine.UnknownModel, engine.Idle,
@@ -455,6 +456,7 @@ func TestChain(t *testing.T) {
 		"of no family":          {"codex:gpt", nil, []string{"codex gpt"}},
 		"as configured":         {"opus", func(c *config.Engine) { c.Failback = []string{"codex:", "opus", "haiku"} }, []string{"claude opus", "codex", "claude haiku"}},
 		"a part switched off":   {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"opus"} }, []string{"claude sonnet"}},
+		"a part of a path":      {"opencode:openai/gpt-5", func(c *config.Engine) { c.Failback, c.Off = []string{"opencode:openai/gpt-4.1"}, []string{"gpt-5"} }, []string{"opencode openai/gpt-4.1"}},
 		"not a part":            {"opus", func(c *config.Engine) { c.Off = []string{"son", "pus"} }, []string{"claude opus", "claude sonnet"}},
 		"one of an engine":      {"opus", func(c *config.Engine) { c.Off = []string{"codex:opus"} }, []string{"claude opus", "claude sonnet"}},
 		"all of an engine":      {"opus", func(c *config.Engine) { c.Failback, c.Off = []string{"sonnet", "codex:gpt"}, []string{"claude:"} }, []string{"codex gpt"}},

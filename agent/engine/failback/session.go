@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,8 +81,12 @@ func (s *session) added(sum, r engine.Result) engine.Result {
 func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.Result) error {
 	// A session's half-made edits would be nobody's if another model went on with them.
 	bound := s.answered || s.worked && s.req.Role == engine.Author
-	if _, elsewhere := effects[failure.Class]; !elsewhere || bound || ctx.Err() != nil {
+	what, elsewhere := effects[failure.Class]
+	if !elsewhere || bound || ctx.Err() != nil {
 		return s.ended(failure)
+	}
+	if what.all {
+		s.chain = slices.DeleteFunc(s.chain, func(c Choice) bool { return c.Engine == s.at.Engine })
 	}
 	req, enough := left(s.req, spent)
 	if !enough {
