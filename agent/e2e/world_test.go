@@ -82,7 +82,9 @@ type relay struct {
 	url     string
 	address string
 	store   string
-	stop    func()
+	// retention is how long it keeps events; zero is for ever.
+	retention time.Duration
+	stop      func()
 }
 
 // machine is where one agent runs: its configuration and state outlive it.
@@ -188,7 +190,7 @@ func (w *world) startRelay() {
 	store, err := server.OpenStore(w.ctx, w.relay.store)
 	w.must(err)
 	ctx, cancel := context.WithCancel(w.ctx)
-	s, err := server.New(ctx, server.Config{Listener: listener, Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
+	s, err := server.New(ctx, server.Config{Listener: listener, Store: store, Retention: w.relay.retention, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
 	w.must(err)
 	done := make(chan struct{})
 	go func() {
