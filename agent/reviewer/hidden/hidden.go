@@ -63,7 +63,7 @@ func Find(text string) []Passage {
 	var found []Passage
 	at := 0 // where the line of the mark before began
 	line := 1
-	for _, m := range scan(text) {
+	for _, m := range scan(text, strays) {
 		line += strings.Count(text[at:m.start], "\n")
 		at = m.start
 		last := len(found) - 1
@@ -81,9 +81,9 @@ func Find(text string) []Passage {
 // kinds are those that one line can have passages of.
 var kinds = []Kind{Invisible, Bidirectional, Tag, Lookalike, Offscreen, Control}
 
-// Reveal is the text with what [Find] finds made visible, each place between
-// the brackets ⟦ and ⟧.
-func Reveal(text string) string { return reveal(text, scan(text)) }
+// Reveal is the text with what [Find] finds made visible, each place between the
+// brackets ⟦ and ⟧. It shows also what Find lets pass as an accident of copying.
+func Reveal(text string) string { return reveal(text, scan(text, 0)) }
 
 // mark is one place of a text, in bytes.
 type mark struct {

@@ -17,10 +17,11 @@ const (
 	strays = 3
 )
 
-// scan finds the marks of a text in their order; they do not overlap.
-func scan(text string) []mark {
+// scan finds the marks of a text in their order; they do not overlap. It lets so many
+// strays pass.
+func scan(text string, strays int) []mark {
 	var all []mark
-	blanks, stray := 0, 0
+	blanks := 0
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
 	for line := range strings.Lines(text[at:]) {
 		start := at
@@ -36,7 +37,7 @@ func scan(text string) []mark {
 		}
 		all = append(all, offscreen(line, start)...)
 		if !plain(line) {
-			all = append(all, (&finder{line: line, at: start, stray: &stray}).find()...)
+			all = append(all, (&finder{line: line, at: start, strays: &strays}).find()...)
 		}
 	}
 	return sorted(all)
@@ -75,10 +76,10 @@ func offscreen(line string, at int) []mark {
 
 // finder looks through one line that is not plain.
 type finder struct {
-	line  string
-	at    int // where the line begins in the text
-	stray *int
-	marks []mark
+	line   string
+	at     int  // where the line begins in the text
+	strays *int // how many more of them pass
+	marks  []mark
 }
 
 func (f *finder) find() []mark {
@@ -151,7 +152,7 @@ func (f *finder) invisible(i int, r rune, rtl bool) {
 	case ordinary(r, before, after, rtl):
 		return
 	case spaceOrEdge(before) || spaceOrEdge(after):
-		if *f.stray++; *f.stray <= strays && copied(r) {
+		if *f.strays--; *f.strays >= 0 && copied(r) {
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"html"
+	"iter"
 	"net/url"
 	"regexp"
 	"sort"
@@ -158,7 +159,7 @@ var decoders = []func(text string, form Form) string{
 		return decoration.ReplaceAllString(text, "")
 	},
 	func(text string, form Form) string {
-		if (form == Code || form == Output) && !disguised.MatchString(text) {
+		if (form == Code || form == Output) && !disguised(text) {
 			return ""
 		}
 		return spaced.ReplaceAllStringFunc(leet.ReplaceAllStringFunc(text, unleet), func(s string) string {
@@ -193,8 +194,35 @@ var stems = []string{"instruct", "approv", "verdict", "prompt", "review", "ignor
 
 var backwards, rotated = each(stems, reverse), each(stems, func(s string) string { return strings.Map(rot13, s) })
 
-// disguised are some of them in other signs than their letters, or taken apart.
-var disguised = regexp.MustCompile(`(?i)[i1]gn[o0]r[e3]|[a4@]ppr[o0]v[e3]|[i1]n[s5$][t7]ruc[t7]|pr[e3]v[i1][o0]u[s5$]|(?:\b[a-z][._*|-]){5,}[a-z]\b|(?:\b[a-z] ){5,}[a-z]\b`)
+// disguise are some of them in other signs than their letters. One of the pieces is in
+// each: to look for those is quick.
+var (
+	disguise = regexp.MustCompile(`(?i)[i1]gn[o0]r[e3]|[a4@]ppr[o0]v[e3]|[i1]n[s5$][t7]ruc[t7]|pr[e3]v[i1][o0]u[s5$]`)
+	pieces   = strings.Fields("gnor gn0r ppro ppr0 ruct ruc7 previ pr3vi prev1 pr3v1")
+)
+
+// disguised reports whether a text may have them in such signs, or taken apart.
+func disguised(text string) bool {
+	return apart(text) || holds(text, pieces...) && disguise.MatchString(text)
+}
+
+// apart reports whether a text has a word's letters one by one, with a sign between them.
+func apart(text string) bool {
+	letter := func(i int) bool { return i >= 0 && i < len(text) && (text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z') }
+	n := 0
+	for i := 0; i+1 < len(text); {
+		if letter(i) && !letter(i-1) && strings.IndexByte(" ._*|-", text[i+1]) >= 0 {
+			if n++; n > 5 {
+				return true
+			}
+			i += 2
+			continue
+		}
+		n = 0
+		i++
+	}
+	return false
+}
 
 func each(words []string, do func(string) string) []string {
 	var all []string
@@ -267,8 +295,32 @@ func rot13(r rune) rune {
 	return r
 }
 
-// blob is what may be text in base64 or in hexadecimal digits.
-var blob = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}={0,2}`)
+// shortestBlob is the length of what may be text in base64 or in hexadecimal digits.
+const shortestBlob = 16
+
+// runs are the parts of a line that may be such text.
+func runs(line string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start := 0
+		for i := 0; i <= len(line); i++ {
+			if i < len(line) && coding[line[i]] {
+				continue
+			}
+			if i-start >= shortestBlob && !yield(line[start:i]) {
+				return
+			}
+			start = i + 1
+		}
+	}
+}
+
+// coding are the characters of such text.
+var coding = func() (set [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-") {
+		set[c] = true
+	}
+	return set
+}()
 
 // blobs is a text with nothing in its lines but what the blobs there decode to, or
 // "" if none of them decodes to words.
@@ -276,7 +328,7 @@ func blobs(text string, _ Form) string {
 	var b strings.Builder
 	some := false
 	for line := range strings.Lines(text) {
-		for _, found := range blob.FindAllString(line, -1) {
+		for found := range runs(line) {
 			if plain := decodeBlob(found); plain != "" {
 				b.WriteString(strings.ReplaceAll(plain, "\n", " ") + " . ")
 				some = true
