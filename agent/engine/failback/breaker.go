@@ -135,13 +135,12 @@ func (e *Engine) settle(ctx context.Context, c Choice, err *engine.Error) {
 			continue
 		}
 		// Whether it would have answered, a session that ended for another reason leaves open.
-		tried := b.trying
 		b.trying = false
 		what, counts := effects[err.Class]
 		if whole := i == 0; !counts || what.all != whole {
 			continue
 		}
-		if b.strikes++; b.strikes < what.strikes && !tried {
+		if b.strikes++; b.strikes < what.strikes {
 			continue
 		}
 		pause := min(max(rest, err.RetryAfter), longestRest)

@@ -242,9 +242,12 @@ func TestOneTries(t *testing.T) {
 			t.Error("another one tries as well")
 		}
 		pass(t.Context(), 30*time.Second)
-		wg.Go(func() { run(t, e, review) })
 		synctest.Wait()
-		if asked := s.heard(); asked != "claude opus" {
+		for range 2 {
+			wg.Go(func() { run(t, e, review) })
+			synctest.Wait()
+		}
+		if asked := s.heard(); asked != "claude opus, claude opus" {
 			t.Errorf("after the first sign of life %s is asked", asked)
 		}
 	})
