@@ -86,6 +86,10 @@ func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 	if err := CheckModels(cfg.Engine); err != nil {
 		return nil, err
 	}
+	// What would fail otherwise after a session was paid for.
+	if err := (&worktree.Store{}).CheckGit(ctx); err != nil {
+		return nil, err
+	}
 	eng := meter.Engine{Engine: Models(live, scratch)}
 	ready, err := eng.Probe(ctx)
 	if err != nil {
