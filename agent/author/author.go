@@ -83,6 +83,9 @@ var (
 	ErrDeferred = errors.New("the model left a note instead of a repair")
 	// ErrUnverified says that the repository's verify command failed on the fix.
 	ErrUnverified = errors.New("the fix did not pass the repository's verify command")
+	// ErrUncommittable says that the session left what git cannot record as the files that
+	// they are, such as a repository of its own.
+	ErrUncommittable = errors.New("what the model left cannot be committed")
 	// ErrNoVerify says that the repository's verify command cannot be run here.
 	ErrNoVerify = errors.New("the repository's verify command cannot be run on this machine, so nothing is pushed; install the program, or mend verify.command in .touchstone/config.yaml on the base branch")
 	// ErrUnpushable says that GitHub does not take the push, for a reason that merging

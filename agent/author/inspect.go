@@ -38,7 +38,7 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	}
 	marked, err := c.tree.ConflictMarkers(ctx)
 	if err != nil {
-		return "", "", fmt.Errorf("look for conflict markers: %w", err)
+		return "", "", uncommittable(ctx, err)
 	}
 	if len(marked) > 0 {
 		return "", "", fmt.Errorf("%w: %s", ErrConflicts, strings.Join(marked, ", "))
@@ -59,13 +59,21 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	return change, undoes, written(diffs)
 }
 
+// uncommittable is git's complaint about what is in the tree, unless it was only stopped.
+func uncommittable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUncommittable, err)
+}
+
 // diffs are what is in the tree against each commit that the change is seen from.
 func (c ownChange) diffs(ctx context.Context) ([]worktree.Diff, error) {
 	var diffs []worktree.Diff
 	for _, sha := range c.since {
 		diff, err := c.tree.DiffWorking(ctx, sha)
 		if err != nil {
-			return nil, fmt.Errorf("read what the session changed: %w", err)
+			return nil, uncommittable(ctx, err)
 		}
 		if diff.Truncated {
 			return nil, fmt.Errorf("%w: the session changed more than can be looked through", ErrForbidden)
@@ -207,6 +215,6 @@ func addedLines(patch []byte) []string {
 // refused reports whether an error is about what the session left, so that telling
 // it can help.
 func refused(err error) bool {
-	return slices.ContainsFunc([]error{ErrForbidden, ErrConflicts, ErrRelaxed, ErrDeferred, ErrUnverified, ErrNothingChanged},
+	return slices.ContainsFunc([]error{ErrForbidden, ErrConflicts, ErrRelaxed, ErrDeferred, ErrUnverified, ErrUncommittable, ErrNothingChanged},
 		func(kind error) bool { return errors.Is(err, kind) })
 }

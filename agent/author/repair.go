@@ -134,7 +134,7 @@ func (r *repair) commit(ctx context.Context) error {
 	case errors.Is(err, worktree.ErrNothingToCommit):
 		return r.brief.nothingChanged(r.out.Answer)
 	case err != nil:
-		return fmt.Errorf("commit the fix: %w", err)
+		return uncommittable(ctx, err)
 	}
 	r.out.Head, r.own.head = sha, sha
 	return nil

@@ -105,6 +105,30 @@ func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
 	}
 }
 
+func TestFixTellsTheSessionWhatGitCannotRecord(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	nested := func(r loopback.Asked) (string, error) {
+		start := exec.Command("git", "-c", "init.defaultBranch=main", "init", "-q", "nested")
+		commit := exec.Command("git", "-C", "nested", "-c", "user.name=m", "-c", "user.email=m@example.com", "commit", "-q", "--allow-empty", "-m", "mine")
+		start.Dir, commit.Dir = r.Dir, r.Dir
+		return "Done.", errors.Join(start.Run(), commit.Run())
+	}
+	mended := func(r loopback.Asked) (string, error) {
+		if err := os.RemoveAll(filepath.Join(r.Dir, "nested")); err != nil {
+			return "", err
+		}
+		return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
+	}
+	var asked []string
+	_, err := newAuthor(g, turns(&asked, nested, mended)).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	if err != nil || len(asked) != 2 || !strings.Contains(asked[1], "nested") {
+		t.Errorf("%v after %d turns, the last told: %s", err, len(asked), asked[len(asked)-1])
+	}
+}
+
 // Not parallel: it sets a variable that must not reach the command.
 func TestFixVerifies(t *testing.T) {
 	if runtime.GOOS == "windows" {
