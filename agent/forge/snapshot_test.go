@@ -15,7 +15,7 @@ import (
 
 // page is an answer to the pull request query, with holes wherever GitHub's schema allows them.
 func page(head, updated, comments string) string {
-	return fmt.Sprintf(`{"data":{"viewer":{"login":"hubot"},"repository":{"viewerPermission":null,"pullRequest":{
+	return fmt.Sprintf(`{"data":{"viewer":{"login":"hubot"},"repository":{"nameWithOwner":"acme/app","viewerPermission":null,"pullRequest":{
 		"id":"PR_1","number":12,"title":"Add it","body":"","url":"https://github.com/acme/app/pull/12","state":"OPEN","isDraft":false,"merged":false,
 		"mergeable":"SOMETHING_NEW","mergeStateStatus":"CLEAN","maintainerCanModify":true,"isCrossRepository":true,"isInMergeQueue":false,"isMergeQueueEnabled":true,"createdAt":"2026-01-02T03:04:05Z","updatedAt":%q,"mergedAt":null,"mergedBy":null,
 		"author":null,"headRefName":"topic","headRefOid":%q,"headRepository":null,"baseRefName":"main","baseRef":null,"mergeCommit":{"oid":"0123"},
@@ -150,8 +150,9 @@ func TestCheckStates(t *testing.T) {
 func FuzzSnapshot(f *testing.F) {
 	f.Add(page("abc", then, noComments))
 	f.Add(page("abc", then, strings.Replace(moreComments, "true", "false", 1)))
-	f.Add(`{"data":{"viewer":null,"repository":{"pullRequest":{"state":"MERGED"}}}}`)
-	f.Add(`{"data":{"repository":{"pullRequest":{"state":"OPEN"}}}}`)
+	f.Add(`{"data":{"viewer":null,"repository":{"nameWithOwner":"acme/app","pullRequest":{"state":"MERGED"}}}}`)
+	f.Add(`{"data":{"repository":{"nameWithOwner":"acme/app","pullRequest":{"state":"OPEN"}}}}`)
+	f.Add(`{"data":{"repository":{"nameWithOwner":"initech/app","pullRequest":{"state":"OPEN"}}}}`)
 	f.Add(`{"data":null,"errors":[{"type":"NOT_FOUND","message":"no"}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		synctest.Test(t, func(t *testing.T) {
