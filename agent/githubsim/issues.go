@@ -2,13 +2,10 @@ package githubsim
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"touchstone/agent/githubsim/graphql"
 )
 
 func (c *call) renderComment(cm *comment) object { return c.sim.renderComment(c.pull, cm) }
@@ -88,6 +85,7 @@ func (c *call) deleteComment(cm *comment) (reply, error) {
 			return reply{}, err
 		}
 	}
+	c.pull.happened("CommentDeletedEvent", c.user, func(c *call) fields { return fields{"deletedCommentAuthor": c.actor(cm.author)} })
 	c.pull.comments = slices.DeleteFunc(c.pull.comments, func(other *comment) bool { return other == cm })
 	c.emitComment(cm, "deleted", object{})
 	return noContent()
@@ -194,22 +192,4 @@ func (c *call) removeLabel() (reply, error) {
 	}
 	c.dropLabel(l)
 	return c.renderLabels()
-}
-
-// timeline shows of what happened to a pull request only its labels.
-func (c *call) timeline(p *pull, a args) (any, error) {
-	wanted, _ := a["itemTypes"].([]any)
-	var list []node
-	for i, l := range p.labelled {
-		kind, item := "UnlabeledEvent", "UNLABELED_EVENT"
-		if l.added {
-			kind, item = "LabeledEvent", "LABELED_EVENT"
-		}
-		if contains(wanted, item) {
-			list = append(list, &graphql.Object{Type: kind, Fields: fields{
-				"id": fmt.Sprintf("LE_%d_%d", p.id, i), "actor": c.actor(l.by), "label": labelNode(l.label), "createdAt": stamp(l.at),
-			}})
-		}
-	}
-	return graphql.Connection("PullRequestTimelineItemsConnection", list)(a)
 }

@@ -139,6 +139,7 @@ type pull struct {
 	mergeSHA              string // of the merge, once merged
 	labels                []*label
 	labelled              []labelling
+	incidents             []incident
 	queued                *queueEntry // nil outside the merge queue
 	requested             []*account
 	reviews               []*review

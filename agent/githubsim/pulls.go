@@ -202,6 +202,7 @@ func (c *call) reopen() error {
 	if err := c.sim.takeHead(c.ctx, p, p.headRepo.refs["refs/heads/"+p.headRef]); err != nil {
 		return err
 	}
+	p.happened("ReopenedEvent", c.user, nil)
 	c.sim.emitPull(c.ctx, p, c.user, "reopened", nil)
 	return c.sim.newHead(c.ctx, p)
 }
@@ -223,6 +224,8 @@ func (c *call) editPull(title, body, base *string) error {
 			return invalid("PullRequest", "base", "invalid")
 		}
 		changes["base"] = object{"ref": object{"from": p.baseRef}, "sha": object{"from": p.baseSHA}}
+		from := p.baseRef
+		p.happened("BaseRefChangedEvent", c.user, func(*call) fields { return fields{"previousRefName": from, "currentRefName": *base} })
 		p.baseRef, p.baseSHA = *base, sha
 		c.sim.tryMerge(p)
 	}
@@ -239,6 +242,7 @@ func (s *Sim) closePull(ctx context.Context, p *pull, by *account) {
 		reason = "MERGE"
 	}
 	p.closed, p.closedAt = true, now()
+	p.happened("ClosedEvent", by, nil)
 	s.dequeue(ctx, p, reason)
 	s.emitPull(ctx, p, by, "closed", nil)
 }

@@ -51,6 +51,7 @@ func (s *Sim) branchMoved(ctx context.Context, r *repo, by *account, branch, bef
 					return err
 				}
 			} else if target == r && p.baseRef == branch {
+				p.forcePushed("BaseRefForcePushedEvent", r, by, before, after)
 				s.baseMoved(ctx, p, by)
 			}
 		}
@@ -66,6 +67,7 @@ func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string)
 	}
 	s.dequeue(ctx, p, "MANUAL")
 	before := p.headSHA
+	p.forcePushed("HeadRefForcePushedEvent", p.headRepo, by, before, after)
 	p.baseSHA = p.base()
 	if err := s.takeHead(ctx, p, after); err != nil {
 		return err

@@ -230,9 +230,19 @@ func (c *call) dismissReview(rv *review) (reply, error) {
 	if err := c.needWrite(); err != nil {
 		return reply{}, err
 	}
+	var in struct {
+		Message string `json:"message"`
+	}
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
 	if rv.state != "APPROVED" && rv.state != "CHANGES_REQUESTED" {
 		return reply{}, textRefusal("Can not dismiss a commented pull request review")
 	}
+	p, was := c.pull, rv.state
+	p.happened("ReviewDismissedEvent", c.user, func(c *call) fields {
+		return fields{"previousReviewState": was, "dismissalMessage": in.Message, "review": c.reviewNode(p, rv)}
+	})
 	rv.state = "DISMISSED"
 	c.emitReview(rv, "dismissed")
 	return ok(c.renderReview(rv))

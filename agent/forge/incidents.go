@@ -1,0 +1,106 @@
+package forge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	_ "embed"
+)
+
+//go:embed incidents.graphql
+var incidentsQuery string
+
+// IncidentKind says what happened.
+type IncidentKind string
+
+// The kinds of incident. Before and After are the commits of a push by force, the branches of a changed base, and of
+// a dismissal the state of the review; of a deleted comment Before is whose it was.
+const (
+	HeadForcePushed IncidentKind = "head-force-pushed"
+	BaseForcePushed IncidentKind = "base-force-pushed"
+	BaseChanged     IncidentKind = "base-changed"
+	ReviewDismissed IncidentKind = "review-dismissed"
+	CommentDeleted  IncidentKind = "comment-deleted"
+	Closed          IncidentKind = "closed"
+	Reopened        IncidentKind = "reopened"
+)
+
+// Incident is something that took back, rewrote or interrupted what a pull request had come to.
+type Incident struct {
+	Kind          IncidentKind
+	By            User
+	At            time.Time
+	Before, After string // see IncidentKind; empty where GitHub no longer has it
+	Review        int64  // of a dismissal
+	Reason        string // of a dismissal: untrusted text
+}
+
+// Incidents reads all incidents of a pull request, the oldest first.
+func (c *Client) Incidents(ctx context.Context, ref Ref) ([]Incident, error) {
+	op := "read what happened to " + ref.String()
+	variables := map[string]any{"owner": ref.Owner, "name": ref.Name, "number": ref.Number}
+	var all []Incident
+	for range snapshotPages {
+		var data struct {
+			Repository *struct {
+				PullRequest *struct{ TimelineItems connection[incidentNode] }
+			}
+		}
+		if err := c.query(ctx, incidentsQuery, variables, &data); err != nil {
+			return nil, c.failed(op, err)
+		}
+		if data.Repository == nil || data.Repository.PullRequest == nil {
+			return nil, c.failed(op, c.missing())
+		}
+		items := data.Repository.PullRequest.TimelineItems
+		var page []Incident
+		for _, node := range items.Nodes {
+			page = append(page, node.incident())
+		}
+		all = slices.Concat(page, all)
+		if !advance(variables, "before", items.PageInfo.HasPreviousPage, items.PageInfo.StartCursor) {
+			return all, nil
+		}
+	}
+	return nil, c.failed(op, errors.New("more happened to it than this program reads: look at it by hand"))
+}
+
+type incidentNode struct {
+	Typename                  string `json:"__typename"`
+	Actor                     *actorNode
+	CreatedAt                 time.Time
+	BeforeCommit, AfterCommit *oidNode
+	PreviousRefName           string
+	CurrentRefName            string
+	PreviousReviewState       string
+	DismissalMessage          string
+	Review                    *struct{ FullDatabaseID bigInt }
+	DeletedCommentAuthor      *actorNode
+}
+
+func (n incidentNode) incident() Incident {
+	kinds := map[string]IncidentKind{
+		"HeadRefForcePushedEvent": HeadForcePushed, "BaseRefForcePushedEvent": BaseForcePushed, "BaseRefChangedEvent": BaseChanged,
+		"ReviewDismissedEvent": ReviewDismissed, "CommentDeletedEvent": CommentDeleted, "ClosedEvent": Closed, "ReopenedEvent": Reopened,
+	}
+	in := Incident{
+		Kind: kinds[n.Typename], By: n.Actor.user(), At: n.CreatedAt, Reason: n.DismissalMessage,
+		Before: cmp.Or(n.PreviousRefName, n.PreviousReviewState), After: n.CurrentRefName,
+	}
+	if n.BeforeCommit != nil {
+		in.Before = n.BeforeCommit.Oid
+	}
+	if n.AfterCommit != nil {
+		in.After = n.AfterCommit.Oid
+	}
+	if n.DeletedCommentAuthor != nil {
+		in.Before = n.DeletedCommentAuthor.user().Login
+	}
+	if n.Review != nil {
+		in.Review = int64(n.Review.FullDatabaseID)
+	}
+	return in
+}

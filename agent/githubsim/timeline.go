@@ -1,0 +1,74 @@
+package githubsim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"touchstone/agent/githubsim/graphql"
+)
+
+// incident is something that happened to a pull request and that its timeline tells of.
+type incident struct {
+	kind string // its GraphQL type
+	by   *account
+	at   time.Time
+	// more are the fields that only this kind has.
+	more func(c *call) fields
+}
+
+func (p *pull) happened(kind string, by *account, more func(c *call) fields) {
+	p.incidents = append(p.incidents, incident{kind, by, now(), more})
+}
+
+// forcePushed notes that one end of a pull request was rewritten, if it was.
+func (p *pull) forcePushed(kind string, r *repo, by *account, before, after string) {
+	if before == "" || after == "" || r.git.contains(after, before) {
+		return
+	}
+	p.happened(kind, by, func(c *call) fields {
+		return fields{"beforeCommit": c.commitNode(r, before), "afterCommit": c.commitNode(r, after)}
+	})
+}
+
+// timeline shows of what happened to a pull request those of the wanted kinds that are
+// simulated, the oldest first.
+func (c *call) timeline(p *pull, a args) (any, error) {
+	all := slices.Clone(p.incidents)
+	for _, l := range p.labelled {
+		kind := "UnlabeledEvent"
+		if l.added {
+			kind = "LabeledEvent"
+		}
+		all = append(all, incident{kind, l.by, l.at, func(*call) fields { return fields{"label": labelNode(l.label)} }})
+	}
+	slices.SortStableFunc(all, func(a, b incident) int { return a.at.Compare(b.at) })
+	wanted, _ := a["itemTypes"].([]any)
+	var list []node
+	for i, in := range all {
+		if !contains(wanted, itemType(in.kind)) {
+			continue
+		}
+		shown := fields{}
+		if in.more != nil {
+			shown = in.more(c)
+		}
+		shown["id"], shown["actor"], shown["createdAt"] = fmt.Sprintf("TE_%d_%d", p.id, i), c.actor(in.by), stamp(in.at)
+		list = append(list, &graphql.Object{Type: in.kind, Fields: shown})
+	}
+	return graphql.Connection("PullRequestTimelineItemsConnection", list)(a)
+}
+
+// itemType is how a query asks for the events of a type.
+func itemType(kind string) string {
+	var b strings.Builder
+	for i, r := range kind {
+		if i > 0 && unicode.IsUpper(r) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToUpper(r))
+	}
+	return b.String()
+}
