@@ -25,7 +25,8 @@ and cost, what became of each finding, who waived, lifted or ordered what, the
 checks, and what stands in the way of a merge, or what a merge lacked.
 
 A review's record counts only if a configured reviewer posted it and nobody has
-edited it since. What does not fit together is said first.`,
+edited it since. What does not fit together is said first: reviews and orders that
+were edited, reviewed commits that were pushed away by force, deleted comments.`,
 		Example: "  agent why 12 --repo acme/app\n  agent why https://github.com/acme/app/pull/12 --reviewer review-bot --format json",
 		Args:    onePull,
 		RunE: func(cmd *cobra.Command, args []string) error {

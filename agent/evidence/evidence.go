@@ -43,12 +43,17 @@ type Chain struct {
 	Holds    []verdict.Hold  `json:"holds"`
 	Orders   []Order         `json:"orders"` // what people told the agents
 	Labels   []Labelling     `json:"labels"` // the last hundred changes of labels
-	Checks   []Check         `json:"checks"` // of the head, as they are now
+	// Incidents took back, rewrote or interrupted what the pull request had come to, oldest first.
+	Incidents []Incident `json:"incidents"`
+	Checks    []Check    `json:"checks"` // of the head, as they are now
 
 	// CostUSD, Tokens and Duration are sums over the rounds that are believed.
 	CostUSD  float64       `json:"cost_usd"`
 	Tokens   int64         `json:"tokens"`
 	Duration time.Duration `json:"duration_ns"`
+	// FixCostUSD and FixDuration are what the commits of the author's agent say that they took.
+	FixCostUSD  float64       `json:"fix_cost_usd"`
+	FixDuration time.Duration `json:"fix_duration_ns"`
 }
 
 // Merge is the merge of a pull request.
@@ -64,8 +69,9 @@ type Commit struct {
 	By      string    `json:"by"` // login, or the name in the commit where GitHub knows no account
 	At      time.Time `json:"at"`
 	Subject string    `json:"subject"`
-	// Fixes are the ids of findings that it claims to fix.
-	Fixes []string `json:"fixes,omitempty"`
+	// Fixes are the ids of findings that it claims to fix, Disputes those that it disputes, with its reasons.
+	Fixes    []string `json:"fixes,omitempty"`
+	Disputes []string `json:"disputes,omitempty"`
 }
 
 // Round is a review that carries a record.
@@ -121,6 +127,17 @@ type Labelling struct {
 	Added bool      `json:"added"`
 	By    string    `json:"by"`
 	At    time.Time `json:"at"`
+}
+
+// Incident is a push by force, a change of the base branch, a dismissal, a deleted comment, a closing or a reopening.
+type Incident struct {
+	Kind   forge.IncidentKind `json:"kind"`
+	By     string             `json:"by"`
+	At     time.Time          `json:"at"`
+	Before string             `json:"before,omitempty"` // commit, branch, state of the review, or whose comment it was
+	After  string             `json:"after,omitempty"`  // commit or branch
+	Review int64              `json:"review_id,omitempty"`
+	Reason string             `json:"reason,omitempty"`
 }
 
 // Check is a check of the head.

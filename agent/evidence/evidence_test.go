@@ -69,6 +69,13 @@ func (w *world) rewind(tip string) {
 	w.Call(loopback.Root, http.MethodPatch, "git/refs/heads/main", map[string]any{"sha": commit.Parents[0].SHA, "force": true}, nil)
 }
 
+// force pushes the head back to main's tip and a commit of other files, by force.
+func (w *world) force(message string) {
+	w.t.Helper()
+	sha := w.Commit("other-"+message, message, map[string]string{"code.txt": message + "\n"})
+	w.Call(loopback.Person, http.MethodPatch, "git/refs/heads/topic", map[string]any{"sha": sha, "force": true}, nil)
+}
+
 func (w *world) merge() string {
 	w.t.Helper()
 	sha, err := forge.NewMerger(w.Client(loopback.Author)).Squash(w.t.Context(), w.ref, forge.SquashRequest{SHA: w.Read(loopback.Author, w.ref).Head.SHA, Title: "Change code"})
@@ -277,6 +284,15 @@ func TestTamperingShows(t *testing.T) {
 			w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": "/touchstone stop"}, &made)
 			w.Call(loopback.Root, http.MethodPatch, fmt.Sprintf("issues/comments/%d", made.ID), map[string]string{"body": "/touchstone waive 0a1b2c3d It is fine."}, nil)
 		}, "by walter was edited at "},
+		"a reviewed commit that was pushed away": {func(w *world) {
+			w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1})
+			w.force("rewritten")
+		}, ", which round 1 had reviewed, by force with "},
+		"a comment that was deleted": {func(w *world) {
+			var made struct{ ID int64 }
+			w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": "/touchstone stop"}, &made)
+			w.Call(loopback.Root, http.MethodDelete, fmt.Sprintf("issues/comments/%d", made.ID), nil, nil)
+		}, "root deleted a comment by walter, "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -290,6 +306,55 @@ func TestTamperingShows(t *testing.T) {
 				t.Errorf("approved in round %d, findings %v", chain.Approved, chain.Findings)
 			}
 		})
+	}
+}
+
+func TestIncidents(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Commit("release", "Release", map[string]string{"release.txt": "1\n"})
+	posted := w.review(loopback.Judge, verdict.Record{Verdict: verdict.Approve, Round: 1})
+	w.Call(loopback.Root, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d/dismissals", w.ref.Number, posted.ID), map[string]string{"message": "Look\nagain."}, nil)
+	for _, change := range []map[string]string{{"state": "closed"}, {"state": "open"}, {"base": "release"}} {
+		w.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), change, nil)
+	}
+	old := w.Read(loopback.Root, w.ref).Head.SHA
+	w.force("rewritten")
+	chain, text := w.why()
+	var kinds []forge.IncidentKind
+	for _, in := range chain.Incidents {
+		if kinds = append(kinds, in.Kind); in.By == "" || in.At.IsZero() {
+			t.Errorf("nobody did %+v, or at no time", in)
+		}
+	}
+	if want := []forge.IncidentKind{forge.ReviewDismissed, forge.Closed, forge.Reopened, forge.BaseChanged, forge.HeadForcePushed}; !slices.Equal(kinds, want) {
+		t.Errorf("incidents %v, want %v", kinds, want)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("root    dismissed review %d, which said APPROVED:", posted.ID), "  Look again.\n", "alice   closed it\n", "alice   opened it again\n",
+		"alice   changed the base from main to release\n", "walter  pushed the head by force, from " + old[:7] + " to " + chain.Head[:7] + "\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestWhatFixesSayTheyTook(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	repair := verdict.Repair{
+		Reviewed: strings.Repeat("a", 40), Findings: []string{"0a1b2c3d"}, Disputed: []string{"4e5f6a7b It is tested."}, Cost: verdict.Cost{USD: 0.5, Time: 90 * time.Second},
+	}
+	w.Commit("topic", "Apply the review\n\n"+repair.Trailers(), map[string]string{"code.txt": "safe()\n"})
+	chain, text := w.why()
+	if last := chain.Commits[len(chain.Commits)-1]; chain.FixCostUSD != 0.5 || chain.FixDuration != 90*time.Second || !slices.Equal(last.Fixes, repair.Findings) || !slices.Equal(last.Disputes, repair.Disputed) {
+		t.Errorf("%v and %v, the fix is %+v", chain.FixCostUSD, chain.FixDuration, last)
+	}
+	for _, want := range []string{"(fixes 0a1b2c3d) (disputes 4e5f6a7b It is tested.)", "The fixes, as their commits say: $0.50 and 1m30s\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text does not say %q:\n%s", want, text)
+		}
 	}
 }
 

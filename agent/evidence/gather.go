@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
+	Incidents(ctx context.Context, ref forge.Ref) ([]forge.Incident, error)
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 }
@@ -34,16 +36,19 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	if err != nil {
 		return Chain{}, err
 	}
+	incidents, err := read.Incidents(ctx, ref)
+	if err != nil {
+		return Chain{}, err
+	}
 	c := Chain{
 		PullRequest: ref.String(), URL: pr.URL, Title: pr.Title, Author: pr.Author.Login, CreatedAt: pr.CreatedAt, State: "open",
 		Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Reviewers: settings.Reviewers,
 		Missing: []string{}, Warnings: []string{}, Commits: []Commit{}, Rounds: []Round{}, Opinions: []Opinion{},
-		Findings: []verdict.Entry{}, Holds: []verdict.Hold{}, Orders: []Order{}, Labels: []Labelling{}, Checks: []Check{},
+		Findings: []verdict.Entry{}, Holds: []verdict.Hold{}, Orders: []Order{}, Labels: []Labelling{}, Incidents: []Incident{}, Checks: []Check{},
 	}
-	for _, commit := range commits {
-		c.Commits = append(c.Commits, commitOf(commit))
-	}
+	c.addCommits(commits)
 	c.addReviews(pr)
+	c.addIncidents(incidents)
 	if err := c.addOrders(ctx, read, pr); err != nil {
 		return Chain{}, err
 	}
@@ -67,20 +72,37 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	return c, c.missBase(ctx, read, pr)
 }
 
-func commitOf(commit forge.Commit) Commit {
-	subject, _, _ := strings.Cut(commit.Message, "\n")
-	out := Commit{SHA: commit.SHA, By: commit.Login, At: commit.At, Subject: subject}
-	if out.By == "" {
-		out.By = commit.Name
+// addCommits lists the commits, with what those of the author's agent say of themselves.
+func (c *Chain) addCommits(commits []forge.Commit) {
+	for _, commit := range commits {
+		subject, _, _ := strings.Cut(commit.Message, "\n")
+		repair, _ := verdict.ParseRepair(commit.Message)
+		c.FixCostUSD += repair.Cost.USD
+		c.FixDuration += repair.Cost.Time
+		c.Commits = append(c.Commits, Commit{
+			SHA: commit.SHA, By: cmp.Or(commit.Login, commit.Name), At: commit.At, Subject: subject, Fixes: repair.Findings, Disputes: repair.Disputed,
+		})
 	}
-	for line := range strings.Lines(commit.Message) {
-		if ids, ok := strings.CutPrefix(strings.TrimSpace(line), "Touchstone-Findings:"); ok {
-			for id := range strings.SplitSeq(ids, ",") {
-				out.Fixes = append(out.Fixes, strings.TrimSpace(id))
+}
+
+// addIncidents lists the incidents, and warns of those by which evidence is gone: a reviewed commit that was pushed
+// away, a review that was dismissed, a comment that was deleted.
+func (c *Chain) addIncidents(incidents []forge.Incident) {
+	for _, in := range incidents {
+		c.Incidents = append(c.Incidents, Incident{
+			Kind: in.Kind, By: in.By.Login, At: in.At, Before: in.Before, After: in.After, Review: in.Review, Reason: in.Reason,
+		})
+		switch in.Kind {
+		case forge.HeadForcePushed:
+			for _, r := range c.Rounds {
+				if r.SHA == in.Before {
+					c.warn("%s replaced %s, which round %d had reviewed, by force with %s, %s", in.By.Login, short(in.Before), r.Record.Round, short(in.After), stamp(in.At))
+				}
 			}
+		case forge.CommentDeleted:
+			c.warn("%s deleted a comment by %s, %s", in.By.Login, in.Before, stamp(in.At))
 		}
 	}
-	return out
 }
 
 // addReviews tells reviews with a record from those without, and records that are believed from those that are not.

@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"touchstone/agent/forge"
 )
 
 // Write writes the evidence for people to read.
@@ -22,9 +24,13 @@ func (c Chain) Write(to io.Writer) error {
 	c.section(&b, "Held for a person", c.writeHolds)
 	c.section(&b, "Orders", c.writeOrders)
 	c.section(&b, "Labels", c.writeLabels)
+	c.section(&b, "What was taken back, rewritten or interrupted", c.writeIncidents)
 	c.section(&b, "Checks of "+short(c.Head), c.writeChecks)
 	fmt.Fprintf(&b, "\nCost: $%.2f, %d tokens and %s of sessions; rounds that count: %d of %d\n",
 		c.CostUSD, c.Tokens, c.Duration.Round(time.Second), c.believedRounds(), len(c.Rounds))
+	if c.FixCostUSD > 0 || c.FixDuration > 0 {
+		fmt.Fprintf(&b, "The fixes, as their commits say: $%.2f and %s\n", c.FixCostUSD, c.FixDuration.Round(time.Second))
+	}
 	_, err := io.WriteString(to, b.String())
 	return err
 }
@@ -87,6 +93,9 @@ func (c Chain) writeCommits(row func(...string)) {
 		fixes := ""
 		if len(commit.Fixes) > 0 {
 			fixes = "(fixes " + plain(strings.Join(commit.Fixes, ", ")) + ")"
+		}
+		for _, dispute := range commit.Disputes {
+			fixes += " (disputes " + plain(dispute) + ")"
 		}
 		row(short(commit.SHA), stamp(commit.At), plain(commit.By), plain(commit.Subject), fixes)
 	}
@@ -155,6 +164,22 @@ func (c Chain) writeLabels(row func(...string)) {
 			did = "put on"
 		}
 		row(stamp(l.At), l.By, did, plain(l.Label))
+	}
+}
+
+func (c Chain) writeIncidents(row func(...string)) {
+	for _, in := range c.Incidents {
+		before, after := plain(in.Before), plain(in.After)
+		what := map[forge.IncidentKind]string{
+			forge.HeadForcePushed: "pushed the head by force, from " + short(before) + " to " + short(after),
+			forge.BaseForcePushed: "pushed the base by force, from " + short(before) + " to " + short(after),
+			forge.BaseChanged:     "changed the base from " + before + " to " + after,
+			forge.ReviewDismissed: fmt.Sprintf("dismissed review %d, which said %s:", in.Review, before),
+			forge.CommentDeleted:  "deleted a comment by " + before,
+			forge.Closed:          "closed it",
+			forge.Reopened:        "opened it again",
+		}[in.Kind]
+		row(stamp(in.At), in.By, what, plain(in.Reason))
 	}
 }
 
