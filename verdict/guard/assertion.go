@@ -100,13 +100,15 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 		return Hit{kind, a.f.path(), line, from.text, to.text, why}
 	}
 	if len(a.body()) > 1 {
-		first := strings.TrimSpace(a.body()[1])
-		if earlyReturn.MatchString(first) && (len(b.body()) < 2 || strings.TrimSpace(b.body()[1]) != first) && (a.stop-a.start > 2 || len(was) > 0) {
+		first := firstLine(a)
+		if earlyReturn.MatchString(first) && (len(b.body()) < 2 || firstLine(b) != first) && (a.stop-a.start > 2 || len(was) > 0) {
 			return []Hit{hit(Test, claim{b.s.at(b.start), b.start}, claim{first, a.start + 1}, "The test ends before it has tested anything.")}
 		}
 	}
-	if hits := idle(b, a); len(hits) > 0 {
-		return hits
+	for _, find := range []func(b, a *testcase) []Hit{idle, buried} {
+		if hits := find(b, a); len(hits) > 0 {
+			return hits
+		}
 	}
 	was, is = was[:min(len(was), MaxHits)], is[:min(len(is), MaxHits)]
 	removed, added := differ(was, is), differ(is, was)
@@ -120,6 +122,10 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 	var hits []Hit
 	lostClaim := -1
 	for i, r := range removed {
+		if pool[r.text] == 0 && goCondition.MatchString(r.text) && unheard(a, r.text) {
+			hits = append(hits, hit(Assertion, r, claim{r.text, a.start}, "What failed the test no longer does."))
+			continue
+		}
 		if mentions(r.text, gone) || pool[r.text] >= 0 {
 			continue
 		}
@@ -140,6 +146,24 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 		hits = append(hits, hit(Assertion, removed[lostClaim], claim{}, "An assertion is gone and nothing stands in its place."))
 	}
 	return append(hits, append(droppedCases(b, a, gone, pool), limits(b, a)...)...)
+}
+
+// unheard reports whether a condition still stands in a test and nothing is logged
+// where it holds; what is logged, quieted finds.
+func unheard(t *testcase, condition string) bool {
+	body := t.body()
+	i := slices.IndexFunc(body, func(l string) bool { return strings.TrimSpace(l) == condition })
+	return i >= 0 && i+1 < len(body) && !strings.Contains(body[i+1], ".Log")
+}
+
+// firstLine is the first line of a test's body.
+func firstLine(t *testcase) string {
+	for _, line := range t.body()[1:] {
+		if text := strings.TrimSpace(line); text != "{" {
+			return text
+		}
+	}
+	return ""
 }
 
 // assisted reports whether a test calls what its own file defines and asserts by.
@@ -165,7 +189,7 @@ func aside(b, a *testcase, was, is []claim, gone map[string]bool) []Hit {
 		}
 	}
 	for _, r := range removed {
-		if !mentions(r.text, gone) && deaf(b, a, r) {
+		if strengthOf(r.text) > 1 && !mentions(r.text, gone) && deaf(b, a, r) {
 			return []Hit{{Assertion, a.f.path(), a.start, r.text, a.s.at(a.start), "The test no longer looks at what this assertion looked at."}}
 		}
 	}

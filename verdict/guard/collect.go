@@ -94,13 +94,20 @@ func emptyMain(f *file) []Hit {
 }
 
 // confined finds Go tests that by their file's new name are built for one system
-// only, although no code went the same way.
+// only, although no code went the same way, and Java tests that are not found by it.
 func confined(p *patch, m *pairing) []Hit {
 	var hits []Hit
 	seen := map[*file]bool{}
 	for _, b := range m.before {
 		a := m.now[b]
-		if a == nil || seen[a.f] || languageOf(a.s.path) != golang {
+		if a == nil || seen[a.f] {
+			continue
+		}
+		if languageOf(a.s.path) == java && surefireName.MatchString(b.s.path) && !surefireName.MatchString(a.s.path) {
+			seen[a.f] = true
+			hits = append(hits, Hit{Test, a.f.path(), a.start, b.s.at(b.start), a.s.at(a.start), "By the file's new name its tests are not found."})
+		}
+		if languageOf(a.s.path) != golang {
 			continue
 		}
 		suffix := platformOf(a.s.path)

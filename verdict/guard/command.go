@@ -22,6 +22,7 @@ var checks = []struct {
 	{"format", regexp.MustCompile(`\bgofmt -l\b|\bgofumpt -l\b|\bcargo fmt\b.*--check|\bprettier\b.*(?:--check|-c\b)|\bblack\b.*--check|\bisort\b.*--check|\bruff format\b.*--check|\bdotnet format\b.*--verify|\bgit diff --exit-code\b|\bgo mod tidy -diff\b|\b(?:npm run|yarn(?: run)?|pnpm(?: run)?|make) (?:format[-:]check|fmt-check|check-format)\b`)},
 	{"security", regexp.MustCompile(`\b(?:govulncheck|gosec|bandit|pip-audit|safety check|npm audit|yarn audit|pnpm audit|cargo audit|cargo deny|bundle-audit|bundler-audit|brakeman|trivy|grype|semgrep|snyk test|gitleaks|trufflehog|osv-scanner|dependency-check\w*)\b|codeql-action/analyze|dependency-review-action|zizmor`)},
 	{"coverage", regexp.MustCompile(`\b(?:codecov|coveralls|cargo tarpaulin|cargo llvm-cov|coverage report|nyc check-coverage|c8 check-coverage|go-test-coverage|jacoco\w*Verification|sonar-scanner|diff-cover)\b`)},
+	{"gate", regexp.MustCompile(`needs\.[\w.*-]+\.result|alls-green`)},
 	{"script", regexp.MustCompile(`(?:\./|\b(?:bash|sh|zsh|python3?|node|ruby|pwsh|tsx|ts-node) (?:-\w+ )*)[\w./-]*(?:test|check|lint|verify|validate|\bci\b|spec|e2e|smoke|cover)[\w.-]*`)},
 }
 
@@ -61,8 +62,15 @@ func commands(lines []claim) []command {
 // inert lines name a tool without running it.
 var inert = regexp.MustCompile(`^(?:#|//|(?:- )?(?:name|description|displayName|label|key|id|image|path|paths|title|stage|cache|group|restore-keys|if|when|needs|depends_on|requires)\s*:|@?echo\b|.*\b(?:pip3?|npm|gem|cargo|brew|go|apt-get|yarn global|pipx|uv tool) (?:install|add|i|ci)\b[^&;|]*$|\.PHONY)`)
 
-// named reports whether a find is part of a longer name: a file, a path, a key.
+// chooses are options whose value is the name of a tool's own part.
+var chooses = regexp.MustCompile(`(?:--(?:enable|disable|skip|ignore|only|linters?|exclude|select)[= ]|\s-[DE] )[\w,-]*$`)
+
+// named reports whether a find is part of a longer name: a file, a path, a key; or
+// what an option chooses.
 func named(text string, at []int) bool {
+	if chooses.MatchString(text[:at[0]]) {
+		return true
+	}
 	if at[1] < len(text) {
 		switch text[at[1]] {
 		case ':':
@@ -77,7 +85,7 @@ func named(text string, at []int) bool {
 }
 
 // demanding are options that make a check stricter.
-var demanding = regexp.MustCompile(`(?:^|\s)(-race|--strict\S*|-Werror|-D\s?warnings|--deny[ =]warnings|--frozen-lockfile|--locked|--immutable|--check|--cov(?:erage)?\b|-warnaserror|--all-features|--all-targets|--workspace|--fail-on[\w-]*|--exit-code[= ]1|--error-on-warnings|--forbid-only|--error-exitcode\S*|--noEmit|\./\.\.\.)(?:$|[\s"'&|;])`)
+var demanding = regexp.MustCompile(`(?:^|\s)(-race|--strict\S*|-Werror|-D\s?warnings|--deny[ =]warnings|--frozen-lockfile|--locked|--immutable|--check|--cov(?:erage)?\b|-warnaserror|--all-features|--all-targets|--workspaces?|--recursive|-tags[= ]\S+|--fail-on[\w-]*|--exit-code[= ]1|--error-on-warnings|--forbid-only|--error-exitcode\S*|--noEmit|\./\.\.\.)(?:$|[\s"'&|;])`)
 
 // lenient are options and tricks that let a check pass that would have failed.
 var lenient = []*regexp.Regexp{

@@ -27,7 +27,7 @@ func operands(c command) []string {
 	if end := cutoff.FindStringIndex(rest); end != nil {
 		rest = rest[:end[0]]
 	}
-	words := strings.Fields(rest)
+	words := strings.Fields(inQuotes.ReplaceAllStringFunc(rest, func(q string) string { return strings.ReplaceAll(q, " ", "_") }))
 	if scripts.MatchString(c.key) {
 		i := slices.Index(words, "--")
 		if i < 0 {
@@ -62,7 +62,8 @@ func spans(now, was command) bool {
 }
 
 // narrowed finds a check that is told to look at a part of what it looked at, or is
-// another's copy of the action that it was. Where it runs more often than before the parts may make up the whole.
+// another's copy of the action that it was. Where it runs more often than before the
+// parts may make up the whole.
 func narrowed(f *file, was, is []command) []Hit {
 	if len(is) > len(was) {
 		return nil

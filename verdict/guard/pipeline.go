@@ -43,7 +43,7 @@ func scriptLines(s side) []claim {
 	continued := false
 	for i := range s.lines {
 		text := s.at(i + 1)
-		if text == "" || inert[i] || strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "#!") || strings.HasPrefix(text, "//") {
+		if text == "" || inert[i] || after(s, i) || strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "#!") || strings.HasPrefix(text, "//") {
 			continue
 		}
 		if !strings.HasSuffix(s.base(), ".rb") {
@@ -58,6 +58,17 @@ func scriptLines(s side) []claim {
 		out = append(out, claim{text, i + 1})
 	}
 	return expand(s, out)
+}
+
+// after reports whether a line belongs to what GitLab runs after a job, whose failures
+// it ignores. See https://docs.gitlab.com/ci/yaml/#after_script
+func after(s side, i int) bool {
+	if !matches(s.path, "*.gitlab-ci.yml", ".gitlab/ci/*") || !isItem(strings.TrimSpace(s.lines[i])) {
+		return false
+	}
+	for i--; i >= 0 && isItem(strings.TrimSpace(s.lines[i])); i-- {
+	}
+	return i >= 0 && strings.HasPrefix(strings.TrimSpace(s.lines[i]), "after_script:")
 }
 
 // maxLine bounds the lines of a script that are put together, in bytes.
@@ -232,6 +243,7 @@ func softened(f *file, before, after []claim) []Hit {
 		}
 		hits = append(hits, restrained(f, list, is[key], earlier, later)...)
 		hits = append(hits, narrowed(f, list, is[key])...)
+		hits = append(hits, eases(f, list, is[key])...)
 		for i, c := range list {
 			for _, m := range demanding.FindAllStringSubmatch(c.text, -1) {
 				if m[1] == "./..." && strings.HasPrefix(key, "golangci-lint") {

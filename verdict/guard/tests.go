@@ -25,7 +25,7 @@ var focuses = map[language]*regexp.Regexp{
 	ruby:       regexp.MustCompile(`^\s*f(?:it|describe|context|specify)\b|,\s*(?:focus:\s*true|:focus)\b`),
 }
 
-var earlyReturn = regexp.MustCompile(`^(?:return|return;|return nil;?|pass|throw pending.*)$`)
+var earlyReturn = regexp.MustCompile(`^(?:return|return;|return nil;?|pass|next|throw pending.*)$`)
 
 // tests finds tests that are gone, do not run, or test less than they did.
 func tests(p *patch) []Hit {
@@ -35,6 +35,9 @@ func tests(p *patch) []Hit {
 	for _, f := range p.files {
 		hits = append(hits, skipped(f, m)...)
 		hits = append(hits, tagged(f, m)...)
+		hits = append(hits, uncounted(f)...)
+		hits = append(hits, mocked(f, m)...)
+		hits = append(hits, knowing(f)...)
 		hits = append(hits, uncollected(f)...)
 		hits = append(hits, unlinked(p, f)...)
 		hits = append(hits, emptyMain(f)...)

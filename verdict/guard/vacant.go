@@ -14,6 +14,13 @@ var comparisons = []*regexp.Regexp{
 	regexp.MustCompile(`^(?:\} else )?if (?:.*; )?(.+) (?:!=|==) (.+) \{$`),
 }
 
+var (
+	// unawaited is a promise of JavaScript that nobody waits for.
+	unawaited = regexp.MustCompile(`^expect\(.*\)\.(?:resolves|rejects)\.`)
+	// pair is a tuple of Python, which is true.
+	pair = regexp.MustCompile(`^assert \(.+,\s*f?["'][^"']*["']\)$`)
+)
+
 // vacant reports whether an assertion cannot fail by its form alone: it compares a
 // thing with itself, or expects nothing of it.
 func vacant(line string) bool {
@@ -21,6 +28,9 @@ func vacant(line string) bool {
 		if m := pattern.FindStringSubmatch(line); m != nil && strings.TrimSpace(m[1]) == strings.TrimSpace(m[2]) {
 			return true
 		}
+	}
+	if unawaited.MatchString(line) || pair.MatchString(line) {
+		return true
 	}
 	rest, found := strings.CutPrefix(strings.TrimPrefix(line, "await "), "expect(")
 	if !found {
@@ -46,7 +56,7 @@ var (
 	condition   = regexp.MustCompile(`^(?:\} else )?(?:if|unless)\b`)
 	leaving     = regexp.MustCompile(`^return\b[^(]*$|\breturn;?\s*\}?$`)
 	catching    = regexp.MustCompile(`^except\b[^:]*:$|^\}?\s*catch\b.*\{$|^rescue\b`)
-	nothing     = regexp.MustCompile(`^(?:pass|return|continue|\}|end|//.*|#.*|console\.log\(.*|print\(.*)$`)
+	nothing     = regexp.MustCompile(`^(?:pass|return|continue|\}|end|//.*|#.*|console\.\w+\(.*|print\(.*)$`)
 	catchAll    = regexp.MustCompile(`^(?:except(?:\s+\(?(?:AssertionError|Exception|BaseException)\b.*)?:|except\s*:|\}?\s*catch\b.*(?:\bAssert\w*Error|\bThrowable|\bError|\bException|\be\b|\berr\b|\berror\b|catch \{).*|rescue(?:\s+(?:Exception|StandardError|=>).*)?)$`)
 )
 
@@ -97,6 +107,11 @@ func quieted(f *file) []Hit {
 				logs[failing.ReplaceAllString(text, "$1.Log$2(")]++
 			} else {
 				logs[text]--
+			}
+		}
+		for i := range f.new.lines {
+			if text := f.new.at(i + 1); failing.MatchString(text) {
+				logs[failing.ReplaceAllString(text, "$1.Log$2(")]--
 			}
 		}
 		for i := range f.new.lines {

@@ -1,0 +1,126 @@
+package guard_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"touchstone/verdict/guard"
+)
+
+// standing is a commit that holds files. What is named in broken cannot be read.
+type standing struct {
+	files  fstest.MapFS
+	broken string
+}
+
+func (s standing) ReadFile(_ context.Context, rev, name string) ([]byte, error) {
+	if name == s.broken || rev != "base" {
+		return nil, errors.New("the object is gone")
+	}
+	return s.files.ReadFile(name)
+}
+
+func (s standing) ReadDir(_ context.Context, rev, dir string) ([]string, error) {
+	if dir == s.broken || rev != "base" {
+		return nil, errors.New("the object is gone")
+	}
+	entries, err := s.files.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() {
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	return names, err
+}
+
+func commit(names ...string) standing {
+	s := standing{files: fstest.MapFS{}}
+	for _, name := range names {
+		s.files[name] = &fstest.MapFile{Data: []byte("select = [\"S\"]\n")}
+	}
+	return s
+}
+
+func TestSurroundAddsWhatHasToBeSeen(t *testing.T) {
+	fresh := func(path string) guard.File { return guard.File{Path: path, After: []byte("select = []\n")} }
+	for name, tt := range map[string]struct {
+		change guard.File
+		base   standing
+		want   string
+	}{
+		"the configurations above a new one": {fresh("a/b/ruff.toml"),
+			commit("ruff.toml", "a/ruff.toml", "a/pyproject.toml", "c/ruff.toml", "a/tsconfig.json"), "a/pyproject.toml a/ruff.toml ruff.toml"},
+		"a rival beside it, and code below": {fresh("a/ruff.toml"), commit("a/.ruff.toml", "a/b/c/x.py", "d/y.py"), "a/.ruff.toml a/b/c/x.py"},
+		"the workflows beside a changed one": {guard.File{Path: ".github/workflows/a.yml", OldPath: ".github/workflows/a.yml"},
+			commit(".github/workflows/a.yml", ".github/workflows/b.yml", ".github/dependabot.yml"), ".github/workflows/b.yml"},
+		"a test below a new module": {fresh("a/go.mod"), commit("a/x.go", "a/b/x_test.go", "c_test.go"), "a/b/x_test.go"},
+		"nothing in a new folder":   {fresh("a/go.mod"), commit("c_test.go"), ""},
+		"nothing for a changed one": {guard.File{Path: "a/ruff.toml", OldPath: "a/ruff.toml"}, commit("ruff.toml"), ""},
+		"nothing for other files":   {fresh("a/x.py"), commit("ruff.toml", "a/y.py"), ""},
+	} {
+		change := guard.Change{Files: []guard.File{tt.change}}
+		if err := guard.Surround(t.Context(), &change, "base", tt.base); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var got []string
+		for _, f := range change.Files[1:] {
+			got = append(got, f.Path)
+			if f.OldPath != f.Path || f.Unread || string(f.Before) != "select = [\"S\"]\n" || string(f.After) != string(f.Before) {
+				t.Errorf("%s: %+v did not change", name, f)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestSurroundFailsClosed(t *testing.T) {
+	base := commit("ruff.toml", "a/x.py")
+	change := func() *guard.Change {
+		return &guard.Change{Files: []guard.File{{Path: "a/ruff.toml", After: []byte("select = []\n")}}}
+	}
+	base.broken = "ruff.toml"
+	c := change()
+	if err := guard.Surround(t.Context(), c, "base", base); err != nil {
+		t.Fatal(err)
+	}
+	if hits := guard.Examine(*c); !slices.ContainsFunc(hits, func(h guard.Hit) bool { return h.Kind == guard.Unexamined && h.Path == "ruff.toml" }) {
+		t.Errorf("a configuration that cannot be read: %+v", hits)
+	}
+	base.broken = "a"
+	if err := guard.Surround(t.Context(), change(), "base", base); err == nil {
+		t.Error("a directory that cannot be read is passed over")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	base.broken = "ruff.toml"
+	if err := guard.Surround(ctx, change(), "base", base); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// A wide tree is not read to its end for the sake of one new file.
+func TestSurroundIsBounded(t *testing.T) {
+	base := standing{files: fstest.MapFS{}}
+	for i := range 1000 {
+		base.files["a/"+strings.Repeat("d", i%200+1)+"/"+strings.Repeat("f", i/200+1)+".txt"] = &fstest.MapFile{}
+		base.files[".github/workflows/"+strings.Repeat("w", i+1)+".yml"] = &fstest.MapFile{Mode: fs.ModePerm}
+	}
+	c := guard.Change{Files: []guard.File{{Path: "a/go.mod"}, {Path: ".github/workflows/new.yml"}}}
+	if err := guard.Surround(t.Context(), &c, "base", base); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(c.Files); n < 250 || n > 310 {
+		t.Errorf("%d files around a change of two", n)
+	}
+}
