@@ -38,6 +38,7 @@ type PullRequest struct {
 
 	Mergeable Mergeable
 	Behind    bool   // the base's protection wants it merged in first; GitHub says so only once nothing else blocks
+	Blocked   bool   // the base's rules do not let it be merged: a check or a review is missing, though none may be listed
 	MergeSHA  string // the commit that merged it, empty before
 	MergedBy  User   // zero before
 

@@ -158,6 +158,7 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 		Labelled:            labellings(n.TimelineItems),
 		Mergeable:           mergeable(n.Mergeable),
 		Behind:              n.MergeStateStatus == "BEHIND",
+		Blocked:             n.MergeStateStatus == "BLOCKED",
 		CreatedAt:           n.CreatedAt,
 		UpdatedAt:           n.UpdatedAt,
 	}
