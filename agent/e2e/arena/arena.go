@@ -14,22 +14,16 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
-	"touchstone/agent/author"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
-	"touchstone/agent/merger"
-	"touchstone/agent/reviewer"
-	"touchstone/guidelines"
 	"touchstone/verdict"
-	"touchstone/worktree"
 )
 
 // The logins: who owns all, who opens pull requests and has an agent that fixes and
@@ -48,13 +42,9 @@ type Arena struct {
 
 	url   string
 	dir   string
-	rules guidelines.Set
 	http  http.Client
 	inbox inbox
 	made  atomic.Int64 // templates
-
-	mu    sync.Mutex
-	trees map[string]*worktree.Store
 }
 
 // Within runs do on an arena of its own, whose files are below dir, and takes the
@@ -64,10 +54,7 @@ func Within(ctx context.Context, dir string, do func(context.Context, *Arena) er
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	a := &Arena{url: "http://" + listener.Addr().String(), dir: dir, trees: map[string]*worktree.Store{}}
-	if a.rules, err = guidelines.Default(); err != nil {
-		return err
-	}
+	a := &Arena{url: "http://" + listener.Addr().String(), dir: dir}
 	var users []githubsim.User
 	for _, login := range []string{Owner, Author, Judge, Person, CI} {
 		users = append(users, githubsim.User{Login: login, Token: token(login), Admin: login == Owner, App: login == CI})
@@ -153,28 +140,11 @@ func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daem
 	cfg.Review = config.ReviewAll
 	cfg.Reviewers = []string{Judge}
 	cfg.Merge.RequireChecks = false
-	trees := a.store(filepath.Join(a.dir, machine, string(role)))
-	agent := &daemon.Agent{
-		Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote,
-		Reviewer: &reviewer.Reviewer{
-			Examiner:  reviewer.Examiner{Engine: m, Guidelines: a.rules},
-			Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
-		},
-		Author: &author.Author{
-			Worktrees: trees, Engine: m, Read: client, Remote: client.Remote, Reviewers: cfg.Reviewers,
-			Identity: worktree.Identity{Name: Author, Email: Author + "@example.com"},
-		},
-	}
-	agent.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: agent.Decide}
-	return agent, nil
+	cfg.StateDir = filepath.Join(a.dir, machine, string(role))
+	return daemon.Assemble(config.NewLive(cfg, nil), role, client, login, m, "")
 }
 
-// store is the one of a directory, which looks at git's version once.
-func (a *Arena) store(root string) *worktree.Store {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.trees[root] == nil {
-		a.trees[root] = &worktree.Store{Root: root}
-	}
-	return a.trees[root]
+// Local is a repository as git reads it from the disk, without GitHub.
+func (a *Arena) Local(repo forge.Repo) (url, authorization string) {
+	return "file://" + filepath.ToSlash(filepath.Join(a.hub(), repo.Owner, repo.Name+".git")), ""
 }
