@@ -23,6 +23,15 @@ var elsewhere = [][3]string{
 	{`bỏ qua|phớt lờ|quên`, `trước|mọi|tất cả|ở trên`, `hướng dẫn|chỉ thị|chỉ dẫn|quy tắc`},
 	{`تجاهل\S*|انس|تجاوز`, `السابق\S*|جميع|كل|أعلاه`, `التعليمات|الأوامر|القواعد|التوجيهات`},
 	{`अनदेखा|नज़रअंदाज़|भूल`, `पिछले|सभी|पूर्व|उपरोक्त`, `निर्देश\S*|आदेश\S*|नियम\S*`},
+	{`αγνόησ\S*|αγνόει\S*|ξέχασ\S*`, `προηγούμεν\S*|όλες|παραπάνω`, `οδηγίες|εντολές|κανόνες`},
+	{`התעלם|התעלמי|התעלמו|שכח`, `מכל|קודמות|כל|שלמעלה`, `ההוראות|הוראות|הכללים|ההנחיות`},
+	{`ignoruj\S*|zapomeň\S*|zabudni`, `předchozí\S*|předešl\S*|všechny|všetky|predchádzajúc\S*`, `pokyny|instrukce|pravidla|inštrukcie`},
+	{`hagyd figyelmen kívül|felejtsd el|ne vedd figyelembe`, `korábbi|előző|összes|fenti`, `utasítás\S*|szabály\S*|útmutatás\S*`},
+	{`ignor[ăa]\S*|uită`, `anterioar\S*|precedent\S*|toate`, `instrucțiun\S*|reguli\S*|directive\S*`},
+	{`ohita|unohda|jätä huomiotta`, `aiemmat|edelliset|kaikki|yllä olevat`, `ohjeet|säännöt|käskyt`},
+	{`ignorer|glem|se bort fra`, `tidligere|forrige|alle|foregående|ovenstående`, `instruktion\S*|instruks\S*|regler|anvisninger`},
+	{`نادیده|فراموش`, `قبلی|همه|تمام|بالا`, `دستورالعمل\S*|دستور\S*|قوانین`},
+	{`উপেক্ষা|ভুলে`, `পূর্ববর্তী|সমস্ত|আগের`, `নির্দেশ\S*|নিয়ম\S*`},
 	{`abaikan|lupakan`, `sebelumnya|semua|di atas`, `instruksi|perintah|petunjuk|aturan`},
 }
 
@@ -47,9 +56,10 @@ var approvals = strings.Fields("genehmig gib melde nenne berichte liste approuve
 
 // unspaced are whole orders in languages that put no spaces between words.
 const unspaced = `忽略.{0,12}(?:指令|指示|说明|规则|提示)|无视.{0,12}(?:指令|指示|规则)|忘记.{0,12}(?:指令|指示)|批准(?:此|这个|本|该)(?:拉取请求|合并请求|pr|更改|变更)|` +
-	`(?:以前|前|上記|これまで|すべて)の.{0,8}(?:指示|命令|指令|ルール).{0,8}(?:無視|忘れ)|(?:이전|위의|모든).{0,30}(?:지시|명령|지침).{0,10}무시`
+	`(?:以前|前|上記|これまで|すべて)の.{0,8}(?:指示|命令|指令|ルール).{0,8}(?:無視|忘れ)|(?:이전|위의|모든).{0,30}(?:지시|명령|지침).{0,10}무시|` +
+	`(?:เพิกเฉย|ละเว้น|ลืม).{0,12}(?:คำสั่ง|คำแนะนำ|กฎ)|ai.?(?:レビュアー|レビュー|エージェント|モデル).{0,30}(?:承認|報告しない)|ai.{0,3}(?:리뷰어|검토자|모델|에이전트).{0,30}(?:승인|보고하지)|ai.{0,3}(?:审查|审核|評審|审阅).{0,20}(?:批准|通过|核准)`
 
-var unspacedTopics = strings.Fields(hidden.Plain("忽略 无视 忘记 批准 無視 忘れ 무시"))
+var unspacedTopics = strings.Fields(hidden.Plain("忽略 无视 忘记 批准 無視 忘れ 무시 เพิกเฉย ละเว้น ลืม 承認 報告しない 승인 보고하지 核准 通过"))
 
 // foreign are those orders as patterns. Readings are folded to what they seem to
 // say, so the words are as well; signs of a pattern are ASCII and stay.
@@ -71,7 +81,7 @@ func foreign() []pattern {
 		}
 	}
 	drop.any = anyOf(all...)
-	summon := pattern{why: "addresses the reviewing machine in another language", forms: said}
+	summon := pattern{why: "addresses the reviewing machine in another language"}
 	for _, w := range approvals {
 		summon.words = append(summon.words, fold(w))
 	}

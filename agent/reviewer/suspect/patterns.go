@@ -160,6 +160,8 @@ var hints = []pattern{
 	{why: "addresses the reviewing machine", words: []string{"judge", "evaluator", "grader", "bot", "reviewer"}, forms: said, any: anyOf(
 		`\b(?:automated|automatic|machine|ai|llm) (?:judge|evaluator|grader)s? <3><must> <3>(?:regard|treat|consider|sign|approve|accept|trust)\b`,
 		`\b(?:bot|ai|model|machine|judge) (?:is|has|must|should) (?:(?:therefore|thus|hence|now|simply) )*(?:to )?sign (?:it|this) off\b`)},
+	{why: "orders an approval", words: []string{"approves"}, forms: said, any: anyOf(
+		`\b<machine>s? approves <change> (?:without|regardless|unconditionally|no matter|with no)\b`)},
 	{why: "tells a model to drop its instructions", words: []string{"guidance", "instructions", "briefing", "work"}, any: anyOf(
 		`\byour (?:earlier|previous|prior|original|existing|remaining) (?:guidance|instructions|briefing|work) (?:no longer (?:appl|count|hold)|(?:is|are) (?:hereby |now )?(?:void|cancelled|revoked|superseded))`)},
 }

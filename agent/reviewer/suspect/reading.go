@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/url"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -91,7 +92,7 @@ func readings(t Text) []reading {
 			if names := worded(text); names != "" {
 				all = append(all, read(names, false))
 			}
-			for _, decode := range decoders {
+			for _, decode := range slices.Concat(decoders, codes) {
 				if next := decode(text, t.Form); next != "" && !seen[next] && depth < maxDepth {
 					seen[next] = true
 					decoded = append(decoded, next)
@@ -128,13 +129,10 @@ var decoders = []func(text string, form Form) string{
 		})
 	},
 	func(text string, _ Form) string {
-		if !escapes.MatchString(text) {
+		if !holds(text, `\x`, `\u`, `\1`, "=4", "=5", "=6", "=7") || !escapes.MatchString(text) {
 			return ""
 		}
-		return escapes.ReplaceAllStringFunc(text, func(s string) string {
-			s, _ = strconv.Unquote(`"` + s + `"`)
-			return s
-		})
+		return escapes.ReplaceAllStringFunc(text, func(s string) string { return escape.ReplaceAllStringFunc(s, unescape) })
 	},
 	func(text string, _ Form) string {
 		if !holds(text, backwards...) {
@@ -184,10 +182,26 @@ var (
 
 	entity  = regexp.MustCompile(`&(?:#[0-9xX]|[A-Za-z]{2,31};)`)
 	percent = regexp.MustCompile(`(?:%[0-9A-Fa-f]{2})+`)
-	escapes = regexp.MustCompile(`(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7][0-9A-Fa-f]){8,}`)
+	// escapes are those of programs and of mail, of characters of ASCII.
+	escapes = regexp.MustCompile(`(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7][0-9A-Fa-f]|\\u\{[2-7][0-9A-Fa-f]\}|\\[01]?[4-7][0-7]|\\1[0-7]{2}|=[2-7][0-9A-F]){4,}`)
+	escape  = regexp.MustCompile(`\\(?:x|u00|u\{)?([0-9A-Fa-f]{2,3})\}?|=([0-9A-F]{2})`)
 	leet    = regexp.MustCompile(`[A-Za-z013457@$]*(?:[A-Za-z][013457@$]|[013457@$][A-Za-z])[A-Za-z013457@$]*`)
 	spaced  = regexp.MustCompile(`(?:\b[A-Za-z][ ._*|-]){5,}[A-Za-z]\b`)
 )
+
+// unescape is the character of one escape: octal behind a mere backslash, else hexadecimal.
+func unescape(s string) string {
+	base := 16
+	if s[0] == '\\' && s[1] >= '0' && s[1] <= '9' {
+		base = 8
+	}
+	m := escape.FindStringSubmatch(s)
+	code, err := strconv.ParseUint(m[1]+m[2], base, 8)
+	if err != nil {
+		return s
+	}
+	return string(rune(code))
+}
 
 // stems are the beginnings of words without which no order gets by.
 var stems = []string{"instruct", "approv", "verdict", "prompt", "review", "ignor", "previous", "finding", "disregard"}
