@@ -80,7 +80,7 @@ func subscription(path string, until time.Time) (login, error) {
 		return login{}, nil
 	}
 	if err != nil {
-		return login{}, &engine.Error{Class: engine.Auth, Message: fmt.Sprintf("the claude login cannot be read: %v", err), Err: err}
+		return login{}, &engine.Error{Class: engine.Auth, Message: fmt.Sprintf("the claude login cannot be read (%v); make it readable, or %s", err, loginHint), Err: err}
 	}
 	defer file.Close()
 	var stored struct {

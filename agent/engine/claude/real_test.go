@@ -233,3 +233,27 @@ func TestRealLogins(t *testing.T) {
 		})
 	}
 }
+
+// TestRealEndsInMidSession has a session go on for ever whose answers only the CLI sees.
+func TestRealEndsInMidSession(t *testing.T) {
+	t.Parallel()
+	again := enginetest.Turn{Text: []string{"Once more."}, Tool: "Read", Input: map[string]any{"file_path": "a.go"}}
+	for class, bound := range map[engine.Class]func(*engine.Request){
+		engine.MaxTurns: func(req *engine.Request) { req.MaxTurns = 2 },
+		engine.Budget:   func(req *engine.Request) { req.Budget = 0.0001 },
+	} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			p := enginetest.NewProvider(t, again)
+			e := realEngine(t, p)
+			e.Direct = true
+			req := reviewer(t.TempDir())
+			bound(&req)
+			result, err := engine.Run(t.Context(), e, req, prompt)
+			wantClass(t, err, class)
+			if n := len(p.Calls()); n > 3 || result.Usage.Output == 0 {
+				t.Errorf("the provider was asked %d times, for %+v", n, result.Usage)
+			}
+		})
+	}
+}

@@ -80,7 +80,7 @@ func (c *conversation) budget() []string {
 	if c.Request.Budget == 0 {
 		return nil
 	}
-	return []string{"--max-budget-usd", strconv.FormatFloat(c.Request.Budget-c.paid, 'f', 6, 64)}
+	return []string{"--max-budget-usd", strconv.FormatFloat(c.Request.Budget-c.paid, 'f', -1, 64)}
 }
 
 // share leaves in the result what this turn alone has cost.

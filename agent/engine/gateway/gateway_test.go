@@ -278,10 +278,12 @@ func BenchmarkFirstByte(b *testing.B) {
 	})
 }
 
-// BenchmarkCopy measures how fast a long answer passes, in MB/s.
+// BenchmarkCopy measures how fast a long stream of events passes, in MB/s.
 func BenchmarkCopy(b *testing.B) {
-	chunk := make([]byte, 1<<20)
+	event := `data: {"type":"content_block_delta","delta":{"text":"` + strings.Repeat("word ", 200) + "\"}}\n\n"
+	chunk := []byte(strings.Repeat(event, 1<<20/len(event)+1)[:1<<20])
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
 		for range 64 {
 			w.Write(chunk)
 		}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/agent/engine/sandbox"
 )
@@ -176,4 +177,33 @@ func TestCaches(t *testing.T) {
 	if len(got) != 1 || got[0] != dir {
 		t.Errorf("caches = %q", got)
 	}
+}
+
+// BenchmarkStart measures what the sandbox adds to the start of a program, beside the
+// program alone: added-ms is the difference of the least times.
+func BenchmarkStart(b *testing.B) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		b.Fatal(err)
+	}
+	rules := sandbox.Rules{Write: []string{b.TempDir()}, Hide: sandbox.Logins(home)}
+	path, argv, err := rules.Wrap("/bin/sh", []string{"sh", "-c", ":"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	start := func(path string, argv []string) time.Duration {
+		cmd := exec.Command(path)
+		cmd.Args = argv
+		started := time.Now()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+		return time.Since(started)
+	}
+	bare, wrapped := time.Hour, time.Hour
+	for b.Loop() {
+		bare = min(bare, start("/bin/sh", []string{"sh", "-c", ":"}))
+		wrapped = min(wrapped, start(path, argv))
+	}
+	b.ReportMetric(float64((wrapped-bare).Microseconds())/1000, "added-ms")
 }

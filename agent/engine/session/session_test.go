@@ -3,12 +3,14 @@ package session_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/session"
 )
 
@@ -72,5 +74,48 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	}
 	if failure := kind.Failure(engine.BadOutput, ""); failure.Message != "cli did not complete the session" || failure.Class != engine.BadOutput {
 		t.Errorf("failure = %+v", failure)
+	}
+}
+
+func TestVersionsThatAreTooOld(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the program of this test is one for a Unix shell")
+	}
+	old := kind
+	old.Least = "2.10.3"
+	for number, fits := range map[string]bool{"2.10.3": true, "2.11.0-beta.1": true, "3.0.0": true, "2.10.2": false, "2.9.9": false, "1.99.99": false} {
+		program := filepath.Join(t.TempDir(), "cli")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\necho cli "+number+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		version, err := session.Program{Command: []string{program}, TempDir: t.TempDir()}.Probe(t.Context(), old)
+		if version.Number != number || (err == nil) != fits {
+			t.Errorf("%s: %+v, %v", number, version, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), `update it with "npm install -g cli-package@latest"`) {
+			t.Errorf("no remedy: %v", err)
+		}
+	}
+}
+
+func TestKeysAreRedacted(t *testing.T) {
+	t.Parallel()
+	for _, direct := range []bool{true, false} {
+		p := session.Program{Direct: direct, TempDir: t.TempDir()}
+		g, err := session.OpenGated(t.Context(), p, kind, engine.Request{Role: engine.Reviewer, Dir: "."}, &gateway.Provider{URL: "http://127.0.0.1:9", Key: "sk-secret"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		url, key := g.Address()
+		if shown := key == "sk-secret"; shown != direct || (url == "http://127.0.0.1:9") != direct {
+			t.Errorf("direct: %t, but the CLI gets %s and %s", direct, url, key)
+		}
+		if got := g.Redact("it said sk-secret and " + key); strings.Contains(got, "sk-secret") || strings.Contains(got, key) {
+			t.Errorf("redacted to %q", got)
+		}
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
