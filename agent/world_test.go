@@ -85,14 +85,19 @@ func (w *world) config(args []string) error {
 		"github":       map[string]any{"api_url": w.url + "/api/v3/"},
 		"repositories": []string{"acme/app"},
 		"reviewers":    []string{judge},
-		"engine":       map[string]any{"command": []string{modelBinary, "--script", w.script()}},
-		"rounds":       map[string]any{"backoff": "10ms"},
-		"log":          map[string]any{"format": "json"},
+		// The scripted model counts its sessions beside its script, out of a sandbox's reach.
+		"engine": map[string]any{"command": []string{modelBinary, "--script", w.script()}, "sandbox": "off"},
+		"rounds": map[string]any{"backoff": "10ms"},
+		"log":    map[string]any{"format": "json"},
 	}
 	if len(args) > 0 {
 		var replaced map[string]any
 		if err := yaml.Unmarshal([]byte(args[0]), &replaced); err != nil {
 			return err
+		}
+		if engine, ok := replaced["engine"].(map[string]any); ok { // whose command stays
+			maps.Copy(settings["engine"].(map[string]any), engine)
+			delete(replaced, "engine")
 		}
 		maps.Copy(settings, replaced)
 	}

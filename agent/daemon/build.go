@@ -49,7 +49,11 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 	scratch := filepath.Join(cfg.StateDir, "scratch", string(role))
 	err = errors.Join(os.RemoveAll(scratch), os.MkdirAll(scratch, 0o700))
 	if err == nil {
-		d.Agent, err = NewAgent(ctx, d.Settings, role, scratch, version)
+		var ready engine.Version
+		d.Agent, ready, err = newAgent(ctx, d.Settings, role, scratch, version)
+		if err == nil {
+			tellAccess(ctx, cfg, cfg.Engine.Name, ready)
+		}
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
@@ -71,32 +75,32 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 // may be at work on one machine, beside its daemon. Scratch is a directory for
 // what sessions need while they last; empty is the system's own for such things.
 func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string) (*Agent, error) {
+	a, _, err := newAgent(ctx, live, role, scratch, version)
+	return a, err
+}
+
+// newAgent is NewAgent, and gives what the model CLI says of itself.
+func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string) (*Agent, engine.Version, error) {
 	cfg := live.Config()
 	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version})
 	if err != nil {
-		return nil, err
+		return nil, engine.Version{}, err
 	}
 	self, err := client.Viewer(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("find out whose token this is: %w", err)
-	}
-	if err := CheckIdentity(role, self, cfg.Reviewers); err != nil {
-		return nil, err
-	}
-	if err := CheckModels(cfg.Engine); err != nil {
-		return nil, err
+		return nil, engine.Version{}, fmt.Errorf("find out whose token this is: %w", err)
 	}
 	// What would fail otherwise after a session was paid for.
-	if err := (&worktree.Store{}).CheckGit(ctx); err != nil {
-		return nil, err
+	if err := errors.Join(CheckIdentity(role, self, cfg.Reviewers), CheckModels(cfg.Engine), (&worktree.Store{}).CheckGit(ctx)); err != nil {
+		return nil, engine.Version{}, err
 	}
 	eng := meter.Engine{Engine: Models(live, scratch)}
 	ready, err := eng.Probe(ctx)
 	if err != nil {
-		return nil, err
+		return nil, ready, err
 	}
-	tellAccess(ctx, cfg, eng.Name(), ready)
-	return Assemble(live, role, client, self, eng, scratch)
+	a, err := Assemble(live, role, client, self, eng, scratch)
+	return a, ready, err
 }
 
 // Assemble puts an agent together that acts as the login self through a client of it, with
