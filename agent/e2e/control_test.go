@@ -46,10 +46,11 @@ func TestRelayChoosesTheModel(t *testing.T) {
 	one := w.openBad(false)
 	w.reviewedBy(one, "first")
 
-	w.agents[verdict.Reviewer].halt()
+	// One that has never heard of the relay.
+	later := w.agents[verdict.Reviewer]
+	later.halt()
 	w.choose(`{"engine.review.model":"second"}`)
-	later := w.configure(verdict.Reviewer, reviewer)
-	later.cfg.Engine.Model = "own"
+	later.cfg.StateDir = t.TempDir()
 	later.start()
 	two := w.open("Later", map[string]string{"store/later.go": "package store\n"}, false)
 	w.reviewedBy(two, "second")
