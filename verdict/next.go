@@ -179,6 +179,8 @@ func nextMerge(s State, rounds int) Action {
 		return s.act(Wait, "the state of the checks is unknown")
 	case s.Mergeable == MergeableBehind:
 		return s.fix("it is behind its base, which is protected", rounds)
+	case s.Mergeable == MergeableBlocked:
+		return s.waitForRules()
 	case s.Mergeable != MergeableClean:
 		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: recheck}
 	}
@@ -186,6 +188,25 @@ func nextMerge(s State, rounds int) Action {
 		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %d times", s.Queued))
 	}
 	return s.spend(Merge, "it is approved and green", 0)
+}
+
+// rulePatience is how long what the base branch asks for may take to come by itself.
+const rulePatience = 3 * time.Hour
+
+// waitForRules is for a head that is approved and green, and that the base branch's rules
+// do not let in: a required check may not even have begun to report.
+func (s State) waitForRules() Action {
+	var since time.Time
+	for _, o := range s.Opinions {
+		if o.SHA == s.Head && o.At.After(since) {
+			since = o.At
+		}
+	}
+	if left := since.Add(rulePatience).Sub(s.Now); left > 0 {
+		return Action{Kind: Wait, SHA: s.Head, Recheck: min(left, rulePatience),
+			Reason: "it is approved, and a check or a review is missing that the base branch asks for"}
+	}
+	return s.escalate("it is approved and green, and the base branch's rules do not let it in: a required check or review is missing")
 }
 
 // fix has the author's agent work on the branch, unless a person does just now, or more

@@ -61,7 +61,7 @@ func (d dice) state() State {
 		BaseBranch: pick(d, "main", "main", "main", "release"),
 		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: rare(),
-		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, ""),
+		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, MergeableBlocked, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
 		Manual:    pick(d, "", "", "", "merge.auto is off"), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),

@@ -229,6 +229,8 @@ func TestNextForAuthor(t *testing.T) {
 		{"telling failed", func(s *State) { s.Manual, s.Failed, s.RetryIn = "merge.auto is off", Tell, time.Minute }, Wait, "next one waits"},
 		{"in the merge queue", func(s *State) { s.InQueue = true }, Wait, "queue"},
 		{"in the merge queue, merged by hand", func(s *State) { s.InQueue, s.Manual = true, "merge.auto is off" }, Wait, "queue"},
+		{"a required check has not reported", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience-1) }, Wait, "is missing"},
+		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate, "rules do not let it in"},
 		{"put into the queue again", func(s *State) { s.Queued = 1 }, Merge, ""},
 		{"given back by the queue too often", func(s *State) { s.Queued = 2 }, Escalate, "gave it back 2 times"},
 		{"checks running", func(s *State) { s.Checks = ChecksPending }, Wait, "running"},

@@ -18,12 +18,14 @@ const (
 // Mergeable is GitHub's own opinion on whether the head merges into the base.
 type Mergeable string
 
-// The values of Mergeable. Unknown means that GitHub is still computing it.
+// The values of Mergeable. Unknown means that GitHub is still computing it, blocked that
+// a check or a review is missing which the base branch asks for.
 const (
 	MergeableUnknown Mergeable = "unknown"
 	MergeableClean   Mergeable = "clean"
 	MergeableBehind  Mergeable = "behind"
 	MergeableDirty   Mergeable = "conflicting"
+	MergeableBlocked Mergeable = "blocked"
 )
 
 // Opinion is one review that stands on the pull request.

@@ -134,6 +134,8 @@ func mergeable(pr forge.PullRequest) verdict.Mergeable {
 		return verdict.MergeableDirty
 	case pr.Mergeable == forge.MergeableClean && pr.Behind:
 		return verdict.MergeableBehind
+	case pr.Mergeable == forge.MergeableClean && pr.Blocked && !pr.Queue: // what a queue asks for, it asks for itself
+		return verdict.MergeableBlocked
 	case pr.Mergeable == forge.MergeableClean:
 		return verdict.MergeableClean
 	}

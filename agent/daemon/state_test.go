@@ -41,20 +41,22 @@ func TestSumOfChecks(t *testing.T) {
 func TestMergeability(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		answer forge.Mergeable
-		behind bool
-		want   verdict.Mergeable
+		pr   forge.PullRequest
+		want verdict.Mergeable
 	}{
-		{forge.MergeableClean, false, verdict.MergeableClean},
-		{forge.MergeableClean, true, verdict.MergeableBehind},
-		{forge.MergeableConflicting, false, verdict.MergeableDirty},
-		{forge.MergeableConflicting, true, verdict.MergeableDirty},
-		{forge.MergeableUnknown, false, verdict.MergeableUnknown},
-		{forge.MergeableUnknown, true, verdict.MergeableUnknown},
-		{"", false, verdict.MergeableUnknown},
+		{forge.PullRequest{Mergeable: forge.MergeableClean}, verdict.MergeableClean},
+		{forge.PullRequest{Mergeable: forge.MergeableClean, Behind: true}, verdict.MergeableBehind},
+		{forge.PullRequest{Mergeable: forge.MergeableClean, Blocked: true}, verdict.MergeableBlocked},
+		{forge.PullRequest{Mergeable: forge.MergeableClean, Blocked: true, Queue: true}, verdict.MergeableClean},
+		{forge.PullRequest{Mergeable: forge.MergeableConflicting}, verdict.MergeableDirty},
+		{forge.PullRequest{Mergeable: forge.MergeableConflicting, Behind: true}, verdict.MergeableDirty},
+		{forge.PullRequest{Mergeable: forge.MergeableConflicting, Blocked: true}, verdict.MergeableDirty},
+		{forge.PullRequest{Mergeable: forge.MergeableUnknown}, verdict.MergeableUnknown},
+		{forge.PullRequest{Mergeable: forge.MergeableUnknown, Behind: true, Blocked: true}, verdict.MergeableUnknown},
+		{forge.PullRequest{}, verdict.MergeableUnknown},
 	} {
-		if got := mergeable(forge.PullRequest{Mergeable: tc.answer, Behind: tc.behind}); got != tc.want {
-			t.Errorf("%q behind %v: %s, want %s", tc.answer, tc.behind, got, tc.want)
+		if got := mergeable(tc.pr); got != tc.want {
+			t.Errorf("%+v: %s, want %s", tc.pr, got, tc.want)
 		}
 	}
 }
