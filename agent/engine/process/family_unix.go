@@ -30,7 +30,9 @@ func start(cmd *exec.Cmd, mark string) (*family, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// A session of its own is a group of its own as well. It has no terminal, into which
+	// a command could type what the user's shell then reads (ioctl_tty(2), TIOCSTI).
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		guard.watch(0)
 		guard.dismiss()
