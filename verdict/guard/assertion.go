@@ -188,8 +188,9 @@ func aside(b, a *testcase, was, is []claim, gone map[string]bool) []Hit {
 			return []Hit{{Assertion, a.f.path(), w.line, from[0].text, w.text, "The assertion looks at nothing but what the test itself says."}}
 		}
 	}
+	had, speaks := b.speaks(), a.speaks()
 	for _, r := range removed {
-		if strengthOf(r.text) > 1 && !mentions(r.text, gone) && deaf(b, a, r) {
+		if strengthOf(r.text) > 1 && !mentions(r.text, gone) && deaf(b, r, old, now, had, speaks) {
 			return []Hit{{Assertion, a.f.path(), a.start, r.text, a.s.at(a.start), "The test no longer looks at what this assertion looked at."}}
 		}
 	}

@@ -3,6 +3,7 @@ package guard_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -104,6 +105,22 @@ func FuzzExamine(f *testing.F) {
 			t.Fatalf("a file that did not change: %+v", hits)
 		}
 	})
+}
+
+// BenchmarkRewritten is a test of 2,000 lines of which every one changed.
+func BenchmarkRewritten(b *testing.B) {
+	test := func(format string) []byte {
+		var out strings.Builder
+		out.WriteString("package a\n\nfunc TestAppend(t *testing.T) {\n")
+		for i := range 1000 {
+			fmt.Fprintf(&out, format, i, i)
+		}
+		return []byte(out.String() + "}\n")
+	}
+	before, after := test("\tif got := f(%d); got != %d {\n\t\tt.Fatal(got)\n\t}\n"), test("\tgot = g(%d)\n\trequire.Equal(t, %d, got)\n")
+	for b.Loop() {
+		guard.Examine(guard.Change{Files: []guard.File{{Path: "a_test.go", OldPath: "a_test.go", Before: before, After: after}}})
+	}
 }
 
 // BenchmarkExamine is a change of 300 source files of 1,000 lines each.

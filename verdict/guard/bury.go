@@ -24,8 +24,12 @@ func buried(b, a *testcase) []Hit {
 		had[strings.TrimSpace(line)]++
 	}
 	old := map[string]bool{}
+	var whole []string // those long enough to be known again within a line
 	for _, c := range claims(b) {
 		old[c.text] = !messages.MatchString(c.text)
+		if text := strings.TrimSuffix(c.text, ";"); len(text) > 8 && len(whole) < MaxHits {
+			whole = append(whole, text)
+		}
 	}
 	hit := func(i int, why string) []Hit {
 		return []Hit{{Test, a.f.path(), a.first + i, "", strings.TrimSpace(a.whole()[i]), why}}
@@ -43,21 +47,18 @@ func buried(b, a *testcase) []Hit {
 			had[text]--
 			continue
 		}
-		inner := nestedLines(lines, i)
-		if branching.MatchString(text) {
-			inner = lines[i+1 : min(max(stopOf(lines, i+1), i+1), len(lines))]
+		holds := func() bool {
+			inner := lines[i+1 : min(max(stopOf(lines, i+1), i+1), i+1+maxFlow, len(lines))]
+			return slices.ContainsFunc(inner, func(l string) bool { return old[strings.TrimSpace(l)] }) ||
+				slices.ContainsFunc(whole, func(c string) bool { return len(text) > len(c)+1 && strings.Contains(text, c) })
 		}
-		holds := slices.ContainsFunc(inner, func(l string) bool { return old[strings.TrimSpace(l)] }) ||
-			slices.ContainsFunc(claims(b), func(c claim) bool {
-				return len(c.text) > 8 && text != c.text && strings.Contains(text, strings.TrimSuffix(c.text, ";"))
-			})
 		switch m := defining.FindStringSubmatch(text); {
 		case messages.MatchString(text):
 		case smothering.MatchString(text) && b.name != "TestMain":
 			return hit(i, "By this the test ends well whatever its assertions say.")
-		case m != nil && i > a.start-a.first && holds && spoken(lines, firstOf(m[1:])) == 1:
+		case m != nil && i > a.start-a.first && holds() && spoken(lines, firstOf(m[1:])) == 1:
 			return hit(i, "The assertion stands in what nobody calls.")
-		case branching.MatchString(text) && holds && !asserting.MatchString(text) && !failsNext(lines, i):
+		case branching.MatchString(text) && holds() && !asserting.MatchString(text) && !failsNext(lines, i):
 			return hit(i, "The assertion is made only under a condition.")
 		}
 	}

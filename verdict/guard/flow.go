@@ -21,8 +21,12 @@ var (
 	call       = regexp.MustCompile(`([\pL_][\pL\pN_]*[!?]?)(?:::<[^>]*>|\[[\w.]+\])?\(`)
 )
 
-// maxFlow bounds the lines that one value is followed through.
-const maxFlow = 200
+const (
+	// maxFlow bounds the lines that one value is followed through.
+	maxFlow = 200
+	// maxValues bounds the lines that are known to give one variable its value.
+	maxValues = 20
+)
 
 func flowOf(t *testcase) *flow {
 	f := &flow{map[string][]string{}}
@@ -39,7 +43,7 @@ func flowOf(t *testcase) *flow {
 			names, value = m[1], m[2]
 		}
 		for name := range strings.SplitSeq(names, ",") {
-			if name = strings.TrimSpace(name); name != "" && name != "_" {
+			if name = strings.TrimSpace(name); name != "" && name != "_" && len(f.lines[name]) < maxValues {
 				f.lines[name] = append(append(f.lines[name], value), nestedLines(body, i)...)
 			}
 		}
@@ -119,18 +123,18 @@ func (f *flow) constant(t *testcase, c claim) bool {
 var messages = regexp.MustCompile(`^(?:[tb]\.(?:Fatal|Error|Log|Skip)\w*\(|print\w*\(|console\.\w+\(|//|#|\*|log\.\w+\()`)
 
 // deaf reports whether a test no longer calls what a claim that is gone looked at,
-// and has come to speak of nothing else instead.
-func deaf(b, a *testcase, r claim) bool {
+// and has come to speak of nothing else instead. Of both tests it is given the flow,
+// and the names that they speak of.
+func deaf(b *testcase, r claim, old, own *flow, had, speaks map[string]bool) bool {
 	looked := calls([]string{r.text})
 	if len(looked) == 0 {
-		looked = calls(flowOf(b).into(b, r))
+		looked = calls(old.into(b, r))
 	}
-	if len(looked) == 0 {
+	if len(looked) == 0 || slices.ContainsFunc(looked, func(name string) bool { return speaks[name] }) {
 		return false
 	}
-	had, own := b.speaks(), flowOf(a)
-	for name := range a.speaks() {
-		if slices.Contains(looked, name) || !had[name] && own.lines[name] == nil && !common.MatchString(name) {
+	for name := range speaks {
+		if !had[name] && own.lines[name] == nil && !common.MatchString(name) {
 			return false
 		}
 	}

@@ -67,7 +67,7 @@ func idle(b, a *testcase) []Hit {
 	for _, l := range b.body() {
 		had[strings.TrimSpace(l)]++
 	}
-	lines := a.body()
+	lines, asserts := a.body(), len(claims(b)) > 0
 	for i := range lines {
 		text, next := strings.TrimSpace(lines[i]), ""
 		if had[text] > 0 {
@@ -81,7 +81,7 @@ func idle(b, a *testcase) []Hit {
 		switch {
 		case condition.MatchString(text) && environment.MatchString(text) && (leaving.MatchString(text) || leaving.MatchString(next)):
 			why = "The test ends unless its environment says otherwise."
-		case catching.MatchString(text) && catchAll.MatchString(text) && nothing.MatchString(next) && len(claims(b)) > 0:
+		case catching.MatchString(text) && catchAll.MatchString(text) && nothing.MatchString(next) && asserts:
 			why = "What the test's assertions raise is caught and forgotten."
 		default:
 			continue
