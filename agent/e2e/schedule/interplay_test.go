@@ -188,7 +188,7 @@ func TestPeople(t *testing.T) {
 			}
 		}, "merged"},
 		"it is closed in the middle of a review": {fine, func(s *scene) {
-			s.during(plan{login: arena.Judge, at: 4, do: s.toggle})
+			s.during(plan{login: arena.Judge, at: 2, do: s.toggle})
 			s.look(0)
 			s.during(plan{})
 			if n := len(s.reviews()); n != 0 {
@@ -249,7 +249,8 @@ func TestBaseBranchIsDeleted(t *testing.T) {
 
 func TestRepositoryIsTransferred(t *testing.T) {
 	on(t, func(stage *Stage) {
-		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
+		s := stage.open(t, 4, // its reviewers fetch over HTTP
+			body("fine()"), githubsim.Protection{})
 		old := s.ref.Repo
 		s.must(s.Sim.Transfer(old.String(), "initech", "app"))
 		_, _, err := s.machines[0].agent.Look(s.ctx, s.ref)

@@ -66,7 +66,7 @@ func (w *world) heard(event string, ref forge.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, m := range w.machines {
-		if ref == w.ref {
+		if ref.Repo == w.ref.Repo { // which has this one pull request
 			m.hints = append(m.hints, event)
 		}
 	}

@@ -152,6 +152,11 @@ func (w *world) open(ctx context.Context, text string) error {
 	if err := w.Create(ctx, w.ref.Name, w.template, protected); err != nil {
 		return err
 	}
+	for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
+		for _, name := range []string{"first", "second"} {
+			w.machines = append(w.machines, &machine{role: role, name: name, random: rand.New(rand.NewPCG(w.result.Seed, uint64(len(w.machines))))})
+		}
+	}
 	if err := w.Hear(ctx, w.ref.Repo, w.heard); err != nil {
 		return err
 	}
@@ -164,13 +169,9 @@ func (w *world) open(ctx context.Context, text string) error {
 		return err
 	}
 	w.ref.Number = made.Number
-	for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
-		for _, name := range []string{"first", "second"} {
-			m := &machine{role: role, name: name, random: rand.New(rand.NewPCG(w.result.Seed, uint64(len(w.machines))))}
-			w.machines = append(w.machines, m)
-			if err := w.start(m); err != nil {
-				return err
-			}
+	for _, m := range w.machines {
+		if err := w.start(m); err != nil {
+			return err
 		}
 	}
 	return nil
