@@ -19,6 +19,21 @@ func progress(out io.Writer) func(engine.Progress) {
 	return narrate(out)
 }
 
+// steps tells a terminal what a review does before its session begins. Anything else is told
+// nothing.
+func steps(out io.Writer) func(step string) {
+	if !isTerminal(out) {
+		return func(string) {}
+	}
+	began := time.Now()
+	return func(step string) { timed(out, time.Since(began), step) }
+}
+
+// timed writes a line about how far a review is.
+func timed(out io.Writer, since time.Duration, text string) {
+	fmt.Fprintf(out, "%7s  %s\n", since.Round(time.Second), visible(text))
+}
+
 // narrate tells of each dimension as it begins, and every 30 s of silence that the session is
 // still at work.
 func narrate(out io.Writer) func(engine.Progress) {
@@ -38,6 +53,6 @@ func narrate(out io.Writer) func(engine.Progress) {
 		default:
 			return
 		}
-		fmt.Fprintf(out, "%7s  %s\n", p.Elapsed.Round(time.Second), visible(text))
+		timed(out, p.Elapsed, text)
 	}
 }

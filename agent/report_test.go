@@ -180,6 +180,9 @@ func TestProgressIsForTerminals(t *testing.T) {
 	if progress(&out) != nil {
 		t.Error("a pipe is told how far it is")
 	}
+	if steps(&out)("reading the change"); out.Len() > 0 {
+		t.Errorf("a pipe is told %q", &out)
+	}
 	hear := narrate(&out)
 	for _, p := range []engine.Progress{
 		{Kind: engine.ProgressDimension, Text: "[Graph]", Elapsed: 1200 * time.Millisecond},

@@ -44,6 +44,8 @@ func (l local) check(here, dryRun bool) error {
 // run reviews the clone around the current directory and prints what comes of it.
 func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	ctx := cmd.Context()
+	step := steps(cmd.ErrOrStderr())
+	step("copying the change out of the clone")
 	c, err := openClone(ctx)
 	if err != nil {
 		return err
@@ -62,6 +64,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
+	step("reading the change")
 	subject, err := l.subject(ctx, b, of)
 	if err != nil {
 		return err
@@ -69,6 +72,13 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	if len(subject.Diff.Files) == 0 {
 		return l.nothing(cmd, subject.Name, fmt.Sprintf("%s is the same as where it left %s; there is nothing to review", of, l.base))
 	}
+	step(fmt.Sprintf("weighing %s", amount(len(subject.Diff.Files), "changed file", "changed files")))
+	return l.examine(cmd, cfg, subject, step)
+}
+
+// examine has a session examine the change, and prints the review.
+func (l local) examine(cmd *cobra.Command, cfg config.Config, subject reviewer.Subject, step func(string)) error {
+	ctx := cmd.Context()
 	examiner, err := newExaminer(cfg)
 	if err != nil {
 		return err
@@ -84,6 +94,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	if _, err := examiner.Engine.Probe(ctx); err != nil {
 		return err
 	}
+	step("beginning the session with " + examiner.Engine.Name())
 	x, err := prepared.Examine(ctx, progress(cmd.ErrOrStderr()), verdict.Allowance{})
 	if err != nil {
 		return inconclusive(err)

@@ -53,6 +53,7 @@ type Prepared struct {
 	guides     []guide
 	templates  []string       // what the repository asks to be filled in
 	tripped    map[string]int // by rule: the other changes that broke it
+	tokens     int            // an estimate of what there is to read
 	scratch    string
 	quoter
 }
@@ -98,7 +99,30 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	if err != nil {
 		return nil, err
 	}
+	if p.tokens = p.reading(); p.tokens > window/2 {
+		zerolog.Ctx(ctx).Warn().Int("tokens", p.tokens).Int("window", window).Msg("what the session has to read fills more than half of its context window")
+	}
 	return p, nil
+}
+
+const (
+	// window is what the models that review hold at least, in tokens, and perToken how
+	// many bytes of code and prose are about one of them.
+	window   = 200_000
+	perToken = 4
+)
+
+// reading estimates, in tokens, what the session is told and has to read of the change.
+// What it looks up besides is not in it.
+func (p *Prepared) reading() int {
+	bytes := len(guidelines.ReviewerInstructions())
+	for _, prompt := range p.Prompts() {
+		bytes += len(prompt.String())
+	}
+	for _, f := range p.understood.Files {
+		bytes += f.Size()
+	}
+	return bytes / perToken
 }
 
 // Close removes the files that were written for the session.

@@ -231,6 +231,9 @@ func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.
 	if n := len(p.understood.Parts); n > 1 {
 		parts = append(parts, fmt.Sprintf("in %d parts", n))
 	}
+	if p.tokens > window/2 {
+		parts = append(parts, fmt.Sprintf("about %d thousand tokens to read, more than half of a context window", p.tokens/1000))
+	}
 	if r.Coverage.LeftOut > 0 {
 		parts = append(parts, fmt.Sprintf("%d left out", r.Coverage.LeftOut))
 	}

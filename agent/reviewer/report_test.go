@@ -283,3 +283,14 @@ func TestEveryBlockIsClosed(t *testing.T) {
 		}
 	}
 }
+
+func TestFooterTellsOfACrowdedWindow(t *testing.T) {
+	p := reported()
+	for tokens, want := range map[int]bool{window / 2: false, window/2 + 1000: true} {
+		p.tokens = tokens
+		body := rendered(t, p, about("a.go", 0, 12)).review.Body
+		if strings.Contains(body, "about 101 thousand tokens to read") != want {
+			t.Errorf("%d tokens: %s", tokens, body)
+		}
+	}
+}

@@ -71,6 +71,9 @@ type File struct {
 	size   int // bytes in Patches
 }
 
+// Size is how much there is to read in its patches, in bytes.
+func (f File) Size() int { return f.size }
+
 // LeftOut is a changed file that no session is shown, and why.
 type LeftOut struct {
 	worktree.FileDiff

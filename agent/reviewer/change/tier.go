@@ -2,6 +2,7 @@ package change
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -85,6 +86,10 @@ func sensitiveWord(path string) string {
 	return ""
 }
 
+// pointer is the first line of what Git LFS keeps in a file's place
+// (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md).
+var pointer = regexp.MustCompile(`(?m)^[-+ ]version https://git-lfs\.github\.com/spec/`)
+
 // note says what a file's lines do not.
 func note(f worktree.FileDiff) string {
 	var notes []string
@@ -93,6 +98,8 @@ func note(f worktree.FileDiff) string {
 	case f.Submodule:
 		from, to := submodule(f.Patch)
 		add("a submodule, from %s to %s; its content is not here", from, to)
+	case pointer.Match(f.Patch):
+		add("kept in Git LFS: its lines are a pointer, its content is not here")
 	case f.Binary:
 		add("binary, there are no lines to read")
 	}
