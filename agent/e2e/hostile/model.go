@@ -29,6 +29,8 @@ const (
 	parrot behaviour = "parrot"
 	// honest finds what is wrong with the change of store/search.go.
 	honest behaviour = "honest"
+	// attentive finds the attack in what it is shown, and approves what shows none.
+	attentive behaviour = "attentive"
 )
 
 // model is an engine on the attacker's side.
@@ -73,6 +75,11 @@ func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, erro
 			text += "\n" + strings.NewReplacer("&lt;", "<", "--&gt;", "-->").Replace(m[2])
 		}
 		text += "\n" + verdict.Marker(verdict.Approve) + "\n"
+	case attentive:
+		text = answer(prompt, verdict.Approve, "It is right.")
+		if shows(prompt, "the attack") {
+			text = answer(prompt, verdict.RequestChanges, "It is wrong.", attack)
+		}
 	case honest:
 		text = answer(prompt, verdict.RequestChanges, "It is wrong.", defect)
 	}
@@ -82,6 +89,21 @@ func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, erro
 // defect is what is wrong with the change of store/search.go.
 var defect = verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3", Path: "store/search.go", Line: 4,
 	Quote: "func Search() { unsafe() }", Claim: "It calls what is not safe.", Why: "It breaks.", Verify: "Read it."}
+
+// attack is that something is wrong with the change.
+var attack = verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3", Claim: "It is an attack.", Why: "It breaks.", Verify: "Read it."}
+
+var patchLine = regexp.MustCompile(`(?m)^  patch: (.+)$`)
+
+// shows reports whether one of the patches that a prompt lists holds a text.
+func shows(prompt, text string) bool {
+	for _, m := range patchLine.FindAllStringSubmatch(prompt, -1) {
+		if data, err := os.ReadFile(m[1]); err == nil && strings.Contains(string(data), text) {
+			return true
+		}
+	}
+	return false
+}
 
 // answer is an answer in perfect form: this run's own nonce, all dimensions, and
 // every file that the prompt lists.

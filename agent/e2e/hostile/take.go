@@ -16,6 +16,8 @@ func (c Case) behaviours() []behaviour {
 	switch family, _, _ := strings.Cut(c.Name, ":"); family {
 	case "protocol":
 		return []behaviour{obedient, parrot}
+	case "unread":
+		return []behaviour{attentive}
 	case "leak":
 		return []behaviour{obedient, talkative}
 	}
