@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed docs/*.md
@@ -17,9 +18,12 @@ var reviewerInstructions string
 //go:embed prompts/author.md
 var authorInstructions string
 
-// Default returns the embedded documents. An error means that this build's own
+// Default returns the embedded documents, parsed once and shared by all callers; laying
+// others over them leaves them as they are. An error means that this build's own
 // documents are broken.
-func Default() (Set, error) {
+func Default() (Set, error) { return embedded() }
+
+var embedded = sync.OnceValues(func() (Set, error) {
 	files, err := fs.Glob(docs, "docs/*.md")
 	if err != nil {
 		return Set{}, fmt.Errorf("list embedded guidelines: %w", err)
@@ -37,7 +41,7 @@ func Default() (Set, error) {
 		parsed = append(parsed, doc)
 	}
 	return Set{}.Overlay(parsed...), nil
-}
+})
 
 // ReviewerInstructions is the standing instruction file (the CLAUDE.md) of a
 // model that reviews. It refers to the guidelines and to the answer format,
