@@ -148,3 +148,6 @@ func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daem
 func (a *Arena) Local(repo forge.Repo) (url, authorization string) {
 	return "file://" + filepath.ToSlash(filepath.Join(a.hub(), repo.Owner, repo.Name+".git")), ""
 }
+
+// CloneURL is where git finds a repository of the owner's over HTTP.
+func (a *Arena) CloneURL(name string) string { return a.url + "/" + Owner + "/" + name + ".git" }

@@ -102,7 +102,7 @@ func (s *scene) reviews() (standing []review) {
 func atEveryCall(t *testing.T, first, second int, before func(*scene), after func(*scene)) {
 	on(t, func(stage *Stage) {
 		for at := 1; ; at++ {
-			s := stage.open(t, uint64(at), body("unsafe()"), githubsim.Protection{})
+			s := stage.open(t, uint64(4*at), body("unsafe()"), githubsim.Protection{}) // reviewers fetch over HTTP there
 			before(s)
 			s.during(plan{login: s.machines[first].login(), at: at, do: func(ctx context.Context) error {
 				s.act(ctx, s.machines[second])

@@ -39,7 +39,7 @@ func (w *world) start(m *machine) error {
 			return err
 		}
 	}
-	agent, err := w.Agent(m.role, m.name, model{m.random})
+	agent, err := w.Agent(m.role, m.name, model{random: m.random, slow: w.slow})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,11 @@ func (w *world) text() string {
 const price = 0.25
 
 // model finds the one defect and repairs it: mostly, or always if it is not random.
-type model struct{ random *rand.Rand }
+type model struct {
+	random *rand.Rand
+	// slow finds one defect at a time.
+	slow bool
+}
 
 // one reports one case in so many.
 func (m model) one(in int) bool { return m.random != nil && m.random.IntN(in) == 0 }
@@ -90,7 +94,11 @@ func (s session) repair(string) (string, error) {
 	if s.one(8) {
 		repaired = fmt.Sprintf("unsafe()\n\tmore(%d)", rand.Uint32())
 	}
-	text = strings.ReplaceAll(text, "unsafe()", repaired)
+	n := -1
+	if s.slow {
+		n = 1
+	}
+	text = strings.Replace(text, "unsafe()", repaired, n)
 	return "Repaired.", os.WriteFile(path, []byte(text), 0o600)
 }
 
@@ -113,7 +121,7 @@ func (s session) review(prompt string) (string, error) {
 	v := verdict.Approve
 	data, err := os.ReadFile(filepath.Join(s.request.Dir, filepath.FromSlash(file)))
 	for i, line := range strings.Split(string(data), "\n") {
-		if strings.Contains(line, "unsafe()") {
+		if strings.Contains(line, "unsafe()") && !(s.slow && len(a.Findings) > 0) {
 			v = verdict.RequestChanges
 			a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3",
 				Path: file, Line: i + 1, Quote: line, Claim: "It is unsafe.", Why: "It breaks.", Verify: "Read it."})

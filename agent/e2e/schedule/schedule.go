@@ -71,6 +71,8 @@ type world struct {
 	rules    githubsim.Protection
 	machines []*machine
 	result   *Result
+	// slow has the models find one defect at a time.
+	slow bool
 	// orders are those that people gave.
 	orders []verdict.Verb
 	// judged are the heads that CI has reported on.

@@ -1,0 +1,148 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/arena"
+)
+
+// rounds is how many reviews a pull request takes here.
+const rounds = 11
+
+// defects is a text that takes so many rounds of a model that finds one defect at a time.
+func defects() string {
+	var calls []string
+	for i := range rounds - 1 {
+		calls = append(calls, fmt.Sprintf("unsafe() // step %d", i))
+	}
+	return body(calls...)
+}
+
+// runThrough takes a pull request to its merge by a model that takes no time, and tells
+// how long each round took: a review and what came of it, a fix or the merge.
+func (s *Stage) runThrough(ctx context.Context, n uint64) ([]time.Duration, error) {
+	w := s.world(n)
+	w.slow = true
+	defer w.close()
+	if err := w.open(ctx, defects()); err != nil {
+		return nil, err
+	}
+	for _, m := range w.machines {
+		m.random = nil
+		if err := w.start(m); err != nil {
+			return nil, err
+		}
+		cfg := m.agent.Config()
+		cfg.Rounds.Max, cfg.Budgets.PullRequest = 2*rounds, 0
+		m.agent.Config = func() config.Config { return cfg }
+	}
+	var took []time.Duration
+	for {
+		if err := w.Sim.Settle(ctx); err != nil {
+			return nil, err
+		}
+		started := time.Now()
+		w.act(ctx, w.machines[0])
+		w.act(ctx, w.machines[2])
+		took = append(took, time.Since(started))
+		p, err := w.pull(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case p.Merged && len(took) == rounds:
+			return took, nil
+		case p.Merged || len(took) == rounds:
+			return nil, fmt.Errorf("merged %v after %d rounds\n%s", p.Merged, len(took), strings.Join(w.result.Steps, "\n"))
+		}
+	}
+}
+
+// bareRound is the yardstick: git alone, over the same HTTP, does for a round what no
+// agent can do without: two clones, a commit and a push.
+func bareRound(ctx context.Context, url, dir string, n int) (time.Duration, error) {
+	git := func(args ...string) error {
+		args = append([]string{"-c", "http.extraHeader=Authorization: Bearer token-of-" + arena.Author, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)
+		if out, err := exec.CommandContext(ctx, "git", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("git %q: %w: %s", args, err, out)
+		}
+		return nil
+	}
+	review, fix := filepath.Join(dir, fmt.Sprint("review", n)), filepath.Join(dir, fmt.Sprint("fix", n))
+	started := time.Now()
+	for _, args := range [][]string{
+		{"clone", "-q", url, review}, {"clone", "-q", url, fix},
+		{"-C", fix, "commit", "-q", "--allow-empty", "-m", "Fix"}, {"-C", fix, "push", "-q", "origin", fmt.Sprint("HEAD:bare-", n)},
+	} {
+		if err := git(args...); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(started), nil
+}
+
+// BenchmarkRounds takes pull requests through eleven rounds by a model that takes no
+// time: one alone, then ten at once.
+func BenchmarkRounds(b *testing.B) {
+	err := arena.Within(b.Context(), b.TempDir(), func(ctx context.Context, a *arena.Arena) error {
+		stage, err := NewStage(ctx, a, b.TempDir())
+		if err != nil {
+			return err
+		}
+		var took, bare []time.Duration
+		var alone, together time.Duration
+		n := uint64(0)
+		for b.Loop() {
+			n += 4
+			started := time.Now()
+			all, err := stage.runThrough(ctx, n)
+			if err != nil {
+				return err
+			}
+			alone += time.Since(started)
+			took = append(took, all...)
+			for range rounds {
+				one, err := bareRound(ctx, a.CloneURL(fmt.Sprintf("seed-%d", n)), b.TempDir(), len(bare))
+				if err != nil {
+					return err
+				}
+				bare = append(bare, one)
+			}
+			started = time.Now()
+			var ten errgroup.Group
+			for range 10 {
+				n += 4
+				of := n
+				ten.Go(func() error { _, err := stage.runThrough(ctx, of); return err })
+			}
+			if err := ten.Wait(); err != nil {
+				return err
+			}
+			together += time.Since(started)
+		}
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(median(took), "ms-round")
+		b.ReportMetric(median(bare), "ms-round-of-bare-git")
+		b.ReportMetric(alone.Seconds()/float64(b.N), "s-11-rounds")
+		b.ReportMetric(together.Seconds()/float64(b.N), "s-11-rounds-of-ten-at-once")
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// median is in milliseconds.
+func median(all []time.Duration) float64 {
+	slices.Sort(all)
+	return float64(all[len(all)/2].Microseconds()) / 1000
+}
