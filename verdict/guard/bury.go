@@ -23,10 +23,12 @@ func buried(b, a *testcase) []Hit {
 	for _, line := range b.whole() {
 		had[strings.TrimSpace(line)]++
 	}
-	old := map[string]bool{}
+	old := map[string]int{} // how deep each stood
 	var whole []string // those long enough to be known again within a line
 	for _, c := range claims(b) {
-		old[c.text] = !messages.MatchString(c.text)
+		if !messages.MatchString(c.text) {
+			old[c.text] = indentation(b.s.lines[c.line-1])
+		}
 		if text := strings.TrimSuffix(c.text, ";"); len(text) > 8 && len(whole) < MaxHits {
 			whole = append(whole, text)
 		}
@@ -49,7 +51,10 @@ func buried(b, a *testcase) []Hit {
 		}
 		holds := func() bool {
 			inner := lines[i+1 : min(max(stopOf(lines, i+1), i+1), i+1+maxFlow, len(lines))]
-			return slices.ContainsFunc(inner, func(l string) bool { return old[strings.TrimSpace(l)] }) ||
+			return slices.ContainsFunc(inner, func(l string) bool {
+				depth, stood := old[strings.TrimSpace(l)]
+				return stood && indentation(l) > depth
+			}) ||
 				slices.ContainsFunc(whole, func(c string) bool { return len(text) > len(c)+1 && strings.Contains(text, c) })
 		}
 		switch m := defining.FindStringSubmatch(text); {
