@@ -123,9 +123,12 @@ func TestFixTellsTheSessionWhatGitCannotRecord(t *testing.T) {
 		return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
 	}
 	var asked []string
-	_, err := newAuthor(g, turns(&asked, nested, mended)).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	out, err := newAuthor(g, turns(&asked, nested, mended)).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if err != nil || len(asked) != 2 || !strings.Contains(asked[1], "nested") {
 		t.Errorf("%v after %d turns, the last told: %s", err, len(asked), asked[len(asked)-1])
+	}
+	if now := g.Read(loopback.Author, pr.Ref); now.Head.SHA != out.Head {
+		t.Errorf("the head is %s, pushed was %s", now.Head.SHA, out.Head)
 	}
 }
 
