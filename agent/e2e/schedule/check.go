@@ -60,8 +60,8 @@ func (w *world) violated(format string, args ...any) {
 	w.result.Violations = append(w.result.Violations, fmt.Sprintf(format, args...))
 }
 
-// checkReviews: at most one review for each head and base stands, besides the one that
-// says that a person let it pass, and one more for each order to review again.
+// checkReviews: at most one review for each head and base stands, besides one for each
+// word of a person's that let it pass, and one more for each order to review again.
 func (w *world) checkReviews(reviews []review) {
 	ordered := 0
 	for _, verb := range w.orders {
@@ -79,7 +79,11 @@ func (w *world) checkReviews(reviews []review) {
 			w.violated("a review of %.7s has no record: %v", r.CommitID, err)
 			continue
 		}
-		key := fmt.Sprintf("%s %s %v", r.CommitID, record.BaseBranch, record.Lifted != nil)
+		word := ""
+		if l := record.Lifted; l != nil {
+			word = fmt.Sprint(l.By, l.At)
+		}
+		key := fmt.Sprintf("%s %s %s", r.CommitID, record.BaseBranch, word)
 		if seen[key]++; seen[key] > 1+ordered {
 			w.violated("%.7s was reviewed %d times", r.CommitID, seen[key])
 		}

@@ -66,7 +66,7 @@ func (w *world) heard(event string, ref forge.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, m := range w.machines {
-		if ref.Repo == w.ref.Repo { // which has this one pull request
+		if ref.Repo == w.ref.Repo && event != "ping" { // which has this one pull request
 			m.hints = append(m.hints, event)
 		}
 	}
