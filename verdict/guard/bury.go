@@ -24,7 +24,7 @@ func buried(b, a *testcase) []Hit {
 		had[strings.TrimSpace(line)]++
 	}
 	old := map[string]int{} // how deep each stood
-	var whole []string // those long enough to be known again within a line
+	var whole []string      // those long enough to be known again within a line
 	for _, c := range claims(b) {
 		if !messages.MatchString(c.text) {
 			old[c.text] = indentation(b.s.lines[c.line-1])
