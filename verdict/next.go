@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -158,9 +160,10 @@ func nextFix(s State) Action {
 // nextMerge is for a head that all its reviewers approve.
 func nextMerge(s State, rounds int) Action {
 	green := s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks
+	objector := s.withoutOvertaken().objector()
 	switch {
-	case s.objector() != "":
-		return s.act(Wait, s.objector()+" still requests changes")
+	case objector != "":
+		return s.act(Wait, objector+" still requests changes")
 	case s.InQueue:
 		return s.act(Wait, "it is in the merge queue")
 	case s.Mergeable == MergeableDirty:
@@ -188,6 +191,22 @@ func nextMerge(s State, rounds int) Action {
 		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %d times", s.Queued))
 	}
 	return s.spend(Merge, "it is approved and green", 0)
+}
+
+// withoutOvertaken is the state without what a reviewing agent said of other heads, if it
+// approves this one. A push by force can bring an approved head back after a later one
+// was objected to, and nobody would take that objection back.
+func (s State) withoutOvertaken() State {
+	approving := map[string]bool{}
+	for _, o := range s.Opinions {
+		if s.trusts(o.By) && s.concerns(o) && s.stands(o) && s.approved(o) {
+			approving[strings.ToLower(o.By)] = true
+		}
+	}
+	s.Opinions = slices.DeleteFunc(slices.Clone(s.Opinions), func(o Opinion) bool {
+		return o.Record != nil && o.SHA != s.Head && approving[strings.ToLower(o.By)]
+	})
+	return s
 }
 
 // rulePatience is how long what the base branch asks for may take to come by itself.

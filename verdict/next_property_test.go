@@ -200,7 +200,10 @@ func broken(s State, a Action) []string {
 			return same(later.By, o.By) && (later.State == "APPROVED" || later.State == "DISMISSED") &&
 				ours == (trusted(later.By) && later.Record != nil)
 		})
-		must(takenBack, "nobody requests changes")
+		overtaken := ours && o.SHA != s.Head && slices.ContainsFunc(s.Opinions, func(other Opinion) bool {
+			return same(other.By, o.By) && other.Record != nil && other.SHA == s.Head && other.State == "APPROVED"
+		})
+		must(takenBack || overtaken, "nobody requests changes")
 	}
 	must(approved, "a trusted reviewer approves this very head")
 	return all

@@ -231,6 +231,13 @@ func TestNextForAuthor(t *testing.T) {
 		{"in the merge queue, merged by hand", func(s *State) { s.InQueue, s.Manual = true, "merge.auto is off" }, Wait, "queue"},
 		{"a required check has not reported", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience-1) }, Wait, "is missing"},
 		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate, "rules do not let it in"},
+		{"an approved head came back", func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, RequestChanges)) }, Merge, ""},
+		{"it came back, and another agent objected", func(s *State) { s.Opinions = append(s.Opinions, says("bob", older, RequestChanges)) }, Wait, "bob still requests changes"},
+		{"it came back, and a person under that login objected", func(s *State) {
+			o := says("alice", older, RequestChanges)
+			o.Record = nil
+			s.Opinions = append(s.Opinions, o)
+		}, Wait, "alice still requests changes"},
 		{"put into the queue again", func(s *State) { s.Queued = 1 }, Merge, ""},
 		{"given back by the queue too often", func(s *State) { s.Queued = 2 }, Escalate, "gave it back 2 times"},
 		{"checks running", func(s *State) { s.Checks = ChecksPending }, Wait, "running"},
