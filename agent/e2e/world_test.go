@@ -236,7 +236,8 @@ func (w *world) configure(role verdict.Role, login string) *machine {
 	cfg.Relay.URL = w.relay.url
 	cfg.Repositories = []string{repo.String()}
 	cfg.Reviewers = []string{reviewer}
-	cfg.Engine.Command = []string{modelBinary, "--script", w.script}
+	// The scripted model counts its sessions beside its script, out of a sandbox's reach.
+	cfg.Engine.Command, cfg.Engine.Sandbox = []string{modelBinary, "--script", w.script}, config.Off
 	cfg.Rounds.Backoff = config.Duration(10 * time.Millisecond)
 	cfg.Sweep = config.Duration(time.Hour)
 	cfg.StateDir = w.t.TempDir()

@@ -22,7 +22,8 @@ type effect struct {
 	// and a provider.
 	all bool
 	// strikes is how many such failures in a row open the breaker. The CLIs have tried again
-	// by themselves before they report one; only what a moment can bring about takes two.
+	// by themselves before they report one; only what a moment can bring about takes two. 0 is
+	// never: one change that crashes a program must not keep the others waiting.
 	strikes int
 }
 
@@ -33,8 +34,8 @@ var effects = map[engine.Class]effect{
 	engine.Auth:         {all: true, strikes: 1},
 	engine.Billing:      {all: true, strikes: 1},
 	engine.Network:      {all: true, strikes: 2},
-	engine.Crash:        {all: true, strikes: 2},
-	engine.BadOutput:    {all: true, strikes: 2},
+	engine.Crash:        {all: true},
+	engine.BadOutput:    {all: true},
 	engine.UnknownModel: {strikes: 1},
 	engine.RateLimited:  {strikes: 1},
 	engine.Overloaded:   {strikes: 1},
@@ -136,8 +137,8 @@ func (e *Engine) settle(ctx context.Context, c Choice, err *engine.Error) {
 		}
 		// Whether it would have answered, a session that ended for another reason leaves open.
 		b.trying = false
-		what, counts := effects[err.Class]
-		if whole := i == 0; !counts || what.all != whole {
+		what := effects[err.Class]
+		if whole := i == 0; what.strikes == 0 || what.all != whole {
 			continue
 		}
 		if b.strikes++; b.strikes < what.strikes {

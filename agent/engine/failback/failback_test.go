@@ -321,6 +321,21 @@ func TestStrikes(t *testing.T) {
 	})
 }
 
+// TestACrashStopsNobodyElse: one change may bring it about again and again.
+func TestACrashStopsNobodyElse(t *testing.T) {
+	for _, class := range []engine.Class{engine.Crash, engine.BadOutput} {
+		synctest.Test(t, func(t *testing.T) {
+			s, e := staged(nil)
+			s.fail("claude opus", class, 0)
+			for range 5 {
+				if _, failure := run(t, e, review); s.heard() != "claude opus" {
+					t.Errorf("%s: it ended in %v", class, failure)
+				}
+			}
+		})
+	}
+}
+
 // TestALoginIsOfTheWholeEngine: its other models are not asked in vain.
 func TestALoginIsOfTheWholeEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
