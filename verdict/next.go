@@ -255,8 +255,11 @@ func (s State) waitForPerson() Action {
 }
 
 // stopped is who has stopped the agents, or "".
-func (s State) stopped() string {
-	if c, ok := last(s.Orders, Stop, Resume); ok && c.Verb == Stop {
+func (s State) stopped() string { return Stopped(s.Orders) }
+
+// Stopped is who has stopped the agents by these orders, or "".
+func Stopped(orders []Command) string {
+	if c, ok := last(orders, Stop, Resume); ok && c.Verb == Stop {
 		return c.By
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"touchstone/agent/forge"
@@ -22,6 +23,9 @@ const pushTimeout = 2 * time.Minute
 // meanwhile stays: if it is nothing but the base, the fix goes on top of it, otherwise
 // the fix is set aside.
 func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
+	if err := r.wanted(ctx, pr); err != nil {
+		return err
+	}
 	for try := 1; ; try++ {
 		err := r.send(ctx, pr)
 		switch {
@@ -39,6 +43,34 @@ func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 			return fmt.Errorf("%w: %w", ErrUnpushable, err)
 		}
 	}
+}
+
+// wanted looks whether the pull request was closed, or the agents were stopped, while the
+// fix was made.
+func (r *repair) wanted(ctx context.Context, pr forge.PullRequest) error {
+	now, err := r.author.Read.PullRequest(ctx, pr.Ref)
+	if err != nil {
+		return fmt.Errorf("look at the pull request again before pushing: %w", err)
+	}
+	if !now.Open {
+		return fmt.Errorf("%w: the pull request was closed", ErrOvertaken)
+	}
+	if r.author.Orders == nil {
+		return nil
+	}
+	orders, err := r.author.Orders(ctx, now)
+	if err != nil {
+		return err
+	}
+	var known int64
+	for _, c := range pr.Comments {
+		known = max(known, c.ID)
+	}
+	orders = slices.DeleteFunc(orders, func(c verdict.Command) bool { return c.ID <= known })
+	if by := verdict.Stopped(orders); by != "" {
+		return fmt.Errorf("%w: %s has stopped the agents here", ErrOvertaken, by)
+	}
+	return nil
 }
 
 // send pushes once. That is not broken off: GitHub tells of the push before git ends here,

@@ -1,6 +1,7 @@
 package author_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -217,6 +218,25 @@ func TestFixConfinesTheVerifyCommand(t *testing.T) {
 				t.Errorf("outside the worktree: %v", err)
 			}
 		})
+	}
+}
+
+func TestFixIsNotPushedOnceAPersonStopsIt(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	var orders []verdict.Command
+	a := newAuthor(g, func(r loopback.Asked) (string, error) {
+		orders = append(orders, verdict.Command{ID: 1, Verb: verdict.Stop, By: loopback.Person})
+		return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
+	})
+	a.Orders = func(context.Context, forge.PullRequest) ([]verdict.Command, error) { return orders, nil }
+	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrOvertaken) || !strings.Contains(err.Error(), "has stopped the agents") {
+		t.Errorf("it ends in %v", err)
+	}
+	if g.Read(loopback.Author, pr.Ref).Head.SHA != pr.Head.SHA {
+		t.Error("it was pushed")
 	}
 }
 
