@@ -278,22 +278,17 @@ func play(t *testing.T, b *bench, turns ...enginetest.Turn) {
 func testHang(point enginetest.HangPoint) func(*testing.T, subject) {
 	return func(t *testing.T, s subject) {
 		b := newBench(t, s, nil, enginetest.Turn{Text: []string{"never"}, Hang: point})
-		req := b.reviewer()
-		req.IdleTimeout = s.idle
-		b.fails(t, t.Context(), req, engine.Idle)
-		if len(b.provider.Calls()) == 0 {
-			t.Error("stopped before the provider was asked")
-		}
+		_, err := b.idles(t, b.reviewer())
+		wantClass(t, err, engine.Idle)
 	}
 }
 
 func testSlow(t *testing.T, s subject) {
 	text := []string{"Slowly", " but", " surely", "."}
 	b := newBench(t, s, nil, enginetest.Turn{Text: text, Interval: s.idle / 3})
-	req := b.reviewer()
-	req.IdleTimeout = s.idle
-	if result := b.run(t, req); result.Text != strings.Join(text, "") {
-		t.Errorf("text = %q", result.Text)
+	result, err := b.idles(t, b.reviewer())
+	if err != nil || result.Text != strings.Join(text, "") {
+		t.Errorf("text = %q, %v", result.Text, err)
 	}
 }
 

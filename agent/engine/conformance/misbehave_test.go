@@ -152,9 +152,8 @@ func testHungTool(t *testing.T, s subject) {
 	b := newBench(t, s, nil)
 	program, pid := outlast(t, b)
 	play(t, b, s.shell(program), enginetest.Turn{Hang: enginetest.HangBefore})
-	req := b.author(program)
-	req.IdleTimeout = s.idle
-	b.fails(t, t.Context(), req, engine.Idle)
+	_, err := b.idles(t, b.author(program))
+	wantClass(t, err, engine.Idle)
 	if _, err := os.Stat(pid); err != nil {
 		t.Errorf("stopped before the tool ran: %v", err)
 	}

@@ -34,7 +34,7 @@ type subject struct {
 	environ func(url string) []string
 	// slow says that it takes its time to start.
 	slow bool
-	// idle is longer than it takes to start, on a busy machine too.
+	// idle is longer than it takes to start, unless the machine is busy.
 	idle time.Duration
 	// Calls of its tools.
 	read, shell func(argument string) enginetest.Turn
@@ -59,7 +59,7 @@ var subjects = []subject{
 	},
 	{
 		name:  "opencode",
-		model: "openai/scripted", slow: true, idle: 60 * time.Second,
+		model: "openai/scripted", slow: true, idle: 30 * time.Second,
 		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
 		read: func(path string) enginetest.Turn {
 			return enginetest.Turn{Tool: "read", Input: map[string]any{"filePath": path}}
@@ -138,6 +138,18 @@ func (b *bench) run(t *testing.T, req engine.Request) engine.Result {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// idles holds a session of one turn that may be silent for as long as its CLI takes to
+// start: if that was too short to ask the provider, the next one may be so for longer.
+func (b *bench) idles(t *testing.T, req engine.Request) (engine.Result, error) {
+	t.Helper()
+	for req.IdleTimeout = b.idle; ; req.IdleTimeout *= 2 {
+		result, err := engine.Run(t.Context(), b.engine, req, "Go on.")
+		if len(b.provider.Calls()) > 0 || req.IdleTimeout > patience {
+			return result, err
+		}
+	}
 }
 
 // fails holds a session of one turn that has to fail in a class.
