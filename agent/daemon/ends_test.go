@@ -240,8 +240,16 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	if today, tomorrow := time.Now(), time.Now().AddDate(0, 0, 1); rested(now, "needs-human", today) || !rested(now, "needs-human", tomorrow) {
 		t.Errorf("over today: %v, over tomorrow: %v", rested(now, "needs-human", today), rested(now, "needs-human", tomorrow))
 	}
-	if !escalatedAt(now).IsZero() {
+	if !escalatedAt(now, "needs-human").IsZero() {
 		t.Error("a day's end begins a fresh count of rounds")
+	}
+	// Nor does the mark speak of what is labelled later, even by the same login.
+	again := now
+	again.Labelled = append(slices.Clone(now.Labelled),
+		forge.Labelling{Label: "needs-human", At: time.Now().Add(time.Hour)},
+		forge.Labelling{Label: "Needs-Human", Added: true, By: forge.User{Login: loopback.Author}, At: time.Now().Add(2 * time.Hour)})
+	if rested(again, "needs-human", time.Now().AddDate(0, 0, 1)) {
+		t.Error("a label that its owner put on by hand ends with a day of before")
 	}
 	// A person's label is a person's to take off.
 	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/needs-human", nil, nil)

@@ -23,8 +23,11 @@ type Caller interface {
 // last, so that nobody finds a pull request in it without its briefing.
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
-	halfDone := a.Journal != nil && a.Journal.Unfinished(pr.Ref.String(), pr.Head.SHA, string(verdict.Escalate)) && called(pr)
-	if !halfDone {
+	label, mark := a.Config().Labels.NeedsHuman, escalation
+	if step.Action.Tomorrow {
+		mark = rest
+	}
+	if !halfCalled(pr, label, mark) {
 		// Without the commits, the briefing says as much as can be said.
 		commits, err := a.Read.Commits(ctx, pr.Ref)
 		if err != nil {
@@ -36,7 +39,7 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 		}
 		step.URL = url
 	}
-	if err := a.Caller.AddLabel(ctx, pr.Ref, a.Config().Labels.NeedsHuman); err != nil {
+	if err := a.Caller.AddLabel(ctx, pr.Ref, label); err != nil {
 		return fmt.Errorf("call a person: %w", err)
 	}
 	message := fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL)

@@ -24,8 +24,8 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		NeedsHuman:    labelled(pr, cfg.Labels.NeedsHuman),
 		Held:          labelled(pr, cfg.Labels.Hold),
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
-		EscalatedAt:   escalatedAt(pr),
-		CalledAt:      calledAt(pr),
+		EscalatedAt:   escalatedAt(pr, cfg.Labels.NeedsHuman),
+		CalledAt:      calledAt(pr, cfg.Labels.NeedsHuman),
 		Orders:        verdict.Orders(comments, cfg.Reviewers),
 		Commits:       commitsOf(f.commits),
 		InQueue:       pr.InQueue,
@@ -162,21 +162,27 @@ func answered(pr forge.PullRequest, cfg config.Config, u verdict.Unclear) bool {
 }
 
 // rested reports whether this login put the label on because a day's budget was spent, and
-// that day is over.
+// that day is over. Its mark speaks of one labelling only, the first after it: the login is
+// also its owner's, who may put the label on again by hand.
 func rested(pr forge.PullRequest, label string, now time.Time) bool {
-	by := ""
+	var on forge.Labelling
+	var off time.Time
 	for _, l := range pr.Labelled {
-		if strings.EqualFold(l.Label, label) && l.Added {
-			by = l.By.Login
+		switch {
+		case !strings.EqualFold(l.Label, label):
+		case l.Added:
+			on = l
+		default:
+			off = l.At
 		}
 	}
 	labelledAt := pr.LabelledAt(label)
-	if labelledAt.IsZero() || !verdict.SameLogin(by, pr.Viewer) {
+	if labelledAt.IsZero() || !verdict.SameLogin(on.By.Login, pr.Viewer) {
 		return false
 	}
 	over := false
 	for _, c := range pr.Comments {
-		if !verdict.SameLogin(c.Author.Login, pr.Viewer) || c.CreatedAt.After(labelledAt) {
+		if !verdict.SameLogin(c.Author.Login, pr.Viewer) || c.CreatedAt.After(labelledAt) || !c.CreatedAt.After(off) {
 			continue
 		}
 		if mark := rest.FindStringSubmatch(c.Body); mark != nil {
@@ -192,13 +198,26 @@ func rested(pr forge.PullRequest, label string, now time.Time) bool {
 // escalatedAt is when an agent of either side last called a person, or zero. Only
 // those who belong to the repository are believed: the mark resets what bounds the
 // rounds.
-func escalatedAt(pr forge.PullRequest) time.Time {
-	return lastCall(pr, func(c forge.Comment, _ string) bool { return insider(pr, c) })
+func escalatedAt(pr forge.PullRequest, label string) time.Time {
+	return lastCall(pr, label, func(forge.Comment, string) bool { return true })
 }
 
 // calledAt is escalatedAt of the present head alone.
-func calledAt(pr forge.PullRequest) time.Time {
-	return lastCall(pr, func(c forge.Comment, sha string) bool { return insider(pr, c) && sha == pr.Head.SHA })
+func calledAt(pr forge.PullRequest, label string) time.Time {
+	return lastCall(pr, label, func(_ forge.Comment, sha string) bool { return sha == pr.Head.SHA })
+}
+
+// lastCall is when a person was last called in a comment that counts. One without the
+// label is half a call: nobody was stopped by it, so it resets nothing.
+func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, sha string) bool) time.Time {
+	var at time.Time
+	for _, c := range pr.Comments {
+		mark := escalation.FindStringSubmatch(c.Body)
+		if mark != nil && insider(pr, c) && counts(c, mark[1]) && c.CreatedAt.After(at) && wore(pr, label, c.CreatedAt) {
+			at = c.CreatedAt
+		}
+	}
+	return at
 }
 
 func insider(pr forge.PullRequest, c forge.Comment) bool {
@@ -206,26 +225,24 @@ func insider(pr forge.PullRequest, c forge.Comment) bool {
 	return belongs || verdict.SameLogin(c.Author.Login, pr.Viewer)
 }
 
-// called reports whether this login has called a person to the present head.
-func called(pr forge.PullRequest) bool {
-	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
-		mark := escalation.FindStringSubmatch(c.Body)
-		if mark == nil {
-			mark = rest.FindStringSubmatch(c.Body)
-		}
-		return mark != nil && mark[1] == pr.Head.SHA && verdict.SameLogin(c.Author.Login, pr.Viewer)
+// wore reports whether a pull request had a label at a moment or at any later one: it has
+// it now, or it was put on or taken off since.
+func wore(pr forge.PullRequest, label string, since time.Time) bool {
+	return labelled(pr, label) || slices.ContainsFunc(pr.Labelled, func(l forge.Labelling) bool {
+		return strings.EqualFold(l.Label, label) && (l.At.After(since) || l.Added && l.At.Equal(since))
 	})
 }
 
-// lastCall is when a person was last called in a comment that counts.
-func lastCall(pr forge.PullRequest, counts func(c forge.Comment, sha string) bool) time.Time {
-	var at time.Time
-	for _, c := range pr.Comments {
-		if mark := escalation.FindStringSubmatch(c.Body); mark != nil && counts(c, mark[1]) && c.CreatedAt.After(at) {
-			at = c.CreatedAt
+// halfCalled reports whether this login has called a person to the present head by the
+// comment alone, for good or until tomorrow as mark says: the label is still missing.
+func halfCalled(pr forge.PullRequest, label string, mark *regexp.Regexp) bool {
+	for _, c := range slices.Backward(pr.Comments) {
+		said := mark.FindStringSubmatch(c.Body)
+		if said != nil && said[1] == pr.Head.SHA && verdict.SameLogin(c.Author.Login, pr.Viewer) {
+			return !wore(pr, label, c.CreatedAt)
 		}
 	}
-	return at
+	return false
 }
 
 // told reports whether this login has said that the pull request waits for its

@@ -136,8 +136,41 @@ func TestEscalatedAt(t *testing.T) {
 		"a comment of its own":  {[]forge.Comment{comment("judge", "Hello.", 0)}, time.Time{}},
 		"a mark without commit": {[]forge.Comment{comment("judge", "<!-- touchstone:escalation v1 x -->", 0)}, time.Time{}},
 	} {
-		if got := escalatedAt(forge.PullRequest{Viewer: "judge", Comments: tc.comments}); !got.Equal(tc.want) {
+		pr := forge.PullRequest{Viewer: "judge", Comments: tc.comments, Labels: []string{"Needs-Human"}}
+		if got := escalatedAt(pr, "needs-human"); !got.Equal(tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// A call is its comment and its label: the comment alone stopped nobody.
+func TestACallCountsOnceItHasItsLabel(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	event := func(label string, added bool, after time.Duration) forge.Labelling {
+		return forge.Labelling{Label: label, Added: added, At: at.Add(after)}
+	}
+	for name, tc := range map[string]struct {
+		labels []string
+		events []forge.Labelling
+		counts bool
+	}{
+		"never labelled":                    {nil, nil, false},
+		"labelled":                          {[]string{"Needs-Human"}, []forge.Labelling{event("Needs-Human", true, 0)}, true},
+		"labelled, and taken off":           {nil, []forge.Labelling{event("needs-human", true, 0), event("needs-human", false, time.Hour)}, true},
+		"labelled before, and taken off":    {nil, []forge.Labelling{event("needs-human", true, -time.Hour), event("needs-human", false, time.Hour)}, true},
+		"taken off before":                  {nil, []forge.Labelling{event("needs-human", true, -time.Hour), event("needs-human", false, -time.Minute)}, false},
+		"taken off in the very same second": {nil, []forge.Labelling{event("needs-human", true, -time.Hour), event("needs-human", false, 0)}, false},
+		"another label":                     {[]string{"docs"}, []forge.Labelling{event("docs", true, 0)}, false},
+	} {
+		pr := forge.PullRequest{
+			Viewer: "judge", Head: forge.Branch{SHA: "0123456"}, Labels: tc.labels, Labelled: tc.events,
+			Comments: []forge.Comment{{Author: forge.User{Login: "judge"}, Body: "Text.\n<!-- touchstone:escalation v1 0123456 -->", CreatedAt: at}},
+		}
+		for what, got := range map[string]bool{"the call": !escalatedAt(pr, "needs-human").IsZero(), "the call to this head": !calledAt(pr, "needs-human").IsZero(), "the whole call": !halfCalled(pr, "needs-human", escalation)} {
+			if got != tc.counts {
+				t.Errorf("%s: %s counts: %v", name, what, got)
+			}
 		}
 	}
 }

@@ -208,20 +208,6 @@ func (j *Journal) Attempts(ref, sha string, since time.Time) (n int, last Entry)
 	return n, last
 }
 
-// Unfinished reports whether the newest act of a kind on a commit of a pull request, the one
-// that is going on now aside, failed or was interrupted: part of it may have been done.
-func (j *Journal) Unfinished(ref, sha, act string) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	before, now := true, true
-	for _, e := range j.entries {
-		if e.Ref == ref && e.SHA == sha && e.Act == act {
-			before, now = now, e.Outcome.OK
-		}
-	}
-	return !before
-}
-
 // Note writes down a wait that was announced, with what was said of it.
 func (j *Journal) Note(ref, sha, detail string) error {
 	id, err := j.Begin(Entry{Ref: ref, SHA: sha, Act: Wait})

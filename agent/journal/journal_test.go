@@ -161,30 +161,6 @@ func TestAttempts(t *testing.T) {
 	})
 }
 
-func TestUnfinished(t *testing.T) {
-	j := open(t, t.TempDir())
-	is := func(what string, want bool) {
-		t.Helper()
-		if got := j.Unfinished("acme/app#1", "aaa", "escalate"); got != want {
-			t.Errorf("%s: unfinished %t, want %t", what, got, want)
-		}
-	}
-	is("nothing was done", false)
-	id := begin(t, j, "acme/app#1", "aaa", "escalate")
-	is("the first is going on", false)
-	end(t, j, id, Outcome{Counts: true})
-	begin(t, j, "acme/app#1", "bbb", "escalate")
-	begin(t, j, "acme/app#1", "aaa", "review")
-	id = begin(t, j, "acme/app#1", "aaa", "escalate")
-	is("the first failed", true)
-	end(t, j, id, Outcome{OK: true})
-	begin(t, j, "acme/app#1", "aaa", "escalate")
-	is("the second succeeded", false)
-	begin(t, j, "acme/app#1", "aaa", "escalate")
-	is("the third was interrupted", true)
-	shut(t, j)
-}
-
 func TestDetailIsBounded(t *testing.T) {
 	for name, detail := range map[string]string{
 		"runes":   "x" + strings.Repeat("é", MaxDetail),
