@@ -117,11 +117,19 @@ func crash(loopback.Asked) (string, error) {
 func TestActsAreBounded(t *testing.T) {
 	t.Parallel()
 	var running, most, all atomic.Int32
+	two := make(chan struct{})
 	var github *loopback.GitHub
 	w := start(t, 2, func(r loopback.Asked) (string, error) {
 		n := running.Add(1)
 		defer running.Add(-1)
-		for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
+		for seen := most.Load(); n > seen; seen = most.Load() {
+			if most.CompareAndSwap(seen, n) && n == 2 {
+				close(two)
+			}
+		}
+		select {
+		case <-two:
+		case <-t.Context().Done():
 		}
 		// A session that lasts long enough for all others to begin if they may.
 		for range 50 {
