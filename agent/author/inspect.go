@@ -143,8 +143,16 @@ func (c ownChange) relaxed(ctx context.Context, diffs []worktree.Diff) error {
 // deferral is a note that something is left for later.
 var deferral = regexp.MustCompile(`\b(?:TODO|FIXME|XXX|HACK)\b`)
 
-// secretUse is a line by which a pipeline gets at credentials, or at more of them.
-var secretUse = regexp.MustCompile(`\$\{\{\s*secrets\b|\bsecrets:|\bpull_request_target\b|^\s*permissions:|:\s*write(?:-all)?\s*$`)
+// secretUse is a line by which a pipeline gets at credentials, or at more of them. It
+// errs on the side of a person: a word is enough, whatever stands around it, since there
+// are too many ways to write the same in YAML and in expressions, which have no case
+// (https://docs.github.com/actions/reference/workflows-and-actions/contexts).
+var secretUse = regexp.MustCompile(`(?i)secret|credential|access_?token` +
+	`|\bgithub\s*(?:\.\s*(?:token\b|\*)|[\[)]|$)` + // github.token, github['token'], toJSON(github)
+	`|\b(?:pull_request_target|workflow_run)\b` +
+	`|(?:^|[\s{,?-])["']?(?:permissions|environment)["']?\s*:` +
+	`|:\s*["']?write(?:-all)?["']?\s*(?:[#,}]|$)` +
+	`|\\[xu][0-9a-f]{2}`) // any of them, spelled in numbers
 
 // written refuses lines that the session added although no repair needs them: notes
 // that defer the work, credentials, and pipelines that use them.
@@ -164,8 +172,13 @@ func written(diffs []worktree.Diff) error {
 	return nil
 }
 
+// pipelineFile matches the names of what the usual CI systems run of a repository.
+var pipelineFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.(?:github|gitea|forgejo|gitlab|circleci|buildkite)/` +
+	`|\.woodpecker(?:/|\.ya?ml$)|\.(?:gitlab-ci|drone|travis|cirrus)\.ya?ml$|appveyor\.ya?ml$|action\.ya?ml$` +
+	`|jenkinsfile[^/]*$|azure-pipelines[^/]*\.ya?ml$|bitbucket-pipelines\.ya?ml$)`)
+
 func isPipeline(name string) bool {
-	return strings.HasPrefix(name, ".github/") || path.Base(name) == ".gitlab-ci.yml" || strings.HasPrefix(name, ".circleci/")
+	return pipelineFile.MatchString(name) && !strings.EqualFold(path.Ext(name), ".md")
 }
 
 // ownLines are the lines of a file that every diff adds and that were not merely

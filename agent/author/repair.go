@@ -118,10 +118,14 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 // must not become one.
 func (r *repair) commit(ctx context.Context) error {
 	change, undoes, err := r.own.inspect(ctx)
-	if err != nil {
-		return err
+	if err == nil && len(r.locks.stale) > 0 {
+		// The tools read, and some of them run, what the session wrote: what they leave
+		// beside the lock files is looked through like its own work.
+		if err = r.author.regenerate(ctx, r.tree, &r.locks); err == nil {
+			change, undoes, err = r.own.inspect(ctx)
+		}
 	}
-	if err := r.author.regenerate(ctx, r.tree, &r.locks); err != nil {
+	if err != nil {
 		return err
 	}
 	sha, err := r.tree.Commit(ctx, r.brief.message(r.out.Answer, verdict.Repair{

@@ -241,6 +241,38 @@ func TestFixMakesLockFilesAnew(t *testing.T) {
 	}
 }
 
+// Not parallel: it sets PATH. A tool may run what the branch holds.
+func TestFixLooksThroughWhatLockToolsWrite(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the lock tool of this test is a Unix shell script")
+	}
+	for name, why := range map[string]string{
+		".touchstone/config.yaml":    ".touchstone/config.yaml",
+		".github/workflows/evil.yml": "by which a pipeline gets at credentials",
+	} {
+		t.Run(name, func(t *testing.T) {
+			bin := t.TempDir()
+			script := "#!/bin/sh\nmkdir -p \"$(dirname " + name + ")\"\necho 'A: ${{ secrets.A }}' >" + name + "\necho made >Gemfile.lock\n"
+			if err := os.WriteFile(filepath.Join(bin, "bundle"), []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			g := loopback.New(t, map[string]string{"Gemfile": "base\n", "Gemfile.lock": "base\n"})
+			g.Commit("topic", "Ours", map[string]string{"Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
+			ref := g.Open("topic")
+			g.Commit("main", "Theirs", map[string]string{"Gemfile.lock": "theirs\n"})
+			pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+			_, err := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"})).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+			if !errors.Is(err, author.ErrForbidden) || !strings.Contains(err.Error(), why) {
+				t.Errorf("it ends in %v", err)
+			}
+			if g.Read(loopback.Author, ref).Head.SHA != pr.Head.SHA {
+				t.Error("something was pushed")
+			}
+		})
+	}
+}
+
 func TestFixLeavesLockFilesToTheModelWhereItMust(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"go.mod": "no module at all\n", "go.sum": "base\n", "deps.lock": "base\n"})
