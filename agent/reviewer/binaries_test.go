@@ -24,9 +24,16 @@ func (huge) Sides(_ context.Context, d worktree.Diff, wanted func(string) bool, 
 func TestWhatCannotBeLookedIntoIsHeld(t *testing.T) {
 	p := &Prepared{Subject: Subject{Files: huge{}, Diff: worktree.Diff{Files: []worktree.FileDiff{
 		{Path: "a.bin", Status: "added", Binary: true}, {Path: "notes.txt", Status: "added"},
+		{Path: "lib", Status: "modified", Submodule: true, OldMode: "160000", NewMode: "160000", NewBlob: "0123abc"},
+		{Path: "gone", Status: "deleted", Submodule: true, OldMode: "160000", NewMode: "000000"},
 	}}}}
 	holds, err := p.holds(t.Context())
-	if err != nil || len(holds) != 1 || holds[0].Kind != verdict.HiddenText || holds[0].Path != "a.bin" {
-		t.Errorf("%+v, %v; want a.bin held", holds, err)
+	if err != nil || len(holds) != 2 {
+		t.Fatalf("%+v, %v; want two", holds, err)
+	}
+	for i, want := range []string{"lib", "a.bin"} {
+		if holds[i].Kind != verdict.HiddenText || holds[i].Path != want {
+			t.Errorf("%+v, want %s held", holds[i], want)
+		}
 	}
 }

@@ -1,8 +1,10 @@
 package reviewer
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"touchstone/agent/reviewer/suspect"
 	"touchstone/verdict"
@@ -27,25 +29,29 @@ func (p *Prepared) holds(ctx context.Context) ([]verdict.Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(append(lowered, unread...), suspect.Holds(append(p.texts(), binaries...), p.templates...)...), nil
+	return slices.Concat(lowered, suspect.Holds(append(p.texts(), binaries...), p.templates...), unread), nil
 }
 
 // maxBinary bounds the binary files that are looked into, in bytes.
 const maxBinary = 32 << 20
 
 // binaries are the files of which git shows no lines, and which the session can
-// open all the same. One that is too large is for a person to look at.
+// open all the same. What no session can read is for a person to look at: one that is
+// too large or a program, and a submodule, which is kept elsewhere.
 func (p *Prepared) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold, error) {
-	binary := map[string]bool{}
+	var unread []verdict.Hold
+	binary, executable := map[string]bool{}, map[string]bool{}
 	for _, f := range p.Diff.Files {
-		binary[f.Path] = f.Binary
+		binary[f.Path], executable[f.Path] = f.Binary, f.NewMode == "100755"
+		if f.Submodule && f.NewMode == "160000" {
+			unread = append(unread, suspect.Elsewhere(f.Path, f.NewBlob))
+		}
 	}
 	sides, err := p.Files.Sides(ctx, p.Diff, func(path string) bool { return binary[path] }, maxBinary)
 	if err != nil {
 		return nil, nil, fmt.Errorf("look into binary files: %w", err)
 	}
 	var all []suspect.Text
-	var unread []verdict.Hold
 	for _, s := range sides {
 		switch {
 		case s.Path == "":
@@ -53,6 +59,9 @@ func (p *Prepared) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold
 			unread = append(unread, suspect.Unread(s.Path, maxBinary))
 		default:
 			all = append(all, suspect.Binary(s.Path, s.Before, s.After)...)
+			if h, ok := suspect.Opaque(s.Path, s.After, executable[s.Path]); ok && !bytes.Equal(s.Before, s.After) {
+				unread = append(unread, h)
+			}
 		}
 	}
 	return all, unread, nil

@@ -98,7 +98,7 @@ func TestLinesCarryTheirNumbers(t *testing.T) {
 		t.Errorf("a deleted file:\n%s", got)
 	}
 	overview, err := os.ReadFile(c.Overview)
-	if err != nil || !strings.Contains(string(overview), "- a.go (modified +2 -1)\n  patch: 0001.patch\n- bin (added +0 -0); binary") || !strings.Contains(string(overview), "4 files to read in 1 parts, 0 left out. Risk tier trivial: 5 lines in 4 files.") {
+	if err != nil || !strings.Contains(string(overview), "- a.go (modified +2 -1)\n  patch: 0001.patch\n- bin (added +0 -0); binary") || !strings.Contains(string(overview), "4 files to read in 1 parts, 0 left out. Risk tier lite: 5 lines in 4 files.") {
 		t.Errorf("%v\n%s", err, overview)
 	}
 }

@@ -36,7 +36,9 @@ func init() {
 // weigh decides the tier. What is left out counts for what it is, a lock file for one, and
 // not for its lines.
 func weigh(s Source, c Change) (Tier, string) {
+	binary := false
 	for _, f := range s.Diff.Files {
+		binary = binary || f.Binary
 		if word := sensitiveWord(f.Path); word != "" {
 			return Full, fmt.Sprintf("%s has %q in its name", Spell(f.Path), word)
 		}
@@ -55,7 +57,7 @@ func weigh(s Source, c Change) (Tier, string) {
 	}
 	why := fmt.Sprintf("%d lines in %d files", c.Lines, len(c.Files))
 	switch few := len(c.Files) <= fewFiles; {
-	case few && c.Lines <= trivialLines:
+	case few && c.Lines <= trivialLines && !binary: // what has no lines is not small
 		return Trivial, why
 	case few && c.Lines <= liteLines:
 		return Lite, why

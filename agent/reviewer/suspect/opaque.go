@@ -1,0 +1,35 @@
+package suspect
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+// shown are the types of content that people and machines look at and that nothing
+// executes, by how they begin (https://mimesniff.spec.whatwg.org).
+var shown = []string{"image/", "audio/", "video/", "font/", "application/pdf", "application/ogg", "application/vnd.ms-fontobject"}
+
+// Opaque is the hold of a binary file of which no session can tell what it does: a
+// program, an archive, or anything else but pictures, sounds and fonts. ok is false
+// where it is one of those, or text all the same.
+func Opaque(path string, content []byte, executable bool) (h verdict.Hold, ok bool) {
+	if form, _ := legible(content); form == Code {
+		return verdict.Hold{}, false
+	}
+	kind := http.DetectContentType(content)
+	if !executable && slices.ContainsFunc(shown, func(s string) bool { return strings.HasPrefix(kind, s) }) {
+		return verdict.Hold{}, false
+	}
+	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
+		Detail: "The binary file is a program, an archive or of an unknown kind: no review can read what it holds. Look where it comes from, and whether it is what its source makes."}, true
+}
+
+// Elsewhere is the hold of a submodule that is new or moved.
+func Elsewhere(path, commit string) verdict.Hold {
+	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
+		Detail: fmt.Sprintf("The submodule brings in commit %s of another repository, whose content is no part of this review. Look what it changes there.", commit)}
+}
