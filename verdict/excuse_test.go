@@ -19,6 +19,19 @@ func TestExcuses(t *testing.T) {
 		"Not a blocker; the author left a TODO for it.",
 		"No blocker, a follow-up PR will do.",
 		"Better in the next session.",
+		"It can be hardened later.",
+		"The input is validated later on.",
+		"This can be tightened incrementally.",
+		"There is a TODO for it in the code.",
+		"Good enough for now.",
+		"The same pattern exists elsewhere, so it is fine.",
+		"It follows the existing style of the file.",
+		"Consistent with surrounding code, so not reported.",
+		"Deferred to the next sprint.",
+		"That belongs in its own PR.",
+		"A dedicated PR will do it.",
+		"Only internal, so it is acceptable.",
+		"I found no blocker and left it as an existing pattern.",
 	} {
 		if excuseIn(text) == "" {
 			t.Errorf("no excuse in %q", text)
@@ -37,6 +50,11 @@ func TestExcuses(t *testing.T) {
 		"The lock is taken later than the read.",
 		"Later commits of this branch repair the first one.",
 		"Pattern matching covers the existing cases.",
+		"No finding depends on a later pull request.",
+		"The rename stands in its own commit.",
+		"The names are those of the surrounding code.",
+		"The same test runs on both systems.",
+		"The sum is computed eventually, and once.",
 	} {
 		if got := excuseIn(text); got != "" {
 			t.Errorf("%q is taken for an excuse in %q", got, text)
