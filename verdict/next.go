@@ -128,14 +128,10 @@ func nextFix(s State) Action {
 	switch {
 	case !SameLogin(s.Author, s.Self):
 		return s.act(Skip, "it is not "+s.Self+"'s own")
-	case s.Draft:
-		return s.act(Wait, "it is a draft")
-	case s.stopped() != "":
-		return s.act(Wait, s.stopped()+" has stopped the agents here")
-	case s.NeedsHuman:
+	case s.NeedsHuman && !s.Draft && s.stopped() == "":
 		return s.waitForPerson()
-	case s.Held:
-		return s.act(Wait, "a label holds it")
+	case s.Barred() != "":
+		return s.act(Wait, s.Barred())
 	case s.Fork:
 		return s.act(Wait, "pull requests from forks are left to people")
 	}
@@ -255,12 +251,27 @@ func (s State) waitForPerson() Action {
 }
 
 // stopped is who has stopped the agents, or "".
-func (s State) stopped() string { return Stopped(s.Orders) }
-
-// Stopped is who has stopped the agents by these orders, or "".
-func Stopped(orders []Command) string {
-	if c, ok := last(orders, Stop, Resume); ok && c.Verb == Stop {
+func (s State) stopped() string {
+	if c, ok := last(s.Orders, Stop, Resume); ok && c.Verb == Stop {
 		return c.By
+	}
+	return ""
+}
+
+// Barred is why an agent of the state's role holds no session about a pull request,
+// whatever was said of its head; empty if nothing keeps it away.
+func (s State) Barred() string {
+	switch {
+	case s.stopped() != "":
+		return s.stopped() + " has stopped the agents here"
+	case !s.Open:
+		return "the pull request is closed"
+	case s.Draft:
+		return "it is a draft"
+	case s.NeedsHuman:
+		return "it waits for a person"
+	case s.Held && s.Role == Author:
+		return "a label holds it"
 	}
 	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"touchstone/agent/forge"
@@ -45,8 +44,8 @@ func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 	}
 }
 
-// wanted looks whether the pull request was closed, or the agents were stopped, while the
-// fix was made.
+// wanted looks whether something keeps the agents away that did not when the fix began: an
+// order or a label, or that the pull request was closed or made a draft.
 func (r *repair) wanted(ctx context.Context, pr forge.PullRequest) error {
 	now, err := r.author.Read.PullRequest(ctx, pr.Ref)
 	if err != nil {
@@ -55,22 +54,18 @@ func (r *repair) wanted(ctx context.Context, pr forge.PullRequest) error {
 	if !now.Open {
 		return fmt.Errorf("%w: the pull request was closed", ErrOvertaken)
 	}
-	if r.author.Orders == nil {
+	if r.author.Barred == nil {
 		return nil
 	}
-	orders, err := r.author.Orders(ctx, now)
+	before, err := r.author.Barred(ctx, pr)
 	if err != nil {
 		return err
 	}
-	var known int64
-	for _, c := range pr.Comments {
-		known = max(known, c.ID)
+	why, err := r.author.Barred(ctx, now)
+	if err == nil && why != "" && why != before {
+		err = fmt.Errorf("%w: %s", ErrOvertaken, why)
 	}
-	orders = slices.DeleteFunc(orders, func(c verdict.Command) bool { return c.ID <= known })
-	if by := verdict.Stopped(orders); by != "" {
-		return fmt.Errorf("%w: %s has stopped the agents here", ErrOvertaken, by)
-	}
-	return nil
+	return err
 }
 
 // send pushes once. That is not broken off: GitHub tells of the push before git ends here,

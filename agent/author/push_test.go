@@ -221,22 +221,37 @@ func TestFixConfinesTheVerifyCommand(t *testing.T) {
 	}
 }
 
-func TestFixIsNotPushedOnceAPersonStopsIt(t *testing.T) {
+func TestFixIsNotPushedOnceThePullRequestIsBarred(t *testing.T) {
 	t.Parallel()
-	g := loopback.New(t, map[string]string{"README.md": "one\n"})
-	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
-	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
-	var orders []verdict.Command
-	a := newAuthor(g, func(r loopback.Asked) (string, error) {
-		orders = append(orders, verdict.Command{ID: 1, Verb: verdict.Stop, By: loopback.Person})
-		return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
-	})
-	a.Orders = func(context.Context, forge.PullRequest) ([]verdict.Command, error) { return orders, nil }
-	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrOvertaken) || !strings.Contains(err.Error(), "has stopped the agents") {
-		t.Errorf("it ends in %v", err)
-	}
-	if g.Read(loopback.Author, pr.Ref).Head.SHA != pr.Head.SHA {
-		t.Error("it was pushed")
+	const stop, draft = "octocat has stopped the agents here", "it is a draft"
+	for name, tc := range map[string]struct {
+		before, after string
+		pushed        bool
+	}{
+		"stopped meanwhile":              {"", stop, false},
+		"a draft, and stopped meanwhile": {draft, stop, false},
+		"fixed by hand all the same":     {draft, draft, true},
+		"made ready meanwhile":           {draft, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, map[string]string{"README.md": "one\n"})
+			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+			pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+			a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
+			asked := 0
+			a.Barred = func(context.Context, forge.PullRequest) (string, error) {
+				asked++
+				return []string{tc.before, tc.after}[asked-1], nil
+			}
+			_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+			if tc.pushed != (err == nil) || !tc.pushed && (!errors.Is(err, author.ErrOvertaken) || !strings.Contains(err.Error(), tc.after)) {
+				t.Errorf("it ends in %v", err)
+			}
+			if pushed := g.Read(loopback.Author, pr.Ref).Head.SHA != pr.Head.SHA; pushed != tc.pushed {
+				t.Errorf("pushed: %v", pushed)
+			}
+		})
 	}
 }
 

@@ -129,7 +129,7 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
-		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders,
+		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders, Barred: a.barred,
 		Settings: settings, Scratch: scratch,
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}

@@ -259,11 +259,8 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 	}
 }
 
-// errNewerHead cancels an act whose head is no longer the pull request's.
-var errNewerHead = errors.New("a newer commit was pushed")
-
 // act carries out an action while it listens for hints: one that turns out to
-// mean a newer head cancels it. The error is one that lies outside the pull request;
+// make it useless cancels it. The error is one that lies outside the pull request;
 // of anything else the journal knows, and the next look decides.
 func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.Action, w *worker) error {
 	log := zerolog.Ctx(ctx).With().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Logger()
@@ -278,9 +275,9 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.A
 	acting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var watching sync.WaitGroup
-	watching.Go(func() { d.watch(acting, pr, w, cancel) })
+	watching.Go(func() { d.watch(acting, pr, action.Kind, w, cancel) })
 	step, err := d.Agent.Act(acting, pr, action)
-	newer := errors.Is(context.Cause(acting), errNewerHead)
+	moved := context.Cause(acting)
 	cancel(nil)
 	watching.Wait()
 	poke(d.spare)
@@ -291,8 +288,10 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.A
 	case err == nil:
 		step.log(log.Info()).Msg("done")
 	case ctx.Err() != nil:
-	case newer, overtaken(err):
-		log.Info().Msg("given up: the pull request moved on")
+	case overtaken(moved):
+		log.Info().AnErr("why", moved).Msg("given up")
+	case overtaken(err):
+		log.Info().AnErr("why", err).Msg("given up")
 	case counts(err, step):
 		log.Warn().Err(err).Msg("came to nothing")
 	default:
@@ -301,9 +300,10 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.A
 	return nil
 }
 
-// watch cancels an act when a hint turns out to mean that the head has moved.
-// What else a hint may mean is seen at the next look.
-func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, w *worker, cancel context.CancelCauseFunc) {
+// watch cancels an act when a hint turns out to mean that the head has moved or, of one
+// that holds a session, that people keep the agents away. What else a hint may mean is
+// seen at the next look.
+func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind verdict.Kind, w *worker, cancel context.CancelCauseFunc) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -312,7 +312,18 @@ func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, w *worker, can
 		}
 		head, err := d.Agent.Read.HeadSHA(ctx, pr.Ref)
 		if err == nil && head != pr.Head.SHA {
-			cancel(errNewerHead)
+			cancel(fmt.Errorf("%w: a newer commit was pushed", errMovedOn))
+			return
+		}
+		if kind != verdict.Review && kind != verdict.Fix {
+			continue
+		}
+		now, err := d.Agent.Read.PullRequest(ctx, pr.Ref)
+		if err != nil {
+			continue
+		}
+		if why, err := d.Agent.barred(ctx, now); err == nil && why != "" {
+			cancel(fmt.Errorf("%w: %s", errMovedOn, why))
 			return
 		}
 	}
