@@ -25,7 +25,13 @@ var (
 	script = regexp.MustCompile(`\.(?:[cm]?[jt]sx?|css|s[ac]ss|less)$`)
 	// naming is what can be the name of a package or of a file in a text.
 	naming = regexp.MustCompile(`[\w@./-]+`)
+	// remark is a line that says nothing to a program.
+	remark = regexp.MustCompile(`^\s*(?://|/\*|\*|--|;|#\s|<!--|$)`)
 )
+
+// goFiles are those that all change with a vendored module of Go
+// (https://go.dev/ref/mod#vendoring).
+var goFiles = []string{"go.mod", "go.sum", "modules.txt"}
 
 const (
 	// headLines and headBytes bound where a generator's line is looked for.
@@ -50,27 +56,51 @@ type evidence struct {
 
 func gather(files []worktree.FileDiff) evidence {
 	e := evidence{required: map[string]bool{}, scripts: map[string]string{}, others: map[string]bool{}}
+	modules := map[string]int{} // by the bits of the goFiles that name one
 	for _, f := range files {
 		base := path.Base(f.Path)
-		switch {
-		case vendored.MatchString(f.Path) || f.Status == "deleted":
+		switch of := slices.Index(goFiles, base); {
+		case f.Status == "deleted":
+			continue
+		case of >= 0 && (base != "modules.txt" || vendored.MatchString(f.Path)):
+			for word := range versioned(f) {
+				modules[word] |= 1 << of
+				e.required[word] = modules[word] == 1<<len(goFiles)-1
+			}
+			if base == "modules.txt" {
+				continue
+			}
+		case vendored.MatchString(f.Path):
 			continue
 		case about(dependencies, worktree.FileDiff{Path: f.Path}) || lockFormats[base] != nil || base == ".yarnrc.yml":
-			for line := range changedLines(f.Patch) {
-				if !bytes.ContainsAny(line, "0123456789") {
-					continue // it says of nothing which version
-				}
-				for _, word := range naming.FindAll(line, -1) {
-					e.required[string(word)] = true
-				}
+			for word := range versioned(f) {
+				e.required[word] = true
 			}
 		case script.MatchString(base) && !minified.MatchString(base):
 			e.scripts[stem(base)] = f.Path
+		}
+		if !slices.ContainsFunc(slices.Collect(changedLines(f.Patch)), func(line []byte) bool { return !remark.Match(line) }) {
+			continue // nothing comes of a comment
 		}
 		e.schemas = e.schemas || schema.MatchString(base)
 		e.others[base] = true
 	}
 	return e
+}
+
+// versioned are the words in the changed lines of a manifest or a lock file that say which
+// version something has.
+func versioned(f worktree.FileDiff) map[string]bool {
+	words := map[string]bool{}
+	for line := range changedLines(f.Patch) {
+		if !bytes.ContainsAny(line, "0123456789") {
+			continue
+		}
+		for _, word := range naming.FindAll(line, -1) {
+			words[string(word)] = true
+		}
+	}
+	return words
 }
 
 // requires reports whether a manifest or a lock file changed what it says of the package
