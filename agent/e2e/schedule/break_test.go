@@ -45,7 +45,7 @@ func TestBreaksAreSeen(t *testing.T) {
 					return err
 				}
 				stage.meddle = tc.meddle
-				const enough = 100
+				const enough = 500
 				for seed := range uint64(enough) {
 					result, err := stage.Run(ctx, seed)
 					if err != nil || told(result) {
