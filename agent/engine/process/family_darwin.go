@@ -3,9 +3,53 @@ package process
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// family is the child with all its descendants: a process group, and those
+// that left it but still carry the mark in their environment. One that also
+// cleared its environment is out of reach.
+type family struct {
+	group int
+	mark  string
+	guard *guard
+}
+
+// start starts cmd, whose environment has the mark, with its guard.
+func start(cmd *exec.Cmd, mark string) (*family, error) {
+	guard, err := post()
+	if err != nil {
+		return nil, err
+	}
+	// A session of its own is a group of its own as well. It has no terminal, into which
+	// a command could type what the user's shell then reads (ioctl_tty(2), TIOCSTI).
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		guard.watch(0)
+		guard.dismiss()
+		return nil, err
+	}
+	guard.watch(cmd.Process.Pid)
+	return &family{group: cmd.Process.Pid, mark: mark, guard: guard}, nil
+}
+
+// terminate asks the group to end; claude then ends its tools' processes.
+func (f *family) terminate() { send(-f.group, syscall.SIGTERM) }
+
+// kill ends everything at once and returns when it is gone.
+func (f *family) kill() {
+	send(-f.group, syscall.SIGKILL)
+	sweep(f.mark)
+}
+
+// exit says how the child ended.
+func (f *family) exit(state *os.ProcessState) string { return state.String() }
+
+// release lets go of a family that is gone.
+func (f *family) release() { f.guard.dismiss() }
 
 // marked finds this user's live processes that have the mark in their environment.
 func marked(mark string) []int {

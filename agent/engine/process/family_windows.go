@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"unsafe"
 
@@ -60,5 +61,8 @@ func (f *family) terminate() { f.kill() }
 
 // kill ignores its error, which says that nothing is left to kill.
 func (f *family) kill() { _ = windows.TerminateJobObject(f.job, 1) }
+
+// exit says how the child ended.
+func (f *family) exit(state *os.ProcessState) string { return state.String() }
 
 func (f *family) release() { _ = windows.CloseHandle(f.job) }

@@ -29,9 +29,10 @@ const (
 	MaxStderr = 4 << 10
 	// HeartbeatInterval is the silence between two calls of Command.Silence.
 	HeartbeatInterval = 30 * time.Second
-	// grace is the time between asking the child to end and killing it.
-	// claude needs 1.5 seconds to end its tools' processes.
-	grace = 4 * time.Second
+	// grace is the time between asking the child to end and killing it. It is short, so
+	// that whoever pushes anew does not wait: a child that needs longer to end its tools'
+	// processes, as claude does, leaves that to the kill, which finds them all.
+	grace = 500 * time.Millisecond
 	// drain bounds the wait for the last output once every process is dead.
 	drain = time.Second
 	// markVariable marks every descendant, wherever it has moved to: tools
@@ -124,7 +125,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	w := &watch{Command: c, child: child, output: output, report: Report{Started: time.Now()}}
 	err = w.run(ctx)
 	w.report.Duration = time.Since(w.report.Started)
-	w.report.Exit = cmd.ProcessState.String()
+	w.report.Exit = w.child.family.exit(cmd.ProcessState)
 	return w.report, err
 }
 

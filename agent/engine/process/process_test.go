@@ -85,14 +85,17 @@ var actors = map[string]func(){
 	// deserter leaves a process behind that has its output open.
 	"deserter": func() { fmt.Println(spawn("stubborn child", true)) },
 	// parent supervises a child and is itself killed by the test.
-	"parent": func() {
-		_, err := process.Command{
-			Args: []string{os.Args[0]}, Env: []string{actVariable + "=stubborn"},
-			Timeout: time.Hour, IdleTimeout: time.Hour,
-			Line: func(line []byte) error { fmt.Println(string(line)); return nil },
-		}.Run(context.Background())
-		fmt.Println(err)
-	},
+	"parent": func() { supervise("stubborn") },
+}
+
+// supervise runs an act as a child and passes on what it prints.
+func supervise(act string) {
+	_, err := process.Command{
+		Args: []string{os.Args[0]}, Env: []string{actVariable + "=" + act},
+		Timeout: time.Hour, IdleTimeout: time.Hour,
+		Line: func(line []byte) error { fmt.Println(string(line)); return nil },
+	}.Run(context.Background())
+	fmt.Println(err)
 }
 
 // forever is not an empty select, which the runtime would call a deadlock.

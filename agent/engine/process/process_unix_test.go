@@ -110,8 +110,15 @@ func TestNothingOutlivesAKilledSupervisor(t *testing.T) {
 		t.Skip("SKIPPED: only on Linux are processes found that left their group")
 	}
 	t.Parallel()
+	killSupervisor(t, "parent", 3)
+}
+
+// killSupervisor kills a program that plays an act as soon as its child has named so many
+// processes, and waits for them to be gone.
+func killSupervisor(t *testing.T, act string, named int) {
+	t.Helper()
 	parent := exec.Command(os.Args[0])
-	parent.Env = append(os.Environ(), actVariable+"=parent")
+	parent.Env = append(os.Environ(), actVariable+"="+act)
 	output, err := parent.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +128,7 @@ func TestNothingOutlivesAKilledSupervisor(t *testing.T) {
 	}
 	in := bufio.NewReader(output)
 	var lines []string
-	for range 3 {
+	for range named {
 		line, err := in.ReadString('\n')
 		if err != nil {
 			t.Fatal(err)

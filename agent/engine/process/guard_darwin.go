@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 package process
 
 import (
@@ -18,22 +16,17 @@ type guard struct {
 	say io.WriteCloser
 }
 
-// guarding is told the mark, and hears of the family's group and at the end that
-// all is over. It ends the group, and after claude's time for its own tools
-// whatever still carries the mark; /proc exists on Linux only.
+// guarding hears of the family's group and at the end that all is over. It ends the group,
+// and kills it after the time that claude has for its own tools. What has left the group it
+// cannot find.
 const guarding = `
 read -r group && read -r over && exit
-[ -n "$group" ] && kill -TERM -- "-$group" && sleep 2
-[ -n "$group" ] && kill -KILL -- "-$group"
-for round in 1 2 3; do
-	for process in /proc/[0-9]*; do
-		grep -qs -- "$1" "$process/environ" && kill -KILL "${process#/proc/}"
-	done
-done`
+[ -n "$group" ] && kill -TERM -- "-$group" && sleep 1
+[ -n "$group" ] && kill -KILL -- "-$group"`
 
-// post posts a guard for the family that will carry the mark.
-func post(mark string) (*guard, error) {
-	cmd := exec.Command("/bin/sh", "-c", guarding, "guard", mark)
+// post posts a guard for a family.
+func post() (*guard, error) {
+	cmd := exec.Command("/bin/sh", "-c", guarding, "guard")
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	// What ends this program's group or terminal must not end the guard.

@@ -1,0 +1,152 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// guarding is the name under which this program starts itself to be the guard over a
+// family: the parent of the child, and as a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER)
+// of every descendant whose own parent has ended. So none gets away, and that none is left
+// is what wait(2) says. It ends with the last of them, also when its supervisor was killed,
+// which it knows by the socket between the two, which the system closes then.
+//
+// Its first line on the socket is the number of the error that kept the child from starting,
+// or 0; its second is how the child ended.
+const guarding = "touchstone-guard"
+
+// What a guard is told.
+const (
+	askToEnd = 'e' // the child's group
+	killNow  = 'k' // all there are
+)
+
+// init is where a program that was started as a guard becomes one, before anything else of
+// it runs.
+func init() {
+	if len(os.Args) < 4 || os.Args[0] != guarding {
+		return
+	}
+	fd, err := strconv.Atoi(os.Args[1])
+	if err != nil {
+		syscall.Exit(2)
+	}
+	guardOver(fd, os.Args[2], os.Args[3:])
+	syscall.Exit(0) // at once: somebody waits, and there is nothing to flush
+}
+
+// guardOver starts a program, with the descriptors below that of the socket, and returns
+// when it and all that it started are gone.
+func guardOver(fd int, path string, args []string) {
+	unix.CloseOnExec(fd)
+	socket := os.NewFile(uintptr(fd), "supervisor")
+	// Caught, and not ignored, which the child would inherit.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	var child int
+	if err == nil {
+		child, err = begin(fd, path, args)
+	}
+	if err != nil {
+		errno := syscall.EINVAL
+		errors.As(err, &errno)
+		fmt.Fprintln(socket, int(errno))
+		return
+	}
+	fmt.Fprintln(socket, 0)
+	go obey(socket, child)
+	bury(child, func(how string) { fmt.Fprintln(socket, how) })
+}
+
+// begin starts the child and keeps none of what it was given.
+func begin(fd int, path string, args []string) (int, error) {
+	files := make([]uintptr, fd)
+	for i := range files {
+		files[i] = uintptr(i)
+	}
+	child, err := syscall.ForkExec(path, args, &syscall.ProcAttr{
+		Env: os.Environ(), Files: files,
+		// A session of its own is a group of its own as well. It has no terminal, into which
+		// a command could type what the user's shell then reads (ioctl_tty(2), TIOCSTI).
+		Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return 0, err
+	}
+	for i := range files {
+		_ = unix.Close(i)
+	}
+	return child, nil
+}
+
+// obey does what the supervisor tells, and ends everything once there is none.
+func obey(socket *os.File, child int) {
+	told := make([]byte, 1)
+	for {
+		_, err := socket.Read(told)
+		switch {
+		case err != nil:
+			send(-child, syscall.SIGTERM)
+			time.Sleep(grace)
+			killAll()
+		case told[0] == askToEnd:
+			send(-child, syscall.SIGTERM)
+		case told[0] == killNow:
+			go killAll()
+		}
+	}
+}
+
+// bury waits for the child and then for all others, none of whom is to outlive it.
+func bury(child int, tell func(how string)) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil: // ECHILD: none is left
+			return
+		case pid == child:
+			tell(describe(status))
+			go killAll()
+		}
+	}
+}
+
+// killAll kills this process's children, and theirs as they become its own, until none is
+// left to wait for and it ends; or until that has taken too long.
+func killAll() {
+	for deadline := time.Now().Add(sweepTimeout); time.Now().Before(deadline); time.Sleep(sweepInterval) {
+		for _, pid := range children(os.Getpid()) {
+			send(pid, syscall.SIGKILL)
+		}
+	}
+	syscall.Exit(1)
+}
+
+// children finds the processes whose parent is the one given.
+func children(parent int) []int {
+	of := []byte(strconv.Itoa(parent))
+	return processes(func(dir string) bool {
+		stat, err := os.ReadFile(dir + "/stat")
+		// The name before it may hold anything (proc_pid_stat(5)).
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		return err == nil && len(fields) > 1 && bytes.Equal(fields[1], of)
+	})
+}
+
+// describe says how a process ended, as os.ProcessState does.
+func describe(status syscall.WaitStatus) string {
+	if status.Signaled() {
+		return "signal: " + status.Signal().String()
+	}
+	return "exit status " + strconv.Itoa(status.ExitStatus())
+}

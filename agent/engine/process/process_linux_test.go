@@ -1,0 +1,152 @@
+package process_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+)
+
+func init() {
+	// fugitive leaves a process behind that nothing tells of: it is in a session of its
+	// own, has no environment, and its parent ends.
+	actors["fugitive"] = func() { fmt.Println(flee()) }
+	// harbour does so and goes on itself, without heeding a request to end.
+	actors["harbour"] = func() {
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println(os.Getpid())
+		fmt.Println(flee())
+		forever()
+	}
+	actors["parent of harbour"] = func() { supervise("harbour") }
+}
+
+// flee starts a process in the way of one that means to outlive its session.
+func flee() int {
+	middle := exec.Command("/bin/sh", "-c", "env -i setsid sleep 3600 >/dev/null 2>&1 </dev/null & echo $!")
+	out, err := middle.StdoutPipe()
+	if err == nil {
+		err = middle.Start()
+	}
+	if err != nil {
+		panic(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(bufio.NewReader(out), &pid); err != nil {
+		panic(err)
+	}
+	_ = middle.Wait()
+	for environ := []byte("?"); len(environ) > 0; { // until it has cleared its environment
+		if environ, err = os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ")); err != nil {
+			panic(err)
+		}
+	}
+	return pid
+}
+
+func TestNothingFlees(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	if _, err := actor("fugitive", &lines).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if fled := pids(t, lines); len(fled) != 1 || alive(fled[0]) {
+		t.Errorf("of %d processes that fled, one outlived the run", len(fled))
+	}
+}
+
+func TestNothingFleesFromAKilledSupervisor(t *testing.T) {
+	t.Parallel()
+	killSupervisor(t, "parent of harbour", 2)
+}
+
+// TestCancelOfAHarbour has a newer push end a child that heeds no request, and what fled from it.
+func TestCancelOfAHarbour(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var lines []string
+	cmd := actor("harbour", &lines)
+	gather, cancelledAt := cmd.Line, time.Time{}
+	cmd.Line = func(line []byte) error {
+		if err := gather(line); err != nil || len(lines) < 2 {
+			return err
+		}
+		cancelledAt = time.Now()
+		cancel()
+		return nil
+	}
+	_, err := cmd.Run(ctx)
+	wantClass(t, err, engine.Cancelled)
+	t.Logf("gone after %s", time.Since(cancelledAt))
+	for _, pid := range pids(t, lines) {
+		if alive(pid) {
+			t.Errorf("process %d outlived the run", pid)
+		}
+	}
+}
+
+// TestExitOfASignal tells of a child that was killed from elsewhere what it died of.
+func TestExitOfASignal(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	cmd := actor("harbour", &lines)
+	cmd.Line = func(line []byte) error {
+		if lines = append(lines, string(line)); len(lines) == 2 {
+			return syscall.Kill(pids(t, lines)[0], syscall.SIGKILL)
+		}
+		return nil
+	}
+	report, err := cmd.Run(context.Background())
+	if err != nil || report.Exit != "signal: killed" {
+		t.Errorf("exit = %q, %v", report.Exit, err)
+	}
+}
+
+// TestKilledGuard has the child kill its own guard: the child does not stay.
+func TestKilledGuard(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	cmd := actor("stubborn", &lines)
+	cmd.Line = func(line []byte) error {
+		if lines = append(lines, string(line)); len(lines) == 3 {
+			return syscall.Kill(parentOf(t, pids(t, lines)[0]), syscall.SIGKILL)
+		}
+		return nil
+	}
+	report, err := cmd.Run(context.Background())
+	if err != nil || report.Exit != "its guard ended, signal: killed" {
+		t.Errorf("exit = %q, %v", report.Exit, err)
+	}
+	for _, pid := range pids(t, lines) {
+		if alive(pid) {
+			t.Errorf("process %d outlived the run", pid)
+		}
+	}
+}
+
+// parentOf asks /proc, whose status file has a line for it (proc_pid_status(5)).
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "PPid:")
+	fields := strings.Fields(rest)
+	parent, err := strconv.Atoi(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parent
+}
