@@ -16,8 +16,10 @@ const (
 	atLeast    way = iota // a number: lower, or gone, is weaker
 	atMost                // a number: higher, or gone, is weaker
 	slack                 // a number that is 0 when absent: higher is weaker
+	status                // how a failure ends, which is not 0 when absent: 0 is weaker
 	on                    // a switch: off, or gone, is weaker
 	off                   // a switch that is off when absent: on is weaker
+	held                  // a switch of which it is not known what its absence means: off, or gone, is weaker
 	grade                 // error, warning, off and their kin: milder, or gone, is weaker
 	members               // a list: an element less is weaker
 	exceptions            // a list: an element more is weaker
@@ -36,15 +38,21 @@ type tool struct {
 	within string
 	// fresh says that a new file is an exception made, not a tool adopted.
 	fresh bool
+	// each says that every part of the file that fits within is adopted on its own.
+	each  bool
 	turns []turn
 }
 
 // turn is how settings of some keys may change. Keys are a dotted pattern as in
-// keyMatches, below within.
+// keyMatches, below within; or a word is what the last name of the key has in it, and
+// but what it has not.
 type turn struct {
-	keys string
-	way  way
-	only *regexp.Regexp // the values that count; nil for all
+	keys      string
+	word, but *regexp.Regexp
+	list      bool // with a word: it names a list, and its elements count
+	way       way
+	only      *regexp.Regexp // the values that count; nil for all
+	born      bool           // what is in an element of a list that is new is no exception
 	// implied names a switch that, when on, makes the absence of this one harmless.
 	implied string
 }
@@ -120,14 +128,16 @@ func governed(s side) []known {
 	}
 	all := settings(s)
 	var out []known
+	taken := make([]bool, len(all)) // by a turn that knows the key
 	for _, t := range list {
 		seen := map[string]int{}
-		for _, one := range all {
+		for n, one := range all {
 			for i := range t.turns {
 				turn := &t.turns[i]
-				if !keyMatches(turn.pattern(t), one.key) || turn.only != nil && !turn.only.MatchString(one.value) {
+				if turn.word != nil && taken[n] || !turn.governs(t, one.key) || turn.only != nil && !turn.only.MatchString(one.value) {
 					continue
 				}
+				taken[n] = true
 				for _, value := range turn.values(one.value) {
 					k := known{setting{one.key, value, one.line, 0}, t, turn, path.Dir(s.path), ""}
 					id := t.name + "\x00" + strconv.Itoa(i) + "\x00" + strings.Join(one.key, "\x00")
@@ -143,6 +153,28 @@ func governed(s side) []known {
 		}
 	}
 	return out
+}
+
+// governs reports whether a turn of a tool speaks of a key.
+func (t turn) governs(tool *tool, key []string) bool {
+	if t.word == nil {
+		return keyMatches(t.pattern(tool), key)
+	}
+	name, element := key[len(key)-1], false
+	if element = name == "[]" && len(key) > 1; element {
+		name = key[len(key)-2]
+	}
+	name = strings.TrimPrefix(name[strings.LastIndexByte(name, '.')+1:], "@")
+	return element == t.list && t.word.MatchString(name) && (t.but == nil || !t.but.MatchString(name)) &&
+		keyMatches(append(tool.section(), "**"), key)
+}
+
+// section is the pattern of the keys of a tool's part of a file.
+func (t *tool) section() []string {
+	if t.within == "" {
+		return []string{"**"}
+	}
+	return strings.Split(t.within, ".")
 }
 
 func (t turn) pattern(tool *tool) []string {
@@ -175,18 +207,6 @@ func (t turn) values(value string) []string {
 	return out
 }
 
-// adopted reports whether a side configures a tool at all.
-func adopted(s side, t *tool) bool {
-	if s.path == "" || !matches(s.path, t.files...) {
-		return false
-	}
-	if t.within == "" || t.within == "**" {
-		return true
-	}
-	pattern := append(strings.Split(t.within, "."), "**")
-	return slices.ContainsFunc(settings(s), func(one setting) bool { return keyMatches(pattern, one.key) })
-}
-
 func compareSettings(p *patch, f *file, before, after []known, gained map[string][]known) []Hit {
 	now := map[string]known{}
 	for _, k := range after {
@@ -214,7 +234,8 @@ func compareSettings(p *patch, f *file, before, after []known, gained map[string
 		if _, asked := known[is.tool]; !asked {
 			known[is.tool] = is.tool.fresh || adopted(f.old, is.tool)
 		}
-		if known[is.tool] && !relocated(is, before, after) {
+		adopts := known[is.tool] && (!is.tool.each || adoptedPart(f.old, is)) && !(is.turn.born && newElement(f, is.line))
+		if adopts && !relocated(is, before, after) {
 			hits = append(hits, Hit{is.tool.kind, f.path(), is.line, "", f.new.at(is.line),
 				fmt.Sprintf("%s: %s (%s) is new, and an exception.", is.tool.name, is.name(), is.value)})
 		}
@@ -284,7 +305,9 @@ func (t turn) weaker(before, after string) bool {
 			return false
 		}
 		return !isNumber || t.way == atLeast && is < was || t.way != atLeast && is > was
-	case on:
+	case status:
+		return !zero(before) && zero(after)
+	case on, held:
 		return level01(before) == 1 && level01(after) == 0
 	case off:
 		return level01(before) == 0 && level01(after) == 1
@@ -300,7 +323,7 @@ func (t turn) missed(value string) bool {
 	case atLeast, atMost:
 		n, ok := number(value)
 		return ok && (t.way == atMost || n > 0)
-	case on:
+	case on, held:
 		return level01(value) == 1
 	case grade:
 		return gradeOf(value) > 0 && gradeOf(value) < unknownGrade
@@ -314,6 +337,8 @@ func (t turn) intrudes(value string) bool {
 	case slack:
 		n, ok := number(value)
 		return ok && n > 0
+	case status:
+		return zero(value)
 	case off:
 		return level01(value) == 1
 	case on:
@@ -330,6 +355,11 @@ var leadingNumber = regexp.MustCompile(`^-?\d[\d_]*(?:\.\d+)?`)
 func number(value string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(leadingNumber.FindString(value), "_", ""), 64)
 	return n, err == nil
+}
+
+func zero(value string) bool {
+	n, ok := number(value)
+	return ok && n == 0
 }
 
 // level01 reads a switch: 1 on, 0 off, -1 something else.
@@ -349,13 +379,13 @@ const unknownGrade = 9
 
 func gradeOf(value string) int {
 	switch strings.ToLower(value) {
-	case "off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "null", "disabled", "basic":
+	case "off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "null", "disabled", "basic", "minimal", "wire":
 		return 0
-	case "info", "1", "warn", "warning", "suggestion", "hint", "information", "informational", "standard":
+	case "info", "1", "warn", "warning", "suggestion", "hint", "information", "informational", "standard", "wire_json":
 		return 1
-	case "error", "2", "deny", "true", "fatal", "strict", "failure":
+	case "error", "2", "deny", "true", "fatal", "strict", "failure", "package":
 		return 2
-	case "forbid":
+	case "forbid", "file":
 		return 3
 	}
 	return unknownGrade
