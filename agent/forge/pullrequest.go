@@ -201,7 +201,8 @@ type Check struct {
 	Summary  string // one line: the check run's title, the status's description; untrusted text
 }
 
-// Mergeable is GitHub's answer whether head merges into base without conflict.
+// Mergeable is GitHub's answer whether head merges into base without conflict. It is clean only where GitHub has also
+// said what the base's rules make of it: PullRequest.Behind and Blocked are then answers, and mean nothing before.
 type Mergeable string
 
 // The answers. GitHub computes the answer in the background: unknown means ask again in a moment

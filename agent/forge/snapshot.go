@@ -156,7 +156,7 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 		Requested:           logins(n.ReviewRequests),
 		Issues:              n.issues(),
 		Labelled:            labellings(n.TimelineItems),
-		Mergeable:           mergeable(n.Mergeable),
+		Mergeable:           mergeable(n.Mergeable, n.MergeStateStatus),
 		Behind:              n.MergeStateStatus == "BEHIND",
 		Blocked:             n.MergeStateStatus == "BLOCKED",
 		CreatedAt:           n.CreatedAt,
@@ -177,12 +177,19 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	return pr
 }
 
-func mergeable(state string) Mergeable {
-	switch state {
-	case "MERGEABLE":
-		return MergeableClean
-	case "CONFLICTING":
+// mergeable takes GitHub's two answers together. They are computed at different times, so that the one may be known
+// before the other; what the rules say of a merge that is not one of the values listed here is not known either
+// (https://docs.github.com/graphql/reference/enums#mergestatestatus).
+func mergeable(state, status string) Mergeable {
+	switch {
+	case state == "CONFLICTING":
 		return MergeableConflicting
+	case state != "MERGEABLE":
+		return MergeableUnknown
+	}
+	switch status {
+	case "CLEAN", "UNSTABLE", "HAS_HOOKS", "BEHIND", "BLOCKED":
+		return MergeableClean
 	}
 	return MergeableUnknown
 }

@@ -169,3 +169,26 @@ func FuzzSnapshot(f *testing.F) {
 		})
 	})
 }
+
+// GitHub answers whether it merges and what the rules say to that at different times, and adds answers.
+func TestOnlyKnownAnswersAreClean(t *testing.T) {
+	for _, tc := range []struct {
+		state, status string
+		want          Mergeable
+	}{
+		{"MERGEABLE", "CLEAN", MergeableClean}, {"MERGEABLE", "UNSTABLE", MergeableClean}, {"MERGEABLE", "HAS_HOOKS", MergeableClean},
+		{"MERGEABLE", "BEHIND", MergeableClean}, {"MERGEABLE", "BLOCKED", MergeableClean},
+		{"MERGEABLE", "UNKNOWN", MergeableUnknown}, {"MERGEABLE", "DIRTY", MergeableUnknown}, {"MERGEABLE", "DRAFT", MergeableUnknown},
+		{"MERGEABLE", "SOMETHING_NEW", MergeableUnknown}, {"MERGEABLE", "", MergeableUnknown},
+		{"UNKNOWN", "CLEAN", MergeableUnknown}, {"SOMETHING_NEW", "CLEAN", MergeableUnknown}, {"", "", MergeableUnknown},
+		{"CONFLICTING", "DIRTY", MergeableConflicting}, {"CONFLICTING", "UNKNOWN", MergeableConflicting},
+	} {
+		answers := fmt.Sprintf(`"mergeable":%q,"mergeStateStatus":%q`, tc.state, tc.status)
+		answered := strings.Replace(page("abc", then, noComments), `"mergeable":"SOMETHING_NEW","mergeStateStatus":"CLEAN"`, answers, 1)
+		c := client(t, func(*http.Request) (*http.Response, error) { return answer(200, answered), nil })
+		pr, err := c.PullRequest(t.Context(), pull)
+		if err != nil || pr.Mergeable != tc.want {
+			t.Errorf("%s and %s are %s, %v; want %s", tc.state, tc.status, pr.Mergeable, err, tc.want)
+		}
+	}
+}
