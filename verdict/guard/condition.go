@@ -80,6 +80,7 @@ func otherConditions(f *file) []Hit {
 	for i := range f.old.lines {
 		old[f.old.at(i+1)] = true
 	}
+	workflows := jobs(f.old, "workflows")
 	var hits []Hit
 	hit := func(line int) {
 		hits = append(hits, Hit{CI, f.path(), line, "", f.new.at(line), "The check no longer runs for every change."})
@@ -88,6 +89,10 @@ func otherConditions(f *file) []Hit {
 		last := one.key[len(one.key)-1]
 		switch i := slices.Index(one.key, "filters"); {
 		case had[strings.Join(one.key, ".")+"\x00"+one.value] || unconditional.MatchString(one.value):
+		case one.key[0] == "workflows" && len(one.key) > 2 && (one.key[2] == "when" || one.key[2] == "unless"):
+			if workflows[one.key[1]] != nil {
+				hit(one.line)
+			}
 		case i > 0 && one.key[0] == "workflows":
 			if branches := one.key[i+1:]; len(branches) > 0 && branches[0] == "branches" && !idle[one.key[i-1]] {
 				hit(one.line)

@@ -118,10 +118,11 @@ func jobsCompared(p *patch) []Hit {
 		}
 		was, is := workflowJobs(f.old), workflowJobs(f.new)
 		hits = append(hits, hollow(f, was, is, checked)...)
-		if !f.added() && !f.deleted() {
+		if len(was) > 0 && len(is) > 0 {
 			hits = append(hits, displaced(p, f, was, is)...)
 			hits = append(hits, otherCode(f, was, is)...)
 			hits = append(hits, shells(f, was, is)...)
+			hits = append(hits, inputs(f, was, is)...)
 		}
 	}
 	return hits

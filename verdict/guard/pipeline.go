@@ -12,7 +12,7 @@ import (
 func isPipeline(name string) bool {
 	return isWorkflow(name) || matches(name, "Makefile", "makefile", "GNUmakefile", "*.mk", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml",
 		"package.json", "tox.ini", "noxfile.py", "Rakefile", "magefile.go", "build.gradle", "build.gradle.kts", "spec_helper.rb", "test_helper.rb", ".simplecov",
-		".ci/**", "ci/**", ".husky/**", "lefthook.yml", ".lefthook.yml", "lefthook.yaml", "**/scripts/*.sh", "**/bin/*.sh", "**/ci/*.sh", "**/hack/*.sh")
+		".npmrc", ".yarnrc", ".yarnrc.yml", ".ci/**", "ci/**", ".husky/**", "lefthook.yml", ".lefthook.yml", "lefthook.yaml", "**/scripts/*.sh", "**/bin/*.sh", "**/ci/*.sh", "**/hack/*.sh")
 }
 
 // isWorkflow reports whether a file is a CI system's own.
@@ -49,6 +49,9 @@ func scriptLines(s side) []claim {
 		if !strings.HasSuffix(s.base(), ".rb") {
 			text = uncomment(text)
 		}
+		if s.base() == "tox.ini" {
+			text = toxCommand.ReplaceAllString(text, "$1")
+		}
 		before := continued
 		text, continued = strings.CutSuffix(text, "\\")
 		if last := len(out) - 1; before && last >= 0 && len(out[last].text) < maxLine {
@@ -59,6 +62,10 @@ func scriptLines(s side) []claim {
 	}
 	return expand(s, out)
 }
+
+// toxCommand is the beginning of a command of tox. A dash before one says that its
+// failure is ignored. See https://tox.wiki/en/latest/config.html#commands
+var toxCommand = regexp.MustCompile(`^(?:commands\w*\s*=\s*)?(-?)\s*`)
 
 // after reports whether a line belongs to what GitLab runs after a job, whose failures
 // it ignores. See https://docs.gitlab.com/ci/yaml/#after_script
@@ -83,7 +90,7 @@ func pipelines(p *patch) []Hit {
 	for _, f := range p.files {
 		before[f], after[f] = scriptLines(f.old), scriptLines(f.new)
 	}
-	hits := append(lostChecks(p, before, after), jobsCompared(p)...)
+	hits := slices.Concat(lostChecks(p, before, after), jobsCompared(p), variants(p, before, after))
 	for _, f := range p.files {
 		if f.new.text == f.old.text && f.new.path == f.old.path {
 			continue
@@ -95,11 +102,13 @@ func pipelines(p *patch) []Hit {
 		if !f.added() && !f.deleted() {
 			hits = append(hits, unreached(f, before[f], after[f])...)
 			hits = append(hits, emptied(f)...)
+			hits = append(hits, caught(f, before[f], after[f])...)
 		}
 		if isWorkflow(f.path()) && !f.added() && !f.deleted() {
 			hits = append(hits, conditions(f)...)
 			hits = append(hits, otherConditions(f)...)
 			hits = append(hits, idleJobs(f)...)
+			hits = append(hits, halted(f)...)
 		}
 	}
 	return hits
@@ -114,12 +123,13 @@ func lostChecks(p *patch, before, after map[*file][]claim) []Hit {
 	}
 	var gone []place
 	var gained []place
+	stands := func(g, c command) bool { return replaces(g, c) || renamedTarget(p, before, after, g, c) }
 	for _, f := range p.files {
 		was, is := commands(before[f]), commands(after[f])
 		gone2, gained2 := unmatched(was, is), unmatched(is, was)
 		for _, c := range gone2 {
 			parts := len(gained2) > len(gone2) // which may make up the whole
-			i := slices.IndexFunc(gained2, func(g command) bool { return replaces(g, c) && (parts || !lesser(g, c)) })
+			i := slices.IndexFunc(gained2, func(g command) bool { return stands(g, c) && (parts || !lesser(g, c)) })
 			if i < 0 {
 				gone = append(gone, place{f, c})
 			} else if gained2[i].purpose != "all" {
@@ -133,7 +143,7 @@ func lostChecks(p *patch, before, after map[*file][]claim) []Hit {
 	var hits []Hit
 	for _, l := range gone {
 		if i := slices.IndexFunc(gained, func(g place) bool {
-			return replaces(g.c, l.c) && !lesser(g.c, l.c) && (!isWorkflow(l.f.old.path) || called(p, l.f, g.f))
+			return stands(g.c, l.c) && !lesser(g.c, l.c) && (!isWorkflow(l.f.old.path) || called(p, l.f, g.f))
 		}); i >= 0 {
 			if gained[i].c.purpose != "all" {
 				gained = slices.Delete(gained, i, i+1)
@@ -283,6 +293,9 @@ func newLenience(f *file, pattern *regexp.Regexp, before, after []claim) []Hit {
 		}
 		if key := trick(pattern, l.text); had[key] > 0 {
 			had[key]--
+			continue
+		}
+		if isWorkflow(f.new.path) && newJob(f, l.line) {
 			continue
 		}
 		hits = append(hits, Hit{CI, f.path(), l.line, counterpartText(l, before), f.new.at(l.line), "What fails here no longer fails the change."})

@@ -47,6 +47,7 @@ type script struct {
 	lines    []claim
 	at       map[int]int     // the index of a line by its number
 	texts    map[string]bool // all lines
+	ruby     bool            // it is a program of Ruby
 	pipefail bool            // a pipe fails where any part of it does
 	last     bool            // the last command of a line decides how it ends
 	guarded  map[int]bool    // the numbers of lines that stand within a condition
@@ -54,6 +55,7 @@ type script struct {
 
 func newScript(of side, lines []claim) *script {
 	s := &script{lines: lines, at: map[int]int{}, texts: map[string]bool{}, guarded: guarded(lines)}
+	s.ruby = of.base() == "Rakefile"
 	s.last = makefile.MatchString(of.path) || of.base() == "package.json"
 	for i, l := range lines {
 		s.at[l.line], s.texts[l.text] = i, true
@@ -100,6 +102,9 @@ func restrained(f *file, was, is []command, before, after *script) []Hit {
 // a pipe without pipefail, in the background, or in a condition that nothing
 // follows from.
 func swallowed(c command, s *script) bool {
+	if handed(c, s) {
+		return true
+	}
 	bare := inQuotes.ReplaceAllString(c.text, "_")
 	at := strings.Index(bare, c.key)
 	if at < 0 {

@@ -8,11 +8,16 @@ import (
 
 // steering are variables from which tools take options unseen. The first group is
 // the name, the second the value.
-var steering = regexp.MustCompile(`\b(GOFLAGS|GOTESTFLAGS|TESTFLAGS|PYTEST_ADDOPTS|PYTEST_DISABLE_PLUGIN_AUTOLOAD|NODE_OPTIONS|MAVEN_OPTS|MAVEN_ARGS|MAVEN_CLI_OPTS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GRADLE_OPTS|RUSTFLAGS|RUSTDOCFLAGS|CARGO_BUILD_RUSTFLAGS|RUBYOPT|SPEC_OPTS|TESTOPTS|TESTS?|MAKEFLAGS|GNUMAKEFLAGS|MFLAGS|ESLINT_FLAGS|FLAKE8_OPTS|MYPYFLAGS|GOLANGCI_LINT_ARGS|BASH_ENV|ENV|SHELLOPTS|SKIP|PRE_COMMIT_\w+|VITEST_\w+|JEST_\w+|DOTNET_CLI_TEST\w*|VSTEST_\w+|npm_config_\w+|NPM_CONFIG_\w+|SHELL|\.SHELLFLAGS)\b["']?\s*(?::=|\?=|\+=|=|:\s)\s*(.*)$`)
+var steering = regexp.MustCompile(`\b(GOFLAGS|GOTESTFLAGS|TESTFLAGS|PYTEST_ADDOPTS|PYTEST_DISABLE_PLUGIN_AUTOLOAD|NODE_OPTIONS|MAVEN_OPTS|MAVEN_ARGS|MAVEN_CLI_OPTS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GRADLE_OPTS|RUSTFLAGS|RUSTDOCFLAGS|CARGO_BUILD_RUSTFLAGS|RUBYOPT|SPEC_OPTS|TESTOPTS|TESTS?|MAKEFLAGS|GNUMAKEFLAGS|MFLAGS|ESLINT_FLAGS|FLAKE8_OPTS|MYPYFLAGS|GOLANGCI_LINT_ARGS|BASH_ENV|ENV|SHELLOPTS|SKIP|PRE_COMMIT_\w+|VITEST_\w+|JEST_\w+|DOTNET_CLI_TEST\w*|VSTEST_\w+|npm_config_\w+|NPM_CONFIG_\w+|SHELL|\.SHELLFLAGS|script-shell|scriptShell|node-options|nodeOptions)\b["']?\s*(?::=|\?=|\+=|=|:\s)\s*(.*)$`)
 
 // usual are the values of such variables that take nothing from what is checked: how
 // much memory, how much output, where modules come from, and what is stricter.
-var usual = regexp.MustCompile(`^(?:-mod=\w+|-buildvcs=\w+|-trimpath|-race|-v|-count=\d+|-p=\d+|-tags=[\w,]+|-cover\S*|-ldflags=\S*|-timeout=\S+|--max[-_]old[-_]space[-_]size=\d+|--experimental-[\w-]+|--openssl-legacy-provider|--no-(?:warnings|deprecation)|--enable-source-maps|--trace-\w+|--unhandled-rejections=strict|--import=?\S*|--loader=?\S*|-r|ts-node/register\S*|tsx|-X(?:m[sx]|ss|X:)\S*|-XX:\S+|-D(?:file\.encoding|user\.\w+|org\.\w+|java\.\w+|maven\.(?:repo|wagon)|org\.gradle|kotlin)\S*|-B|-ntp|--batch-mode|--no-transfer-progress|--no-daemon|--stacktrace|--show-version|-e|-U|-T\w+|-D ?warnings|-Dwarnings|-D|warnings|-C|[\w-]+=[\w-]+|--cfg|-W\w*|-q|-ra|-vv+|-s|--color\S*|-n(?:=?\w+)?|auto|--cov\S*|--strict\S*|-j\d*|\$\([\w()]+\)|--format|--order|random|documentation|progress|/bin/(?:ba)?sh|(?:/usr/bin/env )?bash|-e?u?o?|-[euxoc]+|pipefail|-euo|-o|\d+|true|false|["'])$`)
+var usual = regexp.MustCompile(`^(?:-mod=\w+|-buildvcs=\w+|-trimpath|-race|-v|-count=\d+|-p=\d+|-tags=[\w,]+|-cover\S*|-ldflags=\S*|-timeout=\S+|--max[-_]old[-_]space[-_]size=\d+|--experimental-[\w-]+|--openssl-legacy-provider|--no-(?:warnings|deprecation)|--enable-source-maps|--trace-\w+|--unhandled-rejections=strict|--import=?\S*|--loader=?\S*|-r|ts-node/register\S*|tsx|-X(?:m[sx]|ss|X:)\S*|-XX:\S+|-D(?:file\.encoding|user\.\w+|org\.\w+|java\.\w+|maven\.(?:repo|wagon)|org\.gradle|kotlin)\S*|-B|-ntp|--batch-mode|--no-transfer-progress|--no-daemon|--stacktrace|--show-version|-e|-U|-T\w+|-D ?warnings|-Dwarnings|-D|warnings|-C|[\w-]+=[\w-]+|--cfg|-W\w*|-q|-ra|-vv+|-s|--color\S*|-n(?:=?\w+)?|auto|--cov\S*|--strict\S*|-j\d*|\$\([\w()]+\)|--format|--order|random|documentation|progress|(?:/usr/bin/env )?(?:\S*[/\\])?(?:ba|z|da|k|a)?sh(?:\.exe)?|pwsh(?:\.exe)?|powershell(?:\.exe)?|-e?u?o?|-[euxoc]+|pipefail|-euo|-o|\d+|true|false|["'])$`)
+
+var (
+	isShell   = regexp.MustCompile(`^(?:SHELL|script-shell|scriptShell)$`)
+	shellPath = regexp.MustCompile(`(?:^|[/\\ ])(?:(?:ba|z|da|k|a)?sh|cmd|pwsh|powershell)(?:\.exe)?(?: -\w+| pipefail)*$|\$`)
+)
 
 // masked are lines by which a check's own name is made to mean something else.
 var masked = regexp.MustCompile(`^(?:@|- |run: )*(?:alias (?:go|npm|yarn|pnpm|make|pytest|python3?|cargo|mvn|gradle|eslint|tsc|ruff|mypy|rspec|bundle|dotnet|jest|vitest|golangci-lint|staticcheck)=|(?:function )?(?:go|npm|yarn|pnpm|make|pytest|python3?|cargo|mvn|gradle|eslint|tsc|ruff|mypy|rspec|bundle|dotnet|jest|vitest|golangci-lint|staticcheck)\s*\(\)|(?:sudo )?(?:ln -sf?|cp|install) \S*/(?:true|echo) )|\btrap ['"]?(?:exit 0|true|:)`)
@@ -38,7 +43,7 @@ func steered(f *file, before, after []claim) []Hit {
 	for name, list := range now {
 		for _, n := range list {
 			had := slices.ContainsFunc(old[name], func(o claim) bool { return o.text == n.text })
-			if !had && unusual(n.text, old[name]) {
+			if !had && (unusual(n.text, old[name]) || isShell.MatchString(name) && !shellPath.MatchString(n.text)) {
 				hits = append(hits, Hit{CI, f.path(), n.line, firstText(f.old, old[name]), f.new.at(n.line), "By the variable " + name + " a check may look at less, or not fail."})
 			}
 		}
