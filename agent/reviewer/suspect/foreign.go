@@ -32,7 +32,27 @@ var elsewhere = [][3]string{
 	{`ignorer|glem|se bort fra`, `tidligere|forrige|alle|foregående|ovenstående`, `instruktion\S*|instruks\S*|regler|anvisninger`},
 	{`نادیده|فراموش`, `قبلی|همه|تمام|بالا`, `دستورالعمل\S*|دستور\S*|قوانین`},
 	{`উপেক্ষা|ভুলে`, `পূর্ববর্তী|সমস্ত|আগের`, `নির্দেশ\S*|নিয়ম\S*`},
-	{`abaikan|lupakan`, `sebelumnya|semua|di atas`, `instruksi|perintah|petunjuk|aturan`},
+	{`abaikan|lupakan`, `sebelumnya|semua|di atas|sebelum ini`, `instruksi|perintah|petunjuk|aturan|arahan`},
+	{`игнорирай\S*|забрави|пренебрегни`, `предишни\S*|всички|горните`, `инструкци\S*|указани\S*|правила`},
+	{`ignoriši|zanemari\S*|prezri|zaboravi\S*|pozabi`, `prethodn\S*|sv[ae]|vsa|vse|prejšnj\S*`, `uputstva|upute|naputke|navodila|instrukcije|pravila`},
+	{`ignoreeri\S*|unusta\S*|eira`, `eelneva\S*|kõiki|kõik|varasema\S*`, `juhis\S*|käsud|reegl\S*`},
+	{`ignoruok\S*|pamiršk\S*|nepaisyk\S*`, `ankstesn\S*|visus|visas|visų`, `nurodym\S*|instrukcij\S*|taisykl\S*`},
+	{`ignorē\S*|aizmirsti|neņem vērā`, `iepriekšēj\S*|visus|visas`, `norādījum\S*|instrukcij\S*|noteikum\S*`},
+	{`უგულებელყავი\S*|დაივიწყე\S*`, `წინა|ყველა`, `ინსტრუქცი\S*|მითითებ\S*|წეს\S*`},
+	{`անտեսիր\S*|մոռացիր\S*`, `բոլոր|նախորդ`, `հրահանգ\S*|ցուցում\S*`},
+	{`புறக்கணி\S*|மறந்து\S*`, `முந்தைய|அனைத்து`, `அறிவுறுத்தல்\S*|வழிமுறை\S*`},
+	{`نظر انداز|بھول`, `پچھلی|تمام|سابقہ`, `ہدایات|احکامات`},
+	{`balewalain|kalimutan|huwag pansinin`, `lahat|nauna\S*`, `tagubilin|utos|panuto`},
+	{`puuza|sahau`, `yote|yaliyotangulia|zilizotangulia`, `maagizo|maelekezo|amri`},
+	{`ignoreer\S*|vergeet`, `vorige|alle|voorafgaande`, `instruksies|opdragte|reëls`},
+	{`hunsaðu|gleymdu`, `fyrri|öll`, `fyrirmæli|leiðbeiningar|reglur`},
+	{`neglege|ignora|obliviscere`, `omnia|priora|omnes`, `mandata|praecepta|regulas`},
+	{`ignoru|forgesu|malatentu`, `ĉiujn|antaŭajn`, `instrukciojn|ordonojn|regulojn`},
+	// of which some are written in Latin letters as well
+	{`ignoriru[jy]\S*|zabud\S*`, `predydus\S*|vse|prezhni\S*`, `instrukts\S*|ukazani\S*|pravila`},
+	{`hulue|wushi`, `zhiqian|suoyou`, `zhishi|zhiling|guize`},
+	{`mushi|wasure\S*`, `izen|subete|mae`, `shiji|meirei`},
+	{`nazarandaa?z|bhool|andekha`, `pichhle|sabhi|pichle`, `nirdesh\S*|aadesh\S*|niyam\S*`},
 }
 
 // summons are, in such languages, who is called upon and that it is to approve.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-var patterns = slices.Concat(imitations, orders, dictations, pretences, hints, foreign())
+var patterns = slices.Concat(imitations, orders, dictations, pretences, hints, oblique, foreign())
 
 // imitations are texts in the form of what only the product or a model's provider
 // writes.

@@ -19,6 +19,7 @@ var topics = index(append([]string{
 	"assistant", "llm", "gpt", "claude", "gemini", "copilot", "chatbot", "anthropic", "openai", "deepmind", "nonce", "waive", "preapprov", "exempt",
 	"disregard", "obey", "jailbreak", "told", "im_start", "im_end", "inst", "sys", "eot_id", "endoftext", "reminder", "function_result", "tool_result",
 	"rot13", "decode", "decrypt", "decipher", "unscramble", "encoded", "your", "machine", "robot", "automat", "language", "evaluat", "neural", "remark", "favour", "favor", "software",
+	"guidelines", "task", "nothing", "already",
 }, foreignTopics()...))
 
 // whole are topics that are words of their own.
