@@ -18,10 +18,10 @@ var strengths = []struct {
 }{
 	{0, regexp.MustCompile(`&& false\b|\|\| true\b|\band False\b|\bor True\b`)},
 	{0, regexp.MustCompile(`(?i)assert(?:True)?!?\(?\s*\(?true\)?[);]*$|expect\(true\)|assert True$|assert_true\(true\)|assertThat\(true\)`)},
-	{1, regexp.MustCompile(`\.(?:toBeTruthy|toBeFalsy|toBeDefined|anything|toThrow(?:Error)?)\(\)|toHaveBeenCalled\(\)|not\.toBe(?:Null|Undefined)|\b(?:Not(?:Nil|Empty|Zero|Null|BeNull)|[iI]sNot(?:Nil|Null|Empty|None)\w*)\b|assert(?:Is)?Not(?:None|Null|Empty)|is not None|be_truthy|not_to be_nil|be_present|refute_nil|raise_error\s*$|raises\((?:Exception|BaseException)\b|assertRaises\((?:Exception|BaseException)\b|assertThrows\((?:Exception|Throwable|RuntimeException)\b|assertThrows<(?:Exception|Throwable)>|Throws<Exception>|is_(?:ok|some|err|none)\(\)|\b(?:require|assert)\.Error\(|should_panic\]|NotThrow|DoesNotThrow`)},
+	{1, regexp.MustCompile(`\.(?:toBeTruthy|toBeFalsy|toBeDefined|anything|toThrow(?:Error)?)\(\)|toHaveBeenCalled\(\)|not\.toBe(?:Null|Undefined)|\b(?:Not(?:Nil|Empty|Zero|Null|BeNull)|[iI]sNot(?:Nil|Null|Empty|None)\w*)\b|assert(?:Is)?Not(?:None|Null|Empty)|is not None|be_truthy|not_to be_nil|be_present|refute_nil|raise_error\s*$|raises\((?:Exception|BaseException)\b|assertRaises\((?:Exception|BaseException)\b|assertThrows\((?:Exception|Throwable|RuntimeException)\b|assertThrows<(?:Exception|Throwable)>|Throws<Exception>|is_(?:ok|some|err|none)\(\)|\b(?:require|assert)\.Error\(|should_panic\]|NotThrow|DoesNotThrow|assert_called(?:_once)?\(\)`)},
 	{1, regexp.MustCompile(`^if err [!=]= nil \{$|^assert [\w.]+(?:\([^()]*\))?(?:,.*)?$|len\([\w.]+\) (?:[!=]= ?0|> ?0)|^assert!\([\w.]+\);$|assertTrue\([\w.]+\);?$|if (?:got|result|out|res) == (?:nil|"")|size\(\)\s*>\s*0|\.length\)\.toBeGreaterThan\(0\)`)},
-	{2, regexp.MustCompile(`InDelta|InEpsilon|CloseTo|AlmostEqual|approx|Contain|toMatch\(|Subset|ElementsMatch|Greater|Less|>=|<=|[^-=]> | < |Within|[sS]tartsWith|HasPrefix|include\(|\bIn\(|any\(|match\(|matches!|be_within`)},
-	{3, regexp.MustCompile(`Equal|toBe\(|assert_eq!|assert_equal|\beq\b|AreSame|\.Is\(|ErrorIs|ErrorAs|errors\.Is|JSONEq|==|!=|EqualTo|\.Be\(|toThrow|toHaveBeenCalled|raises\(|assertRaises|assertThrows|Throws<|toHaveLength|DeepEqual|Snapshot|is true|raise_error|assertSame|IsType|instance_of`)},
+	{2, regexp.MustCompile(`InDelta|InEpsilon|CloseTo|AlmostEqual|approx|Contain|toMatch\(|Subset|ElementsMatch|Greater|Less|>=|<=|[^-=]> | < |Within|[sS]tartsWith|HasPrefix|include\(|\bIn\(|any\(|match\(|matches!|be_within|atMost\w*\(|atLeast\w*\(|\bany[A-Z]\w*\(\)|\bany\(|\.ANY\b|IsAny`)},
+	{3, regexp.MustCompile(`Equal|toBe\(|assert_eq!|assert_equal|\beq\b|AreSame|\.Is\(|ErrorIs|ErrorAs|errors\.Is|JSONEq|==|!=|EqualTo|\.Be\(|toThrow|toHaveBeenCalled|raises\(|assertRaises|assertThrows|Throws<|toHaveLength|DeepEqual|Snapshot|is true|raise_error|assertSame|IsType|instance_of|^(?:\w+\.)?verify\(|\.Verify\(|called_(?:once_)?with|assert_has_calls|assert_not_called`)},
 }
 
 // strengthOf is how exact an assertion is, from 0 (true of anything) to 3 (one
@@ -105,7 +105,7 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 			return []Hit{hit(Test, claim{b.s.at(b.start), b.start}, claim{first, a.start + 1}, "The test ends before it has tested anything.")}
 		}
 	}
-	for _, find := range []func(b, a *testcase) []Hit{idle, buried} {
+	for _, find := range []func(b, a *testcase) []Hit{idle, buried, fewer} {
 		if hits := find(b, a); len(hits) > 0 {
 			return hits
 		}
@@ -138,7 +138,9 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 			lostClaim = i
 		case widened(r.text, w.text):
 			hits = append(hits, hit(Assertion, r, w, "A tolerance, a timeout or a limit in the test is widened."))
-		case strengthOf(w.text) >= 0 && strengthOf(w.text) < strengthOf(r.text):
+		case excused(r.text, w.text):
+			hits = append(hits, hit(Assertion, r, w, "What failed the test fails it only under a further condition."))
+		case strengthOf(a.chain(w)) >= 0 && strengthOf(a.chain(w)) < strengthOf(b.chain(r)):
 			hits = append(hits, hit(Assertion, r, w, "The assertion accepts more results than it did."))
 		}
 	}
@@ -146,6 +148,26 @@ func weakened(b, a *testcase, gone map[string]bool, pool map[string]int) []Hit {
 		hits = append(hits, hit(Assertion, removed[lostClaim], claim{}, "An assertion is gone and nothing stands in its place."))
 	}
 	return append(hits, append(droppedCases(b, a, gone, pool), limits(b, a)...)...)
+}
+
+// chain is a claim with the calls that its next lines add to it.
+func (t *testcase) chain(c claim) string {
+	out := c.text
+	for line := c.line + 1; line <= t.stop && strings.HasPrefix(t.s.at(line), ".") && line < c.line+maxBranch; line++ {
+		out += t.s.at(line)
+	}
+	return out
+}
+
+// excused reports whether a condition that fails a test came to hold less often: it is
+// the old one and something else.
+func excused(before, after string) bool {
+	if !goCondition.MatchString(before) || !goCondition.MatchString(after) {
+		return false
+	}
+	was := strings.TrimSuffix(before[strings.LastIndex(before, "; ")+1:], " {")
+	was = strings.TrimPrefix(strings.TrimSpace(was), "if ")
+	return strings.Contains(after, was+" && ") || strings.Contains(after, " && "+was+" {") || strings.Contains(after, "("+was+") && ") || strings.Contains(after, " && ("+was+") {")
 }
 
 // unheard reports whether a condition still stands in a test and nothing is logged

@@ -76,7 +76,7 @@ func emptyMain(f *file) []Hit {
 				switch {
 				case strings.HasPrefix(strings.TrimSpace(body), "//"):
 				case uses.MatchString(body):
-					return i + 1, true, true
+					return i + 1, true, !unminded(s.lines[i+1:stopOf(s.lines, i+1)], m[1])
 				case ending.MatchString(body):
 					return i + 1, true, false
 				}
@@ -92,6 +92,24 @@ func emptyMain(f *file) []Hit {
 	}
 	return []Hit{{Test, f.path(), line, "", f.new.at(line), "TestMain runs none of the package's tests."}}
 }
+
+// unminded reports whether a TestMain drops how the tests ended and ends otherwise.
+func unminded(body []string, m string) bool {
+	dropped, exits := false, false
+	for _, line := range body {
+		text := strings.TrimSpace(line)
+		dropped = dropped || text == m+".Run()" || strings.HasPrefix(text, "_ = "+m+".Run()") || strings.HasPrefix(text, "defer "+m+".Run()")
+		exits = exits || wellEnding.MatchString(text)
+	}
+	overwritten := slices.ContainsFunc(body, wellCode.MatchString)
+	return dropped && exits || exits && !slices.ContainsFunc(body, func(l string) bool { return strings.Contains(l, "os.Exit("+m+".Run())") || exitCode.MatchString(l) }) || overwritten
+}
+
+var (
+	wellEnding = regexp.MustCompile(`\bos\.Exit\(`)
+	exitCode   = regexp.MustCompile(`\bos\.Exit\([a-z]`)
+	wellCode   = regexp.MustCompile(`^\t*\w*(?:code|status|exit|rc|ret)\w* = 0$`)
+)
 
 // confined finds Go tests that by their file's new name are built for one system
 // only, although no code went the same way, and Java tests that are not found by it.

@@ -36,7 +36,7 @@ func halted(f *file) []Hit {
 		had[strings.Join(one.key, ".")+"\x00"+one.value] = true
 	}
 	for _, one := range settings(f.new) {
-		if !halting.MatchString(one.value) || had[strings.Join(one.key, ".")+"\x00"+one.value] || slices.Contains(one.key, "after_script") {
+		if !halting.MatchString(one.value) || had[strings.Join(one.key, ".")+"\x00"+one.value] || slices.Contains(one.key, "after_script") || newJob(f, one.line) {
 			continue
 		}
 		return []Hit{{CI, f.path(), one.line, "", f.new.at(one.line), "The job ends before its checks."}}

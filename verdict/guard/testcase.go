@@ -36,6 +36,9 @@ var testMarks = map[language]*regexp.Regexp{
 	csharp: regexp.MustCompile(`^\s*\[(?:.*,\s*)?(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|SkippableFact)\b`),
 }
 
+// unfound is a method that runners do not find, whatever stands above it.
+var unfound = regexp.MustCompile(`^\s*(?:@\w+\s+)*(?:private|static|(?:protected|public|final) static)\s`)
+
 var methodName = regexp.MustCompile("(?:`([^`]+)`|(\\w+))\\s*(?:<[^>]*>)?\\(")
 
 // testcasesOf lists the tests of a side, in order.
@@ -63,7 +66,7 @@ func testcasesOf(f *file, s side) []*testcase {
 			}
 		case mark != nil && mark.MatchString(s.lines[i]):
 			at := methodBelow(s, i)
-			if at < 0 {
+			if at < 0 || unfound.MatchString(s.lines[at]) {
 				continue
 			}
 			first := i + 1
@@ -229,6 +232,11 @@ func pairTests(p *patch) *pairing {
 		m.match(key)
 	}
 	m.matchBodies()
+	for _, b := range m.before {
+		if m.now[b] == nil {
+			m.join(b)
+		}
+	}
 	return m
 }
 
@@ -295,4 +303,30 @@ func (t *testcase) owed(was *testcase) map[string]bool {
 		}
 	}
 	return out
+}
+
+var numeral = regexp.MustCompile(`-?\b\d[\w.]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
+
+// join matches a test with one that is new and has a row for it: a line with all the
+// values of its assertions, which calls what it called.
+func (m *pairing) join(b *testcase) {
+	var values []string
+	for _, c := range claims(b) {
+		values = append(values, numeral.FindAllString(c.text, -1)...)
+	}
+	if len(values) < 2 {
+		return
+	}
+	called := calls(b.body()[min(1, len(b.body())-1):])
+	for _, a := range m.after {
+		if was := m.was[a]; was == nil || was.name == a.name || languageOf(a.s.path) != languageOf(b.s.path) || slices.ContainsFunc(called, func(name string) bool { return !a.set[name] }) {
+			continue
+		}
+		for _, line := range a.body() {
+			if caseRow.MatchString(strings.TrimSpace(line)) && slices.Equal(numeral.FindAllString(line, -1), values) {
+				m.now[b] = a
+				return
+			}
+		}
+	}
 }

@@ -31,6 +31,7 @@ var earlyReturn = regexp.MustCompile(`^(?:return|return;|return nil;?|pass|next|
 func tests(p *patch) []Hit {
 	m := pairTests(p)
 	gone := vanished(p)
+	pool, alone := linePool(p), onlyTests(p)
 	hits := lost(p, m, gone)
 	for _, f := range p.files {
 		hits = append(hits, skipped(f, m)...)
@@ -41,10 +42,10 @@ func tests(p *patch) []Hit {
 		hits = append(hits, uncollected(f)...)
 		hits = append(hits, unlinked(p, f)...)
 		hits = append(hits, emptyMain(f)...)
-		hits = append(hits, quieted(f)...)
+		hits = append(hits, quieted(f, gone, pool)...)
+		hits = append(hits, setups(f)...)
 	}
 	hits = append(hits, confined(p, m)...)
-	pool, alone := linePool(p), onlyTests(p)
 	for _, b := range m.before {
 		if a := m.now[b]; a != nil && m.was[a] == b {
 			found := weakened(b, a, gone, pool)

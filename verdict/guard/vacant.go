@@ -2,6 +2,7 @@ package guard
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -32,24 +33,35 @@ func vacant(line string) bool {
 	if unawaited.MatchString(line) || pair.MatchString(line) {
 		return true
 	}
-	rest, found := strings.CutPrefix(strings.TrimPrefix(line, "await "), "expect(")
-	if !found {
+	start := subjectOf.FindString(line)
+	if start == "" {
 		return false
 	}
-	open := 1
+	open, rest := 1, line[len(start):]
 	for i := range len(rest) {
 		switch rest[i] {
-		case '(':
+		case '(', '[', '{':
 			open++
-		case ')':
+		case ')', ']', '}':
 			open--
+		case ',':
+			if open == 1 {
+				return false // what is expected follows
+			}
 		}
 		if open == 0 {
-			return strings.Trim(rest[i+1:], "; ") == ""
+			return chainOnly.MatchString(rest[i+1:])
 		}
 	}
 	return false
 }
+
+var (
+	// subjectOf begins an assertion that says first what it is about.
+	subjectOf = regexp.MustCompile(`^(?:await )?(?:\w+\.)?(?:expect|assertThat|assertThatCode|assertThatThrownBy|assert_that|verifyThat)\(`)
+	// chainOnly are words that lead to a check and are none.
+	chainOnly = regexp.MustCompile(`^(?:\.(?:to|be|not|been|is|that|and|have|resolves|rejects)\b|\.(?:as|describedAs)\([^()]*\))*[; ]*$`)
+)
 
 var (
 	environment = regexp.MustCompile(`os\.(?:Getenv|LookupEnv|environ|getenv)|process\.env|\bENV\[|System\.getenv|env::var|Environment\.GetEnv`)
@@ -95,8 +107,8 @@ var failing = regexp.MustCompile(`\b([tb])\.(?:Fatal|Error)(f?)\(`)
 
 // quieted finds Go assertions that log what they failed with, and the helpers of
 // tests that assert nothing any more.
-func quieted(f *file) []Hit {
-	if !isTest(f.old.path) || !isTest(f.new.path) {
+func quieted(f *file, gone map[string]bool, pool map[string]int) []Hit {
+	if !isTest(f.old.path) || !isTest(f.new.path) || f.old.text == f.new.text {
 		return nil
 	}
 	var hits []Hit
@@ -127,9 +139,15 @@ func quieted(f *file) []Hit {
 	}
 	for _, h := range assistants(f.old) {
 		now, there := after[h.name]
-		if there && function.MatchString(f.old.lines[h.start-1]) && function.MatchString(f.new.lines[now.start-1]) &&
-			works(f.old, h, asserting) && !works(f.new, now, statement) {
+		switch {
+		case !there || !function.MatchString(f.old.lines[h.start-1]) || !function.MatchString(f.new.lines[now.start-1]) || !works(f.old, h, asserting):
+		case !works(f.new, now, statement):
 			hits = append(hits, Hit{Assertion, f.path(), now.start, f.old.at(h.start), f.new.at(now.start), "The helper " + h.name + " asserts nothing any more."})
+		case h.name != "TestMain" && !slices.Equal(f.old.lines[h.start-1:h.stop], f.new.lines[now.start-1:now.stop]):
+			b, a := newTestcase(f, f.old, h.name, h.start, h.start), newTestcase(f, f.new, now.name, now.start, now.start)
+			if len(claims(a)) > 0 { // otherwise another one asserts for it
+				hits = append(hits, weakened(b, a, gone, pool)...)
+			}
 		}
 	}
 	return hits
