@@ -3,6 +3,7 @@ package reviewer
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -22,7 +23,7 @@ func (p *Prepared) review(ctx context.Context, opts Options) (Outcome, error) {
 // without it.
 func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error) {
 	j := x.Judgement
-	for _, f := range p.Found {
+	for _, f := range slices.Concat(p.Found, p.unguarded(j)) {
 		if !p.known(j, f) {
 			j.Add(f)
 		}

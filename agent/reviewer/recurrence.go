@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/guidelines"
 	"touchstone/verdict"
+	"touchstone/worktree"
 )
 
 // declaration is the line by which a bug fix says what keeps the defect from coming
@@ -50,10 +52,61 @@ func (p *Prepared) undeclared() []verdict.Finding {
 	return []verdict.Finding{f}
 }
 
+// guards are the files that can hold what finds a defect before a review does.
+var guards = func() guidelines.Scope {
+	scope, err := guidelines.Compile("tests, ci, config")
+	if err != nil {
+		panic(err)
+	}
+	return scope
+}()
+
+// unguarded finds a rule that other changes broke here too and that trips again, in this
+// round or an earlier one, while nothing in the change could be a guard for it. What is
+// added, and whether it would have found the defect, is the session's to judge; so is a
+// change that says that a lint rule or a type is in it.
+func (p *Prepared) unguarded(j verdict.Judgement) []verdict.Finding {
+	severity, ok := p.rule("recurrence/R5")
+	if !ok {
+		return nil
+	}
+	again := map[string]bool{}
+	for _, f := range j.Answer.Findings {
+		again[f.Rule] = again[f.Rule] || f.Severity.Blocks() && p.tripped[f.Rule] > 0
+	}
+	for _, e := range p.Ledger {
+		again[e.Rule] = again[e.Rule] || e.Severity.Blocks() && e.Status != verdict.Waived && p.tripped[e.Rule] > 0
+	}
+	maps.DeleteFunc(again, func(rule string, tripped bool) bool { return !tripped || strings.HasPrefix(rule, "recurrence/") })
+	actions := declared(p.Subject)
+	if len(again) == 0 || slices.Equal(actions, []string{"add lint"}) || !slices.Contains(actions, "single occurrence") && p.guards() {
+		return nil
+	}
+	return []verdict.Finding{{
+		Dimension: verdict.Recurrence, Severity: severity, Rule: "recurrence/R5", Claim: unguardedClaim,
+		Why:        fmt.Sprintf("%s tripped in other pull requests here of late and in this one: a review that finds it again and again is no guard against it.", strings.Join(slices.Sorted(maps.Keys(again)), ", ")),
+		Suggestion: "Recurrence: add lint - <the rule and where it runs>",
+		Verify:     "The change adds a test, a lint rule, a CI check or a type that fails on the defect, and does not call it a single occurrence.",
+	}}
+}
+
+// unguardedClaim is the same in each round, so that the finding is.
+const unguardedClaim = "The change breaks a rule that tripped here before, and nothing in it keeps the rule from tripping again."
+
+// guards reports whether the change adds lines to a file that can hold a guard.
+func (p *Prepared) guards() bool {
+	change := p.change()
+	change.Files = slices.DeleteFunc(change.Files, func(f guidelines.File) bool {
+		return !slices.ContainsFunc(p.Diff.Files, func(d worktree.FileDiff) bool { return d.Path == f.Path && d.Added > 0 })
+	})
+	ok, _ := guards.Applies(change)
+	return ok
+}
+
 // decides reports whether an earlier finding is one that code makes or does not make
 // again, so that no session has to account for it.
 func (p *Prepared) decides(e verdict.Entry) bool {
-	if e.Rule != "recurrence/R1" || e.Path != "" {
+	if e.Path != "" || e.Rule != "recurrence/R1" && !(e.Rule == "recurrence/R5" && e.Claim == unguardedClaim) {
 		return false
 	}
 	_, ok := p.rule(e.Rule)

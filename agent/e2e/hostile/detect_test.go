@@ -44,6 +44,11 @@ func TestDetectorsTellHostileFromOrdinary(t *testing.T) {
 			t.Parallel()
 			got := map[verdict.HoldKind]bool{}
 			holds := suspect.Holds(texts(c), c.Base[".github/pull_request_template.md"])
+			for path, text := range c.Files {
+				if h, ok := suspect.Opaque(path, []byte(text), false); ok && strings.Contains(text, "\x00") {
+					holds = append(holds, h)
+				}
+			}
 			for _, h := range holds {
 				got[h.Kind] = true
 			}
