@@ -142,13 +142,14 @@ func broken(s State, a Action) []string {
 	if a.Kind == Review {
 		must(s.Role == Reviewer && asked, "a review is asked for")
 		must(!same(s.Self, s.Author), "nobody reviews their own")
-		must(!slices.ContainsFunc(s.Opinions, func(o Opinion) bool {
+		must(!containsAt(s.Opinions, func(i int, o Opinion) bool {
 			mine := same(o.By, s.Self) && o.SHA == s.Head && o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased
 			sound := !o.Edited && o.Record != nil && o.Record.Head == s.Head &&
 				(o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges)
 			if !mine {
 				return false
 			}
+			sound = sound && !takenWith(s, i)
 			wanted := slices.ContainsFunc(s.Orders, func(c Command) bool {
 				return (c.Verb == AskReview || c.Verb == Dispute && c.Finding != "") && (c.ID > o.Record.Heard || !sound)
 			})
@@ -186,7 +187,7 @@ func broken(s State, a Action) []string {
 		replaced := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
 			return same(later.By, o.By) && later.Record != nil && later.SHA == s.Head && later.Record.BaseBranch == s.BaseBranch && !later.Rebased && later.State != "DISMISSED"
 		})
-		here := ours && !replaced && o.SHA == s.Head && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && o.State != "DISMISSED"
+		here := ours && !replaced && !takenWith(s, i) && o.SHA == s.Head && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && o.State != "DISMISSED"
 		if here && o.State == "APPROVED" && o.Record.Verdict == Approve && o.Record.Head == s.Head && !o.Edited {
 			approved = true
 		}
@@ -197,8 +198,7 @@ func broken(s State, a Action) []string {
 			continue
 		}
 		takenBack := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
-			return same(later.By, o.By) && (later.State == "APPROVED" || later.State == "DISMISSED") &&
-				ours == (trusted(later.By) && later.Record != nil)
+			return same(later.By, o.By) && later.State == "APPROVED" && ours == (trusted(later.By) && later.Record != nil)
 		})
 		overtaken := ours && o.SHA != s.Head && slices.ContainsFunc(s.Opinions, func(other Opinion) bool {
 			return same(other.By, o.By) && other.Record != nil && other.SHA == s.Head && other.State == "APPROVED"
@@ -207,6 +207,26 @@ func broken(s State, a Action) []string {
 	}
 	must(approved, "a trusted reviewer approves this very head")
 	return all
+}
+
+func containsAt(all []Opinion, holds func(i int, o Opinion) bool) bool {
+	for i, o := range all {
+		if holds(i, o) {
+			return true
+		}
+	}
+	return false
+}
+
+// takenWith reports whether a later review of the same head by the same login, which was
+// dismissed, leaves that login silent.
+func takenWith(s State, i int) bool {
+	o := s.Opinions[i]
+	return slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
+		about := strings.EqualFold(later.By, o.By) && later.Record != nil && later.SHA == s.Head && later.Record.BaseBranch == s.BaseBranch && !later.Rebased
+		atOnce := o.Record != nil && later.Record != nil && later.Record.Round == o.Record.Round && later.Record.Engine != "" && o.Record.Engine != ""
+		return about && later.State == "DISMISSED" && (!atOnce || later.Record.Verdict != Approve)
+	})
 }
 
 // spoke reports whether a person's word is there: the order that broke the glass,

@@ -20,26 +20,49 @@ const (
 )
 
 // heard is what the configured reviewers say of this very head against this very
-// base, of each the latest word. Of what two machines of one login found in the same
-// round, the weightier counts.
+// base, of each the latest word.
 func (s State) heard() hearing {
-	latest := map[string]Opinion{}
-	for _, o := range s.Opinions {
-		if !s.trusts(o.By) || !s.concerns(o) || o.State == dismissed {
+	all := silent
+	for _, i := range s.latest() {
+		all = max(all, s.hear(s.Opinions[i]))
+	}
+	return all
+}
+
+// Objection is the index of the opinion that a fix answers, the newest of the words that
+// count and request changes, and false if there is none.
+func (s State) Objection() (int, bool) {
+	newest := -1
+	for _, i := range s.latest() {
+		if o := s.Opinions[i]; s.stands(o) && o.Record.Verdict == RequestChanges {
+			newest = max(newest, i)
+		}
+	}
+	return newest, newest >= 0
+}
+
+// latest are the indices of the opinions that count of this head, one of each configured
+// reviewer: the latest, and of what two machines of one login found in the same round,
+// the weightier. One whose latest word was dismissed says nothing until asked again.
+func (s State) latest() map[string]int {
+	latest := map[string]int{}
+	for i, o := range s.Opinions {
+		if !s.trusts(o.By) || !s.concerns(o) {
 			continue
 		}
 		by := strings.ToLower(o.By)
-		before, ok := latest[by]
-		if ok && before.rivals(o) && s.hear(before) > s.hear(o) {
-			continue
+		n, ok := latest[by]
+		switch {
+		case o.State == dismissed:
+			if ok && o.silences(s.Opinions[n]) {
+				delete(latest, by)
+			}
+		case ok && s.Opinions[n].rivals(o) && s.hear(s.Opinions[n]) > s.hear(o):
+		default:
+			latest[by] = i
 		}
-		latest[by] = o
 	}
-	all := silent
-	for _, o := range latest {
-		all = max(all, s.hear(o))
-	}
-	return all
+	return latest
 }
 
 func (s State) hear(o Opinion) hearing {
@@ -67,12 +90,19 @@ func (o Opinion) rivals(p Opinion) bool {
 
 const dismissed = "DISMISSED"
 
+// silences reports whether a review, being dismissed, takes an earlier one of its login
+// with it: nobody brings an approval back by dismissing what came after it. Of two at
+// once, an approval leaves the other one in force.
+func (o Opinion) silences(before Opinion) bool {
+	return o.State == dismissed && !(before.rivals(o) && o.Record.Verdict == Approve)
+}
+
 // own is this login's latest review of the head, the latest that stands if one
-// does, or nil.
+// does and none was dismissed since, or nil.
 func (s State) own() *Opinion {
 	var own *Opinion
 	for i, o := range s.Opinions {
-		if SameLogin(o.By, s.Self) && s.concerns(o) && (own == nil || s.stands(o) || !s.stands(*own)) {
+		if SameLogin(o.By, s.Self) && s.concerns(o) && (own == nil || s.stands(o) || !s.stands(*own) || o.silences(*own)) {
 			own = &s.Opinions[i]
 		}
 	}
@@ -204,8 +234,9 @@ func (s State) upheld(r Record) bool {
 }
 
 // objector is somebody whose latest word asks for changes, whichever head it was
-// said of. As on GitHub itself, a mere comment takes nothing back. A person and
-// the agent under the same login are two: neither takes back what the other said.
+// said of. As on GitHub itself, a mere comment takes nothing back, nor does dismissing a
+// later one. A person and the agent under the same login are two: neither takes back
+// what the other said.
 func (s State) objector() string {
 	type voice struct {
 		login string
@@ -214,7 +245,7 @@ func (s State) objector() string {
 	latest := map[voice]string{}
 	for _, o := range s.Opinions {
 		switch o.State {
-		case "APPROVED", "CHANGES_REQUESTED", dismissed:
+		case "APPROVED", "CHANGES_REQUESTED":
 			latest[voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}] = o.State
 		}
 	}

@@ -1,6 +1,9 @@
 package verdict
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // session is what a reviewer says after a session of a round.
 func session(round int, v Verdict) Opinion {
@@ -25,6 +28,9 @@ func TestTheWeightierOfTwoAtOnceCounts(t *testing.T) {
 		"approved later without a session":  {[]Opinion{session(1, RequestChanges), lifted}, Merge},
 		"the weightier one was withdrawn":   {[]Opinion{withdrawn(session(1, RequestChanges)), session(1, Approve)}, Merge},
 		"the approval was withdrawn by one": {[]Opinion{session(1, RequestChanges), withdrawn(session(1, Approve))}, Fix},
+		"dismissed after an approval":       {[]Opinion{session(1, Approve), withdrawn(session(2, RequestChanges))}, Wait},
+		"dismissed beside an approval":      {[]Opinion{session(1, Approve), withdrawn(session(1, RequestChanges))}, Wait},
+		"dismissed, and approved again":     {[]Opinion{session(1, Approve), withdrawn(session(2, RequestChanges)), session(3, Approve)}, Merge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ready()
@@ -39,4 +45,49 @@ func TestTheWeightierOfTwoAtOnceCounts(t *testing.T) {
 func withdrawn(o Opinion) Opinion {
 	o.State = dismissed
 	return o
+}
+
+// TestADismissedReviewIsNotReplacedByAnEarlierOne: its reviewer waits to be asked, and
+// then reviews again.
+func TestADismissedReviewIsNotReplacedByAnEarlierOne(t *testing.T) {
+	s := asks()
+	s.Opinions = []Opinion{session(1, Approve), withdrawn(session(2, RequestChanges))}
+	s.Asked = false
+	if got := Next(s); got.Kind != Wait || !strings.Contains(got.Reason, "dismissed") {
+		t.Errorf("got %s because %q", got.Kind, got.Reason)
+	}
+	s.Asked = true
+	if got := Next(s); got.Kind != Review {
+		t.Errorf("asked again, got %s because %q", got.Kind, got.Reason)
+	}
+	s = ready()
+	for _, o := range []Opinion{{By: "bob", State: "CHANGES_REQUESTED"}, {By: "bob", State: dismissed}} {
+		s.Opinions = append(s.Opinions, o)
+	}
+	if got := Next(s); got.Kind != Wait || !strings.Contains(got.Reason, "bob still requests changes") {
+		t.Errorf("with one of two requests dismissed: %s because %q", got.Kind, got.Reason)
+	}
+}
+
+func TestAFixAnswersTheWordThatCounts(t *testing.T) {
+	other := session(1, RequestChanges)
+	other.By = "bob"
+	for name, test := range map[string]struct {
+		opinions []Opinion
+		want     int
+	}{
+		"nothing":                     {nil, -1},
+		"approved since":              {[]Opinion{session(1, RequestChanges), session(2, Approve)}, -1},
+		"two at once":                 {[]Opinion{session(1, RequestChanges), session(1, Approve)}, 0},
+		"objected to again":           {[]Opinion{session(1, RequestChanges), session(2, RequestChanges)}, 1},
+		"dismissed":                   {[]Opinion{session(1, RequestChanges), withdrawn(session(2, RequestChanges))}, -1},
+		"the newest of two reviewers": {[]Opinion{session(1, RequestChanges), other}, 1},
+		"one of them approves":        {[]Opinion{session(1, Approve), other, session(2, Approve)}, 1},
+	} {
+		s := ready()
+		s.Reviewers, s.Opinions = []string{"alice", "bob"}, test.opinions
+		if got, ok := s.Objection(); got != test.want || ok != (test.want >= 0) {
+			t.Errorf("%s: %d, %v, want %d", name, got, ok, test.want)
+		}
+	}
 }

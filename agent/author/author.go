@@ -170,19 +170,13 @@ func repositorySettings(ctx context.Context, tree *worktree.Tree, base string) (
 	return config.ParseRepository(text)
 }
 
-// gather reads what the fix has to answer: the latest verdict on the head, its
+// gather reads what the fix has to answer: the verdict on the head that counts, its
 // inline comments, and the checks that failed.
 func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error) {
 	b := brief{
 		ref: pr.Ref.String(), title: pr.Title, body: pr.Body, head: pr.Head.SHA, base: pr.Base.SHA, fence: "quoted-" + rand.Text(),
 	}
-	for i := len(pr.Reviews) - 1; i >= 0; i-- {
-		review := pr.Reviews[i]
-		record, err := verdict.ParseRecord(review.Body)
-		stands := err == nil && review.SHA == pr.Head.SHA && record.BaseBranch == pr.Base.Name && review.EditedAt == nil
-		if !stands || review.State != forge.ChangesRequested || !verdict.ListsLogin(a.Reviewers, review.Author.Login) {
-			continue
-		}
+	if review, record, ok := a.objection(pr); ok {
 		b.review, b.ledger = review.Body, record.Ledger
 		if a.Orders != nil {
 			orders, err := a.Orders(ctx, pr)
@@ -191,14 +185,32 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 			}
 			b.ledger = b.ledger.Heed(orders, record.Heard)
 		}
+		var err error
 		if b.remarks, err = a.Read.ReviewRemarks(ctx, pr.Ref, review.ID); err != nil {
 			return brief{}, err
 		}
-		break
 	}
 	var err error
 	b.failed, err = a.Read.FailedChecks(ctx, pr.Ref.Repo, pr.Head.SHA)
 	return b, err
+}
+
+// objection is the review that requests changes of the head, with its record, as the
+// decision to fix has it: one that its reviewer has replaced since is no part of it.
+func (a *Author) objection(pr forge.PullRequest) (forge.SubmittedReview, verdict.Record, bool) {
+	s := verdict.State{Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name, Reviewers: a.Reviewers}
+	for _, r := range pr.Reviews {
+		o := verdict.Opinion{By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt}
+		if record, err := verdict.ParseRecord(r.Body); err == nil {
+			o.Record = &record
+		}
+		s.Opinions = append(s.Opinions, o)
+	}
+	i, ok := s.Objection()
+	if !ok {
+		return forge.SubmittedReview{}, verdict.Record{}, false
+	}
+	return pr.Reviews[i], *s.Opinions[i].Record, true
 }
 
 // needsModel tells whether there is anything to do beyond merging the base.

@@ -261,3 +261,19 @@ func TestFixLeavesWhatAPersonWaived(t *testing.T) {
 		t.Errorf("it answered %q: %v", out.Findings, err)
 	}
 }
+
+// A fix that only has to merge the base opens no session over a review that its reviewer
+// has replaced since.
+func TestFixLeavesAReviewThatWasReplaced(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	ref := g.Open("topic")
+	g.Reviewed(ref, verdict.RequestChanges, finding)
+	g.Reviewed(ref, verdict.Approve)
+	g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
+	out, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
+	if err != nil || !out.Merged || len(out.Findings) > 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
