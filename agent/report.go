@@ -24,6 +24,9 @@ type report struct {
 	Record    verdict.Record
 	// LeftOut are the changed files that the session was not shown.
 	LeftOut []leftOut
+	// First is a changed file: what is about the change as a whole is shown there where a
+	// place is needed. Empty if there is none.
+	First string
 	// Markdown is the review as it would be posted, its comments included.
 	Markdown string
 }
@@ -34,7 +37,11 @@ func newReport(subject string, o reviewer.Outcome) report {
 	if o.Carried {
 		r.Judgement.Answer.Summary = "Carried over from the last approval, since which nothing but the base was merged in. No model was run."
 	}
+	for _, f := range o.Change.Files {
+		r.First = cmp.Or(r.First, f.Path)
+	}
 	for _, f := range o.Change.LeftOut {
+		r.First = cmp.Or(r.First, f.Path)
 		r.LeftOut = append(r.LeftOut, leftOut{f.Path, f.Reason})
 	}
 	body, _, _ := strings.Cut(o.Review.Body, "<!-- touchstone:state") // which is for GitHub
@@ -118,6 +125,10 @@ func (r report) text(out io.Writer) error {
 	for _, d := range r.Judgement.Doubts {
 		p.line("", "")
 		p.paragraph("! ", d)
+	}
+	for _, d := range r.Judgement.Dropped {
+		p.line("", "")
+		p.paragraph("dropped: ", fmt.Sprintf("%s (%s)", cmp.Or(strings.TrimSpace(d.Finding.Claim), "a finding"), d.Reason))
 	}
 	if len(r.LeftOut) > 0 {
 		p.line("", "")

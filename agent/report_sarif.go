@@ -84,12 +84,12 @@ func (r report) sarif(out io.Writer) error {
 	for _, f := range r.findings() {
 		run.Results = append(run.Results, sarifResult{
 			RuleID: f.Rule, Level: sarifLevel(f.Severity), Message: sarifMessage{sarifText(f)},
-			Locations: sarifPlace(f.Path, cmp.Or(f.StartLine, f.Line), f.Line), Fingerprints: map[string]string{"touchstone/v1": f.ID},
+			Locations: r.sarifPlace(f.Path, cmp.Or(f.StartLine, f.Line), f.Line), Fingerprints: map[string]string{"touchstone/v1": f.ID},
 		})
 	}
 	for _, h := range r.Judgement.Holds {
 		run.Results = append(run.Results, sarifResult{
-			RuleID: cmp.Or(h.Rule, string(h.Kind)), Level: "error", Locations: sarifPlace(h.Path, h.Line, h.Line),
+			RuleID: cmp.Or(h.Rule, string(h.Kind)), Level: "error", Locations: r.sarifPlace(h.Path, h.Line, h.Line),
 			Message: sarifMessage{cmp.Or(h.Detail, string(h.Kind)) + " Only a person can let this pass."},
 		})
 	}
@@ -133,9 +133,14 @@ func sarifText(f verdict.Finding) string {
 	return text
 }
 
-// sarifPlace is where a result is; the change as a whole is nowhere. A path is a relative
-// reference there (https://www.rfc-editor.org/rfc/rfc3986#section-4.2).
-func sarifPlace(path string, start, end int) []sarifLocation {
+// sarifPlace is where a result is. The change as a whole is at the first line of its first
+// file: code scanning refuses a result that is nowhere
+// (https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning).
+// A path is a relative reference there (https://www.rfc-editor.org/rfc/rfc3986#section-4.2).
+func (r report) sarifPlace(path string, start, end int) []sarifLocation {
+	if path == "" {
+		path, start, end = r.First, 1, 1
+	}
 	if path == "" {
 		return nil
 	}

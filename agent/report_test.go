@@ -26,8 +26,9 @@ func troubled() report {
 	}}
 	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: "codecov.yml", Line: 4, Detail: "Coverage went from 85% to 80%."})
 	j.Withhold("A part was not examined.")
+	j.Dropped = []verdict.Dropped{{Finding: verdict.Finding{Claim: "It leaks."}, Reason: "it quotes what is not there"}}
 	return report{
-		Subject: "the working tree of app against main", Judgement: j, LeftOut: []leftOut{{"yarn.lock", "lock file"}}, Markdown: "### Changes\n",
+		Subject: "the working tree of app against main", Judgement: j, LeftOut: []leftOut{{"yarn.lock", "lock file"}}, Markdown: "### Changes\n", First: "src/first.go",
 		Record: verdict.Record{Verdict: j.Verdict, Tier: "full", Engine: "claude", Model: "m", Guidelines: "abc", CostUSD: 0.126, Duration: 90 * time.Second, Coverage: verdict.Coverage{Files: 3, Examined: 2, LeftOut: 1}},
 	}
 }
@@ -61,6 +62,8 @@ held  codecov.yml:4
   Coverage went from 85% to 80%.
 
 ! A part was not examined.
+
+dropped: It leaks. (it quotes what is not there)
 
 not read: yarn.lock (lock file)
 
@@ -130,6 +133,13 @@ func TestAReportIsSARIF(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &log); err != nil {
 		t.Fatal(err)
 	}
+	for _, run := range log["runs"].([]any) {
+		for _, result := range run.(map[string]any)["results"].([]any) {
+			if result.(map[string]any)["locations"] == nil {
+				t.Errorf("%v is nowhere", result)
+			}
+		}
+	}
 	seen := map[string]bool{}
 	checkSARIF(t, "", log, seen)
 	for path := range sarifObjects {
@@ -137,7 +147,7 @@ func TestAReportIsSARIF(t *testing.T) {
 			t.Errorf("there is no %q", path)
 		}
 	}
-	for _, want := range []string{`"uri": "src/%C3%BC.go"`, `"uri": "a%20b.md"`, `"startLine": 3`, `"endLine": 5`, `"level": "error"`, `"level": "warning"`, `"level": "note"`, `"ruleId": "severity/Q1"`} {
+	for _, want := range []string{`"uri": "src/%C3%BC.go"`, `"uri": "a%20b.md"`, `"uri": "src/first.go"`, `"startLine": 3`, `"endLine": 5`, `"level": "error"`, `"level": "warning"`, `"level": "note"`, `"ruleId": "severity/Q1"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s is missing in\n%s", want, out.String())
 		}

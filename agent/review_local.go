@@ -70,7 +70,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 		return err
 	}
 	if len(subject.Diff.Files) == 0 {
-		return l.nothing(cmd, subject.Name, fmt.Sprintf("%s is the same as where it left %s; there is nothing to review", of, l.base))
+		return l.nothing(cmd, subject.Name, fmt.Sprintf("there is nothing to review: no change in %s since %s", of, l.base))
 	}
 	step(fmt.Sprintf("weighing %s", amount(len(subject.Diff.Files), "changed file", "changed files")))
 	return l.examine(cmd, cfg, subject, step)
