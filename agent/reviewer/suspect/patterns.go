@@ -46,7 +46,7 @@ var orders = []pattern{
 	{why: "tells a model to drop its instructions", bare: true, words: []string{"instructions", "prompt", "directives", "system message"},
 		with: []string{"ignor", "disregard", "forget", "overrid", "bypass", "discard", "neglect", "supersede", "cancel", "attention", "heed", "follow", "obey", "apply", "never mind", "aside", "away"}, any: anyOf(
 			`<drop> <4>(?:previous|prior|above|earlier|preceding|foregoing|original|initial|system|your|all|any|other|those|these|former)(?: \w+){0,3}? <orders>\b`),
-		unless: regexp.MustCompile(`^\s(?:if|when|unless|for|on|after|of|to|in)\s(?:you|your|using|the|a|an|windows|macos|linux)\b`)},
+		unless: regexp.MustCompile(`^\s(?:if|when|unless|for|on|after|of|to|in)\s(?:you|your|using|the|a|an|version|release|windows|macos|linux)\b`)},
 	{why: "tells a model to drop its rules", words: []string{"your", "touchstone", "nine", "review"}, with: []string{"ignore", "disregard", "forget", "override", "follow", "obey", "apply"}, any: anyOf(
 		`(?:ignore|disregard|forget|override|(?:do not|don't) (?:follow|obey|apply)|stop (?:following|obeying|applying)) (?:(?:all|any|every|each|of|the) )*(?:your|touchstone(?:'s)?|reviewer(?:'?s)?|review(?:ing)?|previous review|nine|prior review)(?: \w+){0,2}? <law>`)},
 	{why: "tells a model to forget what it was told", words: []string{"told", "everything", "anything", "instructed"}, any: anyOf(
