@@ -30,6 +30,8 @@ requests with a label that holds them are included.`,
 					return fmt.Errorf("%s is closed; there is nothing to fix", pr.Ref)
 				case pr.Fork:
 					return fmt.Errorf("%s comes from a fork; its branch is left to people", pr.Ref)
+				case pr.Shared:
+					return fmt.Errorf("%s comes from %s, which others build on; that branch is left to people", pr.Ref, pr.Head.Name)
 				}
 				step, err := a.Act(ctx, pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA, Reason: "asked for by hand"})
 				if err != nil {

@@ -134,6 +134,8 @@ func nextFix(s State) Action {
 		return s.act(Wait, s.Barred())
 	case s.Fork:
 		return s.act(Wait, "pull requests from forks are left to people")
+	case s.Shared:
+		return s.act(Wait, "its branch is one that others build on, and is left to people")
 	}
 	rounds := s.rounds(s.trusts)
 	switch s.heard() {

@@ -57,7 +57,7 @@ func (d dice) state() State {
 	rare := func() bool { return d.IntN(10) == 0 }
 	s := State{
 		Role: pick(d, Author, Reviewer, Reviewer, ""), Self: pick(d, "octocat", "alice", "alice", ""),
-		Open: !rare(), Draft: rare(), Fork: rare(), Author: pick(d, "octocat", "alice", "Octocat", ""), Head: pick(d, head, head, head, ""),
+		Open: !rare(), Draft: rare(), Fork: rare(), Shared: rare(), Author: pick(d, "octocat", "alice", "Octocat", ""), Head: pick(d, head, head, head, ""),
 		BaseBranch: pick(d, "main", "main", "main", "release"),
 		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: rare(),
@@ -165,7 +165,7 @@ func broken(s State, a Action) []string {
 	}
 	if a.Kind == Fix || a.Kind == Merge || a.Kind == Tell {
 		must(s.Role == Author && same(s.Self, s.Author), "an author acts on their own only")
-		must(!s.Fork, "forks are left to people")
+		must(!s.Fork && !s.Shared, "forks and shared branches are left to people")
 		must(!s.Held, "a label holds")
 	}
 	if acts || a.Kind == Escalate {

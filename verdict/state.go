@@ -56,9 +56,11 @@ type State struct {
 	// Self is the login that this agent acts as.
 	Self string
 
-	Open   bool
-	Draft  bool
-	Fork   bool
+	Open  bool
+	Draft bool
+	Fork  bool
+	// Shared says that its branch is one that others build on.
+	Shared bool
 	Author string
 	Head   string
 	// BaseBranch is the branch that it is to be merged into. The same head against

@@ -311,6 +311,28 @@ func TestAFullDiskIsWaitedOut(t *testing.T) {
 	}
 }
 
+// A pull request between two branches that others build on is nobody's to push to but
+// theirs, and neither branch goes behind its merge.
+func TestTheDefaultBranchIsNotFixed(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("release", "Release", map[string]string{"VERSION": "1\n"})
+	g.Commit("main", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	var made struct{ Number int }
+	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Release it", "head": "main", "base": "release"}, &made)
+	pr := g.Reviewed(forge.Ref{Repo: loopback.Repo, Number: made.Number}, verdict.RequestChanges, unsafe)
+	a := authorOf(t, g, unneeded(t))
+	if action := decide(t, g, a, pr); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "others build on") {
+		t.Errorf("it comes to %+v", action)
+	}
+	if err := a.Merger.Tidy(t.Context(), pr, pr.Head.SHA); err != nil {
+		t.Error(err)
+	}
+	if _, err := g.Client(loopback.Root).File(t.Context(), loopback.Repo, "main", "code.txt"); err != nil {
+		t.Errorf("the default branch: %v", err)
+	}
+}
+
 // What people say or do while a session runs ends it, and nothing of it is pushed.
 func TestPeopleStopASessionThatRuns(t *testing.T) {
 	t.Parallel()

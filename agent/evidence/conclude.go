@@ -126,6 +126,9 @@ func (c *Chain) missState(pr forge.PullRequest, stop []string) {
 	if pr.Fork {
 		c.miss("it comes from a fork, and those are left to people")
 	}
+	if pr.Shared {
+		c.miss("its branch %s is one that others build on, and those are left to people", pr.Head.Name)
+	}
 	if pr.Mergeable == forge.MergeableConflicting {
 		c.miss("it conflicts with %s", c.BaseBranch)
 	}

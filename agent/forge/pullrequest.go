@@ -19,6 +19,7 @@ type PullRequest struct {
 	Merged  bool
 	Draft   bool
 	Fork    bool // the head lives in another repository
+	Shared  bool // the head is more than this pull request's: the default branch, or one that changes by reviewed pull requests only
 	InQueue bool // waits in a merge queue
 	Queue   bool // the base takes merges through a merge queue only
 

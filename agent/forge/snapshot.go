@@ -57,6 +57,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		node := data.Repository.PullRequest
 		next := node.head(ref)
 		next.Viewer = data.Viewer.Login
+		next.Shared = node.shared(data.Repository.DefaultBranchRef)
 		next.ViewerPermission = Permission(lower(data.Repository.ViewerPermission))
 		if page > 1 && !sameMoment(pr, next) {
 			return PullRequest{}, errMoving
@@ -107,6 +108,7 @@ type snapshotData struct {
 	Repository *struct {
 		NameWithOwner    string
 		ViewerPermission string
+		DefaultBranchRef *struct{ Name string }
 		PullRequest      *pullRequestNode
 	}
 }
@@ -133,16 +135,19 @@ type pullRequestNode struct {
 	Author, MergedBy                                         *actorNode
 	HeadRefName, HeadRefOid, BaseRefName                     string
 	HeadRepository                                           *repoNode
-	BaseRef                                                  *struct{ Target *oidNode }
-	MergeCommit                                              *oidNode
-	Labels                                                   connection[struct{ Name string }]
-	TimelineItems                                            connection[labellingNode]
-	ReviewRequests                                           connection[requestNode]
-	Reviews                                                  connection[reviewNode]
-	Comments                                                 connection[commentNode]
-	ReviewThreads                                            connection[threadNode]
-	ClosingIssuesReferences                                  connection[*issueNode]
-	Commits                                                  connection[struct{ Commit commitNode }]
+	HeadRef                                                  *struct {
+		RefUpdateRule *struct{ RequiredApprovingReviewCount int }
+	}
+	BaseRef                 *struct{ Target *oidNode }
+	MergeCommit             *oidNode
+	Labels                  connection[struct{ Name string }]
+	TimelineItems           connection[labellingNode]
+	ReviewRequests          connection[requestNode]
+	Reviews                 connection[reviewNode]
+	Comments                connection[commentNode]
+	ReviewThreads           connection[threadNode]
+	ClosingIssuesReferences connection[*issueNode]
+	Commits                 connection[struct{ Commit commitNode }]
 }
 
 // head translates all but the paged lists.
@@ -192,6 +197,16 @@ func mergeable(state, status string) Mergeable {
 		return MergeableClean
 	}
 	return MergeableUnknown
+}
+
+// shared tells whether the head is a branch that others build on, as far as GitHub says. One that the token's login
+// may change all the same, as an administrator may, is no less shared.
+func (n *pullRequestNode) shared(byDefault *struct{ Name string }) bool {
+	if n.IsCrossRepository {
+		return false
+	}
+	ruled := n.HeadRef != nil && n.HeadRef.RefUpdateRule != nil && n.HeadRef.RefUpdateRule.RequiredApprovingReviewCount > 0
+	return ruled || byDefault != nil && byDefault.Name == n.HeadRefName
 }
 
 type commitNode struct {

@@ -192,3 +192,24 @@ func TestOnlyKnownAnswersAreClean(t *testing.T) {
 		}
 	}
 }
+
+func TestSharedBranches(t *testing.T) {
+	const ruled = `{"refUpdateRule":{"requiredApprovingReviewCount":1}}`
+	for name, tc := range map[string]struct {
+		byDefault, ref, cross string
+		want                  bool
+	}{
+		"a branch of its own":       {`{"name":"main"}`, `{"refUpdateRule":null}`, "false", false},
+		"the default branch":        {`{"name":"topic"}`, `null`, "false", true},
+		"one that reviews guard":    {`null`, ruled, "false", true},
+		"one with other rules only": {`{"name":"main"}`, `{"refUpdateRule":{"requiredApprovingReviewCount":0}}`, "false", false},
+		"a fork's default branch":   {`{"name":"topic"}`, ruled, "true", false},
+	} {
+		answered := strings.Replace(page("abc", then, noComments), `"viewerPermission":null,`, `"viewerPermission":null,"defaultBranchRef":`+tc.byDefault+`,`, 1)
+		answered = strings.Replace(answered, `"isCrossRepository":true`, `"headRef":`+tc.ref+`,"isCrossRepository":`+tc.cross, 1)
+		c := client(t, func(*http.Request) (*http.Response, error) { return answer(200, answered), nil })
+		if pr, err := c.PullRequest(t.Context(), pull); err != nil || pr.Shared != tc.want {
+			t.Errorf("%s: shared %v, %v", name, pr.Shared, err)
+		}
+	}
+}

@@ -95,9 +95,9 @@ func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string,
 }
 
 // Tidy deletes the branch of a pull request that was merged at head, unless it
-// lives in another repository or has moved on.
+// lives in another repository, is one that others build on, or has moved on.
 func (m *Merger) Tidy(ctx context.Context, pr forge.PullRequest, head string) error {
-	if pr.Fork || pr.Head.Repo != pr.Ref.Repo {
+	if pr.Fork || pr.Shared || pr.Head.Repo != pr.Ref.Repo {
 		return nil
 	}
 	return m.Act.DeleteBranch(ctx, pr.Ref.Repo, pr.Head.Name, head)
