@@ -24,7 +24,8 @@ type Kind string
 // business, Wait for one that something else has to move, Done for one that
 // is closed. Lift approves a head on a person's word, Release takes off the label
 // that kept the agents away, Tell says that its author has to merge it, Reply says
-// how an order is written that nobody can follow.
+// how an order is written that nobody can follow, Dequeue takes back what the agent
+// itself put into a merge queue.
 const (
 	Skip     Kind = "skip"
 	Wait     Kind = "wait"
@@ -37,6 +38,7 @@ const (
 	Escalate Kind = "escalate"
 	Release  Kind = "release"
 	Reply    Kind = "reply"
+	Dequeue  Kind = "dequeue"
 )
 
 // Action is the decision of [Next].
@@ -77,7 +79,7 @@ func Next(s State) Action {
 	case s.Role == Reviewer:
 		return nextReview(s)
 	case s.Role == Author:
-		return nextFix(s)
+		return s.takeBack(nextFix(s))
 	}
 	return s.act(Wait, "the agent has no role")
 }
@@ -159,16 +161,17 @@ func nextFix(s State) Action {
 func nextMerge(s State, rounds int) Action {
 	green := s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks
 	objector := s.withoutOvertaken().objector()
+	clean := s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue
 	switch {
 	case objector != "":
 		return s.act(Wait, objector+" still requests changes")
-	case s.InQueue:
-		return s.act(Wait, "it is in the merge queue")
+	case s.InQueue && (s.Manual == "" || !s.Enqueued):
+		return s.act(Wait, inQueue)
 	case s.Mergeable == MergeableDirty:
 		return s.fix("it conflicts with its base", rounds)
 	case s.Checks == ChecksFailed:
 		return s.fix("a check failed", rounds)
-	case s.Manual != "" && green && s.Mergeable == MergeableClean && !s.Told:
+	case s.Manual != "" && green && clean && !s.Told:
 		return s.retry(Tell, "it is approved and green, and waits for its author to merge it: "+s.Manual)
 	case s.Manual != "":
 		return s.act(Wait, "it is approved and waits for its author to merge it: "+s.Manual)
@@ -180,13 +183,12 @@ func nextMerge(s State, rounds int) Action {
 		return s.act(Wait, "the state of the checks is unknown")
 	case s.Mergeable == MergeableBehind:
 		return s.fix("it is behind its base, which is protected", rounds)
-	case s.Mergeable == MergeableBlocked:
-		return s.waitForRules()
-	case s.Mergeable != MergeableClean:
-		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: recheck}
-	}
-	if s.MaxAttempts > 0 && s.Queued >= s.MaxAttempts {
+	case s.MaxAttempts > 0 && s.Queued >= s.MaxAttempts && clean:
 		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %d times", s.Queued))
+	case s.Mergeable == MergeableBlocked && !s.Queue, clean && s.refused():
+		return s.waitForRules()
+	case !clean:
+		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: recheck}
 	}
 	return s.spend(Merge, "it is approved and green", 0)
 }
@@ -205,25 +207,6 @@ func (s State) withoutOvertaken() State {
 		return o.Record != nil && o.SHA != s.Head && approving[strings.ToLower(o.By)]
 	})
 	return s
-}
-
-// rulePatience is how long what the base branch asks for may take to come by itself.
-const rulePatience = 3 * time.Hour
-
-// waitForRules is for a head that is approved and green, and that the base branch's rules
-// do not let in: a required check may not even have begun to report.
-func (s State) waitForRules() Action {
-	var since time.Time
-	for _, o := range s.Opinions {
-		if o.SHA == s.Head && o.At.After(since) {
-			since = o.At
-		}
-	}
-	if left := since.Add(rulePatience).Sub(s.Now); left > 0 {
-		return Action{Kind: Wait, SHA: s.Head, Recheck: min(left, rulePatience),
-			Reason: "it is approved, and a check or a review is missing that the base branch asks for"}
-	}
-	return s.escalate("it is approved and green, and the base branch's rules do not let it in: a required check or review is missing")
 }
 
 // fix has the author's agent work on the branch, unless a person does just now, or more

@@ -61,11 +61,12 @@ func (d dice) state() State {
 		BaseBranch: pick(d, "main", "main", "main", "release"),
 		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: rare(),
+		Queue: d.IntN(3) == 0, Enqueued: d.IntN(2) == 0,
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, MergeableBlocked, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
 		Manual:    pick(d, "", "", "", "merge.auto is off"), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
-		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate), Hopeless: rare(), Queued: pick(d, 0, 1, 2, 3), Rested: rare(),
+		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate, Dequeue), Hopeless: rare(), Queued: pick(d, 0, 1, 2, 3), Rested: rare(),
 		Budgets: Budgets{Round: Allowance{USD: pick(d, 0, 1.0)}, PullRequest: Allowance{USD: pick(d, 0, 2.0)}, Day: pick(d, 0, 3.0)},
 		Today:   pick(d, 0, 2.0, 3.0), Wasted: Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
 	}
@@ -171,8 +172,16 @@ func broken(s State, a Action) []string {
 	if acts || a.Kind == Escalate {
 		must(s.RetryIn <= 0 || s.Failed != a.Kind, "what failed is not repeated at once")
 	}
-	if acts && a.Kind != Lift {
+	asksAgain := a.Kind == Merge && s.Queue && s.Failed == Merge // bounded by time
+	if acts && a.Kind != Lift && !asksAgain {
 		must(s.MaxAttempts == 0 || s.Attempts < s.MaxAttempts, "attempts are bounded")
+	}
+	if a.Kind == Dequeue {
+		must(s.Open && s.Role == Author && same(s.Self, s.Author) && s.InQueue && s.Enqueued, "only what the agent put into the queue is taken out")
+	}
+	if s.Open && s.InQueue && s.Enqueued && s.Role == Author && same(s.Self, s.Author) && s.Self != "" && s.Head != "" && (s.RetryIn == 0 || s.Failed != Dequeue) {
+		stays := a.Kind == Wait && !s.NeedsHuman && !s.Held && !s.Draft && s.Manual == ""
+		must(a.Kind == Dequeue || stays, "nothing stays in the queue that people keep from being merged")
 	}
 	if a.Kind != Merge {
 		return all
@@ -180,7 +189,7 @@ func broken(s State, a Action) []string {
 	must(s.MaxAttempts == 0 || s.Queued < s.MaxAttempts, "the merge queue is not asked for ever")
 	must(s.Manual == "" && !s.InQueue, "merging is the author's choice")
 	must(s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks, "checks are green")
-	must(s.Mergeable == MergeableClean, "it merges cleanly")
+	must(s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue, "it merges cleanly")
 	approved := false
 	for i, o := range s.Opinions {
 		ours := trusted(o.By) && o.Record != nil
@@ -265,7 +274,7 @@ func TestNextKeepsItsPromises(t *testing.T) {
 			t.Fatalf("an action without a reason or with a recheck in the past: %+v", a)
 		}
 	}
-	for _, k := range []Kind{Skip, Wait, Done, Review, Lift, Fix, Merge, Tell, Escalate, Release, Reply} {
+	for _, k := range []Kind{Skip, Wait, Done, Review, Lift, Fix, Merge, Tell, Escalate, Release, Reply, Dequeue} {
 		if seen[k] < 10 {
 			t.Errorf("only %d of the states led to %s: the test proves little", seen[k], k)
 		}

@@ -89,9 +89,11 @@ type State struct {
 	// Commits are its commits, oldest first. Only a Review or a Fix takes them; where
 	// they were not read, as little as they would show is known.
 	Commits []Commit
-	// InQueue says that it waits in a merge queue, Told that this login has said that
-	// it waits for its author.
-	InQueue, Told bool
+	// Queue says that its base takes merges through a merge queue only, InQueue that it
+	// waits there, Enqueued that this machine has put this very head there.
+	Queue, InQueue, Enqueued bool
+	// Told says that this login has said that it waits for its author.
+	Told bool
 
 	Mergeable Mergeable
 	Checks    Checks

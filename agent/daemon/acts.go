@@ -55,6 +55,11 @@ func (a *Agent) merge(ctx context.Context, step *Step) error {
 	return nil
 }
 
+// dequeue takes a pull request back out of the merge queue.
+func (a *Agent) dequeue(ctx context.Context, step *Step) error {
+	return a.Merger.Withdraw(ctx, step.PR)
+}
+
 // giveUp hands the worktree of a closed pull request back, whose files make the next new
 // pull request start fast, and deletes the branch that a merge queue merged. What goes
 // wrong is no more than left behind.
@@ -88,13 +93,20 @@ const tidying = "tidy"
 // tidies reports whether this agent has a branch to delete: of what it put into a merge
 // queue, once.
 func (a *Agent) tidies(pr forge.PullRequest) bool {
-	if a.Role != verdict.Author || a.Journal == nil || !pr.Merged || !a.Config().Merge.DeleteBranch || verdict.SameLogin(pr.MergedBy.Login, pr.Viewer) {
+	return a.Role == verdict.Author && pr.Merged && a.Config().Merge.DeleteBranch && !verdict.SameLogin(pr.MergedBy.Login, pr.Viewer) && a.enqueued(pr)
+}
+
+// enqueued reports whether this machine put the present head into a merge queue, and has
+// neither taken it back nor tidied up behind it.
+func (a *Agent) enqueued(pr forge.PullRequest) bool {
+	if a.Journal == nil {
 		return false
 	}
 	queued := false
 	a.Journal.Each(func(e journal.Entry) {
 		if e.Ref == pr.Ref.String() && e.SHA == pr.Head.SHA {
-			queued = e.Act == string(verdict.Merge) && e.Outcome.OK || queued && e.Act != tidying
+			back := e.Act == tidying || e.Act == string(verdict.Dequeue) && e.Outcome.OK
+			queued = e.Act == string(verdict.Merge) && e.Outcome.OK || queued && !back
 		}
 	})
 	return queued

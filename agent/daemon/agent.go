@@ -144,6 +144,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 	act := map[verdict.Kind]func(context.Context, *Step) error{
 		verdict.Review: a.review, verdict.Lift: a.lift, verdict.Fix: a.fix, verdict.Merge: a.merge,
 		verdict.Tell: a.tell, verdict.Escalate: a.escalate, verdict.Release: a.release, verdict.Reply: a.reply,
+		verdict.Dequeue: a.dequeue,
 	}[action.Kind]
 	if act == nil {
 		return step, nil

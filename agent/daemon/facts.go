@@ -21,7 +21,9 @@ type facts struct {
 	manual string
 	// commits are those of the pull request, where they were read.
 	commits []forge.Commit
-	past    history
+	// enqueued says that this machine put the head into the merge queue that it waits in.
+	enqueued bool
+	past     history
 }
 
 // gather reads the facts. Most pull requests need no further request.
@@ -48,6 +50,7 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	if approved && a.Role == verdict.Author {
 		f.manual, err = a.manual(ctx, pr)
 	}
+	f.enqueued = pr.InQueue && a.enqueued(pr)
 	f.past = a.past(pr, stateOf(pr, a.Role, a.Config(), f).Since())
 	return f, err
 }

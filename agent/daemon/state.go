@@ -28,7 +28,9 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		CalledAt:      calledAt(pr, cfg.Labels.NeedsHuman),
 		Orders:        verdict.Orders(comments, cfg.Reviewers),
 		Commits:       commitsOf(f.commits),
+		Queue:         pr.Queue,
 		InQueue:       pr.InQueue,
+		Enqueued:      f.enqueued,
 		Told:          told(pr),
 		Mergeable:     mergeable(pr),
 		Checks:        sum(pr.Checks),
@@ -134,7 +136,7 @@ func mergeable(pr forge.PullRequest) verdict.Mergeable {
 		return verdict.MergeableDirty
 	case pr.Mergeable == forge.MergeableClean && pr.Behind:
 		return verdict.MergeableBehind
-	case pr.Mergeable == forge.MergeableClean && pr.Blocked && !pr.Queue: // what a queue asks for, it asks for itself
+	case pr.Mergeable == forge.MergeableClean && pr.Blocked:
 		return verdict.MergeableBlocked
 	case pr.Mergeable == forge.MergeableClean:
 		return verdict.MergeableClean

@@ -47,7 +47,6 @@ func TestMergeability(t *testing.T) {
 		{forge.PullRequest{Mergeable: forge.MergeableClean}, verdict.MergeableClean},
 		{forge.PullRequest{Mergeable: forge.MergeableClean, Behind: true}, verdict.MergeableBehind},
 		{forge.PullRequest{Mergeable: forge.MergeableClean, Blocked: true}, verdict.MergeableBlocked},
-		{forge.PullRequest{Mergeable: forge.MergeableClean, Blocked: true, Queue: true}, verdict.MergeableClean},
 		{forge.PullRequest{Mergeable: forge.MergeableConflicting}, verdict.MergeableDirty},
 		{forge.PullRequest{Mergeable: forge.MergeableConflicting, Behind: true}, verdict.MergeableDirty},
 		{forge.PullRequest{Mergeable: forge.MergeableConflicting, Blocked: true}, verdict.MergeableDirty},

@@ -61,6 +61,14 @@ func (m *Merger) Enqueue(ctx context.Context, id, sha string) error {
 	return m.c.failed("put the pull request into the merge queue", err)
 }
 
+// Dequeue takes a pull request, named by its PullRequest.ID, out of the merge queue. After an ErrUnavailable only the
+// pull request itself can tell whether it is still there.
+func (m *Merger) Dequeue(ctx context.Context, id string) error {
+	const mutation = `mutation Dequeue($id: ID!) { dequeuePullRequest(input: {id: $id}) { clientMutationId } }`
+	var data struct{}
+	return m.c.failed("take the pull request out of the merge queue", m.c.ask(ctx, mutation, map[string]any{"id": id}, &data))
+}
+
 var headMoved = regexp.MustCompile(`(?i)head (branch was modified|sha|oid)|expected ?head ?oid`)
 
 // noCommit in the place of a commit means that the branch shall be no more.

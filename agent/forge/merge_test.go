@@ -47,6 +47,31 @@ func TestMergeQueue(t *testing.T) {
 	}
 }
 
+func TestLeavingTheMergeQueue(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{Permissions: map[string]string{octocat: "write"}, Protected: map[string]githubsim.Protection{"main": {MergeQueue: true}}})
+	ref, sha := w.open("topic")
+	w.SetFaults(githubsim.Faults{HoldMergeQueue: true})
+	merger := forge.NewMerger(w.as(octocat))
+	pr := w.read(ref)
+	if err := merger.Dequeue(t.Context(), pr.ID); err == nil {
+		t.Error("it left a queue that it was not in")
+	}
+	if err := merger.Enqueue(t.Context(), pr.ID, sha); err != nil {
+		t.Fatal(err)
+	}
+	if err := forge.NewMerger(w.as(guest)).Dequeue(t.Context(), pr.ID); !errors.Is(err, forge.ErrForbidden) {
+		t.Errorf("taken out by a guest: %v", err)
+	}
+	if err := merger.Dequeue(t.Context(), pr.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.SetFaults(githubsim.Faults{})
+	w.settle()
+	if pr := w.read(ref); pr.InQueue || pr.Merged {
+		t.Errorf("in the queue %t, merged %t after it was taken out", pr.InQueue, pr.Merged)
+	}
+}
+
 func TestAPushLeavesTheMergeQueue(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {MergeQueue: true}}})
 	ref, sha := w.open("topic")

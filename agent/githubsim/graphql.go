@@ -39,6 +39,7 @@ func (c *call) graphQL() (reply, error) {
 		"convertPullRequestToDraft":     c.draftMutation("ConvertPullRequestToDraftPayload", true),
 		"resolveReviewThread":           c.resolveMutation("ResolveReviewThreadPayload", "resolved", c.user),
 		"enqueuePullRequest":            graphql.Resolver(c.enqueueMutation),
+		"dequeuePullRequest":            graphql.Resolver(c.dequeueMutation),
 		"updateRefs":                    graphql.Resolver(c.updateRefsMutation),
 		"unresolveReviewThread":         c.resolveMutation("UnresolveReviewThreadPayload", "unresolved", nil),
 	}}

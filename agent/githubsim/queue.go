@@ -81,6 +81,22 @@ func (s *Sim) workQueue(r *repo) {
 	})
 }
 
+func (c *call) dequeueMutation(a args) (any, error) {
+	input, _ := a["input"].(map[string]any)
+	id, _ := input["id"].(string)
+	p := c.pullByID(id)
+	switch {
+	case p == nil:
+		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+	case !p.repo.canWrite(c.user):
+		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
+	case p.queued == nil:
+		return nil, graphql.Unprocessable("Pull request is not in the merge queue")
+	}
+	c.sim.dequeue(c.ctx, p, "MANUAL")
+	return &graphql.Object{Type: "DequeuePullRequestPayload", Fields: fields{"clientMutationId": input["clientMutationId"]}}, nil
+}
+
 // dequeue takes a pull request out of its queue, if it is in one.
 func (s *Sim) dequeue(ctx context.Context, p *pull, reason string) {
 	if p.queued != nil {

@@ -26,6 +26,7 @@ type Reader interface {
 type Squasher interface {
 	Squash(ctx context.Context, ref forge.Ref, r forge.SquashRequest) (mergeSHA string, err error)
 	Enqueue(ctx context.Context, id, sha string) error
+	Dequeue(ctx context.Context, id string) error
 	DeleteBranch(ctx context.Context, repo forge.Repo, name, sha string) error
 }
 
@@ -92,6 +93,19 @@ func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string,
 		return "", err
 	}
 	return m.Act.Squash(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr), Body: body(pr, commits)})
+}
+
+// Withdraw takes a pull request out of the merge queue that it waits in. One that is not
+// there any more is an ErrOvertaken.
+func (m *Merger) Withdraw(ctx context.Context, pr forge.PullRequest) error {
+	now, err := m.Read.PullRequest(ctx, pr.Ref)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at the pull request again: %w", err)
+	case !now.InQueue || now.Head.SHA != pr.Head.SHA:
+		return fmt.Errorf("%w: it is not in the merge queue any more", ErrOvertaken)
+	}
+	return m.Act.Dequeue(ctx, now.ID)
 }
 
 // Tidy deletes the branch of a pull request that was merged at head, unless it

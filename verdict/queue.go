@@ -1,0 +1,43 @@
+package verdict
+
+import "time"
+
+// inQueue is why nothing is to be done with what waits in a merge queue.
+const inQueue = "it is in the merge queue"
+
+// takeBack is a, unless that means that the agent would not put into the merge queue now
+// what it has put there. What people put there is theirs.
+func (s State) takeBack(a Action) Action {
+	if !s.InQueue || !s.Enqueued || a.Kind == Skip || a.Reason == inQueue {
+		return a
+	}
+	return s.retry(Dequeue, "it is in the merge queue, and is to be merged no more: "+a.Reason)
+}
+
+// rulePatience is how long what the base branch asks for may take to come by itself.
+const rulePatience = 3 * time.Hour
+
+// refused reports whether the last attempt to put this head into the merge queue failed.
+func (s State) refused() bool { return s.Queue && s.Failed == Merge && s.Attempts > 0 }
+
+// waitForRules is for a head that is approved and green, and that the base branch's rules
+// do not let in: a required check may not even have begun to report. A merge queue judges
+// by itself, and is asked again now and then.
+func (s State) waitForRules() Action {
+	var since time.Time
+	for _, o := range s.Opinions {
+		if o.SHA == s.Head && o.At.After(since) {
+			since = o.At
+		}
+	}
+	left := min(since.Add(rulePatience).Sub(s.Now), rulePatience)
+	switch {
+	case left <= 0:
+		return s.escalate("it is approved and green, and the base branch's rules do not let it in: a required check or review is missing")
+	case s.Queue && s.RetryIn <= 0:
+		return s.act(Merge, "it is approved and green, and the merge queue may take it by now")
+	case s.Queue:
+		left = min(left, s.RetryIn)
+	}
+	return Action{Kind: Wait, SHA: s.Head, Recheck: left, Reason: "it is approved, and a check or a review is missing that the base branch asks for"}
+}

@@ -1,0 +1,39 @@
+package verdict
+
+import (
+	"testing"
+	"time"
+)
+
+func TestTheMergeQueue(t *testing.T) {
+	enqueued := func(then func(*State)) func(*State) {
+		return func(s *State) { s.Queue, s.InQueue, s.Enqueued = true, true, true; then(s) }
+	}
+	refused := func(wait time.Duration, now time.Time) func(*State) {
+		return func(s *State) {
+			s.Queue, s.Mergeable, s.Failed, s.Attempts, s.RetryIn, s.Now = true, MergeableBlocked, Merge, 9, wait, now
+		}
+	}
+	runNext(t, ready, []nextCase{
+		{"in the merge queue by the agent", enqueued(func(*State) {}), Wait, "queue"},
+		{"stopped while in the queue", enqueued(func(s *State) { s.Orders = []Command{ordered(Stop, "mona", 1)} }), Dequeue, "mona has stopped"},
+		{"a person is called while in the queue", enqueued(func(s *State) { s.NeedsHuman = true }), Dequeue, "waits for a person"},
+		{"held while in the queue", enqueued(func(s *State) { s.Held = true }), Dequeue, "a label holds it"},
+		{"left to its author while in the queue", enqueued(func(s *State) { s.Manual, s.Told = "merge.auto is off", true }), Dequeue, "merge.auto is off"},
+		{"objected to while in the queue", enqueued(func(s *State) {
+			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", At: noon})
+		}), Dequeue, "mona still requests changes"},
+		{"its approval is edited in the queue", enqueued(func(s *State) { s.Opinions[0].Edited = true }), Dequeue, "edited"},
+		{"taking it out of the queue failed", enqueued(func(s *State) { s.Held, s.Failed, s.RetryIn = true, Dequeue, time.Minute }), Wait, "next one waits"},
+		{"stopped in the queue by hand", func(s *State) { s.InQueue, s.Held = true, true }, Wait, "a label holds it"},
+		{"blocked before a queue", func(s *State) { s.Queue, s.Mergeable = true, MergeableBlocked }, Merge, "approved and green"},
+		{"refused by the queue", refused(time.Minute, noon), Wait, "is missing"},
+		{"asked again after many refusals", refused(0, noon), Merge, "may take it by now"},
+		{"refused by the queue for hours", refused(0, noon.Add(rulePatience)), Escalate, "rules do not let it in"},
+	})
+	s := ready()
+	refused(time.Minute, noon)(&s)
+	if a := Next(s); a.Recheck != time.Minute {
+		t.Errorf("the queue is asked again after %s", a.Recheck)
+	}
+}
