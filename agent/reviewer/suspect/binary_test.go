@@ -36,7 +36,7 @@ func TestBinary(t *testing.T) {
 		kind          verdict.HoldKind // "" if there is to be none
 	}{
 		"words amid bytes":               {after: []byte("\x00\x01\x02" + orders + "\xff\x00"), kind: verdict.Manipulation},
-		"words behind much else":         {after: append(noise(3<<20), orders...), kind: verdict.Manipulation},
+		"words behind much else":         {after: append(noise(100<<10), orders...), kind: verdict.Manipulation},
 		"words where parts meet":         {after: []byte("\x00" + strings.Repeat("a", 1<<20-30) + " " + orders + strings.Repeat("b", 1<<20)), kind: verdict.Manipulation},
 		"UTF-16 with a mark":             {after: wide(binary.LittleEndian, "\ufeffTitle\r\n"+orders+"\r\n"), kind: verdict.Manipulation},
 		"big UTF-16 with a mark":         {after: wide(binary.BigEndian, "\ufeff"+orders), kind: verdict.Manipulation},
@@ -47,8 +47,8 @@ func TestBinary(t *testing.T) {
 		"hidden in text called binary":   {after: []byte("if user != \"a\u202e // x\"\n"), kind: verdict.HiddenText},
 		"orders in text called binary":   {before: []byte("package a\n"), after: []byte("package a\n\n// " + orders + "\n"), kind: verdict.Manipulation},
 		"what was there before":          {before: []byte("a\n" + orders + "\nb\n"), after: []byte("a\n" + orders + "\nc\n")},
-		"a picture":                      {after: append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), noise(2<<20)...)},
-		"sounds":                         {after: samples(100_000)},
+		"a picture":                      {after: append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), noise(100<<10)...)},
+		"sounds":                         {after: samples(10_000)},
 		"resources in UTF-16":            {after: wide(binary.LittleEndian, "\ufeffWindows Registry Editor Version 5.00\r\n\r\n[HKEY_CURRENT_USER\\Software]\r\n\"Name\"=\"größer\"\r\n")},
 		"a program's messages":           {after: []byte("\x7fELF\x02\x01\x00usage: app [flags]\x00cannot open %s: %s\x00the review is ready\x00")},
 		"a lock file called binary":      {after: []byte("{\n  \"name\": \"reviewer\",\n  \"version\": \"1.0.0\"\n}\n")},

@@ -2,12 +2,20 @@ package suspect
 
 import "regexp"
 
+// marks are what such a mark in the code has between its two words, and the second.
+var marks = func() (all []string) {
+	for _, verb := range []string{"ignore", "disable", "off", "skip", "suppress", "exclude"} {
+		all = append(all, ":"+verb, ": "+verb, "-"+verb, "/"+verb)
+	}
+	return all
+}()
+
 // oblique say to a reviewing machine what it is to do without an order: as a policy, as
 // a mark in the code, as what a good review says, or as work that is done already.
 var oblique = []pattern{
 	{why: "tells a model to drop its rules", words: []string{"guidelines"}, any: anyOf(
 		`(?:ignore|disregard|forget|bypass|override) (?:(?:the|all|any|these|those|every) )+guidelines (?:above|before|given|you)\b`)},
-	{why: "orders a verdict", words: []string{"verdict"}, any: anyOf(
+	{why: "orders a verdict", words: []string{"the verdict ", `verdict"`, "verdict'", "verdict`", "verdict:", "verdict="}, with: []string{"approv", "lgtm"}, any: anyOf(
 		`\bthe verdict (?:here )?(?:is|shall be|must be|will be) <approval>`,
 		`\b(?:add|put|write|set|include|insert) ["'`+"`"+`]*verdict["'`+"`"+`]* ?[:=] ?<approval>`),
 		unless: regexp.MustCompile(`^\W{0,3}(?:only|if|when|unless|and|or)\b`)},
@@ -16,9 +24,9 @@ var oblique = []pattern{
 	{why: "orders a verdict", words: []string{"nothing else", "rate this", "reviews this", "say yes"}, forms: said, any: anyOf(
 		`\boutput nothing else\b`, `\brate this (?:change|diff|pull request|pr|code|patch|commit) (?:\w+ )?(?:10|ten|100|5|five)\b`,
 		`\bwho(?:ever|soever)? reviews this (?:must|should|has to|is to|shall) (?:let|approve|pass|accept|wave|merge)\b`, `\breviewer\b<rest>\b(?:simply|just) say yes\b`)},
-	{why: "orders the reviewer to look away", words: []string{"dimension"}, with: []string{"approve", "pass", "accept", "conclude"}, any: anyOf(
+	{why: "orders the reviewer to look away", words: []string{"dimension and", "dimensions and"}, any: anyOf(
 		`\b(?:skip|omit|leave out|pass over) <3>dimensions? and (?:approve|pass|accept|conclude)\b`)},
-	{why: "orders the reviewer to look away", words: []string{"ignore", "disable", "off", "skip", "suppress", "exclude"}, with: []string{"review", "touchstone"}, any: anyOf(
+	{why: "orders the reviewer to look away", words: marks, any: anyOf(
 		`\b(?:(?:ai|bot|llm|code)-?review(?:er)?|review(?:er|-?bot)|touchstone)(?: ?: ?|[-/])(?:ignore|disable|off|skip|suppress|exclude)(?:-(?:next-line|next|file|line|start|begin|all|block))?(?:[\s*)}›-]*$|\n)`)},
 	{why: "orders the reviewer to look away", words: []string{"reviewer"}, with: []string{"nothing", "none"}, any: anyOf(
 		`(?:^|[(.!?:"'] ?)(?:dear )?reviewers?,<rest>\b(?:raise|report|flag|list|say|find|write|mention|post) (?:nothing|none)\b`)},
