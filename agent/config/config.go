@@ -73,6 +73,8 @@ type Config struct {
 
 	// path is the file that was read, or that would have been.
 	path string
+	// written says that there was more than comments in it.
+	written bool
 }
 
 // GitHub says where GitHub is and who we are there.

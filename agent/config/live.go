@@ -50,13 +50,16 @@ func (l *Live) Config() Config {
 // lookEvery is the time between two looks at the file.
 const lookEvery = time.Second
 
-// Follow takes over what changes in the file, until the context ends. Load reads the settings
-// anew and says why they cannot work; those there were hold on then, and the log tells, as it
-// tells of settings that hold from the next start on only.
+// Follow takes over what changes in the file, until the context ends, once two looks have
+// found it the same: who writes a file may do so in pieces. Load reads the settings anew and
+// says why they cannot work; those there were hold on then, and the log tells, as it tells of
+// settings that hold from the next start on only. A file that is gone or empty cannot work
+// where there was one: by the defaults it would lift what somebody has forbidden.
 func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 	log := zerolog.Ctx(ctx)
 	path := l.File().path
-	seen := stamp(path)
+	inForce := stamp(path)
+	seen := inForce
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -66,11 +69,19 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 		case <-tick.C:
 		}
 		now := stamp(path)
-		if now == seen {
+		still := now == seen
+		seen = now
+		if !still || now == inForce {
 			continue
 		}
-		seen = now
 		next, err := load()
+		if stamp(path) != now {
+			continue
+		}
+		inForce = now
+		if err == nil && l.File().written && !next.written {
+			err = fmt.Errorf("%s is gone or empty; write it again, with no more than {} in it if the defaults are meant", path)
+		}
 		if err != nil {
 			log.Warn().Err(err).Msg("the configuration has changed and cannot be used; the settings from before stay in force until it is corrected")
 			continue
@@ -98,6 +109,7 @@ func (l *Live) swap(next Config) (later []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := &l.file
+	c.written = next.written
 	c.Merge, c.Rounds, c.Budgets, c.Engine, c.Prices, c.Rights, c.Labels = next.Merge, next.Rounds, next.Budgets, next.Engine, next.Prices, next.Rights, next.Labels
 	c.Review, c.Author.Pause, c.Log.Level = next.Review, next.Author.Pause, next.Log.Level
 	was, is := reflect.ValueOf(*c), reflect.ValueOf(next)

@@ -15,9 +15,13 @@ import (
 // following is an agent's settings that are followed in a bubble of time of their own. Step
 // lets time for a look at the file go by after it was written, and gives what was logged.
 func following(t *testing.T, text string) (live *Live, step func(text string) string) {
-	path := write(t, text, 0o600, t.TempDir(), "agent.yaml")
+	home := t.TempDir()
+	path := filepath.Join(home, ".config", "touchstone", "agent.yaml")
+	if text != "" {
+		write(t, text, 0o600, path)
+	}
 	load := func() (Config, error) {
-		c, err := Load(path, environment(filepath.Dir(path)))
+		c, err := Load("", environment(home))
 		if err == nil {
 			err = c.Validate()
 		}
@@ -89,18 +93,47 @@ func TestLiveTakesOverWhatCanChange(t *testing.T) {
 // TestLiveKeepsToWhatWorks: a broken file changes nothing, and is told of once.
 func TestLiveKeepsToWhatWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		live, step := following(t, "rounds: {max: 7}\n")
-		for _, broken := range []string{"rounds: {max: 0}\n", "rounds: {maximum: 1}\n", "[", ""} {
+		live, step := following(t, "rounds: {max: 7}\nmerge: {auto: false}\n")
+		for _, broken := range []string{"rounds: {max: 0}\n", "rounds: {maximum: 1}\n", "[", "\n", "", "# merge: {auto: false}\n"} {
 			said := step(broken)
 			if strings.Count(said, "\n") != 1 || !strings.Contains(said, "the settings from before stay in force") {
 				t.Errorf("over %q it says %s", broken, said)
 			}
-			if live.Config().Rounds.Max != 7 {
-				t.Errorf("%q changes it to %+v", broken, live.Config().Rounds)
+			if c := live.Config(); c.Rounds.Max != 7 || c.Merge.Auto {
+				t.Errorf("%q changes it to %+v", broken, c)
 			}
 		}
 		if step("rounds: {max: 8}\n"); live.Config().Rounds.Max != 8 {
 			t.Errorf("a file that works again leaves %+v", live.Config().Rounds)
+		}
+	})
+}
+
+// TestLiveWaitsForTheWholeFile: what is being written is not taken for what was written.
+func TestLiveWaitsForTheWholeFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live, step := following(t, "merge: {auto: false}\n")
+		path := live.File().path
+		write(t, "rounds: {max: 5}\n", 0o600, path)
+		pass(t.Context())
+		if c := live.Config(); c.Merge.Auto {
+			t.Error("half a file is in force")
+		}
+		if step("rounds: {max: 5}\nmerge: {auto: false}\n"); live.Config().Merge.Auto || live.Config().Rounds.Max != 5 {
+			t.Errorf("in force is %+v", live.Config())
+		}
+	})
+}
+
+// TestLiveFindsAFirstFile: where there was none, one that appears holds.
+func TestLiveFindsAFirstFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live, step := following(t, "")
+		if step("merge: {auto: false}\n"); live.Config().Merge.Auto {
+			t.Error("a file that appeared is not in force")
+		}
+		if step("{}\n"); !live.Config().Merge.Auto {
+			t.Error("a file that asks for the defaults is not in force")
 		}
 	})
 }

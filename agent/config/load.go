@@ -55,6 +55,10 @@ func (c *Config) read(path string) error {
 	if err := decode(content, c); err != nil {
 		return fmt.Errorf("read the configuration %s: %w; correct it: `agent config` prints a file with every key explained", path, err)
 	}
+	for line := range bytes.Lines(content) {
+		line = bytes.TrimSpace(line)
+		c.written = c.written || len(line) > 0 && line[0] != '#'
+	}
 	return nil
 }
 
