@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -102,6 +103,9 @@ func beRelay(address, api, owner string) error {
 		return err
 	}
 	fmt.Println(listener.Addr())
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil { // until webhooks are led here
+		return err
+	}
 	return s.Run(ctx)
 }
 
@@ -120,6 +124,10 @@ func (w *world) start(target, store string) *child {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	in, err := c.StdinPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	if err := c.Start(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -129,6 +137,9 @@ func (w *world) start(target, store string) *child {
 		w.t.Fatalf("the relay did not start: %v", err)
 	}
 	w.relay.Store(&c.address)
+	if err := in.Close(); err != nil {
+		w.t.Fatal(err)
+	}
 	return c
 }
 

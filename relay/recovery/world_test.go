@@ -295,6 +295,8 @@ func startRelay(t *testing.T, w *world, relaySecret string, config recovery.Conf
 	if err != nil {
 		t.Fatal(err)
 	}
+	address := listener.Addr().String()
+	w.relay.Store(&address) // before it runs: the first thing that it does is to ask for redeliveries
 	passed := make(passes, 10)
 	ctx, stop := context.WithCancel(zerolog.New(passed).WithContext(context.Background()))
 	ran := make(chan error, 1)
@@ -305,8 +307,6 @@ func startRelay(t *testing.T, w *world, relaySecret string, config recovery.Conf
 			t.Error(err)
 		}
 	})
-	address := listener.Addr().String()
-	w.relay.Store(&address)
 	<-passed
 	return &relay{t, store, address}
 }

@@ -68,6 +68,7 @@ func decodeBlob(b string) string {
 	if err != nil {
 		return ""
 	}
+	data = inflate(data)
 	if text := wide(data); text != "" {
 		data = []byte(text)
 	}

@@ -88,7 +88,7 @@ func readings(t Text) []reading {
 			if names := worded(text); names != "" {
 				all = append(all, read(names, false))
 			}
-			for _, decode := range slices.Concat(decoders, codes) {
+			for _, decode := range allDecoders {
 				if next := decode(text, t.Form); next != "" && !seen[next] && depth < maxDepth {
 					seen[next] = true
 					decoded = append(decoded, next)
@@ -99,6 +99,8 @@ func readings(t Text) []reading {
 	}
 	return all
 }
+
+var allDecoders = slices.Concat(decoders, codes, spellings)
 
 // decoders undo an encoding of a whole text, or return "". They keep its lines.
 var decoders = []func(text string, form Form) string{
