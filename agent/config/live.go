@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -57,6 +58,7 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 	log := zerolog.Ctx(ctx)
 	path := l.File().path
 	seen := stamp(path)
+	last := seen
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -66,11 +68,16 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 		case <-tick.C:
 		}
 		now := stamp(path)
-		if now == seen {
+		if was := last; now != was || now == seen {
+			last = now // what is still being written is looked at once more
 			continue
 		}
 		seen = now
-		next, err := load()
+		var next Config
+		err := errGone
+		if now != "" {
+			next, err = load()
+		}
 		if err != nil {
 			log.Warn().Err(err).Msg("the configuration has changed and cannot be used; the settings from before stay in force until it is corrected")
 			continue
@@ -83,10 +90,15 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 	}
 }
 
-// stamp tells one state of a file from another; it is empty where there is none.
+// errGone is not to be taken for the wish to have all defaults: it is what editors and
+// tools do to a file that they write anew.
+var errGone = errors.New("the file is gone or empty")
+
+// stamp tells one state of a file from another; it is empty where there is none, or nothing
+// in it.
 func stamp(path string) string {
 	info, err := os.Stat(path)
-	if err != nil {
+	if err != nil || info.Size() == 0 {
 		return ""
 	}
 	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())

@@ -16,8 +16,13 @@ import (
 // lets time for a look at the file go by after it was written, and gives what was logged.
 func following(t *testing.T, text string) (live *Live, step func(text string) string) {
 	path := write(t, text, 0o600, t.TempDir(), "agent.yaml")
+	home := environment(filepath.Dir(path))
 	load := func() (Config, error) {
-		c, err := Load(path, environment(filepath.Dir(path)))
+		c, err := Load(path, home)
+		if _, gone := os.Stat(path); gone != nil { // as where the file need not be there
+			c, err = Load("", home)
+			c.path = path
+		}
 		if err == nil {
 			err = c.Validate()
 		}
@@ -33,11 +38,14 @@ func following(t *testing.T, text string) (live *Live, step func(text string) st
 	go live.Follow(logger.WithContext(t.Context()), load)
 	synctest.Wait()
 	return live, func(text string) string {
-		if text == "" {
+		switch text {
+		case "":
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
-		} else {
+		case empty:
+			write(t, "", 0o600, path)
+		default:
 			write(t, text, 0o600, path)
 		}
 		for range 3 { // looks, of which the later ones find nothing new
@@ -50,6 +58,9 @@ func following(t *testing.T, text string) (live *Live, step func(text string) st
 		return said
 	}
 }
+
+// empty is the text of a file with nothing in it.
+const empty = "empty"
 
 // lines are what was logged.
 type lines chan string
@@ -90,7 +101,7 @@ func TestLiveTakesOverWhatCanChange(t *testing.T) {
 func TestLiveKeepsToWhatWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live, step := following(t, "rounds: {max: 7}\n")
-		for _, broken := range []string{"rounds: {max: 0}\n", "rounds: {maximum: 1}\n", "[", ""} {
+		for _, broken := range []string{"rounds: {max: 0}\n", "rounds: {maximum: 1}\n", empty, "[", ""} {
 			said := step(broken)
 			if strings.Count(said, "\n") != 1 || !strings.Contains(said, "the settings from before stay in force") {
 				t.Errorf("over %q it says %s", broken, said)
