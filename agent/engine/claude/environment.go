@@ -10,7 +10,7 @@ import (
 var kind = session.Kind{
 	Name: "claude", Package: "@anthropic-ai/claude-code", Least: "2.1.197", Login: loginHint,
 	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"},
-	Prices: prices,
+	Prices:    prices,
 }
 
 // anthropic is where the provider is unless ANTHROPIC_BASE_URL says otherwise.
