@@ -102,7 +102,7 @@ func (d *doctor) prices(unpriced []string) (string, error) {
 	if len(unpriced) > 0 {
 		return fmt.Sprintf("none, so that what %s costs is not known", strings.Join(unpriced, " or ")), nil
 	}
-	return "none are needed: the engines know them", nil
+	return "those that the engine has built in", nil
 }
 
 // sandbox tells what confines an author's sessions and the commands that verify a fix.

@@ -87,6 +87,7 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		"sweep is -1m0s":                            func(c *Config) { c.Sweep = Duration(-time.Minute) },
 		"concurrency is 0":                          func(c *Config) { c.Concurrency = 0 },
 		"engine.command begins with nothing":        func(c *Config) { c.Engine.Command = []string{""} },
+		"engine.max_turns is -1":                    func(c *Config) { c.Engine.MaxTurns = -1 },
 		"engine.timeout is 0s":                      func(c *Config) { c.Engine.Timeout = 0 },
 		"engine.idle_timeout is 0s":                 func(c *Config) { c.Engine.IdleTimeout = 0 },
 		`engine.gateway is "true"; it has to be on`: func(c *Config) { c.Engine.Gateway = "true" },

@@ -45,6 +45,9 @@ type Engine struct {
 	// IdleTimeout bounds the time in which neither the CLI nor its provider says anything;
 	// 60s by default.
 	IdleTimeout Duration `yaml:"idle_timeout"`
+	// MaxTurns bounds the steps of a session, one of which is one answer of the model's;
+	// 300 by default, 0 is no bound. It is there to end a session that turns in circles.
+	MaxTurns int `yaml:"max_turns"`
 	// Allow lists the shell commands that an author's session may run, as patterns in
 	// which * stands for anything. By default what builds and tests in common
 	// languages.
@@ -131,6 +134,9 @@ func (e Engine) Validate() error {
 				errs = append(errs, fmt.Errorf("engine.%s has %.40q, which is no model; write one as its engine names it, such as sonnet, or with the engine, such as codex:gpt-5", key, name))
 			}
 		}
+	}
+	if e.MaxTurns < 0 {
+		errs = append(errs, fmt.Errorf("engine.max_turns is %d; it has to be a number of steps such as 300, or 0 for no bound", e.MaxTurns))
 	}
 	if len(e.Command) > 0 && e.Command[0] == "" {
 		errs = append(errs, errors.New("engine.command begins with nothing; name the model CLI's program, such as [claude], or leave it out"))

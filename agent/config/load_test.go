@@ -97,21 +97,23 @@ func TestLoadFindsTheUsersFile(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ text, says string }{
-		"an unknown key":        {"sweeep: 5m\n", `"sweeep"`},
-		"an unknown inner key":  {"engine:\n  kommand: [claude]\n", `"kommand"`},
-		"a token in the file":   {"github:\n  token: hunter2\n", `"token"`},
-		"a token in its place":  {"github: hunter2\n", "line 1: github: it takes settings of its own, as key: value"},
-		"a key twice":           {"sweep: 5m\nsweep: 6m\n", "line 2: mapping key \"sweep\" already defined"},
-		"a time without a unit": {"concurrency: 1\nsweep: 5\n", "line 2: sweep: it takes a time, such as 90s"},
-		"a list for a time":     {"sweep: [1]\n", "line 1: sweep: it takes a time"},
-		"a word for a number":   {"concurrency: hunter2\n", "line 1: concurrency: it takes a number;"},
-		"a large number":        {"concurrency: 99999999999999999999\n", "line 1: concurrency: the number is too large"},
-		"a word for a switch":   {"merge:\n  auto: perhaps\n", "line 2: auto: it takes true or false"},
-		"a word for a sum":      {"budgets: {day: lots}\n", "line 1: day: it takes a number"},
-		"a word for a list":     {"repositories: acme/app\n", "line 1: repositories: it takes a list, such as [a, b]"},
-		"no words in a list":    {"repositories: [{a: b}]\n", "line 1: it takes a text"},
-		"what is not YAML":      {"engine: [\n", "line 1: engine: sequence end token"},
-		"two documents":         {"sweep: 5m\n---\nsweep: 6m\n", "several documents"},
+		"an unknown key":         {"sweeep: 5m\n", `"sweeep"`},
+		"an unknown inner key":   {"engine:\n  kommand: [claude]\n", `"kommand"`},
+		"a token in the file":    {"github:\n  token: hunter2\n", `"token"`},
+		"a token in its place":   {"github: hunter2\n", "line 1: github: it takes settings of its own, as key: value"},
+		"a key twice":            {"sweep: 5m\nsweep: 6m\n", "line 2: mapping key \"sweep\" already defined"},
+		"a time without a unit":  {"concurrency: 1\nsweep: 5\n", "line 2: sweep: it takes a time, such as 90s"},
+		"a list for a time":      {"sweep: [1]\n", "line 1: sweep: it takes a time"},
+		"a word for a number":    {"concurrency: hunter2\n", "line 1: concurrency: it takes a number;"},
+		"a large number":         {"concurrency: 99999999999999999999\n", "line 1: concurrency: the number is too large"},
+		"a word for a switch":    {"merge:\n  auto: perhaps\n", "line 2: auto: it takes true or false"},
+		"a word for a sum":       {"budgets: {day: lots}\n", "line 1: day: it takes a number"},
+		"a lone one in brackets": {"engine: {failback: [codex:gpt]}\n", `line 1: an entry with a colon in it has to stand in quotes, such as "codex:gpt-5"`},
+		"an entry with a colon":  {"engine:\n  off:\n    - codex: gpt\n", `line 3: an entry with a colon in it has to stand in quotes`},
+		"a word for a list":      {"repositories: acme/app\n", "line 1: repositories: it takes a list, such as [a, b]"},
+		"no words in a list":     {"repositories: [{a: b}]\n", "line 1: it takes a text"},
+		"what is not YAML":       {"engine: [\n", "line 1: engine: sequence end token"},
+		"two documents":          {"sweep: 5m\n---\nsweep: 6m\n", "several documents"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, test.text, 0o600, t.TempDir(), "agent.yaml")

@@ -17,6 +17,16 @@ func (p Price) of(used Usage) float64 {
 // Prices are known by a model's name, or by the beginning of it.
 type Prices map[string]Price
 
+// Know reports whether one of the names is the model's, or the beginning of it.
+func (p Prices) Know(model string) bool {
+	for name := range p {
+		if strings.HasPrefix(model, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // Cost gives what a model's tokens cost. Of several names that the model's begins with
 // the longest counts. A model that has none of them counts as the dearest of all, so
 // that a budget ends too early rather than too late. Without any prices it is zero.

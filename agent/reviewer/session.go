@@ -84,7 +84,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 				progress(happened)
 			}
 		},
-		Budget: allowed.USD,
+		Budget: allowed.USD, MaxTurns: settings.MaxTurns,
 	})
 	if err != nil {
 		return x, err

@@ -9,7 +9,8 @@ import (
 // kind is what has to be known of claude to run it.
 var kind = session.Kind{
 	Name: "claude", Package: "@anthropic-ai/claude-code", Least: "2.1.197", Login: loginHint,
-	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"}, HoldsBudget: true,
+	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"},
+	Prices:    prices,
 }
 
 // anthropic is where the provider is unless ANTHROPIC_BASE_URL says otherwise.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"touchstone/agent/engine"
@@ -89,5 +91,32 @@ func TestASessionThatMayNotGoOn(t *testing.T) {
 				t.Errorf("the provider has answered %d times", account.Sum().Answers)
 			}
 		})
+	}
+}
+
+// TestManyAtOnceKeepToTheBounds asks with many requests before the first is answered.
+func TestManyAtOnceKeepToTheBounds(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, answer)
+	}))
+	t.Cleanup(upstream.Close)
+	account := spend.Open(engine.Request{Budget: 0.03}, engine.Prices{"model": {Input: 100, Output: 1000}})
+	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	g.Begin(func() {})
+	var all sync.WaitGroup
+	for range 30 {
+		all.Go(func() { ask(t, g, "X-Api-Key", g.Token) })
+	}
+	all.Wait()
+	if n := asked.Load(); n < 2 || n > 3 {
+		t.Errorf("the provider was asked %d times; want no more than one beyond the two that the budget is good for", n)
 	}
 }

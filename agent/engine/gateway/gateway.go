@@ -52,6 +52,8 @@ type Gateway struct {
 	account  *spend.Account
 	server   *http.Server
 	served   chan struct{}
+	// room has one in it for each answer under way.
+	room chan struct{}
 
 	mu sync.Mutex
 	// turn is the present turn, or nil between two.
@@ -66,6 +68,10 @@ const (
 	maxWait = 10 * time.Second
 	// maxRefusal bounds what is read of a refusal, in bytes.
 	maxRefusal = 64 << 10
+	// maxAtOnce is how many answers may be under way in a session; the next request waits.
+	// By so many of them may its bounds be overstepped. A CLI asks for one, and a small one
+	// beside it.
+	maxAtOnce = 2
 )
 
 // Open starts a gateway for the session that an account is of.
@@ -83,7 +89,7 @@ func Open(provider Provider, account *spend.Account) (*Gateway, error) {
 	}
 	g := &Gateway{
 		URL: "http://" + listener.Addr().String(), Token: "ts-" + rand.Text(), Heard: make(chan struct{}, 1),
-		provider: provider, account: account, served: make(chan struct{}),
+		provider: provider, account: account, served: make(chan struct{}), room: make(chan struct{}, maxAtOnce),
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
@@ -143,6 +149,12 @@ func (g *Gateway) admit(next http.Handler) http.Handler {
 func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if asksModel(r) {
 		turn := g.present()
+		select {
+		case g.room <- struct{}{}:
+			defer func() { <-g.room }()
+		case <-r.Context().Done():
+			return
+		}
 		if over := g.account.Exhausted(); over != nil {
 			turn.exhaust(over)
 			http.Error(w, over.Message, http.StatusPaymentRequired)

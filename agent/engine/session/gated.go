@@ -34,11 +34,7 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 	if err != nil {
 		return nil, err
 	}
-	bounds := base.Request
-	if kind.HoldsBudget {
-		bounds.Budget = 0
-	}
-	g := &Gated{Base: base, Account: spend.Open(bounds, program.Prices), provider: provider}
+	g := &Gated{Base: base, Account: spend.Open(base.Request, program.prices(kind)), provider: provider}
 	g.warn(ctx)
 	if provider == nil || program.Direct {
 		return g, nil
@@ -55,8 +51,8 @@ func (g *Gated) warn(ctx context.Context) {
 	if g.provider == nil || g.Program.Direct {
 		log.Debug().Str("engine", g.Kind.Name).Msg("this session asks its provider directly, without the gateway")
 	}
-	if g.Request.Budget > 0 && len(g.Program.Prices) == 0 && !g.Kind.HoldsBudget {
-		log.Debug().Str("engine", g.Kind.Name).Msg("this session's budget cannot be held, since its engine knows no prices; set prices in the configuration")
+	if g.Request.Budget > 0 && len(g.Program.prices(g.Kind)) == 0 {
+		log.Warn().Str("engine", g.Kind.Name).Msg("this session's budget cannot be held, since its engine knows no prices; set prices in the configuration")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,7 +37,7 @@ type Program struct {
 	// Confine has an author's session run in a sandbox, where the platform has one and
 	// the CLI has none of its own.
 	Confine bool
-	// Prices are what the models cost, where the CLI does not know.
+	// Prices are what the models cost; where they name none, those of the Kind count.
 	Prices engine.Prices
 }
 
@@ -56,9 +57,20 @@ type Kind struct {
 	// Confines says that the CLI runs commands in a sandbox of its own, for which there
 	// is no room in another one.
 	Confines bool
-	// HoldsBudget says that the CLI knows what its models cost, and is told when to
-	// stop; then nobody else does, by prices that may be another's.
-	HoldsBudget bool
+	// Prices are what its models cost where the configuration does not say; nil if that is
+	// not known.
+	Prices engine.Prices
+}
+
+// prices are those of the program, and of the kind those that they do not cover.
+func (p Program) prices(kind Kind) engine.Prices {
+	all := maps.Clone(kind.Prices)
+	maps.DeleteFunc(all, func(name string, _ engine.Price) bool { return p.Prices.Know(name) })
+	if all == nil {
+		return p.Prices
+	}
+	maps.Copy(all, p.Prices)
+	return all
 }
 
 // Args is the command line of the CLI with these arguments.
@@ -132,7 +144,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 		return engine.Version{}, engine.Errorf(engine.Missing, "%s does not say its version (%s): it is not the %s CLI, or its installation is broken; %s",
 			path, report.Exit, kind.Name, kind.hint())
 	}
-	version := engine.Version{Path: path, Number: string(number), Priced: kind.HoldsBudget}
+	version := engine.Version{Path: path, Number: string(number), Priced: kind.Prices != nil}
 	if older(version.Number, kind.Least) {
 		return version, engine.Errorf(engine.Missing, "%s %s is too old, %s is needed; update it with \"npm install -g %s@latest\"", kind.Name, version.Number, kind.Least, kind.Package)
 	}

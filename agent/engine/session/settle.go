@@ -14,6 +14,7 @@ func (g *Gated) Settle(result engine.Result, turn Turn) engine.Result {
 	result.Started, result.Duration, result.FirstByte = turn.Started, turn.Duration, turn.FirstByte
 	result.Retries += turn.provider.Retries()
 	spent := g.Account.Sum().Since(turn.before)
+	said := result.Usage
 	if spent.Answers == 0 && result.Usage != (engine.Usage{}) {
 		// Only the CLI has seen the answers.
 		g.Account.Charge(result.Model, result.Usage, result.Turns)
@@ -23,8 +24,12 @@ func (g *Gated) Settle(result engine.Result, turn Turn) engine.Result {
 		result.Usage = spent.Usage
 		result.Model = cmp.Or(result.Model, spent.Model)
 	}
-	if result.CostUSD == 0 {
-		result.CostUSD = spent.CostUSD
+	// A CLI that was stopped has not told the cost. And what its commands have asked the
+	// provider, with the session's key, it does not know of.
+	if result.CostUSD == 0 || total(spent.Usage) > total(said) {
+		result.CostUSD = max(result.CostUSD, spent.CostUSD)
 	}
 	return result
 }
+
+func total(u engine.Usage) int64 { return u.Input + u.CacheWrite + u.CacheRead + u.Output }
