@@ -109,9 +109,23 @@ func (s State) reviewed() []Record {
 	return all
 }
 
-// mergedBase matches the subject of a commit that brings the base into a branch, as git
+// mergedBranch matches the subject of a commit that brings another branch into one, as git
 // and GitHub's "update branch" write it.
-var mergedBase = regexp.MustCompile(`^Merge (?:remote-tracking )?branch '[^']+'(?: of \S+)? into \S+$`)
+var mergedBranch = regexp.MustCompile(`^Merge (remote-tracking )?branch '([^']+)'(?: of \S+)? into \S+$`)
+
+// mergesBase reports whether a commit brings the base in, by what it says.
+func (s State) mergesBase(c Commit) bool {
+	subject, _, _ := strings.Cut(c.Message, "\n")
+	m := mergedBranch.FindStringSubmatch(subject)
+	return m != nil && (m[2] == s.BaseBranch || m[1] != "" && strings.HasSuffix(m[2], "/"+s.BaseBranch))
+}
+
+// ours reports whether an agent made a commit, and nobody has rewritten it or what it
+// stands on since: the trailers would have stayed.
+func (s State) ours(c Commit) bool {
+	f, ok := ParseRepair(c.Message)
+	return ok && !c.Rewritten && slices.ContainsFunc(s.Commits, func(below Commit) bool { return below.SHA == f.Reviewed })
+}
 
 // pushed is who pushed to the branch last if that was a person, after the loop had
 // begun, and how much longer the author's side makes way.
@@ -121,16 +135,20 @@ func (s State) pushed() (by string, until time.Time) {
 	if s.Pause <= 0 || !begun || n == 0 || s.Commits[n-1].SHA != s.Head {
 		return "", time.Time{}
 	}
-	for _, c := range slices.Backward(s.Commits) {
-		subject, _, _ := strings.Cut(c.Message, "\n")
-		if mergedBase.MatchString(subject) {
+	for i, c := range slices.Backward(s.Commits) {
+		if s.mergesBase(c) {
 			continue
 		}
-		if _, ours := ParseRepair(c.Message); ours || c.Bot {
+		if s.ours(c) || c.Bot {
 			return "", time.Time{}
 		}
+		// A commit is dated by whoever made it, who may be wrong: what is to come is not
+		// when it was pushed.
 		at := c.At
-		if s.SeenAt.After(at) {
+		if at.After(s.Now) {
+			at = time.Time{}
+		}
+		if i == n-1 && s.SeenAt.After(at) {
 			at = s.SeenAt
 		}
 		if order, ok := last(s.Orders, AskFix, Resume); ok && order.At.After(at) {

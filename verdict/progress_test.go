@@ -61,17 +61,24 @@ func TestFixesThatBringNothingEnd(t *testing.T) {
 		"one of them disputed it": {3, func(s *State) {
 			s.retrailed(2, func(r *Repair) { r.Findings, r.Disputed = nil, []string{stubborn + " no"} })
 		}, "3 fixes"},
-		"one was about another":      {3, func(s *State) { s.retrailed(2, func(r *Repair) { r.Findings = []string{"00000000"} }) }, ""},
-		"a person made one of them":  {3, func(s *State) { s.Commits[1].Message = "Mend it" }, ""},
-		"it is verified now":         {3, func(s *State) { s.Opinions[3].Record.Ledger[0].Status = Verified }, ""},
-		"it came back":               {3, func(s *State) { s.Opinions[3].Record.Ledger[0].Status = Regressed }, "3 fixes"},
-		"it is but a nit":            {3, func(s *State) { s.Opinions[3].Record.Ledger[0].Severity = Nit }, ""},
-		"a person waived it":         {3, func(s *State) { s.Orders = []Command{{ID: 1, Verb: Waive, Finding: stubborn}} }, ""},
-		"a person resumed":           {3, func(s *State) { s.Orders = []Command{{ID: 1, Verb: Resume, At: noon.Add(150 * time.Minute)}} }, ""},
-		"a person was called":        {3, func(s *State) { s.EscalatedAt = noon.Add(3 * time.Hour) }, ""},
-		"the commits were not read":  {3, func(s *State) { s.Commits = nil }, ""},
-		"a fix takes back another":   {2, func(s *State) { s.retrailed(2, func(r *Repair) { r.Undoes = "change1" }) }, "the fix of head2 took back what that of head1 had changed"},
-		"a fix repeats another":      {2, func(s *State) { s.retrailed(2, func(r *Repair) { r.Change = "change1" }) }, ""},
+		"one was about another":     {3, func(s *State) { s.retrailed(2, func(r *Repair) { r.Findings = []string{"00000000"} }) }, ""},
+		"a person made one of them": {3, func(s *State) { s.Commits[1].Message = "Mend it" }, ""},
+		"it is verified now":        {3, func(s *State) { s.Opinions[3].Record.Ledger[0].Status = Verified }, ""},
+		"it came back":              {3, func(s *State) { s.Opinions[3].Record.Ledger[0].Status = Regressed }, "3 fixes"},
+		"it is but a nit":           {3, func(s *State) { s.Opinions[3].Record.Ledger[0].Severity = Nit }, ""},
+		"a person waived it":        {3, func(s *State) { s.Orders = []Command{{ID: 1, Verb: Waive, Finding: stubborn}} }, ""},
+		"a person resumed":          {3, func(s *State) { s.Orders = []Command{{ID: 1, Verb: Resume, At: noon.Add(150 * time.Minute)}} }, ""},
+		"a person was called":       {3, func(s *State) { s.EscalatedAt = noon.Add(3 * time.Hour) }, ""},
+		"the commits were not read": {3, func(s *State) { s.Commits = nil }, ""},
+		"a fix takes back another":  {2, func(s *State) { s.retrailed(2, func(r *Repair) { r.Undoes = "change1" }) }, "the fix of head2 took back what that of head1 had changed"},
+		"a fix repeats another":     {2, func(s *State) { s.retrailed(2, func(r *Repair) { r.Change = "change1" }) }, ""},
+		"an agent's clock is slow": {3, func(s *State) {
+			s.EscalatedAt = noon.Add(30 * time.Minute)
+			for i := range s.Commits {
+				s.Commits[i].At = noon
+			}
+		}, "3 fixes"},
+		"one took a second go":       {3, func(s *State) { s.retrailed(3, func(r *Repair) { r.Reviewed = "head2" }) }, ""},
 		"taken back before resuming": {2, func(s *State) { s.retrailed(2, func(r *Repair) { r.Undoes = "change1" }); s.EscalatedAt = s.Now }, ""},
 		"nothing is known of them": {2, func(s *State) {
 			s.retrailed(1, func(r *Repair) { r.Change = "" })
@@ -120,19 +127,28 @@ func TestAPersonsPushIsMadeWayFor(t *testing.T) {
 		wait   time.Duration // 0 where the agent goes on
 	}{
 		"just now":                     {func(*State) {}, 30 * time.Minute},
-		"at the clock of another time": {func(s *State) { s.Commits[1].At = noon.Add(100 * time.Hour) }, 90 * time.Minute},
+		"dated in days to come":        {func(s *State) { s.Commits[1].At = noon.Add(100 * time.Hour) }, 0},
+		"dated so, and seen to come":   {func(s *State) { s.Commits[1].At, s.SeenAt = noon.Add(100*time.Hour), at }, 30 * time.Minute},
 		"long ago":                     {func(s *State) { s.Commits[1].At = at.Add(-time.Hour) }, 0},
 		"made long ago, pushed now":    {func(s *State) { s.Commits[1].At, s.SeenAt = noon, at }, 30 * time.Minute},
 		"and then the base merged":     {func(s *State) { s.merge("Merge branch 'main' into topic") }, 30 * time.Minute},
-		"by a bot":                     {func(s *State) { s.Commits[1].Bot = true }, 0},
-		"by an agent":                  {func(s *State) { s.Commits[1].Message += "\n\n" + Repair{Reviewed: "head1"}.Trailers() }, 0},
-		"nothing but the base":         {func(s *State) { s.Commits[1].Message = "Merge branch 'main' into topic\n" }, 0},
-		"the first head of all":        {func(s *State) { s.Opinions = s.Opinions[1:] }, 0},
-		"no pause":                     {func(s *State) { s.Pause = 0 }, 0},
-		"has the agent go on":          {func(s *State) { s.Orders = []Command{{ID: 1, Verb: AskFix, At: at.Add(time.Minute)}} }, 0},
-		"had it go on before":          {func(s *State) { s.Orders = []Command{{ID: 1, Verb: AskFix, At: at.Add(-time.Minute)}} }, 30 * time.Minute},
-		"not known by whom":            {func(s *State) { s.Commits = nil }, 0},
-		"the commits are another's":    {func(s *State) { s.Commits = s.Commits[:1] }, 0},
+		"the base merged now":          {func(s *State) { s.Commits[1].At, s.SeenAt = noon, at; s.merge("Merge branch 'main' into topic") }, 0},
+		"and then another merged":      {func(s *State) { s.merge("Merge branch 'feature-2' into topic") }, 90 * time.Minute},
+		"the base merged from its own": {func(s *State) { s.merge("Merge remote-tracking branch 'origin/main' into topic") }, 30 * time.Minute},
+		"an agent's, amended": {func(s *State) {
+			s.Commits[1].Message += "\n\n" + Repair{Reviewed: "head1"}.Trailers()
+			s.Commits[1].Rewritten = true
+		}, 30 * time.Minute},
+		"an agent's, on other ground": {func(s *State) { s.Commits[1].Message += "\n\n" + Repair{Reviewed: "0ddba11"}.Trailers() }, 30 * time.Minute},
+		"by a bot":                    {func(s *State) { s.Commits[1].Bot = true }, 0},
+		"by an agent":                 {func(s *State) { s.Commits[1].Message += "\n\n" + Repair{Reviewed: "head1"}.Trailers() }, 0},
+		"nothing but the base":        {func(s *State) { s.Commits[1].Message = "Merge branch 'main' into topic\n" }, 0},
+		"the first head of all":       {func(s *State) { s.Opinions = s.Opinions[1:] }, 0},
+		"no pause":                    {func(s *State) { s.Pause = 0 }, 0},
+		"has the agent go on":         {func(s *State) { s.Orders = []Command{{ID: 1, Verb: AskFix, At: at.Add(time.Minute)}} }, 0},
+		"had it go on before":         {func(s *State) { s.Orders = []Command{{ID: 1, Verb: AskFix, At: at.Add(-time.Minute)}} }, 30 * time.Minute},
+		"not known by whom":           {func(s *State) { s.Commits = nil }, 0},
+		"the commits are another's":   {func(s *State) { s.Commits = s.Commits[:1] }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := looping(1, stubborn)

@@ -19,6 +19,8 @@ type Commit struct {
 	Bot bool
 	// At is when it was made, by the clock of whoever made it.
 	At time.Time
+	// Rewritten says that it was amended, rebased or picked since it was first made.
+	Rewritten bool
 	// Message is the whole message, written by anybody.
 	Message string
 }
@@ -122,12 +124,14 @@ func (f Repair) answers(id string) bool {
 }
 
 // fixes are the fixes among the commits since the agents last began afresh, of each
-// review the last: one that took a second go has a commit for each.
+// review the last: one that took a second go has a commit for each. What answers a
+// review of since then is as new, however slow the clock of the machine that made it.
 func (s State) fixes() (all []Repair) {
 	since := s.Since()
 	for _, c := range s.Commits {
 		f, ok := ParseRepair(c.Message)
-		if !ok || !since.IsZero() && !c.At.After(since) {
+		late := slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && o.SHA == f.Reviewed && o.At.After(since) })
+		if !ok || !since.IsZero() && !late && !c.At.After(since) {
 			continue
 		}
 		if n := len(all); n > 0 && all[n-1].Reviewed == f.Reviewed {

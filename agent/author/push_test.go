@@ -221,6 +221,29 @@ func TestFixConfinesTheVerifyCommand(t *testing.T) {
 	}
 }
 
+// An agent's own commits, a merge of the base among them, look like nobody has rewritten
+// them.
+func TestFixesLookLikeNobodyRewroteThem(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	ref := g.Open("topic")
+	g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
+	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+	if _, err := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"})).Fix(t.Context(), pr, verdict.Allowance{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	commits, err := g.Client(loopback.Author).Commits(t.Context(), ref)
+	if err != nil || len(commits) != 3 {
+		t.Fatalf("%+v, %v", commits, err)
+	}
+	for _, c := range commits {
+		if c.Rewritten {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
 func TestFixIsNotPushedOnceThePullRequestIsBarred(t *testing.T) {
 	t.Parallel()
 	const stop, draft = "octocat has stopped the agents here", "it is a draft"

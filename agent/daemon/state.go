@@ -87,7 +87,7 @@ func commitsOf(commits []forge.Commit) []verdict.Commit {
 	var all []verdict.Commit
 	for _, c := range commits {
 		all = append(all, verdict.Commit{
-			SHA: c.SHA, By: cmp.Or(c.Login, c.Name), Bot: strings.HasSuffix(c.Login, "[bot]"), At: c.At, Message: c.Message,
+			SHA: c.SHA, By: cmp.Or(c.Login, c.Name), Bot: strings.HasSuffix(c.Login, "[bot]"), At: c.At, Rewritten: c.Rewritten, Message: c.Message,
 		})
 	}
 	return all

@@ -97,6 +97,9 @@ type Commit struct {
 	Email   string
 	Login   string    // the account behind Email; empty when GitHub knows none
 	At      time.Time // when it was committed, by the committer's clock
+	// Rewritten: it was written at another time than it was committed, as after an amendment, a rebase or a
+	// cherry-pick (https://git-scm.com/docs/git-commit-tree#_commit_information).
+	Rewritten bool
 }
 
 // Commits lists the commits of a pull request, oldest first. GitHub shows the first 250 and no more
@@ -115,6 +118,7 @@ func (c *Client) Commits(ctx context.Context, ref Ref) ([]Commit, error) {
 			all = append(all, Commit{
 				SHA: commit.GetSHA(), Message: git.GetMessage(), Name: git.GetAuthor().GetName(), Email: git.GetAuthor().GetEmail(),
 				Login: commit.GetAuthor().GetLogin(), At: git.GetCommitter().GetDate().Time,
+				Rewritten: !git.GetAuthor().GetDate().Equal(git.GetCommitter().GetDate()),
 			})
 		}
 		if response.NextPage == 0 {

@@ -213,3 +213,15 @@ func TestSharedBranches(t *testing.T) {
 		}
 	}
 }
+
+func TestRewrittenCommits(t *testing.T) {
+	at := func(author, committer string) string {
+		return fmt.Sprintf(`{"sha":"abc","commit":{"message":"x","author":{"date":%q},"committer":{"date":%q}}}`, author, committer)
+	}
+	answered := "[" + at(then, then) + "," + at(then, "2026-01-02T03:04:06Z") + "]"
+	c := client(t, func(*http.Request) (*http.Response, error) { return answer(200, answered), nil })
+	commits, err := c.Commits(t.Context(), pull)
+	if err != nil || len(commits) != 2 || commits[0].Rewritten || !commits[1].Rewritten {
+		t.Errorf("%+v, %v", commits, err)
+	}
+}
