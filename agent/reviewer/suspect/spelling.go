@@ -43,12 +43,14 @@ func consonantsOf(word string) (set consonants) {
 
 func vowel(c byte) bool { return strings.IndexByte("aeiou", c) >= 0 }
 
-// misspelt rights the words that orders are made of, if two of them are spelled wrong: one
-// may be an error, or another word.
+// near is how far apart, in bytes, two words of one order stand at most.
+const near = 100
+
+// misspelt rights the words that orders are made of, if two of them are spelled wrong near
+// each other: one may be an error, or another word.
 func misspelt(text string, _ Form) string {
-	righted := map[string]bool{}
 	var b strings.Builder
-	at := 0
+	last, at, two := "", 0, false
 	for start := 0; start < len(text); {
 		end := start
 		for end < len(text) && (text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z' || text[end] == '*') {
@@ -56,14 +58,15 @@ func misspelt(text string, _ Form) string {
 		}
 		if end-start >= 4 {
 			if right := rightOf(text[start:end]); right != "" {
+				two = two || last != "" && last != right && start-at <= near
 				b.WriteString(text[at:start])
 				b.WriteString(right)
-				at, righted[right] = end, true
+				last, at = right, end
 			}
 		}
 		start = end + 1
 	}
-	if len(righted) < 2 {
+	if !two {
 		return ""
 	}
 	return b.String() + text[at:]
