@@ -10,7 +10,7 @@ import (
 // isPolicy reports whether a file of this name says how changes are judged, by
 // whom, or how contributors work.
 func isPolicy(name string) bool {
-	return strings.HasPrefix(name, ".touchstone/") || isOwnership(name) || isGuide(name)
+	return strings.HasPrefix(name, ".touchstone/") || isOwnership(name) || isGuide(name) || path.Base(name) == ".gitattributes"
 }
 
 // isLaw reports whether a file of this name holds guidelines.
@@ -57,6 +57,8 @@ func policies(p *patch) []Hit {
 			hits = append(hits, rules(f, kept)...)
 		case strings.HasPrefix(name, ".touchstone/") || strings.HasPrefix(f.old.path, ".touchstone/"):
 			hits = append(hits, config(f)...)
+		case f.new.base() == ".gitattributes":
+			hits = append(hits, unshown(f)...)
 		case isGuide(f.old.path):
 			hits = append(hits, rules(f, kept)...)
 		}

@@ -174,6 +174,7 @@ func fails(other string, ahead []claim) bool {
 var (
 	errexit = regexp.MustCompile(`^set (?:\S+ )*-\w*e|^set (?:\S+ )*-o errexit|^#!.*\bsh -\w*e`)
 	ends    = regexp.MustCompile(`(?:^|(?:&&|\|\|) )(?:exit(?: 0)?|return(?: 0)?)$`)
+	leftFor = regexp.MustCompile(`^(?:cd|pushd) [^$` + "`" + `"'&;|-][^$&;|]*$`)
 	rejoins = regexp.MustCompile(`^(?:fi|else|elif\b.*|done|endif)$`)
 )
 
@@ -194,7 +195,8 @@ func unguarded(f *file, was, is *script) []Hit {
 		hits = append(hits, Hit{CI, f.path(), before[at].line, before[at].text, "", "The script no longer stops at the first check that fails."})
 	}
 	for i, l := range after {
-		if !ends.MatchString(l.text) || was.texts[l.text] {
+		left := leftFor.MatchString(l.text) && matches(f.new.path, "*.sh", ".husky/*", ".ci/*")
+		if !ends.MatchString(l.text) && !left || was.texts[l.text] {
 			continue
 		}
 		depth := indentation(f.new.lines[l.line-1])
@@ -205,6 +207,9 @@ func unguarded(f *file, was, is *script) []Hit {
 			}
 			if isItem(next.text) || at < depth || strings.HasPrefix(next.text, ";;") {
 				break
+			}
+			if runs[next.line] && left {
+				return append(hits, Hit{CI, f.path(), l.line, "", l.text, "The checks run in another directory than they did."})
 			}
 			if runs[next.line] {
 				return append(hits, Hit{CI, f.path(), l.line, "", l.text, "The script ends before its checks."})

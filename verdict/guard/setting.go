@@ -57,7 +57,7 @@ func readLines(lines []string) []setting {
 
 // member is a folder or project as go.work, a solution of .NET and Gradle's settings
 // name it.
-var member = regexp.MustCompile(`"([^"]+\.\w*proj)"|^\s*(?:use\s+)?(\.{1,2}/[^\s)]*)\s*$|["'](:[\w:.-]+)["']`)
+var member = regexp.MustCompile(`"([^"]+\.\w*proj)"|^\s*(?:use\s+)?(\.{1,2}/[^\s)]*)\s*$|["'](:[\w:.-]+)["']|(?:include\b|,)\s*\(?\s*["'](\w[\w:.-]*)["']`)
 
 // readMembers reads the files that list what a build is made of.
 func readMembers(lines []string) []setting {

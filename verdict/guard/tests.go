@@ -15,7 +15,7 @@ var skips = map[language]*regexp.Regexp{
 	python:     regexp.MustCompile(`@?(?:pytest\.)?mark\.(?:skip|skipif|xfail)\b|@(?:unittest\.)?(?:skip\w*|expectedFailure)\b|pytest\.(?:skip|xfail|importorskip)\(|self\.skipTest\(|SkipTest\(|__test__\s*=\s*False`),
 	java:       regexp.MustCompile(`@(?:Disabled|Ignore|DisabledIf|DisabledOn|EnabledIf|EnabledOn)\w*|\bassume(?:True|False|That|Not)\w*\(|enabled\s*=\s*false|SkipException\(|Assumptions\.`),
 	csharp:     regexp.MustCompile(`\bSkip\s*=\s*["\w]|^\s*#if\b|\[Ignore\b|\[Explicit\b|Assert\.(?:Ignore|Inconclusive)\(|Skip\.If`),
-	rust:       regexp.MustCompile(`#\[ignore\b|cfg_attr\([^,]+,\s*ignore|#\[cfg\((?:any\(\)|feature|FALSE|not\(test\)|all\(\s*test\b)|#\[should_panic`),
+	rust:       regexp.MustCompile(`#\[ignore\b|cfg_attr\([^,]+,\s*ignore|#!?\[cfg\((?:[^t]|t[^e]|te[^s]|tes[^t]|test[^)])|#\[should_panic`),
 	ruby:       regexp.MustCompile(`^\s*x(?:it|describe|context|specify|example|scenario)\b|^\s*(?:skip|pending)\b|,\s*:?(?:skip|pending)\b`),
 }
 
@@ -175,6 +175,9 @@ func skipped(f *file, m *pairing) []Hit {
 		}
 		t := testAt(m, f, i+1)
 		around := t == nil
+		if around && lang == rust && !holdsTests(f.new, i+1) {
+			continue
+		}
 		if around && wrapping.MatchString(line) {
 			t = testBelow(m, f, i+1)
 		}
@@ -241,6 +244,17 @@ func testAt(m *pairing, f *file, line int) *testcase {
 
 // wrapping are marks that stand around tests rather than in them.
 var wrapping = regexp.MustCompile(`^\s*(?:#if\b|#\[|if \()`)
+
+// holdsTests reports whether an attribute of Rust is one of a module of tests, or of
+// the whole file.
+func holdsTests(s side, line int) bool {
+	if strings.HasPrefix(s.at(line), "#!") {
+		return true
+	}
+	for line++; strings.HasPrefix(s.at(line), "#["); line++ {
+	}
+	return strings.HasPrefix(strings.TrimPrefix(s.at(line), "pub "), "mod ")
+}
 
 // testBelow is the first test of a file's new side after a line, or nil.
 func testBelow(m *pairing, f *file, line int) *testcase {
