@@ -64,7 +64,7 @@ exec "$@"`), enginetest.Turn{Text: []string{"Hello."}})
 
 // testFlood has the CLI print more than anybody should have to keep.
 func testFlood(t *testing.T, s subject) {
-	b := newBench(t, s, wrapper(t, `yes '{"type":"novelty","text":"of which there is no end"}' | head -c 50000000
+	b := newBench(t, s, wrapper(t, `yes '{"type":"novelty","text":"of which there is no end"}' | head -c 10000000
 echo
 exec "$@"`), enginetest.Turn{Text: []string{"Hello."}})
 	if result := b.run(t, b.reviewer()); result.Text != "Hello." {
