@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -18,12 +19,13 @@ func newMerge(s *settings) *cobra.Command {
 		Long: `merge does what the author agent does with a pull request that is ready, also
 where automatic merging is off: it squash-merges the head if a configured
 reviewer approved that very commit, its checks are green and it merges cleanly.
-Anything else is refused with the reason.`,
+Where the base branch has a merge queue, it puts the pull request there, and the
+queue merges it in its own way when its turn has come. It needs no model on this
+machine. Anything else is refused with the reason.`,
 		Example: "  agent merge 12 --repo acme/app",
 		Args:    onePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.once(cmd, args[0], verdict.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
-				a.ByHand = true
+			do := func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 				action, err := a.Settled(ctx, pr)
 				if err != nil {
 					return err
@@ -32,12 +34,22 @@ Anything else is refused with the reason.`,
 					return fmt.Errorf("%s is not merged: %s", pr.Ref, action.Reason)
 				}
 				step, err := a.Act(ctx, pr, action)
-				if err != nil {
-					return err
+				if err == nil {
+					fmt.Fprintln(cmd.OutOrStdout(), merged(step))
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: merged %s as %s\n", pr.Ref, short(action.SHA), short(step.Head))
-				return nil
+				return err
+			}
+			return s.with(cmd, args[0], do, func(ctx context.Context, live *config.Live) (*daemon.Agent, error) {
+				return daemon.NewMerger(ctx, live, version())
 			})
 		},
 	}
+}
+
+// merged tells what a merge came to: a merge queue gives no commit yet.
+func merged(step daemon.Step) string {
+	if step.Head == "" {
+		return fmt.Sprintf("%s: put into the merge queue of %s at %s", step.PR.Ref, step.PR.Base.Name, short(step.Action.SHA))
+	}
+	return fmt.Sprintf("%s: merged %s as %s", step.PR.Ref, short(step.Action.SHA), short(step.Head))
 }

@@ -82,8 +82,15 @@ func logLevel(cfg config.Config) {
 	zerolog.SetGlobalLevel(level)
 }
 
-// once does one thing to one pull request.
+// once does one thing to one pull request in a role.
 func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) error {
+	return s.with(cmd, arg, do, func(ctx context.Context, live *config.Live) (*daemon.Agent, error) {
+		return daemon.NewAgent(ctx, live, role, "", version())
+	})
+}
+
+// with does one thing to one pull request with an agent.
+func (s *settings) with(cmd *cobra.Command, arg string, do func(context.Context, *daemon.Agent, forge.PullRequest) error, start func(context.Context, *config.Live) (*daemon.Agent, error)) error {
 	cfg, err := s.load(cmd)
 	if err != nil {
 		return err
@@ -99,7 +106,7 @@ func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do fu
 		return usage(cmd, err)
 	}
 	ctx := s.logger(cmd.Context(), cfg)
-	agent, err := daemon.NewAgent(ctx, config.NewLive(cfg, nil), role, "", version())
+	agent, err := start(ctx, config.NewLive(cfg, nil))
 	if err != nil {
 		return err
 	}

@@ -79,19 +79,29 @@ func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 	return a, err
 }
 
+// NewMerger composes an author's agent that does nothing but merge, by hand. It needs no
+// model, and so runs where none is.
+func NewMerger(ctx context.Context, live *config.Live, version string) (*Agent, error) {
+	client, self, err := identified(ctx, live.Config(), verdict.Author, version)
+	if err != nil {
+		return nil, err
+	}
+	a, err := Assemble(live, verdict.Author, client, self, nil, "")
+	if err == nil {
+		a.ByHand = true
+	}
+	return a, err
+}
+
 // newAgent is NewAgent, and gives what the model CLI says of itself.
 func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string) (*Agent, engine.Version, error) {
 	cfg := live.Config()
-	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version})
+	client, self, err := identified(ctx, cfg, role, version)
 	if err != nil {
 		return nil, engine.Version{}, err
 	}
-	self, err := client.Viewer(ctx)
-	if err != nil {
-		return nil, engine.Version{}, fmt.Errorf("find out whose token this is: %w", err)
-	}
 	// What would fail otherwise after a session was paid for.
-	if err := errors.Join(CheckIdentity(role, self, cfg.Reviewers), CheckModels(cfg.Engine), (&worktree.Store{}).CheckGit(ctx)); err != nil {
+	if err := errors.Join(CheckModels(cfg.Engine), (&worktree.Store{}).CheckGit(ctx)); err != nil {
 		return nil, engine.Version{}, err
 	}
 	eng := meter.Engine{Engine: Models(live, scratch)}
@@ -101,6 +111,19 @@ func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 	}
 	a, err := Assemble(live, role, client, self, eng, scratch)
 	return a, ready, err
+}
+
+// identified gives a client and the login that it acts as, if that may take the role.
+func identified(ctx context.Context, cfg config.Config, role verdict.Role, version string) (*forge.Client, string, error) {
+	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version})
+	if err != nil {
+		return nil, "", err
+	}
+	self, err := client.Viewer(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("find out whose token this is: %w", err)
+	}
+	return client, self, CheckIdentity(role, self, cfg.Reviewers)
 }
 
 // Assemble puts an agent together that acts as the login self through a client of it, with
@@ -130,7 +153,7 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
 		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders, Barred: a.barred,
-		Settings: settings, Scratch: scratch,
+		Settings: settings, Scratch: scratch, Private: cfg.Private(),
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}
 	return a, nil
