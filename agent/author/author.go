@@ -50,6 +50,9 @@ type Author struct {
 	// Scratch is a directory for the homes of the repository's commands while they
 	// run; empty is the system's own for such things.
 	Scratch string
+	// Private are files and directories that the repository's commands cannot read where
+	// they run in a sandbox, but for the worktree among them.
+	Private []string
 }
 
 // Outcome is a pushed fix.

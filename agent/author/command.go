@@ -89,7 +89,8 @@ func (a *Author) confined(dir, home string, env []string) *sandbox.Rules {
 	}
 	// Without a home there is nothing in it to hide.
 	user, _ := os.UserHomeDir()
-	return &sandbox.Rules{Write: append(sandbox.Caches(env), dir, home), Hide: sandbox.Logins(user)}
+	rules := sandbox.Author(dir, home, env, user, a.Private)
+	return &rules
 }
 
 // environment is the whole environment of a repository's command. The caches that Go

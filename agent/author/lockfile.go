@@ -108,15 +108,13 @@ func lockCommand(ctx context.Context, tree *worktree.Tree, base, name string) ([
 }
 
 // regenerate makes the stale lock files anew, once the manifests beside them are
-// resolved.
-func (a *Author) regenerate(ctx context.Context, tree *worktree.Tree, l *locks) error {
-	for len(l.stale) > 0 {
-		lock := l.stale[0]
+// resolved, and again after each turn that may have changed those.
+func (a *Author) regenerate(ctx context.Context, tree *worktree.Tree, l locks) error {
+	for _, lock := range l.stale {
 		dir := filepath.Join(tree.Dir(), filepath.FromSlash(path.Dir(lock.name)))
 		if err := a.execute(ctx, fmt.Errorf("%w: %s cannot be made anew", ErrConflicts, lock.name), dir, lock.command, lockTimeout); err != nil {
 			return err
 		}
-		l.stale = l.stale[1:]
 	}
 	return nil
 }

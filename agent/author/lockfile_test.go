@@ -122,7 +122,7 @@ func TestEachManagersLockFileIsMadeAnewFromTheBases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.regenerate(t.Context(), tree, &l); err != nil {
+	if err := a.regenerate(t.Context(), tree, l); err != nil {
 		t.Fatal(err)
 	}
 	prompt := brief{conflicts: l.left}.prompt()

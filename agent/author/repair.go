@@ -122,7 +122,7 @@ func (r *repair) commit(ctx context.Context) error {
 	if err == nil && len(r.locks.stale) > 0 {
 		// The tools read, and some of them run, what the session wrote: what they leave
 		// beside the lock files is looked through like its own work.
-		if err = r.author.regenerate(ctx, r.tree, &r.locks); err == nil {
+		if err = r.author.regenerate(ctx, r.tree, r.locks); err == nil {
 			change, undoes, err = r.own.inspect(ctx)
 		}
 	}

@@ -273,6 +273,31 @@ func TestFixLooksThroughWhatLockToolsWrite(t *testing.T) {
 	}
 }
 
+// Not parallel: it sets PATH. The second turn changes what the lock file is made of.
+func TestFixMakesLockFilesAnewAfterEachTurn(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the lock tool of this test is a Unix shell script")
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "bundle"), []byte("#!/bin/sh\ncat Gemfile >Gemfile.lock\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	g := loopback.New(t, map[string]string{"Gemfile": "base\n", "Gemfile.lock": "base\n", ".touchstone/config.yaml": "verify:\n  command: [grep, second, Gemfile]\n"})
+	g.Commit("topic", "Ours", map[string]string{"Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
+	ref := g.Open("topic")
+	g.Commit("main", "Theirs", map[string]string{"Gemfile.lock": "theirs\n"})
+	var asked []string
+	a := newAuthor(g, turns(&asked, write("Done.", map[string]string{"Gemfile": "first\n"}), write("Done.", map[string]string{"Gemfile": "second\n"})))
+	out, err := a.Fix(t.Context(), g.Reviewed(ref, verdict.RequestChanges, finding), verdict.Allowance{}, nil)
+	if err != nil || len(asked) != 2 {
+		t.Fatalf("%v after %d turns", err, len(asked))
+	}
+	if lock := pushedFile(t, g, out.Head, "Gemfile.lock"); lock != "second\n" {
+		t.Errorf("the lock file is %q", lock)
+	}
+}
+
 func TestFixLeavesLockFilesToTheModelWhereItMust(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"go.mod": "no module at all\n", "go.sum": "base\n", "deps.lock": "base\n"})
