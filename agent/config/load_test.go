@@ -196,3 +196,13 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestPrivateIsWhereTheSecretsAre(t *testing.T) {
+	home := t.TempDir()
+	token := write(t, "secret\n", 0o600, home, "elsewhere", "token")
+	path := write(t, "github: {token_file: ~/elsewhere/token}\nstate_dir: ~/state\n", 0o600, home, "agent.yaml")
+	c, err := Load(path, environment(home))
+	if got, want := c.Private(), []string{path, token, filepath.Join(home, "state")}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("private are %q, %v; want %q", got, err, want)
+	}
+}

@@ -22,3 +22,15 @@ func (Secret) Format(state fmt.State, _ rune) { io.WriteString(state, redacted) 
 
 // MarshalText encodes the placeholder, in JSON, YAML and structured logs alike.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Private are the files that hold secrets, the configuration, and the state directory,
+// in which the code of other repositories lies: what nothing that a change starts may read.
+func (c Config) Private() []string {
+	var places []string
+	for _, place := range []string{c.path, c.GitHub.TokenFile, c.Relay.TokenFile, c.Notify.SlackWebhookFile, c.StateDir} {
+		if place != "" {
+			places = append(places, place)
+		}
+	}
+	return places
+}

@@ -19,6 +19,7 @@ func Models(live *config.Live, scratch string) *failback.Engine {
 			program := session.Program{
 				TempDir: scratch, Prices: engine.Prices{},
 				Direct: file.Engine.Gateway == config.Off, Confine: file.Engine.Sandbox == config.Auto,
+				Private: file.Private(),
 			}
 			// The command is of the engine that the file names, whatever else is chosen.
 			if name == file.Engine.Name {

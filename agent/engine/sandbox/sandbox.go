@@ -22,8 +22,23 @@ type Rules struct {
 	// there is made, as a directory.
 	Write []string
 	// Hide are the files and directories whose content it may not read, but for what
-	// Write names.
+	// Write and Show name.
 	Hide []string
+	// Show are the files and directories below hidden ones that it may read all the same.
+	Show []string
+}
+
+// Author are the rules for what an author runs in a worktree, with a home of its own and an
+// environment. It may read the repository that the worktree belongs to, but neither the
+// private places nor what programs of the user, whose home is given, keep logins in.
+func Author(dir, home string, env []string, user string, private []string) Rules {
+	return Rules{
+		Write: append(Caches(env), dir, home),
+		Hide:  append(Logins(user), private...),
+		// The package worktree puts it there. What the worktree itself says of the place
+		// may have been written by whom this is about.
+		Show: []string{filepath.Join(filepath.Dir(dir), "mirror.git")},
+	}
 }
 
 // Level is what confines on this machine, such as "landlock"; the error says why
@@ -57,7 +72,11 @@ func (r Rules) resolved() (Rules, error) {
 		return Rules{}, err
 	}
 	hide, err := existing(r.Hide)
-	return Rules{Write: write, Hide: hide}, err
+	if err != nil {
+		return Rules{}, err
+	}
+	show, err := existing(r.Show)
+	return Rules{Write: write, Hide: hide, Show: show}, err
 }
 
 // existing leaves out what is not there, and what is out of reach anyway.
@@ -78,15 +97,24 @@ func existing(places []string) ([]string, error) {
 	return found, nil
 }
 
-// logins are where programs keep logins, below a home.
+// logins are where programs keep logins, and shells what was typed, below a home.
 var logins = []string{
-	".ssh", ".gnupg", ".netrc", "_netrc", ".git-credentials", ".password-store", ".vault-token",
-	".aws", ".azure", ".kube", ".docker", ".oci", ".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli",
-	".config/git/credentials", ".terraform.d",
-	".npmrc", ".yarnrc.yml", ".pypirc", ".config/pip", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials",
-	".m2/settings.xml", ".gradle/gradle.properties", ".composer/auth.json", ".nuget/NuGet/NuGet.Config",
+	".ssh", ".gnupg", ".netrc", "_netrc", ".git-credentials", ".password-store", ".vault-token", ".config/git/credentials",
+	".config/gh", ".config/hub", ".config/glab-cli", ".config/github-copilot", ".config/touchstone",
+	".aws", ".azure", ".kube", ".docker", ".oci", ".boto", ".s3cfg", ".terraform.d", ".terraformrc", ".config/gcloud",
+	".config/containers", ".config/helm", ".config/rclone", ".config/sops", ".config/op", ".config/doctl", ".config/hcloud",
+	".config/stripe", ".config/age", ".config/heroku", ".fly", ".pulumi/credentials.json",
+	".pgpass", ".my.cnf", ".mylogin.cnf", ".cache/huggingface/token", ".huggingface/token",
+	".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".config/pip", ".config/pypoetry", ".bundle/config", ".gem/credentials",
+	".cargo/config", ".cargo/config.toml", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml",
+	".m2/settings-security.xml", ".gradle/gradle.properties", ".sbt/.credentials", ".ivy2/.credentials",
+	".composer/auth.json", ".config/composer/auth.json", ".nuget/NuGet/NuGet.Config",
+	".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".local/share/fish/fish_history",
 	".claude", ".claude.json", ".codex", ".config/opencode", ".local/share/opencode", ".local/share/keyrings", "Library/Keychains",
-	".mozilla", ".config/google-chrome", ".config/chromium", "Library/Application Support/Google", "Library/Cookies",
+	".mozilla", ".thunderbird", "snap/firefox", "snap/chromium", "snap/thunderbird", ".var/app",
+	".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera",
+	"Library/Application Support/Google", "Library/Application Support/Firefox", "Library/Application Support/BraveSoftware",
+	"Library/Application Support/Microsoft Edge", "Library/Cookies",
 }
 
 // Logins are the places below a home in which programs keep logins, and this one its own;

@@ -29,7 +29,7 @@ func wrap(r Rules, path string, args []string) (string, []string, error) {
 	rule("allow file-write*", append(r.Write, "/dev"))
 	rule("deny file-read-data", r.Hide)
 	// Of two rules the later one counts.
-	rule("allow file-read-data", r.Write)
+	rule("allow file-read-data", append(r.Show, r.Write...))
 	return program, append([]string{program, "-p", profile.String(), path}, args[1:]...), nil
 }
 

@@ -94,8 +94,9 @@ func enter(written string) error {
 	}
 	held := unix.LandlockRulesetAttr{Handled_access_fs: writing | reading}
 	if version >= 6 {
-		// Not this agent, nor anybody else, is to be ended from inside.
-		held.Scoped = unix.LANDLOCK_SCOPE_SIGNAL
+		// Not this agent, nor anybody else, is to be ended from inside, nor asked for a
+		// favour by a socket without a path.
+		held.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
 	ruleset, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&held)), unsafe.Sizeof(held), 0)
 	if errno != 0 {
@@ -123,6 +124,11 @@ func enter(written string) error {
 func (r Rules) allow(ruleset int) error {
 	for _, place := range append(r.Write, "/dev/shm") {
 		if err := allow(ruleset, place, writing|reading); err != nil {
+			return err
+		}
+	}
+	for _, place := range r.Show {
+		if err := allow(ruleset, place, reading); err != nil {
 			return err
 		}
 	}

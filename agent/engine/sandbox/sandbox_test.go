@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -111,6 +112,36 @@ func TestWhatIsHidden(t *testing.T) {
 	}
 }
 
+// TestAnAuthorReadsItsOwnAlone lays a state directory out as the worktrees are, and secrets
+// in places of the user's choice.
+func TestAnAuthorReadsItsOwnAlone(t *testing.T) {
+	t.Parallel()
+	user := t.TempDir()
+	state := filepath.Join(user, "state")
+	repo := filepath.Join(state, "worktrees", "acme", "app")
+	dir, home := filepath.Join(repo, "1-author"), filepath.Join(state, "scratch", "author", "session")
+	for place, content := range map[string]string{
+		"token": "SECRET", "near": "plain",
+		"state/journal/author/log": "SECRET", "state/scratch/author/other/x": "SECRET",
+		"state/worktrees/acme/app/2-author/x":         "SECRET",
+		"state/worktrees/acme/private/mirror.git/x":   "SECRET",
+		"state/worktrees/acme/app/mirror.git/objects": "plain",
+		"state/worktrees/acme/app/1-author/x":         "plain",
+		"state/scratch/author/session/x":              "plain",
+	} {
+		path := write(t, filepath.Join(user, filepath.FromSlash(place)), content)
+		rules := sandbox.Author(dir, home, nil, user, []string{filepath.Join(user, "token"), state})
+		out, err := confined(t, rules, `cat "$1"`, path)
+		if content == "plain" && out != content || content == "SECRET" && (err == nil || strings.Contains(out, content)) {
+			t.Errorf("%s is read as %q, %v", place, out, err)
+		}
+	}
+	rules := sandbox.Author(dir, home, nil, user, []string{state})
+	if out, err := confined(t, rules, `echo x > "$1"`, filepath.Join(repo, "mirror.git", "objects")); err == nil {
+		t.Errorf("the mirror was written to: %q", out)
+	}
+}
+
 // TestOtherProcesses has a confined one try what would give it this process's
 // environment, where tokens may be, and its life.
 func TestOtherProcesses(t *testing.T) {
@@ -141,6 +172,38 @@ func TestOtherProcesses(t *testing.T) {
 	}
 	if out, err := confined(t, sandbox.Rules{}, `sleep 600 & kill -KILL $! && wait $!; echo $?`); err != nil || !strings.HasSuffix(out, "137") {
 		t.Errorf("its own child could not be killed: %q, %v", out, err)
+	}
+}
+
+// TestAbstractSockets: a socket without a path leads to whoever listens there, such as a
+// session's bus, unless that is inside too.
+func TestAbstractSockets(t *testing.T) {
+	if address := os.Getenv("TOUCHSTONE_TEST_DIAL"); address != "" {
+		conn, err := net.Dial("unix", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+		return
+	}
+	t.Parallel()
+	level, _ := sandbox.Level()
+	var version int
+	if _, err := fmt.Sscanf(level, "landlock, version %d", &version); err != nil || version < 6 {
+		t.Skipf("SKIPPED: %q does not hold abstract sockets", level)
+	}
+	address := "@touchstone-" + rand.Text()
+	listener, err := net.Listen("unix", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	const dial = `TOUCHSTONE_TEST_DIAL="$2" exec "$1" -test.run '^TestAbstractSockets$'`
+	if out, err := exec.Command("/bin/sh", "-c", dial, "sh", os.Args[0], address).CombinedOutput(); err != nil {
+		t.Fatalf("unconfined it is not reached either: %s", out)
+	}
+	if out, err := confined(t, sandbox.Rules{}, dial, os.Args[0], address); err == nil || !strings.Contains(out, "not permitted") {
+		t.Errorf("the socket was reached: %q, %v", out, err)
 	}
 }
 

@@ -37,6 +37,9 @@ type Program struct {
 	// Confine has an author's session run in a sandbox, where the platform has one and
 	// the CLI has none of its own.
 	Confine bool
+	// Private are files and directories that such a session cannot read, beside those
+	// in which programs keep logins, but for its own among them.
+	Private []string
 	// Prices are what the models cost; where they name none, those of the Kind count.
 	Prices engine.Prices
 }

@@ -58,10 +58,8 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	cmd.Dir = b.Request.Dir
 	cmd.Env = append(b.Program.Environment(b.Kind, b.Home), cmd.Env...)
 	if b.Request.Role == engine.Author && b.Program.Confine && !b.Kind.Confines {
-		cmd.Confine = &sandbox.Rules{
-			Write: append(sandbox.Caches(cmd.Env), b.Request.Dir, b.Home.Dir),
-			Hide:  sandbox.Logins(b.Program.UserHome()),
-		}
+		rules := sandbox.Author(b.Request.Dir, b.Home.Dir, cmd.Env, b.Program.UserHome(), b.Program.Private)
+		cmd.Confine = &rules
 	}
 	cmd.Timeout, cmd.IdleTimeout = b.left, b.Request.IdleTimeout
 	report, err := cmd.Run(ctx)
