@@ -45,7 +45,7 @@ were edited, reviewed commits that were pushed away by force, deleted comments.`
 				return usage(cmd, err)
 			}
 			chain, err := evidence.Gather(cmd.Context(), client, ref, evidence.Settings{
-				Reviewers: cfg.Reviewers, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual},
+				Reviewers: cfg.Reviewers, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
 			})
 			if err != nil {
 				return err

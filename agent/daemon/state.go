@@ -76,7 +76,7 @@ func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comm
 		may := f.may[c.Author.Login]
 		comments = append(comments, verdict.Comment{
 			ID: c.ID, By: c.Author.Login, At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil,
-			CanPush: may.CanWrite(), CanWaive: includes(may, cfg.Rights.Waive), CanBreakGlass: includes(may, cfg.Rights.BreakGlass),
+			CanPush: may.CanWrite(), CanWaive: may.Includes(cfg.Rights.Waive), CanBreakGlass: may.Includes(cfg.Rights.BreakGlass),
 		})
 	}
 	return comments
@@ -91,17 +91,6 @@ func commitsOf(commits []forge.Commit) []verdict.Commit {
 		})
 	}
 	return all
-}
-
-// includes reports whether what somebody may do includes a right that the settings name.
-func includes(may forge.Permission, right string) bool {
-	switch right {
-	case config.RightWrite:
-		return may.CanWrite()
-	case config.RightMaintain:
-		return may.Administers()
-	}
-	return may == config.RightAdmin
 }
 
 // sum is the state of all checks together: of the required ones if the base

@@ -132,6 +132,9 @@ func (c *Chain) missState(pr forge.PullRequest, stop []string) {
 	if pr.Mergeable == forge.MergeableConflicting {
 		c.miss("it conflicts with %s", c.BaseBranch)
 	}
+	if pr.Mergeable == forge.MergeableUnknown && !pr.Draft {
+		c.miss("GitHub has not said yet whether it merges: ask again in a moment")
+	}
 	if pr.Behind {
 		c.miss("it has to contain the tip of %s, and does not", c.BaseBranch)
 	}
@@ -150,6 +153,8 @@ func (c *Chain) missState(pr forge.PullRequest, stop []string) {
 	}
 	if pr.InQueue {
 		c.miss("it waits in the merge queue")
+	} else if pr.Blocked && len(c.Missing) == 0 {
+		c.miss("the rules of %s do not let it in: a check or a review that they ask for is missing, though GitHub may not list it yet", c.BaseBranch)
 	}
 }
 

@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/evidence"
 	"touchstone/agent/forge"
@@ -85,10 +87,12 @@ func (w *world) merge() string {
 	return sha
 }
 
+var settings = evidence.Settings{Reviewers: []string{"Judge"}, Stop: []string{"needs-human"}, Rights: config.Default().Rights}
+
 func (w *world) why() (evidence.Chain, string) {
 	w.t.Helper()
 	w.Read(loopback.Root, w.ref) // settles
-	chain, err := evidence.Gather(w.t.Context(), w.Client(loopback.Person), w.ref, evidence.Settings{Reviewers: []string{"Judge"}, Stop: []string{"needs-human"}})
+	chain, err := evidence.Gather(w.t.Context(), w.Client(loopback.Person), w.ref, settings)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -133,6 +137,9 @@ func TestWhyItWasMerged(t *testing.T) {
 	}
 	if len(chain.Commits) != 2 || chain.Commits[1].SHA != fix || !slices.Equal(chain.Commits[1].Fixes, []string{"0a1b2c3d", "4e5f6071"}) || chain.Commits[0].Subject != "Change code" {
 		t.Errorf("commits %+v", chain.Commits)
+	}
+	if len(chain.Incidents) != 0 {
+		t.Errorf("the merge itself is among the incidents: %+v", chain.Incidents)
 	}
 	if chain.CostUSD != 0.75 || chain.Tokens != 100 || chain.Duration != 2*time.Minute {
 		t.Errorf("cost %f, %d tokens, %s", chain.CostUSD, chain.Tokens, chain.Duration)
@@ -386,6 +393,68 @@ func TestWhoOrderedWhat(t *testing.T) {
 	say(loopback.Person, "/touchstone resume")
 	if _, text := w.why(); strings.Contains(text, "told the agents to stop") {
 		t.Error("it is resumed:\n" + text)
+	}
+}
+
+// An order counts here if it counts for the agents.
+func TestRightsDecideWhatCounts(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for _, body := range []string{"/touchstone waive 0a1b2c3d It is only a test.", "/touchstone break-glass It burns."} {
+		for _, login := range []string{loopback.Person, loopback.Root} {
+			w.Call(login, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": body}, nil)
+		}
+	}
+	w.Read(loopback.Root, w.ref)
+	for rights, want := range map[config.Rights][]bool{
+		{Waive: config.RightMaintain, BreakGlass: config.RightMaintain}: {false, true, false, true},
+		{Waive: config.RightWrite, BreakGlass: config.RightAdmin}:       {true, true, false, true},
+		{Waive: config.RightAdmin, BreakGlass: config.RightWrite}:       {false, true, true, true},
+	} {
+		with := settings
+		with.Rights = rights
+		chain, err := evidence.Gather(t.Context(), w.Client(loopback.Person), w.ref, with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var counted []bool
+		for _, o := range chain.Orders {
+			counted = append(counted, o.Counts)
+		}
+		if !slices.Equal(counted, want) {
+			t.Errorf("with %+v, these count: %v, want %v", rights, counted, want)
+		}
+	}
+}
+
+// asGitHub answers otherwise what the simulator would say of rules that it has not got.
+type asGitHub struct {
+	evidence.Reader
+	says func(*forge.PullRequest)
+}
+
+func (g asGitHub) PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error) {
+	pr, err := g.Reader.PullRequest(ctx, ref)
+	g.says(&pr)
+	return pr, err
+}
+
+func TestWhatGitHubWaitsForIsMissing(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.review(loopback.Judge, verdict.Record{Verdict: verdict.Approve, Round: 1})
+	w.status("success")
+	w.Read(loopback.Root, w.ref)
+	for want, says := range map[string]func(*forge.PullRequest){
+		"nothing that GitHub shows":          func(*forge.PullRequest) {},
+		"the rules of main do not let it":    func(pr *forge.PullRequest) { pr.Blocked = true },
+		"has not said yet whether it merges": func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown },
+		"it waits in the merge queue":        func(pr *forge.PullRequest) { pr.InQueue, pr.Blocked = true, true },
+	} {
+		chain, err := evidence.Gather(t.Context(), asGitHub{w.Client(loopback.Person), says}, w.ref, settings)
+		if err != nil || len(chain.Missing) != 1 || !strings.Contains(chain.Missing[0], want) {
+			t.Errorf("missing %q, %v; want %q", chain.Missing, err, want)
+		}
 	}
 }
 

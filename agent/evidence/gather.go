@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
@@ -22,8 +24,9 @@ type Reader interface {
 
 // Settings are what GitHub does not show.
 type Settings struct {
-	Reviewers []string // logins whose records are believed
-	Stop      []string // labels that keep the agents from a pull request
+	Reviewers []string      // logins whose records are believed
+	Stop      []string      // labels that keep the agents from a pull request
+	Rights    config.Rights // what orders take
 }
 
 // Gather draws up the evidence on a pull request.
@@ -48,8 +51,13 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	}
 	c.addCommits(commits)
 	c.addReviews(pr)
+	if pr.Merged { // which closes it too
+		incidents = slices.DeleteFunc(incidents, func(in forge.Incident) bool {
+			return in.Kind == forge.Closed && pr.MergedAt != nil && !in.At.Before(*pr.MergedAt)
+		})
+	}
 	c.addIncidents(incidents)
-	if err := c.addOrders(ctx, read, pr); err != nil {
+	if err := c.addOrders(ctx, read, pr, settings.Rights); err != nil {
 		return Chain{}, err
 	}
 	for _, l := range pr.Labelled {
@@ -154,7 +162,7 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 }
 
 // addOrders lists what people told the agents, with what each of them may do.
-func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest) error {
+func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, rights config.Rights) error {
 	may := map[string]forge.Permission{}
 	for _, comment := range pr.Comments {
 		order, ok := verdict.ParseCommand(comment.Body)
@@ -171,7 +179,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		}
 		counted := verdict.Orders([]verdict.Comment{{
 			By: login, Body: comment.Body, Edited: comment.EditedAt != nil, CanPush: may[login].CanWrite(),
-			CanWaive: may[login].Administers(), CanBreakGlass: may[login].Administers(),
+			CanWaive: may[login].Includes(rights.Waive), CanBreakGlass: may[login].Includes(rights.BreakGlass),
 		}}, c.Reviewers)
 		c.Orders = append(c.Orders, Order{
 			URL: comment.URL, By: login, At: comment.CreatedAt, Edited: comment.EditedAt,

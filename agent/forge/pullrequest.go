@@ -223,6 +223,18 @@ func (p Permission) Administers() bool { return p == "admin" || p == "maintain" 
 // CanWrite reports whether the permission includes pushing, which is what makes a person's word count here.
 func (p Permission) CanWrite() bool { return p == "admin" || p == "maintain" || p == "write" }
 
+// Includes reports whether the permission includes a right: write, maintain or admin. A right of any other name takes
+// admin.
+func (p Permission) Includes(right string) bool {
+	switch right {
+	case "write":
+		return p.CanWrite()
+	case "maintain":
+		return p.Administers()
+	}
+	return p == "admin"
+}
+
 // Listed is a pull request in a list of open ones: enough to see whether it has to be looked at.
 type Listed struct {
 	Ref
