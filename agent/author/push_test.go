@@ -221,6 +221,30 @@ func TestFixConfinesTheVerifyCommand(t *testing.T) {
 	}
 }
 
+// What the configuration calls private is not for the branch's code to read.
+func TestFixHidesWhatIsPrivateFromTheVerifyCommand(t *testing.T) {
+	t.Parallel()
+	if _, err := sandbox.Level(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skipf("SKIPPED: nothing confines commands on this machine: %v", err)
+	}
+	secret := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(secret, []byte("SECRET"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'git log -1 && echo the log was read && cat " + secret + "']\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
+	a.Private = []string{secret, a.Worktrees.Root}
+	_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	if !errors.Is(err, author.ErrUnverified) || !strings.Contains(err.Error(), "Permission denied") || strings.Contains(err.Error(), "SECRET") {
+		t.Errorf("it ends in %v", err)
+	}
+}
+
 // An agent's own commits, a merge of the base among them, look like nobody has rewritten
 // them.
 func TestFixesLookLikeNobodyRewroteThem(t *testing.T) {
