@@ -159,6 +159,18 @@ func (t *testcase) chain(c claim) string {
 	return out
 }
 
+// excusing finds conditions of a helper that came to hold less often. What else it
+// asserts another one may assert for it.
+func excusing(b, a *testcase) []Hit {
+	removed, added := differ(claims(b), claims(a)), differ(claims(a), claims(b))
+	for _, r := range removed[:min(len(removed), MaxHits)] {
+		if w, ok := counterpart(r, added); ok && excused(r.text, w.text) {
+			return []Hit{{Assertion, a.f.path(), w.line, r.text, w.text, "What failed the test fails it only under a further condition."}}
+		}
+	}
+	return nil
+}
+
 // excused reports whether a condition that fails a test came to hold less often: it is
 // the old one and something else.
 func excused(before, after string) bool {

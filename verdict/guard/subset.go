@@ -32,6 +32,7 @@ func fewer(b, a *testcase) []Hit {
 		}
 	}
 	lines := a.whole()
+	further := leavings(lines) > leavings(b.whole()) // one that only reads otherwise is none
 	for i, line := range lines {
 		text := strings.TrimSpace(line)
 		if had[text] > 0 {
@@ -42,7 +43,7 @@ func fewer(b, a *testcase) []Hit {
 			!asserting.MatchString(text) && shorteners.MatchString(text) && had[shorteners.ReplaceAllString(text, "")] > 0 {
 			return []Hit{{Assertion, a.f.path(), a.first + i, "", text, "The test goes through fewer cases than it did."}}
 		}
-		if leaving, to := leavingAt(lines, i); leaving && owesAfter(lines, to, indentation(line), old) && !knownCase(b, a, text) {
+		if leaving, to := leavingAt(lines, i); leaving && further && !otherKind(lines, i) && owesAfter(lines, to, indentation(line), old) && !knownCase(b, a, text) {
 			return []Hit{{Test, a.f.path(), a.first + i, "", text, "The assertions after it are no longer made for every case."}}
 		}
 	}
@@ -70,6 +71,22 @@ func leavingAt(lines []string, i int) (bool, int) {
 		return true, i + 2
 	}
 	return true, i + 1
+}
+
+// leavings counts such conditions in some lines.
+func leavings(lines []string) (n int) {
+	for i := range lines {
+		if leaving, _ := leavingAt(lines, i); leaving {
+			n++
+		}
+	}
+	return n
+}
+
+// otherKind reports whether a condition passes by what is of another type than what is
+// looked for, as the line before it asks.
+func otherKind(lines []string, i int) bool {
+	return i > 0 && strings.TrimSpace(lines[i]) == "if !ok {" && strings.Contains(lines[i-1], ".(")
 }
 
 // owesAfter reports whether an old assertion follows after a line in what it stands

@@ -42,7 +42,7 @@ func tests(p *patch) []Hit {
 		hits = append(hits, uncollected(f)...)
 		hits = append(hits, unlinked(p, f)...)
 		hits = append(hits, emptyMain(f)...)
-		hits = append(hits, quieted(f, gone, pool)...)
+		hits = append(hits, quieted(f)...)
 		hits = append(hits, setups(f)...)
 	}
 	hits = append(hits, confined(p, m)...)

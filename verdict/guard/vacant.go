@@ -107,7 +107,7 @@ var failing = regexp.MustCompile(`\b([tb])\.(?:Fatal|Error)(f?)\(`)
 
 // quieted finds Go assertions that log what they failed with, and the helpers of
 // tests that assert nothing any more.
-func quieted(f *file, gone map[string]bool, pool map[string]int) []Hit {
+func quieted(f *file) []Hit {
 	if !isTest(f.old.path) || !isTest(f.new.path) || f.old.text == f.new.text {
 		return nil
 	}
@@ -145,8 +145,10 @@ func quieted(f *file, gone map[string]bool, pool map[string]int) []Hit {
 			hits = append(hits, Hit{Assertion, f.path(), now.start, f.old.at(h.start), f.new.at(now.start), "The helper " + h.name + " asserts nothing any more."})
 		case h.name != "TestMain" && !slices.Equal(f.old.lines[h.start-1:h.stop], f.new.lines[now.start-1:now.stop]):
 			b, a := newTestcase(f, f.old, h.name, h.start, h.start), newTestcase(f, f.new, now.name, now.start, now.start)
-			if len(claims(a)) > 0 { // otherwise another one asserts for it
-				hits = append(hits, weakened(b, a, gone, pool)...)
+			if found := fewer(b, a); len(found) > 0 {
+				hits = append(hits, found...)
+			} else {
+				hits = append(hits, excusing(b, a)...)
 			}
 		}
 	}
