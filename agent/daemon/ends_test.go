@@ -333,6 +333,30 @@ func TestTheDefaultBranchIsNotFixed(t *testing.T) {
 	}
 }
 
+// A session gets what the decision leaves it, and one that is asked for by hand a round's
+// budget.
+func TestASessionGetsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, left := range []verdict.Allowance{{USD: 0.75, Time: 90 * time.Second}, {}} {
+		g, pr := objected(t)
+		var asked engine.Request
+		a := authorOf(t, g, func(r loopback.Asked) (string, error) { asked = r.Request; return crash(r) })
+		configure(a, func(c *config.Config) {
+			c.Budgets.Round, c.Budgets.RoundTime = 2, config.Duration(3*time.Minute)
+		})
+		if _, err := a.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA, Allowance: left}); err == nil {
+			t.Fatal("it did not crash")
+		}
+		want := left
+		if left == (verdict.Allowance{}) {
+			want = verdict.Allowance{USD: 2, Time: 3 * time.Minute}
+		}
+		if asked.Budget != want.USD || asked.Timeout != want.Time {
+			t.Errorf("with %+v left it may take $%v and %v", left, asked.Budget, asked.Timeout)
+		}
+	}
+}
+
 // What people say or do while a session runs ends it, and nothing of it is pushed.
 func TestPeopleStopASessionThatRuns(t *testing.T) {
 	t.Parallel()
