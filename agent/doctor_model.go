@@ -53,17 +53,19 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, v.Provider, nil)
 	if err != nil {
-		return "", fmt.Errorf("%s would ask %q, which is no web address; mend the variable that says so", name, v.Provider)
+		return "", fmt.Errorf("%s would ask an address that cannot be read; mend the variable that says so", name)
 	}
+	// There may be a password in it.
+	address := request.URL.Redacted()
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return "", fmt.Errorf("%s cannot be reached (%w); check the network, the proxy and the provider's address", v.Provider, errors.Unwrap(err))
+		return "", fmt.Errorf("%s cannot be reached (%w); check the network, the proxy and the provider's address", address, errors.Unwrap(err))
 	}
 	response.Body.Close()
 	if v.Direct != "" {
-		return fmt.Sprintf("%s answers; %s asks it directly, since %s", v.Provider, name, v.Direct), nil
+		return fmt.Sprintf("%s answers; %s asks it directly, since %s", address, name, v.Direct), nil
 	}
-	return fmt.Sprintf("%s answers; %s asks it through the gateway, which keeps the key", v.Provider, name), nil
+	return fmt.Sprintf("%s answers; %s asks it through the gateway, which keeps the key", address, name), nil
 }
 
 // failback tells which models are asked for a full review and for a fix, one after the

@@ -21,8 +21,8 @@ var _ engine.Engine = (*Engine)(nil)
 // Name is "claude".
 func (e *Engine) Name() string { return kind.Name }
 
-// Probe asks the CLI for its version, and looks whether a stored login can be
-// used. That there is none at all shows only in a session.
+// Probe asks the CLI for its version, and looks whether there is a login that can be
+// used. Only a provider of the user's own choice may need none.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	version, err := session.Program(*e).Probe(ctx, kind)
 	if err != nil {
@@ -30,8 +30,14 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	}
 	login, err := e.login(0)
 	version.Provider = providerOf(session.Program(*e))
-	if e.provider(login) == nil {
-		version.Direct = "its login is a subscription's, if it has one, which only claude itself may show"
+	switch {
+	case err != nil:
+	case login.variable == "" && version.Provider == anthropic:
+		err = engine.Errorf(engine.Auth, "there is no login for claude; %s", loginHint)
+	case login.variable == "":
+		version.Direct = "it has no login"
+	case e.provider(login) == nil:
+		version.Direct = "its login is a subscription's, which only claude itself may show"
 	}
 	return version, err
 }

@@ -59,7 +59,7 @@ func sent(p *enginetest.Provider) string {
 
 func TestRealProbe(t *testing.T) {
 	t.Parallel()
-	version, err := (&claude.Engine{Command: []string{enginetest.CLI(t, "claude")}, Environ: []string{}}).Probe(context.Background())
+	version, err := (&claude.Engine{Command: []string{enginetest.CLI(t, "claude")}, Environ: []string{"ANTHROPIC_API_KEY=key"}}).Probe(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,11 +79,17 @@ func TestScriptedProbe(t *testing.T) {
 	e, _ := scripted(t, "[]", "[]")
 	home := t.TempDir()
 	e.Environ = []string{"HOME=" + home, "USERPROFILE=" + home}
+	_, err := e.Probe(context.Background())
+	if failure := wantClass(t, err, engine.Auth); !strings.Contains(failure.Message, "set ANTHROPIC_API_KEY") {
+		t.Errorf("without a login it says %s", failure.Message)
+	}
+	login := filepath.Join(home, ".claude", ".credentials.json")
+	write(t, login, `{"claudeAiOauth":{"accessToken":"x","expiresAt":9999999999999}}`)
 	version, err := e.Probe(context.Background())
 	if err != nil || version.Number != "2.1.329" || !filepath.IsAbs(version.Path) {
 		t.Errorf("version = %+v, %v", version, err)
 	}
-	write(t, filepath.Join(home, ".claude", ".credentials.json"), `{"claudeAiOauth":{"accessToken":"x","expiresAt":1}}`)
+	write(t, login, `{"claudeAiOauth":{"accessToken":"x","expiresAt":1}}`)
 	_, err = e.Probe(context.Background())
 	wantClass(t, err, engine.Auth)
 }
