@@ -348,7 +348,7 @@ func TestWhoAndWhat(t *testing.T) {
 			t.Errorf("%s may %q, %v; want write access: %t", login, p, err, may)
 		}
 	}
-	if _, err := c.PullRequest(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) {
+	if _, err := c.PullRequest(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) || !strings.Contains(err.Error(), "has no pull request of that number") {
 		t.Errorf("a pull request that is not there: %v", err)
 	}
 	if _, err := c.HeadSHA(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) {

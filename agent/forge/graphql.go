@@ -81,6 +81,10 @@ func (t token) denied(answer graphqlError, header http.Header, now time.Time) *E
 	switch answer.Type {
 	case "NOT_FOUND":
 		err.kind = ErrNotFound
+		if slices.Equal(answer.Path, []any{"repository", "pullRequest"}) {
+			err.Message, err.Remedy = "the repository is there, and has no pull request of that number", "check the number"
+			return err
+		}
 	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
 		err.kind = ErrForbidden
 	case "RATE_LIMITED", "RATE_LIMIT":
