@@ -116,5 +116,9 @@ func (d *doctor) sandbox() (string, error) {
 	if err != nil {
 		return fmt.Sprintf("none: %v; an author's commands run with all rights of this user", err), nil
 	}
-	return level + ", for an author's sessions and commands", nil
+	said := level + ", for an author's sessions and commands"
+	if gaps := sandbox.Gaps(); len(gaps) > 0 {
+		said += "; still within their reach: " + strings.Join(gaps, ", ")
+	}
+	return said, nil
 }

@@ -78,7 +78,7 @@ const (
 func Open(provider Provider, account *spend.Account) (*Gateway, error) {
 	upstream, err := url.Parse(provider.URL)
 	if err != nil || upstream.Host == "" || (upstream.Scheme != "http" && upstream.Scheme != "https") {
-		return nil, fmt.Errorf("the provider's address %q is no web address", provider.URL)
+		return nil, errors.New("the provider's address is no web address; mend the variable that says so")
 	}
 	if provider.Key == "" {
 		return nil, errors.New("a gateway without a key would be of no use")

@@ -45,6 +45,10 @@ func Author(dir, home string, env []string, user string, private []string) Rules
 // nothing does.
 func Level() (string, error) { return level() }
 
+// Gaps say what of this machine a confined process reaches all the same, each as what it
+// is, for people to close.
+func Gaps() []string { return gaps() }
+
 // Wrap gives the program and the arguments, the first being its name, to run in the
 // place of others so that those are confined. Where nothing confines they are as they were.
 func (r Rules) Wrap(path string, args []string) (string, []string, error) {

@@ -37,3 +37,5 @@ func wrap(r Rules, path string, args []string) (string, []string, error) {
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
+
+func gaps() []string { return nil }

@@ -38,6 +38,29 @@ func level() (string, error) {
 	return fmt.Sprintf("landlock, version %d", version), nil
 }
 
+// sockets are those of services that do what they are asked for with the rights of this
+// user, or of root. Landlock does not hold connections to sockets that have a path.
+var sockets = []string{
+	"/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
+	"$XDG_RUNTIME_DIR/docker.sock", "$XDG_RUNTIME_DIR/podman/podman.sock", "$XDG_RUNTIME_DIR/bus", "$SSH_AUTH_SOCK",
+	"$XDG_RUNTIME_DIR/gnupg/S.gpg-agent",
+}
+
+func gaps() []string {
+	var open []string
+	for _, name := range sockets {
+		path := os.ExpandEnv(name)
+		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket != 0 && unix.Access(path, unix.W_OK) == nil {
+			open = append(open, "the service behind "+path)
+		}
+	}
+	// See https://docs.kernel.org/admin-guide/LSM/Yama.html.
+	if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err != nil || strings.TrimSpace(string(scope)) == "0" {
+		open = append(open, "the memory of its model CLI, with a subscription's login in it, since kernel.yama.ptrace_scope is not 1")
+	}
+	return open
+}
+
 // A process can confine only itself, and Go has no place between its fork and exec. So
 // this program starts itself under another name, takes on the rules, and becomes the
 // program that is meant.

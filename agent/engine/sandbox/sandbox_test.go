@@ -207,6 +207,26 @@ func TestAbstractSockets(t *testing.T) {
 	}
 }
 
+// TestGaps: what cannot be held is told of.
+func TestGaps(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: gaps are looked for on Linux")
+	}
+	path := filepath.Join(t.TempDir(), "agent")
+	t.Setenv("SSH_AUTH_SOCK", path)
+	if told := strings.Join(sandbox.Gaps(), "\n"); strings.Contains(told, path) {
+		t.Errorf("without a socket it tells of one: %s", told)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if told := strings.Join(sandbox.Gaps(), "\n"); !strings.Contains(told, "the service behind "+path) {
+		t.Errorf("it tells of %q", told)
+	}
+}
+
 func TestNetworkIsLeftOpen(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
