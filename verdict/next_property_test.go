@@ -234,7 +234,8 @@ func takenWith(s State, i int) bool {
 	return slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
 		about := strings.EqualFold(later.By, o.By) && later.Record != nil && later.SHA == s.Head && later.Record.BaseBranch == s.BaseBranch && !later.Rebased
 		atOnce := o.Record != nil && later.Record != nil && later.Record.Round == o.Record.Round && later.Record.Engine != "" && o.Record.Engine != ""
-		return about && later.State == "DISMISSED" && (!atOnce || later.Record.Verdict != Approve)
+		heavier := about && o.Record != nil && later.Record.Verdict == RequestChanges && o.Record.Verdict == Approve
+		return about && later.State == "DISMISSED" && (!atOnce || heavier)
 	})
 }
 

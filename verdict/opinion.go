@@ -92,9 +92,11 @@ const dismissed = "DISMISSED"
 
 // silences reports whether a review, being dismissed, takes an earlier one of its login
 // with it: nobody brings an approval back by dismissing what came after it. Of two at
-// once, an approval leaves the other one in force.
+// once, the one that weighs no more leaves the other one in force: the machine that came
+// second withdraws its own.
 func (o Opinion) silences(before Opinion) bool {
-	return o.State == dismissed && !(before.rivals(o) && o.Record.Verdict == Approve)
+	heavier := o.Record.Verdict == RequestChanges && before.Record.Verdict == Approve
+	return o.State == dismissed && (heavier || !before.rivals(o))
 }
 
 // own is this login's latest review of the head, the latest that stands if one

@@ -28,6 +28,7 @@ func TestTheWeightierOfTwoAtOnceCounts(t *testing.T) {
 		"approved later without a session":  {[]Opinion{session(1, RequestChanges), lifted}, Merge},
 		"the weightier one was withdrawn":   {[]Opinion{withdrawn(session(1, RequestChanges)), session(1, Approve)}, Merge},
 		"the approval was withdrawn by one": {[]Opinion{session(1, RequestChanges), withdrawn(session(1, Approve))}, Fix},
+		"one of two alike was withdrawn":    {[]Opinion{session(1, RequestChanges), withdrawn(session(1, RequestChanges))}, Fix},
 		"dismissed after an approval":       {[]Opinion{session(1, Approve), withdrawn(session(2, RequestChanges))}, Wait},
 		"dismissed beside an approval":      {[]Opinion{session(1, Approve), withdrawn(session(1, RequestChanges))}, Wait},
 		"dismissed, and approved again":     {[]Opinion{session(1, Approve), withdrawn(session(2, RequestChanges)), session(3, Approve)}, Merge},
