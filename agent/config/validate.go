@@ -111,6 +111,11 @@ func (c Config) validateNames() error {
 			errs = append(errs, fmt.Errorf("labels.%s has to be a label's name of 1 to %d characters", label.key, maxLabel))
 		}
 	}
+	for _, pattern := range c.Engine.Allow {
+		if strings.Trim(pattern, "* ") == "" {
+			errs = append(errs, fmt.Errorf("engine.allow has %.120q, which would allow every command; write the commands that a fix needs, such as go test *", pattern))
+		}
+	}
 	if strings.ContainsAny(c.Author.Name+c.Author.Email, "<>\n\r") || c.Author.Email != "" && !strings.Contains(c.Author.Email, "@") {
 		errs = append(errs, errors.New("author has to be a plain name and email, such as name: Octo Cat and email: octocat@example.com; leave both out for the token's login"))
 	}
