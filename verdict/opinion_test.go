@@ -62,9 +62,7 @@ func TestADismissedReviewIsNotReplacedByAnEarlierOne(t *testing.T) {
 		t.Errorf("asked again, got %s because %q", got.Kind, got.Reason)
 	}
 	s = ready()
-	for _, o := range []Opinion{{By: "bob", State: "CHANGES_REQUESTED"}, {By: "bob", State: dismissed}} {
-		s.Opinions = append(s.Opinions, o)
-	}
+	s.Opinions = append(s.Opinions, Opinion{By: "bob", State: "CHANGES_REQUESTED"}, Opinion{By: "bob", State: dismissed})
 	if got := Next(s); got.Kind != Wait || !strings.Contains(got.Reason, "bob still requests changes") {
 		t.Errorf("with one of two requests dismissed: %s because %q", got.Kind, got.Reason)
 	}

@@ -383,11 +383,11 @@ func TestChain(t *testing.T) {
 // TestSwitchedOff: what is switched off is not asked, the review says so, and where nothing is
 // left there is no attempt.
 func TestSwitchedOff(t *testing.T) {
-	s, e := staged(func(c *config.Engine) { c.Off = []string{"opus"} })
+	_, e := staged(func(c *config.Engine) { c.Off = []string{"opus"} })
 	if result, failure := run(t, e, review); failure != nil || result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
 		t.Errorf("%+v, %v", result, failure)
 	}
-	s, e = staged(func(c *config.Engine) { c.Off = []string{"claude:"} })
+	s, e := staged(func(c *config.Engine) { c.Off = []string{"claude:"} })
 	if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || !strings.Contains(failure.Message, "engine.off") || s.heard() != "" {
 		t.Errorf("it ended in %v", failure)
 	}
