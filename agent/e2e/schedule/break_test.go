@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,10 @@ func TestBreaksAreSeen(t *testing.T) {
 		{"only what was reviewed is merged", rereadApprovals, "was merged and never approved"},
 		{"what is held is merged with a person alone", imaginePerson, "was merged without the person"},
 		{"a head is reviewed once", postTwice, "was reviewed 2 times"},
+		{"nothing is merged over an objection", hearNobody, "over a person's objection"},
+		{"people stop the agents", heedNobody, "although a person stopped them"},
+		{"the label stops the agents", heedNobody, "although it waits for a person"},
+		{"no other branch is pushed to", pushElsewhere(t), "somebody made the branch stray"},
 		{"nobody's commit is lost", pushByForce(t), "is not in the branch any more"},
 		{"every pull request comes to an end", labelNothing, "stuck: "},
 	} {
@@ -114,6 +119,22 @@ func imagine(pr forge.PullRequest) forge.PullRequest {
 	return pr
 }
 
+// hearNobody has the agents see no review of a person's.
+func hearNobody(_ verdict.Role, a *daemon.Agent) {
+	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
+		pr.Reviews = slices.DeleteFunc(pr.Reviews, func(r forge.SubmittedReview) bool { return r.Author.Login == arena.Person })
+		return pr
+	})
+}
+
+// heedNobody has the agents see no label and no comment.
+func heedNobody(_ verdict.Role, a *daemon.Agent) {
+	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
+		pr.Labels, pr.Comments = nil, nil
+		return pr
+	})
+}
+
 // postTwice has the reviewer post each review two times, and withdraw none.
 func postTwice(_ verdict.Role, a *daemon.Agent) {
 	a.Reviewer.Post, a.Reviewer.Withdraw = twice{a.Reviewer.Post}, kept{}
@@ -136,28 +157,10 @@ func (p twice) PostReview(ctx context.Context, ref forge.Ref, r forge.Review) (f
 // that says of the branch what was there when it was fetched. It sees the pull request
 // as it was at its last look but one.
 func pushByForce(t *testing.T) func(verdict.Role, *daemon.Agent) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the git that overwrites branches is a shell script, which Windows does not run")
-	}
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "git")
-	script := `#!/bin/sh
-for a; do
-	shift
-	case "$a" in
-	push) set -- "$@" push --force ;;
-	ls-remote) exec printf '%s\t%s\n' "$('` + git + `' rev-parse refs/touchstone/pulls/1-author/head)" refs/heads/topic ;;
-	*) set -- "$@" "$a" ;;
-	esac
-done
-exec '` + git + `' "$@"
-`
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	path := gitThat(t, func(git string) string {
+		return `push) set -- "$@" push --force ;;
+	ls-remote) exec printf '%s\t%s\n' "$('` + git + `' rev-parse refs/touchstone/pulls/1-author/head)" refs/heads/topic ;;`
+	})
 	return func(role verdict.Role, a *daemon.Agent) {
 		if role != verdict.Author {
 			return
@@ -172,6 +175,43 @@ exec '` + git + `' "$@"
 			return pr
 		})
 	}
+}
+
+// pushElsewhere gives the author's agent a git that pushes to another branch.
+func pushElsewhere(t *testing.T) func(verdict.Role, *daemon.Agent) {
+	path := gitThat(t, func(string) string { return `*:refs/heads/topic) set -- "$@" "${a%topic}stray" ;;` })
+	return func(role verdict.Role, a *daemon.Agent) {
+		if role == verdict.Author {
+			a.Worktrees.Git = path
+		}
+	}
+}
+
+// gitThat is a git that does otherwise with some of its arguments, as cases of a shell
+// script say to which the real one is given.
+func gitThat(t *testing.T, cases func(git string) string) string {
+	if runtime.GOOS == "windows" {
+		t.Skip("the git that does otherwise is a shell script, which Windows does not run")
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "git")
+	script := `#!/bin/sh
+for a; do
+	shift
+	case "$a" in
+	` + cases(git) + `
+	*) set -- "$@" "$a" ;;
+	esac
+done
+exec '` + git + `' "$@"
+`
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // labelNothing has the agents call people without the label that they look for.

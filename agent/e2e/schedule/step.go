@@ -168,6 +168,8 @@ type pull struct {
 	Merged bool
 	Head   struct{ SHA string }
 	Labels []struct{ Name string }
+
+	MergeCommitSHA string `json:"merge_commit_sha"`
 }
 
 func (w *world) pull(ctx context.Context) (p pull, err error) {

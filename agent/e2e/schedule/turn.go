@@ -140,6 +140,8 @@ func (w *world) during(p plan) plan {
 // act has a machine look at the pull request and do what it decides. It reports
 // whether there was anything to do.
 func (w *world) act(ctx context.Context, m *machine) (acted bool) {
+	before, unread := w.pull(ctx)
+	barred := w.barred(before)
 	pr, action, err := m.agent.Look(ctx, w.ref)
 	if err == nil {
 		switch action.Kind {
@@ -148,6 +150,10 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool) {
 			return action.Recheck > 0
 		}
 		_, err = m.agent.Act(ctx, pr, action)
+		session := action.Kind == verdict.Review || action.Kind == verdict.Fix || action.Kind == verdict.Merge
+		if err == nil && unread == nil && session && barred != "" {
+			w.violated("the agents did a %s although %s", action.Kind, barred)
+		}
 	}
 	w.note("  %s: %s %.7s, %s: %v", m, action.Kind, action.SHA, action.Reason, err)
 	return true
