@@ -104,7 +104,9 @@ func environment(home string) []string {
 		env = append(env, "GOCACHE="+filepath.Join(cache, "go-build"))
 	}
 	if user, err := os.UserHomeDir(); err == nil {
-		env = append(env, "GOMODCACHE="+filepath.Join(user, "go", "pkg", "mod"), "RUSTUP_HOME="+filepath.Join(user, ".rustup"))
+		// The first of GOPATH is the one whose cache of modules counts.
+		path := append(filepath.SplitList(os.Getenv("GOPATH")), filepath.Join(user, "go"))
+		env = append(env, "GOMODCACHE="+filepath.Join(path[0], "pkg", "mod"), "RUSTUP_HOME="+filepath.Join(user, ".rustup"))
 	}
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")

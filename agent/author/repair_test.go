@@ -140,6 +140,10 @@ func TestFixVerifies(t *testing.T) {
 	// It needs code.txt to say safe(), prints what it sees, and leaves litter behind.
 	const script = "verify:\n  command: [sh, -c, 'echo \"home is $HOME\" > litter; env | sort; cat code.txt; grep -q \"^safe\" code.txt']\n"
 	t.Setenv("GITHUB_TOKEN", "not-for-children")
+	gopath := t.TempDir()
+	t.Setenv("GOPATH", gopath+string(os.PathListSeparator)+t.TempDir())
+	t.Setenv("GOMODCACHE", "") // so that it is set again in the end
+	os.Unsetenv("GOMODCACHE")
 	setup := func(t *testing.T) (*loopback.GitHub, func(each ...func(loopback.Asked) (string, error)) ([]string, author.Outcome, error)) {
 		g := loopback.New(t, map[string]string{".touchstone/config.yaml": script})
 		g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n", ".touchstone/config.yaml": "verify:\n  command: [\"true\"]\n"})
@@ -160,6 +164,9 @@ func TestFixVerifies(t *testing.T) {
 		}
 		if !strings.Contains(asked[1], "still wrong") || !strings.Contains(asked[1], "exit status 1") || strings.Contains(asked[1], "not-for-children") {
 			t.Errorf("the second turn was told %s", asked[1])
+		}
+		if cache := "GOMODCACHE=" + filepath.Join(gopath, "pkg", "mod"); !strings.Contains(asked[1], cache) {
+			t.Errorf("modules are not looked for where a session keeps them, in %s: %s", cache, asked[1])
 		}
 		if litter := pushedFile(t, g, out.Head, "litter"); litter != "-" || pushedFile(t, g, out.Head, "code.txt") != "safe()\n" {
 			t.Errorf("what the command left behind was pushed: %q", litter)
