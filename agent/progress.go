@@ -34,8 +34,8 @@ func timed(out io.Writer, since time.Duration, text string) {
 	fmt.Fprintf(out, "%7s  %s\n", since.Round(time.Second), visible(text))
 }
 
-// narrate tells of each dimension as it begins, and every 30 s of silence that the session is
-// still at work.
+// narrate tells of each dimension as it begins, of each tool that is called, and every 30 s of
+// silence that the session is still at work; with the tokens used until then, once known.
 func narrate(out io.Writer) func(engine.Progress) {
 	return func(p engine.Progress) {
 		text := ""
@@ -50,8 +50,13 @@ func narrate(out io.Writer) func(engine.Progress) {
 			text = fmt.Sprintf("the model is thinking… (%s since its last output)", p.Silence.Round(time.Second))
 		case engine.ProgressRetry:
 			text = "the provider refused and is asked again: " + p.Text
+		case engine.ProgressTool:
+			text = p.Text
 		default:
 			return
+		}
+		if used := p.Used.Total(); used > 0 {
+			text += fmt.Sprintf(", %d tokens", used)
 		}
 		timed(out, p.Elapsed, text)
 	}

@@ -148,10 +148,12 @@ func TestFixSaysWhatItDid(t *testing.T) {
 	fix := func(files map[string]string) verdict.Repair {
 		t.Helper()
 		pr := g.Reviewed(ref, verdict.RequestChanges, finding)
-		out, err := newAuthor(g, func(r loopback.Asked) (string, error) {
+		a := newAuthor(g, func(r loopback.Asked) (string, error) {
 			asked = r.Request
 			return write("Done.", files)(r)
-		}).Fix(t.Context(), pr, verdict.Allowance{USD: 1.5, Time: time.Minute}, nil)
+		})
+		a.Settings = func() config.Engine { return config.Engine{MaxTurns: 7} }
+		out, err := a.Fix(t.Context(), pr, verdict.Allowance{USD: 1.5, Time: time.Minute}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,8 +172,8 @@ func TestFixSaysWhatItDid(t *testing.T) {
 	if second.Undoes == first.Change || second.Change == first.Change {
 		t.Errorf("%+v and %+v are taken for the same", second, first)
 	}
-	if asked.Budget != 1.5 || asked.Timeout != time.Minute {
-		t.Errorf("the session may take $%v and %v", asked.Budget, asked.Timeout)
+	if asked.Budget != 1.5 || asked.Timeout != time.Minute || asked.MaxTurns != 7 {
+		t.Errorf("the session may take $%v, %v and %d steps", asked.Budget, asked.Timeout, asked.MaxTurns)
 	}
 }
 

@@ -188,9 +188,10 @@ func Progress(ctx context.Context) func(engine.Progress) {
 	log := zerolog.Ctx(ctx)
 	return func(p engine.Progress) {
 		level := zerolog.DebugLevel
-		if p.Kind == engine.ProgressRetry || p.Kind == engine.ProgressHeartbeat {
+		switch p.Kind {
+		case engine.ProgressRetry, engine.ProgressHeartbeat, engine.ProgressDimension:
 			level = zerolog.InfoLevel
 		}
-		log.WithLevel(level).Str("session", string(p.Kind)).Stringer("elapsed", p.Elapsed.Round(time.Millisecond)).Msg(p.Text)
+		log.WithLevel(level).Str("session", string(p.Kind)).Int64("tokens", p.Used.Total()).Stringer("elapsed", p.Elapsed.Round(time.Millisecond)).Msg(p.Text)
 	}
 }

@@ -198,6 +198,9 @@ type Usage struct {
 	Input, CacheWrite, CacheRead, Output int64
 }
 
+// Total is how many tokens there are.
+func (u Usage) Total() int64 { return u.Input + u.CacheWrite + u.CacheRead + u.Output }
+
 // Progress is something that happened in a session. Text comes from the model
 // or its tools: it is one line of printable characters, at most 200 of them,
 // and otherwise not to be trusted.
@@ -207,6 +210,9 @@ type Progress struct {
 	// Target are the arguments that a tool is called with, as the CLI prints them, for
 	// ProgressTool: one line too, of up to 4,096 characters. Every call is reported.
 	Target string
+	// Used are the tokens that the session has used until now, as far as that is known: what
+	// the gateway has seen, or the CLI told.
+	Used Usage
 	// Elapsed is the turn's age.
 	Elapsed time.Duration
 	// Silence is the time since the last byte, for Heartbeat.

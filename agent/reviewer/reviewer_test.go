@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer"
@@ -119,9 +120,10 @@ func TestSessionIsBoundedByItsAllowance(t *testing.T) {
 		asked = r
 		return answering()(r)
 	})
+	r.Settings = func() config.Engine { return config.Engine{MaxTurns: 7} }
 	allowed := verdict.Allowance{USD: 1.5, Time: 90 * time.Second}
 	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true, Allowance: allowed})
-	if err != nil || asked.Budget != allowed.USD || asked.Timeout != allowed.Time || out.Record.Lines != 1 {
+	if err != nil || asked.Budget != allowed.USD || asked.Timeout != allowed.Time || asked.MaxTurns != 7 || out.Record.Lines != 1 {
 		t.Errorf("budget %v, timeout %s, %d lines, %v", asked.Budget, asked.Timeout, out.Record.Lines, err)
 	}
 }

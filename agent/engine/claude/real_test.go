@@ -78,10 +78,17 @@ func TestRealReviewerGetsTheWholeAnswer(t *testing.T) {
 	var seen []string
 	req := reviewer(t.TempDir())
 	req.Instructions = "INSTRUCTIONS-OF-THE-ROLE"
-	req.Progress = func(p engine.Progress) { seen = append(seen, string(p.Kind)+" "+p.Text) }
+	var used int64
+	req.Progress = func(p engine.Progress) {
+		seen = append(seen, string(p.Kind)+" "+p.Text)
+		used = p.Used.Total()
+	}
 	result, err := engine.Run(context.Background(), realEngine(t, p), req, prompt)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if used == 0 || used > result.Usage.Total() {
+		t.Errorf("told of %d tokens, of %d in all", used, result.Usage.Total())
 	}
 	if want := "## [Graph]\n\nNothing.\n\n## [Security]\n\nIt says {\"cut\":\"here\"}"; result.Text != want {
 		t.Errorf("text = %q; want %q", result.Text, want)

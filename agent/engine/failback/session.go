@@ -50,7 +50,7 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 			return sum, nil
 		}
 		failure := failureOf(err)
-		s.settle(ctx, failure)
+		s.settle(ctx, s.blame(failure))
 		if err := s.goOn(ctx, failure, sum); err != nil {
 			return sum, err
 		}
@@ -77,10 +77,23 @@ func (s *session) added(sum, r engine.Result) engine.Result {
 	return r
 }
 
+// commanded says that the session may have run commands of the code's that it is about.
+func (s *session) commanded() bool { return s.worked && s.req.Role == engine.Author }
+
+// blame is a failure as it counts for other sessions. Commands can ask the provider in the
+// session's name, for a model that there is none of and the like; so that one change would
+// shut a model for all.
+func (s *session) blame(failure *engine.Error) *engine.Error {
+	if s.commanded() {
+		return engine.Errorf(engine.Cancelled, "what a session's commands may have brought about counts for nobody else")
+	}
+	return failure
+}
+
 // goOn opens a session with the next model after a failure. The error is why the turn ends.
 func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.Result) error {
 	// A session's half-made edits would be nobody's if another model went on with them.
-	bound := s.answered || s.worked && s.req.Role == engine.Author
+	bound := s.answered || s.commanded()
 	what, elsewhere := effects[failure.Class]
 	if !elsewhere || bound || ctx.Err() != nil {
 		return s.ended(failure)

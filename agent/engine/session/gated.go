@@ -35,6 +35,12 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 		return nil, err
 	}
 	g := &Gated{Base: base, Account: spend.Open(base.Request, program.prices(kind)), provider: provider}
+	if tell := base.Request.Progress; tell != nil {
+		base.Request.Progress = func(p engine.Progress) {
+			p.Used = g.Account.Sum().Usage
+			tell(p)
+		}
+	}
 	g.warn(ctx)
 	if provider == nil || program.Direct {
 		return g, nil

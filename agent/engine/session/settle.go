@@ -15,9 +15,9 @@ func (g *Gated) Settle(result engine.Result, turn Turn) engine.Result {
 	result.Retries += turn.provider.Retries()
 	spent := g.Account.Sum().Since(turn.before)
 	said := result.Usage
-	if spent.Answers == 0 && result.Usage != (engine.Usage{}) {
-		// Only the CLI has seen the answers.
-		g.Account.Charge(result.Model, result.Usage, result.Turns)
+	if spent.Total() == 0 && said.Total() > 0 {
+		// Only the CLI has seen the answers, or could read them.
+		g.Account.Charge(result.Model, said, max(result.Turns-spent.Answers, 0))
 		spent = g.Account.Sum().Since(turn.before)
 	}
 	if spent.Answers > 0 {
@@ -26,10 +26,8 @@ func (g *Gated) Settle(result engine.Result, turn Turn) engine.Result {
 	}
 	// A CLI that was stopped has not told the cost. And what its commands have asked the
 	// provider, with the session's key, it does not know of.
-	if result.CostUSD == 0 || total(spent.Usage) > total(said) {
+	if result.CostUSD == 0 || spent.Total() > said.Total() {
 		result.CostUSD = max(result.CostUSD, spent.CostUSD)
 	}
 	return result
 }
-
-func total(u engine.Usage) int64 { return u.Input + u.CacheWrite + u.CacheRead + u.Output }
