@@ -59,6 +59,10 @@ func TestMain(m *testing.M) {
 		if out, err := build.CombinedOutput(); err != nil {
 			panic(string(out))
 		}
+		// The scripted model asks no provider; for one of the user's own choice no login is needed.
+		if err := os.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9"); err != nil {
+			panic(err)
+		}
 		return m.Run()
 	}())
 }

@@ -160,20 +160,20 @@ func (d *demo) startAgents() error {
 	return nil
 }
 
-func (d *demo) startAgent(role, login, engine string) error {
+func (d *demo) startAgent(role, user, engine string) error {
 	home, env, err := d.home(role)
 	if err != nil {
 		return err
 	}
+	login := []string{noProvider}
 	if d.model == claude {
-		login, err := claudeEnv()
-		if err != nil {
+		if login, err = claudeEnv(); err != nil {
 			return err
 		}
-		env = append(env, login...)
 	}
+	env = append(env, login...)
 	token, config := filepath.Join(home, "token"), filepath.Join(home, "agent.yaml")
-	if err := os.WriteFile(token, []byte(d.tokens[login]+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(token, []byte(d.tokens[user]+"\n"), 0o600); err != nil {
 		return err
 	}
 	settings := fmt.Sprintf(agentConfig, d.github.url+"/", token, d.relay, owner, name, reviewer, engine)

@@ -74,6 +74,10 @@ var forClaude = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS",
 }
 
+// noProvider is the provider of the scripted model, which asks none: one of the user's
+// own choice is the only one that an agent starts for without a login.
+const noProvider = "ANTHROPIC_BASE_URL=http://127.0.0.1:9"
+
 // claudeEnv lets an agent use the login of the user's own claude, although its
 // home is another.
 func claudeEnv() ([]string, error) {
