@@ -194,7 +194,7 @@ func TestModelIsTheUsersOwnClaude(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := startDemoIn(t, []string{"PATH=" + stand + ":" + os.Getenv("PATH")}, bin, "--model", "claude")
+	r := startDemoIn(t, []string{"CLAUDE_CODE_OAUTH_TOKEN=a-login", "PATH=" + stand + ":" + os.Getenv("PATH")}, bin, "--model", "claude")
 	if out, code := r.wait(); code != 0 || strings.Contains(out, "scripted") || !strings.Contains(out, "claude, with your login") {
 		t.Errorf("exit code %d\n%s%s", code, out, r.errors.String())
 	}
