@@ -203,6 +203,7 @@ func TestPeople(t *testing.T) {
 			s.said(s.look(0), "this head is reviewed")
 		}, "merged"},
 		"its base branch is changed after the approval": {fine, func(s *scene) {
+			s.others = []string{"release"}
 			s.must(s.push(s.ctx, arena.Owner, "release", map[string]string{"release.md": "1.0\n"}))
 			s.look(0)
 			s.must(s.Call(s.ctx, arena.Author, http.MethodPatch, s.ref.Repo, fmt.Sprintf("pulls/%d", s.ref.Number), map[string]any{"base": "release"}, nil))
@@ -232,7 +233,7 @@ func (s *scene) rebase(login, text string) {
 	sha, err := s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), "rebased", "Search", map[string]string{file: text})
 	s.must(err)
 	s.must(s.Call(s.ctx, arena.Owner, http.MethodPatch, s.ref.Repo, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil))
-	s.pushed = []string{sha}
+	s.pushed, s.others = []string{sha}, []string{"rebased"}
 }
 
 func TestBaseBranchIsDeleted(t *testing.T) {

@@ -75,6 +75,8 @@ type world struct {
 	slow bool
 	// orders are those that people gave.
 	orders []verdict.Verb
+	// others are the branches that people made besides.
+	others []string
 	// judged are the heads that CI has reported on.
 	judged map[string]bool
 
