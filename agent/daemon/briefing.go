@@ -30,6 +30,9 @@ func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action ve
 		}
 	}
 	b.WriteString(rounds(s))
+	if wasted := a.past(pr, s.Since()).wasted.USD; wasted > 0 {
+		fmt.Fprintf(&b, "\nWhat came to nothing cost $%.2f besides, by this machine's books.\n", wasted)
+	}
 	latest := a.latest(pr)
 	if len(latest.Holds) > 0 && latest.Verdict == verdict.RequestChanges {
 		b.WriteString("\nHeld for a person:\n")

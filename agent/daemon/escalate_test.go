@@ -49,7 +49,7 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	g, a, pr := stuck(t)
 	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: "fix"})
 	if err == nil {
-		err = a.Journal.End(id, journal.Outcome{Counts: true, Detail: "the model changed nothing"})
+		err = a.Journal.End(id, journal.Outcome{Counts: true, Detail: "the model changed nothing", Spent: journal.Spent{Runs: 1, CostUSD: 4.2}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	}
 	text := now.Comments[0].Body
 	for _, want := range []string{
-		"author agent stopped at " + pr.Head.SHA[:7] + ": 3 attempts came to nothing.", "- fix of " + pr.Head.SHA[:7] + ": the model changed nothing",
+		"author agent stopped at " + pr.Head.SHA[:7] + ": 3 attempts came to nothing.", "- fix of " + pr.Head.SHA[:7] + ": the model changed nothing", "came to nothing cost $4.20 besides",
 		"[Security] major `code.txt:1`", "this is unsafe", "To go on:", "`needs-human`",
 	} {
 		if !strings.Contains(text, want) {
