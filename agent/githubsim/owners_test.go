@@ -188,6 +188,7 @@ func TestDeliveriesPageByCursor(t *testing.T) {
 			break
 		}
 	}
+	w.settle()
 	if len(seen) != 8 || pages != 2 || !slices.IsSortedFunc(seen, func(a, b int64) int { return int(b - a) }) {
 		t.Errorf("%v in %d pages; want the ping and seven comments, the newest first", seen, pages+1)
 	}
