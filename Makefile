@@ -24,9 +24,9 @@ demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--ke
 
 # The sweeps take hundreds of whole loops each: one kills an agent at each of its outward
 # calls, one breaks each promise that the simulation holds the agents to, two take the
-# hostile and the ordinary changes through reviews. They run without the race detector,
-# which watches the same code in all other tests.
-SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestOrdinaryChangesPass)$$
+# hostile and the ordinary changes through reviews, one takes a thousand through the guard.
+# They run without the race detector, which watches the same code in all other tests.
+SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestOrdinaryChangesPass|TestExamine)$$
 
 .PHONY: test
 test: tools ## Set up what the tests need and run them all, with the race detector
@@ -36,7 +36,7 @@ test: tools ## Set up what the tests need and run them all, with the race detect
 		echo "make test: there is no C compiler, so the race detector stays off" >&2; \
 		test "$$CI" != true && CGO_ENABLED=0 $(GO) test -shuffle=on -skip '$(SWEEP)' ./...; \
 	fi
-	@CGO_ENABLED=0 $(GO) test -run '$(SWEEP)' ./agent/e2e ./agent/e2e/hostile ./agent/e2e/schedule
+	@CGO_ENABLED=0 $(GO) test -run '$(SWEEP)' ./agent/e2e ./agent/e2e/hostile ./agent/e2e/schedule ./verdict/guard
 
 .PHONY: tools
 tools: ## Install the model CLIs that the engine tests drive, if npm is there
