@@ -33,7 +33,12 @@ const (
 // from the commit that the change is compared with. A file that cannot be read is
 // added as [File.Unread].
 func Surround(ctx context.Context, change *Change, rev string, base Base) error {
-	a := around{ctx: ctx, change: change, rev: rev, base: base, have: map[string]bool{}}
+	a := around{
+		change: change, have: map[string]bool{},
+		names:   func(dir string) ([]string, error) { return base.ReadDir(ctx, rev, dir) },
+		content: func(name string) ([]byte, error) { return base.ReadFile(ctx, rev, name) },
+		ended:   ctx.Err,
+	}
 	for _, f := range change.Files {
 		a.have[f.Path], a.have[f.OldPath] = true, true
 	}
@@ -48,13 +53,14 @@ func Surround(ctx context.Context, change *Change, rev string, base Base) error 
 
 // around gathers unchanged files. The first error ends it.
 type around struct {
-	ctx    context.Context
 	change *Change
-	rev    string
-	base   Base
-	have   map[string]bool
-	added  int
-	err    error
+	// names and content read the base.
+	names   func(dir string) ([]string, error)
+	content func(name string) ([]byte, error)
+	ended   func() error
+	have    map[string]bool
+	added   int
+	err     error
 }
 
 func (a *around) gather(f File) {
@@ -85,7 +91,7 @@ func (a *around) list(dir string) []string {
 	if a.err != nil || a.added >= maxAround {
 		return nil
 	}
-	names, err := a.base.ReadDir(a.ctx, a.rev, dir)
+	names, err := a.names(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		a.err = err
 	}
@@ -107,9 +113,8 @@ func (a *around) add(name string) {
 	}
 	a.have[name] = true
 	a.added++
-	content, err := a.base.ReadFile(a.ctx, a.rev, name)
-	if a.ctx.Err() != nil {
-		a.err = a.ctx.Err()
+	content, err := a.content(name)
+	if a.err = a.ended(); a.err != nil {
 		return
 	}
 	a.change.Files = append(a.change.Files, File{Path: name, OldPath: name, Before: content, After: content, Unread: err != nil})
