@@ -92,7 +92,7 @@ func conflicting(t *testing.T) (*worktree.Tree, string, []string) {
 func onlyOnPath(t *testing.T, tools ...string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the tools are shell scripts")
+		t.Skip("SKIPPED: the lock tools of this test are Unix shell scripts")
 	}
 	bin := t.TempDir()
 	for _, program := range []string{"git", "sh", "sed"} {

@@ -187,16 +187,22 @@ func TestFixStopsAVerifyCommandThatHangs(t *testing.T) {
 	rejected(t, g, map[string]string{"code.txt": "safe()\n"}, author.ErrUnverified, "was not done after 1s")
 }
 
-// A command of the repository's runs code of the branch. It writes where it works, and
-// nowhere else.
-func TestFixConfinesTheVerifyCommand(t *testing.T) {
-	t.Parallel()
+// needSandbox skips a test where nothing confines commands; in CI that is a failure.
+func needSandbox(t *testing.T) {
+	t.Helper()
 	if _, err := sandbox.Level(); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		}
 		t.Skipf("SKIPPED: nothing confines commands on this machine: %v", err)
 	}
+}
+
+// A command of the repository's runs code of the branch. It writes where it works, and
+// nowhere else.
+func TestFixConfinesTheVerifyCommand(t *testing.T) {
+	t.Parallel()
+	needSandbox(t)
 	for name, tc := range map[string]struct {
 		sandbox string
 		want    error
@@ -226,12 +232,7 @@ func TestFixConfinesTheVerifyCommand(t *testing.T) {
 // What the configuration calls private is not for the branch's code to read.
 func TestFixHidesWhatIsPrivateFromTheVerifyCommand(t *testing.T) {
 	t.Parallel()
-	if _, err := sandbox.Level(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("SKIPPED: nothing confines commands on this machine: %v", err)
-	}
+	needSandbox(t)
 	secret := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(secret, []byte("SECRET"), 0o600); err != nil {
 		t.Fatal(err)

@@ -91,16 +91,7 @@ func (w *working) open(branch string) forge.Ref {
 
 func (w *working) until(what string, holds func() bool) {
 	w.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	limit := time.After(30 * time.Second)
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-limit:
-			w.t.Fatalf("still waiting for: %s", what)
-		}
-	}
+	within(w.t, what, holds)
 }
 
 // idle reports whether no pull request has a worker.

@@ -89,11 +89,7 @@ func TestCancelOfAHarbour(t *testing.T) {
 	_, err := cmd.Run(ctx)
 	wantClass(t, err, engine.Cancelled)
 	t.Logf("gone after %s", time.Since(cancelledAt))
-	for _, pid := range pids(t, lines) {
-		if alive(pid) {
-			t.Errorf("process %d outlived the run", pid)
-		}
-	}
+	wantGone(t, lines)
 }
 
 // TestExitOfASignal tells of a child that was killed from elsewhere what it died of.
@@ -128,11 +124,7 @@ func TestKilledGuard(t *testing.T) {
 	if err != nil || report.Exit != "its guard ended, signal: killed" {
 		t.Errorf("exit = %q, %v", report.Exit, err)
 	}
-	for _, pid := range pids(t, lines) {
-		if alive(pid) {
-			t.Errorf("process %d outlived the run", pid)
-		}
-	}
+	wantGone(t, lines)
 }
 
 // parentOf asks /proc, whose status file has a line for it (proc_pid_status(5)).

@@ -23,6 +23,16 @@ func detach(cmd *exec.Cmd, ownSession bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: ownSession}
 }
 
+// wantGone wants the processes that an actor told of to have ended.
+func wantGone(t *testing.T, lines []string) {
+	t.Helper()
+	for _, pid := range pids(t, lines) {
+		if alive(pid) {
+			t.Errorf("process %d outlived the run", pid)
+		}
+	}
+}
+
 // alive reports whether a process runs; one that has ended but whose parent
 // has not asked how, does not.
 func alive(pid int) bool {
@@ -61,11 +71,7 @@ func TestCancelLeavesNoDescendant(t *testing.T) {
 	if len(lines) != 3 {
 		t.Fatalf("lines = %q; want three process ids", lines)
 	}
-	for _, pid := range pids(t, lines) {
-		if alive(pid) {
-			t.Errorf("process %d outlived the run", pid)
-		}
-	}
+	wantGone(t, lines)
 }
 
 func TestNothingIsLeftBehind(t *testing.T) {
@@ -74,11 +80,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if _, err := actor("deserter", &lines).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	for _, pid := range pids(t, lines) {
-		if alive(pid) {
-			t.Errorf("process %d outlived the run", pid)
-		}
-	}
+	wantGone(t, lines)
 }
 
 func TestInheritedFile(t *testing.T) {
