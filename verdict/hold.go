@@ -42,6 +42,14 @@ type Word struct {
 	Glass bool `json:"glass,omitempty"`
 }
 
+// same reports whether both are one word, or both none.
+func (w *Word) same(other *Word) bool {
+	if w == nil || other == nil {
+		return w == other
+	}
+	return w.By == other.By && w.At.Equal(other.At)
+}
+
 // Hold has the judgement wait for a person, whatever the session concluded.
 func (j *Judgement) Hold(holds ...Hold) {
 	if len(holds) > 0 {

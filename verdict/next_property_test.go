@@ -233,10 +233,14 @@ func takenWith(s State, i int) bool {
 	o := s.Opinions[i]
 	return slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
 		about := strings.EqualFold(later.By, o.By) && later.Record != nil && later.SHA == s.Head && later.Record.BaseBranch == s.BaseBranch && !later.Rebased
-		atOnce := o.Record != nil && later.Record != nil && later.Record.Round == o.Record.Round && later.Record.Engine != "" && o.Record.Engine != ""
+		atOnce := o.Record != nil && later.Record != nil && later.Record.Round == o.Record.Round && (later.Record.Engine == "") == (o.Record.Engine == "") && sameWord(later.Record.Lifted, o.Record.Lifted)
 		heavier := about && o.Record != nil && later.Record.Verdict == RequestChanges && o.Record.Verdict == Approve
 		return about && later.State == "DISMISSED" && (!atOnce || heavier)
 	})
+}
+
+func sameWord(a, b *Word) bool {
+	return a == b || a != nil && b != nil && a.By == b.By && a.At.Equal(b.At)
 }
 
 // spoke reports whether a person's word is there: the order that broke the glass,

@@ -57,7 +57,7 @@ func (s State) latest() map[string]int {
 			if ok && o.silences(s.Opinions[n]) {
 				delete(latest, by)
 			}
-		case ok && s.Opinions[n].rivals(o) && s.hear(s.Opinions[n]) > s.hear(o):
+		case ok && o.Record.Engine != "" && s.Opinions[n].rivals(o) && s.hear(s.Opinions[n]) > s.hear(o):
 		default:
 			latest[by] = i
 		}
@@ -82,10 +82,12 @@ func (s State) hear(o Opinion) hearing {
 	return objects
 }
 
-// rivals reports whether two reviews of one login are of the same round and each came of
-// a session, so that neither was given in the knowledge of the other.
+// rivals reports whether two reviews of one login are of the same round and came of the
+// same: each of a session, or of one person's word. Neither was given in the knowledge of
+// the other.
 func (o Opinion) rivals(p Opinion) bool {
-	return o.Record.Round == p.Record.Round && o.Record.Engine != "" && p.Record.Engine != ""
+	a, b := o.Record, p.Record
+	return a.Round == b.Round && (a.Engine == "") == (b.Engine == "") && a.Lifted.same(b.Lifted)
 }
 
 const dismissed = "DISMISSED"

@@ -3,6 +3,7 @@ package verdict
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // session is what a reviewer says after a session of a round.
@@ -17,6 +18,8 @@ func session(round int, v Verdict) Opinion {
 func TestTheWeightierOfTwoAtOnceCounts(t *testing.T) {
 	lifted := session(1, Approve)
 	lifted.Record.Engine = ""
+	again := session(1, Approve)
+	again.Record.Engine, again.Record.Lifted = "", &Word{By: "bob", At: time.Unix(1, 0)}
 	for name, test := range map[string]struct {
 		opinions []Opinion
 		want     Kind
@@ -30,6 +33,8 @@ func TestTheWeightierOfTwoAtOnceCounts(t *testing.T) {
 		"the approval was withdrawn by one": {[]Opinion{session(1, RequestChanges), withdrawn(session(1, Approve))}, Fix},
 		"one of two alike was withdrawn":    {[]Opinion{session(1, RequestChanges), withdrawn(session(1, RequestChanges))}, Fix},
 		"dismissed after an approval":       {[]Opinion{session(1, Approve), withdrawn(session(2, RequestChanges))}, Wait},
+		"one of two lifts was withdrawn":    {[]Opinion{session(1, RequestChanges), lifted, withdrawn(lifted)}, Merge},
+		"a lift on a later word, dismissed": {[]Opinion{session(1, RequestChanges), lifted, withdrawn(again)}, Wait},
 		"dismissed beside an approval":      {[]Opinion{session(1, Approve), withdrawn(session(1, RequestChanges))}, Wait},
 		"dismissed, and approved again":     {[]Opinion{session(1, Approve), withdrawn(session(2, RequestChanges)), session(3, Approve)}, Merge},
 	} {

@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/reviewer"
 	"touchstone/verdict"
 )
 
@@ -18,7 +19,7 @@ func agentOf(g *loopback.GitHub, role verdict.Role, login string) *Agent {
 	cfg.Reviewers = []string{loopback.Judge}
 	cfg.Merge.RequireChecks = false
 	client := g.Client(login)
-	return &Agent{Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client)}
+	return &Agent{Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Reviewer: &reviewer.Reviewer{Read: client, Withdraw: forge.NewWithdrawer(client)}}
 }
 
 // decide is what an agent decides on a pull request as it is now.

@@ -48,6 +48,9 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 	if err != nil {
 		return fmt.Errorf("approve it: %w", err)
 	}
+	if a.Reviewer.Withdrawn(ctx, pr, posted, record) {
+		return fmt.Errorf("%w: another agent of this login approved it at the same time", errMovedOn)
+	}
 	step.Verdict, step.URL = verdict.Approve, posted.URL
 	return nil
 }

@@ -39,7 +39,7 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 		return fmt.Errorf("post the review: %w", err)
 	}
 	out.URL = posted.URL
-	if r.withdrawn(ctx, now, posted, out.Record) {
+	if r.Withdrawn(ctx, now, posted, out.Record) {
 		return ErrOvertaken
 	}
 	r.follow(ctx, pr, posted, out)
@@ -48,12 +48,12 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 
 const twice = "Two reviewing agents of this login posted a review of this commit at the same time. The other one stands."
 
-// withdrawn looks, after a review was posted, whether another agent of this login
+// Withdrawn looks, after a review was posted, whether another agent of this login
 // posted one of the same head meanwhile. One of them stays: that which requests changes,
 // or else the earlier. It reports whether that is not this one. Who looks too early sees
 // no other, and then the other sees this one; should both of them fail at it, the
 // weightier still counts wherever reviews are read.
-func (r *Reviewer) withdrawn(ctx context.Context, before forge.PullRequest, posted forge.Posted, own verdict.Record) bool {
+func (r *Reviewer) Withdrawn(ctx context.Context, before forge.PullRequest, posted forge.Posted, own verdict.Record) bool {
 	log := zerolog.Ctx(ctx)
 	after, err := r.Read.PullRequest(ctx, before.Ref)
 	if err != nil {

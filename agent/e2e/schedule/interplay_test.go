@@ -111,7 +111,7 @@ func atEveryCall(t *testing.T, first, second int, before func(*scene), after fun
 			s.look(first)
 			calls := s.during(plan{}).calls
 			after(s)
-			if calls < at && at < 10 {
+			if calls < at && at < 6 {
 				t.Errorf("a whole turn made only %d calls", calls)
 			}
 			if t.Failed() || calls < at {
@@ -125,6 +125,19 @@ func TestTwoReviewerMachines(t *testing.T) {
 	atEveryCall(t, 0, 1, func(*scene) {}, func(s *scene) {
 		if n := len(s.reviews()); n != 1 {
 			s.t.Errorf("%d reviews of one head stand", n)
+		}
+		s.ends("merged")
+	})
+}
+
+// TestTwoReviewerMachinesHearAPerson: one word of a person's is one approval.
+func TestTwoReviewerMachinesHearAPerson(t *testing.T) {
+	atEveryCall(t, 0, 1, func(s *scene) {
+		s.look(0)
+		s.must(s.order(s.ctx, arena.Owner, verdict.BreakGlass+" it burns"))
+	}, func(s *scene) {
+		if n := len(s.reviews()); n != 2 {
+			s.t.Errorf("%d reviews of one head stand, want the session's and one approval", n)
 		}
 		s.ends("merged")
 	})

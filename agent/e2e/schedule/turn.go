@@ -151,7 +151,9 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool) {
 		}
 		_, err = m.agent.Act(ctx, pr, action)
 		session := action.Kind == verdict.Review || action.Kind == verdict.Fix || action.Kind == verdict.Merge
-		if err == nil && unread == nil && session && barred != "" {
+		after, unreadAfter := w.pull(ctx)
+		// Another machine may have had its turn in between, and have ended what barred them.
+		if err == nil && unread == nil && unreadAfter == nil && session && barred != "" && w.barred(after) == barred {
 			w.violated("the agents did a %s although %s", action.Kind, barred)
 		}
 	}
