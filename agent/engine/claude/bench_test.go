@@ -61,7 +61,7 @@ func (c contest) bare() error {
 }
 
 func (c contest) ours() error {
-	_, err := engine.Run(context.Background(), c.engine, c.req, c.prompt)
+	_, err := enginetest.Run(context.Background(), c.engine, c.req, c.prompt)
 	return err
 }
 

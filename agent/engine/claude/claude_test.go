@@ -12,6 +12,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/claude"
+	"touchstone/agent/engine/enginetest"
 )
 
 // replay as the first argument makes this test binary play a CLI that prints
@@ -98,7 +99,7 @@ func TestSessionOutcomes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			result, err := engine.Run(context.Background(), player(t, test.stdout, test.stderr), reviewer(t.TempDir()), prompt)
+			result, err := enginetest.Run(context.Background(), player(t, test.stdout, test.stderr), reviewer(t.TempDir()), prompt)
 			if test.class == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -122,7 +123,7 @@ func TestSessionOutcomes(t *testing.T) {
 func TestEndlessTextIsStopped(t *testing.T) {
 	t.Parallel()
 	page := fmt.Sprintf(says, strings.Repeat("x", 1<<20))
-	_, err := engine.Run(context.Background(), player(t, strings.Repeat(page, 6)+completed, ""), reviewer(t.TempDir()), prompt)
+	_, err := enginetest.Run(context.Background(), player(t, strings.Repeat(page, 6)+completed, ""), reviewer(t.TempDir()), prompt)
 	wantClass(t, err, engine.BadOutput)
 }
 
@@ -133,7 +134,7 @@ func TestProgressIsOnePrintableLine(t *testing.T) {
 	req.Progress = func(p engine.Progress) { seen = append(seen, p) }
 	text := testKey + strings.Repeat(" long", 1000)
 	stdout := `{"type":"assistant","message":{"content":[{"type":"text","text":"\u001b[2Jfirst\nline\u202e ` + text + `"}]}}` + "\n" + completed
-	if _, err := engine.Run(context.Background(), player(t, stdout, ""), req, prompt); err != nil {
+	if _, err := enginetest.Run(context.Background(), player(t, stdout, ""), req, prompt); err != nil {
 		t.Fatal(err)
 	}
 	got := seen[0].Text
@@ -166,7 +167,7 @@ func TestPromptsThatCannotBeAsked(t *testing.T) {
 	for name, prompt := range map[string]string{"empty": " \n", "too long": strings.Repeat("x", engine.MaxPrompt+1)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := engine.Run(context.Background(), player(t, fmt.Sprintf(says, "Hello.")+completed, ""), reviewer(t.TempDir()), prompt)
+			_, err := enginetest.Run(context.Background(), player(t, fmt.Sprintf(says, "Hello.")+completed, ""), reviewer(t.TempDir()), prompt)
 			wantClass(t, err, engine.Invalid)
 		})
 	}
@@ -178,7 +179,7 @@ func TestHomeIsGoneAfterwards(t *testing.T) {
 	if _, err := e.Probe(context.Background()); err == nil {
 		t.Error("a CLI without a version passed for claude")
 	}
-	_, err := engine.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
+	_, err := enginetest.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
 	wantClass(t, err, engine.BadOutput)
 	left, err := os.ReadDir(e.TempDir)
 	if err != nil || len(left) > 0 {
@@ -190,7 +191,7 @@ func TestMissingCLI(t *testing.T) {
 	t.Parallel()
 	e := &claude.Engine{Command: []string{"no-such-claude"}, TempDir: t.TempDir()}
 	_, probe := e.Probe(context.Background())
-	_, run := engine.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
+	_, run := enginetest.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
 	for _, err := range []error{probe, run} {
 		if failure := wantClass(t, err, engine.Missing); !strings.Contains(failure.Message, "npm install -g @anthropic-ai/claude-code") {
 			t.Errorf("message without a remedy: %s", failure.Message)
@@ -220,7 +221,7 @@ func TestSubscriptionLogin(t *testing.T) {
 			write(t, path, test.file)
 			e := player(t, completed, "")
 			e.Environ = []string{"HOME=" + home, "USERPROFILE=" + home}
-			_, err := engine.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
+			_, err := enginetest.Run(context.Background(), e, reviewer(t.TempDir()), prompt)
 			failure := wantClass(t, err, test.class)
 			if strings.Contains(failure.Message, "canary") {
 				t.Errorf("the login is in the message: %s", failure.Message)

@@ -22,7 +22,7 @@ func TestRealInterruptedTurnHasItsCost(t *testing.T) {
 		cancel()
 		return enginetest.Turn{Hang: enginetest.HangBefore}
 	})
-	result, err := engine.Run(ctx, realEngine(t, p), reviewer(t.TempDir()), prompt)
+	result, err := enginetest.Run(ctx, realEngine(t, p), reviewer(t.TempDir()), prompt)
 	wantClass(t, err, engine.Cancelled)
 	if result.CostUSD <= 0 || result.Usage.Output == 0 {
 		t.Errorf("a cancelled turn cost $%g for %+v", result.CostUSD, result.Usage)
@@ -51,7 +51,7 @@ done
 `)
 	req := reviewer(dir)
 	req.Role, req.Allow, req.Budget = engine.Author, []string{command}, 0.5
-	result, err := engine.Run(t.Context(), realEngine(t, p), req, prompt)
+	result, err := enginetest.Run(t.Context(), realEngine(t, p), req, prompt)
 	wantClass(t, err, engine.Budget)
 	// One of these answers costs $0.15, and the first ones of the CLI's next to nothing.
 	if n := len(p.Calls()); n < 3 || n > 6 || result.CostUSD < req.Budget {

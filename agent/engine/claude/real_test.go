@@ -83,7 +83,7 @@ func TestRealReviewerGetsTheWholeAnswer(t *testing.T) {
 		seen = append(seen, string(p.Kind)+" "+p.Text)
 		used = p.Used.Total()
 	}
-	result, err := engine.Run(context.Background(), realEngine(t, p), req, prompt)
+	result, err := enginetest.Run(context.Background(), realEngine(t, p), req, prompt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestRealAuthorEditsAWorktree(t *testing.T) {
 		enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(dir, ".git"), "content": "gitdir: elsewhere"}},
 		enginetest.Turn{Text: []string{"Raised the answer."}},
 	)
-	result, err := engine.Run(context.Background(), realEngine(t, p), engine.Request{
+	result, err := enginetest.Run(context.Background(), realEngine(t, p), engine.Request{
 		Role: engine.Author, Dir: dir, Allow: []string{"go vet *", "go test *"}, Timeout: time.Minute,
 	}, "Raise the answer.")
 	if err != nil {
@@ -198,7 +198,7 @@ func TestRealReviewerOnlyReads(t *testing.T) {
 	)
 	req := reviewer(dir)
 	req.ReadDirs = []string{extra}
-	if _, err := engine.Run(context.Background(), realEngine(t, p), req, prompt); err != nil {
+	if _, err := enginetest.Run(context.Background(), realEngine(t, p), req, prompt); err != nil {
 		t.Fatal(err)
 	}
 	if status := git(t, dir, "status", "--porcelain"); status != "" {
@@ -231,7 +231,7 @@ func TestRealLogins(t *testing.T) {
 			p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello."}})
 			e := realEngine(t, p)
 			e.Environ = []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + p.URL, test.environ}
-			if _, err := engine.Run(context.Background(), e, reviewer(t.TempDir()), prompt); err != nil {
+			if _, err := enginetest.Run(context.Background(), e, reviewer(t.TempDir()), prompt); err != nil {
 				t.Fatal(err)
 			}
 			if got := p.Calls()[0].Header.Get(test.header); got != test.value {
@@ -256,7 +256,7 @@ func TestRealEndsInMidSession(t *testing.T) {
 			e.Direct = true
 			req := reviewer(t.TempDir())
 			bound(&req)
-			result, err := engine.Run(t.Context(), e, req, prompt)
+			result, err := enginetest.Run(t.Context(), e, req, prompt)
 			wantClass(t, err, class)
 			if n := len(p.Calls()); n > 3 || result.Usage.Output == 0 {
 				t.Errorf("the provider was asked %d times, for %+v", n, result.Usage)

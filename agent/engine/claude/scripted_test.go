@@ -104,7 +104,7 @@ func TestScriptedReviewAndFix(t *testing.T) {
 			walked = append(walked, p.Text)
 		}
 	}
-	result, err := engine.Run(context.Background(), e, req, reviewPrompt)
+	result, err := enginetest.Run(context.Background(), e, req, reviewPrompt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +116,14 @@ func TestScriptedReviewAndFix(t *testing.T) {
 	}
 	checkAnswer(t, result.Text)
 
-	if _, err := engine.Run(context.Background(), e, author(dir), fixPrompt); err != nil {
+	if _, err := enginetest.Run(context.Background(), e, author(dir), fixPrompt); err != nil {
 		t.Fatal(err)
 	}
 	fixed, err := os.ReadFile(filepath.Join(dir, "store", "store.go"))
 	if err != nil || !strings.Contains(string(fixed), "query := selectByName") {
 		t.Errorf("after the fix: %s %v", fixed, err)
 	}
-	result, err = engine.Run(context.Background(), e, review(dir), reviewPrompt)
+	result, err = enginetest.Run(context.Background(), e, review(dir), reviewPrompt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestScriptedFaults(t *testing.T) {
 		if test.class == engine.Idle {
 			req.IdleTimeout = time.Second
 		}
-		result, err := engine.Run(context.Background(), e, req, reviewPrompt)
+		result, err := enginetest.Run(context.Background(), e, req, reviewPrompt)
 		if test.class != "" {
 			wantClass(t, err, test.class)
 		} else if err != nil {
@@ -229,13 +229,13 @@ func TestScriptedFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Run(context.Background(), e, author(dir), fixPrompt); err != nil {
+	if _, err := enginetest.Run(context.Background(), e, author(dir), fixPrompt); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, "store", "store.go")); err != nil || string(after) != string(before) {
 		t.Errorf("an author without a change changed the file: %v", err)
 	}
-	_, err = engine.Run(context.Background(), e, author(dir), fixPrompt)
+	_, err = enginetest.Run(context.Background(), e, author(dir), fixPrompt)
 	wantClass(t, err, engine.Crash)
 }
 
@@ -248,7 +248,7 @@ func TestScriptedFaultsAreCountedAcrossProcesses(t *testing.T) {
 	crashed := make(chan bool, 8)
 	for range cap(crashed) {
 		sessions.Go(func() {
-			_, err := engine.Run(context.Background(), e, review(dir), reviewPrompt)
+			_, err := enginetest.Run(context.Background(), e, review(dir), reviewPrompt)
 			crashed <- err != nil
 		})
 	}

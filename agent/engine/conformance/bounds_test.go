@@ -46,7 +46,7 @@ func testMaxTurns(t *testing.T, s subject) {
 // which its result tells all the same.
 func (b *bench) endsEarly(t *testing.T, req engine.Request, class engine.Class) engine.Result {
 	t.Helper()
-	result, err := engine.Run(t.Context(), b.engine, req, "Go on.")
+	result, err := enginetest.Run(t.Context(), b.engine, req, "Go on.")
 	wantClass(t, err, class)
 	if want := engine.Usage(enginetest.Sum(b.provider.Calls())); total(result.Usage) != total(want) || result.Usage.Output != want.Output {
 		t.Errorf("usage = %+v; want %+v", result.Usage, want)

@@ -81,7 +81,7 @@ echo $! > `+file+`.new && mv `+file+`.new `+file+`
 wait $!`), enginetest.Turn{Text: []string{"never"}, Hang: enginetest.HangMid})
 	ended := make(chan error, 1)
 	go func() {
-		_, err := engine.Run(t.Context(), b.engine, b.reviewer(), "Go on.")
+		_, err := enginetest.Run(t.Context(), b.engine, b.reviewer(), "Go on.")
 		ended <- err
 	}()
 	until(t, ended, func() bool { return len(b.provider.Calls()) > 0 })
@@ -132,7 +132,7 @@ func (b *bench) cancelled(t *testing.T, req engine.Request, program string, runs
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := engine.Run(ctx, b.engine, req, "Wait.")
+		_, err := enginetest.Run(ctx, b.engine, req, "Wait.")
 		ended <- err
 	}()
 	until(t, ended, runs)

@@ -133,7 +133,7 @@ func (b *bench) author(allow ...string) engine.Request {
 // run holds a session of one turn that has to end well.
 func (b *bench) run(t *testing.T, req engine.Request) engine.Result {
 	t.Helper()
-	result, err := engine.Run(t.Context(), b.engine, req, "Go on.")
+	result, err := enginetest.Run(t.Context(), b.engine, req, "Go on.")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func (b *bench) run(t *testing.T, req engine.Request) engine.Result {
 func (b *bench) idles(t *testing.T, req engine.Request) (engine.Result, error) {
 	t.Helper()
 	for req.IdleTimeout = b.idle; ; req.IdleTimeout *= 2 {
-		result, err := engine.Run(t.Context(), b.engine, req, "Go on.")
+		result, err := enginetest.Run(t.Context(), b.engine, req, "Go on.")
 		if len(b.provider.Calls()) > 0 || req.IdleTimeout > patience {
 			return result, err
 		}
@@ -155,7 +155,7 @@ func (b *bench) idles(t *testing.T, req engine.Request) (engine.Result, error) {
 // fails holds a session of one turn that has to fail in a class.
 func (b *bench) fails(t *testing.T, ctx context.Context, req engine.Request, class engine.Class) *engine.Error {
 	t.Helper()
-	_, err := engine.Run(ctx, b.engine, req, "Go on.")
+	_, err := enginetest.Run(ctx, b.engine, req, "Go on.")
 	var failure *engine.Error
 	if !errors.As(err, &failure) || failure.Class != class {
 		t.Fatalf("error = %v (%+v); want one of class %s", err, failure, class)

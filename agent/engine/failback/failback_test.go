@@ -12,6 +12,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/failback"
 )
 
@@ -20,7 +21,7 @@ var review = engine.Request{Role: engine.Reviewer, Dir: ".", Model: "opus", Time
 // run holds a session of one turn.
 func run(t *testing.T, e *failback.Engine, req engine.Request) (engine.Result, *engine.Error) {
 	t.Helper()
-	result, err := engine.Run(t.Context(), e, req, "Go on.")
+	result, err := enginetest.Run(t.Context(), e, req, "Go on.")
 	var failure *engine.Error
 	if err != nil && !errors.As(err, &failure) {
 		t.Fatalf("an error without a class: %v", err)

@@ -62,12 +62,12 @@ func TestTheRealCLIsGoOn(t *testing.T) {
 			settings.Failback = test.failback
 			e := real(t, provider, settings)
 			req := engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "opus", Timeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute}
-			result, err := engine.Run(t.Context(), e, req, "Go on.")
+			result, err := enginetest.Run(t.Context(), e, req, "Go on.")
 			if err != nil || result.Engine != test.engine || result.Switched != test.why || strings.TrimSpace(result.Text) != "Nothing to say." {
 				t.Fatalf("%+v, %v", result, err)
 			}
 			before := len(provider.Calls())
-			if _, err := engine.Run(t.Context(), e, req, "Go on."); err != nil {
+			if _, err := enginetest.Run(t.Context(), e, req, "Go on."); err != nil {
 				t.Fatal(err)
 			}
 			for _, call := range provider.Calls()[before:] {

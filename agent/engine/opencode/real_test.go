@@ -19,7 +19,7 @@ func TestRealAnthropic(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + p.URL},
 	}
-	result, err := engine.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "anthropic/claude-scripted"}, "Hello?")
+	result, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "anthropic/claude-scripted"}, "Hello?")
 	if err != nil {
 		t.Fatal(err)
 	}
