@@ -78,7 +78,7 @@ var (
 )
 
 // ParseRepair reads the message of a commit. It is no fix, and ok is false, unless it
-// says which review it answers.
+// says which review it answers; of a message that was put together from several, the last.
 func ParseRepair(message string) (f Repair, ok bool) {
 	for _, m := range fixLine.FindAllStringSubmatch(message, -1) {
 		switch value := m[2]; m[1] {

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,33 +15,22 @@ type Said struct {
 	Why string    `json:"why"`
 }
 
-// trailer is a line by which the commit of a fix says what it answers:
-//
-//	Touchstone-Reviewed: the head whose review it applies
-//	Touchstone-Findings: the ids of the findings that it fixes, with commas
-//	Touchstone-Disputed: the id of one that it does not, and why
-var trailer = regexp.MustCompile(`(?m)^Touchstone-(Reviewed|Findings|Disputed):[ \t]*([^\r\n]+)\r?$`)
-
 // Claimed is the ledger with what commits say of it, as far as they answer the
 // review of head: which findings they fix and which they dispute. It is a claim,
 // whoever makes it, and judged in the next round.
 func (l Ledger) Claimed(head string, messages []string) Ledger {
 	next := slices.Clone(l)
 	for _, message := range messages {
-		lines := trailer.FindAllStringSubmatch(message, -1)
-		if !slices.ContainsFunc(lines, func(m []string) bool { return m[1] == "Reviewed" && strings.TrimSpace(m[2]) == head }) {
+		fix, ok := ParseRepair(message)
+		if !ok || fix.Reviewed != head {
 			continue
 		}
-		for _, m := range lines {
-			switch m[1] {
-			case "Findings":
-				for id := range strings.SplitSeq(m[2], ",") {
-					next.set(strings.TrimSpace(id), ClaimedFixed, Said{})
-				}
-			case "Disputed":
-				id, why, _ := strings.Cut(strings.TrimSpace(m[2]), " ")
-				next.set(id, Disputed, Said{Why: clip(strings.TrimSpace(why), maxWhy)})
-			}
+		for _, id := range fix.Findings {
+			next.set(id, ClaimedFixed, Said{})
+		}
+		for _, d := range fix.Disputed {
+			id, why, _ := strings.Cut(d, " ")
+			next.set(id, Disputed, Said{Why: clip(strings.TrimSpace(why), maxWhy)})
 		}
 	}
 	return next
