@@ -22,24 +22,25 @@ type effect struct {
 	// and a provider.
 	all bool
 	// strikes is how many such failures in a row open the breaker. The CLIs have tried again
-	// by themselves before they report one; only what a moment can bring about takes two. 0 is
-	// never: one change that crashes a program must not keep the others waiting.
+	// by themselves before they report one; only what a moment can bring about takes two.
 	strikes int
+	// stays says that the session ends all the same, and that only failures over different
+	// changes count: the text of one can bring it about.
+	stays bool
 }
 
-// effects are the failures that lie with a provider, a login or a program. All others end a
-// session and say nothing of the model.
+// effects are the failures that may lie with a provider, a login or a program. All others
+// end a session and say nothing of the model.
 var effects = map[engine.Class]effect{
 	engine.Missing:      {all: true, strikes: 1},
 	engine.Auth:         {all: true, strikes: 1},
 	engine.Billing:      {all: true, strikes: 1},
 	engine.Network:      {all: true, strikes: 2},
-	engine.Crash:        {all: true},
 	engine.UnknownModel: {strikes: 1},
 	engine.RateLimited:  {strikes: 1},
 	engine.Overloaded:   {strikes: 1},
 	engine.Server:       {strikes: 2},
-	engine.Idle:         {strikes: 2},
+	engine.Idle:         {strikes: 2, stays: true},
 }
 
 // reasons go on after the name of what did not answer.
@@ -48,7 +49,6 @@ var reasons = map[engine.Class]string{
 	engine.Auth:         "has no login that its provider accepts",
 	engine.Billing:      "has no credit left",
 	engine.Network:      "could not reach its provider",
-	engine.Crash:        "crashed",
 	engine.UnknownModel: "is not known to its provider",
 	engine.RateLimited:  "has used up its quota for now",
 	engine.Overloaded:   "is overloaded",
@@ -59,6 +59,8 @@ var reasons = map[engine.Class]string{
 // breaker stands before one model, or one engine. Its zero value is closed.
 type breaker struct {
 	strikes int
+	// over is the directory of the change at the last strike.
+	over string
 	// open says that it was opened for why; from until on one session may try, and trying
 	// says that one does.
 	open   bool
@@ -121,8 +123,9 @@ func (e *Engine) alive(ctx context.Context, c Choice) {
 	}
 }
 
-// settle takes note of what became of asking a model: nil is an answer.
-func (e *Engine) settle(ctx context.Context, c Choice, err *engine.Error) {
+// settle takes note of what became of asking a model over a change in a directory: nil is an
+// answer.
+func (e *Engine) settle(ctx context.Context, c Choice, dir string, err *engine.Error) {
 	if err == nil {
 		e.alive(ctx, c)
 	}
@@ -139,6 +142,10 @@ func (e *Engine) settle(ctx context.Context, c Choice, err *engine.Error) {
 		if whole := i == 0; what.strikes == 0 || what.all != whole {
 			continue
 		}
+		if what.stays && b.strikes > 0 && b.over == dir {
+			continue
+		}
+		b.over = dir
 		if b.strikes++; b.strikes < what.strikes {
 			continue
 		}

@@ -1,10 +1,10 @@
 // Package failback goes on with another model where one does not answer, and leaves alone for
 // a while what did not.
 //
-// Only what lies with a provider, a login or a program leads to another model. What the model
-// makes of its task — that it declines, or outgrows its context, its time, its steps or its
-// budget — ends the session: whoever writes a change has some hold over that, and must not
-// choose who judges it.
+// Only what lies with a provider or a login leads to another model. What the model makes of
+// its task — that it declines, or outgrows its context, its time, its steps or its budget —
+// and a program that crashes or falls silent over it end the session: whoever writes a change
+// has some hold over that, and must not choose who judges it.
 //
 // It owns the chain of models and their breakers, and stores nothing: a new process tries
 // every model afresh.

@@ -29,14 +29,13 @@ func run(t *testing.T, e *failback.Engine, req engine.Request) (engine.Result, *
 	return result, failure
 }
 
-// TestTheClassDecides: what lies with provider or program leads to another model, and what the
-// model makes of its task does not.
+// TestTheClassDecides: what lies with a provider or a login leads to another model, and what
+// the text of a change can bring about does not.
 func TestTheClassDecides(t *testing.T) {
 	const goesOn, toAnotherEngine = "claude opus, claude sonnet", "claude opus, codex gpt"
 	want := map[engine.Class]string{
-		engine.Overloaded: goesOn, engine.RateLimited: goesOn, engine.UnknownModel: goesOn, engine.Server: goesOn, engine.Idle: goesOn,
+		engine.Overloaded: goesOn, engine.RateLimited: goesOn, engine.UnknownModel: goesOn, engine.Server: goesOn,
 		engine.Auth: toAnotherEngine, engine.Billing: toAnotherEngine, engine.Missing: toAnotherEngine, engine.Network: toAnotherEngine,
-		engine.Crash: toAnotherEngine,
 	}
 	for _, class := range []engine.Class{
 		engine.Missing, engine.Auth, engine.Billing, engine.RateLimited, engine.Overloaded, engine.Server, engine.Network, engine.UnknownModel, engine.Idle,
@@ -208,9 +207,9 @@ func TestStrikes(t *testing.T) {
 	})
 }
 
-// TestACrashStopsNobodyElse: one change may bring it about again and again.
-func TestACrashStopsNobodyElse(t *testing.T) {
-	for _, class := range []engine.Class{engine.Crash, engine.BadOutput} {
+// TestOneChangeStopsNobodyElse, however often it crashes a CLI or has it fall silent.
+func TestOneChangeStopsNobodyElse(t *testing.T) {
+	for _, class := range []engine.Class{engine.Crash, engine.BadOutput, engine.Idle} {
 		synctest.Test(t, func(t *testing.T) {
 			s, e := staged(nil)
 			s.fail("claude opus", class, 0)
@@ -221,6 +220,23 @@ func TestACrashStopsNobodyElse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSilenceOverDifferentChanges in a row is the provider's.
+func TestSilenceOverDifferentChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		s.fail("claude opus", engine.Idle, 0)
+		for _, step := range []struct{ dir, asked string }{
+			{"/one", "claude opus"}, {"/one", "claude opus"}, {"/two", "claude opus"}, {"/one", "claude sonnet"}, {"/three", "claude sonnet"},
+		} {
+			req := review
+			req.Dir = step.dir
+			if run(t, e, req); s.heard() != step.asked {
+				t.Errorf("over %s somebody else than %s was asked", step.dir, step.asked)
+			}
+		}
+	})
 }
 
 // TestCommandsShutNoModel: what an author's session ends in after its commands have run, they

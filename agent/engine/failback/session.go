@@ -95,7 +95,7 @@ func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.
 	// A session's half-made edits would be nobody's if another model went on with them.
 	bound := s.answered || s.commanded()
 	what, elsewhere := effects[failure.Class]
-	if !elsewhere || bound || ctx.Err() != nil {
+	if !elsewhere || what.stays || bound || ctx.Err() != nil {
 		return s.ended(failure)
 	}
 	if what.all {
@@ -148,7 +148,7 @@ func (s *session) advance(ctx context.Context, req engine.Request, known string)
 			return nil
 		}
 		failed = failureOf(err)
-		s.engine.settle(ctx, next, failed)
+		s.engine.settle(ctx, next, req.Dir, failed)
 		if _, elsewhere := effects[failed.Class]; !elsewhere {
 			return failed
 		}
@@ -189,7 +189,7 @@ func (s *session) note(c Choice, why engine.Class) {
 }
 
 func (s *session) settle(ctx context.Context, failure *engine.Error) {
-	s.engine.settle(ctx, s.at, failure)
+	s.engine.settle(ctx, s.at, s.req.Dir, failure)
 	s.settled = true
 }
 
@@ -207,7 +207,7 @@ func (s *session) ended(failure *engine.Error) *engine.Error {
 // Close removes all that the session kept.
 func (s *session) Close() error {
 	if !s.settled {
-		s.engine.settle(context.Background(), s.at, engine.Errorf(engine.Cancelled, "nothing was asked"))
+		s.engine.settle(context.Background(), s.at, s.req.Dir, engine.Errorf(engine.Cancelled, "nothing was asked"))
 	}
 	return s.inner.Close()
 }
