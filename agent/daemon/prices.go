@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,15 +16,13 @@ import (
 const pricesLast = 90
 
 // CheckPrices says what is wrong with the table of prices, for the engines that cannot
-// tell what their models cost: it is too old, or it is not there although there are
-// budgets to hold.
+// tell what their models cost: it is too old, or it is not there.
 func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
-	bounded := slices.ContainsFunc([]float64{cfg.Budgets.Round, cfg.Budgets.PullRequest, cfg.Budgets.Day}, func(b float64) bool { return b > 0 })
 	date, err := time.Parse(time.DateOnly, cfg.Prices.Date)
 	age := int(now.Sub(date).Hours() / 24)
 	switch {
-	case len(cfg.Prices.Models) == 0 && len(unpriced) > 0 && bounded:
-		return fmt.Errorf("%s cannot tell what its models cost, so that no budget can be held; set prices.date and prices.models, or the budgets to 0", unpriced[0])
+	case len(cfg.Prices.Models) == 0 && len(unpriced) > 0:
+		return fmt.Errorf("%s cannot tell what its models cost, so that they count as the dearest there are and budgets end too early; set prices.date and prices.models", unpriced[0])
 	case len(cfg.Prices.Models) == 0:
 		return nil
 	case err != nil:
@@ -47,6 +44,6 @@ func tellAccess(ctx context.Context, cfg config.Config, name string, v engine.Ve
 		unpriced = []string{name}
 	}
 	if err := CheckPrices(cfg, unpriced, time.Now()); err != nil {
-		log.Warn().Err(err).Msg("what sessions cost may not be known")
+		log.Warn().Err(err).Msg("what sessions cost is not known well")
 	}
 }

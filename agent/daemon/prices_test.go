@@ -12,26 +12,23 @@ import (
 func TestCheckPrices(t *testing.T) {
 	t.Parallel()
 	models := map[string]config.Price{"model": {Output: 1}}
-	budgets := config.Budgets{Day: 1}
 	for _, test := range []struct {
 		name     string
 		prices   config.Prices
-		budgets  config.Budgets
 		unpriced []string
 		want     string
 	}{
-		{"none, and none needed", config.Prices{}, budgets, nil, ""},
-		{"none, and no budgets", config.Prices{}, config.Budgets{}, []string{"codex"}, ""},
-		{"none, for budgets", config.Prices{}, budgets, []string{"codex"}, "codex cannot tell what its models cost"},
-		{"new", config.Prices{Date: "2026-03-01", Models: models}, budgets, []string{"codex"}, ""},
-		{"as old as they may be", config.Prices{Date: "2026-01-31", Models: models}, budgets, nil, ""},
-		{"stale", config.Prices{Date: "2026-01-30", Models: models}, budgets, nil, "91 days ago; look them up again"},
-		{"undated", config.Prices{Date: "last year", Models: models}, budgets, nil, "no date such as"},
+		{"none, and none needed", config.Prices{}, nil, ""},
+		{"none, and needed", config.Prices{}, []string{"codex"}, "codex cannot tell what its models cost, so that they count as the dearest there are"},
+		{"new", config.Prices{Date: "2026-03-01", Models: models}, []string{"codex"}, ""},
+		{"as old as they may be", config.Prices{Date: "2026-01-31", Models: models}, nil, ""},
+		{"stale", config.Prices{Date: "2026-01-30", Models: models}, nil, "91 days ago; look them up again"},
+		{"undated", config.Prices{Date: "last year", Models: models}, nil, "no date such as"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-			err := daemon.CheckPrices(config.Config{Prices: test.prices, Budgets: test.budgets}, test.unpriced, now)
+			err := daemon.CheckPrices(config.Config{Prices: test.prices}, test.unpriced, now)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("error = %v; want %q", err, test.want)
 			}

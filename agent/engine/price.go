@@ -27,11 +27,14 @@ func (p Prices) Know(model string) bool {
 	return false
 }
 
+// dear is what a model of unknown price costs at least: as much as any of claude's.
+var dear = Price{Input: 15, CacheWrite: 18.75, CacheRead: 1.5, Output: 75}
+
 // Cost gives what a model's tokens cost. Of several names that the model's begins with
-// the longest counts. A model that has none of them counts as the dearest of all, so
-// that a budget ends too early rather than too late. Without any prices it is zero.
+// the longest counts. A model that has none of them counts as the dearest there is, in the
+// table or without one, so that a budget ends too early rather than too late.
 func (p Prices) Cost(model string, used Usage) float64 {
-	found, dearest := "", 0.0
+	found, dearest := "", dear.of(used)
 	for name, price := range p {
 		if strings.HasPrefix(model, name) && len(name) > len(found) {
 			found = name

@@ -23,9 +23,11 @@ func TestCost(t *testing.T) {
 		{"by name", prices, "small", 1 + 2.5 + 1 + 0.5},
 		{"by the beginning", prices, "middle-2026-01-31", 3 + 7.5 + 3 + 1.5},
 		{"by the longest", prices, "small-pro-2", 10 + 25 + 10 + 5},
-		{"unknown, so the dearest", prices, "novelty", 10 + 25 + 10 + 5},
-		{"unnamed, so the dearest", prices, "", 10 + 25 + 10 + 5},
-		{"without prices", nil, "small", 0},
+		{"unknown, so the dearest", prices, "novelty", 15 + 37.5 + 15 + 7.5},
+		{"unknown, so the dearest of these", engine.Prices{"gold": {Output: 1e6}}, "novelty", 1e5},
+		{"unnamed, so the dearest", prices, "", 15 + 37.5 + 15 + 7.5},
+		{"without prices", nil, "small", 15 + 37.5 + 15 + 7.5},
+		{"for nothing, by the table", engine.Prices{"own": {}}, "own-model", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -106,8 +106,8 @@ func TestBounds(t *testing.T) {
 		{"no bounds", engine.Request{}, prices, 0, ""},
 		{"turns", engine.Request{MaxTurns: 3}, prices, 3, engine.MaxTurns},
 		{"money", engine.Request{Budget: 0.001}, prices, 2, engine.Budget},
-		{"money, by the dearest price", engine.Request{Budget: 0.001}, engine.Prices{"other": {Output: 20}}, 2, engine.Budget},
-		{"money without a price", engine.Request{Budget: 0.001}, nil, 0, ""},
+		{"money, by the dearest price", engine.Request{Budget: 0.01}, engine.Prices{"other": {Output: 200}}, 2, engine.Budget},
+		{"money without a price", engine.Request{Budget: 0.005}, nil, 2, engine.Budget},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
