@@ -67,7 +67,7 @@ func (t *Tree) Diff(ctx context.Context) (Diff, error) {
 }
 
 // DiffWorking is what the files in the tree, untracked ones included and ignored
-// ones left out, differ in from the commit since.
+// ones left out, differ in from the commit or tree since.
 func (t *Tree) DiffWorking(ctx context.Context, since string) (Diff, error) {
 	tree, err := t.snapshot(ctx)
 	if err != nil {

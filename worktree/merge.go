@@ -15,13 +15,16 @@ import (
 	"strings"
 )
 
-// MergeResult is what became of a merge. At most one of its fields is set.
+// MergeResult is what became of a merge. At most one of UpToDate, Commit and Conflicts is set.
 type MergeResult struct {
 	UpToDate bool   // HEAD contains the commit already
 	Commit   string // SHA of the merge commit
 	// Conflicts are the paths git could not merge. Each text file holds both
 	// sides and their base between conflict markers; Commit concludes the merge.
 	Conflicts []string
+	// Tree is the SHA of the tree that git made of the merge when there are
+	// Conflicts: the files merged, and those with markers.
+	Tree string
 }
 
 // Merge merges commit sha into HEAD, always as a merge commit. The tree must
@@ -56,7 +59,11 @@ func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (Mer
 		}
 		t.unmarked[path] = !marked
 	}
-	return MergeResult{Conflicts: paths}, nil
+	tree, err := t.snapshot(ctx)
+	if err != nil {
+		return MergeResult{}, fmt.Errorf("keep what git made of the merge: %w", err)
+	}
+	return MergeResult{Conflicts: paths, Tree: tree}, nil
 }
 
 // stages are the blobs of an unmerged path, indexed by stage: 1 the base's, 2 ours, 3 theirs.

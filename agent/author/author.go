@@ -148,12 +148,12 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	}
 	r.brief.conflicts = r.locks.left
 	r.out = Outcome{Merged: !r.merge.UpToDate, Findings: ids(r.brief.ledger)}
-	r.own = ownChange{tree: r.tree, since: []string{pr.Head.SHA, pr.Base.SHA}, head: pr.Head.SHA}
+	r.own = ownChange{tree: r.tree, since: pr.Head.SHA, head: pr.Head.SHA}
 	switch {
 	case r.merge.Commit != "":
-		r.own.since, r.own.head = []string{r.merge.Commit}, r.merge.Commit
-	case r.merge.UpToDate:
-		r.own.since = []string{pr.Head.SHA}
+		r.own.since, r.own.head = r.merge.Commit, r.merge.Commit
+	case len(r.merge.Conflicts) > 0:
+		r.own.since, r.own.conflicts, r.own.sides = r.merge.Tree, r.merge.Conflicts, []string{pr.Head.SHA, pr.Base.SHA}
 	}
 	if r.merge.UpToDate && !r.brief.needsModel() {
 		return ErrNothingToFix

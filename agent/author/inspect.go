@@ -15,12 +15,15 @@ import (
 	"touchstone/worktree"
 )
 
-// ownChange is what a session changed. After a clean merge that is what differs from
-// the merge; where it resolved conflicts, what differs from the branch and from the
-// base as well, since what one of them has is not the session's.
+// ownChange is what a session changed: what differs from the tree that it began with.
+// In files with conflicts, which it resolved, that is what differs from the branch and
+// from the base as well, since what one of them has is not the session's.
 type ownChange struct {
-	tree  *worktree.Tree
-	since []string
+	tree *worktree.Tree
+	// since is the commit or tree that the session began with.
+	since string
+	// conflicts are the files that git could not merge, sides the commits they came from.
+	conflicts, sides []string
 	// head is where this program left HEAD.
 	head string
 }
@@ -53,7 +56,7 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	if err := forbidden(diffs); err != nil {
 		return "", "", err
 	}
-	if err := c.relaxed(ctx, diffs); err != nil {
+	if err := errors.Join(c.relaxed(ctx, diffs), c.renamed(ctx, diffs)); err != nil {
 		return "", "", err
 	}
 	return change, undoes, written(diffs)
@@ -67,20 +70,38 @@ func uncommittable(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrUncommittable, err)
 }
 
-// diffs are what is in the tree against each commit that the change is seen from.
+// diffs are what the session changed, as seen from each commit that it may be seen from:
+// what is in all of them is its own.
 func (c ownChange) diffs(ctx context.Context) ([]worktree.Diff, error) {
+	own, err := c.diff(ctx, c.since)
+	if err != nil || len(c.conflicts) == 0 {
+		return []worktree.Diff{own}, err
+	}
+	own.Files = slices.DeleteFunc(own.Files, func(f worktree.FileDiff) bool { return slices.Contains(c.conflicts, f.Path) })
 	var diffs []worktree.Diff
-	for _, sha := range c.since {
-		diff, err := c.tree.DiffWorking(ctx, sha)
+	for _, side := range c.sides {
+		diff, err := c.diff(ctx, side)
 		if err != nil {
-			return nil, uncommittable(ctx, err)
+			return nil, err
 		}
-		if diff.Truncated {
-			return nil, fmt.Errorf("%w: the session changed more than can be looked through", ErrForbidden)
-		}
+		diff.Files = slices.DeleteFunc(diff.Files, func(f worktree.FileDiff) bool {
+			return !slices.Contains(c.conflicts, f.Path) && !slices.Contains(c.conflicts, f.OldPath)
+		})
+		diff.Files = slices.Concat(own.Files, diff.Files)
 		diffs = append(diffs, diff)
 	}
 	return diffs, nil
+}
+
+func (c ownChange) diff(ctx context.Context, since string) (worktree.Diff, error) {
+	diff, err := c.tree.DiffWorking(ctx, since)
+	if err != nil {
+		return diff, uncommittable(ctx, err)
+	}
+	if diff.Truncated {
+		return diff, fmt.Errorf("%w: the session changed more than can be looked through", ErrForbidden)
+	}
+	return diff, nil
 }
 
 // secretFile matches names of files that hold credentials, of which a model has
@@ -154,6 +175,32 @@ var secretUse = regexp.MustCompile(`(?i)secret|credential|access_?token` +
 	`|:\s*["']?write(?:-all)?["']?\s*(?:[#,}]|$)` +
 	`|\\[xu][0-9a-f]{2}`) // any of them, spelled in numbers
 
+// renamed refuses a file that becomes a pipeline by its new name and gets at credentials:
+// it need not have a new line for that.
+func (c ownChange) renamed(ctx context.Context, diffs []worktree.Diff) error {
+	var become worktree.Diff
+	for _, f := range diffs[0].Files {
+		if f.Status == "renamed" && isPipeline(f.Path) && !isPipeline(f.OldPath) {
+			become.Files = append(become.Files, f)
+		}
+	}
+	sides, err := c.tree.Sides(ctx, become, isPipeline, guard.MaxFile)
+	if err != nil {
+		return err
+	}
+	for _, s := range sides {
+		for line := range bytes.Lines(s.After) {
+			if secretUse.Match(bytes.TrimRight(line, "\r\n")) {
+				return fmt.Errorf("%w: %s was moved to %s, where its line %.200q gets a pipeline at credentials", ErrForbidden, s.OldPath, s.Path, line)
+			}
+		}
+		if s.Unread {
+			return fmt.Errorf("%w: %s was moved to %s, and is too large to be looked through as a pipeline", ErrForbidden, s.OldPath, s.Path)
+		}
+	}
+	return nil
+}
+
 // written refuses lines that the session added although no repair needs them: notes
 // that defer the work, credentials, and pipelines that use them.
 func written(diffs []worktree.Diff) error {
@@ -189,7 +236,7 @@ func ownLines(diffs []worktree.Diff, name string) []string {
 		var added []string
 		for _, f := range d.Files {
 			if f.Path == name {
-				added = addedLines(f.Patch)
+				added = append(added, addedLines(f.Patch)...)
 			}
 		}
 		if i == 0 {

@@ -90,6 +90,64 @@ func TestFixIsNotBlamedForWhatTheBaseDid(t *testing.T) {
 	}
 }
 
+// A conflict in one file is no leave to take back what the base did to others.
+func TestFixTakesNothingBackThatMergedByItself(t *testing.T) {
+	t.Parallel()
+	const test = "package app\n\nimport \"testing\"\n\nfunc TestApp(t *testing.T) {\n\tt.Skip()\n\tt.Fatal()\n}\n"
+	before := map[string]string{
+		"code.txt": "base\n", ".touchstone/config.yaml": "merge:\n  auto: true\n", "app_test.go": test,
+		"docs.yml": "on: push\n", ".github/workflows/ci.yml": "env:\n  KEY: ${{ secrets.KEY }}\n",
+	}
+	after := map[string]string{
+		"code.txt": "theirs\n", ".touchstone/config.yaml": "merge:\n  auto: false\n", "app_test.go": strings.Replace(test, "\tt.Skip()\n", "", 1),
+		".github/workflows/ci.yml": "env: {}\n",
+	}
+	for name, want := range map[string]error{
+		".touchstone/config.yaml":  author.ErrForbidden,
+		"app_test.go":              author.ErrRelaxed,
+		".github/workflows/ci.yml": author.ErrForbidden,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, before)
+			g.Commit("topic", "Change it", map[string]string{"code.txt": "ours\n"})
+			g.Commit("main", "Change it too", after)
+			rejected(t, g, map[string]string{"code.txt": "ours and theirs\n", name: before[name]}, want, name)
+		})
+	}
+}
+
+// A file is a pipeline by its name, whatever it was called before.
+func TestFixMakesNoPipelineOfAFileThatReadsSecrets(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		line string
+		want error
+	}{
+		"that reads secrets": {"      - run: echo ${{ secrets.KEY }}\n", author.ErrForbidden},
+		"of another kind":    {"      - run: make test\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, map[string]string{"docs/example.yml": "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n" + tc.line})
+			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+			pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+			a := newAuthor(g, func(r loopback.Asked) (string, error) {
+				dir := filepath.Join(r.Dir, ".github", "workflows")
+				err := os.MkdirAll(dir, 0o755)
+				if _, gone := os.Stat(filepath.Join(r.Dir, "docs", "example.yml")); gone == nil {
+					err = errors.Join(err, os.Rename(filepath.Join(r.Dir, "docs", "example.yml"), filepath.Join(dir, "x.yml")))
+				}
+				return "Done.", err
+			})
+			_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+			if !errors.Is(err, tc.want) || err != nil && !strings.Contains(err.Error(), ".github/workflows/x.yml") {
+				t.Errorf("it ends in %v", err)
+			}
+		})
+	}
+}
+
 func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
