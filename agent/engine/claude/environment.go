@@ -36,6 +36,14 @@ func settings(program session.Program, home session.Home, address string) []stri
 		"DISABLE_TELEMETRY=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
+		// An @ before a path in the prompt, in which there is foreign text, would put any file of
+		// this machine before the model, and without a tool being asked for.
+		"CLAUDE_CODE_DISABLE_FILE_MENTIONS=1",
+		"CLAUDE_CODE_DISABLE_ATTACHMENTS=1",
+		// What the checkout schedules (.claude/scheduled_tasks.json), and notes for later
+		// sessions, of which there are none.
+		"CLAUDE_CODE_DISABLE_CRON=1",
+		"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1",
 		// Commit messages are foreign text and have no place in the system prompt.
 		"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS=1",
 	}

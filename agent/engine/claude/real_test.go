@@ -264,3 +264,9 @@ func TestRealEndsInMidSession(t *testing.T) {
 		})
 	}
 }
+
+func TestRealMentionsNothing(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello."}})
+	enginetest.WantNoMentions(t, realEngine(t, p), p, reviewer(t.TempDir()))
+}

@@ -31,6 +31,16 @@ func TestRealProbe(t *testing.T) {
 	}
 }
 
+func TestRealMentionsNothing(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello."}})
+	e := &codex.Engine{
+		Command: []string{enginetest.CLI(t, "codex")}, TempDir: t.TempDir(),
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
+	}
+	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir()})
+}
+
 func TestSandboxThatDoesNotWork(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

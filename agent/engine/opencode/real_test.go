@@ -31,6 +31,16 @@ func TestRealAnthropic(t *testing.T) {
 	}
 }
 
+func TestRealMentionsNothing(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello."}})
+	e := &opencode.Engine{
+		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
+	}
+	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai/scripted"})
+}
+
 func TestModelsThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	e := &opencode.Engine{Environ: []string{"OPENAI_API_KEY=k"}, TempDir: t.TempDir()}
