@@ -39,8 +39,8 @@ machine. Anything else is refused with the reason.`,
 				}
 				return err
 			}
-			return s.with(cmd, args[0], do, func(ctx context.Context, live *config.Live) (*daemon.Agent, error) {
-				return daemon.NewMerger(ctx, live, version())
+			return s.with(cmd, args[0], do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
+				return daemon.NewMerger(ctx, config.NewLive(cfg, nil), version())
 			})
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
+	"touchstone/agent/control"
 	"touchstone/agent/daemon"
 	"touchstone/agent/meter"
 	"touchstone/agent/reviewer"
@@ -79,7 +80,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 // examine has a session examine the change, and prints the review.
 func (l local) examine(cmd *cobra.Command, cfg config.Config, subject reviewer.Subject, step func(string)) error {
 	ctx := cmd.Context()
-	examiner, err := newExaminer(cfg)
+	examiner, err := newExaminer(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -151,8 +152,9 @@ func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subj
 
 // newExaminer composes what examines a change from the configuration. It needs no
 // token, unless an organisation's guidelines are in a repository.
-func newExaminer(cfg config.Config) (*reviewer.Examiner, error) {
-	if err := daemon.CheckModels(cfg.Engine); err != nil {
+func newExaminer(ctx context.Context, cfg config.Config) (*reviewer.Examiner, error) {
+	live := config.NewLive(cfg, control.Of(ctx, cfg))
+	if err := daemon.CheckModels(live.Config().Engine); err != nil {
 		return nil, err
 	}
 	rules, err := guidelines.Default()
@@ -161,8 +163,8 @@ func newExaminer(cfg config.Config) (*reviewer.Examiner, error) {
 	}
 	layer, err := organisations(cfg)
 	return &reviewer.Examiner{
-		Engine: meter.Engine{Engine: daemon.Models(config.NewLive(cfg, nil), "")}, Guidelines: rules, Layer: layer,
-		Settings: func() config.Engine { return cfg.Engine },
+		Engine: meter.Engine{Engine: daemon.Models(live, "")}, Guidelines: rules, Layer: layer,
+		Settings: func() config.Engine { return live.Config().Engine },
 	}, err
 }
 

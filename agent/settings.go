@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"touchstone/agent/config"
+	"touchstone/agent/control"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -84,13 +85,13 @@ func logLevel(cfg config.Config) {
 
 // once does one thing to one pull request in a role.
 func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) error {
-	return s.with(cmd, arg, do, func(ctx context.Context, live *config.Live) (*daemon.Agent, error) {
-		return daemon.NewAgent(ctx, live, role, "", version())
+	return s.with(cmd, arg, do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
+		return daemon.NewAgent(ctx, config.NewLive(cfg, control.Of(ctx, cfg)), role, "", version())
 	})
 }
 
 // with does one thing to one pull request with an agent.
-func (s *settings) with(cmd *cobra.Command, arg string, do func(context.Context, *daemon.Agent, forge.PullRequest) error, start func(context.Context, *config.Live) (*daemon.Agent, error)) error {
+func (s *settings) with(cmd *cobra.Command, arg string, do func(context.Context, *daemon.Agent, forge.PullRequest) error, start func(context.Context, config.Config) (*daemon.Agent, error)) error {
 	cfg, err := s.load(cmd)
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (s *settings) with(cmd *cobra.Command, arg string, do func(context.Context,
 		return usage(cmd, err)
 	}
 	ctx := s.logger(cmd.Context(), cfg)
-	agent, err := start(ctx, config.NewLive(cfg, nil))
+	agent, err := start(ctx, cfg)
 	if err != nil {
 		return err
 	}

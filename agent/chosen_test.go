@@ -1,0 +1,32 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"touchstone/relay/event"
+)
+
+// chosen configures a relay whose administrators have made choices for all agents: chosen
+// KEY=VALUE...
+func chosen(ts *testscript.TestScript, _ bool, args []string) {
+	settings := map[string]string{}
+	for _, arg := range args {
+		key, value, _ := strings.Cut(arg, "=")
+		settings[key] = value
+	}
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method+" "+r.URL.Path != "GET /control" {
+			http.NotFound(w, r)
+			return
+		}
+		// What cannot be sent, the script will miss.
+		_ = json.NewEncoder(w).Encode(event.Control{ID: event.Cursor{Log: "q7m2x4ka", Seq: 4}, Settings: settings, By: "ops"})
+	}))
+	ts.Defer(relay.Close)
+	ts.Check(worldOf(ts).config([]string{`{engine: {model: own}, relay: {url: "` + relay.URL + `"}}`}))
+}
