@@ -92,7 +92,9 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 		}
 		return printPrompts(out, prompts)
 	case dryRun:
-		outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{DryRun: true, Progress: progress(cmd.ErrOrStderr())})
+		outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{
+			DryRun: true, Progress: progress(cmd.ErrOrStderr()), Allowance: daemon.Round(a.Config()),
+		})
 		if err != nil {
 			return inconclusive(err)
 		}

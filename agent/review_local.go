@@ -16,7 +16,6 @@ import (
 	"touchstone/agent/meter"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
-	"touchstone/verdict"
 )
 
 // local is a review of what a clone holds, without GitHub.
@@ -96,7 +95,7 @@ func (l local) examine(cmd *cobra.Command, cfg config.Config, subject reviewer.S
 		return err
 	}
 	step("beginning the session with " + examiner.Engine.Name())
-	x, err := prepared.Examine(ctx, progress(cmd.ErrOrStderr()), verdict.Allowance{})
+	x, err := prepared.Examine(ctx, progress(cmd.ErrOrStderr()), daemon.Round(cfg))
 	if err != nil {
 		return inconclusive(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
+	"touchstone/verdict"
 )
 
 // pricesLast is for how many days prices are taken for true; providers change them some
@@ -32,6 +33,9 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 	}
 	return nil
 }
+
+// Round is what one review or one fix may take by the settings.
+func Round(cfg config.Config) verdict.Allowance { return budgets(cfg).Round }
 
 // tellAccess tells the log what of the sessions to come is not as it could be.
 func tellAccess(ctx context.Context, cfg config.Config, name string, v engine.Version) {
