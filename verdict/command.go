@@ -66,20 +66,19 @@ func (c Comment) may(v Verb) bool {
 }
 
 var (
-	order     = regexp.MustCompile(`^/touchstone[ \t]+([a-z-]+)(?:[ \t]+(.*))?$`)
+	order     = regexp.MustCompile(`^(?i:/touchstone[ \t]+([a-z-]+))[.,:;!]?(?:[ \t]+(.*))?$`)
 	findingID = regexp.MustCompile("^[`#]?([0-9a-f]{8})`?[ \t]+(.*)$")
 )
 
-// ParseCommand reads the order that a comment begins with. Only the first line
+// ParseCommand reads the order that a comment begins with. Only the first line of its own
 // counts, so that what is quoted or pasted orders nothing, and it counts whole or
 // not at all. ID, By and At are the caller's to add.
 func ParseCommand(body string) (c Command, ok bool) {
-	line, _, _ := strings.Cut(body, "\n")
-	m := order.FindStringSubmatch(strings.TrimSpace(line))
+	m := order.FindStringSubmatch(opening(body))
 	if m == nil {
 		return Command{}, false
 	}
-	c = Command{Verb: Verb(m[1]), Reason: squeeze(m[2])}
+	c = Command{Verb: Verb(strings.ToLower(m[1])), Reason: squeeze(m[2])}
 	switch c.Verb {
 	case AskReview, AskFix, Stop, Resume:
 	case Dispute, Waive:
@@ -100,14 +99,26 @@ func ParseCommand(body string) (c Command, ok bool) {
 	return c, true
 }
 
+// opening is the first line of a comment that is neither empty nor quotes another one, as
+// "Quote reply" begins with. It is empty if there is none.
+func opening(body string) string {
+	for line := range strings.Lines(body) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, ">") {
+			return line
+		}
+	}
+	return ""
+}
+
 // Orders are the commands that count: of people who may give them, in comments
-// that nobody edited, oldest first. What an agent said is no order, whoever's
+// that nobody edited, oldest first. To stop is an order in an edited one too, since it
+// only keeps things from happening. What an agent said is no order, whoever's
 // login it has.
 func Orders(comments []Comment, agents []string) []Command {
 	var all []Command
 	for _, comment := range comments {
 		c, ok := ParseCommand(comment.Body)
-		if ok && comment.counts(agents) && comment.may(c.Verb) {
+		if ok && comment.counts(agents) && comment.may(c.Verb) && (!comment.Edited || c.Verb == Stop) {
 			c.ID, c.By, c.At = comment.ID, comment.By, comment.At
 			all = append(all, c)
 		}
@@ -115,10 +126,9 @@ func Orders(comments []Comment, agents []string) []Command {
 	return all
 }
 
-// counts reports whether a comment is a person's, of those who may order anything, and
-// as it was written.
+// counts reports whether a comment is a person's, of those who may order anything.
 func (c Comment) counts(agents []string) bool {
-	return !c.Bot && !c.Edited && c.CanPush && !ListsLogin(agents, c.By) && !strings.Contains(c.Body, "<!-- touchstone:")
+	return !c.Bot && c.CanPush && !ListsLogin(agents, c.By) && !strings.Contains(c.Body, "<!-- touchstone:")
 }
 
 // Unclear is an order that nobody can follow.
@@ -131,10 +141,7 @@ type Unclear struct {
 }
 
 // MeantAsOrder reports whether a comment begins as orders do.
-func MeantAsOrder(body string) bool {
-	line, _, _ := strings.Cut(body, "\n")
-	return meant.MatchString(strings.TrimSpace(line))
-}
+func MeantAsOrder(body string) bool { return meant.MatchString(opening(body)) }
 
 var meant = regexp.MustCompile(`(?i)^/touchstone(?:[ \t]|$)`)
 
@@ -160,6 +167,8 @@ func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear 
 		switch {
 		case !ok:
 			why = rightForm(comment.Body)
+		case comment.Edited && c.Verb != Stop:
+			why = "An edited comment orders nothing, since nobody sees what it said before; give the order in a new one."
 		case !comment.may(c.Verb):
 			why = fmt.Sprintf("`%s` takes more rights here than you have; ask somebody who maintains the repository.", c.Verb)
 		case c.Finding != "" && !slices.ContainsFunc(known, func(e Entry) bool { return e.ID == c.Finding }):
@@ -174,12 +183,11 @@ func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear 
 
 // rightForm says how the order is written that a comment seems to mean.
 func rightForm(body string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	words := strings.Fields(strings.ToLower(line))
+	words := strings.Fields(strings.ToLower(opening(body)))
 	var all []string
 	for _, f := range forms {
 		if len(words) > 1 && words[1] == string(f.verb) {
-			return fmt.Sprintf("It is written `%s`, all of it on the first line, in lower case.", f.form)
+			return fmt.Sprintf("It is written `%s`, all of it on the first line.", f.form)
 		}
 		all = append(all, "`"+f.form+"`")
 	}

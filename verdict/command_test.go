@@ -15,6 +15,11 @@ func TestParseCommand(t *testing.T) {
 		"  /touchstone   resume  ":                         {Verb: Resume},
 		"/touchstone resume the flaky check is mended":     {Verb: Resume, Reason: "the flaky check is mended"},
 		"/touchstone stop\r\nI take over.":                 {Verb: Stop},
+		"/Touchstone STOP":                                 {Verb: Stop},
+		"/touchstone stop.":                                {Verb: Stop},
+		"/touchstone resume, it is mended":                 {Verb: Resume, Reason: "it is mended"},
+		"\n \n/touchstone stop":                            {Verb: Stop},
+		"> so be it?\r\n>\r\n\r\n/touchstone stop":         {Verb: Stop},
 		"/touchstone break-glass production is down":       {Verb: BreakGlass, Reason: "production is down"},
 		"/touchstone waive 0badcafe   we  own  that input": {Verb: Waive, Finding: "0badcafe", Reason: "we own that input"},
 		"/touchstone waive `0badcafe` ours":                {Verb: Waive, Finding: "0badcafe", Reason: "ours"},
@@ -25,8 +30,8 @@ func TestParseCommand(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		"", "/touchstone", "/touchstone ", "/touchstone merge", "/touchstone Stop", "/touchstonestop", "/TOUCHSTONE stop",
-		"please /touchstone stop", "> /touchstone stop", "`/touchstone stop`", "\n/touchstone stop", "Thanks!\n/touchstone stop",
+		"", "/touchstone", "/touchstone ", "/touchstone merge", "/touchstonestop", "/touchstone stop?", "> ",
+		"please /touchstone stop", "> /touchstone stop", "`/touchstone stop`", "> /touchstone stop\nWhat does it do?", "Thanks!\n/touchstone stop",
 		"/touchstone break-glass", "/touchstone break-glass  !", "/touchstone waive", "/touchstone waive 0badcafe", "/touchstone waive all of it",
 		"/touchstone waive 0BADCAFE it is fine", "/touchstone waive 0badcaf it is fine", "/touchstone dispute it is wrong",
 		"&#8203;/touchstone stop", "/touchstone,stop",
@@ -50,7 +55,8 @@ func TestOrdersCountOnlyFromWhoMayGiveThem(t *testing.T) {
 		"a writer disputes":          {Comment{By: "mona", Body: "/touchstone dispute 0badcafe no", CanPush: true}, true},
 		"a stranger stops":           {Comment{By: "mallory", Body: "/touchstone stop"}, false},
 		"a bot stops":                {Comment{By: "mona[bot]", Body: "/touchstone stop", CanPush: true, Bot: true}, false},
-		"edited":                     {Comment{By: "mona", Body: "/touchstone stop", CanPush: true, Edited: true}, false},
+		"edited":                     {Comment{By: "mona", Body: "/touchstone resume", CanPush: true, Edited: true}, false},
+		"edited, to stop":            {Comment{By: "mona", Body: "/touchstone stop", CanPush: true, Edited: true}, true},
 		"a reviewing agent":          {Comment{By: "Alice", Body: "/touchstone stop", CanPush: true}, false},
 		"an agent in another's name": {Comment{By: "mona", Body: "/touchstone stop\n<!-- touchstone:escalation v1 0 -->", CanPush: true}, false},
 		"no command":                 {Comment{By: "mona", Body: "Stop it.", CanPush: true}, false},
@@ -81,8 +87,8 @@ func FuzzParseCommand(f *testing.F) {
 			}
 			return
 		}
-		line, _, _ := strings.Cut(body, "\n")
-		if !strings.HasPrefix(strings.TrimSpace(line), "/touchstone") || strings.ContainsAny(c.Reason, "\r\n") {
+		line := opening(body)
+		if !strings.HasPrefix(strings.ToLower(line), "/touchstone") || strings.ContainsAny(c.Reason, "\r\n") {
 			t.Fatalf("%q is taken for %+v", body, c)
 		}
 		if about := c.Verb == Dispute || c.Verb == Waive; about != (len(c.Finding) == 8) {
@@ -110,7 +116,7 @@ func TestWhatIsMeantAsAnOrderIsAnswered(t *testing.T) {
 		"an order":               {Comment{Body: "/touchstone stop", CanPush: true}, ""},
 		"a mistyped verb":        {Comment{Body: "/touchstone resum", CanPush: true}, "The orders are `/touchstone review`, "},
 		"nothing":                {Comment{Body: "/touchstone", CanPush: true}, "The orders are"},
-		"in capitals":            {Comment{Body: "/Touchstone STOP", CanPush: true}, "It is written `/touchstone stop`"},
+		"with a question mark":   {Comment{Body: "/Touchstone stop ?", CanPush: true}, ""},
 		"no reason":              {Comment{Body: "/touchstone break-glass\nIt burns.", CanPush: true, CanBreakGlass: true}, "It is written `/touchstone break-glass REASON`, all of it on the first line"},
 		"no finding":             {Comment{Body: "/touchstone waive that one", CanPush: true, CanWaive: true}, "`/touchstone waive ID REASON`"},
 		"a finding nobody knows": {Comment{Body: "/touchstone dispute 00000000 no", CanPush: true}, "has the id `00000000`"},
@@ -119,7 +125,8 @@ func TestWhatIsMeantAsAnOrderIsAnswered(t *testing.T) {
 		"with one of the rights": {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true, CanBreakGlass: true}, "`waive` takes more rights"},
 		"by who may not order":   {Comment{Body: "/touchstone resum"}, ""},
 		"by a bot":               {Comment{Body: "/touchstone resum", CanPush: true, Bot: true}, ""},
-		"edited":                 {Comment{Body: "/touchstone resum", CanPush: true, Edited: true}, ""},
+		"edited":                 {Comment{Body: "/touchstone resume", CanPush: true, Edited: true}, "An edited comment orders nothing"},
+		"edited, to stop":        {Comment{Body: "/touchstone stop", CanPush: true, Edited: true}, ""},
 		"by an agent":            {Comment{By: "alice", Body: "/touchstone resum", CanPush: true}, ""},
 		"an answer":              {Comment{Body: "/touchstone resum\n<!-- touchstone:reply v1 1 -->", CanPush: true}, ""},
 		"in passing":             {Comment{Body: "Try /touchstone resume.", CanPush: true}, ""},
