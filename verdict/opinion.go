@@ -237,10 +237,14 @@ func (s State) upheld(r Record) bool {
 	return slices.ContainsFunc(s.approvals(), func(w Word) bool { return SameLogin(w.By, r.Lifted.By) })
 }
 
+// deleted is the login that GitHub shows for whoever deleted their account
+// (https://docs.github.com/en/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-your-personal-account/deleting-your-personal-account).
+const deleted = "ghost"
+
 // objector is somebody whose latest word asks for changes, whichever head it was
 // said of. As on GitHub itself, a mere comment takes nothing back, nor does dismissing a
 // later one. A person and the agent under the same login are two: neither takes back
-// what the other said.
+// what the other said. All deleted accounts have one login, and may be as many people.
 func (s State) objector() string {
 	type voice struct {
 		login string
@@ -250,7 +254,10 @@ func (s State) objector() string {
 	for _, o := range s.Opinions {
 		switch o.State {
 		case "APPROVED", "CHANGES_REQUESTED":
-			latest[voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}] = o.State
+			v := voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}
+			if v.login != deleted || latest[v] == "" || o.State == "CHANGES_REQUESTED" {
+				latest[v] = o.State
+			}
 		}
 	}
 	var objectors []string

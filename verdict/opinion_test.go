@@ -73,6 +73,15 @@ func TestADismissedReviewIsNotReplacedByAnEarlierOne(t *testing.T) {
 	}
 }
 
+// TestDeletedAccountsAreNotOnePerson: nobody's approval answers for another's objection.
+func TestDeletedAccountsAreNotOnePerson(t *testing.T) {
+	s := ready()
+	s.Opinions = append(s.Opinions, Opinion{By: "ghost", State: "CHANGES_REQUESTED"}, Opinion{By: "ghost", State: "APPROVED"})
+	if got := Next(s); got.Kind != Wait || !strings.Contains(got.Reason, "ghost still requests changes") {
+		t.Errorf("got %s because %q", got.Kind, got.Reason)
+	}
+}
+
 func TestAFixAnswersTheWordThatCounts(t *testing.T) {
 	other := session(1, RequestChanges)
 	other.By = "bob"
