@@ -113,7 +113,9 @@ func (c *call) repoNode(r *repo) node {
 			}
 			return nil, notFound("Could not resolve to a PullRequest with the number of %d.", number)
 		}),
-		"pullRequests": graphql.Resolver(func(a args) (any, error) { return c.pullConnection(r, a) }),
+		"pullRequests": graphql.Resolver(func(a args) (any, error) {
+			return c.pullConnection(r, a, func(*pull) bool { return true })
+		}),
 		"ref": graphql.Resolver(func(a args) (any, error) {
 			return c.refNode(r, strings.TrimPrefix(a.Text("qualifiedName"), "refs/heads/")), nil
 		}),
@@ -129,6 +131,9 @@ func (c *call) refNode(r *repo, branch string) any {
 	return &graphql.Object{Type: "Ref", Fields: fields{
 		"id": "REF_" + branch, "name": branch, "prefix": "refs/heads/", "target": c.commitNode(r, sha),
 		"refUpdateRule": ruleNode(r.protected, branch),
+		"associatedPullRequests": graphql.Resolver(func(a args) (any, error) {
+			return c.pullConnection(r, a, func(p *pull) bool { return p.headRepo == r && p.headRef == branch })
+		}),
 	}}
 }
 
@@ -144,10 +149,14 @@ func ruleNode(protected map[string]Protection, branch string) node {
 	}}
 }
 
-func (c *call) pullConnection(r *repo, a args) (any, error) {
+// pullConnection lists those of a repository's pull requests that are among and that the
+// arguments ask for.
+func (c *call) pullConnection(r *repo, a args, among func(*pull) bool) (any, error) {
 	states, _ := a["states"].([]any)
+	base := a.Text("baseRefName")
 	list := slices.DeleteFunc(r.sortedPulls(), func(p *pull) bool {
-		return len(states) > 0 && !slices.Contains(states, any(pullState(p)))
+		wanted := len(states) == 0 || slices.Contains(states, any(pullState(p)))
+		return !wanted || !among(p) || base != "" && base != p.baseRef
 	})
 	order, _ := a["orderBy"].(map[string]any)
 	if order["field"] == "UPDATED_AT" {

@@ -237,13 +237,13 @@ func (c *call) editPull(title, body, base *string) error {
 
 // closePull closes without merging.
 func (s *Sim) closePull(ctx context.Context, p *pull, by *account) {
-	reason := "MANUAL"
+	taker, reason := by, "MANUAL"
 	if p.merged {
-		reason = "MERGE"
+		taker, reason = queueBot, "MERGE"
 	}
 	p.closed, p.closedAt = true, now()
 	p.happened("ClosedEvent", by, nil)
-	s.dequeue(ctx, p, reason)
+	s.dequeue(ctx, p, taker, reason)
 	s.emitPull(ctx, p, by, "closed", nil)
 }
 

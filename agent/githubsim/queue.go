@@ -51,15 +51,24 @@ func (c *call) enqueueMutation(a args) (any, error) {
 		c.sim.emitPull(c.ctx, p, c.user, "enqueued", nil)
 		c.sim.workQueue(p.repo)
 	}
-	position := slices.Index(p.repo.inQueue(), p) + 1
 	return &graphql.Object{Type: "EnqueuePullRequestPayload", Fields: fields{
-		"clientMutationId": input["clientMutationId"],
-		"mergeQueueEntry": &graphql.Object{Type: "MergeQueueEntry", Fields: fields{
-			"id": nodeID("MQE", p.queued.id), "position": position, "enqueuedAt": stamp(p.queued.at), "enqueuer": c.actor(p.queued.by),
-			"state": "QUEUED", "pullRequest": field(func() any { return c.pullNode(p) }),
-		}},
+		"clientMutationId": input["clientMutationId"], "mergeQueueEntry": c.queueNode(p),
 	}}, nil
 }
+
+// queueNode is a pull request's place in the merge queue, null outside of one.
+func (c *call) queueNode(p *pull) node {
+	if p.queued == nil {
+		return nil
+	}
+	return &graphql.Object{Type: "MergeQueueEntry", Fields: fields{
+		"id": nodeID("MQE", p.queued.id), "position": slices.Index(p.repo.inQueue(), p) + 1, "enqueuedAt": stamp(p.queued.at),
+		"enqueuer": c.actor(p.queued.by), "state": "QUEUED", "pullRequest": field(func() any { return c.pullNode(p) }),
+	}}
+}
+
+// queueBot is who merges from merge queues, and takes out what cannot be.
+var queueBot = &account{User: User{Login: "github-merge-queue", App: true}, id: 1}
 
 // workQueue merges what waits, one after the other, unless that is held up.
 func (s *Sim) workQueue(r *repo) {
@@ -73,9 +82,9 @@ func (s *Sim) workQueue(r *repo) {
 			by := p.queued.by
 			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)
 			if s.protects(ctx, p) != nil {
-				s.dequeue(ctx, p, "CI_FAILURE")
+				s.dequeue(ctx, p, queueBot, "CI_FAILURE")
 			} else if _, err := s.merge(ctx, p, by, "squash", strings.TrimSpace(message)+"\n"); err != nil {
-				s.dequeue(ctx, p, "MERGE_CONFLICT")
+				s.dequeue(ctx, p, queueBot, "MERGE_CONFLICT")
 			}
 		}
 	})
@@ -93,15 +102,16 @@ func (c *call) dequeueMutation(a args) (any, error) {
 	case p.queued == nil:
 		return nil, graphql.Unprocessable("Pull request is not in the merge queue")
 	}
-	c.sim.dequeue(c.ctx, p, "MANUAL")
+	c.sim.dequeue(c.ctx, p, c.user, "MANUAL")
 	return &graphql.Object{Type: "DequeuePullRequestPayload", Fields: fields{"clientMutationId": input["clientMutationId"]}}, nil
 }
 
 // dequeue takes a pull request out of its queue, if it is in one.
-func (s *Sim) dequeue(ctx context.Context, p *pull, reason string) {
+func (s *Sim) dequeue(ctx context.Context, p *pull, by *account, reason string) {
 	if p.queued != nil {
-		by := p.queued.by
+		enqueuer := p.queued.by
 		p.queued = nil
+		p.happened("RemovedFromMergeQueueEvent", by, func(c *call) fields { return fields{"enqueuer": c.actor(enqueuer), "reason": reason} })
 		s.emitPull(ctx, p, by, "dequeued", object{"reason": reason})
 	}
 }

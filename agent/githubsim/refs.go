@@ -65,7 +65,7 @@ func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string)
 		s.closePull(ctx, p, by)
 		return nil
 	}
-	s.dequeue(ctx, p, "MANUAL")
+	s.dequeue(ctx, p, by, "MANUAL")
 	before := p.headSHA
 	p.forcePushed("HeadRefForcePushedEvent", p.headRepo, by, before, after)
 	p.baseSHA = p.base()
@@ -77,9 +77,13 @@ func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string)
 }
 
 // baseMoved makes the trial merge again, unless the base now contains the
-// head: then the pull request has been merged by a push.
+// head: then the pull request has been merged by a push. A deleted base closes it.
 func (s *Sim) baseMoved(ctx context.Context, p *pull, by *account) {
-	if p.base() != "" && p.repo.git.contains(p.base(), p.headSHA) {
+	if p.base() == "" {
+		s.closePull(ctx, p, by)
+		return
+	}
+	if p.repo.git.contains(p.base(), p.headSHA) {
 		s.markMerged(ctx, p, by, p.headSHA)
 		return
 	}
