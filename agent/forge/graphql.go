@@ -28,7 +28,7 @@ func (c *Client) query(ctx context.Context, document string, variables map[strin
 }
 
 // ask sends one GraphQL request and decodes its data into result. An answer that carries errors is a failure even
-// when it also carries data: half a pull request is no ground for a decision. Only linked issues may be missing.
+// when it also carries data: half a pull request is no ground for a decision. Only what is elsewhere may be missing.
 func (c *Client) ask(ctx context.Context, document string, variables map[string]any, result any) error {
 	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
@@ -70,10 +70,10 @@ type graphqlError struct {
 	Path    []any
 }
 
-// elsewhere: an issue of another organization, which this token may not see, is no reason to fail; the answer has
-// null in its place.
+// elsewhere: an issue or a pull request of another organization, which this token may not see, is no reason to fail; the
+// answer has null in its place.
 func (e graphqlError) elsewhere() bool {
-	return slices.Contains(e.Path, any("closingIssuesReferences"))
+	return slices.Contains(e.Path, any("closingIssuesReferences")) || slices.Contains(e.Path, any("associatedPullRequests"))
 }
 
 func (t token) denied(answer graphqlError, header http.Header, now time.Time) *Error {

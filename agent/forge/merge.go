@@ -74,16 +74,27 @@ var headMoved = regexp.MustCompile(`(?i)head (branch was modified|sha|oid)|expec
 // noCommit in the place of a commit means that the branch shall be no more.
 const noCommit = "0000000000000000000000000000000000000000"
 
-// DeleteBranch deletes a branch if it is still at sha. A branch that moved on, and one that is gone, are errors.
+// DeleteBranch deletes a branch if it is still at sha. A branch that moved on, and one that is gone, are errors. So is one
+// that another open pull request is to be merged into: GitHub would close that one, and not let it be opened again.
 func (m *Merger) DeleteBranch(ctx context.Context, repo Repo, name, sha string) error {
 	op := fmt.Sprintf("delete the branch %s of %s", name, repo)
-	var data struct{ Repository *struct{ ID string } }
-	const query = "query RepositoryID($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { id } }"
-	if err := m.c.query(ctx, query, map[string]any{"owner": repo.Owner, "name": repo.Name}, &data); err != nil {
+	var data struct {
+		Repository *struct {
+			ID           string
+			PullRequests connection[struct{ Number int }]
+		}
+	}
+	const query = `query Deletable($owner: String!, $name: String!, $branch: String!) { repository(owner: $owner, name: $name) {
+		id pullRequests(baseRefName: $branch, states: [OPEN], first: 1) { nodes { number } }
+	} }`
+	if err := m.c.query(ctx, query, map[string]any{"owner": repo.Owner, "name": repo.Name, "branch": name}, &data); err != nil {
 		return m.c.failed(op, err)
 	}
 	if data.Repository == nil {
 		return m.c.failed(op, m.c.missing())
+	}
+	if above := data.Repository.PullRequests.Nodes; len(above) > 0 {
+		return &Error{Op: op, Message: fmt.Sprintf("#%d is to be merged into it", above[0].Number), Remedy: "point that at another base branch first, and delete this one by hand"}
 	}
 	const mutation = `mutation DeleteBranch($repo: ID!, $ref: GitRefname!, $sha: GitObjectID!, $none: GitObjectID!) {
 		updateRefs(input: {repositoryId: $repo, refUpdates: [{name: $ref, beforeOid: $sha, afterOid: $none}]}) { clientMutationId }

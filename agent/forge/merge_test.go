@@ -2,7 +2,10 @@ package forge_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
+
+	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
@@ -37,8 +40,8 @@ func TestMergeQueue(t *testing.T) {
 	if err := merger.Enqueue(t.Context(), pr.ID, sha); err != nil {
 		t.Fatal(err)
 	}
-	if pr := w.read(ref); !pr.InQueue || pr.Merged {
-		t.Errorf("in the queue %t, merged %t", pr.InQueue, pr.Merged)
+	if pr := w.read(ref); !pr.InQueue || pr.Merged || pr.Enqueued.By.Login != octocat || pr.Enqueued.At.IsZero() {
+		t.Errorf("in the queue %t, merged %t, put there %+v", pr.InQueue, pr.Merged, pr.Enqueued)
 	}
 	w.SetFaults(githubsim.Faults{})
 	w.settle()
@@ -67,8 +70,10 @@ func TestLeavingTheMergeQueue(t *testing.T) {
 	}
 	w.SetFaults(githubsim.Faults{})
 	w.settle()
-	if pr := w.read(ref); pr.InQueue || pr.Merged {
-		t.Errorf("in the queue %t, merged %t after it was taken out", pr.InQueue, pr.Merged)
+	if pr := w.read(ref); pr.InQueue || pr.Merged || pr.Enqueued != (forge.Enqueuing{}) {
+		t.Errorf("in the queue %t, merged %t after it was taken out; put there %+v", pr.InQueue, pr.Merged, pr.Enqueued)
+	} else if out := pr.Dequeued; len(out) != 1 || out[0].By.Login != octocat || out[0].By.Bot || out[0].At.IsZero() {
+		t.Errorf("it was taken out %+v", out)
 	}
 }
 
@@ -98,7 +103,18 @@ func TestDeleteBranch(t *testing.T) {
 	if err := forge.NewMerger(w.as(guest)).DeleteBranch(t.Context(), app, "topic", sha); !errors.Is(err, forge.ErrForbidden) {
 		t.Errorf("deleted by a guest: %v", err)
 	}
+	w.commit("above", map[string]string{"c.go": "package main\n"})
+	above, _, err := w.raw(octocat).PullRequests.Create(t.Context(), app.Owner, app.Name, &github.NewPullRequest{Title: github.String("Above"), Head: github.String("above"), Base: github.String("topic")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := merger.DeleteBranch(t.Context(), app, "topic", sha); err == nil || !strings.Contains(err.Error(), "#1 is to be merged into it; point that at another base branch first") {
+		t.Errorf("a branch that #%d is to be merged into: %v", above.GetNumber(), err)
+	}
 	if _, _, err := w.raw(octocat).Git.GetRef(t.Context(), app.Owner, app.Name, "heads/topic"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.raw(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, above.GetNumber(), &github.PullRequest{State: github.String("closed")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := merger.DeleteBranch(t.Context(), app, "topic", sha); err != nil {

@@ -22,6 +22,10 @@ type PullRequest struct {
 	Shared  bool // the head is more than this pull request's: the default branch, or one that changes by reviewed pull requests only
 	InQueue bool // waits in a merge queue
 	Queue   bool // the base takes merges through a merge queue only
+	Stacked int  // the number of the open or merged pull request whose branch the base is; 0 for a base that more is merged into
+
+	Enqueued Enqueuing   // how it came into the merge queue that it waits in; zero outside of one
+	Dequeued []Enqueuing // the last 50 times that it was taken out of one, by whom and when
 
 	MaintainerCanModify bool // the author lets maintainers push to the head branch of a fork
 
@@ -70,6 +74,14 @@ type Labelling struct {
 	Added bool // false when it was taken off
 	By    User
 	At    time.Time
+}
+
+// Enqueuing is who put a pull request into a merge queue or took it out, and when. What a queue itself takes out, because
+// a check failed there or it conflicts, is taken out by a bot
+// (https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue).
+type Enqueuing struct {
+	By User
+	At time.Time
 }
 
 // Branch is one end of a pull request.

@@ -58,6 +58,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		next := node.head(ref)
 		next.Viewer = data.Viewer.Login
 		next.Shared = node.shared(data.Repository.DefaultBranchRef)
+		next.Stacked = node.stacked(data.Repository.DefaultBranchRef, ref.Repo)
 		next.ViewerPermission = Permission(lower(data.Repository.ViewerPermission))
 		if page > 1 && !sameMoment(pr, next) {
 			return PullRequest{}, errMoving
@@ -83,6 +84,9 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 			return PullRequest{}, errors.New("it has more labels, reviewers, reviews, comments, threads or checks than this program reads: decide it by hand")
 		}
 		if !more {
+			if slices.ContainsFunc(pr.Checks, func(c Check) bool { return c.Required }) {
+				pr.Stacked = 0 // by rules of a ruleset, which the branch does not tell of
+			}
 			return pr, nil
 		}
 	}
@@ -138,7 +142,15 @@ type pullRequestNode struct {
 	HeadRef                                                  *struct {
 		RefUpdateRule *struct{ RequiredApprovingReviewCount int }
 	}
-	BaseRef                 *struct{ Target *oidNode }
+	BaseRef         *baseNode
+	MergeQueueEntry *struct {
+		Enqueuer   *actorNode
+		EnqueuedAt time.Time
+	}
+	Removals connection[struct {
+		Actor     *actorNode
+		CreatedAt time.Time
+	}]
 	MergeCommit             *oidNode
 	Labels                  connection[struct{ Name string }]
 	TimelineItems           connection[labellingNode]
@@ -169,6 +181,12 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	}
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
 		pr.Base.SHA = n.BaseRef.Target.Oid
+	}
+	if n.MergeQueueEntry != nil {
+		pr.Enqueued = Enqueuing{n.MergeQueueEntry.Enqueuer.user(), n.MergeQueueEntry.EnqueuedAt}
+	}
+	for _, r := range n.Removals.Nodes {
+		pr.Dequeued = append(pr.Dequeued, Enqueuing{r.Actor.user(), r.CreatedAt})
 	}
 	if n.Merged {
 		pr.MergedBy, pr.MergedAt = n.MergedBy.user(), n.MergedAt
@@ -207,6 +225,31 @@ func (n *pullRequestNode) shared(byDefault *struct{ Name string }) bool {
 	}
 	ruled := n.HeadRef != nil && n.HeadRef.RefUpdateRule != nil && n.HeadRef.RefUpdateRule.RequiredApprovingReviewCount > 0
 	return ruled || byDefault != nil && byDefault.Name == n.HeadRefName
+}
+
+// baseNode is the branch that a pull request is to be merged into.
+type baseNode struct {
+	Target                 *oidNode
+	RefUpdateRule          *struct{ RequiredApprovingReviewCount int }
+	AssociatedPullRequests connection[*struct {
+		Number     int
+		Repository *repoNode
+	}]
+}
+
+// stacked finds the pull request whose own branch is this one's base, open or merged. The default branch, and one that
+// takes merges by rules, may be a pull request's branch as well, as that of a release is; more is merged into them.
+func (n *pullRequestNode) stacked(byDefault *struct{ Name string }, in Repo) int {
+	ruled := n.BaseRef == nil || n.BaseRef.RefUpdateRule != nil || n.IsMergeQueueEnabled
+	if ruled || byDefault != nil && byDefault.Name == n.BaseRefName {
+		return 0
+	}
+	for _, below := range n.BaseRef.AssociatedPullRequests.Nodes {
+		if below != nil && below.Repository.repo() == in {
+			return below.Number
+		}
+	}
+	return 0
 }
 
 type commitNode struct {

@@ -3,6 +3,7 @@ package merger_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -188,6 +189,13 @@ func TestTidyDeletesTheMergedBranch(t *testing.T) {
 	if err := m.Tidy(t.Context(), fork, pr.Head.SHA); err != nil {
 		t.Error(err)
 	}
+	g.Commit("above", "More", map[string]string{"more.txt": "more\n"})
+	var above struct{ Number int }
+	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Above", "head": "above", "base": "topic"}, &above)
+	if err := m.Tidy(t.Context(), pr, pr.Head.SHA); err == nil || !strings.Contains(err.Error(), "is to be merged into it") {
+		t.Errorf("the base of another pull request: %v", err)
+	}
+	g.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", above.Number), map[string]any{"state": "closed"}, nil)
 	// An open pull request is closed when its branch goes.
 	there := func() bool { return g.Read(loopback.Author, pr.Ref).Open }
 	if !there() {
