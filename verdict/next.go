@@ -134,8 +134,6 @@ func nextFix(s State) Action {
 		return s.waitForPerson()
 	case s.Barred() != "":
 		return s.act(Wait, s.Barred())
-	case s.Fork:
-		return s.act(Wait, "pull requests from forks are left to people")
 	case s.Shared:
 		return s.act(Wait, "its branch is one that others build on, and is left to people")
 	}
@@ -209,9 +207,12 @@ func (s State) withoutOvertaken() State {
 	return s
 }
 
-// fix has the author's agent work on the branch, unless a person does just now, or more
-// of the same would bring nothing.
+// fix has the author's agent work on the branch, unless it is a fork's, a person works on
+// it just now, or more of the same would bring nothing.
 func (s State) fix(reason string, rounds int) Action {
+	if s.Fork {
+		return s.act(Wait, reason+", and the branch of a fork is left to people")
+	}
 	if by, until := s.pushed(); until.After(s.Now) {
 		wait := min(until.Sub(s.Now), s.Pause)
 		return Action{Kind: Wait, SHA: s.Head, Recheck: wait, MakesWay: true,

@@ -166,7 +166,7 @@ func broken(s State, a Action) []string {
 	}
 	if a.Kind == Fix || a.Kind == Merge || a.Kind == Tell {
 		must(s.Role == Author && same(s.Self, s.Author), "an author acts on their own only")
-		must(!s.Fork && !s.Shared, "forks and shared branches are left to people")
+		must(!s.Shared && (!s.Fork || a.Kind != Fix), "the branches of forks and shared ones are left to people")
 		must(!s.Held, "a label holds")
 	}
 	if acts || a.Kind == Escalate {

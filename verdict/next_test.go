@@ -158,7 +158,10 @@ func TestNextForAuthor(t *testing.T) {
 		{"draft", func(s *State) { s.Draft = true }, Wait, "draft"},
 		{"needs a person", func(s *State) { s.NeedsHuman = true }, Wait, "person"},
 		{"held", func(s *State) { s.Held = true }, Wait, "label"},
-		{"fork", func(s *State) { s.Fork = true }, Wait, "forks"},
+		{"of a fork", func(s *State) { s.Fork = true }, Merge, ""},
+		{"of a fork, which people merge", func(s *State) { s.Fork, s.Manual = true, "merge.forks is off" }, Tell, "merge.forks is off"},
+		{"of a fork, and objected to", func(s *State) { s.Fork, s.Opinions = true, []Opinion{says("alice", head, RequestChanges)} }, Wait, "requests changes, and the branch of a fork"},
+		{"of a fork, with a conflict", func(s *State) { s.Fork, s.Mergeable = true, MergeableDirty }, Wait, "conflicts with its base, and the branch of a fork"},
 
 		{"no review", func(s *State) { s.Opinions = nil }, Wait, "not reviewed yet"},
 		{"older head approved", review(func(o *Opinion) { o.SHA, o.Record.Head = older, older }), Wait, "not reviewed yet"},

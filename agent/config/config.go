@@ -105,8 +105,11 @@ type Merge struct {
 	Auto bool `yaml:"auto"`
 	// RequireChecks is to merge nothing that no check has passed; true by default.
 	RequireChecks bool `yaml:"require_checks"`
+	// Forks is to merge what comes from a fork as well; false by default. No agent pushes to
+	// a fork or deletes one of its branches, whatever this says.
+	Forks bool `yaml:"forks"`
 	// DeleteBranch is to delete the head branch after a merge, if it is in the same
-	// repository; false by default.
+	// repository and no other open pull request is to be merged into it; false by default.
 	DeleteBranch bool `yaml:"delete_branch"`
 }
 

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -46,7 +47,8 @@ func (a *Agent) fix(ctx context.Context, step *Step) error {
 func (a *Agent) merge(ctx context.Context, step *Step) error {
 	sha, err := a.Merger.Merge(ctx, step.PR.Ref, step.Action.SHA)
 	step.Head = sha
-	if sha == "" || !a.Config().Merge.DeleteBranch {
+	// Behind what it finds merged, an agent with a journal tidies up anyway.
+	if sha == "" || a.Journal != nil || !a.Config().Merge.DeleteBranch {
 		return err
 	}
 	if err := a.Merger.Tidy(ctx, step.PR, step.Action.SHA); err != nil {
@@ -61,8 +63,8 @@ func (a *Agent) dequeue(ctx context.Context, step *Step) error {
 }
 
 // giveUp hands the worktree of a closed pull request back, whose files make the next new
-// pull request start fast, and deletes the branch that a merge queue merged. What goes
-// wrong is no more than left behind.
+// pull request start fast, and deletes the branch of what this machine merged or put into
+// a merge queue. What goes wrong is no more than left behind.
 func (a *Agent) giveUp(ctx context.Context, pr forge.PullRequest) {
 	log := zerolog.Ctx(ctx)
 	a.heads.forget(pr.Ref)
@@ -87,29 +89,57 @@ func (a *Agent) giveUp(ctx context.Context, pr forge.PullRequest) {
 	}
 }
 
-// tidying is the act of deleting the branch behind a merge queue's merge.
+// tidying is the act of deleting the branch behind a merge.
 const tidying = "tidy"
 
-// tidies reports whether this agent has a branch to delete: of what it put into a merge
-// queue, once.
+// tidies reports whether this agent has a branch to delete: of what it merged or put into
+// a merge queue, once.
 func (a *Agent) tidies(pr forge.PullRequest) bool {
-	return a.Role == verdict.Author && pr.Merged && a.Config().Merge.DeleteBranch && !verdict.SameLogin(pr.MergedBy.Login, pr.Viewer) && a.enqueued(pr)
-}
-
-// enqueued reports whether this machine put the present head into a merge queue, and has
-// neither taken it back nor tidied up behind it.
-func (a *Agent) enqueued(pr forge.PullRequest) bool {
-	if a.Journal == nil {
+	if a.Role != verdict.Author || !pr.Merged || pr.MergedAt == nil || !a.Config().Merge.DeleteBranch {
 		return false
 	}
-	queued := false
+	return a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt})
+}
+
+// merged reports whether this machine merged the present head or put it into a merge queue,
+// and has neither taken it back nor tidied up behind it. Where the answer to that was lost,
+// what GitHub has seen of it tells.
+func (a *Agent) merged(pr forge.PullRequest, seen forge.Enqueuing) bool {
+	merged := false
+	a.entries(pr, func(e journal.Entry) {
+		back := e.Act == tidying || e.Act == string(verdict.Dequeue) && e.Outcome.OK
+		merged = e.Act == string(verdict.Merge) && (e.Outcome.OK || own(pr, e, seen)) || merged && !back
+	})
+	return merged
+}
+
+// did reports whether this machine did what GitHub has seen be done.
+func (a *Agent) did(pr forge.PullRequest, kind verdict.Kind, seen forge.Enqueuing) bool {
+	did := false
+	a.entries(pr, func(e journal.Entry) { did = did || e.Act == string(kind) && own(pr, e, seen) })
+	return did
+}
+
+// entries has each hear of all acts of this machine on the present head.
+func (a *Agent) entries(pr forge.PullRequest, each func(journal.Entry)) {
+	if a.Journal == nil {
+		return
+	}
 	a.Journal.Each(func(e journal.Entry) {
 		if e.Ref == pr.Ref.String() && e.SHA == pr.Head.SHA {
-			back := e.Act == tidying || e.Act == string(verdict.Dequeue) && e.Outcome.OK
-			queued = e.Act == string(verdict.Merge) && e.Outcome.OK || queued && !back
+			each(e)
 		}
 	})
-	return queued
+}
+
+// atOnce is how far an act's beginning and GitHub's time for it lie apart at the most: by
+// what a request may wait for, and by clocks that are not set.
+const atOnce = 5 * time.Minute
+
+// own reports whether an act is what GitHub has seen, by login and time. The login is its
+// owner's too, who may have done the same by hand within those minutes.
+func own(pr forge.PullRequest, e journal.Entry, seen forge.Enqueuing) bool {
+	return verdict.SameLogin(seen.By.Login, pr.Viewer) && seen.At.Sub(e.Begun).Abs() < atOnce
 }
 
 // note writes down that the agent makes way, for whoever asks what it does.

@@ -464,28 +464,6 @@ func TestBranchesGoBehindTheMergeQueue(t *testing.T) {
 	}
 }
 
-// What the queue gives back again and again is a person's.
-func TestTheMergeQueueIsNotAskedForEver(t *testing.T) {
-	t.Parallel()
-	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
-	a := authorOf(t, g, unneeded(t))
-	for range 3 {
-		if action := decide(t, g, a, pr); action.Kind != verdict.Merge {
-			t.Fatalf("it comes to %+v", action)
-		}
-		id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(verdict.Merge)})
-		if err == nil {
-			err = a.Journal.End(id, journal.Outcome{OK: true})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if action := decide(t, g, a, pr); action.Kind != verdict.Escalate || !strings.Contains(action.Reason, "merge queue gave it back 3 times") {
-		t.Errorf("it comes to %+v", action)
-	}
-}
-
 // write writes a file of a session's worktree.
 func write(dir, name, text string) error {
 	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
@@ -35,25 +36,54 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	if err := f.ask(ctx, a.Read, pr); err != nil {
 		return f, err
 	}
-	approved := false
+	var approved time.Time
 	for _, r := range pr.Reviews {
 		record, err := verdict.ParseRecord(r.Body)
 		if err != nil || r.SHA != pr.Head.SHA || r.State == forge.Dismissed || !a.counts(pr, r.Author.Login) {
 			continue
 		}
-		approved = approved || r.State == forge.Approved
+		if r.State == forge.Approved {
+			approved = r.SubmittedAt
+		}
 		if err := f.compare(ctx, a.Read, pr, record.Base); err != nil {
 			return f, err
 		}
 	}
-	var err error
-	if approved && a.Role == verdict.Author {
-		f.manual, err = a.manual(ctx, pr)
+	since := stateOf(pr, a.Role, a.Config(), f).Since()
+	f.past = a.past(pr, since)
+	f.past.queued = dropped(pr, since)
+	f.enqueued = pr.InQueue && a.merged(pr, pr.Enqueued)
+	if approved.IsZero() || a.Role != verdict.Author {
+		return f, nil
 	}
-	f.enqueued = pr.InQueue && a.enqueued(pr)
-	f.past = a.past(pr, stateOf(pr, a.Role, a.Config(), f).Since())
+	var err error
+	f.manual, err = a.manual(ctx, pr, a.takenOut(pr, approved, since))
 	return f, err
 }
+
+// dropped counts how often a merge queue gave a pull request back since a moment.
+func dropped(pr forge.PullRequest, since time.Time) (n int) {
+	for _, out := range pr.Dequeued {
+		if !byPerson(out.By) && out.At.After(since) {
+			n++
+		}
+	}
+	return n
+}
+
+// takenOut is the person who took what was approved at a moment out of a merge queue, and
+// has not had the agents begin afresh since; "" if nobody did. This login is a person's too:
+// what this machine's agent took out itself is in its journal.
+func (a *Agent) takenOut(pr forge.PullRequest, approved, since time.Time) string {
+	for _, out := range pr.Dequeued {
+		if byPerson(out.By) && !out.At.Before(approved) && out.At.After(since) && !a.did(pr, verdict.Dequeue, out) {
+			return out.By.Login
+		}
+	}
+	return ""
+}
+
+func byPerson(u forge.User) bool { return !u.Bot && u.Login != "ghost" }
 
 // orders are what people have ordered, as far as they may.
 func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error) {
@@ -75,7 +105,7 @@ func (a *Agent) barred(ctx context.Context, pr forge.PullRequest) (string, error
 // ask finds out what those may do here who gave an order.
 func (f facts) ask(ctx context.Context, read Reader, pr forge.PullRequest) error {
 	for _, c := range pr.Comments {
-		if !verdict.MeantAsOrder(c.Body) || !c.ByPerson || c.EditedAt != nil {
+		if !verdict.MeantAsOrder(c.Body) || !c.ByPerson {
 			continue
 		}
 		if _, known := f.may[c.Author.Login]; known {
@@ -116,8 +146,9 @@ func (f facts) compare(ctx context.Context, read Reader, pr forge.PullRequest, b
 }
 
 // manual says why an approved pull request of this login's is its author's to
-// merge, as the configuration and the base branch have it, or nothing.
-func (a *Agent) manual(ctx context.Context, pr forge.PullRequest) (string, error) {
+// merge, as the configuration, the base branch and the person who took it out of a merge
+// queue have it, or nothing.
+func (a *Agent) manual(ctx context.Context, pr forge.PullRequest, takenOutBy string) (string, error) {
 	switch {
 	case a.ByHand:
 		return "", nil
@@ -125,6 +156,14 @@ func (a *Agent) manual(ctx context.Context, pr forge.PullRequest) (string, error
 		return "merge.auto is off in the agent's configuration", nil
 	case labelled(pr, a.Config().Labels.Manual):
 		return "the label " + a.Config().Labels.Manual + " says so", nil
+	case pr.Fork && !a.Config().Merge.Forks:
+		return "it comes from a fork, and merge.forks is off in the agent's configuration", nil
+	case pr.Stacked != 0:
+		return fmt.Sprintf("its base %s is the branch of #%d, and not one that more is merged into", pr.Base.Name, pr.Stacked), nil
+	case takenOutBy != "":
+		return takenOutBy + " took it out of the merge queue", nil
+	case pr.ViewerPermission == "read" || pr.ViewerPermission == "triage":
+		return pr.Viewer + " may not merge into this repository", nil
 	}
 	text, err := a.Read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
 	if errors.Is(err, forge.ErrNotFound) {

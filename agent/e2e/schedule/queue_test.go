@@ -31,6 +31,94 @@ func TestPeopleStopWhatIsInTheQueue(t *testing.T) {
 	})
 }
 
+// Where the answer to that is lost, the machine finds out that it put it there, and takes it
+// out all the same.
+func TestTheQueuesAnswerIsLost(t *testing.T) {
+	on(t, func(stage *Stage) {
+		for at := 1; ; at++ {
+			s := stage.open(t, uint64(at), body("fine()"), githubsim.Protection{MergeQueue: true})
+			s.look(0)
+			stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
+			s.during(plan{login: arena.Author, at: at, fault: githubsim.Fault{Drop: githubsim.DropAfter}})
+			s.look(2)
+			calls := s.during(plan{}).calls
+			for s.look(2); !strings.Contains(s.look(2), "it is in the merge queue"); { // it waits to try again
+			}
+			s.must(s.order(s.ctx, arena.Person, verdict.Stop))
+			s.said(s.look(3), "has stopped the agents here")
+			s.said(s.look(2), "dequeue")
+			if t.Failed() || calls < at {
+				return
+			}
+		}
+	})
+}
+
+// What the queue gives back again and again is a person's, whichever machine put it there.
+func TestTheQueueGivesItBack(t *testing.T) {
+	on(t, func(stage *Stage) {
+		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true, RequiredChecks: []string{required}})
+		p, err := s.pull(s.ctx)
+		s.must(err)
+		s.judged[p.Head.SHA] = true
+		report := func(state string) {
+			s.must(s.Call(s.ctx, arena.CI, http.MethodPost, s.ref.Repo, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil))
+		}
+		report("success")
+		s.look(0)
+		for _, author := range []int{2, 3} {
+			stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
+			s.said(s.look(author), "merge ")
+			report("failure")
+			stage.Sim.SetFaults(githubsim.Faults{})
+			s.must(stage.Sim.Settle(s.ctx))
+			report("success")
+		}
+		s.said(s.look(2), "the merge queue gave it back 2 times")
+		s.must(s.order(s.ctx, arena.Person, verdict.Resume))
+		s.ends("merged")
+	})
+}
+
+// What the agent itself took out goes back when what kept it from merging is over, without
+// an order.
+func TestAHoldInTheQueueIsLifted(t *testing.T) {
+	on(t, func(stage *Stage) {
+		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true})
+		s.look(0)
+		stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
+		s.look(2)
+		s.must(s.Call(s.ctx, arena.Person, http.MethodPost, s.ref.Repo, s.path("issues", "labels"), []string{"touchstone-hold"}, nil))
+		s.said(s.look(2), "dequeue")
+		s.must(s.Call(s.ctx, arena.Person, http.MethodDelete, s.ref.Repo, s.path("issues", "labels/touchstone-hold"), nil, nil))
+		s.said(s.look(2), "merge ")
+		s.ends("merged")
+	})
+}
+
+// What a person takes out of the queue stays out until people say otherwise, also where that
+// person has the login of the agent.
+func TestPeopleTakeItOutOfTheQueue(t *testing.T) {
+	for name, by := range map[string]int{arena.Judge: 0, arena.Author: 2} {
+		t.Run(name, func(t *testing.T) {
+			on(t, func(stage *Stage) {
+				s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true})
+				s.look(0)
+				stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
+				s.look(2)
+				pr, err := s.machines[by].agent.Read.PullRequest(s.ctx, s.ref)
+				s.must(err)
+				s.must(s.machines[by].agent.Merger.Act.Dequeue(s.ctx, pr.ID))
+				stage.Sim.SetFaults(githubsim.Faults{})
+				s.said(s.look(2), "tell ")
+				s.said(s.look(2), "waits for its author to merge it: "+name+" took it out of the merge queue")
+				s.must(s.order(s.ctx, arena.Person, verdict.Resume))
+				s.ends("merged")
+			})
+		})
+	}
+}
+
 // A required check that has not begun to report is not listed, and the queue refuses
 // what lacks it. Nobody is called for that at once.
 func TestTheQueueIsAskedAgain(t *testing.T) {

@@ -1,0 +1,90 @@
+package schedule
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+)
+
+// opens opens another pull request of the author's beside the first, and has the test go on
+// with that.
+func (s *scene) opens(head, base string) {
+	s.t.Helper()
+	var made struct{ Number int }
+	s.must(s.Call(s.ctx, arena.Author, http.MethodPost, s.ref.Repo, "pulls", map[string]any{"title": "Another", "head": head, "base": base}, &made))
+	s.ref.Number = made.Number
+}
+
+// configure changes what the author's machines are told.
+func (s *scene) configure(change func(*config.Config)) {
+	for _, a := range []*daemon.Agent{s.machines[2].agent, s.machines[3].agent} {
+		cfg := a.Config()
+		change(&cfg)
+		a.Config = func() config.Config { return cfg }
+	}
+}
+
+// A pull request from a fork is reviewed. Its branch is left to people, and its merge too
+// unless the configuration says otherwise.
+func TestForks(t *testing.T) {
+	on(t, func(stage *Stage) {
+		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
+		fork := forge.Repo{Owner: arena.Author, Name: s.ref.Name}
+		s.must(stage.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.ref.Repo.String()}))
+		push := func(text string) string {
+			sha, err := stage.Sim.Commit(s.ctx, arena.Author, fork.String(), "elsewhere", "Search", map[string]string{file: text})
+			s.must(err)
+			return sha
+		}
+		head := push(body("unsafe()"))
+		s.opens(fork.Owner+":elsewhere", "main")
+		s.look(0)
+		s.said(s.look(2), "the review requests changes, and the branch of a fork is left to people")
+		if p, err := s.pull(s.ctx); err != nil || p.Head.SHA != head {
+			t.Errorf("the fork's branch is at %s, want %s: %v", p.Head.SHA, head, err)
+		}
+		head = push(body("fine()"))
+		s.look(0)
+		s.said(s.look(2), "tell ")
+		for _, author := range []int{2, 3} {
+			s.said(s.look(author), "wait, it is approved and waits for its author to merge it: it comes from a fork, and merge.forks is off")
+		}
+		s.configure(func(c *config.Config) { c.Merge.Forks, c.Merge.DeleteBranch = true, true })
+		s.said(s.look(2), "merge "+head[:7])
+		s.ends("merged")
+		var tip struct{ Commit struct{ SHA string } }
+		if err := s.Call(s.ctx, arena.Author, http.MethodGet, fork, "branches/elsewhere", nil, &tip); err != nil || tip.Commit.SHA != head {
+			t.Errorf("the fork's branch is at %s, want %s: %v", tip.Commit.SHA, head, err)
+		}
+	})
+}
+
+// Whoever stacks pull requests merges them from below. One whose base is the branch of
+// another, open or merged, is not merged into that by itself.
+func TestStackedPullRequests(t *testing.T) {
+	on(t, func(stage *Stage) {
+		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
+		below := s.ref.Number
+		s.others = []string{"above"}
+		s.must(s.push(s.ctx, arena.Author, "above", map[string]string{"above.md": "above\n"}))
+		s.opens("above", branch)
+		above := s.ref.Number
+		waits := fmt.Sprintf("waits for its author to merge it: its base %s is the branch of #%d", branch, below)
+		s.look(0)
+		s.said(s.look(2), "tell ")
+		s.said(s.look(2), waits)
+		s.ref.Number = below
+		s.look(0)
+		s.said(s.look(2), "merge ")
+		s.ref.Number = above
+		s.said(s.look(2), waits)
+		s.must(s.Call(s.ctx, arena.Author, http.MethodPatch, s.ref.Repo, fmt.Sprintf("pulls/%d", above), map[string]any{"base": "main"}, nil))
+		s.ends("merged")
+	})
+}
