@@ -201,6 +201,16 @@ type Usage struct {
 // Total is how many tokens there are.
 func (u Usage) Total() int64 { return u.Input + u.CacheWrite + u.CacheRead + u.Output }
 
+// Plus is both together.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{Input: u.Input + v.Input, CacheWrite: u.CacheWrite + v.CacheWrite, CacheRead: u.CacheRead + v.CacheRead, Output: u.Output + v.Output}
+}
+
+// Minus is what came after an earlier sum.
+func (u Usage) Minus(before Usage) Usage {
+	return u.Plus(Usage{Input: -before.Input, CacheWrite: -before.CacheWrite, CacheRead: -before.CacheRead, Output: -before.Output})
+}
+
 // Progress is something that happened in a session. Text comes from the model
 // or its tools: it is one line of printable characters, at most 200 of them,
 // and otherwise not to be trusted.
@@ -213,6 +223,8 @@ type Progress struct {
 	// Used are the tokens that the session has used until now, as far as that is known: what
 	// the gateway has seen, or the CLI told.
 	Used Usage
+	// CostUSD is what they cost by the table of prices.
+	CostUSD float64
 	// Elapsed is the turn's age.
 	Elapsed time.Duration
 	// Silence is the time since the last byte, for Heartbeat.

@@ -193,10 +193,7 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 	sum.SessionID, sum.Engine, sum.Model = result.SessionID, result.Engine, result.Model
 	sum.Switched = cmp.Or(sum.Switched, result.Switched)
 	sum.Retries += result.Retries
-	sum.Usage.Input += result.Usage.Input
-	sum.Usage.CacheWrite += result.Usage.CacheWrite
-	sum.Usage.CacheRead += result.Usage.CacheRead
-	sum.Usage.Output += result.Usage.Output
+	sum.Usage = sum.Usage.Plus(result.Usage)
 	sum.CostUSD += result.CostUSD
 	sum.Turns += result.Turns
 	sum.Duration += result.Duration

@@ -61,10 +61,7 @@ func (c *conversation) account(total engine.Usage) engine.Usage {
 		Input: max(total.Input, before.Input), CacheWrite: max(total.CacheWrite, before.CacheWrite),
 		CacheRead: max(total.CacheRead, before.CacheRead), Output: max(total.Output, before.Output),
 	}
-	return engine.Usage{
-		Input: c.used.Input - before.Input, CacheWrite: c.used.CacheWrite - before.CacheWrite,
-		CacheRead: c.used.CacheRead - before.CacheRead, Output: c.used.Output - before.Output,
-	}
+	return c.used.Minus(before)
 }
 
 // phrases are the CLI's words for failures, for which it has no codes.

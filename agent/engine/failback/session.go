@@ -59,10 +59,7 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 
 // added is what was used up, and by whom.
 func (s *session) added(sum, r engine.Result) engine.Result {
-	r.Usage.Input += sum.Usage.Input
-	r.Usage.CacheWrite += sum.Usage.CacheWrite
-	r.Usage.CacheRead += sum.Usage.CacheRead
-	r.Usage.Output += sum.Usage.Output
+	r.Usage = r.Usage.Plus(sum.Usage)
 	r.CostUSD += sum.CostUSD
 	r.Retries += sum.Retries
 	r.Turns += sum.Turns

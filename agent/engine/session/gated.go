@@ -37,7 +37,8 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 	g := &Gated{Base: base, Account: spend.Open(base.Request, program.prices(kind)), provider: provider}
 	if tell := base.Request.Progress; tell != nil {
 		base.Request.Progress = func(p engine.Progress) {
-			p.Used = g.Account.Sum().Usage
+			sum := g.Account.Sum()
+			p.Used, p.CostUSD = sum.Usage, sum.CostUSD
 			tell(p)
 		}
 	}

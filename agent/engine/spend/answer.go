@@ -128,8 +128,5 @@ func (a *Answer) Event(data []byte) {
 	a.account.mu.Lock()
 	defer a.account.mu.Unlock()
 	a.account.sum.Model = a.model
-	a.account.book(engine.Usage{
-		Input: a.used.Input - before.Input, CacheWrite: a.used.CacheWrite - before.CacheWrite,
-		CacheRead: a.used.CacheRead - before.CacheRead, Output: a.used.Output - before.Output,
-	}, a.cost-cost)
+	a.account.book(a.used.Minus(before), a.cost-cost)
 }

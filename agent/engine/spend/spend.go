@@ -35,11 +35,7 @@ type Sum struct {
 // Since is what was spent after an earlier moment.
 func (s Sum) Since(before Sum) Sum {
 	return Sum{
-		Usage: engine.Usage{
-			Input: s.Input - before.Input, CacheWrite: s.CacheWrite - before.CacheWrite,
-			CacheRead: s.CacheRead - before.CacheRead, Output: s.Output - before.Output,
-		},
-		CostUSD: s.CostUSD - before.CostUSD, Answers: s.Answers - before.Answers, Model: s.Model,
+		Usage: s.Minus(before.Usage), CostUSD: s.CostUSD - before.CostUSD, Answers: s.Answers - before.Answers, Model: s.Model,
 	}
 }
 
@@ -65,10 +61,7 @@ func (a *Account) Charge(model string, used engine.Usage, steps int) {
 }
 
 func (a *Account) book(used engine.Usage, cost float64) {
-	a.sum.Input += used.Input
-	a.sum.CacheWrite += used.CacheWrite
-	a.sum.CacheRead += used.CacheRead
-	a.sum.Output += used.Output
+	a.sum.Usage = a.sum.Plus(used)
 	a.sum.CostUSD += cost
 }
 
