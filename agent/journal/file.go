@@ -26,16 +26,27 @@ const (
 	maxLine = 6*MaxDetail + 6*3*maxField + 1<<10
 )
 
-// line is one line of the file: an act's beginning, or its end.
+// line is one line of the file: an act's beginning, what it has spent since, or its end.
 type line struct {
 	ID    ID        `json:"id"`
 	At    time.Time `json:"at"`
 	Begin *Entry    `json:"begin,omitempty"`
+	Spent *Spent    `json:"spent,omitempty"`
 	End   *Outcome  `json:"end,omitempty"`
 }
 
 func (e Entry) begin() line { return line{ID: e.ID, At: e.Begun, Begin: &e} }
 func (e Entry) end() line   { return line{ID: e.ID, At: e.Ended, End: &e.Outcome} }
+
+// facts counts what a line says: a sound one says one thing.
+func (l line) facts() (n int) {
+	for _, said := range []bool{l.Begin != nil, l.Spent != nil, l.End != nil} {
+		if said {
+			n++
+		}
+	}
+	return n
+}
 
 // Read returns the entries of the journal in dir, the oldest first, without opening it: an
 // agent may be writing to it. Where there is no journal there are none.
@@ -105,7 +116,7 @@ func parse(r io.Reader) ([]Entry, error) {
 // apply adds what the line says. A line that contradicts the ones before says nothing.
 func (l line) apply(entries []Entry) []Entry {
 	switch {
-	case l.At.IsZero() || (l.Begin == nil) == (l.End == nil):
+	case l.At.IsZero() || l.facts() != 1:
 	case l.Begin != nil:
 		n := len(entries)
 		if l.Begin.valid() && l.ID > 0 && (n == 0 || l.ID > entries[n-1].ID) {
@@ -113,7 +124,12 @@ func (l line) apply(entries []Entry) []Entry {
 			entries = append(entries, *l.Begin)
 		}
 	default:
-		if entry := find(entries, l.ID); entry != nil && entry.Ended.IsZero() {
+		entry := find(entries, l.ID)
+		switch {
+		case entry == nil || !entry.Ended.IsZero():
+		case l.Spent != nil:
+			entry.Outcome.Spent = *l.Spent
+		default:
 			entry.Ended, entry.Outcome = l.At, *l.End
 		}
 	}
@@ -156,10 +172,11 @@ func (j *Journal) compact() error {
 		if err := encoder.Encode(e.begin()); err != nil {
 			return err
 		}
+		rest := e.end()
 		if e.Ended.IsZero() {
-			continue
+			rest = line{ID: e.ID, At: e.Begun, Spent: &e.Outcome.Spent}
 		}
-		if err := encoder.Encode(e.end()); err != nil {
+		if err := encoder.Encode(rest); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ type Entry struct {
 	// Ended is zero while the act goes on. Of one that was cut off, it is when the
 	// journal was next opened.
 	Ended time.Time `json:"-"`
-	// Outcome means nothing until Ended is set.
+	// Outcome means nothing until Ended is set, but for what was spent until now.
 	Outcome Outcome `json:"-"`
 	// Interrupted says that the act was cut off, and no agent has run since.
 	Interrupted bool `json:"-"`
@@ -142,7 +142,7 @@ func Open(dir string) (_ *Journal, err error) {
 		e := &j.entries[i]
 		j.next = e.ID + 1
 		if e.Ended.IsZero() {
-			e.Ended, e.Outcome = now(), Outcome{Detail: interrupted}
+			e.Ended, e.Outcome = now(), Outcome{Detail: interrupted, Spent: e.Outcome.Spent}
 		}
 	}
 	j.forget()
@@ -187,6 +187,22 @@ func (j *Journal) End(id ID, outcome Outcome) error {
 		return err
 	}
 	*entry = ended
+	return nil
+}
+
+// Spend writes down what an act that is going on has spent until now, so that the end of its
+// process does not make that forgotten.
+func (j *Journal) Spend(id ID, spent Spent) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	entry := find(j.entries, id)
+	if entry == nil || !entry.Ended.IsZero() {
+		return fmt.Errorf("note what act %d spent: it is not going on", id)
+	}
+	if err := j.append(line{ID: id, At: now(), Spent: &spent}); err != nil {
+		return err
+	}
+	entry.Outcome.Spent = spent
 	return nil
 }
 

@@ -91,6 +91,43 @@ func TestWhatWasBegunIsRemembered(t *testing.T) {
 	}
 }
 
+// TestWhatACutOffActSpentIsRemembered: a budget that forgot it would be no bound.
+func TestWhatACutOffActSpentIsRemembered(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, dir)
+	cut := begin(t, j, "acme/app#1", "aaa", "fix")
+	for _, cost := range []float64{0.5, 1.25} {
+		if err := j.Spend(cut, Spent{Runs: 1, CostUSD: cost}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen := read(t, dir); seen[0].Outcome.Spent.CostUSD != 1.25 || !seen[0].Ended.IsZero() {
+		t.Errorf("while it goes on, somebody else sees %+v", seen[0])
+	}
+	shut(t, j)
+	for range 2 { // what is compacted says the same
+		j = open(t, dir)
+		if e := j.entries[0]; e.Ended.IsZero() || e.Outcome.Spent.CostUSD != 1.25 {
+			t.Errorf("opened again, the journal has %+v", e)
+		}
+		shut(t, j)
+	}
+	j = open(t, dir)
+	if err := j.Spend(cut, Spent{}); err == nil {
+		t.Error("an act that has ended goes on spending")
+	}
+	going := begin(t, j, "acme/app#1", "aaa", "fix")
+	if err := j.Spend(going, Spent{CostUSD: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.compact(); err != nil {
+		t.Fatal(err)
+	}
+	if seen := read(t, dir); seen[1].Outcome.Spent.CostUSD != 2 || !seen[1].Ended.IsZero() {
+		t.Errorf("compacted while an act goes on, the journal says %+v", seen[1])
+	}
+}
+
 func TestWhatIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)

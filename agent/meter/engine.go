@@ -42,6 +42,8 @@ type session struct {
 	// turn is under way, with its span; tool, if there is one, is its present call.
 	turn context.Context
 	tool trace.Span
+	// counted is what the turns that have ended took.
+	counted Spent
 }
 
 // Ask holds a turn and counts it, whatever becomes of it.
@@ -54,8 +56,9 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 		Runs: 1, Retries: result.Retries, Usage: result.Usage, CostUSD: result.CostUSD, Duration: result.Duration, FirstByte: result.FirstByte,
 		Engine: cmp.Or(result.Engine, s.engine), Model: bounded(cmp.Or(result.Model, s.asked)),
 	}
+	s.counted.add(turn)
 	if act, ok := ctx.Value(actKey{}).(*Act); ok {
-		act.count(turn)
+		act.count(s, turn)
 	}
 	observe(turn, s.role, outcome(err))
 	span.SetAttributes(described(turn, s.role)...)
@@ -83,10 +86,19 @@ func described(turn Spent, role string) []attribute.KeyValue {
 	}
 }
 
-// hear makes a span of each tool call. The CLIs tell when one begins; it ends, at the
-// latest, when the next thing happens.
+// hear counts what the turn under way has taken, and makes a span of each tool call. The
+// CLIs tell when one begins; it ends, at the latest, when the next thing happens.
 func (s *session) hear(p engine.Progress) {
-	if s.turn == nil || p.Kind == engine.ProgressHeartbeat || p.Kind == engine.ProgressRaw {
+	if s.turn == nil {
+		return
+	}
+	if act, ok := s.turn.Value(actKey{}).(*Act); ok {
+		act.hear(s, Spent{
+			Runs: 1, Usage: p.Used.Minus(s.counted.Usage), CostUSD: max(0, p.CostUSD-s.counted.CostUSD), Duration: p.Elapsed,
+			Engine: s.engine, Model: bounded(s.asked),
+		})
+	}
+	if p.Kind == engine.ProgressHeartbeat || p.Kind == engine.ProgressRaw {
 		return
 	}
 	s.toolEnded()

@@ -41,6 +41,8 @@ type Act struct {
 
 	mu    sync.Mutex
 	spent Spent
+	// open is what the turns under way have taken until now.
+	open map[*session]Spent
 }
 
 type actKey struct{}
@@ -54,11 +56,15 @@ func Begin(ctx context.Context, kind, pull, sha string) (context.Context, *Act) 
 	return context.WithValue(ctx, actKey{}, act), act
 }
 
-// Spent is what the act took until now.
+// Spent is what the act took until now, that of its turns under way included.
 func (a *Act) Spent() Spent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.spent
+	sum := a.spent
+	for _, turn := range a.open {
+		sum.add(turn)
+	}
+	return sum
 }
 
 // End ends the act; err is what became of it.
@@ -71,17 +77,28 @@ func (a *Act) End(err error) {
 	end(a.span, err)
 }
 
-// count adds a turn.
-func (a *Act) count(turn Spent) {
+// hear takes note of what a session's turn under way has taken until now.
+func (a *Act) hear(s *session, turn Spent) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	sum := &a.spent
+	if a.open == nil {
+		a.open = map[*session]Spent{}
+	}
+	a.open[s] = turn
+}
+
+// count adds a turn that has ended.
+func (a *Act) count(s *session, turn Spent) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.open, s)
+	a.spent.add(turn)
+}
+
+func (sum *Spent) add(turn Spent) {
 	sum.Runs += turn.Runs
 	sum.Retries += turn.Retries
-	sum.Usage.Input += turn.Usage.Input
-	sum.Usage.CacheWrite += turn.Usage.CacheWrite
-	sum.Usage.CacheRead += turn.Usage.CacheRead
-	sum.Usage.Output += turn.Usage.Output
+	sum.Usage = sum.Usage.Plus(turn.Usage)
 	sum.CostUSD += turn.CostUSD
 	sum.Duration += turn.Duration
 	if sum.FirstByte == 0 {
