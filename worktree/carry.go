@@ -70,9 +70,19 @@ func hashPatch(sum hash.Hash, patch io.Reader) error {
 	}
 }
 
+// Contains reports whether the head that was acquired contains a commit. It does not
+// contain one that this machine does not have.
+func (t *Tree) Contains(ctx context.Context, sha string) (bool, error) {
+	if err := checkSHAs(sha); err != nil {
+		return false, err
+	}
+	return t.mirror.contains(ctx, t.req.Head, sha)
+}
+
 // OnlyMergedBase reports whether the head is exactly what git makes of merging the
 // base into the commit since, without a conflict and without a line of anybody's own.
-// It is false where this machine does not have that commit.
+// It is about the files: a head that was rebased or squashed to the same is one, too. It
+// is false where this machine does not have that commit.
 func (t *Tree) OnlyMergedBase(ctx context.Context, since string) (bool, error) {
 	if err := checkSHAs(since); err != nil {
 		return false, err

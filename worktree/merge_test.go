@@ -184,6 +184,39 @@ func TestPushIsRejected(t *testing.T) {
 	}
 }
 
+// What somebody took off a branch by force must not come back with the next push, not
+// even if that is done in the middle of it.
+func TestPushBringsNothingBack(t *testing.T) {
+	for name, meanwhile := range map[string]bool{"taken off before the push": false, "taken off during the push": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRemote(t)
+			req := r.pull()
+			tree := acquire(t, &Store{Root: t.TempDir()}, req)
+			writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
+			if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
+				t.Fatal(err)
+			}
+			older := r.git("rev-parse", req.Head+"~")
+			takeOff := func() { r.git("--git-dir", r.bare, "update-ref", "refs/heads/topic", older) }
+			if meanwhile {
+				take := func(_ http.ResponseWriter, q *http.Request, _ http.Handler) bool {
+					if q.URL.Query().Get("service") == "git-receive-pack" {
+						takeOff()
+					}
+					return false
+				}
+				r.intercept.Store(&take)
+			} else {
+				takeOff()
+			}
+			wantErr(t, tree.Push(t.Context(), "topic", req.Head), ErrRejected)
+			if got := r.at("refs/heads/topic"); got != older {
+				t.Errorf("the branch is at %s, want %s", got, older)
+			}
+		})
+	}
+}
+
 func TestPushRefusedByRule(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()

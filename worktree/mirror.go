@@ -72,6 +72,16 @@ func (r repo) commonAncestor(ctx context.Context, head, base string) (string, er
 	return sha, err
 }
 
+// contains reports whether a commit has an ancestor, or is it; not where that one is
+// unknown here.
+func (r repo) contains(ctx context.Context, commit, ancestor string) (bool, error) {
+	err := r.run(ctx, call{args: []string{"merge-base", "--is-ancestor", ancestor, commit}})
+	if exitCode(err) == 1 || gitSays(err, "Not a valid") {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // fetch brings refs into the mirror. ErrHeadMoved when the remote lacks one.
 func (r repo) fetch(ctx context.Context, remote Remote, refspecs ...string) error {
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}

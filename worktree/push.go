@@ -12,9 +12,9 @@ import (
 // that is to be made. It may be repeated after a failure: when the remote already
 // is at HEAD, that is success.
 //
-// Errors: ErrRejected when the branch has moved to a commit that expectedOld does
-// not contain, or was deleted; a sentence otherwise, also when the remote's own
-// rules refuse the push.
+// Errors: ErrRejected when the branch is at any other commit than expectedOld, be it an
+// older one that somebody took it back to, was deleted, or HEAD does not contain
+// expectedOld; a sentence otherwise, also when the remote's own rules refuse the push.
 func (t *Tree) Push(ctx context.Context, branch, expectedOld string) error {
 	ref := "refs/heads/" + branch
 	if err := validateRef(ref); err != nil {
@@ -36,11 +36,13 @@ func (t *Tree) Push(ctx context.Context, branch, expectedOld string) error {
 	if at == head {
 		return nil
 	}
-	if err := t.mayReplace(ctx, at, expectedOld); err != nil {
+	if err := t.mayReplace(ctx, at, expectedOld, head); err != nil {
 		return fmt.Errorf("push to %s: %w", branch, err)
 	}
+	// The lease has git hold the branch against expectedOld once more while it pushes. It
+	// would have git force the push, too, but what contains expectedOld is a fast-forward.
 	out, err := t.mirror.outputOf(ctx, call{remote: &t.req.Remote, args: []string{"push", "--porcelain", "--no-verify",
-		"--no-follow-tags", "--no-signed", "--end-of-options", t.req.Remote.URL, head + ":" + ref}})
+		"--no-follow-tags", "--no-signed", "--force-with-lease=" + ref + ":" + expectedOld, "--end-of-options", t.req.Remote.URL, head + ":" + ref}})
 	if err != nil {
 		return fmt.Errorf("push to %s: %w", branch, explainRejection(string(out), err))
 	}
@@ -62,20 +64,22 @@ func (t *Tree) remoteRef(ctx context.Context, ref string) (string, error) {
 	return "", nil
 }
 
-// mayReplace holds the remote's present commit against what the caller expects.
-// That HEAD is a descendant of it is left to git, which refuses anything else.
-func (t *Tree) mayReplace(ctx context.Context, at, expectedOld string) error {
+// mayReplace holds the remote's present commit against what the caller expects, and
+// makes sure that head contains it.
+func (t *Tree) mayReplace(ctx context.Context, at, expectedOld, head string) error {
 	switch {
-	case at == expectedOld:
+	case at == "" && expectedOld == "":
 		return nil
 	case at == "":
 		return fmt.Errorf("%w: the branch was deleted", ErrRejected)
 	case expectedOld == "":
 		return fmt.Errorf("%w: the branch exists already, at %.12s", ErrRejected, at)
-	}
-	err := t.mirror.run(ctx, call{args: []string{"merge-base", "--is-ancestor", at, expectedOld}})
-	if exitCode(err) == 1 || gitSays(err, "Not a valid") {
+	case at != expectedOld:
 		return fmt.Errorf("%w: the branch is at %.12s now, expected was %.12s", ErrRejected, at, expectedOld)
+	}
+	contains, err := t.mirror.contains(ctx, head, at)
+	if err == nil && !contains {
+		err = fmt.Errorf("%w: what is pushed does not contain %.12s, where the branch is", ErrRejected, at)
 	}
 	return err
 }

@@ -96,12 +96,17 @@ func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullR
 	if r.tree, err = r.author.acquire(ctx, now); err != nil {
 		return now, err
 	}
-	only, err := r.tree.OnlyMergedBase(ctx, pr.Head.SHA)
+	// What somebody rebased or squashed away must not come back with the fix.
+	kept, err := r.tree.Contains(ctx, pr.Head.SHA)
+	only := false
+	if err == nil && kept {
+		only, err = r.tree.OnlyMergedBase(ctx, pr.Head.SHA)
+	}
 	if err != nil {
 		return now, fmt.Errorf("look what was pushed meanwhile: %w", err)
 	}
 	if !only {
-		return now, fmt.Errorf("%w: %.7s was pushed, which is more than its base merged in; this fix is set aside in the mirror, as %.7s", ErrOvertaken, now.Head.SHA, r.out.Head)
+		return now, fmt.Errorf("%w: %.7s was pushed, which is something else than its base merged in; this fix is set aside in the mirror, as %.7s", ErrOvertaken, now.Head.SHA, r.out.Head)
 	}
 	merge, err := r.tree.Merge(ctx, r.out.Head, mergeMessage(pr), r.author.Identity)
 	if err != nil {

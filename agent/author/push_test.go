@@ -51,6 +51,16 @@ func TestFixThatLostTheRace(t *testing.T) {
 			g.Commit("topic", "Mine", map[string]string{"mine.txt": "mine\n"})
 			merged(map[string]string{"README.md": "two\n"})(g, ref)
 		}, author.ErrOvertaken, "is set aside"},
+		"somebody took a commit off": {func(g *loopback.GitHub, ref forge.Ref) {
+			older := commitOf(g, g.Read(loopback.Author, ref).Head.SHA).Parents[0].SHA
+			g.Call(loopback.Person, http.MethodPatch, "git/refs/heads/topic", map[string]any{"sha": older, "force": true}, nil)
+		}, author.ErrOvertaken, "is set aside"},
+		"somebody squashed it": {func(g *loopback.GitHub, ref forge.Ref) {
+			g.Commit("squashed", "Add code", map[string]string{"begin.txt": "leak\n", "code.txt": "unsafe()\n"})
+			var squashed struct{ Object struct{ SHA string } }
+			g.Call(loopback.Person, http.MethodGet, "git/ref/heads/squashed", nil, &squashed)
+			g.Call(loopback.Person, http.MethodPatch, "git/refs/heads/topic", map[string]any{"sha": squashed.Object.SHA, "force": true}, nil)
+		}, author.ErrOvertaken, "is set aside"},
 		"it was closed": {func(g *loopback.GitHub, _ forge.Ref) {
 			g.Commit("topic", "Mine", map[string]string{"mine.txt": "mine\n"})
 			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)
@@ -59,6 +69,7 @@ func TestFixThatLostTheRace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := loopback.New(t, map[string]string{"README.md": "one\n", ".touchstone/config.yaml": script})
+			g.Commit("topic", "Begin", map[string]string{"begin.txt": "leak\n"})
 			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 			ref := g.Open("topic")
 			pr := g.Reviewed(ref, verdict.RequestChanges, finding)

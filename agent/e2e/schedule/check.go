@@ -181,7 +181,8 @@ func (w *world) git(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// checkPushes: no commit that somebody pushed is gone from the branch.
+// checkPushes: no commit that somebody pushed is gone from the branch, and none is back
+// that somebody took off it.
 func (w *world) checkPushes(ctx context.Context) error {
 	if len(w.pushed) == 0 {
 		return nil // the branch is not there any more
@@ -191,15 +192,27 @@ func (w *world) checkPushes(ctx context.Context) error {
 		return err
 	}
 	for _, sha := range w.pushed {
-		var comparison struct{ Status string }
-		if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "compare/"+sha+"..."+tip.Commit.SHA, nil, &comparison); err != nil {
+		if in, err := w.contains(ctx, tip.Commit.SHA, sha); err != nil {
 			return err
+		} else if !in {
+			w.violated("%.7s is not in the branch any more", sha)
 		}
-		if comparison.Status != "ahead" && comparison.Status != "identical" {
-			w.violated("%.7s is not in the branch any more (%s)", sha, comparison.Status)
+	}
+	for _, sha := range w.removed {
+		if in, err := w.contains(ctx, tip.Commit.SHA, sha); err != nil {
+			return err
+		} else if in {
+			w.violated("%.7s was taken off the branch, and is there again", sha)
 		}
 	}
 	return nil
+}
+
+// contains reports whether a commit has another one in its history, or is it.
+func (w *world) contains(ctx context.Context, commit, ancestor string) (bool, error) {
+	var comparison struct{ Status string }
+	err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "compare/"+ancestor+"..."+commit, nil, &comparison)
+	return comparison.Status == "ahead" || comparison.Status == "identical", err
 }
 
 // objected reports whether a person's last word asks for changes.

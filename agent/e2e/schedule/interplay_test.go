@@ -156,6 +156,33 @@ func TestTwoAuthorMachines(t *testing.T) {
 
 // TestPeople is what people, and programs under a login of their own, do beside the
 // agents.
+// At whichever moment of a fix somebody takes a commit off the branch, it stays off.
+func TestPersonTakesACommitOff(t *testing.T) {
+	on(t, func(stage *Stage) {
+		for at := 1; ; at++ {
+			s := stage.open(t, uint64(4*at), body("unsafe()"), githubsim.Protection{})
+			s.must(s.push(s.ctx, arena.Person, branch, map[string]string{"leak.txt": "leak\n"}))
+			s.look(0)
+			s.during(plan{login: arena.Author, at: at, do: func(ctx context.Context) error {
+				s.pushed = s.pushed[:1]
+				return s.reset(ctx, s.pushed[0])
+			}})
+			s.look(2)
+			calls := s.during(plan{}).calls
+			s.must(s.checkPushes(s.ctx))
+			if len(s.result.Violations) > 0 {
+				t.Errorf("at call %d: %q", at, s.result.Violations)
+			}
+			if calls < at && at < 6 {
+				t.Errorf("a whole turn made only %d calls", calls)
+			}
+			if t.Failed() || calls < at {
+				return
+			}
+		}
+	})
+}
+
 func TestPeople(t *testing.T) {
 	fine, bad := body("fine()"), body("unsafe()")
 	for name, tc := range map[string]struct {
@@ -254,7 +281,7 @@ func TestBaseBranchIsDeleted(t *testing.T) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
 		s.look(0)
 		s.must(s.Call(s.ctx, arena.Owner, http.MethodDelete, s.ref.Repo, "git/refs/heads/main", nil, nil))
-		s.said(s.look(2), "wait")
+		s.said(s.look(2), "the pull request is closed")
 		if p, err := s.pull(s.ctx); err != nil || p.Merged {
 			t.Errorf("merged into nothing: %v", err)
 		}

@@ -83,8 +83,9 @@ type world struct {
 	mu   sync.Mutex
 	plan plan
 	// known are all commits that people pushed to the branch, pushed those of them that
-	// it has to hold: all since it was last rewritten.
-	known, pushed []string
+	// it has to hold: all since it was last rewritten. removed are all commits, the agents'
+	// among them, that people took off it.
+	known, pushed, removed []string
 }
 
 // The branch of the pull request, the file that it changes, and the check that some

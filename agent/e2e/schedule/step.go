@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/verdict"
@@ -90,8 +91,22 @@ func (w *world) rewrite() func(context.Context) error {
 		sha := w.known[pick%len(w.known)]
 		w.pushed = []string{sha}
 		w.mu.Unlock()
-		return w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil)
+		return w.reset(ctx, sha)
 	}
+}
+
+// reset sets the branch to a commit by force, and remembers what it loses.
+func (w *world) reset(ctx context.Context, sha string) error {
+	stays, err := w.git(ctx, "rev-list", sha)
+	if err != nil {
+		return err
+	}
+	goes, err := w.git(ctx, "rev-list", branch, "^"+sha)
+	if err != nil {
+		return err
+	}
+	w.removed = slices.DeleteFunc(append(w.removed, strings.Fields(goes)...), func(s string) bool { return strings.Contains(stays, s) })
+	return w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil)
 }
 
 // ci has the required check report on the head, once and mostly that it is well.
