@@ -58,6 +58,9 @@ func TestScripts(t *testing.T) {
 			provider := httptest.NewServer(http.NotFoundHandler())
 			env.Defer(provider.Close)
 			env.Setenv("ANTHROPIC_BASE_URL", provider.URL)
+			// Else each command takes a second to exit, as long as the race detector waits for
+			// goroutines that still run (https://go.dev/doc/articles/race_detector#Options).
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -14,6 +14,12 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			// Else each command takes a second to exit, as long as the race detector waits for
+			// goroutines that still run (https://go.dev/doc/articles/race_detector#Options).
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitfile": waitFile, "startgithub": startGitHub, "askgithub": askGitHub,
 		},
