@@ -60,13 +60,17 @@ type Action struct {
 	Allowance Allowance
 	// Tomorrow says that an Escalate holds until the next midnight only.
 	Tomorrow bool
-	// MakesWay says that a Wait is for a person who works on the branch.
-	MakesWay bool
+	// MakesWay says that a Wait is for a person who works on the branch, Computing that it
+	// is for what GitHub computes in the background.
+	MakesWay, Computing bool
 }
 
-// recheck is how soon to look again at what GitHub computes in the background
-// without ever sending an event for it.
-const recheck = 2 * time.Second
+// GitHub never sends an event for what it computes in the background, mostly within
+// seconds. recheck is how soon to look again at first, and seldom when it takes long.
+const (
+	recheck = 2 * time.Second
+	seldom  = time.Minute
+)
 
 // Next decides what the agent does now. It is pure and fails closed: whatever
 // it does not understand ends in Wait or Escalate, never in Merge.
@@ -170,23 +174,28 @@ func nextMerge(s State, rounds int) Action {
 	case s.Checks == ChecksFailed:
 		return s.fix("a check failed", rounds)
 	case s.Manual != "" && green && clean && !s.Told:
-		return s.retry(Tell, "it is approved and green, and waits for its author to merge it: "+s.Manual)
-	case s.Manual != "":
-		return s.act(Wait, "it is approved and waits for its author to merge it: "+s.Manual)
+		return s.retry(Tell, "it is approved and green, and "+forAuthor+s.Manual)
+	case s.Manual != "" && s.Checks != ChecksNone:
+		return s.act(Wait, "it is approved and "+forAuthor+s.Manual)
 	case s.Checks == ChecksPending:
-		return s.act(Wait, "checks are running")
+		return s.await(checkPatience, "checks are running", "it is approved, and its checks have been running for a day")
 	case s.Checks == ChecksNone && s.RequireChecks:
-		return s.act(Wait, "no check has reported on this head")
+		return s.unchecked()
+	case s.Manual != "":
+		return s.act(Wait, "it is approved and "+forAuthor+s.Manual)
 	case !green:
 		return s.act(Wait, "the state of the checks is unknown")
 	case s.Mergeable == MergeableBehind:
 		return s.fix("it is behind its base, which is protected", rounds)
 	case s.MaxAttempts > 0 && s.Queued >= s.MaxAttempts && clean:
 		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %d times", s.Queued))
+	case len(s.Unclear) > 0:
+		ordered := s.Unclear[0].By + " has ordered what nobody can follow"
+		return s.await(rulePatience, ordered+", and is about to be told", ordered+", and nobody has told them")
 	case s.Mergeable == MergeableBlocked && !s.Queue, clean && s.refused():
 		return s.waitForRules()
 	case !clean:
-		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: recheck}
+		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: s.computing(), Computing: true}
 	}
 	return s.spend(Merge, "it is approved and green", 0)
 }

@@ -188,6 +188,7 @@ func broken(s State, a Action) []string {
 	}
 	must(s.MaxAttempts == 0 || s.Queued < s.MaxAttempts, "the merge queue is not asked for ever")
 	must(s.Manual == "" && !s.InQueue, "merging is the author's choice")
+	must(len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
 	must(s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks, "checks are green")
 	must(s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue, "it merges cleanly")
 	approved := false

@@ -244,7 +244,16 @@ func TestNextForAuthor(t *testing.T) {
 		{"put into the queue again", func(s *State) { s.Queued = 1 }, Merge, ""},
 		{"given back by the queue too often", func(s *State) { s.Queued = 2 }, Escalate, "gave it back 2 times"},
 		{"checks running", func(s *State) { s.Checks = ChecksPending }, Wait, "running"},
+		{"checks running for a day", func(s *State) { s.Checks, s.Now = ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
+		{"not so long since an order", func(s *State) {
+			s.Checks, s.Now, s.Orders = ChecksPending, noon.Add(checkPatience), []Command{{ID: 1, Verb: Resume, By: "mona", At: noon.Add(time.Second)}}
+		}, Wait, "running"},
 		{"checks not begun", func(s *State) { s.Checks = ChecksNone }, Wait, "no check has reported"},
+		{"nor ever", func(s *State) { s.Checks, s.Now = ChecksNone, noon.Add(signPatience) }, Tell, "merge it: no check has reported on it"},
+		{"nor ever, and told", func(s *State) { s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), true }, Wait, "its author"},
+		{"nor ever, merged by hand", func(s *State) { s.Checks, s.Now, s.Manual = ChecksNone, noon.Add(signPatience), "merge.auto is off" }, Tell, "its author to merge it: merge.auto is off"},
+		{"an unclear order", func(s *State) { s.Unclear = []Unclear{{ID: 1, By: "mona"}} }, Wait, "mona has ordered what nobody can follow, and is about"},
+		{"an unclear order for hours", func(s *State) { s.Unclear, s.Now = []Unclear{{ID: 1, By: "mona"}}, noon.Add(rulePatience) }, Escalate, "nobody has told them"},
 		{"checks unread", func(s *State) { s.Checks = "" }, Wait, "unknown"},
 		{"checks running behind the base", func(s *State) { s.Checks = ChecksPending; s.Mergeable = MergeableBehind }, Wait, "running"},
 		{"behind", func(s *State) { s.Mergeable = MergeableBehind }, Fix, "behind its base"},
@@ -258,8 +267,11 @@ func TestNextForAuthor(t *testing.T) {
 func TestNextAsksToLookAgain(t *testing.T) {
 	s := ready()
 	s.Mergeable = MergeableUnknown
-	if a := Next(s); a.Recheck <= 0 || a.Recheck > time.Minute {
-		t.Errorf("while GitHub computes: look again after %s", a.Recheck)
+	for waited, want := range map[time.Duration]time.Duration{0: recheck, 5 * time.Minute: 30 * time.Second, time.Hour: seldom} {
+		s.Now = noon.Add(waited)
+		if a := Next(s); a.Recheck != want || !a.Computing {
+			t.Errorf("while GitHub has computed for %s: look again after %s, want %s", waited, a.Recheck, want)
+		}
 	}
 	s = asks()
 	s.Failed, s.RetryIn = Review, 90*time.Second

@@ -14,8 +14,61 @@ func (s State) takeBack(a Action) Action {
 	return s.retry(Dequeue, "it is in the merge queue, and is to be merged no more: "+a.Reason)
 }
 
-// rulePatience is how long what the base branch asks for may take to come by itself.
-const rulePatience = 3 * time.Hour
+// How long what is to come by itself may take, counted from the last review of the head or
+// from when the agents last began afresh: what the base branch asks for, the checks that
+// have begun, and the first sign of any check.
+const (
+	rulePatience  = 3 * time.Hour
+	checkPatience = 24 * time.Hour
+	signPatience  = 10 * time.Minute
+)
+
+// left is what is left of a patience; it is not positive when that is over.
+func (s State) left(patience time.Duration) time.Duration { return patience - s.waited() }
+
+// waited is how long ago the head was last reviewed, or the agents began afresh.
+func (s State) waited() time.Duration {
+	since := s.Since()
+	for _, o := range s.Opinions {
+		if o.SHA == s.Head && o.At.After(since) {
+			since = o.At
+		}
+	}
+	return max(0, s.Now.Sub(since))
+}
+
+// computing is how soon to look again at what GitHub computes: the longer it takes, the
+// later.
+func (s State) computing() time.Duration { return min(max(recheck, s.waited()/10), seldom) }
+
+// await waits for what comes by itself, and calls a person when that takes too long.
+func (s State) await(patience time.Duration, reason, late string) Action {
+	left := s.left(patience)
+	if left <= 0 {
+		return s.escalate(late)
+	}
+	return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}
+}
+
+// forAuthor ends what is said of a pull request that people merge, before the reason.
+const forAuthor = "waits for its author to merge it: "
+
+// unchecked is for a head that no check has reported on, though one is asked for: its
+// author is told, and may be told that the agent leaves merging to them anyway.
+func (s State) unchecked() Action {
+	why := s.Manual
+	if why == "" {
+		why = "no check has reported on it, and merge.require_checks is on in the agent's configuration"
+	}
+	left := s.left(signPatience)
+	switch {
+	case left > 0:
+		return Action{Kind: Wait, SHA: s.Head, Reason: "no check has reported on this head", Recheck: left}
+	case s.Told:
+		return s.act(Wait, "it is approved and "+forAuthor+why)
+	}
+	return s.retry(Tell, "it is approved, and "+forAuthor+why)
+}
 
 // refused reports whether the last attempt to put this head into the merge queue failed.
 func (s State) refused() bool { return s.Queue && s.Failed == Merge && s.Attempts > 0 }
@@ -24,13 +77,7 @@ func (s State) refused() bool { return s.Queue && s.Failed == Merge && s.Attempt
 // do not let in: a required check may not even have begun to report. A merge queue judges
 // by itself, and is asked again now and then.
 func (s State) waitForRules() Action {
-	var since time.Time
-	for _, o := range s.Opinions {
-		if o.SHA == s.Head && o.At.After(since) {
-			since = o.At
-		}
-	}
-	left := min(since.Add(rulePatience).Sub(s.Now), rulePatience)
+	left := s.left(rulePatience)
 	switch {
 	case left <= 0:
 		return s.escalate("it is approved and green, and the base branch's rules do not let it in: a required check or review is missing")

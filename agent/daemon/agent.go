@@ -105,14 +105,15 @@ func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, ver
 	return pr, action, err
 }
 
-// soon is the longest wait that is for what GitHub computes in the background.
-const soon = 10 * time.Second
+// soon is the longest pause between two looks at what GitHub computes in the background,
+// while somebody waits for it.
+const soon = 2 * time.Second
 
 // Settled is Decide, having waited for what GitHub computes in the background.
 func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
 	action, err := a.Decide(ctx, pr)
-	for patience := 10; err == nil && action.Recheck > 0 && action.Recheck <= soon && patience > 0; patience-- {
-		if !sleep(ctx, action.Recheck, nil) {
+	for patience := 10; err == nil && action.Computing && patience > 0; patience-- {
+		if !sleep(ctx, min(action.Recheck, soon), nil) {
 			return action, context.Cause(ctx)
 		}
 		_, action, err = a.Look(ctx, pr.Ref)
