@@ -32,7 +32,7 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 	if len(cfg.Repositories) == 0 {
 		return nil, nil, errors.New("no repository is configured; list them under `repositories` or give --repo owner/name")
 	}
-	choices := &control.Overlay{}
+	choices := control.Of(ctx, cfg)
 	d := &Daemon{Settings: config.NewLive(cfg, choices), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
 	for _, name := range cfg.Repositories {
 		repo, err := forge.ParseRepo(name)
