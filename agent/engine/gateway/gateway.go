@@ -5,8 +5,10 @@
 // answers have used, that it refuses, in which words, and when it wants to be asked
 // again. And it ends a turn whose session has used up what it may spend.
 //
-// It listens from Open to Close and stores nothing but how the present turn's
-// requests were answered; what they cost it writes into the session's account.
+// A request for another model than the session has begun with it does not pass on.
+//
+// It listens from Open to Close and stores nothing but the session's models and how the
+// present turn's requests were answered; what they cost it writes into the session's account.
 package gateway
 
 import (
@@ -58,6 +60,9 @@ type Gateway struct {
 	mu sync.Mutex
 	// turn is the present turn, or nil between two.
 	turn *Turn
+	// models are those that the session may ask for, all of them known once answers is true.
+	models  map[string]bool
+	answers bool
 }
 
 const (
@@ -90,6 +95,7 @@ func Open(provider Provider, account *spend.Account) (*Gateway, error) {
 	g := &Gateway{
 		URL: "http://" + listener.Addr().String(), Token: "ts-" + rand.Text(), Heard: make(chan struct{}, 1),
 		provider: provider, account: account, served: make(chan struct{}), room: make(chan struct{}, maxAtOnce),
+		models: map[string]bool{},
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
@@ -145,7 +151,7 @@ func (g *Gateway) admit(next http.Handler) http.Handler {
 	})
 }
 
-// pass passes a request on, unless it is one too many.
+// pass passes a request on, unless it is one too many, or for a model that is not the session's.
 func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if asksModel(r) {
 		turn := g.present()
@@ -158,6 +164,11 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler
 		if over := g.account.Exhausted(); over != nil {
 			turn.exhaust(over)
 			http.Error(w, over.Message, http.StatusPaymentRequired)
+			return
+		}
+		if err := g.foreign(r); err != nil {
+			turn.deny(err)
+			http.Error(w, "this gateway does not pass that on: "+err.Error(), http.StatusForbidden)
 			return
 		}
 		turn.ask()
@@ -235,6 +246,7 @@ func (g *Gateway) answered(response *http.Response) error {
 		turn.accept(false)
 		w := &witness{ReadCloser: response.Body, gateway: g, turn: turn, gone: response.Request.Context().Done()}
 		if turn != nil {
+			g.firstAnswer()
 			kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 			w.answer = g.account.Answer(kind == "application/json")
 		}

@@ -17,7 +17,10 @@ import (
 	"touchstone/agent/engine/spend"
 )
 
-const key = "sk-the-real-key"
+const (
+	key      = "sk-the-real-key"
+	question = `{"model":"model-1","input":"question"}`
+)
 
 // open puts a gateway before a provider.
 func open(t testing.TB, provider http.HandlerFunc) *gateway.Gateway {
@@ -35,7 +38,7 @@ func open(t testing.TB, provider http.HandlerFunc) *gateway.Gateway {
 // ask sends a request as a CLI does, and gives the answer's status and body.
 func ask(t testing.TB, g *gateway.Gateway, header, token string) (int, string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses?a=b", strings.NewReader("question"))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses?a=b", strings.NewReader(question))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +62,10 @@ func TestKeyTakesThePlaceOfTheToken(t *testing.T) {
 		fmt.Fprintf(w, "%s %s %s %s", r.URL, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), body)
 	})
 	g.Begin(func() {})
-	if _, got := ask(t, g, "Authorization", "Bearer "+g.Token); got != "/v1/responses?a=b Bearer "+key+"  question" {
+	if _, got := ask(t, g, "Authorization", "Bearer "+g.Token); got != "/v1/responses?a=b Bearer "+key+"  "+question {
 		t.Errorf("the provider saw %q", got)
 	}
-	if _, got := ask(t, g, "X-Api-Key", g.Token); got != "/v1/responses?a=b  "+key+" question" {
+	if _, got := ask(t, g, "X-Api-Key", g.Token); got != "/v1/responses?a=b  "+key+" "+question {
 		t.Errorf("the provider saw %q", got)
 	}
 }
@@ -100,6 +103,59 @@ func TestNothingElseCanBeAsked(t *testing.T) {
 		if response.StatusCode != http.StatusNotFound || reached.Load() {
 			t.Errorf("%s was answered with %d", asked, response.StatusCode)
 		}
+	}
+}
+
+// TestASessionKeepsToItsModels: those that its CLI asks for before the first answer.
+func TestASessionKeepsToItsModels(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	overloaded := true
+	g := open(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, string(body))
+		if overloaded {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	turn := g.Begin(func() { t.Error("given up") })
+	for _, step := range []struct {
+		body, coding string
+		status       int
+	}{
+		{`{"model":"large"}`, "", http.StatusServiceUnavailable},
+		{`{"model":"small"}`, "", http.StatusOK},
+		{`{"model":"large"}`, "", http.StatusOK},
+		{`{"model":"dear"}`, "", http.StatusForbidden},
+		{`{"model":"large","model":"dear"}`, "", http.StatusForbidden},
+		{`{"model":"large"}`, "gzip", http.StatusForbidden},
+		{`{"model":"large","input":"` + strings.Repeat("x", 32<<20) + `"}`, "", http.StatusForbidden},
+		{`{"model":"small"}`, "identity", http.StatusOK},
+	} {
+		overloaded = step.status == http.StatusServiceUnavailable
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/messages", strings.NewReader(step.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Api-Key", g.Token)
+		request.Header.Set("Content-Encoding", step.coding)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != step.status {
+			t.Errorf("%.50s is answered with %s; want %d", step.body, response.Status, step.status)
+		}
+		if step.status != http.StatusForbidden {
+			continue
+		}
+		if refusal, refused := turn.Refused(); !refused || refusal.Class() != engine.Invalid {
+			t.Errorf("%.50s was refused: %v, %+v", step.body, refused, refusal)
+		}
+	}
+	if _, refused := turn.Refused(); refused || len(asked) != 4 || strings.Contains(strings.Join(asked, ""), "dear") {
+		t.Errorf("the provider was asked %d times, %.200q", len(asked), asked)
 	}
 }
 
@@ -245,7 +301,7 @@ func TestBytesAreHeardAtOnce(t *testing.T) {
 		}
 	})
 	g.Begin(func() {})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/messages", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/messages", strings.NewReader(question))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,9 +359,10 @@ func measure(b *testing.B, url string, report func(elapsed, bare time.Duration))
 	}
 	defer g.Close()
 	g.Begin(func() {})
+	prompt := `{"model":"model-1","input":"` + strings.Repeat("word ", 20<<10) + `"}`
 	fetch := func(url string) time.Duration {
 		started := time.Now()
-		request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, nil)
+		request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(prompt))
 		if err != nil {
 			b.Fatal(err)
 		}

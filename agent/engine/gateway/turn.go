@@ -76,6 +76,18 @@ func (t *Turn) exhaust(over *engine.Error) {
 	}
 }
 
+// deny takes note that a request was not passed on. That a command of the session's makes such
+// requests does not end the turn.
+func (t *Turn) deny(err error) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refusals = max(t.refusals, 1)
+	t.last = Refusal{Status: http.StatusForbidden, Message: err.Error(), own: true}
+}
+
 // ask begins a request.
 func (t *Turn) ask() {
 	if t == nil {
@@ -120,7 +132,7 @@ func (t *Turn) refuse(r Refusal) {
 	}
 }
 
-// Refusal is a request that was not answered. A Status of zero says that the
+// Refusal is a request that was not answered, by the provider or by the gateway. A Status of zero says that the
 // connection could not be made, or broke.
 type Refusal struct {
 	Status int
@@ -129,6 +141,9 @@ type Refusal struct {
 	Kind, Message string
 	// RetryAfter is when the provider wants to be asked again; zero if it does not say.
 	RetryAfter time.Duration
+
+	// own says that the gateway refused, and not the provider.
+	own bool
 }
 
 func refusalOf(response *http.Response, body []byte) Refusal {
@@ -186,6 +201,8 @@ func (r Refusal) Class() engine.Class {
 	}
 	status := r.Status
 	switch {
+	case r.own:
+		return engine.Invalid
 	case status == 0:
 		return engine.Network
 	case status == 402 || says("insufficient_quota", "credit balance", "billing_"):

@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// maxRequest is the longest request that is passed on, in bytes: what the Messages API takes
+// (https://docs.anthropic.com/en/api/errors).
+const maxRequest = 32 << 20
+
+// foreign is why a request for a model is none of this session's, or nil. A session's models
+// are those that its CLI asks for before the provider's first answer begins: until then no
+// command has run in it that could ask for one at this machine's expense.
+func (g *Gateway) foreign(r *http.Request) error {
+	model, err := modelOf(r)
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.answers {
+		g.models[model] = true
+	}
+	if !g.models[model] {
+		return fmt.Errorf("the session has begun with another model than %.80q, and keeps to it", model)
+	}
+	return nil
+}
+
+// firstAnswer takes note that the provider answers.
+func (g *Gateway) firstAnswer() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.answers = true
+}
+
+// modelOf reads which model a request is for, and leaves the request as it was.
+func modelOf(r *http.Request) (string, error) {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return "", errors.New("the request is compressed, so that its model cannot be read; have it sent as it is")
+	}
+	var body bytes.Buffer
+	if r.ContentLength > 0 {
+		body.Grow(int(min(r.ContentLength, maxRequest) + bytes.MinRead))
+	}
+	n, err := body.ReadFrom(io.LimitReader(r.Body, maxRequest+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read the request: %w", err)
+	case n > maxRequest:
+		return "", fmt.Errorf("the request is longer than %d bytes", maxRequest)
+	}
+	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body.Bytes())), n, nil
+	model, ok := named(body.Bytes())
+	if !ok {
+		return "", errors.New("the request does not name one model in so many letters")
+	}
+	return model, nil
+}
+
+// named finds the model that a JSON object names. It is not ok where another reader might find
+// another one: named twice, in other letters of the same word, or escaped. That all the rest is
+// JSON it takes on trust, which makes it as fast as the request is copied.
+func named(body []byte) (model string, ok bool) {
+	depth, closed := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			continue
+		case closed || depth == 0 && c != '{':
+			return "", false
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+			closed = depth == 0
+		case c == '"':
+			text, after, whole := word(body[i:])
+			if !whole {
+				return "", false
+			}
+			i += after - 1
+			value, member := bytes.CutPrefix(bytes.TrimLeft(body[i+1:], " \t\r\n"), []byte(":"))
+			if depth != 1 || !member {
+				continue
+			}
+			if bytes.IndexByte(text, '\\') >= 0 {
+				return "", false
+			}
+			if !strings.EqualFold(string(text), "model") {
+				continue
+			}
+			name, _, whole := word(bytes.TrimLeft(value, " \t\r\n"))
+			odd := bytes.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '\\' })
+			if ok || !whole || string(text) != "model" || len(name) == 0 || odd {
+				return "", false
+			}
+			model, ok = string(name), true
+		}
+	}
+	return model, ok && closed
+}
+
+// word gives what stands between the quotes of the JSON string that text begins with, and
+// where it ends.
+func word(text []byte) (inner []byte, end int, whole bool) {
+	if len(text) == 0 || text[0] != '"' {
+		return nil, 0, false
+	}
+	for end = 1; ; end++ {
+		next := bytes.IndexByte(text[end:], '"')
+		if next < 0 {
+			return nil, 0, false
+		}
+		end += next
+		inner = text[1:end]
+		if escapes := len(inner) - len(bytes.TrimRight(inner, `\`)); escapes%2 == 0 {
+			return inner, end + 1, true
+		}
+	}
+}
