@@ -11,6 +11,12 @@ var kind = session.Kind{
 	Name: "claude", Package: "@anthropic-ai/claude-code", Least: "2.1.197", Login: loginHint,
 	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"},
 	Prices:    prices,
+	Shell:     "CLAUDE_CODE_SHELL", Shared: []string{".claude/shell-snapshots"},
+	Withheld: []string{
+		"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY",
+		// With these a command could speak to the model in its user's name.
+		"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
+	},
 }
 
 // anthropic is where the provider is unless ANTHROPIC_BASE_URL says otherwise.

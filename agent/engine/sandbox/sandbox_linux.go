@@ -54,36 +54,67 @@ func gaps() []string {
 			open = append(open, "the service behind "+path)
 		}
 	}
-	// See https://docs.kernel.org/admin-guide/LSM/Yama.html.
-	if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err != nil || strings.TrimSpace(string(scope)) == "0" {
-		open = append(open, "the memory of its model CLI, with a subscription's login in it, since kernel.yama.ptrace_scope is not 1")
-	}
 	return open
 }
 
 // A process can confine only itself, and Go has no place between its fork and exec. So
-// this program starts itself under another name, takes on the rules, and becomes the
-// program that is meant.
+// this program starts itself with another word for its first argument, takes on the rules,
+// and becomes the program that is meant.
 const inside = "touchstone-sandbox"
 
 func wrap(r Rules, path string, args []string) (string, []string, error) {
+	rules, err := r.written()
+	if err != nil {
+		return "", nil, err
+	}
+	return "/proc/self/exe", append([]string{inside, inside, rules, path}, args...), nil
+}
+
+func (r Rules) written() (string, error) {
 	rules, err := json.Marshal(r)
 	if err != nil {
-		return "", nil, fmt.Errorf("write the sandbox's rules down: %w", err)
+		return "", fmt.Errorf("write the sandbox's rules down: %w", err)
 	}
-	return "/proc/self/exe", append([]string{inside, string(rules), path}, args...), nil
+	return string(rules), nil
 }
+
+// shell: a process of one set of rules is kept from the memory, and by its path in /proc from
+// the environment, of those that are not under it as well
+// (https://docs.kernel.org/userspace-api/landlock.html#ptrace-restrictions).
+func shell(r Rules, path string, drop, set []string) (string, error) {
+	rules, err := r.written()
+	if err != nil {
+		return "", err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program, which confines commands: %w", err)
+	}
+	script := &strings.Builder{}
+	script.WriteString("#!/bin/sh\n")
+	for _, name := range drop {
+		fmt.Fprintln(script, "unset", quote(name))
+	}
+	for _, entry := range set {
+		fmt.Fprintln(script, "export", quote(entry))
+	}
+	fmt.Fprintln(script, "exec", quote(program), inside, quote(rules), quote(path), quote(path), `"$@"`)
+	return script.String(), nil
+}
+
+// quote makes one word of the shell's language.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // init is where that happens, before anything else of the program runs.
 func init() {
-	if len(os.Args) < 4 || os.Args[0] != inside {
+	if len(os.Args) < 5 || os.Args[1] != inside {
 		return
 	}
-	err := enter(os.Args[1])
+	err := enter(os.Args[2])
 	if err == nil {
-		err = syscall.Exec(os.Args[2], os.Args[3:], os.Environ())
+		err = syscall.Exec(os.Args[3], os.Args[4:], os.Environ())
 	}
-	fmt.Fprintf(os.Stderr, "%s cannot be started in its sandbox: %v\n", os.Args[2], err)
+	fmt.Fprintf(os.Stderr, "%s cannot be started in its sandbox: %v\n", os.Args[3], err)
 	os.Exit(126)
 }
 

@@ -60,6 +60,13 @@ type Kind struct {
 	// Confines says that the CLI runs commands in a sandbox of its own, for which there
 	// is no room in another one.
 	Confines bool
+	// Shell is the variable that names the shell by which the CLI starts commands; empty if
+	// it has none. They are then confined once more, and see less than the CLI itself.
+	Shell string
+	// Withheld are the variables that its commands do not get then.
+	Withheld []string
+	// Shared are the directories of the home, beside its tmp, that commands share with the CLI then.
+	Shared []string
 	// Prices are what its models cost where the configuration does not say; nil if that is
 	// not known.
 	Prices engine.Prices

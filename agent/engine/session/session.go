@@ -60,6 +60,11 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	if b.Request.Role == engine.Author && b.Program.Confine && !b.Kind.Confines {
 		rules := sandbox.Author(b.Request.Dir, b.Home.Dir, cmd.Env, b.Program.UserHome(), b.Program.Private)
 		cmd.Confine = &rules
+		shell, err := b.shell(cmd.Env)
+		if err != nil {
+			return process.Report{}, Unstarted(err)
+		}
+		cmd.Env = append(cmd.Env, shell...)
 	}
 	cmd.Timeout, cmd.IdleTimeout = b.left, b.Request.IdleTimeout
 	report, err := cmd.Run(ctx)

@@ -1,0 +1,42 @@
+package claude_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
+	"touchstone/agent/engine/sandbox"
+)
+
+// TestRealLoginIsOutOfReach has a command of a session look for its login: a subscription's, and a
+// key with a gateway and without.
+func TestRealLoginIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	if _, err := sandbox.Level(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("SKIPPED, so that nothing is known of confined sessions: ", err)
+	}
+	const secret = "sk-ant-canary-of-the-login"
+	for name, direct := range map[string]bool{"CLAUDE_CODE_OAUTH_TOKEN": false, "ANTHROPIC_API_KEY": true, "ANTHROPIC_AUTH_TOKEN": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := worktree(t, map[string]string{"a.go": "package acme\n"})
+			thief := enginetest.Thief(t, dir, secret)
+			p := enginetest.NewProvider(t,
+				enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": thief, "description": "d"}},
+				enginetest.Turn{Text: []string{"Done."}},
+			)
+			e := realEngine(t, p)
+			e.Confine, e.Direct = true, direct
+			e.Environ = []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + p.URL, name + "=" + secret}
+			if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, Allow: []string{thief}, Timeout: time.Minute}, "Go on."); err != nil {
+				t.Fatal(err)
+			}
+			enginetest.WantNoBooty(t, p)
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package opencode_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
+	"touchstone/agent/engine/opencode"
+	"touchstone/agent/engine/sandbox"
+)
+
+// TestRealLoginIsOutOfReach has a command of a session look for its key, without a gateway.
+func TestRealLoginIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	if _, err := sandbox.Level(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("SKIPPED, so that nothing is known of confined sessions: ", err)
+	}
+	const secret = "sk-canary-of-the-login"
+	dir := t.TempDir()
+	thief := enginetest.Thief(t, dir, secret)
+	p := enginetest.NewProvider(t,
+		enginetest.Turn{Tool: "bash", Input: map[string]any{"command": thief, "description": "d"}},
+		enginetest.Turn{Text: []string{"Done."}},
+	)
+	e := &opencode.Engine{
+		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(), Confine: true, Direct: true,
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=" + secret, "OPENAI_BASE_URL=" + p.URL + "/v1"},
+	}
+	if _, err := enginetest.Run(t.Context(), e, engine.Request{
+		Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{thief}, IdleTimeout: 5 * time.Minute,
+	}, "Go on."); err != nil {
+		t.Fatal(err)
+	}
+	enginetest.WantNoBooty(t, p)
+}
