@@ -217,7 +217,7 @@ func exercise(t *testing.T, tree *Tree, req Request) {
 	if _, err := tree.Commit(ctx, "edit", me); err != nil {
 		t.Error(err)
 	}
-	if err := tree.Push(ctx, "scratch", ""); err != nil && !strings.Contains(err.Error(), "exists already") {
+	if err := push(t, tree, "scratch", ""); err != nil && !strings.Contains(err.Error(), "exists already") {
 		t.Error(err)
 	}
 	writeTest(t, filepath.Join(tree.Dir(), "left.txt"), "over\n")
@@ -294,7 +294,7 @@ func TestSecretStaysSecret(t *testing.T) {
 	if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
 		t.Fatal(err)
 	}
-	if err := tree.Push(t.Context(), "topic", req.Head); err != nil {
+	if err := push(t, tree, "topic", req.Head); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(read(t, dir, "argv"), secret) {

@@ -97,7 +97,7 @@ func TestMergeConflict(t *testing.T) {
 	if got := run(t, tree.Dir(), "git", "log", "-1", "--format=%P"); got != req.Head+" "+main {
 		t.Errorf("the parents are %s", got)
 	}
-	if err := tree.Push(t.Context(), "topic", req.Head); err != nil {
+	if err := push(t, tree, "topic", req.Head); err != nil {
 		t.Fatal(err)
 	}
 	release(t, tree)
@@ -152,6 +152,16 @@ func TestMergeLeavesMarkersOfTestFilesAlone(t *testing.T) {
 	wantMarkers(t, tree, "gone.txt", "image.bin", "main.txt")
 }
 
+// push pushes what the tree is at.
+func push(t *testing.T, tree *Tree, branch, expectedOld string) error {
+	t.Helper()
+	head, err := tree.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree.Push(t.Context(), head, branch, expectedOld)
+}
+
 func TestPushIsRejected(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()
@@ -163,23 +173,23 @@ func TestPushIsRejected(t *testing.T) {
 	}
 	r.write("topic.txt", "a person's\n")
 	theirs := r.commit("refs/heads/topic")
-	err := tree.Push(t.Context(), "topic", req.Head)
+	err := push(t, tree, "topic", req.Head)
 	wantErr(t, err, ErrRejected)
 	t.Log(err)
 	// Even a caller that expects the newer commit cannot overwrite it.
-	err = tree.Push(t.Context(), "topic", theirs)
+	err = push(t, tree, "topic", theirs)
 	wantErr(t, err, ErrRejected)
 	t.Log(err)
 	if got := r.at("refs/heads/topic"); got != theirs {
 		t.Fatalf("the remote is at %s, want the person's %s", got, theirs)
 	}
-	err = tree.Push(t.Context(), "topic", "")
+	err = push(t, tree, "topic", "")
 	wantErr(t, err, ErrRejected)
 
 	r.git("push", "-q", r.bare, ":refs/heads/topic")
-	err = tree.Push(t.Context(), "topic", req.Head)
+	err = push(t, tree, "topic", req.Head)
 	wantErr(t, err, ErrRejected)
-	if err := tree.Push(t.Context(), "fresh", ""); err != nil {
+	if err := push(t, tree, "fresh", ""); err != nil {
 		t.Errorf("push to a new branch: %v", err)
 	}
 }
@@ -209,7 +219,7 @@ func TestPushBringsNothingBack(t *testing.T) {
 			} else {
 				takeOff()
 			}
-			wantErr(t, tree.Push(t.Context(), "topic", req.Head), ErrRejected)
+			wantErr(t, push(t, tree, "topic", req.Head), ErrRejected)
 			if got := r.at("refs/heads/topic"); got != older {
 				t.Errorf("the branch is at %s, want %s", got, older)
 			}
@@ -230,7 +240,7 @@ func TestPushRefusedByRule(t *testing.T) {
 	if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
 		t.Fatal(err)
 	}
-	err := tree.Push(t.Context(), "topic", req.Head)
+	err := push(t, tree, "topic", req.Head)
 	if err == nil || !strings.Contains(err.Error(), "is the branch protected") {
 		t.Errorf("error is %v", err)
 	}
@@ -254,14 +264,14 @@ func TestPushAgainAfterLostResponse(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}
 	r.intercept.Store(&lose)
-	if err := tree.Push(t.Context(), "topic", req.Head); err == nil {
+	if err := push(t, tree, "topic", req.Head); err == nil {
 		t.Fatal("the response was lost, and yet the push succeeded")
 	}
 	if got := r.at("refs/heads/topic"); got != sha {
 		t.Fatalf("the push did not arrive: %s", got)
 	}
 	r.intercept.Store(nil)
-	if err := tree.Push(t.Context(), "topic", req.Head); err != nil {
+	if err := push(t, tree, "topic", req.Head); err != nil {
 		t.Errorf("pushing again: %v", err)
 	}
 }

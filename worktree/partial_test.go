@@ -81,7 +81,7 @@ func TestPartialMirrorFetchesWhatIsNeeded(t *testing.T) {
 	if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
 		t.Error(err)
 	}
-	if err := tree.Push(t.Context(), "topic", req.Head); err != nil {
+	if err := push(t, tree, "topic", req.Head); err != nil {
 		t.Error(err)
 	}
 	release(t, tree)

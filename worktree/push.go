@@ -1,48 +1,43 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 )
 
-// Push brings HEAD to a branch of the remote, as a fast-forward and never by
-// force. expectedOld is the commit the caller last saw there, or "" for a branch
-// that is to be made. It may be repeated after a failure: when the remote already
-// is at HEAD, that is success.
+// Push brings a commit of the tree's to a branch of the remote, as a fast-forward and
+// never by force. expectedOld is the commit the caller last saw there, or "" for a
+// branch that is to be made. It may be repeated after a failure: when the remote
+// already is at the commit, that is success.
 //
 // Errors: ErrRejected when the branch is at any other commit than expectedOld, be it an
-// older one that somebody took it back to, was deleted, or HEAD does not contain
+// older one that somebody took it back to, was deleted, or the commit does not contain
 // expectedOld; a sentence otherwise, also when the remote's own rules refuse the push.
-func (t *Tree) Push(ctx context.Context, branch, expectedOld string) error {
+func (t *Tree) Push(ctx context.Context, sha, branch, expectedOld string) error {
 	ref := "refs/heads/" + branch
 	if err := validateRef(ref); err != nil {
 		return err
 	}
-	if expectedOld != "" {
-		if err := checkSHAs(expectedOld); err != nil {
-			return err
-		}
-	}
-	head, err := t.Head(ctx)
-	if err != nil {
+	if err := checkSHAs(sha, cmp.Or(expectedOld, sha)); err != nil {
 		return err
 	}
 	at, err := t.remoteRef(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("push to %s: %w", branch, err)
 	}
-	if at == head {
+	if at == sha {
 		return nil
 	}
-	if err := t.mayReplace(ctx, at, expectedOld, head); err != nil {
+	if err := t.mayReplace(ctx, at, expectedOld, sha); err != nil {
 		return fmt.Errorf("push to %s: %w", branch, err)
 	}
 	// The lease has git hold the branch against expectedOld once more while it pushes. It
 	// would have git force the push, too, but what contains expectedOld is a fast-forward.
 	out, err := t.mirror.outputOf(ctx, call{remote: &t.req.Remote, args: []string{"push", "--porcelain", "--no-verify",
-		"--no-follow-tags", "--no-signed", "--force-with-lease=" + ref + ":" + expectedOld, "--end-of-options", t.req.Remote.URL, head + ":" + ref}})
+		"--no-follow-tags", "--no-signed", "--force-with-lease=" + ref + ":" + expectedOld, "--end-of-options", t.req.Remote.URL, sha + ":" + ref}})
 	if err != nil {
 		return fmt.Errorf("push to %s: %w", branch, explainRejection(string(out), err))
 	}
@@ -65,8 +60,8 @@ func (t *Tree) remoteRef(ctx context.Context, ref string) (string, error) {
 }
 
 // mayReplace holds the remote's present commit against what the caller expects, and
-// makes sure that head contains it.
-func (t *Tree) mayReplace(ctx context.Context, at, expectedOld, head string) error {
+// makes sure that what is pushed contains it.
+func (t *Tree) mayReplace(ctx context.Context, at, expectedOld, sha string) error {
 	switch {
 	case at == "" && expectedOld == "":
 		return nil
@@ -77,7 +72,7 @@ func (t *Tree) mayReplace(ctx context.Context, at, expectedOld, head string) err
 	case at != expectedOld:
 		return fmt.Errorf("%w: the branch is at %.12s now, expected was %.12s", ErrRejected, at, expectedOld)
 	}
-	contains, err := t.mirror.contains(ctx, head, at)
+	contains, err := t.mirror.contains(ctx, sha, at)
 	if err == nil && !contains {
 		err = fmt.Errorf("%w: what is pushed does not contain %.12s, where the branch is", ErrRejected, at)
 	}

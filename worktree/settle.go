@@ -28,10 +28,13 @@ func (t *Tree) TakeBase(ctx context.Context, path string) error {
 	return nil
 }
 
-// Discard makes the tree what HEAD says, but for ignored files: what a command that
-// was run in it wrote besides is of no interest.
-func (t *Tree) Discard(ctx context.Context) error {
-	for _, args := range [][]string{{"reset", "--quiet", "--hard"}, {"clean", "-ffdq"}} {
+// Discard makes the tree what a commit says, but for ignored files, and that commit its
+// HEAD: what a command that was run in it wrote or committed besides is of no interest.
+func (t *Tree) Discard(ctx context.Context, sha string) error {
+	if err := checkSHAs(sha); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"checkout", "--quiet", "--force", "--detach", sha}, {"clean", "-ffdq"}} {
 		if err := t.git.run(ctx, call{args: args}); err != nil {
 			return fmt.Errorf("clean the worktree: %w", err)
 		}

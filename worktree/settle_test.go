@@ -47,8 +47,12 @@ func TestDiscardLeavesWhatIsCommittedOrIgnored(t *testing.T) {
 	for name, text := range map[string]string{"topic.txt": "edited\n", "coverage.out": "new\n", "cache/x": "kept\n", "dir/new": "new\n"} {
 		writeTest(t, filepath.Join(tree.Dir(), name), text)
 	}
-	if err := tree.Discard(t.Context()); err != nil {
+	run(t, tree.Dir(), "git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "--quiet", "--all", "--message=mine")
+	if err := tree.Discard(t.Context(), req.Head); err != nil {
 		t.Fatal(err)
+	}
+	if head, err := tree.Head(t.Context()); head != req.Head || err != nil {
+		t.Errorf("HEAD is at %s, want %s: %v", head, req.Head, err)
 	}
 	if read(t, tree.Dir(), "topic.txt") != "hello\n" || read(t, tree.Dir(), "cache/x") != "kept\n" {
 		t.Error("what is committed or ignored is gone")

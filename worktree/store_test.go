@@ -41,7 +41,7 @@ func TestLifeOfOnePullRequest(t *testing.T) {
 	} else {
 		wantErr(t, err, ErrNothingToCommit)
 	}
-	if err := tree.Push(t.Context(), "topic", req.Head); err != nil {
+	if err := push(t, tree, "topic", req.Head); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.at("refs/heads/topic"); got != sha {

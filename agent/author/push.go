@@ -76,7 +76,7 @@ func (r *repair) send(ctx context.Context, pr forge.PullRequest) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pushTimeout)
 	defer cancel()
-	return r.tree.Push(ctx, pr.Head.Name, pr.Head.SHA)
+	return r.tree.Push(ctx, r.out.Head, pr.Head.Name, pr.Head.SHA)
 }
 
 // catchUp puts the fix on top of the branch as it is now, and verifies it there. The

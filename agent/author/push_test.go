@@ -198,6 +198,25 @@ func TestFixStopsAVerifyCommandThatHangs(t *testing.T) {
 	rejected(t, g, map[string]string{"code.txt": "safe()\n"}, author.ErrUnverified, "was not done after 1s")
 }
 
+// What is pushed is what was verified, also where no sandbox keeps a command from
+// committing.
+func TestFixPushesNothingThatTheVerifyCommandCommits(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the verify command of this test is a Unix shell script")
+	}
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo later >> code.txt; git -c user.name=x -c user.email=x@example.com commit --quiet --all --amend --message=sneaky']\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
+	a.Settings = func() config.Engine { return config.Engine{Sandbox: config.Off} }
+	out, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	head := g.Read(loopback.Author, pr.Ref).Head.SHA
+	if err != nil || head != out.Head || pushedFile(t, g, head, "code.txt") != "safe()\n" {
+		t.Errorf("%v; the branch is at %s, and verified was %s", err, head, out.Head)
+	}
+}
+
 // needSandbox skips a test where nothing confines commands; in CI that is a failure.
 func needSandbox(t *testing.T) {
 	t.Helper()

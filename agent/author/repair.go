@@ -146,7 +146,7 @@ func (r *repair) commit(ctx context.Context) error {
 }
 
 // verified runs the repository's own check on what is committed. What the command
-// leaves in the tree is no part of the fix.
+// leaves in the tree, or commits, is no part of the fix.
 func (r *repair) verified(ctx context.Context) error {
 	if len(r.verify.Command) == 0 {
 		return nil
@@ -154,7 +154,7 @@ func (r *repair) verified(ctx context.Context) error {
 	failed := step(ctx, "verify", func(ctx context.Context) error {
 		return r.author.execute(ctx, ErrUnverified, r.tree.Dir(), r.verify.Command, r.verify.Timeout.Duration())
 	})
-	if err := r.tree.Discard(ctx); err != nil {
+	if err := r.tree.Discard(ctx, r.out.Head); err != nil {
 		return err
 	}
 	if missing := (*engine.Error)(nil); errors.As(failed, &missing) && missing.Class == engine.Missing {
