@@ -58,7 +58,8 @@ type State struct {
 
 	Open  bool
 	Draft bool
-	Fork  bool
+	// Fork says that its branch is in another repository, which no agent pushes to.
+	Fork bool
 	// Shared says that its branch is one that others build on.
 	Shared bool
 	Author string
@@ -115,7 +116,8 @@ type State struct {
 	Pause time.Duration
 
 	// Now is the moment at which all this was read, SeenAt when this machine saw the
-	// present head come in the place of another, or zero.
+	// present head come in the place of another, or zero; both by GitHub's clock, as all
+	// other times here.
 	Now, SeenAt time.Time
 	// Attempts counts the acts on this very head that failed on this machine since
 	// one succeeded; Failed is the last of them.
@@ -125,11 +127,10 @@ type State struct {
 	Hopeless bool
 	// RetryIn is how long that act has to wait before it is tried again.
 	RetryIn time.Duration
-	// Queued counts how often this machine put this very head into the merge queue.
+	// Queued counts how often a merge queue gave it back since [State.Since].
 	Queued int
 	// Wasted is what acts on it took on this machine since [State.Since] that came to
-	// nothing; Today what all acts on this machine took today and since then, in US
-	// dollars.
+	// nothing; Today what all acts on this machine took today, in US dollars.
 	Wasted Cost
 	Today  float64
 	// Rested says that the label is on because a day's budget was spent, and that the

@@ -23,7 +23,7 @@ func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action ve
 	var b strings.Builder
 	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
 	s := stateOf(pr, a.Role, a.Config(), facts{commits: commits})
-	if failed := a.failures(pr.Ref, s.Since(), maxFailures); len(failed) > 0 {
+	if failed := a.failures(pr, s.Since(), maxFailures); len(failed) > 0 {
 		b.WriteString("\nThe last attempts ended with:\n")
 		for _, e := range failed {
 			fmt.Fprintf(&b, "- %s of %s: %s\n", e.Act, short(e.SHA), verdict.Prose(oneLine(e.Outcome.Detail)))
@@ -54,7 +54,7 @@ func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action ve
 	label := a.Config().Labels.NeedsHuman
 	if action.Tomorrow {
 		until := startOfDay(time.Now()).AddDate(0, 0, 1).UTC()
-		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), label)
+		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
 		fmt.Fprintf(&b, "\n<!-- touchstone:rest v1 %s until %s -->", pr.Head.SHA, until.Format(time.RFC3339))
 		return b.String()
 	}

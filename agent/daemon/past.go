@@ -20,7 +20,7 @@ type history struct {
 	hopeless bool
 	// retryIn is how long it has to wait before it is tried again.
 	retryIn time.Duration
-	// queued counts how often the present head was put into the merge queue.
+	// queued counts how often a merge queue gave it back.
 	queued int
 	// wasted is what acts took that came to nothing, today what all acts on all pull
 	// requests took today, in US dollars.
@@ -30,12 +30,14 @@ type history struct {
 	seen time.Time
 }
 
-// past is what this machine remembers of a pull request since a moment.
+// past is what this machine remembers of a pull request since a moment of GitHub's, and
+// what it has spent today, whatever anybody ordered.
 func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	h := history{seen: a.heads.see(pr)}
 	if a.Journal == nil {
 		return h
 	}
+	since = after(pr, since)
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
 	h.attempts, h.failed, h.hopeless = n, verdict.Kind(last.Act), last.Outcome.Hopeless
 	if n > 0 {
@@ -43,19 +45,14 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 		h.retryIn = max(0, time.Until(last.Ended.Add(wait)))
 	}
 	midnight := startOfDay(time.Now())
-	if !since.IsZero() {
-		since = since.Add(time.Second) // GitHub's times are cut off to seconds
-	}
 	a.Journal.Each(func(e journal.Entry) {
-		mine, took := e.Ref == pr.Ref.String(), e.Outcome.Spent
-		switch {
-		case e.Ended.IsZero() || !e.Begun.After(since):
+		took := e.Outcome.Spent
+		if e.Ended.IsZero() {
 			return
-		case mine && !e.Outcome.OK:
+		}
+		if e.Ref == pr.Ref.String() && !e.Outcome.OK && e.Begun.After(since) {
 			h.wasted.USD += took.CostUSD
 			h.wasted.Time += time.Duration(took.Seconds * float64(time.Second))
-		case mine && e.Act == string(verdict.Merge) && e.SHA == pr.Head.SHA:
-			h.queued++
 		}
 		if !e.Begun.Before(midnight) {
 			h.today += took.CostUSD
@@ -64,14 +61,24 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	return h
 }
 
-// failures are the latest acts on a pull request that came to nothing since a moment,
-// the oldest first, some at most.
-func (a *Agent) failures(ref forge.Ref, since time.Time, most int) (failed []journal.Entry) {
+// after is a moment of GitHub's by this machine's clock, and surely past it: GitHub's times
+// are cut off to seconds. Zero stays zero.
+func after(pr forge.PullRequest, t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(pr.ClockAhead + time.Second)
+}
+
+// failures are the latest acts on a pull request that came to nothing since a moment of
+// GitHub's, the oldest first, some at most.
+func (a *Agent) failures(pr forge.PullRequest, since time.Time, most int) (failed []journal.Entry) {
 	if a.Journal == nil {
 		return nil
 	}
+	since = after(pr, since)
 	a.Journal.Each(func(e journal.Entry) {
-		if e.Ref == ref.String() && e.Outcome.Counts && e.Begun.After(since) {
+		if e.Ref == pr.Ref.String() && e.Outcome.Counts && e.Begun.After(since) {
 			failed = append(failed, e)
 		}
 	})
@@ -106,7 +113,8 @@ type sighting struct {
 	at  time.Time
 }
 
-// see takes note of the present head, and says when it came in the place of another.
+// see takes note of the present head, and says when it came in the place of another, by
+// GitHub's clock.
 func (h *heads) see(pr forge.PullRequest) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,7 +126,7 @@ func (h *heads) see(pr forge.PullRequest) time.Time {
 	case !known:
 		h.last[pr.Ref] = sighting{sha: pr.Head.SHA}
 	case last.sha != pr.Head.SHA:
-		h.last[pr.Ref] = sighting{sha: pr.Head.SHA, at: time.Now()}
+		h.last[pr.Ref] = sighting{sha: pr.Head.SHA, at: time.Now().Add(-pr.ClockAhead)}
 	}
 	return h.last[pr.Ref].at
 }

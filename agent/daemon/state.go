@@ -41,7 +41,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		MaxAttempts:   cfg.Rounds.Attempts,
 		Budgets:       budgets(cfg),
 		Pause:         cfg.Author.Pause.Duration(),
-		Now:           now,
+		Now:           now.Add(-pr.ClockAhead),
 		SeenAt:        f.past.seen,
 		Attempts:      f.past.attempts,
 		Failed:        f.past.failed,

@@ -41,6 +41,7 @@ type Client struct {
 	graphql string            // address of the GraphQL API
 	web     string            // root of pages and clone addresses, without a trailing slash
 	token   token
+	clock   *clock
 }
 
 // New returns a client for cfg. It opens no connection; its errors are mistakes in cfg.
@@ -67,7 +68,7 @@ func New(cfg Config) (*Client, error) {
 
 	client := &Client{graphql: graphqlURL(*api), web: webURL(*api), token: token(cfg.Token)}
 	transport := newTransport(cfg, api.Host)
-	client.http = &http.Client{Transport: transport}
+	client.http, client.clock = &http.Client{Transport: transport}, &transport.clock
 	client.bare = transport.base
 	client.rest = github.NewClient(&http.Client{Transport: forgetful{transport}})
 	client.rest.BaseURL = api

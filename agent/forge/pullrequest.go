@@ -52,6 +52,9 @@ type PullRequest struct {
 	MergedAt         *time.Time // nil before
 	Viewer           string     // login the token belongs to
 	ViewerPermission Permission // what that login may do here
+	// ClockAhead is how far this machine's clock is ahead of GitHub's, whose times all others here are: negative if it is
+	// behind, and 0 if the two agree within two seconds.
+	ClockAhead time.Duration
 }
 
 // LabelledAt is when a label that is there was last put on. It is zero for one that is not there, and for one that

@@ -87,6 +87,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 			if slices.ContainsFunc(pr.Checks, func(c Check) bool { return c.Required }) {
 				pr.Stacked = 0 // by rules of a ruleset, which the branch does not tell of
 			}
+			pr.ClockAhead = time.Duration(c.clock.ahead.Load())
 			return pr, nil
 		}
 	}

@@ -29,6 +29,7 @@ type transport struct {
 	base  http.RoundTripper
 	host  string // the only one that gets the token
 	token token
+	clock clock
 }
 
 func newTransport(cfg Config, host string) *transport {
@@ -115,6 +116,7 @@ func (t *transport) attempt(original *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, t.token.broken(original.Context(), err)
 	}
+	t.clock.hear(response.Header, time.Now())
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
