@@ -23,7 +23,8 @@ func controlCommand() *cobra.Command {
 		Short: "Choose the models of all agents that follow a relay",
 		Long: `Choose the models of all agents that follow a relay. What is set lies over each agent's
 own configuration, in all that are connected within seconds, and in those that come later.
-A session that runs ends with the model it has; the next one asks the new one.
+A session that runs ends with the model it has, unless that is switched off, which stops it;
+the next one asks the new one.
 
   engine.model            does all that no other setting names a model for
   engine.review.model     reviews, whatever the size of the change

@@ -26,7 +26,8 @@ import (
 )
 
 // ErrResting says that no model may be asked now: each of those that could be is switched off
-// or is left alone, since it did not answer. Nothing was started.
+// or is left alone, since it did not answer. Nothing was started; or what was started was
+// switched off while it was at work.
 var ErrResting = errors.New("no model may be asked now")
 
 // Engine holds sessions with the first model of a chain that answers. Its breakers are shared

@@ -429,6 +429,41 @@ func TestSwitchedOff(t *testing.T) {
 	}
 }
 
+// TestSwitchedOffAtWork: a model that is switched off stops within seconds, and another attempt
+// asks another one.
+func TestSwitchedOffAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		settings := config.Default().Engine
+		s, e := staged(nil)
+		e.Settings = func() config.Engine {
+			mu.Lock()
+			defer mu.Unlock()
+			return settings
+		}
+		s.play("claude opus", func(ctx context.Context, _ engine.Request) (engine.Result, error) {
+			pass(ctx, 10*time.Minute)
+			return engine.Result{CostUSD: 1}, &engine.Error{Class: engine.Cancelled, Message: "it was cancelled", Err: context.Cause(ctx)}
+		})
+		began := time.Now()
+		var ended sync.WaitGroup
+		ended.Go(func() {
+			result, failure := run(t, e, review)
+			if took := time.Since(began); !errors.Is(failure, failback.ErrResting) || failure.Class != engine.Cancelled || took > 12*time.Second || result.CostUSD != 1 {
+				t.Errorf("after %s it ended in %+v, %v", took, result, failure)
+			}
+		})
+		pass(t.Context(), 10*time.Second)
+		mu.Lock()
+		settings.Off = []string{"opus"}
+		mu.Unlock()
+		ended.Wait()
+		if _, failure := run(t, e, review); failure != nil || s.heard() != "claude opus, claude sonnet" {
+			t.Errorf("another attempt ended in %v", failure)
+		}
+	})
+}
+
 func TestUnknownEngine(t *testing.T) {
 	_, e := staged(nil)
 	if _, failure := run(t, e, engine.Request{Role: engine.Reviewer, Dir: ".", Model: "parrot:polly"}); failure == nil || failure.Class != engine.Invalid || !strings.Contains(failure.Message, `no engine named "parrot"`) {

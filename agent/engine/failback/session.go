@@ -3,9 +3,11 @@ package failback
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -13,8 +15,15 @@ import (
 	"touchstone/agent/engine"
 )
 
-// leastTime is what has to be left of a session's time for another model to begin.
-const leastTime = 2 * time.Minute
+const (
+	// leastTime is what has to be left of a session's time for another model to begin.
+	leastTime = 2 * time.Minute
+	// lookEvery is the time between two looks at whether a model at work is switched off.
+	lookEvery = time.Second
+)
+
+// errOff is why a turn is stopped whose model is switched off.
+var errOff = errors.New("the model was switched off")
 
 // session is a session with one model of a chain after the other, until one has answered.
 // What is said after that, only that one can know.
@@ -42,7 +51,7 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 	var sum engine.Result
 	for {
 		s.heard = func() { s.engine.alive(ctx, s.at) }
-		result, err := s.inner.Ask(ctx, prompt)
+		result, err := s.whileOn(ctx, prompt)
 		sum = s.added(sum, result)
 		if err == nil {
 			s.settle(ctx, nil)
@@ -55,6 +64,36 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 			return sum, err
 		}
 	}
+}
+
+// whileOn asks the present model for as long as it is not switched off.
+func (s *session) whileOn(ctx context.Context, prompt string) (engine.Result, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if off(s.engine.Settings(), s.at) {
+					stop(errOff)
+				}
+			}
+		}
+	})
+	result, err := s.inner.Ask(ctx, prompt)
+	stop(nil)
+	watch.Wait()
+	if err != nil && errors.Is(context.Cause(ctx), errOff) {
+		err = &engine.Error{
+			Class: engine.Cancelled, Err: ErrResting,
+			Message: fmt.Sprintf("%s was switched off while it was at work; what may be asked instead is asked next", s.at),
+		}
+	}
+	return result, err
 }
 
 // added is what was used up, and by whom.
