@@ -80,8 +80,8 @@ func (o *Overlay) Apply(e config.Engine) config.Engine {
 	return e
 }
 
-// choices are the keys of [event.SettingKeys] and what they mean here: what the key of the
-// same name does in agent.yaml. Later ones lie over earlier ones.
+// choices are the keys of [event.SettingKeys] and what they mean here: but for engine.off, what
+// the key of the same name does in agent.yaml. Later ones lie over earlier ones.
 var choices = []struct {
 	key string
 	lay func(e *config.Engine, value string)
@@ -96,7 +96,8 @@ var choices = []struct {
 	{"engine.models.fix", func(e *config.Engine, value string) { e.Models.Fix = value }},
 	{"engine.models.conflict", func(e *config.Engine, value string) { e.Models.Conflict = value }},
 	{"engine.failback", func(e *config.Engine, value string) { e.Failback = list(value) }},
-	{"engine.off", func(e *config.Engine, value string) { e.Off = list(value) }},
+	// What this machine's owner has switched off stays off.
+	{"engine.off", func(e *config.Engine, value string) { e.Off = slices.Concat(e.Off, list(value)) }},
 }
 
 // list reads a list; an empty text is an empty one.

@@ -70,8 +70,12 @@ func TestApply(t *testing.T) {
 			engine(func(e *config.Engine) { e.Models.Trivial, e.Models.Lite, e.Models.Full = "haiku", "sonnet", "sonnet" }),
 		},
 		"lists": {
-			map[string]string{"engine.failback": "sonnet,codex:gpt-5", "engine.off": ""},
-			engine(func(e *config.Engine) { e.Failback, e.Off = []string{"sonnet", "codex:gpt-5"}, []string{} }),
+			map[string]string{"engine.failback": "sonnet,codex:gpt-5", "engine.off": "haiku"},
+			engine(func(e *config.Engine) { e.Failback, e.Off = []string{"sonnet", "codex:gpt-5"}, []string{"codex:", "haiku"} }),
+		},
+		"nothing is off, but what is so here": {
+			map[string]string{"engine.failback": "", "engine.off": ""},
+			engine(func(e *config.Engine) { e.Failback = []string{} }),
 		},
 		"what is not known, beside what is": {
 			map[string]string{"engine.command": "sh", "engine.gateway": "off", "engine.models.fix": "--help", "engine.models.lite": "grok:4", "engine.models.full": "sonnet"},
