@@ -40,7 +40,7 @@ func (p *process) status(t *testing.T, path string) (int, string) {
 // sender off, that it says until when.
 func (p *process) expect(t *testing.T, i, want int) {
 	t.Helper()
-	example := examples.All(t)[i]
+	example := allExamples(t)[i]
 	response, err := http.DefaultClient.Do(examples.Request(t, "http://"+p.address, testSecret, example.Event, examples.Delivery(i), example.Payload))
 	if err != nil {
 		t.Errorf("example %d: %v", i, err)
@@ -180,7 +180,7 @@ func TestTerminatedWithWebhookInFlight(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Windows has no SIGTERM to send")
 	}
-	store, example := newStore(t), examples.All(t)[0]
+	store, example := newStore(t), allExamples(t)[0]
 	p := startRelay(t, buildRelay(t), store, "")
 	stream, err := http.Get("http://" + p.address + "/events")
 	if err != nil {
@@ -218,7 +218,7 @@ func TestTerminatedWithStalledSenders(t *testing.T) {
 		t.Skip("SKIPPED: Windows has no SIGTERM to send")
 	}
 	p := startRelay(t, buildRelay(t), newStore(t), "")
-	webhook := p.begin(t, examples.All(t)[0])
+	webhook := p.begin(t, allExamples(t)[0])
 	defer webhook.Close()
 	// Behind a first request, half of a second one.
 	conn, err := net.Dial("tcp", p.address)

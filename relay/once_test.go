@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"touchstone/relay/internal/examples"
 	"touchstone/relay/storetest/emulator"
 )
 
@@ -36,6 +37,19 @@ var relayBinary = sync.OnceValues(func() (string, error) {
 	}
 	return binary, nil
 })
+
+var (
+	unpacking sync.Once
+	unpacked  []examples.Example
+)
+
+// allExamples unpacks the examples when the first test needs them: with the race detector
+// that takes half a second.
+func allExamples(t *testing.T) []examples.Example {
+	t.Helper()
+	unpacking.Do(func() { unpacked = examples.All(t) })
+	return unpacked
+}
 
 // projects makes project names that differ, so that each test has a database of its own,
 // however often it runs.

@@ -143,7 +143,7 @@ func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	binary := buildRelay(t)
 	store := newStore(t)
-	all := examples.All(t)
+	all := allExamples(t)
 	half := len(all) / 2
 	first := startRelay(t, binary, store, "")
 
@@ -241,7 +241,7 @@ func TestTerminated(t *testing.T) {
 	p := startRelay(t, buildRelay(t), newStore(t), "")
 	subscriber := make(chan []*event.Event, 1)
 	go func() { subscriber <- follow(t, p.address, client.Oldest, 1) }()
-	if _, err := deliver(t, p.address, 0, examples.All(t)[0]); err != nil {
+	if _, err := deliver(t, p.address, 0, allExamples(t)[0]); err != nil {
 		t.Fatal(err)
 	}
 	<-subscriber
