@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,23 +13,11 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/sandbox"
+	"touchstone/agent/engine/session"
 )
 
 // maxCommandOutput bounds what is kept of the end of a command's output, in bytes.
 const maxCommandOutput = 16 << 10
-
-// inherited are the variables that a repository's own commands get: what programs
-// need to start and to find their toolchains and the network. No credential is among
-// them, since the commands run code of the branch.
-var inherited = []string{
-	"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "SHELL", "USER", "LOGNAME",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
-	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-	"GOROOT", "GOFLAGS", "GOCACHE", "GOMODCACHE", "GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB",
-	"GOINSECURE", "GOTOOLCHAIN", "CGO_ENABLED", "CC", "CXX", "JAVA_HOME", "RUSTUP_HOME", "PYENV_ROOT",
-	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT", "ProgramData", "ProgramFiles",
-	"ProgramFiles(x86)", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
-}
 
 // failure is a command of the repository's that did not succeed.
 type failure struct {
@@ -60,7 +45,7 @@ func (a *Author) execute(ctx context.Context, kind error, dir string, args []str
 		return fmt.Errorf("make a home for %s: %w", args[0], err)
 	}
 	defer os.RemoveAll(home)
-	env := environment(home)
+	env := append(session.Commands(os.Environ(), home, home), "CI=true")
 	var output tail
 	report, err := process.Command{
 		Args: args, Dir: dir, Env: env, Confine: a.confined(dir, home, env), Timeout: timeout, IdleTimeout: timeout,
@@ -91,30 +76,6 @@ func (a *Author) confined(dir, home string, env []string) *sandbox.Rules {
 	user, _ := os.UserHomeDir()
 	rules := sandbox.Author(dir, home, env, user, a.Private)
 	return &rules
-}
-
-// environment is the whole environment of a repository's command. The caches that Go
-// and Rust would look for below the empty home are this user's own.
-func environment(home string) []string {
-	env := []string{"HOME=" + home, "TMPDIR=" + home, "CI=true", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"}
-	if runtime.GOOS == "windows" {
-		env = append(env, "USERPROFILE="+home, "APPDATA="+home, "LOCALAPPDATA="+home, "TEMP="+home, "TMP="+home)
-	}
-	if cache, err := os.UserCacheDir(); err == nil {
-		env = append(env, "GOCACHE="+filepath.Join(cache, "go-build"))
-	}
-	if user, err := os.UserHomeDir(); err == nil {
-		// The first of GOPATH is the one whose cache of modules counts.
-		path := append(filepath.SplitList(os.Getenv("GOPATH")), filepath.Join(user, "go"))
-		env = append(env, "GOMODCACHE="+filepath.Join(path[0], "pkg", "mod"), "RUSTUP_HOME="+filepath.Join(user, ".rustup"))
-	}
-	for _, entry := range os.Environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		if slices.ContainsFunc(inherited, func(n string) bool { return n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name) }) {
-			env = append(env, entry)
-		}
-	}
-	return env
 }
 
 // tail keeps the end of what is printed.

@@ -3,51 +3,91 @@ package session
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 )
 
-// allowed are the variables that reach every session if they are set. Everything
-// in a session can be read by the commands it runs, and with them by whoever
-// wrote the code under review, so a variable is kept out unless the CLI or an
-// author's build needs it. Names ending in * are prefixes.
+// allowed are the variables that reach every session and every command of a repository's, if
+// they are set. All of them can be read by whoever wrote the code under review, so a variable is
+// kept out unless a CLI or a build needs it. Names ending in * are prefixes.
 var allowed = []string{
 	"PATH", "LANG", "LC_*", "TZ", "TERM", "SHELL", "USER", "LOGNAME",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 	"GOROOT", "GOENV", "GOFLAGS", "GOCACHE", "GOMODCACHE", "GOPROXY", "GONOPROXY", "GOPRIVATE",
 	"GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOTOOLCHAIN", "CGO_ENABLED", "CC", "CXX",
+	"JAVA_HOME", "RUSTUP_HOME", "PYENV_ROOT",
 	// Programs do not start on Windows without these.
 	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT", "ProgramData",
 	"ProgramFiles", "ProgramFiles(x86)", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
 }
 
-// Environment is the whole environment of a session, but for its login and for
-// the settings that are the CLI's own.
-func (p Program) Environment(kind Kind, home Home) []string {
-	source := p.source()
+// Commands is the whole environment of a repository's command: what it may know of the source,
+// whose entries are "name=value", in a home of its own and with a directory for temporary files.
+func Commands(source []string, home, temp string, more ...string) []string {
 	// What is set first gives way to what the source says.
-	env := goCaches(p)
+	env := toolchains(source)
 	for _, entry := range source {
-		name, _, ok := strings.Cut(entry, "=")
+		name, value, ok := strings.Cut(entry, "=")
 		match := func(pattern string) bool { return matches(pattern, name) }
-		if ok && (slices.ContainsFunc(allowed, match) || slices.ContainsFunc(kind.Variables, match)) {
-			env = append(env, entry)
+		if !ok || !slices.ContainsFunc(allowed, match) && !slices.ContainsFunc(more, match) {
+			continue
 		}
+		switch {
+		case matches("PATH", name):
+			if value = anywhere(value); value == "" {
+				continue // which would be the working directory
+			}
+		case proxying(name):
+			value = nameless(value)
+		}
+		env = append(env, name+"="+value)
 	}
 	env = append(env,
-		"HOME="+home.Dir,
-		"TMPDIR="+home.temp(),
+		"HOME="+home,
+		"TMPDIR="+temp,
 		// Without these git asks the machine's credential helper, or the terminal.
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_TERMINAL_PROMPT=0",
 	)
 	if runtime.GOOS == "windows" {
-		env = append(env, "USERPROFILE="+home.Dir, "APPDATA="+home.Dir, "LOCALAPPDATA="+home.Dir,
-			"TEMP="+home.temp(), "TMP="+home.temp())
+		env = append(env, "USERPROFILE="+home, "APPDATA="+home, "LOCALAPPDATA="+home, "TEMP="+temp, "TMP="+temp)
 	}
 	return env
+}
+
+// Environment is the whole environment of a session, but for its login and for
+// the settings that are the CLI's own.
+func (p Program) Environment(kind Kind, home Home) []string {
+	return Commands(p.source(), home.Dir, home.temp(), kind.Variables...)
+}
+
+// anywhere leaves of a PATH the directories that are the same wherever one is: by another, a
+// program of the checkout would be taken for one of this machine's.
+func anywhere(path string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// proxying reports whether a variable names proxies.
+func proxying(name string) bool {
+	return strings.EqualFold(name, "HTTP_PROXY") || strings.EqualFold(name, "HTTPS_PROXY") || name == "GOPROXY"
+}
+
+var userinfo = regexp.MustCompile(`((?:^|[,|])(?:[A-Za-z][A-Za-z0-9+.-]*://)?)[^,|]*@`)
+
+// nameless takes the users and passwords out of the addresses of proxies.
+func nameless(proxies string) string { return userinfo.ReplaceAllString(proxies, "$1") }
+
+// proxies are the variables that name proxies as the source has them, with a password if there
+// is one, for a CLI that asks its provider itself.
+func (p Program) proxies() []string {
+	return slices.DeleteFunc(slices.Clone(p.source()), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !proxying(name) || name == "GOPROXY"
+	})
 }
 
 func matches(pattern, name string) bool {
@@ -60,9 +100,9 @@ func matches(pattern, name string) bool {
 	return pattern == name
 }
 
-// goCaches are where the go command keeps what it has built and downloaded,
-// which it would look for below the session's empty home.
-func goCaches(p Program) []string {
+// toolchains are where the go command keeps what it has built and downloaded and Rust its
+// compilers, which they would look for below the empty home.
+func toolchains(source []string) []string {
 	var env []string
 	if dir, err := os.UserCacheDir(); err == nil {
 		env = append(env, "GOCACHE="+filepath.Join(dir, "go-build"))
@@ -70,13 +110,11 @@ func goCaches(p Program) []string {
 	if dir, err := os.UserConfigDir(); err == nil {
 		env = append(env, "GOENV="+filepath.Join(dir, "go", "env"))
 	}
-	path := p.Lookup("GOPATH")
-	if path == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return env
-		}
-		path = filepath.Join(home, "go")
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return env
 	}
-	return append(env, "GOMODCACHE="+filepath.Join(filepath.SplitList(path)[0], "pkg", "mod"))
+	// The first of GOPATH is the one whose cache of modules counts.
+	path := append(filepath.SplitList(value(source, "GOPATH")), filepath.Join(home, "go"))
+	return append(env, "GOMODCACHE="+filepath.Join(path[0], "pkg", "mod"), "RUSTUP_HOME="+filepath.Join(home, ".rustup"))
 }

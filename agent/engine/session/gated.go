@@ -108,6 +108,7 @@ type Turn struct {
 func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Turn {
 	turn := Turn{before: g.Account.Sum()}
 	if g.Gateway == nil {
+		cmd.Env = append(g.Program.proxies(), cmd.Env...)
 		turn.Report, turn.Stopped = g.Base.Run(ctx, cmd, args)
 		return turn
 	}

@@ -93,8 +93,11 @@ func (p Program) Args(kind Kind, args ...string) []string {
 }
 
 // Lookup gives the last value of a variable, as the system does.
-func (p Program) Lookup(name string) string {
-	for _, entry := range slices.Backward(p.source()) {
+func (p Program) Lookup(name string) string { return value(p.source(), name) }
+
+// value is the last that a variable has among "name=value".
+func value(source []string, name string) string {
+	for _, entry := range slices.Backward(source) {
 		if key, value, ok := strings.Cut(entry, "="); ok && matches(key, name) {
 			return value
 		}

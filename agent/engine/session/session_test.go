@@ -23,7 +23,8 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := session.Program{Environ: []string{
-		"PATH=/bin", "LC_ALL=C", "HTTPS_PROXY=http://proxy", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=/home/octocat",
+		"PATH=" + strings.Join([]string{".", "/bin", "", "node_modules/.bin", "/sbin", ""}, string(filepath.ListSeparator)), "LC_ALL=C",
+		"HTTPS_PROXY=http://proxy", "http_proxy=octocat:s@/secret@proxy:1", "GOPROXY=https://octocat:secret@a.example/x,http://b.example|https://secret@c.example,direct", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=/home/octocat",
 		"GITHUB_TOKEN=secret", "OPENAI_API_KEY=secret", "ANTHROPIC_API_KEY=secret", "AWS_SECRET_ACCESS_KEY=secret", "SSH_AUTH_SOCK=secret",
 		"NODE_OPTIONS=--require=secret", "LD_PRELOAD=secret", "GIT_ASKPASS=secret", "TOUCHSTONE_X=secret", "no equals sign",
 	}}
@@ -31,9 +32,22 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 	if all := strings.Join(env, "\n"); strings.Contains(all, "secret") || strings.Contains(all, "octocat") || strings.Contains(all, "no equals") {
 		t.Errorf("environment = %s", all)
 	}
-	for _, want := range []string{"PATH=/bin", "LC_ALL=C", "HTTPS_PROXY=http://proxy", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=" + home.Dir} {
+	for _, want := range []string{
+		"PATH=/bin" + string(filepath.ListSeparator) + "/sbin", "LC_ALL=C",
+		"HTTPS_PROXY=http://proxy", "http_proxy=proxy:1", "GOPROXY=https://a.example/x,http://b.example|https://c.example,direct", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=" + home.Dir,
+	} {
 		if !slices.Contains(env, want) {
 			t.Errorf("no %s in %q", want, env)
+		}
+	}
+}
+
+// TestPathOfTheCheckoutAlone: an empty PATH is the working directory.
+func TestPathOfTheCheckoutAlone(t *testing.T) {
+	t.Parallel()
+	for _, entry := range session.Commands([]string{"PATH=.:bin"}, "/home", "/tmp") {
+		if strings.HasPrefix(entry, "PATH=") {
+			t.Errorf("there is %q", entry)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"touchstone/agent/engine/sandbox"
 )
@@ -30,7 +32,11 @@ func (b *Base) shell(env []string) ([]string, error) {
 	for _, name := range b.Kind.Shared {
 		rules.Write = append(rules.Write, b.Home.Path(filepath.FromSlash(name)))
 	}
-	script, err := rules.Shell(path, b.Kind.Withheld, []string{"HOME=" + own})
+	set := slices.DeleteFunc(b.Program.Environment(b.Kind, b.Home), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !proxying(name)
+	})
+	script, err := rules.Shell(path, b.Kind.Withheld, append(set, "HOME="+own))
 	if err != nil || script == "" {
 		return nil, err
 	}
