@@ -25,7 +25,8 @@ demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--ke
 # The sweeps take hundreds of whole loops each: one kills an agent at each of its outward
 # calls, one breaks each promise that the simulation holds the agents to, two take the
 # hostile and the ordinary changes through reviews, one takes a thousand through the guard.
-# They run without the race detector, which watches the same code in all other tests.
+# They run without the race detector, which watches the same code in all other tests, and
+# are built as the programs above are, which other tests have built by then.
 SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestOrdinaryChangesPass|TestExamine)$$
 
 .PHONY: test
@@ -36,7 +37,7 @@ test: tools ## Set up what the tests need and run them all, with the race detect
 		echo "make test: there is no C compiler, so the race detector stays off" >&2; \
 		test "$$CI" != true && CGO_ENABLED=0 $(GO) test -shuffle=on -skip '$(SWEEP)' ./...; \
 	fi
-	@CGO_ENABLED=0 $(GO) test -run '$(SWEEP)' ./agent/e2e ./agent/e2e/hostile ./agent/e2e/schedule ./verdict/guard
+	@CGO_ENABLED=0 $(GO) test -trimpath -run '$(SWEEP)' ./agent/e2e ./agent/e2e/hostile ./agent/e2e/schedule ./verdict/guard
 
 .PHONY: tools
 tools: ## Install the model CLIs that the engine tests drive, if npm is there

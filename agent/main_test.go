@@ -31,7 +31,9 @@ func (w withModel) Run() int {
 	}
 	defer os.RemoveAll(dir)
 	modelBinary = filepath.Join(dir, "scriptedmodel"+map[bool]string{true: ".exe"}[runtime.GOOS == "windows"])
-	if out, err := exec.Command("go", "build", "-o", modelBinary, "touchstone/scripts/scriptedmodel").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-o", modelBinary, "touchstone/scripts/scriptedmodel")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the Makefile, so that both use what either has compiled
+	if out, err := build.CombinedOutput(); err != nil {
 		panic(string(out))
 	}
 	return w.m.Run()

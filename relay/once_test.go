@@ -19,7 +19,8 @@ import (
 	"touchstone/relay/storetest/emulator"
 )
 
-// relayBinary builds the relay when the first test needs it.
+// relayBinary builds the relay when the first test needs it, as the Makefile does, so that
+// what either has compiled is of use to both.
 var relayBinary = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "relay-test-")
 	if err != nil {
@@ -30,7 +31,7 @@ var relayBinary = sync.OnceValues(func() (string, error) {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	build := exec.Command("go", "build", "-o", binary, ".")
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the relay: %w\n%s", err, out)

@@ -55,7 +55,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		modelBinary = filepath.Join(dir, "scriptedmodel"+exeSuffix)
-		build := exec.Command("go", "build", "-o", modelBinary, "touchstone/scripts/scriptedmodel")
+		build := exec.Command("go", "build", "-trimpath", "-o", modelBinary, "touchstone/scripts/scriptedmodel")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the Makefile, so that both use what either has compiled
 		if out, err := build.CombinedOutput(); err != nil {
 			panic(string(out))
 		}
