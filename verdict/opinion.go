@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -30,16 +31,23 @@ func (s State) heard() hearing {
 }
 
 // Objection is the index of the opinion that a fix answers, the newest of the words that
-// count and request changes, and false if there is none.
+// count and request changes; -1 and false if there is none.
 func (s State) Objection() (int, bool) {
-	newest := -1
-	for _, i := range s.latest() {
+	for _, i := range slices.Backward(s.Counting()) {
 		if o := s.Opinions[i]; s.stands(o) && o.Record.Verdict == RequestChanges {
-			newest = max(newest, i)
+			return i, true
 		}
 	}
-	return newest, newest >= 0
+	return -1, false
 }
+
+// Counting are the indices of the opinions that count of this head, oldest first: of each
+// configured reviewer the latest word.
+func (s State) Counting() []int { return slices.Sorted(maps.Values(s.latest())) }
+
+// Approves reports whether the opinion at an index, one of Counting's, lets this head be
+// merged: by itself, or on a person's word that stands.
+func (s State) Approves(i int) bool { return s.stands(s.Opinions[i]) && s.approved(s.Opinions[i]) }
 
 // latest are the indices of the opinions that count of this head, one of each configured
 // reviewer: the latest, and of what two machines of one login found in the same round,
@@ -241,36 +249,50 @@ func (s State) upheld(r Record) bool {
 // (https://docs.github.com/en/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-your-personal-account/deleting-your-personal-account).
 const deleted = "ghost"
 
-// objector is somebody whose latest word asks for changes, whichever head it was
-// said of. As on GitHub itself, a mere comment takes nothing back, nor does dismissing a
-// later one. A person and the agent under the same login are two: neither takes back
-// what the other said. All deleted accounts have one login, and may be as many people.
+// objector is somebody whose latest word asks for changes, or "".
 func (s State) objector() string {
-	type voice struct {
-		login string
-		agent bool
-	}
-	latest := map[voice]string{}
-	for _, o := range s.Opinions {
-		switch o.State {
-		case "APPROVED", "CHANGES_REQUESTED":
-			v := voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}
-			if v.login != deleted || latest[v] == "" || o.State == "CHANGES_REQUESTED" {
-				latest[v] = o.State
-			}
-		}
-	}
 	var objectors []string
-	for v, state := range latest {
-		if state == "CHANGES_REQUESTED" {
-			objectors = append(objectors, v.login)
-		}
+	for _, o := range s.objections() {
+		objectors = append(objectors, strings.ToLower(o.By))
 	}
 	if len(objectors) == 0 {
 		return ""
 	}
 	return slices.Min(objectors)
 }
+
+// objections are the latest words that ask for changes, whichever head they were said of,
+// oldest first. As on GitHub itself, a mere comment takes nothing back, nor does
+// dismissing a later one. A person and the agent under the same login are two: neither
+// takes back what the other said. All deleted accounts have one login, and may be as many
+// people.
+func (s State) objections() []Opinion {
+	type voice struct {
+		login string
+		agent bool
+	}
+	latest := map[voice]int{}
+	for i, o := range s.Opinions {
+		switch o.State {
+		case "APPROVED", "CHANGES_REQUESTED":
+			v := voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}
+			if _, known := latest[v]; v.login != deleted || !known || o.State == "CHANGES_REQUESTED" {
+				latest[v] = i
+			}
+		}
+	}
+	var all []Opinion
+	for _, i := range slices.Sorted(maps.Values(latest)) {
+		if s.Opinions[i].State == "CHANGES_REQUESTED" {
+			all = append(all, s.Opinions[i])
+		}
+	}
+	return all
+}
+
+// Objections are the words that keep a head from being merged which its reviewers approve,
+// oldest first: of everybody, be it of another head.
+func (s State) Objections() []Opinion { return s.withoutOvertaken().objections() }
 
 func (s State) trusts(login string) bool {
 	return !SameLogin(login, s.Author) && ListsLogin(s.Reviewers, login)

@@ -203,11 +203,7 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 func (a *Author) objection(pr forge.PullRequest) (forge.SubmittedReview, verdict.Record, bool) {
 	s := verdict.State{Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name, Reviewers: a.Reviewers}
 	for _, r := range pr.Reviews {
-		o := verdict.Opinion{By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt}
-		if record, err := verdict.ParseRecord(r.Body); err == nil {
-			o.Record = &record
-		}
-		s.Opinions = append(s.Opinions, o)
+		s.Opinions = append(s.Opinions, r.Opinion())
 	}
 	i, ok := s.Objection()
 	if !ok {

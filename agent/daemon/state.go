@@ -54,14 +54,12 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 	}
 	var known verdict.Ledger
 	for _, r := range pr.Reviews {
-		o := verdict.Opinion{
-			By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt, Person: r.ByPerson, CanPush: r.CanPush,
-		}
-		if record, err := verdict.ParseRecord(r.Body); err == nil {
-			o.Record, o.Rebased = &record, f.rebased[record.Base]
+		o := r.Opinion()
+		if o.Record != nil {
+			o.Rebased = f.rebased[o.Record.Base]
 			// GitHub takes a reviewer off the list of requests when the review is in.
 			s.Requested = s.Requested || verdict.SameLogin(r.Author.Login, pr.Viewer)
-			known = append(known, record.Ledger...)
+			known = append(known, o.Record.Ledger...)
 		}
 		s.Opinions = append(s.Opinions, o)
 	}
@@ -97,6 +95,8 @@ func commitsOf(commits []forge.Commit) []verdict.Commit {
 // branch requires any, otherwise of all. As under branch protection, success,
 // skipped and neutral pass
 // (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
+// One that somebody cancelled, or that waits for somebody, is waited for: no change of the
+// code ends it.
 func sum(checks []forge.Check) verdict.Checks {
 	if slices.ContainsFunc(checks, func(c forge.Check) bool { return c.Required }) {
 		checks = slices.DeleteFunc(slices.Clone(checks), func(c forge.Check) bool { return !c.Required })
@@ -108,7 +108,7 @@ func sum(checks []forge.Check) verdict.Checks {
 			if total == verdict.ChecksNone {
 				total = verdict.ChecksGreen
 			}
-		case forge.CheckPending:
+		case forge.CheckPending, forge.CheckCancelled, forge.CheckActionRequired:
 			if total != verdict.ChecksFailed {
 				total = verdict.ChecksPending
 			}

@@ -12,22 +12,19 @@ import (
 	"touchstone/verdict"
 )
 
-// conclude finds the approval of the head, and what is missing.
-func (c *Chain) conclude(pr forge.PullRequest, stop []string) {
-	latest := map[string]Round{}
-	for _, r := range c.Rounds {
-		if r.believed() && r.SHA == c.Head && r.Record.BaseBranch == c.BaseBranch && !c.afterMerge(r.At) {
-			latest[strings.ToLower(r.By)] = r
-		}
+// conclude finds the approval of the head, and what is missing. Which reviews count, and of whom the last word asks for
+// changes, it asks of the decision that the agents take.
+func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.Command) {
+	reviews := slices.DeleteFunc(slices.Clone(pr.Reviews), func(r forge.SubmittedReview) bool { return c.afterMerge(r.SubmittedAt) })
+	s := verdict.State{Author: c.Author, Head: c.Head, BaseBranch: c.BaseBranch, Reviewers: c.Reviewers, Orders: orders}
+	for _, r := range reviews {
+		s.Opinions = append(s.Opinions, r.Opinion())
 	}
-	var approval Round
 	var against *Round
-	for _, r := range c.Rounds { // in order, so that the same evidence always reads the same
-		if latest[strings.ToLower(r.By)].Review != r.Review {
-			continue
-		}
-		if r.approves(c.Head, c.BaseBranch) {
-			c.Approved, approval = r.Record.Round, r
+	for _, i := range s.Counting() {
+		r := c.round(reviews[i].ID)
+		if s.Approves(i) {
+			c.Approved = r.Record.Round
 		} else {
 			against = &r
 		}
@@ -38,10 +35,13 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string) {
 		c.objection(*against)
 	case c.Approved == 0:
 		c.miss("no review that counts approved %s", short(c.Head))
-	case approval.Record.Lifted != nil && !approval.Record.Lifted.Glass: // an order to break the glass is for good
-		c.missApproval(approval.Record.Lifted.By)
 	}
-	c.objections()
+	for _, o := range s.Objections() {
+		// What an agent asks for is told as a review of the head, or superseded by the lack of one.
+		if o.Record == nil || !c.listed(o.By) || c.Approved > 0 {
+			c.miss("%s requests changes since %s", o.By, stamp(o.At))
+		}
+	}
 	c.missChecks()
 	if c.State == "open" {
 		c.missState(pr, stop)
@@ -51,52 +51,30 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string) {
 	}
 }
 
+// round is the one of a review.
+func (c *Chain) round(review int64) Round {
+	return c.Rounds[slices.IndexFunc(c.Rounds, func(r Round) bool { return r.Review == review })]
+}
+
 // afterMerge: what was said then had no part in the merge.
 func (c *Chain) afterMerge(at time.Time) bool { return c.Merge != nil && at.After(c.Merge.At) }
 
-// objection is the word of a round against the head.
+// objection is the word of a round that does not let the head pass.
 func (c *Chain) objection(r Round) {
-	standing := len(r.Record.Ledger.Outstanding())
+	standing, lift := len(r.Record.Ledger.Outstanding()), r.Record.Lifted
 	switch {
+	case !r.believed():
+		c.miss("the review of %s by %s does not count: %s", short(c.Head), r.By, r.Doubt)
+	case r.Record.Verdict == verdict.Approve && lift.Glass:
+		c.miss("%s, who broke the glass for %s, is not heard any more: the order is gone or edited, or not theirs to give", lift.By, short(c.Head))
+	case r.Record.Verdict == verdict.Approve:
+		c.miss("%s, who let %s pass, does not approve of it with the right to push any more", lift.By, short(c.Head))
 	case standing > 0:
 		c.miss("the review of %s by %s requests changes; findings that stand: %d", short(c.Head), r.By, standing)
 	case len(r.Record.Holds) > 0:
 		c.miss("%s is held for a person, who has to approve that commit: %s", short(c.Head), count(len(r.Record.Holds), "reason"))
 	default:
 		c.miss("the review of %s by %s requests changes without a finding that stands; it says why", short(c.Head), r.By)
-	}
-}
-
-// missApproval tells when the person who let the head pass by approving it does not approve of it any more.
-func (c *Chain) missApproval(by string) {
-	var latest Opinion
-	for _, o := range c.Opinions {
-		if verdict.SameLogin(o.By, by) && o.State != forge.Commented && !c.afterMerge(o.At) {
-			latest = o
-		}
-	}
-	if latest.State != forge.Approved || latest.SHA != c.Head || latest.Bot || !latest.CanPush {
-		c.miss("%s, who let %s pass, does not approve of it with the right to push any more", by, short(c.Head))
-	}
-}
-
-// objections are people's requests for changes that they did not take back.
-func (c *Chain) objections() {
-	latest := map[string]Opinion{}
-	var order []string
-	for _, o := range c.Opinions {
-		if o.State == forge.Commented || c.afterMerge(o.At) {
-			continue
-		}
-		if _, known := latest[o.By]; !known {
-			order = append(order, o.By)
-		}
-		latest[o.By] = o
-	}
-	for _, login := range order {
-		if latest[login].State == forge.ChangesRequested {
-			c.miss("%s requests changes since %s", login, stamp(latest[login].At))
-		}
 	}
 }
 
@@ -124,7 +102,7 @@ func (c *Chain) missState(pr forge.PullRequest, stop []string) {
 		c.miss("it is a draft")
 	}
 	if pr.Fork {
-		c.miss("it comes from a fork, and those are left to people")
+		c.miss("it comes from a fork: agents merge it only where merge.forks says so")
 	}
 	if pr.Shared {
 		c.miss("its branch %s is one that others build on, and those are left to people", pr.Head.Name)
@@ -150,6 +128,9 @@ func (c *Chain) missState(pr forge.PullRequest, stop []string) {
 	}
 	if stop := c.stopped(); stop != nil {
 		c.miss("%s told the agents to stop, %s", stop.By, stamp(stop.At))
+	}
+	if pr.Stacked != 0 {
+		c.miss("its base is the branch of #%d: it is merged into that by its author alone", pr.Stacked)
 	}
 	if pr.InQueue {
 		c.miss("it waits in the merge queue")

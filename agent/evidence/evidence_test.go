@@ -255,6 +255,58 @@ func TestWhyItIsNotMerged(t *testing.T) {
 	}
 }
 
+// Which review counts is the agents' decision, and not told otherwise.
+func TestWhatCountsIsWhatTheAgentsHeed(t *testing.T) {
+	t.Parallel()
+	approved, objects := verdict.Record{Verdict: verdict.Approve, Round: 1}, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding}}
+	later := func(r verdict.Record) verdict.Record { r.Round++; return r }
+	dismiss := func(w *world, review int64) {
+		w.Call(loopback.Root, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d/dismissals", w.ref.Number, review), map[string]string{"message": "No."}, nil)
+	}
+	for name, test := range map[string]struct {
+		happens func(w *world)
+		want    string
+	}{
+		"a later review was edited": {func(w *world) {
+			w.review(loopback.Judge, approved)
+			posted := w.review(loopback.Judge, later(objects))
+			body := w.Read(loopback.Judge, w.ref).Reviews[1].Body
+			w.Call(loopback.Judge, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d", w.ref.Number, posted.ID), map[string]string{"body": "See. " + body}, nil)
+		}, "by judge does not count: it was edited"},
+		"a later review was dismissed": {func(w *world) {
+			w.review(loopback.Judge, approved)
+			dismiss(w, w.review(loopback.Judge, later(objects)).ID)
+		}, "no review that counts approved"},
+		"two machines at once": {func(w *world) {
+			w.review(loopback.Judge, objects)
+			w.review(loopback.Judge, approved)
+		}, "by judge requests changes; findings that stand: 1"},
+		"a person's approval was dismissed": {func(w *world) {
+			w.says("REQUEST_CHANGES")
+			w.says("APPROVE")
+			reviews := w.Read(loopback.Root, w.ref).Reviews
+			dismiss(w, reviews[len(reviews)-1].ID)
+			w.review(loopback.Judge, approved)
+		}, "walter requests changes since"},
+		"the order to break the glass is gone": {func(w *world) {
+			broken := later(approved)
+			broken.Lifted = &verdict.Word{By: loopback.Root, At: time.Now(), Why: "It burns.", Glass: true}
+			w.review(loopback.Judge, broken)
+		}, "root, who broke the glass for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.status("success")
+			test.happens(w)
+			chain, text := w.why()
+			if len(chain.Missing) != 1 || !strings.Contains(chain.Missing[0], test.want) {
+				t.Errorf("missing %q; want %q:\n%s", chain.Missing, test.want, text)
+			}
+		})
+	}
+}
+
 func TestAMergeThatLackedSomething(t *testing.T) {
 	w := start(t)
 	w.merge()
@@ -449,6 +501,8 @@ func TestWhatGitHubWaitsForIsMissing(t *testing.T) {
 		"nothing that GitHub shows":          func(*forge.PullRequest) {},
 		"the rules of main do not let it":    func(pr *forge.PullRequest) { pr.Blocked = true },
 		"has not said yet whether it merges": func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown },
+		"its base is the branch of #7":       func(pr *forge.PullRequest) { pr.Stacked = 7 },
+		"it comes from a fork":               func(pr *forge.PullRequest) { pr.Fork = true },
 		"it waits in the merge queue":        func(pr *forge.PullRequest) { pr.InQueue, pr.Blocked = true, true },
 	} {
 		chain, err := evidence.Gather(t.Context(), asGitHub{w.Client(loopback.Person), says}, w.ref, settings)

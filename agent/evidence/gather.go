@@ -57,7 +57,8 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 		})
 	}
 	c.addIncidents(incidents)
-	if err := c.addOrders(ctx, read, pr, settings.Rights); err != nil {
+	orders, err := c.addOrders(ctx, read, pr, settings.Rights)
+	if err != nil {
 		return Chain{}, err
 	}
 	for _, l := range pr.Labelled {
@@ -76,7 +77,7 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	case !pr.Open:
 		c.State = "closed"
 	}
-	c.conclude(pr, settings.Stop)
+	c.conclude(pr, settings.Stop, orders)
 	return c, c.missBase(ctx, read, pr)
 }
 
@@ -161,9 +162,10 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 	return ""
 }
 
-// addOrders lists what people told the agents, with what each of them may do.
-func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, rights config.Rights) error {
+// addOrders lists what people told the agents, with what each of them may do, and returns what of it counts.
+func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, rights config.Rights) ([]verdict.Command, error) {
 	may := map[string]forge.Permission{}
+	var counting []verdict.Command
 	for _, comment := range pr.Comments {
 		order, ok := verdict.ParseCommand(comment.Body)
 		if !ok || !comment.ByPerson {
@@ -173,14 +175,15 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		if _, known := may[login]; !known {
 			permission, err := read.Permission(ctx, pr.Repo, login)
 			if err != nil && !errors.Is(err, forge.ErrNotFound) {
-				return err
+				return nil, err
 			}
 			may[login] = permission
 		}
 		counted := verdict.Orders([]verdict.Comment{{
-			By: login, Body: comment.Body, Edited: comment.EditedAt != nil, CanPush: may[login].CanWrite(),
+			ID: comment.ID, By: login, At: comment.CreatedAt, Body: comment.Body, Edited: comment.EditedAt != nil, CanPush: may[login].CanWrite(),
 			CanWaive: may[login].Includes(rights.Waive), CanBreakGlass: may[login].Includes(rights.BreakGlass),
 		}}, c.Reviewers)
+		counting = append(counting, counted...)
 		c.Orders = append(c.Orders, Order{
 			URL: comment.URL, By: login, At: comment.CreatedAt, Edited: comment.EditedAt,
 			Verb: string(order.Verb), Finding: order.Finding, Reason: order.Reason, May: string(may[login]), Counts: len(counted) > 0,
@@ -189,7 +192,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 			c.warn("the order %s by %s was edited at %s", comment.URL, login, stamp(*comment.EditedAt))
 		}
 	}
-	return nil
+	return counting, nil
 }
 
 func (c *Chain) listed(login string) bool { return verdict.ListsLogin(c.Reviewers, login) }
