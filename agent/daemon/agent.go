@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -124,6 +125,12 @@ func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Acti
 // Decide is the decision on a pull request as it was read. It reads what else the
 // decision takes; without that there is none.
 func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
+	action, err := a.decide(ctx, pr)
+	a.heads.decided(pr, action.Kind)
+	return action, err
+}
+
+func (a *Agent) decide(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
 	f, err := a.gather(ctx, pr)
 	if err != nil {
 		return verdict.Action{}, err
@@ -156,16 +163,20 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 		meant.End(err)
 		return step, err
 	}
+	again := a.lastFailed(pr, action.Kind)
 	// The intent is durable before anything happens that others can see. After a
 	// crash GitHub tells whether it happened.
-	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(action.Kind)})
+	paid := action.Kind == verdict.Review || action.Kind == verdict.Fix
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(action.Kind), Paid: paid})
 	if err != nil {
 		return step, fmt.Errorf("write down what is about to be done: %w", err)
 	}
+	booked := a.book(ctx, id, meant)
 	err = act(ctx, &step)
+	booked()
 	meant.End(err)
 	step.Ended = time.Now()
-	outcome := journal.Outcome{OK: err == nil, Counts: ctx.Err() == nil && counts(err, step), Spent: spent(meant)}
+	outcome := journal.Outcome{OK: err == nil, Counts: ctx.Err() == nil && (counts(err, step) || overtaken(err) && a.heads.gaveUp(pr, action.Kind)), Spent: spent(meant)}
 	if err != nil {
 		outcome.Detail, outcome.Hopeless = err.Error(), hopeless(err, step)
 		if stopped := (*engine.Error)(nil); errors.As(err, &stopped) {
@@ -182,6 +193,30 @@ func spent(act *meter.Act) journal.Spent {
 		Runs: s.Runs, Retries: s.Retries, Input: s.Usage.Input, CacheWrite: s.Usage.CacheWrite, CacheRead: s.Usage.CacheRead, Output: s.Usage.Output,
 		CostUSD: s.CostUSD, Seconds: s.Duration.Seconds(), FirstByteSeconds: s.FirstByte.Seconds(), Engine: s.Engine, Model: s.Model,
 	}
+}
+
+// booking is how often it is written down what an act under way has spent.
+const booking = 10 * time.Second
+
+// book writes down what an act spends while it goes on, so that a machine that dies
+// remembers it. The returned function ends that.
+func (a *Agent) book(ctx context.Context, id journal.ID, act *meter.Act) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		written := journal.Spent{}
+		for sleep(ctx, booking, nil) {
+			now := spent(act)
+			if now == written {
+				continue
+			}
+			if err := a.Journal.Spend(id, now); err != nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("what the session has cost is not written down yet")
+			}
+			written = now
+		}
+	})
+	return func() { cancel(); writing.Wait() }
 }
 
 // Progress logs a session as it goes.

@@ -42,9 +42,10 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	h.attempts, h.failed, h.hopeless = n, verdict.Kind(last.Act), last.Outcome.Hopeless
 	if n > 0 {
 		wait := max(a.Config().Rounds.Backoff.Duration()<<min(n-1, 6), last.Outcome.RetryAfter)
-		h.retryIn = max(0, time.Until(last.Ended.Add(wait)))
+		h.retryIn = min(wait, max(0, time.Until(last.Ended.Add(wait)))) // the clock may have been ahead
 	}
-	midnight := startOfDay(time.Now())
+	now := time.Now()
+	midnight := startOfDay(now)
 	a.Journal.Each(func(e journal.Entry) {
 		took := e.Outcome.Spent
 		if e.Ended.IsZero() {
@@ -54,7 +55,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 			h.wasted.USD += took.CostUSD
 			h.wasted.Time += time.Duration(took.Seconds * float64(time.Second))
 		}
-		if !e.Begun.Before(midnight) {
+		if !e.Begun.Before(midnight) && !e.Begun.After(now) {
 			h.today += took.CostUSD
 		}
 	})
@@ -107,10 +108,12 @@ type heads struct {
 	last map[forge.Ref]sighting
 }
 
-// sighting is a head, and when it came in the place of another; zero for the first.
+// sighting is a head, and when it came in the place of another; zero for the first. Given
+// is what was given up there just before.
 type sighting struct {
-	sha string
-	at  time.Time
+	sha   string
+	at    time.Time
+	given verdict.Kind
 }
 
 // see takes note of the present head, and says when it came in the place of another, by
@@ -129,6 +132,32 @@ func (h *heads) see(pr forge.PullRequest) time.Time {
 		h.last[pr.Ref] = sighting{sha: pr.Head.SHA, at: time.Now().Add(-pr.ClockAhead)}
 	}
 	return h.last[pr.Ref].at
+}
+
+// decided takes note of what comes next: anything but what was given up shows that the
+// pull request has moved on.
+func (h *heads) decided(pr forge.PullRequest, kind verdict.Kind) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if last, known := h.last[pr.Ref]; known && last.given != kind {
+		last.given = ""
+		h.last[pr.Ref] = last
+	}
+}
+
+// gaveUp takes note that an act was overtaken, and reports whether the one just before it
+// was the same and was so too: then the pull request did not move on, as far as GitHub shows.
+func (h *heads) gaveUp(pr forge.PullRequest, kind verdict.Kind) (again bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	last, known := h.last[pr.Ref]
+	if !known || last.sha != pr.Head.SHA {
+		return false
+	}
+	again = last.given == kind
+	last.given = kind
+	h.last[pr.Ref] = last
+	return again
 }
 
 // forget is for a pull request that is closed.

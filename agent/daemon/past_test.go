@@ -1,13 +1,19 @@
 package daemon
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/meter"
 	"touchstone/verdict"
 )
 
@@ -64,4 +70,57 @@ func TestAnOrderForgivesWhatWasBeforeIt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// spender is an engine whose only turn has cost something and never ends by itself.
+type spender struct {
+	loopback.Model
+	request engine.Request
+}
+
+func (s spender) Open(_ context.Context, request engine.Request) (engine.Session, error) {
+	return spender{request: request}, nil
+}
+
+func (s spender) Ask(ctx context.Context, _ string) (engine.Result, error) {
+	s.request.Progress(engine.Progress{Kind: engine.ProgressHeartbeat, Used: engine.Usage{Input: 7}, CostUSD: 1.25})
+	<-ctx.Done()
+	return engine.Result{CostUSD: 1.5}, ctx.Err()
+}
+
+func (spender) Close() error { return nil }
+
+// TestASessionUnderWayIsBooked: its machine may die before it ends.
+func TestASessionUnderWayIsBooked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := remembering(t, config.Default())
+		session, err := meter.Engine{Engine: spender{}}.Open(t.Context(), engine.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ctx, act := meter.Begin(ctx, "fix", "acme/app#1", "abc")
+		id, err := a.Journal.Begin(journal.Entry{Ref: "acme/app#1", SHA: "abc", Act: "fix", Paid: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		booked := a.book(ctx, id, act)
+		var asking sync.WaitGroup
+		asking.Go(func() {
+			if _, err := session.Ask(ctx, "Go."); !errors.Is(err, context.Canceled) {
+				t.Errorf("the turn ended with %v", err)
+			}
+		})
+		time.Sleep(booking)
+		synctest.Wait()
+		if going := entries(a, "fix")[0].Outcome.Spent; going.CostUSD != 1.25 || going.Input != 7 || going.Runs != 1 {
+			t.Errorf("after %s it has spent %+v", booking, going)
+		}
+		cancel()
+		asking.Wait()
+		booked()
+		if all := spent(act); all.CostUSD != 1.5 || all.Runs != 1 {
+			t.Errorf("in the end it has spent %+v", all)
+		}
+	})
 }

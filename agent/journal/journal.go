@@ -51,6 +51,9 @@ type Entry struct {
 	SHA string `json:"sha"`
 	// Act is the kind: review, fix, merge and so on.
 	Act string `json:"act"`
+	// Paid says that it takes a model: cut off, it is a failure that counts, lest every start
+	// of an agent that its session brings down begins another one.
+	Paid bool `json:"paid,omitempty"`
 
 	ID    ID        `json:"-"`
 	Begun time.Time `json:"-"`
@@ -142,7 +145,7 @@ func Open(dir string) (_ *Journal, err error) {
 		e := &j.entries[i]
 		j.next = e.ID + 1
 		if e.Ended.IsZero() {
-			e.Ended, e.Outcome = now(), Outcome{Detail: interrupted, Spent: e.Outcome.Spent}
+			e.Ended, e.Outcome = now(), Outcome{Detail: interrupted, Counts: e.Paid, Spent: e.Outcome.Spent}
 		}
 	}
 	j.forget()
@@ -163,7 +166,7 @@ func (j *Journal) Begin(e Entry) (ID, error) {
 	if err := j.shrink(); err != nil {
 		return 0, err
 	}
-	e = Entry{Ref: e.Ref, SHA: e.SHA, Act: e.Act, ID: j.next, Begun: now()}
+	e = Entry{Ref: e.Ref, SHA: e.SHA, Act: e.Act, Paid: e.Paid, ID: j.next, Begun: now()}
 	if err := j.append(e.begin()); err != nil {
 		return 0, err
 	}

@@ -95,7 +95,10 @@ func TestWhatWasBegunIsRemembered(t *testing.T) {
 func TestWhatACutOffActSpentIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
-	cut := begin(t, j, "acme/app#1", "aaa", "fix")
+	cut, err := j.Begin(Entry{Ref: "acme/app#1", SHA: "aaa", Act: "fix", Paid: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, cost := range []float64{0.5, 1.25} {
 		if err := j.Spend(cut, Spent{Runs: 1, CostUSD: cost}); err != nil {
 			t.Fatal(err)
@@ -109,6 +112,9 @@ func TestWhatACutOffActSpentIsRemembered(t *testing.T) {
 		j = open(t, dir)
 		if e := j.entries[0]; e.Ended.IsZero() || e.Outcome.Spent.CostUSD != 1.25 {
 			t.Errorf("opened again, the journal has %+v", e)
+		}
+		if n, _ := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 1 {
+			t.Errorf("a session that was cut off is %d attempts", n)
 		}
 		shut(t, j)
 	}
