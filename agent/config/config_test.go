@@ -65,6 +65,7 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 	if err := usable(Default()).Validate(); err != nil {
 		t.Fatalf("the defaults cannot work: %v", err)
 	}
+	less := -1.0
 	for says, spoil := range map[string]func(*Config){
 		"the GitHub token holds":                    func(c *Config) { c.GitHub.Token = "hunter2 hunter2" },
 		"the relay token holds":                     func(c *Config) { c.Relay.Token = "hunter2\nhunter2" },
@@ -99,11 +100,15 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		`engine.model has "codex:--yolo"`:           func(c *Config) { c.Engine.Model = "codex:--yolo" },
 		`prices.date is ""`:                         func(c *Config) { c.Prices.Models = map[string]Price{"gpt-5": {}} },
 		`prices.date is "yesterday"`:                func(c *Config) { c.Prices.Date = "yesterday" },
-		`prices.models has "gpt-5"`:                 func(c *Config) { c.Prices = Prices{"2026-01-31", map[string]Price{"gpt-5": {Output: -1}}} },
-		"budgets.round is -1":                       func(c *Config) { c.Budgets.Round = -1 },
-		"budgets.day is NaN":                        func(c *Config) { c.Budgets.Day = math.NaN() },
-		"budgets.round_time is -1s":                 func(c *Config) { c.Budgets.RoundTime = Duration(-time.Second) },
-		"author.pause is -1s":                       func(c *Config) { c.Author.Pause = Duration(-time.Second) },
+		`prices.models has "gpt-5"`: func(c *Config) {
+			c.Prices = Prices{"2026-01-31", map[string]Price{"gpt-5": {Input: new(float64), Output: &less}}}
+		},
+		`prices.models has "gpt-6"`: func(c *Config) { c.Prices = Prices{"2026-01-31", map[string]Price{"gpt-6": {Input: new(float64)}}} },
+		`prices.models has "gpt-7"`: func(c *Config) { c.Prices = Prices{"2026-01-31", map[string]Price{"gpt-7": {}}} },
+		"budgets.round is -1":       func(c *Config) { c.Budgets.Round = -1 },
+		"budgets.day is NaN":        func(c *Config) { c.Budgets.Day = math.NaN() },
+		"budgets.round_time is -1s": func(c *Config) { c.Budgets.RoundTime = Duration(-time.Second) },
+		"author.pause is -1s":       func(c *Config) { c.Author.Pause = Duration(-time.Second) },
 		`rights.waive is "read"; it has to be write, maintain or admin`:       func(c *Config) { c.Rights.Waive = "read" },
 		`rights.break_glass is ""`:                                            func(c *Config) { c.Rights.BreakGlass = "" },
 		`worktrees.partial is "yes"`:                                          func(c *Config) { c.Worktrees.Partial = "yes" },
@@ -141,7 +146,8 @@ func TestValidateLetsThrough(t *testing.T) {
 	cfg.Reviewers = []string{"octocat", "acme-reviewer[bot]", "octo_acme"}
 	cfg.Author = Author{Name: "Octo Cat", Email: "octocat@example.com"}
 	cfg.Engine.Models, cfg.Engine.Off = Models{Trivial: "openrouter/x:free", Full: "codex:"}, []string{"opus", "codex:"}
-	cfg.Prices, cfg.Metrics.Listen = Prices{"2026-01-31", map[string]Price{"gpt-5": {Input: 1.25, Output: 10}}}, "[::1]:0"
+	some := 1.25
+	cfg.Prices, cfg.Metrics.Listen = Prices{"2026-01-31", map[string]Price{"gpt-5": {Input: &some, Output: &some}, "own": {Input: new(float64), Output: new(float64)}}}, "[::1]:0"
 	cfg.Budgets = Budgets{}
 	if err := cfg.Validate(); err != nil {
 		t.Error(err)

@@ -159,12 +159,24 @@ type Prices struct {
 	Models map[string]Price `yaml:"models"`
 }
 
-// Price is what a million tokens of a model cost, in US dollars.
+// Price is what a million tokens of a model cost, in US dollars. Input and output have to be
+// named, since what is left out would cost nothing by the books, and no budget would hold.
+// What is left out of the others costs as much as input.
 type Price struct {
-	Input      float64 `yaml:"input"`
-	CacheWrite float64 `yaml:"cache_write"`
-	CacheRead  float64 `yaml:"cache_read"`
-	Output     float64 `yaml:"output"`
+	Input      *float64 `yaml:"input"`
+	CacheWrite *float64 `yaml:"cache_write"`
+	CacheRead  *float64 `yaml:"cache_read"`
+	Output     *float64 `yaml:"output"`
+}
+
+// valid reports whether it can be a price.
+func (p Price) valid() bool {
+	if p.Input == nil || p.Output == nil {
+		return false
+	}
+	return !slices.ContainsFunc([]*float64{p.Input, p.CacheWrite, p.CacheRead, p.Output}, func(dollars *float64) bool {
+		return dollars != nil && !amount(*dollars)
+	})
 }
 
 func (p Prices) validate() error {
@@ -173,8 +185,8 @@ func (p Prices) validate() error {
 		errs = append(errs, fmt.Errorf("prices.date is %.40q; it has to be the day on which the prices were looked up, such as 2026-01-31", p.Date))
 	}
 	for _, model := range slices.Sorted(maps.Keys(p.Models)) {
-		if price := p.Models[model]; model == "" || !amount(price.Input) || !amount(price.CacheWrite) || !amount(price.CacheRead) || !amount(price.Output) {
-			errs = append(errs, fmt.Errorf("prices.models has %.40q with a price that cannot be; write what a million tokens cost in US dollars, such as gpt-5: {input: 1.25, cache_read: 0.125, output: 10}", model))
+		if model == "" || !p.Models[model].valid() {
+			errs = append(errs, fmt.Errorf("prices.models has %.40q with a price that cannot be; write what a million tokens cost in US dollars, input and output at least, such as gpt-5: {input: 1.25, cache_read: 0.125, output: 10}", model))
 		}
 	}
 	return errors.Join(errs...)

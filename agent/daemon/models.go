@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"cmp"
+
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/engines"
@@ -26,10 +28,17 @@ func Models(live *config.Live, scratch string) *failback.Engine {
 				program.Command = file.Engine.Command
 			}
 			for model, price := range file.Prices.Models {
-				program.Prices[model] = engine.Price(price)
+				program.Prices[model] = priced(price)
 			}
 			return engines.New(name, program)
 		},
+	}
+}
+
+// priced is a price of the settings, which have passed Validate.
+func priced(p config.Price) engine.Price {
+	return engine.Price{
+		Input: *p.Input, CacheWrite: *cmp.Or(p.CacheWrite, p.Input), CacheRead: *cmp.Or(p.CacheRead, p.Input), Output: *p.Output,
 	}
 }
 

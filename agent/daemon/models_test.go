@@ -69,3 +69,14 @@ func TestCheckModels(t *testing.T) {
 		}
 	}
 }
+
+func TestACachePriceLeftOutIsThatOfInput(t *testing.T) {
+	t.Parallel()
+	one, two, three := 1.0, 2.0, 3.0
+	if got, want := priced(config.Price{Input: &one, Output: &two}), (engine.Price{Input: 1, CacheWrite: 1, CacheRead: 1, Output: 2}); got != want {
+		t.Errorf("%+v; want %+v", got, want)
+	}
+	if got, want := priced(config.Price{Input: &one, CacheWrite: new(float64), CacheRead: &three, Output: &two}), (engine.Price{Input: 1, CacheRead: 3, Output: 2}); got != want {
+		t.Errorf("%+v; want %+v", got, want)
+	}
+}

@@ -28,6 +28,8 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("prices.date is %q, which is no date such as 2026-01-31; set it to the day on which the prices were looked up", cfg.Prices.Date)
+	case age < -1: // it may be tomorrow already elsewhere
+		return fmt.Errorf("the prices are of %s, which is still to come; set prices.date to the day on which they were looked up", cfg.Prices.Date)
 	case age > pricesLast:
 		return fmt.Errorf("the prices are of %s, which is %d days ago; look them up again and set prices.date", cfg.Prices.Date, age)
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestCheckPrices(t *testing.T) {
 	t.Parallel()
-	models := map[string]config.Price{"model": {Output: 1}}
+	models := map[string]config.Price{"model": {}}
 	for _, test := range []struct {
 		name     string
 		prices   config.Prices
@@ -23,6 +23,8 @@ func TestCheckPrices(t *testing.T) {
 		{"new", config.Prices{Date: "2026-03-01", Models: models}, []string{"codex"}, ""},
 		{"as old as they may be", config.Prices{Date: "2026-01-31", Models: models}, nil, ""},
 		{"stale", config.Prices{Date: "2026-01-30", Models: models}, nil, "91 days ago; look them up again"},
+		{"of tomorrow", config.Prices{Date: "2026-05-02", Models: models}, nil, ""},
+		{"of days to come", config.Prices{Date: "2026-05-04", Models: models}, nil, "which is still to come"},
 		{"undated", config.Prices{Date: "last year", Models: models}, nil, "no date such as"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
