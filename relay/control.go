@@ -86,6 +86,9 @@ func patchOf(args []string) (map[string]*string, error) {
 		if err := event.ValidateSetting(key, value); err != nil {
 			return nil, usageError{err}
 		}
+		if patch[key] != nil {
+			return nil, usageError{fmt.Errorf("%s is set twice; leave one of them out", key)}
+		}
 		patch[key] = &value
 	}
 	return patch, nil
