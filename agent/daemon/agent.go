@@ -163,7 +163,6 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 		meant.End(err)
 		return step, err
 	}
-	again := a.lastFailed(pr, action.Kind)
 	// The intent is durable before anything happens that others can see. After a
 	// crash GitHub tells whether it happened.
 	paid := action.Kind == verdict.Review || action.Kind == verdict.Fix
