@@ -72,10 +72,14 @@ func (t *Tree) Commit(ctx context.Context, message string, author Identity) (str
 // git would run commands under that repository's own configuration (submodules
 // are never checked out here, so somebody made it), and one anywhere else.
 func (t *Tree) stage(ctx context.Context, env []string) error {
-	before, err := t.submodules(ctx, env)
+	entries, err := t.entries(ctx, env)
+	if err == nil {
+		err = t.reveal(ctx, env, entries)
+	}
 	if err != nil {
 		return err
 	}
+	before := submodules(entries)
 	for path := range before {
 		if exists(filepath.Join(t.git.tree, filepath.FromSlash(path), ".git")) {
 			return fmt.Errorf("%q is a submodule that somebody checked out: submodules cannot be changed here", path)
@@ -84,11 +88,10 @@ func (t *Tree) stage(ctx context.Context, env []string) error {
 	if err := t.git.run(ctx, call{env: env, args: []string{"add", "--all", "--", "."}}); err != nil {
 		return err
 	}
-	after, err := t.submodules(ctx, env)
-	if err != nil {
+	if entries, err = t.entries(ctx, env); err != nil {
 		return err
 	}
-	for path := range after {
+	for path := range submodules(entries) {
 		if !before[path] {
 			return fmt.Errorf("%q is a git repository inside the worktree: delete its .git to commit its files", path)
 		}
@@ -96,19 +99,22 @@ func (t *Tree) stage(ctx context.Context, env []string) error {
 	return nil
 }
 
-// submodules are the paths the index records as submodules.
-func (t *Tree) submodules(ctx context.Context, env []string) (map[string]bool, error) {
-	out, err := t.git.outputOf(ctx, call{env: env, args: []string{"ls-files", "--stage", "-z", "--full-name"}})
-	if err != nil {
-		return nil, err
-	}
+// entries are those of the index: how git marks each, its mode, SHA and stage, a tab and
+// its path.
+func (t *Tree) entries(ctx context.Context, env []string) ([]string, error) {
+	out, err := t.git.outputOf(ctx, call{env: env, args: []string{"ls-files", "-v", "--stage", "-z", "--full-name"}})
+	return splitNames(out), err
+}
+
+// submodules are the paths that entries of the index record as submodules.
+func submodules(entries []string) map[string]bool {
 	found := map[string]bool{}
-	for _, entry := range splitNames(out) {
-		if meta, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(meta, "160000 ") {
+	for _, entry := range entries {
+		if meta, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(meta[1:], " 160000 ") {
 			found[path] = true
 		}
 	}
-	return found, nil
+	return found
 }
 
 // snapshot writes the tree's content, untracked files included, to the object

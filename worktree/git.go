@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,6 +154,9 @@ func (r repo) run(ctx context.Context, c call) error {
 	if errors.As(err, &exit) {
 		return newGitError(c, exit.ExitCode(), stderr.buf.Bytes())
 	}
+	if err != nil && !exists(cmd.Dir) {
+		return fmt.Errorf("run git %s: the directory %s is gone; what needs it is made anew at the next attempt", c.args[0], cmd.Dir)
+	}
 	if err != nil {
 		return fmt.Errorf("run git %s: %w", c.args[0], err)
 	}
@@ -197,6 +201,12 @@ func (r repo) restoreConfig() error {
 			continue
 		}
 		if err := writeFile(path, want); err != nil {
+			return fmt.Errorf("restore the mirror's configuration: %w", err)
+		}
+	}
+	// Files that are to be hidden from git, and another history.
+	for _, name := range []string{"info/exclude", "info/grafts"} {
+		if err := os.Remove(filepath.Join(r.mirror, filepath.FromSlash(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("restore the mirror's configuration: %w", err)
 		}
 	}

@@ -119,6 +119,13 @@ var inProgress = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "reba
 
 // reset makes the tree identical to commit head, setting aside what it held.
 func (t *Tree) reset(ctx context.Context, head string) error {
+	entries, err := t.entries(ctx, nil)
+	if err == nil {
+		err = t.reveal(ctx, nil, entries)
+	}
+	if err != nil {
+		return err
+	}
 	status, err := t.git.output(ctx, "status", "--porcelain", "-z", "--no-renames",
 		"--untracked-files=normal", "--ignored=traditional", "--ignore-submodules=dirty")
 	if err != nil {

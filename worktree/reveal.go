@@ -1,0 +1,32 @@
+package worktree
+
+import (
+	"context"
+	"strings"
+)
+
+// reveal has git look at every file again. Whoever can write the index may have marked
+// files as not to be looked at: their changes would neither be committed nor set aside,
+// and the tree's next user would find them. The entries are those of ls-files -v --stage -z.
+// See https://git-scm.com/docs/git-update-index.
+func (t *Tree) reveal(ctx context.Context, env, entries []string) error {
+	var hidden strings.Builder
+	for _, entry := range entries {
+		mark := entry[0]
+		if mark != 'S' && (mark < 'a' || mark > 'z') {
+			continue
+		}
+		_, path, _ := strings.Cut(entry, "\t")
+		hidden.WriteString(path + "\x00")
+	}
+	if hidden.Len() == 0 {
+		return nil
+	}
+	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} { // the one leaves the other out
+		err := t.git.run(ctx, call{env: env, stdin: strings.NewReader(hidden.String()), args: []string{"update-index", flag, "-z", "--stdin"}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

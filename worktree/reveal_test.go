@@ -1,0 +1,84 @@
+package worktree
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What somebody hid from git in the index, or in the mirror, is committed, set aside and
+// gone from the tree like anything else.
+func TestNothingIsHiddenInATree(t *testing.T) {
+	for name, hide := range map[string]func(t *testing.T, tree *Tree){
+		"assumed unchanged": func(t *testing.T, tree *Tree) {
+			run(t, tree.Dir(), "git", "update-index", "--assume-unchanged", "topic.txt")
+		},
+		"skipped": func(t *testing.T, tree *Tree) {
+			run(t, tree.Dir(), "git", "update-index", "--skip-worktree", "topic.txt")
+		},
+		"both": func(t *testing.T, tree *Tree) {
+			run(t, tree.Dir(), "git", "update-index", "--assume-unchanged", "topic.txt")
+			run(t, tree.Dir(), "git", "update-index", "--skip-worktree", "topic.txt")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRemote(t)
+			req := r.pull()
+			s := &Store{Root: t.TempDir()}
+			tree := acquire(t, s, req)
+			hide(t, tree)
+			writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "hidden\n")
+			if changed, err := tree.ChangedFiles(t.Context(), req.Head); err != nil || strings.Join(changed, " ") != "topic.txt" {
+				t.Errorf("what changed is %q, %v", changed, err)
+			}
+			release(t, tree)
+			if tree = acquire(t, s, req); read(t, tree.Dir(), "topic.txt") != "hello\n" || len(leftovers(t, s)) != 1 {
+				t.Errorf("the next one finds %q, and set aside is %q", read(t, tree.Dir(), "topic.txt"), leftovers(t, s))
+			}
+			hide(t, tree)
+			writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "hidden\n")
+			sha, err := tree.Commit(t.Context(), "Mine", me)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err := tree.ReadFile(t.Context(), sha, "topic.txt"); err != nil || string(text) != "hidden\n" {
+				t.Errorf("committed is %q, %v", text, err)
+			}
+		})
+	}
+}
+
+func TestNothingIsExcludedInAMirror(t *testing.T) {
+	r := newRemote(t)
+	tree := acquire(t, &Store{Root: t.TempDir()}, r.pull())
+	writeTest(t, filepath.Join(tree.home.mirror(), "info", "exclude"), "new.txt\n")
+	writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "new\n")
+	sha, err := tree.Commit(t.Context(), "Mine", me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tree.ReadFile(t.Context(), sha, "new.txt"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestATreeThatVanishedIsSaidToBe(t *testing.T) {
+	r := newRemote(t)
+	req := r.pull()
+	s := &Store{Root: t.TempDir()}
+	tree := acquire(t, s, req)
+	if err := os.RemoveAll(tree.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := tree.Commit(t.Context(), "Mine", me)
+	if want := "the directory " + tree.Dir() + " is gone"; err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error is %v, want %q", err, want)
+	}
+	release(t, tree)
+	if tree = acquire(t, s, req); read(t, tree.Dir(), "topic.txt") != "hello\n" {
+		t.Error("it is not made anew")
+	}
+}
