@@ -22,10 +22,11 @@ const pushTimeout = 2 * time.Minute
 // meanwhile stays: if it is nothing but the base, the fix goes on top of it, otherwise
 // the fix is set aside.
 func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
-	if err := r.wanted(ctx, pr); err != nil {
-		return err
-	}
+	begun := pr
 	for try := 1; ; try++ {
+		if err := r.wanted(ctx, begun); err != nil {
+			return err
+		}
 		err := r.send(ctx, pr)
 		switch {
 		case err == nil:
@@ -46,8 +47,8 @@ func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 
 // wanted looks whether something keeps the agents away that did not when the fix began: an
 // order or a label, or that the pull request was closed or made a draft.
-func (r *repair) wanted(ctx context.Context, pr forge.PullRequest) error {
-	now, err := r.author.Read.PullRequest(ctx, pr.Ref)
+func (r *repair) wanted(ctx context.Context, begun forge.PullRequest) error {
+	now, err := r.author.Read.PullRequest(ctx, begun.Ref)
 	if err != nil {
 		return fmt.Errorf("look at the pull request again before pushing: %w", err)
 	}
@@ -57,7 +58,7 @@ func (r *repair) wanted(ctx context.Context, pr forge.PullRequest) error {
 	if r.author.Barred == nil {
 		return nil
 	}
-	before, err := r.author.Barred(ctx, pr)
+	before, err := r.author.Barred(ctx, begun)
 	if err != nil {
 		return err
 	}

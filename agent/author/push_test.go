@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -332,6 +333,37 @@ func TestFixIsNotPushedOnceThePullRequestIsBarred(t *testing.T) {
 				t.Errorf("pushed: %v", pushed)
 			}
 		})
+	}
+}
+
+// A push that comes too late asks again whether it is still wanted.
+func TestFixHearsAStopWhileItCatchesUp(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	ref := g.Open("topic")
+	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+	var stopped atomic.Bool
+	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if r.URL.Query().Get("service") == "git-receive-pack" && stopped.CompareAndSwap(false, true) {
+			g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
+			g.Call(loopback.Person, http.MethodPut, "pulls/1/update-branch", map[string]any{}, nil)
+		}
+		return githubsim.Fault{}
+	})
+	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
+	a.Barred = func(_ context.Context, now forge.PullRequest) (string, error) {
+		if now.Head.SHA != pr.Head.SHA {
+			return "octocat has stopped the agents here", nil
+		}
+		return "", nil
+	}
+	_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	if !errors.Is(err, author.ErrOvertaken) || !strings.Contains(err.Error(), "has stopped the agents") {
+		t.Errorf("it ends in %v", err)
+	}
+	if pushedFile(t, g, g.Read(loopback.Author, ref).Head.SHA, "code.txt") != "unsafe()\n" {
+		t.Error("it was pushed after the stop")
 	}
 }
 
