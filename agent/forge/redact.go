@@ -28,6 +28,10 @@ const keyText = `[A-Za-z0-9+/=\s\\>|*"',:;#_-]`
 // clipped finds the beginning of a secret that was shortened before anybody looked for it.
 var clipped = regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|rly_|sk-|xox[abeoprs]-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_.-]{4,}…`)
 
+// userinfo finds the name and password in a URL, as proxies and registries are configured with. In code it is an
+// example more often than not.
+var userinfo = regexp.MustCompile(`(://)[^\s/@:"'<>]{0,100}:[^\s/@"'<>]{1,300}@`)
+
 // HoldsSecret reports whether a text holds what looks like a credential.
 func HoldsSecret(text string) bool { return credential.MatchString(text) }
 
@@ -35,5 +39,5 @@ func HoldsSecret(text string) bool { return credential.MatchString(text) }
 // able to publish it. This client's own token goes whatever its form.
 func (c *Client) outgoing(text string) string {
 	text = credential.ReplaceAllString(c.token.redact(text), "[redacted]")
-	return clipped.ReplaceAllString(text, "[redacted]")
+	return userinfo.ReplaceAllString(clipped.ReplaceAllString(text, "[redacted]"), "$1[redacted]@")
 }

@@ -53,6 +53,20 @@ func TestSecretsDoNotLeave(t *testing.T) {
 	}
 }
 
+func TestPasswordsOfURLsDoNotLeave(t *testing.T) {
+	c := &Client{token: "our own token"}
+	for text, want := range map[string]string{
+		"proxy http://u:pw@proxy:3128/ refused":           "proxy http://[redacted]@proxy:3128/ refused",
+		"GOPROXY=https://:s3cr3t@go.example.com,direct":   "GOPROXY=https://[redacted]@go.example.com,direct",
+		"https://example.com:8080/a@b, mona: a@b":         "https://example.com:8080/a@b, mona: a@b",
+		"git@github.com:acme/app, ssh://git@example.com/": "git@github.com:acme/app, ssh://git@example.com/",
+	} {
+		if got := c.outgoing(text); got != want {
+			t.Errorf("%q leaves as %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestWhatIsPostedHoldsNoSecrets(t *testing.T) {
 	var sent strings.Builder
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
