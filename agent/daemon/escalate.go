@@ -20,7 +20,8 @@ type Caller interface {
 }
 
 // escalate hands a pull request to a person. The label is the queue and comes
-// last, so that nobody finds a pull request in it without its briefing.
+// last, so that nobody finds a pull request in it without its briefing, and an agent that
+// dies before that does the rest when it looks again: it rings twice rather than never.
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
 	label, mark := a.Config().Labels.NeedsHuman, escalation
@@ -39,12 +40,12 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 		}
 		step.URL = url
 	}
-	if err := a.Caller.AddLabel(ctx, pr.Ref, label); err != nil {
-		return fmt.Errorf("call a person: %w", err)
-	}
 	message := fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL)
 	if err := (bell{url: string(a.Config().Notify.SlackWebhook)}).ring(ctx, message); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the label is set, but nobody was notified")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
+	}
+	if err := a.Caller.AddLabel(ctx, pr.Ref, label); err != nil {
+		return fmt.Errorf("call a person: %w", err)
 	}
 	return nil
 }

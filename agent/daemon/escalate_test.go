@@ -85,7 +85,10 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 func TestACallIsCutOffHalfway(t *testing.T) {
 	t.Parallel()
 	g, a, pr := stuck(t)
-	configure(a, func(c *config.Config) { c.Rounds.Max = 1 })
+	var rang atomic.Int32
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { rang.Add(1) }))
+	defer hook.Close()
+	configure(a, func(c *config.Config) { c.Rounds.Max, c.Notify.SlackWebhook = 1, config.Secret(hook.URL) })
 	var cut atomic.Bool
 	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
 		if strings.HasSuffix(r.URL.Path, "/labels") && cut.CompareAndSwap(false, true) {
@@ -96,8 +99,8 @@ func TestACallIsCutOffHalfway(t *testing.T) {
 	if err := act(t, g, a, pr, verdict.Escalate); err == nil {
 		t.Fatal("the label was set")
 	}
-	if now := g.Read(loopback.Author, pr.Ref); len(now.Comments) != 1 || len(now.Labels) != 0 {
-		t.Fatalf("comments %+v, labels %q", now.Comments, now.Labels)
+	if now := g.Read(loopback.Author, pr.Ref); len(now.Comments) != 1 || len(now.Labels) != 0 || rang.Load() != 1 {
+		t.Fatalf("comments %+v, labels %q, rang %d times", now.Comments, now.Labels, rang.Load())
 	}
 	a.Journal = nil // as on another disk
 	if err := act(t, g, a, pr, verdict.Escalate); err != nil {
