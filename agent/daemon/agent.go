@@ -125,17 +125,14 @@ func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Acti
 // Decide is the decision on a pull request as it was read. It reads what else the
 // decision takes; without that there is none.
 func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
-	action, err := a.decide(ctx, pr)
-	a.heads.decided(pr, action.Kind)
-	return action, err
-}
-
-func (a *Agent) decide(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
 	f, err := a.gather(ctx, pr)
 	if err != nil {
 		return verdict.Action{}, err
 	}
 	action := verdict.Next(stateOf(pr, a.Role, a.Config(), f))
+	if action.Kind != verdict.Wait || f.past.retryIn == 0 {
+		a.heads.decided(pr, action.Kind)
+	}
 	if action.Kind != verdict.Review && action.Kind != verdict.Fix {
 		return action, nil
 	}

@@ -63,7 +63,7 @@ func TestAnActThatIsOvertakenAgainAndAgainIsAFailure(t *testing.T) {
 	a := authorOf(t, g, func(asked loopback.Asked) (string, error) {
 		return "Done.", os.WriteFile(filepath.Join(asked.Dir, "code.txt"), []byte("safe()\n"), 0o600)
 	})
-	configure(a, func(c *config.Config) { c.Rounds.Backoff, c.Author.Pause = config.Duration(time.Millisecond), 0 })
+	configure(a, func(c *config.Config) { c.Rounds.Backoff, c.Author.Pause = config.Duration(10*time.Millisecond), 0 })
 	network := &lagging{said: map[string]http.Response{}, bodies: map[string][]byte{}}
 	client, err := forge.New(forge.Config{APIURL: g.URL + "/api/v3/", Token: "token-of-" + loopback.Author, Version: "test", Transport: network})
 	if err != nil {
@@ -87,6 +87,8 @@ func TestAnActThatIsOvertakenAgainAndAgainIsAFailure(t *testing.T) {
 			if step, err := a.Act(t.Context(), pr, action); !overtaken(err) {
 				t.Fatalf("it is fixed: %+v, %v", step, err)
 			}
+		case verdict.Wait:
+			sleep(t.Context(), action.Recheck, nil)
 		case verdict.Escalate:
 			if fixes != 1+a.Config().Rounds.Attempts {
 				t.Errorf("it was tried %d times before a person is called", fixes)
