@@ -107,16 +107,16 @@ func (d *doctor) prices(unpriced []string) (string, error) {
 	return "those that the engine has built in", nil
 }
 
-// sandbox tells what confines an author's sessions and the commands that verify a fix.
+// sandbox tells what confines sessions and the commands that verify a fix.
 func (d *doctor) sandbox() (string, error) {
 	if d.cfg.Engine.Sandbox == config.Off {
-		return "off by engine.sandbox: an author's commands run with all rights of this user", nil
+		return "off by engine.sandbox: model CLIs and an author's commands run with all rights of this user", nil
 	}
 	level, err := sandbox.Level()
 	if err != nil {
-		return fmt.Sprintf("none: %v; an author's commands run with all rights of this user", err), nil
+		return fmt.Sprintf("none: %v; model CLIs and an author's commands run with all rights of this user", err), nil
 	}
-	said := level + ", for an author's sessions and commands"
+	said := level + ", for sessions and the commands of an author"
 	if gaps := sandbox.Gaps(); len(gaps) > 0 {
 		said += "; still within their reach: " + strings.Join(gaps, ", ")
 	}

@@ -28,6 +28,16 @@ type Rules struct {
 	Show []string
 }
 
+// Reviewer are the rules for a session that reads a directory and others beside it, with a
+// home of its own, in which alone it writes; what it may not read is the same as for an Author.
+func Reviewer(dirs []string, home, user string, private []string) Rules {
+	return Rules{
+		Write: []string{home},
+		Hide:  append(Logins(user), private...),
+		Show:  append([]string{mirror(dirs[0])}, dirs...),
+	}
+}
+
 // Author are the rules for what an author runs in a worktree, with a home of its own and an
 // environment. It may read the repository that the worktree belongs to, but neither the
 // private places nor what programs of the user, whose home is given, keep logins in.
@@ -35,11 +45,13 @@ func Author(dir, home string, env []string, user string, private []string) Rules
 	return Rules{
 		Write: append(Caches(env), dir, home),
 		Hide:  append(Logins(user), private...),
-		// The package worktree puts it there. What the worktree itself says of the place
-		// may have been written by whom this is about.
-		Show: []string{filepath.Join(filepath.Dir(dir), "mirror.git")},
+		Show:  []string{mirror(dir)},
 	}
 }
+
+// mirror is the repository of a worktree, where the package worktree puts it. What the worktree
+// itself says of the place may have been written by whom this is about.
+func mirror(dir string) string { return filepath.Join(filepath.Dir(dir), "mirror.git") }
 
 // Level is what confines on this machine, such as "landlock"; the error says why
 // nothing does.

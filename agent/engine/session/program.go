@@ -34,8 +34,8 @@ type Program struct {
 	// Direct has sessions ask their provider themselves, with its key, and not through
 	// a gateway.
 	Direct bool
-	// Confine has an author's session run in a sandbox, where the platform has one and
-	// the CLI has none of its own.
+	// Confine has sessions run in a sandbox, where the platform has one and the CLI has
+	// none of its own.
 	Confine bool
 	// Private are files and directories that such a session cannot read, beside those
 	// in which programs keep logins, but for its own among them.

@@ -57,19 +57,33 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	cmd.Args = b.Program.Args(b.Kind, args...)
 	cmd.Dir = b.Request.Dir
 	cmd.Env = append(b.Program.Environment(b.Kind, b.Home), cmd.Env...)
-	if b.Request.Role == engine.Author && b.Program.Confine && !b.Kind.Confines {
-		rules := sandbox.Author(b.Request.Dir, b.Home.Dir, cmd.Env, b.Program.UserHome(), b.Program.Private)
-		cmd.Confine = &rules
-		shell, err := b.shell(cmd.Env)
-		if err != nil {
+	if b.Program.Confine && !b.Kind.Confines {
+		if err := b.confine(&cmd); err != nil {
 			return process.Report{}, Unstarted(err)
 		}
-		cmd.Env = append(cmd.Env, shell...)
 	}
 	cmd.Timeout, cmd.IdleTimeout = b.left, b.Request.IdleTimeout
 	report, err := cmd.Run(ctx)
 	b.left -= report.Duration
 	return report, b.Kind.missing(err)
+}
+
+// confine puts the CLI into a sandbox, and an author's commands into one more.
+func (b *Base) confine(cmd *process.Command) error {
+	var rules sandbox.Rules
+	user := b.Program.UserHome()
+	if b.Request.Role == engine.Author {
+		rules = sandbox.Author(b.Request.Dir, b.Home.Dir, cmd.Env, user, b.Program.Private)
+		shell, err := b.shell(cmd.Env)
+		if err != nil {
+			return err
+		}
+		cmd.Env = append(cmd.Env, shell...)
+	} else {
+		rules = sandbox.Reviewer(append([]string{b.Request.Dir}, b.Request.ReadDirs...), b.Home.Dir, user, b.Program.Private)
+	}
+	cmd.Confine = &rules
+	return nil
 }
 
 // Close removes the session's home.

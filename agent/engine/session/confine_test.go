@@ -1,0 +1,63 @@
+package session_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
+	"touchstone/agent/engine/sandbox"
+	"touchstone/agent/engine/session"
+)
+
+// TestSessionsAreConfined has a CLI of either role try what it may not: whatever it can be
+// brought to by the checkout, it is kept from this user's files.
+func TestSessionsAreConfined(t *testing.T) {
+	t.Parallel()
+	if _, err := sandbox.Level(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("SKIPPED, so that nothing is known of confined sessions: ", err)
+	}
+	for role, writes := range map[engine.Role]string{engine.Reviewer: "no", engine.Author: "yes"} {
+		t.Run(string(role), func(t *testing.T) {
+			t.Parallel()
+			user, dir, extra := t.TempDir(), t.TempDir(), t.TempDir()
+			for path, content := range map[string]string{
+				filepath.Join(user, ".ssh"): "SECRET", filepath.Join(dir, "code"): "plain", filepath.Join(extra, "notes"): "plain",
+			} {
+				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			script := "cat ~+/code '" + extra + "/notes' >\"$HOME/read\" && echo reads; cat '" + user + "/.ssh' && echo steals; " +
+				"echo x >new && echo yes || echo no; echo x >'" + user + "/.bashrc' && echo escapes; echo done"
+			req := engine.Request{Role: role, Dir: dir}
+			if role == engine.Reviewer {
+				req.ReadDirs = []string{extra}
+			}
+			b, err := session.Open(session.Program{
+				Command: []string{"bash", "-c", script}, TempDir: t.TempDir(), Confine: true, Private: []string{extra, dir},
+				Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + user},
+			}, kind, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			var said []string
+			_, err = b.Run(t.Context(), process.Command{Line: func(line []byte) error {
+				said = append(said, string(line))
+				return nil
+			}}, nil)
+			want := []string{"reads", writes, "done"}
+			if role == engine.Author {
+				want = want[1:] // what others may read beside it is hidden from it here
+			}
+			if err != nil || len(said) != len(want) || said[0] != want[0] || said[len(said)-2] != writes {
+				t.Errorf("it said %q, %v; want %q", said, err, want)
+			}
+		})
+	}
+}
