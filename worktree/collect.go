@@ -41,7 +41,9 @@ var treeName = regexp.MustCompile(`^([0-9]+)-([a-z]+)$`)
 // Collect gives up what nobody needs any more: trees that were not acquired for long,
 // what was set aside as long ago, superfluous packs, and, while Root holds more than
 // it may, the trees that were used least recently. What a tree holds that is not
-// pushed is set aside first. Trees in use are left alone; it may run beside anything.
+// pushed is set aside first, but for trees that git could no longer read, which go as they
+// are. Trees in use are left alone; it may run beside anything. What cannot be given up is
+// in the error, and does not keep it from the rest.
 func (s *Store) Collect(ctx context.Context, limits Limits) (Collected, error) {
 	var done Collected
 	root, err := filepath.Abs(s.Root)
@@ -54,24 +56,25 @@ func (s *Store) Collect(ctx context.Context, limits Limits) (Collected, error) {
 	}
 	before := time.Now().Add(-limits.Unused)
 	var kept []used
+	var failed []error
 	for _, mirror := range homes {
 		h := home{filepath.Dir(mirror)}
 		left, err := s.collect(ctx, h, before, &done)
 		if err != nil {
-			return done, fmt.Errorf("clear up %s: %w", h.name(), err)
+			failed = append(failed, fmt.Errorf("clear up %s: %w", h.name(), err))
 		}
 		kept = append(kept, left...)
 	}
 	slices.SortFunc(kept, func(a, b used) int { return a.at.Compare(b.at) })
 	for {
 		if done.Bytes, err = size(root); err != nil {
-			return done, fmt.Errorf("measure %s: %w", root, err)
+			failed = append(failed, fmt.Errorf("measure %s: %w", root, err))
 		}
-		if limits.Bytes == 0 || done.Bytes <= limits.Bytes || len(kept) == 0 {
-			return done, nil
+		if err != nil || limits.Bytes == 0 || done.Bytes <= limits.Bytes || len(kept) == 0 || ctx.Err() != nil {
+			return done, errors.Join(failed...)
 		}
 		if err := s.giveUp(ctx, kept[0], &done); err != nil {
-			return done, fmt.Errorf("make room in %s: %w", root, err)
+			failed = append(failed, fmt.Errorf("make room in %s: %w", root, err))
 		}
 		kept = kept[1:]
 	}
@@ -97,15 +100,16 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 		return nil, err
 	}
 	var kept []used
+	var failed []error
 	for _, e := range entries {
 		id := e.Name()
 		switch {
 		case !e.IsDir():
-		case strings.HasPrefix(id, "broken-"):
-			if at, ok := setAside(id); ok && at.Before(before) {
-				if err := os.RemoveAll(h.tree(id)); err != nil {
-					return nil, err
-				}
+		case strings.HasPrefix(id, broken):
+			if at, ok := setAside(id); ok && !at.Before(before) {
+				kept = append(kept, used{home: h, id: id, at: at})
+			} else if ok {
+				failed = append(failed, removeAll(h.tree(id)))
 			}
 		case id == spareID:
 			kept = append(kept, used{home: h, id: id})
@@ -113,25 +117,26 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 			u := used{home: h, id: id, at: h.lastUse(id)}
 			if !u.at.Before(before) {
 				kept = append(kept, u)
-			} else if err := s.giveUp(ctx, u, done); err != nil {
-				return nil, err
+			} else {
+				failed = append(failed, s.giveUp(ctx, u, done))
 			}
 		}
 	}
 	m := s.repo(h, nil, nil)
-	if err := m.forgetLeftovers(ctx, before); err != nil {
-		return nil, err
-	}
+	failed = append(failed, m.forgetLeftovers(ctx, before))
 	packs, err := filepath.Glob(filepath.Join(h.mirror(), "objects", "pack", "*.pack"))
-	if err != nil || len(packs) <= maxPacks {
-		return kept, err
+	if err == nil && len(packs) > maxPacks {
+		// What is referred to by nothing stays for two weeks: somebody may be about to.
+		err = m.run(ctx, call{args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}})
 	}
-	// What is referred to by nothing stays for two weeks: somebody may be about to.
-	return kept, m.run(ctx, call{args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}})
+	return kept, errors.Join(append(failed, err)...)
 }
 
 // giveUp deletes a tree, after setting aside what it held; unless it is in use.
 func (s *Store) giveUp(ctx context.Context, u used, done *Collected) (err error) {
+	if strings.HasPrefix(u.id, broken) {
+		return removeAll(u.home.tree(u.id))
+	}
 	l, err := u.home.lock(u.id)
 	if errors.Is(err, ErrBusy) {
 		return nil
@@ -183,9 +188,12 @@ func (h home) lastUse(id string) time.Time {
 }
 
 // size is what all files below a directory hold, in bytes. Files that vanish
-// meanwhile count for nothing.
+// meanwhile, and those in directories that cannot be read, count for nothing.
 func size(root string) (total int64, err error) {
 	err = filepath.WalkDir(root, func(_ string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrPermission) {
+			return nil
+		}
 		if err != nil || e.IsDir() {
 			return ignoreNotExist(err)
 		}

@@ -129,3 +129,19 @@ func TestCollectPacksAMirror(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Trees that git could no longer read make room too, and nothing keeps the rest from it.
+func TestCollectMakesRoomOfWhatIsBroken(t *testing.T) {
+	s := &Store{Root: t.TempDir()}
+	release(t, acquire(t, s, newRemote(t).pull()))
+	lost := filepath.Join(s.Root, "acme", "aaa", "mirror.git")
+	writeTest(t, lost, "no repository\n")
+	writeTest(t, filepath.Join(s.Root, "acme", "app", "broken-9-author-"+timestamp(), "file"), "x\n")
+	done, err := s.Collect(t.Context(), Limits{Unused: time.Hour, Bytes: 1})
+	if err == nil || !strings.Contains(err.Error(), "clear up acme/aaa") {
+		t.Errorf("what cannot be cleared up is told as %v", err)
+	}
+	if left := trees(t, s); len(left) > 0 || len(done.Trees) != 1 {
+		t.Errorf("left are %q, given up %q", left, done.Trees)
+	}
+}

@@ -17,43 +17,46 @@ type gitError struct {
 }
 
 // remedy maps what git or curl say, in the C locale, to what a person can do.
-type remedy struct{ says, do string }
+type remedy struct {
+	says, do string
+	file     bool // it is said of a file, in a line of its own
+}
 
 // remedies are for what lasts until somebody mends it. The first match wins.
 var remedies = []remedy{
-	{"No space left on device", "the disk is full: free some space"},
-	{"Disk quota exceeded", "the disk quota is used up: free some space"},
-	{"Read-only file system", "the disk is read-only: choose another root directory"},
-	{"Permission denied", "check who owns the worktree root"},
-	{"HTTP 403", "the remote refuses access (403): check what the token may do"},
-	{"returned error: 403", "the remote refuses access (403): check what the token may do"},
-	{"HTTP 401", "authentication failed (401): check that the token is valid"},
-	{"returned error: 401", "authentication failed (401): check that the token is valid"},
-	{"Authentication failed", "authentication failed (401): check that the token is valid"},
-	{"could not read Username", "authentication failed (401): the remote wants a token, set one or check that it is valid"},
-	{"could not read Password", "authentication failed (401): check that the token is valid"},
-	{"Repository not found", "check the repository's name and that the token may see it"},
-	{"repository not found", "check the repository's name and that the token may see it"},
-	{"' not found", "check the repository's name and that the token may see it"},
-	{"returned error: 404", "repository not found (404): check its name and that the token may see it"},
-	{"does not appear to be a git repository", "check the repository's URL"},
-	{"returned error: 30", "the repository has moved: use its new URL"},
+	{says: "No space left on device", do: "the disk is full: free some space"},
+	{says: "Disk quota exceeded", do: "the disk quota is used up: free some space"},
+	{says: "Read-only file system", do: "the disk is read-only: choose another root directory"},
+	{says: "Permission denied", do: "allow it with chmod, or check who owns the worktree root", file: true},
+	{says: "HTTP 403", do: "the remote refuses access (403): check what the token may do"},
+	{says: "returned error: 403", do: "the remote refuses access (403): check what the token may do"},
+	{says: "HTTP 401", do: "authentication failed (401): check that the token is valid"},
+	{says: "returned error: 401", do: "authentication failed (401): check that the token is valid"},
+	{says: "Authentication failed", do: "authentication failed (401): check that the token is valid"},
+	{says: "could not read Username", do: "authentication failed (401): the remote wants a token, set one or check that it is valid"},
+	{says: "could not read Password", do: "authentication failed (401): check that the token is valid"},
+	{says: "Repository not found", do: "check the repository's name and that the token may see it"},
+	{says: "repository not found", do: "check the repository's name and that the token may see it"},
+	{says: "' not found", do: "check the repository's name and that the token may see it"},
+	{says: "returned error: 404", do: "repository not found (404): check its name and that the token may see it"},
+	{says: "does not appear to be a git repository", do: "check the repository's URL"},
+	{says: "returned error: 30", do: "the repository has moved: use its new URL"},
 }
 
 // outages are what git or curl say when the remote or the way to it is down.
 var outages = []remedy{
-	{"Could not resolve host", "the remote cannot be reached: check the network and the host name"},
-	{"Failed to connect", "the remote cannot be reached: check the network and the URL"},
-	{"Connection refused", "the remote cannot be reached: check the network and the URL"},
-	{"timed out", "the remote does not answer: try again later"},
-	{"Operation too slow", "the remote sends too slowly: try again later"},
-	{"returned error: 5", "the remote has a problem of its own: try again later"},
-	{"returned error: 429", "the remote is asked too often: try again later"},
-	{"Empty reply from server", "the connection broke: try again later"},
-	{"Recv failure", "the connection broke: try again later"},
-	{"RPC failed", "the connection broke: try again later"},
-	{"early EOF", "the connection broke: try again later"},
-	{"hung up unexpectedly", "the connection broke: try again later"},
+	{says: "Could not resolve host", do: "the remote cannot be reached: check the network and the host name"},
+	{says: "Failed to connect", do: "the remote cannot be reached: check the network and the URL"},
+	{says: "Connection refused", do: "the remote cannot be reached: check the network and the URL"},
+	{says: "timed out", do: "the remote does not answer: try again later"},
+	{says: "Operation too slow", do: "the remote sends too slowly: try again later"},
+	{says: "returned error: 5", do: "the remote has a problem of its own: try again later"},
+	{says: "returned error: 429", do: "the remote is asked too often: try again later"},
+	{says: "Empty reply from server", do: "the connection broke: try again later"},
+	{says: "Recv failure", do: "the connection broke: try again later"},
+	{says: "RPC failed", do: "the connection broke: try again later"},
+	{says: "early EOF", do: "the connection broke: try again later"},
+	{says: "hung up unexpectedly", do: "the connection broke: try again later"},
 }
 
 func newGitError(c call, exit int, stderr []byte) *gitError {
@@ -81,9 +84,14 @@ func (e *gitError) Error() string {
 		last = fmt.Sprintf("ended with exit code %d", e.exit)
 	}
 	for _, r := range slices.Concat(remedies, outages) {
-		if e.matches(r) {
-			return fmt.Sprintf("git %s: %s (%s)", e.verb, last, r.do)
+		if !e.matches(r) {
+			continue
 		}
+		// Of a file that is the matter, another line may say which.
+		if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, r.says) }); r.file && i >= 0 {
+			last = strings.TrimSpace(lines[i])
+		}
+		return fmt.Sprintf("git %s: %s (%s)", e.verb, last, r.do)
 	}
 	return fmt.Sprintf("git %s: %s", e.verb, last)
 }

@@ -35,7 +35,7 @@ func (t *Tree) Discard(ctx context.Context, sha string) error {
 		return err
 	}
 	for _, args := range [][]string{{"checkout", "--quiet", "--force", "--detach", sha}, {"clean", "-ffdq"}} {
-		if err := t.git.run(ctx, call{args: args}); err != nil {
+		if err := t.overwrite(ctx, args...); err != nil {
 			return fmt.Errorf("clean the worktree: %w", err)
 		}
 	}

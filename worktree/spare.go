@@ -94,7 +94,7 @@ func (t *Tree) create(ctx context.Context, head string) error {
 func (r repo) build(ctx context.Context, h home, id, commit string) error {
 	tmp := "new-" + id
 	tree, admin := h.tree(tmp), h.admin(tmp)
-	if err := errors.Join(os.RemoveAll(tree), os.RemoveAll(admin)); err != nil {
+	if err := errors.Join(removeAll(tree), os.RemoveAll(admin)); err != nil {
 		return fmt.Errorf("remove an unfinished worktree: %w", err)
 	}
 	if err := os.MkdirAll(tree, 0o755); err != nil {
@@ -217,5 +217,5 @@ func (t *Tree) giveSpare() (err error) {
 // remove deletes the tree. It goes before what git knows about it, which without a
 // tree is known to be waste.
 func (t *Tree) remove() error {
-	return errors.Join(os.RemoveAll(t.git.tree), os.RemoveAll(t.git.dir))
+	return errors.Join(removeAll(t.git.tree), os.RemoveAll(t.git.dir))
 }

@@ -150,12 +150,12 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 		return err
 	}
 	if dirty || unfinished || strings.TrimSpace(string(at)) != head {
-		if err := t.git.run(ctx, call{args: []string{"checkout", "--quiet", "--force", "--detach", head}}); err != nil {
+		if err := t.overwrite(ctx, "checkout", "--quiet", "--force", "--detach", head); err != nil {
 			return err
 		}
 	}
 	if extra {
-		if err := t.git.run(ctx, call{args: []string{"clean", "-ffdxq"}}); err != nil {
+		if err := t.overwrite(ctx, "clean", "-ffdxq"); err != nil {
 			return err
 		}
 	}
@@ -225,11 +225,14 @@ func setAside(name string) (time.Time, bool) {
 	return at, err == nil
 }
 
+// broken begins the names of trees that git could not work with.
+const broken = "broken-"
+
 // moveAside puts a tree that git cannot work with out of the way, for a person
 // to look at, and forgets what git knew about it.
 func (t *Tree) moveAside() error {
 	if exists(t.git.tree) {
-		if err := os.Rename(t.git.tree, t.home.tree("broken-"+t.id+"-"+timestamp())); err != nil {
+		if err := os.Rename(t.git.tree, t.home.tree(broken+t.id+"-"+timestamp())); err != nil {
 			return fmt.Errorf("move a broken worktree aside: %w", err)
 		}
 	}

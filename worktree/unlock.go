@@ -1,0 +1,63 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// overwrite runs a git command that writes over the tree or deletes from it, and once more
+// with all directories unlocked where they keep it from that: caches of modules and tests
+// leave directories in which nothing may be written.
+func (t *Tree) overwrite(ctx context.Context, args ...string) error {
+	err := t.git.run(ctx, call{args: args})
+	if !gitSays(err, "Permission denied") {
+		return err
+	}
+	if err := unlock(t.git.tree); err != nil {
+		return err
+	}
+	return t.git.run(ctx, call{args: args})
+}
+
+// removeAll is os.RemoveAll, and also deletes what lies in directories in which nothing may
+// be written.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if err := unlock(path); err != nil {
+		return err
+	}
+	return os.RemoveAll(path)
+}
+
+// unlock lets this user read and write in all directories below one. It does not leave that
+// one by any link.
+func unlock(dir string) error {
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return fmt.Errorf("unlock a worktree: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("unlock a worktree: %w", err)
+	}
+	defer root.Close() // only read from
+	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return ignoreNotExist(err)
+		}
+		info, err := e.Info()
+		if err != nil || info.Mode().Perm()&0o700 == 0o700 {
+			return ignoreNotExist(err)
+		}
+		return root.Chmod(path, info.Mode().Perm()|0o700)
+	})
+	if err != nil {
+		return fmt.Errorf("unlock a worktree: %w", err)
+	}
+	return nil
+}
