@@ -25,7 +25,8 @@ type Budgets struct {
 	// afresh.
 	Round, PullRequest Allowance
 	// Day is for everything that one agent does on one machine from midnight to midnight,
-	// in US dollars; 0 is no bound.
+	// in US dollars; 0 is no bound. What is left of it is shared among the sessions that
+	// may begin at once, so that together they keep to it.
 	Day float64
 }
 
@@ -35,10 +36,23 @@ const (
 	leastTime = 2 * time.Minute
 )
 
-// allowance is what the next session may take: the least that any budget leaves. Short
-// says, as a sentence part, which of them leaves too little to begin with; tomorrow,
-// that the next day brings more.
-func (s State) allowance() (a Allowance, short string, tomorrow bool) {
+// promisePause is how soon to look again whether sessions under way have left something.
+const promisePause = time.Minute
+
+// limit is what the next session may take: the least that any budget leaves.
+type limit struct {
+	Allowance
+	// daily says that it is the day's budget which leaves least.
+	daily bool
+	// short says, as a sentence part, which budget leaves too little to begin with;
+	// tomorrow, that the next day brings more.
+	short    string
+	tomorrow bool
+	// promised says that sessions under way may take what is left of the day's.
+	promised bool
+}
+
+func (s State) allowance() (l limit) {
 	spent := s.spent()
 	for _, b := range []struct {
 		bound, spent float64
@@ -49,12 +63,17 @@ func (s State) allowance() (a Allowance, short string, tomorrow bool) {
 		{s.Budgets.PullRequest.USD, spent.USD, "this pull request", false},
 		{s.Budgets.Day, s.Today, "all pull requests of this machine in one day", true},
 	} {
-		left := b.bound - b.spent
-		if b.bound > 0 && left < min(leastUSD, b.bound) && short == "" {
-			short, tomorrow = fmt.Sprintf("$%.2f of the $%.2f are spent that %s may cost", b.spent, b.bound, b.of), b.daily
+		left, least := b.bound-b.spent, min(leastUSD, b.bound)
+		if b.bound > 0 && left < least && l.short == "" {
+			l.short, l.tomorrow = fmt.Sprintf("$%.2f of the $%.2f are spent that %s may cost", b.spent, b.bound, b.of), b.daily
 		}
-		if b.bound > 0 && (a.USD == 0 || left < a.USD) {
-			a.USD = left
+		if b.daily {
+			left -= s.Promised
+			l.promised = b.bound > 0 && left < least
+			left = max(left/float64(max(1, s.Slots)), min(left, least))
+		}
+		if b.bound > 0 && (l.USD == 0 || left < l.USD) {
+			l.USD, l.daily = left, b.daily
 		}
 	}
 	for _, b := range []struct {
@@ -65,14 +84,14 @@ func (s State) allowance() (a Allowance, short string, tomorrow bool) {
 		{s.Budgets.PullRequest.Time, spent.Time, "on this pull request"},
 	} {
 		left := b.bound - b.spent
-		if b.bound > 0 && left < min(leastTime, b.bound) && short == "" {
-			short = fmt.Sprintf("%s of the %s are spent that sessions may take %s", b.spent.Round(time.Second), b.bound, b.of)
+		if b.bound > 0 && left < min(leastTime, b.bound) && l.short == "" {
+			l.short = fmt.Sprintf("%s of the %s are spent that sessions may take %s", b.spent.Round(time.Second), b.bound, b.of)
 		}
-		if b.bound > 0 && (a.Time == 0 || left < a.Time) {
-			a.Time = left
+		if b.bound > 0 && (l.Time == 0 || left < l.Time) {
+			l.Time = left
 		}
 	}
-	return a, short, tomorrow
+	return l
 }
 
 // spent is what the pull request took since the agents last began afresh: what reviews

@@ -56,8 +56,10 @@ type Action struct {
 	Record *Record
 	// Unclear is what a Reply answers.
 	Unclear Unclear
-	// Allowance is what a Review or a Fix may take.
+	// Allowance is what a Review or a Fix may take; Daily says that its money is what is
+	// left of the day's.
 	Allowance Allowance
+	Daily     bool
 	// Tomorrow says that an Escalate holds until the next midnight only.
 	Tomorrow bool
 	// MakesWay says that a Wait is for a person who works on the branch, Computing that it
@@ -297,9 +299,9 @@ func (s State) Since() time.Time {
 // spend is act for an action that can fail again and again: bounded in rounds,
 // attempts and costs, beyond which a person has to look.
 func (s State) spend(k Kind, reason string, rounds int) Action {
-	allowed, short, tomorrow := s.allowance()
-	if k == Merge {
-		allowed, short = Allowance{}, ""
+	var allowed limit
+	if k != Merge {
+		allowed = s.allowance()
 	}
 	switch {
 	case s.Hopeless && s.Failed == k && s.Attempts > 0:
@@ -308,13 +310,15 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 		return s.escalate(fmt.Sprintf("%s, and %d rounds have not been enough", reason, rounds))
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
 		return s.escalate(fmt.Sprintf("%s, and %d attempts on this head came to nothing", reason, s.Attempts))
-	case short != "":
-		a := s.escalate(reason + ", and " + short)
-		a.Tomorrow = tomorrow
+	case allowed.short != "":
+		a := s.escalate(reason + ", and " + allowed.short)
+		a.Tomorrow = allowed.tomorrow
 		return a
+	case allowed.promised:
+		return Action{Kind: Wait, SHA: s.Head, Recheck: promisePause, Reason: reason + ", and what is left of the day's budget is promised to sessions under way"}
 	}
 	a := s.retry(k, reason)
-	a.Allowance = allowed
+	a.Allowance, a.Daily = allowed.Allowance, allowed.daily
 	return a
 }
 

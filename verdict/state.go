@@ -133,6 +133,10 @@ type State struct {
 	// nothing; Today what all acts on this machine took today, in US dollars.
 	Wasted Cost
 	Today  float64
+	// Promised is what sessions under way on this machine may still take of the day's
+	// budget, in US dollars; Slots is how many more may begin there, this one included.
+	Promised float64
+	Slots    int
 	// Rested says that the label is on because a day's budget was spent, and that the
 	// day is over.
 	Rested bool

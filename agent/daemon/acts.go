@@ -178,7 +178,7 @@ func counts(err error, step Step) bool {
 func hopeless(err error, step Step) bool {
 	var stopped *engine.Error
 	switch {
-	case errors.As(err, &stopped) && (stopped.Class == engine.Budget || stopped.Class == engine.MaxTurns):
+	case errors.As(err, &stopped) && (stopped.Class == engine.Budget && !step.Action.Daily || stopped.Class == engine.MaxTurns):
 		return true
 	case errors.Is(err, author.ErrUnpushable), errors.Is(err, author.ErrNoVerify):
 		return true

@@ -60,6 +60,7 @@ type Agent struct {
 	ByHand bool
 
 	heads heads
+	purse purse
 }
 
 // Step is what one look at a pull request came to.
@@ -160,9 +161,16 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 		meant.End(err)
 		return step, err
 	}
+	paid := action.Kind == verdict.Review || action.Kind == verdict.Fix
+	if day := a.Config().Budgets.Day; paid && day > 0 {
+		over, ok := a.purse.promise(action.Allowance.USD, day-a.today())
+		if !ok {
+			return step, fmt.Errorf("%w: another session was promised what is left of the day's budget", errMovedOn)
+		}
+		defer over()
+	}
 	// The intent is durable before anything happens that others can see. After a
 	// crash GitHub tells whether it happened.
-	paid := action.Kind == verdict.Review || action.Kind == verdict.Fix
 	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(action.Kind), Paid: paid})
 	if err != nil {
 		return step, fmt.Errorf("write down what is about to be done: %w", err)

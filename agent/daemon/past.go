@@ -26,6 +26,10 @@ type history struct {
 	// requests took today, in US dollars.
 	wasted verdict.Cost
 	today  float64
+	// promised is what sessions under way may still take of the day's budget, and slots
+	// how many more may begin.
+	promised float64
+	slots    int
 	// seen is when the present head came in the place of another, or zero.
 	seen time.Time
 }
@@ -37,6 +41,8 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	if a.Journal == nil {
 		return h
 	}
+	promised, sessions := a.purse.look()
+	h.promised, h.slots = promised, a.Config().Concurrency-sessions
 	since = after(pr, since)
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
 	h.attempts, h.failed, h.hopeless = n, verdict.Kind(last.Act), last.Outcome.Hopeless
@@ -44,22 +50,26 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 		wait := max(a.Config().Rounds.Backoff.Duration()<<min(n-1, 6), last.Outcome.RetryAfter)
 		h.retryIn = min(wait, max(0, time.Until(last.Ended.Add(wait)))) // the clock may have been ahead
 	}
+	a.Journal.Each(func(e journal.Entry) {
+		if e.Ref == pr.Ref.String() && !e.Ended.IsZero() && !e.Outcome.OK && e.Begun.After(since) {
+			h.wasted.USD += e.Outcome.Spent.CostUSD
+			h.wasted.Time += time.Duration(e.Outcome.Spent.Seconds * float64(time.Second))
+		}
+	})
+	h.today = a.today()
+	return h
+}
+
+// today is what all acts cost that began today and have ended, in US dollars.
+func (a *Agent) today() (usd float64) {
 	now := time.Now()
 	midnight := startOfDay(now)
 	a.Journal.Each(func(e journal.Entry) {
-		took := e.Outcome.Spent
-		if e.Ended.IsZero() {
-			return
-		}
-		if e.Ref == pr.Ref.String() && !e.Outcome.OK && e.Begun.After(since) {
-			h.wasted.USD += took.CostUSD
-			h.wasted.Time += time.Duration(took.Seconds * float64(time.Second))
-		}
-		if !e.Begun.Before(midnight) && !e.Begun.After(now) {
-			h.today += took.CostUSD
+		if !e.Ended.IsZero() && !e.Begun.Before(midnight) && !e.Begun.After(now) {
+			usd += e.Outcome.Spent.CostUSD
 		}
 	})
-	return h
+	return usd
 }
 
 // after is a moment of GitHub's by this machine's clock, and surely past it: GitHub's times

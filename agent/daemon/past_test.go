@@ -124,3 +124,32 @@ func TestASessionUnderWayIsBooked(t *testing.T) {
 		}
 	})
 }
+
+// TestSessionsAtOnceKeepToTheDay: together they are promised no more than it has left.
+func TestSessionsAtOnceKeepToTheDay(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	var a *Agent
+	asked := 0
+	a = authorOf(t, g, func(r loopback.Asked) (string, error) {
+		asked++
+		if r.Budget != 2 {
+			t.Errorf("a session may cost $%v", r.Budget)
+		}
+		if other := decide(t, g, a, pr); other.Kind != verdict.Fix || other.Allowance.USD != 2 {
+			t.Errorf("beside it, it comes to %+v", other)
+		}
+		greedy := verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA, Allowance: verdict.Allowance{USD: 2.5}}
+		if _, err := a.Act(t.Context(), pr, greedy); !overtaken(err) {
+			t.Errorf("more than is left is promised: %v", err)
+		}
+		return "", errors.New("no answer")
+	})
+	configure(a, func(c *config.Config) { c.Budgets.Day, c.Concurrency, c.Rounds.Backoff = 4, 2, config.Duration(time.Nanosecond) })
+	if _, err := a.Act(t.Context(), pr, decide(t, g, a, pr)); err == nil || asked == 0 {
+		t.Fatalf("after %d questions: %v", asked, err)
+	}
+	if after := decide(t, g, a, pr); after.Kind != verdict.Fix || after.Allowance.USD != 2 {
+		t.Errorf("once it is over, it comes to %+v", after)
+	}
+}

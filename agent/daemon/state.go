@@ -50,6 +50,8 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		Queued:        f.past.queued,
 		Wasted:        f.past.wasted,
 		Today:         f.past.today,
+		Promised:      f.past.promised,
+		Slots:         f.past.slots,
 		Rested:        rested(pr, cfg.Labels.NeedsHuman, now),
 	}
 	var known verdict.Ledger
