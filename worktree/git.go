@@ -185,11 +185,23 @@ func (r repo) environ(c call) []string {
 func inherited() []string {
 	env := []string{}
 	for _, name := range environment {
-		if v, ok := os.LookupEnv(name); ok {
+		v, ok := os.LookupEnv(name)
+		if name == "PATH" {
+			v = anywhere(v)
+			ok = v != "" // which would be the working directory
+		}
+		if ok {
 			env = append(env, name+"="+v)
 		}
 	}
 	return env
+}
+
+// anywhere leaves of a PATH the directories that are the same wherever one is: by another, a
+// program of the checkout would be taken for one of this machine's.
+func anywhere(path string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
 // restoreConfig puts the mirror's own configuration back when anybody changed

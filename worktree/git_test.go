@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,5 +67,21 @@ func TestGitMustBeThereAndRecent(t *testing.T) {
 	err := (&Store{Git: filepath.Join(dir, "absent")}).CheckGit(t.Context())
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "install git 2.38") {
 		t.Errorf("without git: %v", err)
+	}
+}
+
+// What git starts is never looked for in the checkout.
+func TestGitGetsNoPathThatMoves(t *testing.T) {
+	here := t.TempDir()
+	list := func(dirs ...string) string { return strings.Join(dirs, string(filepath.ListSeparator)) }
+	for path, want := range map[string]string{
+		list("", ".", here, "bin", ""): "PATH=" + here,
+		list("", "bin"):                "",
+	} {
+		t.Setenv("PATH", path)
+		got := slices.DeleteFunc(inherited(), func(entry string) bool { return !strings.HasPrefix(entry, "PATH=") })
+		if strings.Join(got, " ") != want {
+			t.Errorf("of %q git gets %q, want %q", path, got, want)
+		}
 	}
 }
