@@ -157,7 +157,7 @@ func (r report) footer() string {
 	rec := r.Record
 	parts := []string{
 		fmt.Sprintf("%d of %d dimensions", len(r.Judgement.Answer.Dimensions), len(verdict.Dimensions())),
-		fmt.Sprintf("%d of %d files", rec.Coverage.Examined, rec.Coverage.Files),
+		fmt.Sprintf("%d of %s", rec.Coverage.Examined, verdict.Amount(rec.Coverage.Files, "file", "files")),
 	}
 	if rec.Tier != "" {
 		parts = append(parts, "tier "+rec.Tier)

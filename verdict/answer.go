@@ -119,9 +119,9 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	untrue := count(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
 	switch {
 	case marked == Approve && blocking > 0:
-		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s.", plural(blocking, "of its findings blocks", "of its findings block")))
+		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s.", Amount(blocking, "of its findings blocks", "of its findings block")))
 	case marked == Approve && untrue > 0:
-		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s, and what it cites does not hold.", plural(untrue, "of its findings would block", "of its findings would block")))
+		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s, and what it cites does not hold.", Amount(untrue, "of its findings would block", "of its findings would block")))
 	case marked == RequestChanges && blocking+kept == 0:
 		j.doubt("The session concluded REQUEST_CHANGES without naming a finding that blocks and holds.")
 	}
@@ -291,11 +291,11 @@ func (j *Judgement) doubtCoverage(g Grounds) {
 	}
 	if len(unread) > 0 {
 		j.miss(fmt.Sprintf("The session did not examine %s, %q the first.",
-			plural(len(unread), "changed file", "changed files"), clip(unread[0], maxDoubt)))
+			Amount(len(unread), "changed file", "changed files"), clip(unread[0], maxDoubt)))
 	}
 	if len(closed) > 0 {
 		j.miss(fmt.Sprintf("The session says that it examined %s whose patch it never opened, %q the first.",
-			plural(len(closed), "changed file", "changed files"), clip(closed[0], maxDoubt)))
+			Amount(len(closed), "changed file", "changed files"), clip(closed[0], maxDoubt)))
 		j.Answer.Files = slices.DeleteFunc(j.Answer.Files, func(f string) bool { return slices.Contains(closed, f) || slices.Contains(closed, cleanPath(f)) })
 	}
 }
@@ -316,11 +316,4 @@ func count[T any](all []T, is func(T) bool) int {
 		}
 	}
 	return n
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

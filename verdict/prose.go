@@ -1,6 +1,9 @@
 package verdict
 
-import "regexp"
+import (
+	"fmt"
+	"regexp"
+)
 
 // What would act on GitHub if a model wrote it: a mention notifies somebody, and
 // a slash command at the start of a line is an order to this or another bot.
@@ -15,4 +18,12 @@ var (
 func Prose(text string) string {
 	text = mention.ReplaceAllString(Neutralise(text), "@&#8203;$1")
 	return command.ReplaceAllString(text, "$1&#8203;/$2")
+}
+
+// Amount is a number of things, such as "1 round" or "2 rounds".
+func Amount(n int, one, many string) string {
+	if n != 1 {
+		one = many
+	}
+	return fmt.Sprintf("%d %s", n, one)
 }

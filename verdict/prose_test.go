@@ -27,3 +27,11 @@ func TestRecordMentionsNobody(t *testing.T) {
 		t.Errorf("%v: %+v", err, record)
 	}
 }
+
+func TestAmount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 rounds", 1: "1 round", 2: "2 rounds"} {
+		if got := Amount(n, "round", "rounds"); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package evidence
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -72,7 +71,7 @@ func (c *Chain) objection(r Round) {
 	case standing > 0:
 		c.miss("the review of %s by %s requests changes; findings that stand: %d", short(c.Head), r.By, standing)
 	case len(r.Record.Holds) > 0:
-		c.miss("%s is held for a person, who has to approve that commit: %s", short(c.Head), count(len(r.Record.Holds), "reason"))
+		c.miss("%s is held for a person, who has to approve that commit: %s", short(c.Head), verdict.Amount(len(r.Record.Holds), "reason", "reasons"))
 	default:
 		c.miss("the review of %s by %s requests changes without a finding that stands; it says why", short(c.Head), r.By)
 	}
@@ -171,13 +170,6 @@ func (c *Chain) missBase(ctx context.Context, read Reader, pr forge.PullRequest)
 		c.miss("nothing that GitHub shows: its author's agent merges it, or its author does where that is not automatic")
 	}
 	return nil
-}
-
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
 
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05") + " UTC" }

@@ -120,7 +120,7 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 	}
 	head := fmt.Sprintf("### %s · round %d · %s", word, r.Round, j.Sum())
 	if n := len(p.understood.LeftOut); n > 0 {
-		head += fmt.Sprintf(" · %d files not read", n)
+		head += " · " + verdict.Amount(n, "file", "files") + " not read"
 	}
 	if s := strings.TrimSpace(j.Answer.Summary); s != "" {
 		head += "\n\n" + prose(clip(s, maxField))
@@ -217,7 +217,7 @@ func (p *Prepared) leftOut() string {
 		}
 		lines = append(lines, fmt.Sprintf("- %s: %s", code(clip(change.Spell(f.Path), maxPlace)), f.Reason))
 	}
-	return fmt.Sprintf("<details><summary>Left out of the review: %d files that nobody wrote by hand</summary>\n\n%s\n\n</details>", len(p.understood.LeftOut), strings.Join(lines, "\n"))
+	return fmt.Sprintf("<details><summary>Left out of the review: %s that nobody wrote by hand</summary>\n\n%s\n\n</details>", verdict.Amount(len(p.understood.LeftOut), "file", "files"), strings.Join(lines, "\n"))
 }
 
 // footer says how the review came about.
@@ -226,7 +226,7 @@ func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.
 		fmt.Sprintf("round %d", r.Round),
 		fmt.Sprintf("tier %s (%s)", p.understood.Tier, code(clip(p.understood.Why, maxPlace))),
 		fmt.Sprintf("%d of %d dimensions", len(j.Answer.Dimensions), len(verdict.Dimensions())),
-		fmt.Sprintf("%d of %d files", r.Coverage.Examined, r.Coverage.Files),
+		fmt.Sprintf("%d of %s", r.Coverage.Examined, verdict.Amount(r.Coverage.Files, "file", "files")),
 	}
 	if n := len(p.understood.Parts); n > 1 {
 		parts = append(parts, fmt.Sprintf("in %d parts", n))
@@ -238,7 +238,7 @@ func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.
 		parts = append(parts, fmt.Sprintf("%d left out", r.Coverage.LeftOut))
 	}
 	if n := len(j.Dropped); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d findings dropped that did not hold", n))
+		parts = append(parts, verdict.Amount(n, "finding", "findings")+" dropped that did not hold")
 	}
 	in := r.Tokens.Input + r.Tokens.CacheWrite + r.Tokens.CacheRead
 	share := int64(0)
@@ -254,7 +254,7 @@ func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.
 		parts = append(parts, fmt.Sprintf("first byte after %s", session.FirstByte.Round(10*time.Millisecond)))
 	}
 	if session.Retries > 0 {
-		parts = append(parts, fmt.Sprintf("%d requests made again", session.Retries))
+		parts = append(parts, verdict.Amount(session.Retries, "request", "requests")+" made again")
 	}
 	parts = append(parts, strings.TrimSpace(r.Engine+" "+r.Model), "guidelines "+r.Guidelines, "head "+short(r.Head))
 	if session.Switched != "" {

@@ -235,7 +235,7 @@ func TestTier(t *testing.T) {
 		want  Tier
 		why   string
 	}{
-		{some(1, 10, "a.go"), Trivial, "10 lines in 1 files"},
+		{some(1, 10, "a.go"), Trivial, "10 lines in 1 file"},
 		{some(20, 10, "a.go"), Trivial, "10 lines in 20 files"},
 		{some(1, 11, "a.go"), Lite, "11 lines"},
 		{some(20, 100, "a.go"), Lite, "100 lines"},
@@ -246,8 +246,8 @@ func TestTier(t *testing.T) {
 		{some(1, 1, "src/JWTVerifier.java"), Full, `"jwt"`},
 		{some(1, 1, "src/OAuthClient.cs"), Full, `"auth"`},
 		{some(1, 1, "lib/password_reset.rb"), Full, `"password"`},
-		{some(1, 1, "authors/list.go"), Trivial, "1 lines"},
-		{some(1, 1, "parser/tokenizer.go"), Trivial, "1 lines"},
+		{some(1, 1, "authors/list.go"), Trivial, "1 line"},
+		{some(1, 1, "parser/tokenizer.go"), Trivial, "1 line"},
 		{some(1, 1, ".github/workflows/ci.yml"), Full, "sensitive: .github/workflows/ci.yml"},
 		{some(1, 1, "db/migrations/1.sql"), Full, "sensitive: db/migrations/1.sql"},
 		{some(1, 1, "go.sum"), Full, "sensitive: go.sum"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"touchstone/verdict"
 	"touchstone/worktree"
 )
 
@@ -55,7 +56,7 @@ func weigh(s Source, c Change) (Tier, string) {
 			return Full, "sensitive by the repository's configuration: " + why
 		}
 	}
-	why := fmt.Sprintf("%d lines in %d files", c.Lines, len(c.Files))
+	why := verdict.Amount(c.Lines, "line", "lines") + " in " + verdict.Amount(len(c.Files), "file", "files")
 	switch few := len(c.Files) <= fewFiles; {
 	case few && c.Lines <= trivialLines && !binary: // what has no lines is not small
 		return Trivial, why
