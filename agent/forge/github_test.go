@@ -264,8 +264,18 @@ func TestLongListsAreReadToTheEnd(t *testing.T) {
 			}
 		}
 		w.status(fmt.Sprintf("status %d", i), sha, "success")
+		label := speaker.AddLabel
+		if i%2 == 1 {
+			label = speaker.RemoveLabel
+		}
+		if err := label(t.Context(), ref, fmt.Sprintf("label %d", i/2)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	pr := w.read(ref)
+	if l := pr.Labelled; len(l) != 120 || l[0].Label != "label 0" || !l[0].Added || l[119].Label != "label 59" || l[119].Added {
+		t.Errorf("labelled %d times; want 120, the oldest first", len(l))
+	}
 	if len(pr.Comments) != 120 || len(pr.Reviews) != 20 || len(pr.Checks) != 120 {
 		t.Fatalf("%d comments, %d reviews, %d checks; want 120, 20, 120", len(pr.Comments), len(pr.Reviews), len(pr.Checks))
 	}

@@ -33,7 +33,7 @@ type PullRequest struct {
 	Base Branch // where it is to go; SHA is the branch's tip now, and empty when the branch is gone
 
 	Labels    []string
-	Labelled  []Labelling // the last 100 times that a label was put on or taken off
+	Labelled  []Labelling // when labels were put on or taken off
 	Requested []string    // logins of the people and bots whose review is asked for; teams are not among them
 	Reviews   []SubmittedReview
 	Comments  []Comment // comments on the conversation, not on lines
@@ -57,8 +57,7 @@ type PullRequest struct {
 	ClockAhead time.Duration
 }
 
-// LabelledAt is when a label that is there was last put on. It is zero for one that is not there, and for one that
-// was put on before all that Labelled tells of.
+// LabelledAt is when a label that is there was last put on, and zero for one that is not there.
 func (pr PullRequest) LabelledAt(label string) time.Time {
 	for _, l := range slices.Backward(pr.Labelled) {
 		if strings.EqualFold(l.Label, label) {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	snapshotPages = 20 // of each list: 1,000 reviews, comments and threads, 2,000 checks
+	snapshotPages = 20 // of each list: 1,000 reviews, comments and threads, 2,000 checks and changes of labels
 	snapshotTries = 4  // a pull request may change while its pages are read
 	snapshotPause = 500 * time.Millisecond
 )
@@ -20,7 +20,8 @@ var errMoving = errors.New("the pull request keeps changing while it is read")
 
 // PullRequest reads a pull request whole, as it stood at one moment: when it changes between two pages, or when
 // GitHub has not yet connected the newest push with its commit, the reading starts over, and after four tries it is
-// an ErrUnavailable. More than 1,000 reviews, comments or threads, or 2,000 checks, are an error, never a shorter list.
+// an ErrUnavailable. More than 1,000 reviews, comments or threads, or 2,000 checks or changes of labels, are an error, never
+// a shorter list.
 func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) {
 	op := "read " + ref.String()
 	for try := 1; ; try++ {
@@ -69,6 +70,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		}
 		next.Reviews = slices.Concat(submitted(node.Reviews), pr.Reviews)
 		next.Comments = slices.Concat(node.comments(), pr.Comments)
+		next.Labelled = slices.Concat(next.Labelled, pr.Labelled)
 		next.Threads = slices.Concat(node.threads(), pr.Threads)
 		next.Checks = slices.Concat(pr.Checks, commit.checks())
 		pr = next
@@ -76,12 +78,13 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		more := advance(variables, "reviewsBefore", node.Reviews.PageInfo.HasPreviousPage, node.Reviews.PageInfo.StartCursor)
 		more = advance(variables, "commentsBefore", node.Comments.PageInfo.HasPreviousPage, node.Comments.PageInfo.StartCursor) || more
 		more = advance(variables, "threadsBefore", node.ReviewThreads.PageInfo.HasPreviousPage, node.ReviewThreads.PageInfo.StartCursor) || more
+		more = advance(variables, "labelsBefore", node.TimelineItems.PageInfo.HasPreviousPage, node.TimelineItems.PageInfo.StartCursor) || more
 		if commit.StatusCheckRollup != nil {
 			info := commit.StatusCheckRollup.Contexts.PageInfo
 			more = advance(variables, "checksAfter", info.HasNextPage, info.EndCursor) || more
 		}
 		if node.Labels.PageInfo.HasNextPage || node.ReviewRequests.PageInfo.HasNextPage || more && page == snapshotPages {
-			return PullRequest{}, errors.New("it has more labels, reviewers, reviews, comments, threads or checks than this program reads: decide it by hand")
+			return PullRequest{}, errors.New("it has more labels, changes of labels, reviewers, reviews, comments, threads or checks than this program reads: decide it by hand")
 		}
 		if !more {
 			if slices.ContainsFunc(pr.Checks, func(c Check) bool { return c.Required }) {
