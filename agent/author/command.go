@@ -45,7 +45,7 @@ func (a *Author) execute(ctx context.Context, kind error, dir string, args []str
 		return fmt.Errorf("make a home for %s: %w", args[0], err)
 	}
 	defer os.RemoveAll(home)
-	env := append(session.Commands(os.Environ(), home, home), "CI=true")
+	env := append(session.Commands(os.Environ(), dir, home, home), "CI=true")
 	var output tail
 	report, err := process.Command{
 		Args: args, Dir: dir, Env: env, Confine: a.confined(dir, home, env), Timeout: timeout, IdleTimeout: timeout,

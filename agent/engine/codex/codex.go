@@ -69,7 +69,7 @@ func (e *Engine) probeSandbox(ctx context.Context) error {
 	said := ""
 	report, err := process.Command{
 		Args: program.Args(kind, "sandbox", "--", "/bin/echo", "inside"), Dir: home.Dir,
-		Env:     append(program.Environment(kind, home), "CODEX_HOME="+home.Dir),
+		Env:     append(program.Environment(kind, home, home.Path("tmp")), "CODEX_HOME="+home.Dir),
 		Timeout: sandboxTimeout, IdleTimeout: sandboxTimeout,
 		Line: func(line []byte) error { said = string(line); return nil },
 	}.Run(ctx)

@@ -122,9 +122,9 @@ func permissions(s *session.Gated) ([]access, error) {
 		return list, nil
 	}
 	list = append(list, access{s.Home.Path("tmp"), "write"})
-	for _, entry := range s.Program.Environment(kind, s.Home) {
+	for _, entry := range s.Environment() {
 		name, value, _ := strings.Cut(entry, "=")
-		modes := map[string]string{"GOROOT": "read", "GOMODCACHE": "read", "GOCACHE": "write"}
+		modes := map[string]string{"GOROOT": "read", "GOMODCACHE": "write", "GOCACHE": "write"}
 		if mode, ok := modes[name]; ok && filepath.IsAbs(value) {
 			list = append(list, access{value, mode})
 		}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -16,7 +15,7 @@ var allowed = []string{
 	"PATH", "LANG", "LC_*", "TZ", "TERM", "SHELL", "USER", "LOGNAME",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-	"GOROOT", "GOENV", "GOFLAGS", "GOCACHE", "GOMODCACHE", "GOPROXY", "GONOPROXY", "GOPRIVATE",
+	"GOROOT", "GOENV", "GOFLAGS", "GOPROXY", "GONOPROXY", "GOPRIVATE",
 	"GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOTOOLCHAIN", "CGO_ENABLED", "CC", "CXX",
 	"JAVA_HOME", "RUSTUP_HOME", "PYENV_ROOT",
 	// Programs do not start on Windows without these.
@@ -24,11 +23,11 @@ var allowed = []string{
 	"ProgramFiles", "ProgramFiles(x86)", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
 }
 
-// Commands is the whole environment of a repository's command: what it may know of the source,
-// whose entries are "name=value", in a home of its own and with a directory for temporary files.
-func Commands(source []string, home, temp string, more ...string) []string {
-	// What is set first gives way to what the source says.
-	env := toolchains(source)
+// Commands is the whole environment of a command of the repository in dir: what it may know of
+// the source, whose entries are "name=value", in a home of its own and with a directory for
+// temporary files. What builds download and make is kept beside dir.
+func Commands(source []string, dir, home, temp string, more ...string) []string {
+	var env []string
 	for _, entry := range source {
 		name, value, ok := strings.Cut(entry, "=")
 		match := func(pattern string) bool { return matches(pattern, name) }
@@ -45,6 +44,7 @@ func Commands(source []string, home, temp string, more ...string) []string {
 		}
 		env = append(env, name+"="+value)
 	}
+	env = append(env, toolchains(source, dir)...)
 	env = append(env,
 		"HOME="+home,
 		"TMPDIR="+temp,
@@ -58,10 +58,10 @@ func Commands(source []string, home, temp string, more ...string) []string {
 	return env
 }
 
-// Environment is the whole environment of a session, but for its login and for
+// Environment is the whole environment of a session in dir, but for its login and for
 // the settings that are the CLI's own.
-func (p Program) Environment(kind Kind, home Home) []string {
-	return Commands(p.source(), home.Dir, home.temp(), kind.Variables...)
+func (p Program) Environment(kind Kind, home Home, dir string) []string {
+	return Commands(p.source(), dir, home.Dir, home.temp(), kind.Variables...)
 }
 
 // anywhere leaves of a PATH the directories that are the same wherever one is: by another, a
@@ -98,23 +98,4 @@ func matches(pattern, name string) bool {
 		return strings.EqualFold(pattern, name)
 	}
 	return pattern == name
-}
-
-// toolchains are where the go command keeps what it has built and downloaded and Rust its
-// compilers, which they would look for below the empty home.
-func toolchains(source []string) []string {
-	var env []string
-	if dir, err := os.UserCacheDir(); err == nil {
-		env = append(env, "GOCACHE="+filepath.Join(dir, "go-build"))
-	}
-	if dir, err := os.UserConfigDir(); err == nil {
-		env = append(env, "GOENV="+filepath.Join(dir, "go", "env"))
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return env
-	}
-	// The first of GOPATH is the one whose cache of modules counts.
-	path := append(filepath.SplitList(value(source, "GOPATH")), filepath.Join(home, "go"))
-	return append(env, "GOMODCACHE="+filepath.Join(path[0], "pkg", "mod"), "RUSTUP_HOME="+filepath.Join(home, ".rustup"))
 }

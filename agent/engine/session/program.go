@@ -140,7 +140,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 	defer func() { _ = home.Remove() }()
 	var printed []byte
 	report, err := process.Command{
-		Args: args, Dir: home.Dir, Env: p.Environment(kind, home),
+		Args: args, Dir: home.Dir, Env: p.Environment(kind, home, home.temp()),
 		Timeout: probeTimeout, IdleTimeout: probeTimeout,
 		Line: func(line []byte) error {
 			if printed == nil {

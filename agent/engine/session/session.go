@@ -56,7 +56,7 @@ func (b *Base) Ready(prompt string) error {
 func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (process.Report, error) {
 	cmd.Args = b.Program.Args(b.Kind, args...)
 	cmd.Dir = b.Request.Dir
-	cmd.Env = append(b.Program.Environment(b.Kind, b.Home), cmd.Env...)
+	cmd.Env = append(b.Environment(), cmd.Env...)
 	if b.Program.Confine && !b.Kind.Confines {
 		if err := b.confine(&cmd); err != nil {
 			return process.Report{}, Unstarted(err)
@@ -66,6 +66,11 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	report, err := cmd.Run(ctx)
 	b.left -= report.Duration
 	return report, b.Kind.missing(err)
+}
+
+// Environment is Program.Environment for this session.
+func (b *Base) Environment() []string {
+	return b.Program.Environment(b.Kind, b.Home, b.Request.Dir)
 }
 
 // confine puts the CLI into a sandbox, and an author's commands into one more.

@@ -1,7 +1,13 @@
 package session_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -28,7 +34,7 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 		"GITHUB_TOKEN=secret", "OPENAI_API_KEY=secret", "ANTHROPIC_API_KEY=secret", "AWS_SECRET_ACCESS_KEY=secret", "SSH_AUTH_SOCK=secret",
 		"NODE_OPTIONS=--require=secret", "LD_PRELOAD=secret", "GIT_ASKPASS=secret", "TOUCHSTONE_X=secret", "no equals sign",
 	}}
-	env := p.Environment(kind, home)
+	env := p.Environment(kind, home, filepath.Join(home.Dir, "repository", "tree"))
 	if all := strings.Join(env, "\n"); strings.Contains(all, "secret") || strings.Contains(all, "octocat") || strings.Contains(all, "no equals") {
 		t.Errorf("environment = %s", all)
 	}
@@ -42,10 +48,81 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 	}
 }
 
+// TestModulesOfTheUser builds a command of a repository that needs a module which this user has
+// downloaded and nobody else knows: it is found, and the user's own files stay as they are.
+func TestModulesOfTheUser(t *testing.T) {
+	t.Parallel()
+	user, root := t.TempDir(), t.TempDir()
+	versions := filepath.Join(user, "cache", "download", "example.invalid", "dep", "@v")
+	dir := filepath.Join(root, "tree")
+	archive := &bytes.Buffer{}
+	packed := zip.NewWriter(archive)
+	for name, content := range map[string]string{"go.mod": "module example.invalid/dep\n", "dep.go": "package dep\n\nconst Answer = 42\n"} {
+		file, err := packed.Create("example.invalid/dep@v1.0.0/" + name)
+		if err == nil {
+			_, err = io.WriteString(file, content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := packed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string]string{
+		filepath.Join(versions, "list"): "v1.0.0\n", filepath.Join(versions, "v1.0.0.info"): `{"Version":"v1.0.0"}`,
+		filepath.Join(versions, "v1.0.0.mod"): "module example.invalid/dep\n", filepath.Join(versions, "v1.0.0.zip"): archive.String(),
+		filepath.Join(dir, "go.mod"):  "module acme\n\nrequire example.invalid/dep v1.0.0\n",
+		filepath.Join(dir, "main.go"): "package main\n\nimport \"example.invalid/dep\"\n\nfunc main() { println(dep.Answer) }\n",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := tree(t, user)
+	home := t.TempDir()
+	// Else the go command leaves a process behind that writes there.
+	mode := filepath.Join(home, ".config", "go", "telemetry", "mode")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(mode), 0o700), os.WriteFile(mode, []byte("off"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range [][]string{{"GOPROXY=off"}, {"GOPRIVATE=example.invalid", "GOPROXY=off"}} {
+		source := append([]string{"PATH=" + os.Getenv("PATH"), "GOMODCACHE=" + user, "GONOSUMDB=*", "GOFLAGS=-mod=mod"}, more...)
+		run := exec.Command("go", "mod", "download", "example.invalid/dep")
+		run.Dir, run.Env = dir, session.Commands(source, dir, home, home)
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Errorf("with %q: %v: %s", more, err, out)
+		}
+		if _, err := os.Stat(filepath.Join(root, "cache", "go-mod", "example.invalid", "dep@v1.0.0", "dep.go")); err != nil {
+			t.Error(err)
+		}
+		if err := os.RemoveAll(filepath.Join(root, "cache")); err != nil {
+			t.Error(err)
+		}
+	}
+	if after := tree(t, user); after != before {
+		t.Errorf("the user's own were %s and are %s", before, after)
+	}
+}
+
+// tree lists the files below a directory.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		names = append(names, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(names, "\n")
+}
+
 // TestPathOfTheCheckoutAlone: an empty PATH is the working directory.
 func TestPathOfTheCheckoutAlone(t *testing.T) {
 	t.Parallel()
-	for _, entry := range session.Commands([]string{"PATH=.:bin"}, "/home", "/tmp") {
+	for _, entry := range session.Commands([]string{"PATH=.:bin"}, "/repository/tree", "/home", "/tmp") {
 		if strings.HasPrefix(entry, "PATH=") {
 			t.Errorf("there is %q", entry)
 		}

@@ -32,7 +32,7 @@ func (b *Base) shell(env []string) ([]string, error) {
 	for _, name := range b.Kind.Shared {
 		rules.Write = append(rules.Write, b.Home.Path(filepath.FromSlash(name)))
 	}
-	set := slices.DeleteFunc(b.Program.Environment(b.Kind, b.Home), func(entry string) bool {
+	set := slices.DeleteFunc(b.Environment(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return !proxying(name)
 	})

@@ -1,0 +1,66 @@
+package session
+
+import (
+	"cmp"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// toolchains are the variables by which builds find what they need outside of the empty home,
+// in the source or as it is where the source says nothing.
+//
+// What Go downloads and builds is kept for the repository alone, beside its worktrees, and never
+// where this user's builds would find it: whoever writes to such a cache is in all that is built
+// from it. So as not to download all of it again, the modules that the user has are a proxy, from
+// which they are copied and checked against go.sum.
+func toolchains(source []string, dir string) []string {
+	var env []string
+	look := func(name string) string { return value(source, name) }
+	if config, err := os.UserConfigDir(); err == nil {
+		file := cmp.Or(look("GOENV"), filepath.Join(config, "go", "env"))
+		// Unreadable, it is as good as empty.
+		content, _ := os.ReadFile(file)
+		written := strings.Split(string(content), "\n")
+		look = func(name string) string { return cmp.Or(value(source, name), value(written, name)) }
+		env = append(env, "GOENV="+file)
+	}
+	if absolute, err := filepath.Abs(dir); err == nil {
+		dir = absolute
+	}
+	caches := filepath.Join(filepath.Dir(dir), "cache")
+	env = append(env, "GOCACHE="+filepath.Join(caches, "go-build"), "GOMODCACHE="+filepath.Join(caches, "go-mod"),
+		// Or it could not be deleted.
+		"GOFLAGS="+strings.TrimSpace(look("GOFLAGS")+" -modcacherw"))
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return env
+	}
+	if look("RUSTUP_HOME") == "" {
+		env = append(env, "RUSTUP_HOME="+filepath.Join(home, ".rustup"))
+	}
+	modules := downloads(look, home)
+	if info, err := os.Stat(modules); err != nil || !info.IsDir() {
+		return env
+	}
+	proxy := cmp.Or(nameless(look("GOPROXY")), "https://proxy.golang.org,direct")
+	if look("GOPRIVATE") != "" || look("GONOPROXY") != "" {
+		// Private modules come from there as well, and nobody else is asked for them.
+		proxy = "direct"
+		env = append(env, "GONOPROXY=none")
+	}
+	near := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(modules), "/")}
+	return append(env, "GOPROXY="+near.String()+","+proxy)
+}
+
+// downloads is where the user's go command keeps the modules that it has downloaded.
+func downloads(look func(name string) string, home string) string {
+	modules := look("GOMODCACHE")
+	if modules == "" {
+		// The first of GOPATH is the one whose cache of modules counts.
+		path := append(filepath.SplitList(look("GOPATH")), filepath.Join(home, "go"))
+		modules = filepath.Join(path[0], "pkg", "mod")
+	}
+	return filepath.Join(modules, "cache", "download")
+}
