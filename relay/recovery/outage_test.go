@@ -161,7 +161,7 @@ func (w *world) until(met func() bool) {
 		select {
 		case <-deadline:
 			w.t.Fatal("it did not happen within three minutes")
-		case <-time.After(time.Millisecond):
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }

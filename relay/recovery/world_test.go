@@ -231,11 +231,12 @@ func (w *world) deliveries() map[string]bool {
 
 // count says how often a request was made, such as "POST .*/attempts".
 func (w *world) count(pattern string) int {
+	requests := regexp.MustCompile(pattern)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := 0
 	for _, request := range w.requests {
-		if regexp.MustCompile(pattern).MatchString(request) {
+		if requests.MatchString(request) {
 			n++
 		}
 	}
