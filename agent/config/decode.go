@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 
 	"github.com/goccy/go-yaml"
@@ -25,9 +26,40 @@ func decode(content []byte, settings any) error {
 	case 0: // decoding nothing would wipe out the defaults
 		return nil
 	case 1:
+		var all plain
+		ast.Walk(&all, documents[0].Body)
+		if all.err != nil {
+			return all.err
+		}
 		return located(yaml.NodeToValue(documents[0].Body, settings, yaml.Strict()))
 	}
 	return errors.New("there are several documents, of which all but one would be left out; remove the lines that are only ---")
+}
+
+// plain finds what YAML reads as something else than people mean by it.
+type plain struct{ err error }
+
+// Visit looks at one node.
+func (p *plain) Visit(node ast.Node) ast.Visitor {
+	switch node := node.(type) {
+	case *ast.MappingValueNode:
+		if _, text := node.Key.(*ast.StringNode); !text {
+			p.refuse(node.Key, "a key is a word; a fraction has a point, and a name that looks like a number stands in quotes")
+		}
+	case *ast.IntegerNode:
+		if written := node.GetToken().Value; octal.MatchString(written) {
+			p.refuse(node, "a number that begins with a zero would be read as another one; leave the zero out")
+		}
+	}
+	return p
+}
+
+var octal = regexp.MustCompile(`^[-+]?0[0-9]`)
+
+func (p *plain) refuse(node ast.Node, why string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("line %d: %s", node.GetToken().Position.Line, why)
+	}
 }
 
 // located tells people which line is wrong, and why: without the line itself, in which

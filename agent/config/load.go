@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 const (
@@ -114,13 +115,16 @@ func (c *Config) readSecret(s *Secret, key, file string) error {
 	return nil
 }
 
-// readFile reads a file of at most limit bytes.
+// readFile reads a file of at most limit bytes. It waits for nobody: a pipe is refused.
 func readFile(path string, limit int64) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is no ordinary file", path))
+	}
 	content, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err != nil {
 		return nil, err

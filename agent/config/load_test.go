@@ -112,6 +112,9 @@ func TestLoadRefuses(t *testing.T) {
 		"an entry with a colon":  {"engine:\n  off:\n    - codex: gpt\n", `line 3: an entry with a colon in it has to stand in quotes`},
 		"a word for a list":      {"repositories: acme/app\n", "line 1: repositories: it takes a list, such as [a, b]"},
 		"no words in a list":     {"repositories: [{a: b}]\n", "line 1: it takes a text"},
+		"a comma in a fraction":  {"budgets: {round: 5,5}\n", "line 1: a key is a word; a fraction has a point"},
+		"a number for a key":     {"budgets:\n  5:\n", "line 2: a key is a word"},
+		"an octal number":        {"budgets:\n  round: 010\n", "line 2: a number that begins with a zero"},
 		"what is not YAML":       {"engine: [\n", "line 1: engine: sequence end token"},
 		"two documents":          {"sweep: 5m\n---\nsweep: 6m\n", "several documents"},
 	} {
