@@ -148,6 +148,9 @@ func nextFix(s State) Action {
 	case approves:
 		return nextMerge(s, rounds)
 	case objects:
+		if !s.Fork && s.namesNothing() {
+			return s.escalate("the review requests changes and names nothing that a fix could answer: read why, and ask for another one with /touchstone review")
+		}
 		return s.fix("the review requests changes", rounds)
 	case waits:
 		return s.act(Wait, "only a person may let it pass, and one is being called")
@@ -159,6 +162,17 @@ func nextFix(s State) Action {
 		return s.escalate("the review of this head was edited or does not agree with itself; request it again for another one")
 	}
 	return s.act(Wait, "this head is not reviewed yet")
+}
+
+// namesNothing reports whether there is nothing that a session could work on: no finding, no
+// hold, no failed check and no conflict.
+func (s State) namesNothing() bool {
+	for _, i := range s.Counting() {
+		if r := s.Opinions[i].Record; len(r.Ledger.Heed(s.Orders, r.Heard).Outstanding()) > 0 || len(r.Holds) > 0 {
+			return false
+		}
+	}
+	return s.Checks != ChecksFailed && s.Mergeable != MergeableDirty
 }
 
 // nextMerge is for a head that all its reviewers approve.
@@ -190,7 +204,7 @@ func nextMerge(s State, rounds int) Action {
 	case s.Mergeable == MergeableBehind:
 		return s.fix("it is behind its base, which is protected", rounds)
 	case s.MaxAttempts > 0 && s.Queued >= s.MaxAttempts && clean:
-		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %d times", s.Queued))
+		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s", Amount(s.Queued, "time", "times")))
 	case len(s.Unclear) > 0:
 		ordered := s.Unclear[0].By + " has ordered what nobody can follow"
 		return s.await(rulePatience, ordered+", and is about to be told", ordered+", and nobody has told them")
@@ -307,9 +321,9 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 	case s.Hopeless && s.Failed == k && s.Attempts > 0:
 		return s.escalate(reason + ", and what keeps that from being done does not pass by itself")
 	case s.MaxRounds > 0 && rounds >= s.MaxRounds:
-		return s.escalate(fmt.Sprintf("%s, and %d rounds have not been enough", reason, rounds))
+		return s.escalate(fmt.Sprintf("%s, and %s not been enough", reason, Amount(rounds, "round has", "rounds have")))
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
-		return s.escalate(fmt.Sprintf("%s, and %d attempts on this head came to nothing", reason, s.Attempts))
+		return s.escalate(fmt.Sprintf("%s, and %s on this head came to nothing", reason, Amount(s.Attempts, "attempt", "attempts")))
 	case allowed.short != "":
 		a := s.escalate(reason + ", and " + allowed.short)
 		a.Tomorrow = allowed.tomorrow

@@ -15,11 +15,18 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // says is a review of a head by the product, as GitHub shows it.
 func says(by, sha string, v Verdict) Opinion {
-	state := "APPROVED"
+	o := Opinion{By: by, SHA: sha, State: "APPROVED", Record: &Record{Verdict: v, Head: sha, BaseBranch: "main"}, At: noon}
 	if v == RequestChanges {
-		state = "CHANGES_REQUESTED"
+		o.State, o.Record.Ledger = "CHANGES_REQUESTED", Ledger{{ID: "facade00", Status: Open, Severity: Major}}
 	}
-	return Opinion{By: by, SHA: sha, State: state, Record: &Record{Verdict: v, Head: sha, BaseBranch: "main"}, At: noon}
+	return o
+}
+
+// vague is a review that requests changes and names no finding.
+func vague() Opinion {
+	o := says("alice", head, RequestChanges)
+	o.Record.Ledger = nil
+	return o
 }
 
 // asks is a pull request that alice's reviewer has to review now.
@@ -190,6 +197,15 @@ func TestNextForAuthor(t *testing.T) {
 		{"state in lower case", review(func(o *Opinion) { o.State = "approved" }), Escalate, "agree with itself"},
 
 		{"changes requested", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)} }, Fix, "requests changes"},
+		{"changes requested without a finding", func(s *State) { s.Opinions = []Opinion{vague()} }, Escalate, "names nothing that a fix could answer"},
+		{"changes requested without a finding, and a check failed", func(s *State) { s.Opinions, s.Checks = []Opinion{vague()}, ChecksFailed }, Fix, "requests changes"},
+		{"changes requested without a finding, and a conflict", func(s *State) { s.Opinions, s.Mergeable = []Opinion{vague()}, MergeableDirty }, Fix, "requests changes"},
+		{"one of two names a finding", func(s *State) { s.Opinions = []Opinion{vague(), says("bob", head, RequestChanges)} }, Fix, "requests changes"},
+		{"held, and a person had the agents go on", func(s *State) {
+			o := vague()
+			o.Record.Holds = []Hold{{Kind: HiddenText}}
+			s.Opinions, s.CalledAt = []Opinion{o}, noon.Add(time.Hour)
+		}, Fix, "requests changes"},
 		{"strictest after", also(says("bob", head, RequestChanges)), Fix, "requests changes"},
 		{"strictest before", before(says("bob", head, RequestChanges)), Fix, "requests changes"},
 		{"the other one is edited", also(func() Opinion { o := says("bob", head, Approve); o.Edited = true; return o }()), Escalate, "edited"},

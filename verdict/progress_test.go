@@ -63,10 +63,13 @@ func TestFixesThatBringNothingEnd(t *testing.T) {
 		}, "3 fixes"},
 		"one was about another":     {3, func(s *State) { s.retrailed(2, func(r *Repair) { r.Findings = []string{"00000000"} }) }, ""},
 		"a person made one of them": {3, func(s *State) { s.Commits[1].Message = "Mend it" }, ""},
-		"it is verified now":        {3, func(s *State) { s.Opinions[3].Record.Ledger[0].Status = Verified }, ""},
+		"it is verified now":        {3, func(s *State) { s.Opinions[3].Record.Ledger = append(open("b"), Entry{ID: stubborn, Status: Verified}) }, ""},
 		"it came back":              {3, func(s *State) { s.Opinions[3].Record.Ledger[0].Status = Regressed }, "3 fixes"},
 		"it is but a nit":           {3, func(s *State) { s.Opinions[3].Record.Ledger[0].Severity = Nit }, ""},
-		"a person waived it":        {3, func(s *State) { s.Orders = []Command{{ID: 1, Verb: Waive, Finding: stubborn}} }, ""},
+		"a person waived it": {3, func(s *State) {
+			last := s.Opinions[3].Record
+			s.Orders, last.Ledger = []Command{{ID: 1, Verb: Waive, Finding: stubborn}}, append(last.Ledger, open("b")...)
+		}, ""},
 		"a person resumed":          {3, func(s *State) { s.Orders = []Command{{ID: 1, Verb: Resume, At: noon.Add(150 * time.Minute)}} }, ""},
 		"a person was called":       {3, func(s *State) { s.EscalatedAt = noon.Add(3 * time.Hour) }, ""},
 		"the commits were not read": {3, func(s *State) { s.Commits = nil }, ""},
