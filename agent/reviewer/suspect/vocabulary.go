@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // pattern is one way to speak to a reviewing machine. It is matched against
@@ -22,7 +23,7 @@ type pattern struct {
 	bare bool
 	// any are its sentences. A blank is any white space; words in angle brackets
 	// are parts of the vocabulary.
-	any *regexp.Regexp
+	any func() *regexp.Regexp
 	// unless is what may follow to make it ordinary.
 	unless *regexp.Regexp
 }
@@ -34,7 +35,7 @@ func (p pattern) find(text string) [][]int {
 	if !hasAny(text, p.words) || p.with != nil && !hasAny(text, p.with) {
 		return nil
 	}
-	found := p.any.FindAllStringIndex(text, MaxHolds)
+	found := p.any().FindAllStringIndex(text, MaxHolds)
 	return slices.DeleteFunc(found, func(at []int) bool { return p.unless != nil && p.unless.MatchString(text[at[1]:]) })
 }
 
@@ -42,11 +43,14 @@ func hasAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// anyOf compiles sentences.
-func anyOf(forms ...string) *regexp.Regexp {
-	// A part of the vocabulary may be made of others.
-	text := vocabulary.Replace(vocabulary.Replace(strings.Join(forms, "|")))
-	return regexp.MustCompile("(?ms)" + strings.NewReplacer("‹", "<", "›", ">", " ", `\s`).Replace(text))
+// anyOf compiles sentences when they are first looked for: few commands of the agent look
+// for any, and all of them together take longer than anything else at a command's start.
+func anyOf(forms ...string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		// A part of the vocabulary may be made of others.
+		text := vocabulary.Replace(vocabulary.Replace(strings.Join(forms, "|")))
+		return regexp.MustCompile("(?ms)" + strings.NewReplacer("‹", "<", "›", ">", " ", `\s`).Replace(text))
+	})
 }
 
 // vocabulary are the parts that sentences are made of. Real angle brackets are
