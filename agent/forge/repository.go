@@ -102,16 +102,45 @@ type Commit struct {
 	Rewritten bool
 }
 
-// Commits lists the commits of a pull request, oldest first. GitHub shows the first 250 and no more
+// maxCommits is how many commits GitHub lists of a pull request, the first of them
 // (https://docs.github.com/rest/pulls/pulls#list-commits-on-a-pull-request).
+const maxCommits = 250
+
+// Commits lists the commits of a pull request, oldest first. More than 2,000 are an error.
 func (c *Client) Commits(ctx context.Context, ref Ref) ([]Commit, error) {
 	op := "list the commits of " + ref.String()
-	var all []Commit
-	list := &github.ListOptions{PerPage: 100}
-	for range maxRestPages {
-		page, response, err := c.rest.PullRequests.ListCommits(ctx, ref.Owner, ref.Name, ref.Number, list)
+	all, err := c.commits(func(page *github.ListOptions) ([]*github.RepositoryCommit, *github.Response, error) {
+		return c.rest.PullRequests.ListCommits(ctx, ref.Owner, ref.Name, ref.Number, page)
+	})
+	if err == nil && len(all) >= maxCommits {
+		all, err = c.manyCommits(ctx, ref)
+	}
+	return all, c.failed(op, err)
+}
+
+// manyCommits lists those of a pull request that has more than GitHub lists of one: a comparison of its two ends has all.
+func (c *Client) manyCommits(ctx context.Context, ref Ref) ([]Commit, error) {
+	pr, _, err := c.rest.PullRequests.Get(ctx, ref.Owner, ref.Name, ref.Number)
+	if err != nil {
+		return nil, err
+	}
+	return c.commits(func(page *github.ListOptions) ([]*github.RepositoryCommit, *github.Response, error) {
+		comparison, response, err := c.rest.Repositories.CompareCommits(ctx, ref.Owner, ref.Name, pr.GetBase().GetSHA(), pr.GetHead().GetSHA(), page)
 		if err != nil {
-			return nil, c.failed(op, err)
+			return nil, response, err
+		}
+		return comparison.Commits, response, nil
+	})
+}
+
+// commits reads a list of commits to its end.
+func (c *Client) commits(list func(*github.ListOptions) ([]*github.RepositoryCommit, *github.Response, error)) ([]Commit, error) {
+	var all []Commit
+	next := &github.ListOptions{PerPage: 100}
+	for range maxRestPages {
+		page, response, err := list(next)
+		if err != nil {
+			return nil, err
 		}
 		for _, commit := range page {
 			git := commit.GetCommit()
@@ -124,7 +153,7 @@ func (c *Client) Commits(ctx context.Context, ref Ref) ([]Commit, error) {
 		if response.NextPage == 0 {
 			return all, nil
 		}
-		list.Page = response.NextPage
+		next.Page = response.NextPage
 	}
-	return nil, c.failed(op, errors.New("GitHub's pages do not end"))
+	return nil, errors.New("there are more than 2,000")
 }

@@ -90,6 +90,20 @@ func TestCommits(t *testing.T) {
 	}
 }
 
+// GitHub lists no more than the first 250 commits of a pull request.
+func TestManyCommits(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	first := w.commit("topic", map[string]string{"more.go": "package n\n"})
+	for i := range 258 {
+		w.commit("topic", map[string]string{"more.go": fmt.Sprintf("package n%d\n", i)})
+	}
+	ref, last := w.open("topic")
+	commits, err := w.as(hubot).Commits(t.Context(), ref)
+	if err != nil || len(commits) != 260 || commits[0].SHA != first || commits[259].SHA != last {
+		t.Errorf("%d commits, %v; want 260, the oldest first", len(commits), err)
+	}
+}
+
 func TestWhenALabelWasPutOn(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	ref, _ := w.open("topic")
