@@ -57,3 +57,34 @@ func TestSandboxThatDoesNotWork(t *testing.T) {
 		t.Errorf("error = %v", err)
 	}
 }
+
+// TestRealModules has a command build with a module that only this user's downloads hold, as the
+// network is out of reach; of two programs of one directory in the command neither is in the way.
+func TestRealModules(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the program of this test is one for a Unix shell")
+	}
+	dir := filepath.Join(t.TempDir(), "tree")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := enginetest.NewProvider(t,
+		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "d=$(echo $GOPROXY | sed 's,file://,,; s/,.*//'); test -d $d && ls -d $d/cache/.. $d && touch $GOMODCACHE/x $GOCACHE/x && echo ALL-THERE"}},
+		enginetest.Turn{Text: []string{"Done."}},
+	)
+	modules := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(modules, "cache", "download", "cache"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	e := &codex.Engine{
+		Command: []string{"/bin/sh", "-c", `exec "$@"`, "sh", "env", enginetest.CLI(t, "codex")}, TempDir: t.TempDir(),
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1", "GOMODCACHE=" + modules},
+	}
+	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir}, "Go on."); err != nil {
+		t.Fatal(err)
+	}
+	if said := string(p.Calls()[1].Body); !strings.Contains(said, "ALL-THERE\\n") {
+		t.Errorf("the command could not use Go's places: %.3000s", said[strings.Index(said, `call_output"`):])
+	}
+}

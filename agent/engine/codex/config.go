@@ -3,8 +3,11 @@ package codex
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"touchstone/agent/engine"
@@ -92,8 +95,8 @@ func configuration(s *session.Gated) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range access {
-		fmt.Fprintf(&b, "%s = %q\n", quote(a.path), a.mode)
+	for _, path := range slices.Sorted(maps.Keys(access)) {
+		fmt.Fprintf(&b, "%s = %q\n", quote(path), access[path])
 	}
 	mode := "read"
 	if s.Request.Role == engine.Author {
@@ -106,30 +109,41 @@ func configuration(s *session.Gated) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-type access struct{ path, mode string }
-
-// permissions are the places outside the working directory that commands may use.
-func permissions(s *session.Gated) ([]access, error) {
-	var list []access
+// permissions are the places outside the working directory that commands may use, and how. No
+// place may be there twice.
+func permissions(s *session.Gated) (map[string]string, error) {
+	access := map[string]string{}
 	for _, dir := range append(own(s.Program.Args(kind)), s.Request.ReadDirs...) {
 		absolute, err := filepath.Abs(dir)
 		if err != nil {
 			return nil, fmt.Errorf("directory to read: %w", err)
 		}
-		list = append(list, access{absolute, "read"})
+		access[absolute] = "read"
 	}
 	if s.Request.Role == engine.Reviewer {
-		return list, nil
+		return access, nil
 	}
-	list = append(list, access{s.Home.Path("tmp"), "write"})
+	access[s.Home.Path("tmp")] = "write"
 	for _, entry := range s.Environment() {
 		name, value, _ := strings.Cut(entry, "=")
-		modes := map[string]string{"GOROOT": "read", "GOMODCACHE": "write", "GOCACHE": "write"}
-		if mode, ok := modes[name]; ok && filepath.IsAbs(value) {
-			list = append(list, access{value, mode})
+		modes := map[string]string{"GOROOT": "read", "GOPROXY": "read", "GOMODCACHE": "write", "GOCACHE": "write"}
+		if name == "GOPROXY" {
+			// The network is out of reach, the modules that the user has are not.
+			value, _, _ = strings.Cut(strings.TrimPrefix(value, "file://"), ",")
 		}
+		mode, ok := modes[name]
+		if !ok || !filepath.IsAbs(value) {
+			continue
+		}
+		if mode == "write" {
+			// In the CLI's sandbox nobody could make it.
+			if err := os.MkdirAll(value, 0o700); err != nil {
+				return nil, fmt.Errorf("make a cache for builds: %w", err)
+			}
+		}
+		access[filepath.Clean(value)] = mode
 	}
-	return list, nil
+	return access, nil
 }
 
 // own are the directories of the CLI itself: in its sandbox it starts itself
