@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -52,11 +53,17 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 	return g, nil
 }
 
+// toldDirect are the names of the engines of which the log has been told that their sessions do
+// without the gateway, which is so for all of them or for none.
+var toldDirect sync.Map
+
 // warn tells the log what of the session is not held.
 func (g *Gated) warn(ctx context.Context) {
 	log := zerolog.Ctx(ctx)
 	if g.provider == nil || g.Program.Direct {
-		log.Debug().Str("engine", g.Kind.Name).Msg("this session asks its provider directly, without the gateway")
+		if _, again := toldDirect.LoadOrStore(g.Kind.Name, true); !again {
+			log.Info().Str("engine", g.Kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; agent doctor says why")
+		}
 	}
 	if g.Request.Budget > 0 && len(g.Program.prices(g.Kind)) == 0 {
 		log.Warn().Str("engine", g.Kind.Name).Msg("this session's budget cannot be held, since its engine knows no prices; set prices in the configuration")

@@ -3,6 +3,7 @@ package session_test
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
@@ -45,6 +48,27 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 		if !slices.Contains(env, want) {
 			t.Errorf("no %s in %q", want, env)
 		}
+	}
+}
+
+// TestDirectSessionsSaySo: that is not for each of them, but has to be seen without asking for
+// details.
+func TestDirectSessionsSaySo(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	ctx := zerolog.New(&log).Level(zerolog.InfoLevel).WithContext(t.Context())
+	direct := session.Kind{Name: "direct-" + rand.Text()}
+	for range 2 {
+		s, err := session.OpenGated(ctx, session.Program{TempDir: t.TempDir()}, direct, engine.Request{Role: engine.Reviewer, Dir: "."}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if said := strings.Count(log.String(), "not through the gateway"); said != 1 {
+		t.Errorf("it is said %d times: %s", said, log.String())
 	}
 }
 
