@@ -18,6 +18,9 @@ import (
 // leastABI is the first version of Landlock that holds renames and truncations: Linux 6.2.
 const leastABI = 3
 
+// pathSocketABI is the first version that holds connections to sockets that have a path: Linux 7.1.
+const pathSocketABI = 9
+
 // abi is the kernel's version of Landlock.
 var abi = sync.OnceValues(func() (int, error) {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
@@ -39,7 +42,7 @@ func level() (string, error) {
 }
 
 // sockets are those of services that do what they are asked for with the rights of this
-// user, or of root. Landlock does not hold connections to sockets that have a path.
+// user, or of root. Before pathSocketABI Landlock does not hold connections to them.
 var sockets = []string{
 	"/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
 	"$XDG_RUNTIME_DIR/docker.sock", "$XDG_RUNTIME_DIR/podman/podman.sock", "$XDG_RUNTIME_DIR/bus", "$SSH_AUTH_SOCK",
@@ -48,6 +51,9 @@ var sockets = []string{
 
 func gaps() []string {
 	var open []string
+	if version, err := abi(); err == nil && version >= pathSocketABI {
+		return nil
+	}
 	for _, name := range sockets {
 		path := os.ExpandEnv(name)
 		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket != 0 && unix.Access(path, unix.W_OK) == nil {
@@ -147,6 +153,9 @@ func enter(written string) error {
 		return err
 	}
 	held := unix.LandlockRulesetAttr{Handled_access_fs: writing | reading}
+	if version >= pathSocketABI {
+		held.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
+	}
 	if version >= 6 {
 		// Not this agent, nor anybody else, is to be ended from inside, nor asked for a
 		// favour by a socket without a path.
@@ -156,7 +165,7 @@ func enter(written string) error {
 	if errno != 0 {
 		return fmt.Errorf("make a set of rules: %w", errno)
 	}
-	if err := rules.allow(int(ruleset)); err != nil {
+	if err := rules.allow(int(ruleset), held.Handled_access_fs); err != nil {
 		return err
 	}
 	runtime.LockOSThread()
@@ -173,11 +182,11 @@ func enter(written string) error {
 	return nil
 }
 
-// allow adds what the rules allow to a set. It allows the writing of devices too, of
+// allow adds what the rules allow to a set that holds these rights. It allows the writing of devices too, of
 // which there are none beyond the terminal and the like for a plain user.
-func (r Rules) allow(ruleset int) error {
+func (r Rules) allow(ruleset int, held uint64) error {
 	for _, place := range append(r.Write, "/dev/shm") {
-		if err := allow(ruleset, place, writing|reading); err != nil {
+		if err := allow(ruleset, place, held); err != nil {
 			return err
 		}
 	}
