@@ -17,6 +17,7 @@ import (
 
 func newRun(s *settings) *cobra.Command {
 	var mode string
+	var autoMerge bool
 	cmd := &cobra.Command{
 		Use:   "run --mode reviewer|author",
 		Short: "Stay on and do what open pull requests need",
@@ -24,7 +25,8 @@ func newRun(s *settings) *cobra.Command {
 
 As reviewer it reviews each new commit of the pull requests that its login is
 asked to review. As author it applies the reviews of its own login's pull
-requests, pushes the fixes, and squash-merges what is approved and green. The two
+requests, pushes the fixes, and squash-merges what is approved and green; with
+--auto-merge=false it says once that a pull request waits for its author. The two
 need different logins, since GitHub lets nobody approve their own pull request.
 
 It can be stopped and started at any time: what is to be done is read from GitHub.
@@ -36,7 +38,12 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 			if role != verdict.Reviewer && role != verdict.Author {
 				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
 			}
-			cfg, err := s.load(cmd)
+			load := func() (config.Config, error) {
+				cfg, err := s.load(cmd)
+				cfg.Merge.Auto = cfg.Merge.Auto && autoMerge
+				return cfg, err
+			}
+			cfg, err := load()
 			if err != nil {
 				return err
 			}
@@ -47,7 +54,7 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 			}
 			defer closeAll()
 			d.Reload = func() (config.Config, error) {
-				cfg, err := s.load(cmd)
+				cfg, err := load()
 				if err == nil {
 					err = daemon.CheckModels(cfg.Engine)
 				}
@@ -60,6 +67,7 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 		},
 	}
 	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author")
+	cmd.Flags().BoolVar(&autoMerge, "auto-merge", true, "as author, merge what is approved and green, where the configuration does not leave that to people")
 	return cmd
 }
 

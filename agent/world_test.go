@@ -205,6 +205,22 @@ func (w *world) reviewed(args []string) error {
 	})
 }
 
+// commented waits until a pull request has as many comments: commented NUMBER COUNT.
+// More than that is a failure.
+func (w *world) commented(args []string) error {
+	number, want, err := numbers(args)
+	if err != nil {
+		return err
+	}
+	return w.until(func() (bool, error) {
+		all, _, err := w.as(root).Issues.ListComments(w.ctx, "acme", "app", number, nil)
+		if err == nil && len(all) > want {
+			err = fmt.Errorf("there are %d comments", len(all))
+		}
+		return len(all) == want, err
+	})
+}
+
 // settle waits for the checks.
 func (w *world) settle([]string) error { return w.sim.Settle(w.ctx) }
 
