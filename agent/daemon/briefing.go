@@ -18,7 +18,7 @@ const (
 )
 
 // briefing is what a person needs to act on in two minutes: why the agents stopped, what
-// was tried, what is held or stays open, what it cost, how to go on.
+// is held or stays open, how to go on, and then what was tried and what it cost.
 func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action verdict.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
@@ -29,42 +29,54 @@ func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action ve
 			fmt.Fprintf(&b, "- %s of %s: %s\n", e.Act, short(e.SHA), verdict.Prose(oneLine(e.Outcome.Detail)))
 		}
 	}
-	b.WriteString(rounds(s))
+	latest, url := a.latest(pr)
+	b.WriteString(open(latest, url, pr.Head.SHA))
+	label := a.Config().Labels.NeedsHuman
+	mark := fmt.Sprintf("<!-- touchstone:escalation v1 %s -->", pr.Head.SHA)
+	if action.Tomorrow {
+		until := startOfDay(time.Now()).AddDate(0, 0, 1).UTC()
+		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
+		mark = fmt.Sprintf("<!-- touchstone:rest v1 %s until %s -->", pr.Head.SHA, until.Format(time.RFC3339))
+	} else {
+		fmt.Fprintf(&b, "\n**To go on:** push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. The agents start afresh from there, with new budgets. To leave them out of it: comment `/touchstone stop`.\n", label)
+	}
+	b.WriteString(rounds(pr, s))
 	if wasted := a.past(pr, s.Since()).wasted.USD; wasted > 0 {
 		fmt.Fprintf(&b, "\nWhat came to nothing cost $%.2f besides, by this machine's books.\n", wasted)
 	}
-	latest := a.latest(pr)
+	return b.String() + "\n" + mark
+}
+
+// open is what the latest review holds for a person and what it leaves open, with how to
+// settle either.
+func open(latest verdict.Record, url, head string) string {
+	var b strings.Builder
+	left := latest.Ledger.Outstanding()
 	if len(latest.Holds) > 0 && latest.Verdict == verdict.RequestChanges {
 		b.WriteString("\nHeld for a person:\n")
 		for _, h := range latest.Holds {
 			b.WriteString(heldLine(h))
 		}
 		b.WriteString("\nTo let that pass, approve this very head in a review of your own. The reviewer then approves it too if nothing else is open.\n")
+	} else if len(left) == 0 && latest.Verdict == verdict.RequestChanges {
+		fmt.Fprintf(&b, "\n[The review](%s) requests changes without a finding: it says why. To have %s reviewed again: `/touchstone review`.\n", url, short(head))
 	}
-	if open := latest.Ledger.Outstanding(); len(open) > 0 {
-		b.WriteString("\nStill open:\n")
-		for _, e := range open[:min(len(open), maxOpen)] {
-			b.WriteString(openLine(e))
-		}
-		if more := len(open) - maxOpen; more > 0 {
-			fmt.Fprintf(&b, "- and %d more, in the latest review\n", more)
-		}
-		b.WriteString("\nA finding that is wrong: `/touchstone dispute ID REASON`. One that may stay: `/touchstone waive ID REASON`.\n")
-	}
-	label := a.Config().Labels.NeedsHuman
-	if action.Tomorrow {
-		until := startOfDay(time.Now()).AddDate(0, 0, 1).UTC()
-		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
-		fmt.Fprintf(&b, "\n<!-- touchstone:rest v1 %s until %s -->", pr.Head.SHA, until.Format(time.RFC3339))
+	if len(left) == 0 {
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\nTo go on: push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. The agents start afresh from there, with new budgets.\n", label)
-	fmt.Fprintf(&b, "\n<!-- touchstone:escalation v1 %s -->", pr.Head.SHA)
+	fmt.Fprintf(&b, "\nStill open, as [the review of %s](%s) tells in full:\n", short(latest.Head), url)
+	for _, e := range left[:min(len(left), maxOpen)] {
+		b.WriteString(openLine(e))
+	}
+	if more := len(left) - maxOpen; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
+	}
+	b.WriteString("\nA finding that is wrong: `/touchstone dispute ID REASON`. One that may stay: `/touchstone waive ID REASON`.\n")
 	return b.String()
 }
 
 // rounds tells of each round what was found, what the fix of it said, and what both cost.
-func rounds(s verdict.State) string {
+func rounds(pr forge.PullRequest, s verdict.State) string {
 	fixes := map[string]verdict.Repair{}
 	for _, c := range s.Commits {
 		if r, ok := verdict.ParseRepair(c.Message); ok {
@@ -73,25 +85,36 @@ func rounds(s verdict.State) string {
 	}
 	var lines []string
 	total := 0.0
-	for _, o := range s.Opinions {
+	for i, o := range s.Opinions {
 		if o.Record == nil || o.Edited || !verdict.ListsLogin(s.Reviewers, o.By) && !verdict.SameLogin(o.By, s.Self) {
 			continue
 		}
-		fix, fixed := fixes[o.SHA]
-		did := "-"
-		if fixed {
-			did = fmt.Sprintf("%d repaired, %d disputed", len(fix.Findings), len(fix.Disputed))
-		}
+		fix := fixes[o.SHA]
 		total += o.Record.CostUSD + fix.Cost.USD
-		lines = append(lines, fmt.Sprintf("| %d | %s | %s | %d | %s | $%.2f |\n",
-			o.Record.Round, short(o.SHA), o.Record.Verdict, len(o.Record.Ledger.Outstanding()), did, o.Record.CostUSD+fix.Cost.USD))
+		lines = append(lines, fmt.Sprintf("| %d | %s | [%s](%s) | %d | %s | $%.2f |\n",
+			o.Record.Round, short(o.SHA), o.Record.Verdict, pr.Reviews[i].URL, len(o.Record.Ledger.Outstanding()), did(fix), o.Record.CostUSD+fix.Cost.USD))
 	}
 	if len(lines) == 0 {
 		return ""
 	}
-	table := "\n| round | head | review | open | the fix of it | cost |\n| --- | --- | --- | --- | --- | --- |\n"
+	table := "\nWhat was tried:\n\n| round | head | review | open | the fix of it | cost |\n| --- | --- | --- | --- | --- | --- |\n"
 	if more := len(lines) - maxRounds; more > 0 {
 		table += fmt.Sprintf("| | | %d earlier | | | |\n", more)
 	}
-	return table + strings.Join(slices.Clone(lines[max(0, len(lines)-maxRounds):]), "") + fmt.Sprintf("\nAll rounds together cost $%.2f.\n", total)
+	return table + strings.Join(slices.Clone(lines[max(0, len(lines)-maxRounds):]), "") + fmt.Sprintf("\n%s cost $%.2f.\n", verdict.Amount(len(lines), "round", "rounds"), total)
+}
+
+// did is what a fix says of the findings that it answers.
+func did(fix verdict.Repair) string {
+	var parts []string
+	if n := len(fix.Findings); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d repaired", n))
+	}
+	if n := len(fix.Disputed); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d disputed", n))
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
 }

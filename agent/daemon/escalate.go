@@ -69,15 +69,15 @@ func place(path string, line int) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// latest is the record of the newest review that counts, or a blank one.
-func (a *Agent) latest(pr forge.PullRequest) verdict.Record {
+// latest is the record of the newest review that counts, or a blank one, and its page.
+func (a *Agent) latest(pr forge.PullRequest) (verdict.Record, string) {
 	for _, r := range slices.Backward(pr.Reviews) {
 		if r.EditedAt != nil || !a.counts(pr, r.Author.Login) {
 			continue
 		}
 		if record, err := verdict.ParseRecord(r.Body); err == nil {
-			return record
+			return record, r.URL
 		}
 	}
-	return verdict.Record{}
+	return verdict.Record{}, ""
 }

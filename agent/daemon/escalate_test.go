@@ -63,9 +63,11 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 		t.Fatalf("comments %+v, labels %q", now.Comments, now.Labels)
 	}
 	text := now.Comments[0].Body
+	t.Log(text)
 	for _, want := range []string{
 		"author agent stopped at " + pr.Head.SHA[:7] + ": 3 attempts came to nothing.", "- fix of " + pr.Head.SHA[:7] + ": the model changed nothing", "came to nothing cost $4.20 besides",
 		"[Security] major `code.txt:1`", "this is unsafe", "To go on:", "`needs-human`",
+		"as [the review of " + pr.Head.SHA[:7] + "](" + pr.Reviews[0].URL + ") tells", "| [REQUEST_CHANGES](" + pr.Reviews[0].URL + ") | 1 | - |", "\n1 round cost $0.00.\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the briefing lacks %q:\n%s", want, text)
@@ -76,6 +78,19 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	}
 	if action, err := a.Decide(t.Context(), now); err != nil || action.Kind != verdict.Wait || action.Reason != "it waits for a person" {
 		t.Errorf("next comes %+v, %v", action, err)
+	}
+}
+
+// A review that names nothing to repair is shown to whoever is called over it.
+func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges)
+	text := agentOf(g, verdict.Author, loopback.Author).briefing(pr, nil, verdict.Action{Reason: "the review names nothing"})
+	want := "[The review](" + pr.Reviews[0].URL + ") requests changes without a finding: it says why. To have " + pr.Head.SHA[:7] + " reviewed again: `/touchstone review`."
+	if !strings.Contains(text, want) || strings.Contains(text, "Still open") {
+		t.Errorf("the briefing is:\n%s", text)
 	}
 }
 
