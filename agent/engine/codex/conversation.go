@@ -75,9 +75,9 @@ var phrases = []struct {
 	{engine.Billing, []string{"quota exceeded"}},
 	{engine.Auth, []string{"status 401", "status 403"}},
 	{engine.UnknownModel, []string{"status 404", "does not exist or you do not have access"}},
-	{engine.RateLimited, []string{"429", "usage limit"}},
+	{engine.RateLimited, []string{"429", "usage limit", "rate limit"}},
 	{engine.Overloaded, []string{"at capacity", "status 503"}},
-	{engine.Server, []string{"high demand", "status 5"}},
+	{engine.Server, []string{"high demand", "status 5", "server had an error"}},
 	{engine.Network, []string{"stream disconnected", "error sending request", "idle timeout", "connection failed"}},
 }
 

@@ -73,6 +73,10 @@ func cases() []testCase {
 		{"rate limit", enginetest.Turn{Fault: enginetest.TooMany}, engine.RateLimited},
 		{"overloaded", enginetest.Turn{Fault: enginetest.Overloaded}, engine.Overloaded},
 		{"server error", enginetest.Turn{Fault: enginetest.Broken}, engine.Server},
+		{"no credit in mid-stream", enginetest.Turn{Fault: enginetest.NoCredit, Late: true}, engine.Billing},
+		{"rate limit in mid-stream", enginetest.Turn{Fault: enginetest.TooMany, Late: true}, engine.RateLimited},
+		{"overloaded in mid-stream", enginetest.Turn{Fault: enginetest.Overloaded, Late: true}, engine.Overloaded},
+		{"server error in mid-stream", enginetest.Turn{Fault: enginetest.Broken, Late: true}, engine.Server},
 		{"cut in mid-stream", enginetest.Turn{Text: []string{"half an "}, Cut: true}, engine.Network},
 		{"unknown model", enginetest.Turn{Fault: enginetest.NoSuchModel}, engine.UnknownModel},
 		{"prompt too long", enginetest.Turn{Fault: enginetest.TooLong}, engine.ContextOverflow},
@@ -87,14 +91,19 @@ func cases() []testCase {
 		list = append(list, testCase{f.name, w, func(t *testing.T, s subject) {
 			b := newBench(t, s, nil, f.turn)
 			t.Log(b.fails(t, t.Context(), b.reviewer(), f.class).Message)
+			if all {
+				b.fails(t, t.Context(), b.author("go test *"), f.class)
+			}
 		}})
 	}
 	return list
 }
 
+// all says that the cases run which take their time, too.
+var all = os.Getenv("TOUCHSTONE_ENGINES") == "all"
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	all := os.Getenv("TOUCHSTONE_ENGINES") == "all"
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

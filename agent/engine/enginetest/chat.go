@@ -11,6 +11,8 @@ func (chat) problem(words refusal) any   { return openAIProblem(words) }
 
 var chatStops = map[Stop]string{StopLength: "length", StopRefusal: "content_filter"}
 
+func (chat) breakOff(s *sse, words refusal) { s.data(openAIProblem(words)) }
+
 func (chat) stream(s *sse, turn Turn, usage Usage) {
 	id := newID("chatcmpl")
 	chunk := func(delta map[string]any, finish any) {

@@ -27,6 +27,14 @@ var messagesStops = map[Stop]string{
 	StopLength: "max_tokens", StopContext: "model_context_window_exceeded", StopRefusal: "refusal",
 }
 
+func (m messages) breakOff(s *sse, words refusal) {
+	s.send("message_start", map[string]any{"message": map[string]any{
+		"id": newID("msg"), "type": "message", "role": "assistant", "model": s.model, "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil, "usage": map[string]int64{"input_tokens": 1, "output_tokens": 1},
+	}})
+	s.send("error", m.problem(words).(map[string]any))
+}
+
 func (messages) stream(s *sse, turn Turn, usage Usage) {
 	s.send("message_start", map[string]any{"message": map[string]any{
 		"id": newID("msg"), "type": "message", "role": "assistant",

@@ -25,6 +25,8 @@ type Turn struct {
 
 	// Fault, if set, refuses the request in the API's own words.
 	Fault Fault
+	// Late has the fault come within the answer, after its beginning.
+	Late bool
 	// RetryAfter is sent with a refusal if not zero, in seconds.
 	RetryAfter time.Duration
 
@@ -128,6 +130,8 @@ type dialect interface {
 	refusals() map[Fault]refusal
 	// problem is the body of a refusal.
 	problem(refusal) any
+	// breakOff writes an answer that ends in a fault.
+	breakOff(s *sse, words refusal)
 	// stream writes an answer.
 	stream(s *sse, turn Turn, usage Usage)
 }
@@ -151,13 +155,17 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case turn.Hang == HangBefore:
 		p.hang(r.Context().Done())
-	case fault != "":
+	case fault != "" && !turn.Late:
 		refuse(w, d, fault, turn.RetryAfter)
 	default:
 		w.Header().Set("Content-Type", "text/event-stream")
 		s := &sse{
 			w: w, flush: http.NewResponseController(w), gone: r.Context().Done(), interval: turn.Interval,
 			model: modelOf(body), hang: func() { p.hang(r.Context().Done()) },
+		}
+		if fault != "" {
+			d.breakOff(s, d.refusals()[fault])
+			return
 		}
 		d.stream(s, turn, usage)
 	}

@@ -9,6 +9,13 @@ func (responses) conversation() string        { return "input" }
 func (responses) refusals() map[Fault]refusal { return openAI }
 func (responses) problem(words refusal) any   { return openAIProblem(words) }
 
+func (responses) breakOff(s *sse, words refusal) {
+	response := map[string]any{"id": newID("resp"), "object": "response", "model": s.model, "status": "in_progress", "output": []any{}}
+	s.send("response.created", map[string]any{"response": response})
+	response["status"], response["error"] = "failed", map[string]any{"code": words.kind, "message": words.message}
+	s.send("response.failed", map[string]any{"response": response})
+}
+
 func (responses) stream(s *sse, turn Turn, usage Usage) {
 	response := map[string]any{"id": newID("resp"), "object": "response", "model": s.model, "status": "in_progress", "output": []any{}}
 	s.send("response.created", map[string]any{"response": response})

@@ -12,6 +12,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -25,6 +26,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -71,8 +73,10 @@ const (
 	maxRefusals = 4
 	// maxWait is the longest time a provider may ask a CLI to wait.
 	maxWait = 10 * time.Second
-	// maxRefusal bounds what is read of a refusal, in bytes.
-	maxRefusal = 64 << 10
+	// maxRefusal bounds what is passed on of a refusal, in bytes, and refusalTime how long
+	// that is waited for: the status says most of it.
+	maxRefusal  = 64 << 10
+	refusalTime = 2 * time.Second
 	// maxAtOnce is how many answers may be under way in a session; the next request waits.
 	// By so many of them may its bounds be overstepped. A CLI asks for one, and a small one
 	// beside it.
@@ -253,15 +257,13 @@ func (g *Gateway) answered(response *http.Response) error {
 		response.Body = w
 		return nil
 	}
-	said, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
-	if err != nil {
-		return err
-	}
+	late := time.AfterFunc(refusalTime, func() { _ = response.Body.Close() })
+	said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // as far as it comes
+	late.Stop()
 	turn.refuse(refusalOf(response, said))
-	response.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(strings.NewReader(string(said)), response.Body), response.Body}
+	_ = response.Body.Close() // it was for reading only
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(said)), int64(len(said))
+	response.Header.Set("Content-Length", strconv.Itoa(len(said)))
 	return nil
 }
 
@@ -295,22 +297,30 @@ func (w *witness) Read(p []byte) (int, error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, io.EOF):
-		w.turn.accept(true)
 		w.end()
 	default:
 		select {
 		case <-w.gone:
 			// It was the CLI that went away.
 		default:
-			w.turn.refuse(Refusal{Message: err.Error()})
+			w.turn.refuse(Refusal{Message: err.Error(), late: true})
 		}
-		w.end()
+		if w.answer != nil {
+			w.answer.End()
+		}
 	}
 	return n, err
 }
 
+// end is the end of an answer, which the provider may have broken off in words.
 func (w *witness) end() {
-	if w.answer != nil {
-		w.answer.End()
+	if w.answer == nil {
+		return
 	}
+	w.answer.End()
+	if fault := w.answer.Fault(); fault != nil {
+		w.turn.refuse(brokenOff(*fault))
+		return
+	}
+	w.turn.accept(true)
 }

@@ -190,7 +190,13 @@ func TestRefusals(t *testing.T) {
 		{"wrong key", `{"error":{"code":7,"message":"not ` + key + `"}}`, 401, nil, engine.Auth, 0, 2},
 		{"not JSON", "<html>", 502, nil, engine.Server, 0, 4},
 		{"too long", `{"error":{"message":"prompt is too long: 9 > 8"}}`, 400, nil, engine.ContextOverflow, 0, 2},
-		{"unknown model", "", 404, nil, engine.UnknownModel, 0, 2},
+		{"unknown model", `{"error":{"type":"not_found_error","message":"model: nope"}}`, 404, nil, engine.UnknownModel, 0, 2},
+		{"unknown model, in one sentence", `{"error":"model 'nope' not found"}`, 404, nil, engine.UnknownModel, 0, 2},
+		{"no provider there", "404 page not found", 404, nil, engine.Network, 0, 4},
+		{"a proxy that wants a login", "", 407, nil, engine.Network, 0, 4},
+		{"a proxy that waited for too long", "", 408, nil, engine.Network, 0, 4},
+		{"a conflict that passes", "", 409, nil, engine.Network, 0, 4},
+		{"too early", "", 425, nil, engine.Network, 0, 4},
 		{"malformed", "", 422, nil, engine.BadRequest, 0, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -223,6 +229,63 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("not given up after %d requests", test.tries)
 			}
 		})
+	}
+}
+
+// TestAnswersThatAreBrokenOff in words, each API's own, are refusals too: also where each of
+// them has begun well.
+func TestAnswersThatAreBrokenOff(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		says  string
+		class engine.Class
+		tries int
+	}{
+		"messages":             {`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, engine.Overloaded, 4},
+		"messages, no credit":  {`{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}`, engine.Billing, 2},
+		"responses":            {`{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"Rate limit reached"}}}`, engine.RateLimited, 4},
+		"responses, alone":     {`{"type":"error","code":"invalid_api_key","message":"Incorrect API key"}`, engine.Auth, 2},
+		"chat":                 {`{"error":{"message":"it failed","type":"server_error","code":null}}`, engine.Server, 4},
+		"chat, with a status":  {`{"error":{"message":"it is late","code":408}}`, engine.Network, 4},
+		"in words not known":   {`{"type":"error","error":{"type":"novelty","message":"?"}}`, engine.Server, 4},
+		"in words for context": {`{"type":"response.failed","response":{"error":{"code":"context_length_exceeded"}}}`, engine.ContextOverflow, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := open(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprintf(w, "data: {\"type\":\"response.created\",\"response\":{\"error\":null}}\n\ndata: %s\n\n", test.says)
+			})
+			ctx, giveUp := context.WithCancel(t.Context())
+			turn := g.Begin(giveUp)
+			for n := 1; n <= test.tries; n++ {
+				if ctx.Err() != nil {
+					t.Fatalf("given up before request %d", n)
+				}
+				ask(t, g, "X-Api-Key", g.Token)
+			}
+			if refusal, refused := turn.Refused(); !refused || refusal.Class() != test.class || ctx.Err() == nil {
+				t.Errorf("refusal = %+v of class %s; want %s, and the turn given up", refusal, refusal.Class(), test.class)
+			}
+		})
+	}
+}
+
+// TestARefusalWithoutEnd is passed on as far as it comes.
+func TestARefusalWithoutEnd(t *testing.T) {
+	t.Parallel()
+	g := open(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		io.WriteString(w, "it is")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	turn := g.Begin(func() { t.Error("given up") })
+	if status, body := ask(t, g, "X-Api-Key", g.Token); status != http.StatusServiceUnavailable || body != "it is" {
+		t.Errorf("the CLI sees %d %q", status, body)
+	}
+	if refusal, refused := turn.Refused(); !refused || refusal.Class() != engine.Overloaded {
+		t.Errorf("refusal = %+v", refusal)
 	}
 }
 

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/spend"
 )
 
 // Turn is how the requests of one turn were answered.
@@ -100,7 +102,7 @@ func (t *Turn) ask() {
 	}
 }
 
-// accept ends a row of refusals. Of connections that break, only a whole answer
+// accept ends a row of refusals. Of answers that are broken off, only a whole one
 // is the end, since each of them begins well.
 func (t *Turn) accept(whole bool) {
 	if t == nil {
@@ -108,7 +110,7 @@ func (t *Turn) accept(whole bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if whole || t.last.Status != 0 {
+	if whole || !t.last.late {
 		t.refusals = 0
 	}
 }
@@ -142,8 +144,25 @@ type Refusal struct {
 	// RetryAfter is when the provider wants to be asked again; zero if it does not say.
 	RetryAfter time.Duration
 
-	// own says that the gateway refused, and not the provider.
-	own bool
+	// own says that the gateway refused, and not the provider; late that the provider had
+	// begun to answer.
+	own, late bool
+}
+
+// brokenOff is an answer that the provider has ended with a failure.
+func brokenOff(f spend.Fault) Refusal {
+	return Refusal{Status: cmp.Or(f.Status, statuses[f.Kind], http.StatusInternalServerError), Kind: f.Kind, Message: f.Message, late: true}
+}
+
+// statuses are those with which the providers refuse for the same reason before they begin to
+// answer; what is not known is theirs.
+var statuses = map[string]int{
+	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403,
+	"insufficient_quota": 429, "billing_error": 402,
+	"rate_limit_exceeded": 429, "rate_limit_error": 429,
+	"server_is_overloaded": 503, "slow_down": 503, "overloaded_error": 529,
+	"model_not_found": 404, "not_found_error": 404,
+	"context_length_exceeded": 400, "request_too_large": 413, "invalid_prompt": 400, "invalid_value": 400, "invalid_request_error": 400,
 }
 
 func refusalOf(response *http.Response, body []byte) Refusal {
@@ -211,8 +230,11 @@ func (r Refusal) Class() engine.Class {
 		return engine.ContextOverflow
 	case status == 401 || status == 403:
 		return engine.Auth
-	case status == 404 || says("model_not_found"):
+	case says("model_not_found") || status == 404 && says("model"):
 		return engine.UnknownModel
+	// An address where no provider is, a proxy that wants a login, and what passes.
+	case status == 404 || status == 407 || status == 408 || status == 409 || status == 425:
+		return engine.Network
 	case status == 429:
 		return engine.RateLimited
 	case status == 503 || status == 529:

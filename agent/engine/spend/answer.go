@@ -21,11 +21,23 @@ type Answer struct {
 	model string
 	used  engine.Usage
 	cost  float64
+	fault *Fault
 
 	// line is the beginning of one; skip says that it was too long to be kept.
 	line []byte
 	skip bool
 }
+
+// Fault is a provider's failure in the midst of an answer, in its own words: Kind is the code
+// or type of its error, Status the HTTP status that it names for that, if any.
+type Fault struct {
+	Status        int
+	Kind, Message string
+}
+
+// Fault is how the provider broke the answer off; nil if it did not. A connection that breaks
+// is not among that.
+func (a *Answer) Fault() *Fault { return a.fault }
 
 // Write takes the next bytes of the body. It never fails: what it cannot read is not
 // counted.
@@ -63,7 +75,7 @@ func (a *Answer) End() {
 // read takes one line of a stream of events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html), or of JSON.
 func (a *Answer) read(line []byte) {
-	if bytes.Contains(line, []byte(`"usage"`)) {
+	if bytes.Contains(line, []byte(`"usage"`)) || bytes.Contains(line, []byte(`"error"`)) {
 		a.Event(bytes.TrimPrefix(line, []byte("data:")))
 	}
 }
@@ -103,6 +115,29 @@ func bounded(tokens int64) int64 { return min(max(tokens, 0), 1e9) }
 type answered struct {
 	Model string  `json:"model"`
 	Usage figures `json:"usage"`
+	Error *struct {
+		words
+		Type string `json:"type"`
+	} `json:"error"`
+}
+
+// words are a provider's for a failure; Code is a word, or an HTTP status.
+type words struct {
+	Code    any    `json:"code"`
+	Message string `json:"message"`
+}
+
+// fault gives the words of a failure, if there is one. The Responses API can have them in an
+// event of its own, and all others in an object.
+func (w words) fault(kind string) *Fault {
+	f := &Fault{Kind: kind, Message: w.Message}
+	switch code := w.Code.(type) {
+	case string:
+		f.Kind = cmp.Or(code, kind)
+	case float64:
+		f.Status = int(code)
+	}
+	return f
 }
 
 // Event takes one event of the provider's. Figures are of the answer until there, some
@@ -110,14 +145,23 @@ type answered struct {
 func (a *Answer) Event(data []byte) {
 	var event struct {
 		answered
+		Type     string   `json:"type"`
 		Message  answered `json:"message"`
 		Response answered `json:"response"`
 	}
 	// What is of another type than expected stays zero, the rest counts.
 	_ = json.Unmarshal(data, &event)
+	if event.Type == "error" && event.Error == nil {
+		var alone words
+		_ = json.Unmarshal(data, &alone) // as above
+		a.fault = alone.fault("")
+	}
 	before, cost := a.used, a.cost
 	for _, said := range []answered{event.answered, event.Message, event.Response} {
 		a.model = cmp.Or(said.Model, a.model)
+		if said.Error != nil {
+			a.fault = said.Error.fault(said.Error.Type)
+		}
 		used := said.Usage.usage()
 		a.used = engine.Usage{
 			Input: max(a.used.Input, used.Input), CacheWrite: max(a.used.CacheWrite, used.CacheWrite),
