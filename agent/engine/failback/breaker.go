@@ -62,10 +62,10 @@ type breaker struct {
 	// over is the directory of the change at the last strike.
 	over string
 	// open says that it was opened for why; from until on one session may try, and trying
-	// says that one does.
+	// is the one that does.
 	open   bool
 	until  time.Time
-	trying bool
+	trying *session
 	why    engine.Class
 }
 
@@ -94,18 +94,20 @@ func (e *Engine) until(c Choice) (at time.Time, why engine.Class) {
 	return at, why
 }
 
-// admit reports whether a model may be asked now. Whoever is admitted has to settle.
-func (e *Engine) admit(c Choice) (ok bool, why engine.Class) {
+// admit reports whether a session may ask a model now. Whoever is admitted has to settle.
+func (e *Engine) admit(c Choice, s *session) (ok bool, why engine.Class) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	both, now := e.of(c), time.Now()
 	for _, b := range both {
-		if b.open && (b.trying || now.Before(b.until)) {
+		if b.open && (b.trying != nil || now.Before(b.until)) {
 			return false, b.why
 		}
 	}
 	for _, b := range both {
-		b.trying = b.open
+		if b.open {
+			b.trying = s
+		}
 	}
 	return true, ""
 }
@@ -119,13 +121,12 @@ func (e *Engine) alive(ctx context.Context, c Choice) {
 		if b.open {
 			zerolog.Ctx(ctx).Info().Stringer("model", c).Msg("a model that was left alone answers again")
 		}
-		b.open, b.trying = false, false
+		b.open, b.trying = false, nil
 	}
 }
 
-// settle takes note of what became of asking a model over a change in a directory: nil is an
-// answer.
-func (e *Engine) settle(ctx context.Context, c Choice, dir string, err *engine.Error) {
+// settle takes note of what became of a session's asking a model: nil is an answer.
+func (e *Engine) settle(ctx context.Context, c Choice, s *session, err *engine.Error) {
 	if err == nil {
 		e.alive(ctx, c)
 	}
@@ -137,20 +138,25 @@ func (e *Engine) settle(ctx context.Context, c Choice, dir string, err *engine.E
 			continue
 		}
 		// Whether it would have answered, a session that ended for another reason leaves open.
-		b.trying = false
+		if b.trying == s {
+			b.trying = nil
+		}
 		what := effects[err.Class]
 		if whole := i == 0; what.strikes == 0 || what.all != whole {
 			continue
 		}
-		if what.stays && b.strikes > 0 && b.over == dir {
+		if what.stays && b.strikes > 0 && b.over == s.req.Dir {
 			continue
 		}
-		b.over = dir
+		b.over = s.req.Dir
 		if b.strikes++; b.strikes < what.strikes {
 			continue
 		}
 		pause := min(max(rest, err.RetryAfter), longestRest)
-		b.open, b.until, b.why = true, time.Now().Add(pause), err.Class
+		b.open, b.why = true, err.Class
+		if until := time.Now().Add(pause); until.After(b.until) {
+			b.until = until
+		}
 		zerolog.Ctx(ctx).Warn().Stringer("model", c).Bool("whole_engine", what.all).Str("class", string(err.Class)).Stringer("for", pause).
 			Msg("a model is left alone for a while, since it did not answer")
 	}

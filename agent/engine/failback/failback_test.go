@@ -170,6 +170,58 @@ func TestNobodyTried(t *testing.T) {
 	}
 }
 
+// TestOneTriesAlthoughOthersEnd: a session from before says nothing of the one that tries.
+func TestOneTriesAlthoughOthersEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		old, err := e.Open(t.Context(), review)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.fail("claude opus", engine.Overloaded, 0)
+		run(t, e, review)
+		pass(t.Context(), 2*time.Minute)
+		probe, err := e.Open(t.Context(), review)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.fail("claude opus", engine.Refusal, 0)
+		if _, err := old.Ask(t.Context(), "Go on."); err == nil {
+			t.Fatal("it answers")
+		}
+		s.heard()
+		if run(t, e, review); s.heard() != "claude sonnet" {
+			t.Error("another one tries as well")
+		}
+		if err := errors.Join(old.Close(), probe.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestALaterFailureShortensNoRest that a provider has asked for.
+func TestALaterFailureShortensNoRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(func(c *config.Engine) { c.Off = []string{"sonnet"} })
+		old, err := e.Open(t.Context(), review)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.fail("claude opus", engine.RateLimited, time.Hour)
+		run(t, e, review)
+		s.fail("claude opus", engine.Overloaded, 0)
+		if _, err := old.Ask(t.Context(), "Go on."); err == nil {
+			t.Fatal("it answers")
+		}
+		if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || failure.RetryAfter < 59*time.Minute {
+			t.Errorf("it is left alone for %+v", failure)
+		}
+		if err := old.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestHowLongItRests is by the provider's word where that is longer, but not for ever.
 func TestHowLongItRests(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{0: 2 * time.Minute, time.Minute: 2 * time.Minute, 10 * time.Minute: 10 * time.Minute, 48 * time.Hour: time.Hour} {

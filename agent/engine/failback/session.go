@@ -171,7 +171,7 @@ func (s *session) advance(ctx context.Context, req engine.Request, known string)
 		if next.Engine == s.at.Engine && next.Model != "" && strings.Contains(known, next.Model) {
 			continue
 		}
-		if ok, why := s.engine.admit(next); !ok {
+		if ok, why := s.engine.admit(next, s); !ok {
 			s.note(next, why)
 			continue
 		}
@@ -184,7 +184,7 @@ func (s *session) advance(ctx context.Context, req engine.Request, known string)
 			return nil
 		}
 		failed = failureOf(err)
-		s.engine.settle(ctx, next, req.Dir, failed)
+		s.engine.settle(ctx, next, s, failed)
 		if _, elsewhere := effects[failed.Class]; !elsewhere {
 			return failed
 		}
@@ -225,7 +225,7 @@ func (s *session) note(c Choice, why engine.Class) {
 }
 
 func (s *session) settle(ctx context.Context, failure *engine.Error) {
-	s.engine.settle(ctx, s.at, s.req.Dir, failure)
+	s.engine.settle(ctx, s.at, s, failure)
 	s.settled = true
 }
 
@@ -243,7 +243,7 @@ func (s *session) ended(failure *engine.Error) *engine.Error {
 // Close removes all that the session kept.
 func (s *session) Close() error {
 	if !s.settled {
-		s.engine.settle(context.Background(), s.at, s.req.Dir, engine.Errorf(engine.Cancelled, "nothing was asked"))
+		s.engine.settle(context.Background(), s.at, s, engine.Errorf(engine.Cancelled, "nothing was asked"))
 	}
 	return s.inner.Close()
 }
