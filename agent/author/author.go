@@ -78,6 +78,9 @@ var (
 	ErrNothingToFix = errors.New("there is nothing to fix: no configured reviewer requests changes on this head, none of its checks failed, and it is up to date with its base")
 	// ErrNothingChanged says that the session ended without a change.
 	ErrNothingChanged = errors.New("the model changed nothing")
+	// ErrDisputed says that the session disputes all that is open, and so changed nothing:
+	// who is right is for a person to say.
+	ErrDisputed = errors.New("the model changed nothing, and holds that there is nothing to change")
 	// ErrConflicts says that conflict markers are left.
 	ErrConflicts = errors.New("the model left conflicts with the base unresolved")
 	// ErrForbidden says that the session changed what no model may change, or added

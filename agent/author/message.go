@@ -32,11 +32,16 @@ func (b brief) disputes(answer string) map[string]string {
 	return disputed
 }
 
-// nothingChanged is ErrNothingChanged with what the session disputes instead.
+// nothingChanged is ErrNothingChanged with what the session disputes instead; ErrDisputed
+// where that is all that there was to do.
 func (b brief) nothingChanged(answer string) error {
+	disputed, outstanding := b.disputes(answer), b.ledger.Outstanding()
 	err := ErrNothingChanged
-	for _, e := range b.ledger.Outstanding() {
-		if evidence, ok := b.disputes(answer)[e.ID]; ok {
+	if len(disputed) > 0 && len(disputed) == len(outstanding) && len(b.failed)+len(b.conflicts) == 0 {
+		err = ErrDisputed
+	}
+	for _, e := range outstanding {
+		if evidence, ok := disputed[e.ID]; ok {
 			err = fmt.Errorf("%w; it disputes %s: %s", err, e.ID, evidence)
 		}
 	}

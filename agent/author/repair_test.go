@@ -281,9 +281,15 @@ func TestFixRecordsDisputes(t *testing.T) {
 		t.Errorf("the message is\n%s", message)
 	}
 	pr = g.Reviewed(pr.Ref, verdict.RequestChanges, second)
-	_, err = newAuthor(g, write(answer, nil)).Fix(t.Context(), pr, verdict.Allowance{}, nil)
-	if !errors.Is(err, author.ErrNothingChanged) || !strings.Contains(err.Error(), "disputes "+other) {
-		t.Errorf("nothing but a dispute ends in %v", err)
+	var asked []string
+	_, err = newAuthor(g, turns(&asked, write(answer, nil))).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	if !errors.Is(err, author.ErrDisputed) || !strings.Contains(err.Error(), "disputes "+other) || len(asked) != 1 {
+		t.Errorf("nothing but a dispute ends in %v after %d turns", err, len(asked))
+	}
+	pr = g.Reviewed(pr.Ref, verdict.RequestChanges, finding, second)
+	_, err = newAuthor(g, turns(&asked, write(answer, nil))).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	if !errors.Is(err, author.ErrNothingChanged) || !strings.Contains(err.Error(), "disputes "+other) || len(asked) != 3 {
+		t.Errorf("a dispute of one of two ends in %v after %d turns", err, len(asked)-1)
 	}
 }
 

@@ -271,7 +271,10 @@ func TestHopelessActsAreTriedOnce(t *testing.T) {
 		remedy string
 	}{
 		"the branch is protected": {mend, http.StatusForbidden, "let this login push to the branch"},
-		"the budget is used up":   {func(loopback.Asked) (string, error) { return "", engine.Errorf(engine.Budget, "it took all of $2") }, 0, "it took all of $2"},
+		"all that is open is disputed": {func(loopback.Asked) (string, error) {
+			return "Disputed " + verdict.Fingerprint(unsafe) + ": code.txt:1 is called nowhere.", nil
+		}, 0, "is called nowhere"},
+		"the budget is used up": {func(loopback.Asked) (string, error) { return "", engine.Errorf(engine.Budget, "it took all of $2") }, 0, "it took all of $2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -42,7 +42,7 @@ type Chain struct {
 	Findings []verdict.Entry `json:"findings"`
 	Holds    []verdict.Hold  `json:"holds"`
 	Orders   []Order         `json:"orders"` // what people told the agents
-	Labels   []Labelling     `json:"labels"` // the last hundred changes of labels
+	Labels   []Labelling     `json:"labels"` // what was put on and taken off
 	// Incidents took back, rewrote or interrupted what the pull request had come to, oldest first.
 	Incidents []Incident `json:"incidents"`
 	Checks    []Check    `json:"checks"` // of the head, as they are now
