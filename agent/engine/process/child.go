@@ -9,8 +9,8 @@ type child struct {
 }
 
 // launch starts cmd and waits for it in the background.
-func launch(cmd *exec.Cmd, mark string) (*child, error) {
-	family, err := start(cmd, mark)
+func launch(cmd *exec.Cmd, mark string, confined bool) (*child, error) {
+	family, err := start(cmd, mark, confined)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type family struct {
 }
 
 // start starts cmd, whose environment has the mark, with its guard.
-func start(cmd *exec.Cmd, mark string) (*family, error) {
+func start(cmd *exec.Cmd, mark string, _ bool) (*family, error) {
 	guard, err := post()
 	if err != nil {
 		return nil, err

@@ -24,8 +24,9 @@ type family struct {
 	how   string
 }
 
-// start starts cmd, whose environment has the mark, below its guard; cmd becomes the guard.
-func start(cmd *exec.Cmd, mark string) (*family, error) {
+// start starts cmd, whose environment has the mark, below its guard; cmd becomes the guard. One
+// that is confined can be ended at one blow.
+func start(cmd *exec.Cmd, mark string, confined bool) (*family, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
 		err = unix.SetNonblock(ends[0], true) // so that there are deadlines
@@ -36,7 +37,7 @@ func start(cmd *exec.Cmd, mark string) (*family, error) {
 	ours, its := os.NewFile(uintptr(ends[0]), "guard"), os.NewFile(uintptr(ends[1]), "guard")
 	defer its.Close()
 	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], its)
-	cmd.Args = append([]string{guarding, strconv.Itoa(2 + len(cmd.ExtraFiles)), cmd.Path}, cmd.Args...)
+	cmd.Args = append([]string{guarding, strconv.Itoa(2 + len(cmd.ExtraFiles)), strconv.FormatBool(confined), cmd.Path}, cmd.Args...)
 	cmd.Path = "/proc/self/exe"
 	// What ends this program's group or terminal must not end the guard.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

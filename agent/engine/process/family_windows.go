@@ -14,7 +14,7 @@ import (
 type family struct{ job windows.Handle }
 
 // start starts cmd and puts it into a job object of its own.
-func start(cmd *exec.Cmd, _ string) (*family, error) {
+func start(cmd *exec.Cmd, _ string, _ bool) (*family, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

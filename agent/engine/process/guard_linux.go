@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"touchstone/agent/engine/sandbox"
 )
 
 // guarding is the name under which this program starts itself to be the guard over a
@@ -32,28 +36,39 @@ const (
 // init is where a program that was started as a guard becomes one, before anything else of
 // it runs.
 func init() {
-	if len(os.Args) < 4 || os.Args[0] != guarding {
+	if len(os.Args) < 5 || os.Args[0] != guarding {
 		return
 	}
 	fd, err := strconv.Atoi(os.Args[1])
 	if err != nil {
 		syscall.Exit(2)
 	}
-	guardOver(fd, os.Args[2], os.Args[3:])
+	g := guard{fd: fd, confined: os.Args[2] == "true", doom: make(chan struct{})}
+	g.over(os.Args[3], os.Args[4:])
 	syscall.Exit(0) // at once: somebody waits, and there is nothing to flush
 }
 
-// guardOver starts a program, with the descriptors below that of the socket, and returns
+// guard is this process.
+type guard struct {
+	// fd is the socket's descriptor, the last of those that the child does not get.
+	fd       int
+	confined bool
+	// doom is closed when all are to end.
+	doom chan struct{}
+	once sync.Once
+}
+
+// over starts a program, with the descriptors below that of the socket, and returns
 // when it and all that it started are gone.
-func guardOver(fd int, path string, args []string) {
-	unix.CloseOnExec(fd)
-	socket := os.NewFile(uintptr(fd), "supervisor")
+func (g *guard) over(path string, args []string) {
+	unix.CloseOnExec(g.fd)
+	socket := os.NewFile(uintptr(g.fd), "supervisor")
 	// Caught, and not ignored, which the child would inherit.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	var child int
 	if err == nil {
-		child, err = begin(fd, path, args)
+		child, err = g.raise(path, args)
 	}
 	if err != nil {
 		errno := syscall.EINVAL
@@ -62,9 +77,39 @@ func guardOver(fd int, path string, args []string) {
 		return
 	}
 	fmt.Fprintln(socket, 0)
-	go obey(socket, child)
-	bury(child, func(how string) { fmt.Fprintln(socket, how) })
+	go g.obey(socket, child)
+	g.bury(child, func(how string) { fmt.Fprintln(socket, how) })
 }
+
+// raise starts the child on a thread that waits to end it, and all others.
+//
+// Of a confined one the thread is the parent in a domain of its own, out of which no signal
+// gets. What it sends to everybody, as kill(2) does for -1, reaches these processes and no
+// others, all of them at once: who forks faster than anybody could look for it is among them.
+func (g *guard) raise(path string, args []string) (child int, err error) {
+	started := make(chan struct{})
+	go func() {
+		// It is never unlocked, so that nothing else runs in the domain.
+		runtime.LockOSThread()
+		end := killChildren
+		if g.confined && sandbox.Enclose() == nil {
+			end = func() { send(-1, syscall.SIGKILL) }
+		}
+		child, err = begin(g.fd, path, args)
+		close(started)
+		<-g.doom
+		for deadline := time.Now().Add(sweepTimeout); time.Now().Before(deadline); time.Sleep(sweepInterval) {
+			end()
+		}
+		syscall.Exit(1)
+	}()
+	<-started
+	return child, err
+}
+
+// killAll has all there are killed, and theirs as they become this process's own, until none is
+// left to wait for and it ends; or until that has taken too long.
+func (g *guard) killAll() { g.once.Do(func() { close(g.doom) }) }
 
 // begin starts the child and keeps none of what it was given.
 func begin(fd int, path string, args []string) (int, error) {
@@ -88,7 +133,7 @@ func begin(fd int, path string, args []string) (int, error) {
 }
 
 // obey does what the supervisor tells, and ends everything once there is none.
-func obey(socket *os.File, child int) {
+func (g *guard) obey(socket *os.File, child int) {
 	told := make([]byte, 1)
 	for {
 		_, err := socket.Read(told)
@@ -96,17 +141,18 @@ func obey(socket *os.File, child int) {
 		case err != nil:
 			send(-child, syscall.SIGTERM)
 			time.Sleep(grace)
-			killAll()
+			g.killAll()
+			return
 		case told[0] == askToEnd:
 			send(-child, syscall.SIGTERM)
 		case told[0] == killNow:
-			go killAll()
+			g.killAll()
 		}
 	}
 }
 
 // bury waits for the child and then for all others, none of whom is to outlive it.
-func bury(child int, tell func(how string)) {
+func (g *guard) bury(child int, tell func(how string)) {
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
@@ -116,20 +162,16 @@ func bury(child int, tell func(how string)) {
 			return
 		case pid == child:
 			tell(describe(status))
-			go killAll()
+			g.killAll()
 		}
 	}
 }
 
-// killAll kills this process's children, and theirs as they become its own, until none is
-// left to wait for and it ends; or until that has taken too long.
-func killAll() {
-	for deadline := time.Now().Add(sweepTimeout); time.Now().Before(deadline); time.Sleep(sweepInterval) {
-		for _, pid := range children(os.Getpid()) {
-			send(pid, syscall.SIGKILL)
-		}
+// killChildren kills this process's children.
+func killChildren() {
+	for _, pid := range children(os.Getpid()) {
+		send(pid, syscall.SIGKILL)
 	}
-	syscall.Exit(1)
 }
 
 // children finds the processes whose parent is the one given.

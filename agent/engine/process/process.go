@@ -116,7 +116,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, startError(c.Args[0], err)
 	}
-	child, err := launch(cmd, mark)
+	child, err := launch(cmd, mark, c.Confine != nil)
 	output.closeWriters()
 	if err != nil {
 		output.closeReaders()

@@ -3,7 +3,9 @@ package process_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,6 +17,8 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
+	"touchstone/agent/engine/sandbox"
 )
 
 func init() {
@@ -141,4 +145,68 @@ func parentOf(t *testing.T, pid int) int {
 		t.Fatal(err)
 	}
 	return parent
+}
+
+// swarm leaves runners behind: each ends as soon as it has begun another, in a session of its own
+// and without an environment, so that whoever looks for them finds those that are gone. They end
+// after a while, should the test fail.
+const swarm = `
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+	time_t end = time(0) + 15;
+	signal(SIGTERM, SIG_IGN); signal(SIGHUP, SIG_IGN); signal(SIGINT, SIG_IGN);
+	for (int i = 0; i < 40; i++) {
+		if (fork()) continue;
+		close(0); close(1); close(2);
+		usleep(300000);
+		while (time(0) < end) { if (fork() > 0) _exit(0); setsid(); }
+		_exit(0);
+	}
+	puts("swarming"); fflush(stdout);
+	sleep(15);
+}
+`
+
+func TestNoSwarmOutlivesTheSandbox(t *testing.T) {
+	t.Parallel()
+	level, _ := sandbox.Level()
+	var version int
+	if _, err := fmt.Sscanf(level, "landlock, version %d", &version); err != nil || version < 6 {
+		t.Skipf("SKIPPED: %q does not hold signals, without which a swarm may be faster", level)
+	}
+	compiler, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("SKIPPED: there is no compiler for something that swarms fast enough")
+	}
+	alive, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alive.Close()
+	defer held.Close()
+	name := filepath.Join(t.TempDir(), "swarm")
+	compile := exec.Command(compiler, "-x", "c", "-", "-o", name)
+	compile.Stdin = strings.NewReader(swarm)
+	if out, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err = process.Command{
+		Args: []string{"/usr/bin/env", "-i", name}, Dir: t.TempDir(), Confine: &sandbox.Rules{}, Inherit: []*os.File{held},
+		Timeout: time.Minute, IdleTimeout: time.Minute,
+		Line: func([]byte) error { cancel(); return nil },
+	}.Run(ctx)
+	wantClass(t, err, engine.Cancelled)
+	held.Close()
+	// It is at its end once nobody is left who could write to it.
+	if err := alive.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alive.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("some of the swarm have outlived the run: %v", err)
+	}
 }
