@@ -35,12 +35,16 @@ type Collected struct {
 // adds one, and git looks through all of them for an object.
 const maxPacks = 50
 
+// buildCache is where users of the trees keep what builds cache. It is no more than measured
+// and deleted here.
+const buildCache = "cache"
+
 // treeName matches the directories of trees that a pull request and a role have.
 var treeName = regexp.MustCompile(`^([0-9]+)-([a-z]+)$`)
 
 // Collect gives up what nobody needs any more: trees that were not acquired for long,
 // what was set aside as long ago, superfluous packs, and, while Root holds more than
-// it may, the trees that were used least recently. What a tree holds that is not
+// it may, what builds have cached, and then the trees that were used least recently. What a tree holds that is not
 // pushed is set aside first, but for trees that git could no longer read, which go as they
 // are. Trees in use are left alone; it may run beside anything. What cannot be given up is
 // in the error, and does not keep it from the rest.
@@ -57,8 +61,10 @@ func (s *Store) Collect(ctx context.Context, limits Limits) (Collected, error) {
 	before := time.Now().Add(-limits.Unused)
 	var kept []used
 	var failed []error
+	var caches []home
 	for _, mirror := range homes {
 		h := home{filepath.Dir(mirror)}
+		caches = append(caches, h)
 		left, err := s.collect(ctx, h, before, &done)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("clear up %s: %w", h.name(), err))
@@ -70,8 +76,15 @@ func (s *Store) Collect(ctx context.Context, limits Limits) (Collected, error) {
 		if done.Bytes, err = size(root); err != nil {
 			failed = append(failed, fmt.Errorf("measure %s: %w", root, err))
 		}
-		if err != nil || limits.Bytes == 0 || done.Bytes <= limits.Bytes || len(kept) == 0 || ctx.Err() != nil {
+		if err != nil || limits.Bytes == 0 || done.Bytes <= limits.Bytes || len(kept)+len(caches) == 0 || ctx.Err() != nil {
 			return done, errors.Join(failed...)
+		}
+		if len(caches) > 0 {
+			for _, h := range caches {
+				failed = append(failed, h.dropCache())
+			}
+			caches = nil
+			continue
 		}
 		if err := s.giveUp(ctx, kept[0], &done); err != nil {
 			failed = append(failed, fmt.Errorf("make room in %s: %w", root, err))
@@ -130,6 +143,39 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 		err = m.run(ctx, call{args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}})
 	}
 	return kept, errors.Join(append(failed, err)...)
+}
+
+// dropCache deletes what builds have cached, unless one of the repository's trees is in use:
+// a build may be at work then. It is out of the way at once, and gone later.
+func (h home) dropCache() (err error) {
+	entries, err := os.ReadDir(h.dir)
+	if err != nil {
+		return err
+	}
+	var held []*lock
+	defer func() {
+		for _, l := range held {
+			err = errors.Join(err, l.unlock())
+		}
+	}()
+	for _, e := range entries {
+		if !e.IsDir() || !treeName.MatchString(e.Name()) {
+			continue
+		}
+		l, err := h.lock(e.Name())
+		if err != nil {
+			if errors.Is(err, ErrBusy) {
+				return nil
+			}
+			return err
+		}
+		held = append(held, l)
+	}
+	gone := h.tree(broken + buildCache + "-" + timestamp())
+	if err := os.Rename(h.tree(buildCache), gone); err != nil {
+		return ignoreNotExist(err)
+	}
+	return removeAll(gone)
 }
 
 // giveUp deletes a tree, after setting aside what it held; unless it is in use.

@@ -145,3 +145,25 @@ func TestCollectMakesRoomOfWhatIsBroken(t *testing.T) {
 		t.Errorf("left are %q, given up %q", left, done.Trees)
 	}
 }
+
+// What builds have cached goes before any tree, and not while one may be at work.
+func TestCollectMakesRoomOfCaches(t *testing.T) {
+	s := &Store{Root: t.TempDir()}
+	req := newRemote(t).pull()
+	tree := acquire(t, s, req)
+	cached := filepath.Join(s.Root, "acme", "app", buildCache)
+	writeTest(t, filepath.Join(cached, "go-build", "big"), strings.Repeat("x", 1<<20))
+	bound, err := size(s.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound -= 1 << 19
+	if _, err := s.Collect(t.Context(), Limits{Unused: time.Hour, Bytes: bound}); err != nil || !exists(cached) {
+		t.Errorf("with a tree in use, the cache is there: %v, %v", exists(cached), err)
+	}
+	release(t, tree)
+	done, err := s.Collect(t.Context(), Limits{Unused: time.Hour, Bytes: bound})
+	if err != nil || exists(cached) || len(done.Trees) > 0 || strings.Join(trees(t, s), " ") != "12-author" {
+		t.Errorf("the cache is there: %v, given up %q, left %q, %v", exists(cached), done.Trees, trees(t, s), err)
+	}
+}

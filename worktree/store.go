@@ -9,6 +9,7 @@
 //	ROOT/owner/name/12-reviewer.lock held while somebody works in it
 //	ROOT/owner/name/spare            a checked-out tree that waits for the next pull request
 //	ROOT/owner/name/broken-*         trees git could no longer read, kept for their owner
+//	ROOT/owner/name/cache            what builds in the trees cache, which is their users'
 //
 // Everything runs through the git binary, with a configuration and an
 // environment of this package's own: nothing that a pull request contains, and
