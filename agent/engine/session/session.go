@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -51,11 +52,12 @@ func (b *Base) Ready(prompt string) error {
 	return nil
 }
 
-// Run runs the CLI with these arguments for one turn, in the environment of the
+// Run runs the CLI with these arguments for one turn, in the checkout unless cmd.Dir names
+// another place, and in the environment of the
 // session and what is in cmd.Env besides.
 func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (process.Report, error) {
 	cmd.Args = b.Program.Args(b.Kind, args...)
-	cmd.Dir = b.Request.Dir
+	cmd.Dir = cmp.Or(cmd.Dir, b.Request.Dir)
 	cmd.Env = append(b.Environment(), cmd.Env...)
 	if b.Program.Confine && !b.Kind.Confines {
 		if err := b.confine(&cmd); err != nil {
