@@ -22,8 +22,13 @@ type MergeResult struct {
 	// Conflicts are the paths git could not merge. Each text file holds both
 	// sides and their base between conflict markers; Commit concludes the merge.
 	Conflicts []string
+	// Unmarked are those of them without markers, since one side deleted the file or git
+	// cannot write any. Undecided are those in turn that are no text: binary files, links,
+	// submodules. Only a person can say which side is right.
+	Unmarked, Undecided []string
 	// Tree is the SHA of the tree that git made of the merge when there are
-	// Conflicts: the files merged, and those with markers.
+	// Conflicts: the files merged, and those with markers. It is empty where a submodule
+	// is in conflict.
 	Tree string
 }
 
@@ -50,20 +55,62 @@ func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (Mer
 	if listErr != nil || len(conflicts) == 0 {
 		return MergeResult{}, errors.Join(fmt.Errorf("merge %.12s: %w", sha, err), listErr)
 	}
-	paths := slices.Sorted(maps.Keys(conflicts))
+	return t.conflicted(ctx, conflicts)
+}
+
+// conflicted is the result of a merge that left these paths unmerged.
+func (t *Tree) conflicted(ctx context.Context, conflicts map[string]stages) (MergeResult, error) {
+	result := MergeResult{Conflicts: slices.Sorted(maps.Keys(conflicts))}
 	t.unmarked = map[string]bool{}
-	for _, path := range paths {
+	submodule := false
+	for _, path := range result.Conflicts {
 		marked, err := t.hasMarkers(path)
+		text := true
+		if err == nil && !marked {
+			text, err = t.isText(path)
+			result.Unmarked = append(result.Unmarked, path)
+		}
 		if err != nil {
 			return MergeResult{}, fmt.Errorf("look at the conflict in %q: %w", path, err)
 		}
+		if !text {
+			result.Undecided = append(result.Undecided, path)
+		}
 		t.unmarked[path] = !marked
+		submodule = submodule || conflicts[path][2].mode == "160000" || conflicts[path][3].mode == "160000"
 	}
-	tree, err := t.snapshot(ctx)
-	if err != nil {
+	if submodule {
+		return result, nil // of which git makes no tree
+	}
+	var err error
+	if result.Tree, err = t.snapshot(ctx); err != nil {
 		return MergeResult{}, fmt.Errorf("keep what git made of the merge: %w", err)
 	}
-	return MergeResult{Conflicts: paths, Tree: tree}, nil
+	return result, nil
+}
+
+// isText reports whether a path of the tree is a file without the NUL byte by which git
+// tells what is binary. One that is not there has nothing that speaks against it.
+func (t *Tree) isText(path string) (_ bool, err error) {
+	root, err := os.OpenRoot(t.git.tree)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	info, err := root.Lstat(filepath.FromSlash(path))
+	if err != nil {
+		return true, ignoreNotExist(err)
+	}
+	if !info.Mode().IsRegular() {
+		return false, nil
+	}
+	f, err := root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	head, err := io.ReadAll(io.LimitReader(f, 8000))
+	return !bytes.Contains(head, []byte{0}), err
 }
 
 // stages are the blobs of an unmerged path, indexed by stage: 1 the base's, 2 ours, 3 theirs.

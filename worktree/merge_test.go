@@ -67,6 +67,9 @@ func TestMergeConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []string{"gone.txt", "image.bin", "main.txt"}
+	if !slices.Equal(got.Unmarked, []string{"gone.txt", "image.bin"}) || !slices.Equal(got.Undecided, []string{"image.bin"}) || got.Tree == "" {
+		t.Errorf("without markers are %q, undecided %q, the tree is %q", got.Unmarked, got.Undecided, got.Tree)
+	}
 	if !slices.Equal(got.Conflicts, all) {
 		t.Fatalf("merge: %+v", got)
 	}
@@ -137,6 +140,25 @@ func TestIsMarker(t *testing.T) {
 		if isMarker([]byte(line)) != want {
 			t.Errorf("%q: %v", line, !want)
 		}
+	}
+}
+
+func TestMergeOfASubmoduleIsUndecided(t *testing.T) {
+	r := newRemote(t)
+	at := func(branch, start, commit string) string {
+		r.git("checkout", "-q", "-B", branch, start)
+		r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat(commit, 40)+",sub")
+		r.git("commit", "-q", "-m", "sub at "+commit)
+		r.git("push", "-q", "-f", r.bare, "HEAD:refs/heads/"+branch)
+		return r.git("rev-parse", "HEAD")
+	}
+	req := r.pull()
+	fork := at("main", "topic", "1")
+	req.Head, req.Base = at("topic", fork, "2"), at("main", fork, "3")
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	got, err := tree.Merge(t.Context(), req.Base, "Merge main", me)
+	if err != nil || !slices.Equal(got.Conflicts, []string{"sub"}) || !slices.Equal(got.Undecided, got.Conflicts) {
+		t.Errorf("the merge is %+v, %v", got, err)
 	}
 }
 

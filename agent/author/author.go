@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"touchstone/agent/config"
@@ -83,6 +84,9 @@ var (
 	ErrDisputed = errors.New("the model changed nothing, and holds that there is nothing to change")
 	// ErrConflicts says that conflict markers are left.
 	ErrConflicts = errors.New("the model left conflicts with the base unresolved")
+	// ErrUndecided says that the branch and its base conflict where no session can tell
+	// which side is right.
+	ErrUndecided = errors.New("a conflict with the base is for a person to decide")
 	// ErrForbidden says that the session changed what no model may change, or added
 	// what no model may add.
 	ErrForbidden = errors.New("the model changed what only a person may change")
@@ -149,7 +153,12 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	if r.locks, err = r.author.settleLocks(ctx, r.tree, pr.Base.SHA, r.merge.Conflicts); err != nil {
 		return err
 	}
-	r.brief.conflicts = r.locks.left
+	r.brief.conflicts, r.brief.unmarked = r.locks.left, r.merge.Unmarked
+	for _, name := range r.locks.left {
+		if slices.Contains(r.merge.Undecided, name) {
+			return fmt.Errorf("%w: %q is no text; merge %s into the branch by hand, take the side that is right, and push", ErrUndecided, name, pr.Base.Name)
+		}
+	}
 	r.out = Outcome{Merged: !r.merge.UpToDate, Findings: ids(r.brief.ledger)}
 	r.own = ownChange{tree: r.tree, since: pr.Head.SHA, head: pr.Head.SHA}
 	switch {

@@ -152,6 +152,19 @@ func TestFixResolvesConflicts(t *testing.T) {
 	}
 }
 
+// Which of two binary files is right, no session can tell, nor could it say so.
+func TestFixLeavesAConflictThatIsNoTextToAPerson(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"code.txt": "base\n", "logo.png": "\x00base"})
+	g.Commit("topic", "Change it", map[string]string{"code.txt": "ours\n", "logo.png": "\x00ours"})
+	ref := g.Open("topic")
+	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs\n", "logo.png": "\x00theirs"})
+	_, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
+	if !errors.Is(err, author.ErrUndecided) || !strings.Contains(err.Error(), `"logo.png" is no text; merge main into the branch by hand`) {
+		t.Errorf("it ends in %v", err)
+	}
+}
+
 func TestFixRefuses(t *testing.T) {
 	t.Parallel()
 	const rules = ".touchstone/guidelines/own.md"

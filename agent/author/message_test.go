@@ -22,3 +22,10 @@ func TestCommitMessageMentionsNobodyAndForgesNoTrailer(t *testing.T) {
 		t.Errorf("it lost what it has to say:\n%s", message)
 	}
 }
+
+func TestPromptTellsOfConflictsWithoutMarkers(t *testing.T) {
+	p := brief{conflicts: []string{"a.txt", "b.txt"}, unmarked: []string{"b.txt"}}.prompt()
+	if !strings.Contains(p, "- \"a.txt\"\n- \"b.txt\" (without markers") {
+		t.Errorf("the prompt is %s", p)
+	}
+}

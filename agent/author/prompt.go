@@ -3,6 +3,7 @@ package author
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"touchstone/agent/forge"
@@ -21,6 +22,8 @@ type brief struct {
 	ledger    verdict.Ledger
 	failed    []forge.FailedCheck
 	conflicts []string
+	// unmarked are conflicts without markers.
+	unmarked []string
 	// fence delimits text that the product did not write; it is unguessable.
 	fence string
 }
@@ -35,6 +38,9 @@ func (b brief) prompt() string {
 		p.WriteString("\n# Conflicts with the base\n\nThese files hold conflict markers with both sides and their common ancestor. Resolve them so that both intentions survive:\n")
 		for _, f := range b.conflicts {
 			fmt.Fprintf(&p, "- %q", f)
+			if slices.Contains(b.unmarked, f) {
+				p.WriteString(" (without markers, since one side deleted or renamed it, or it is merged as a whole: delete it, or write what it shall hold)")
+			}
 			if lockFile.MatchString(f) {
 				p.WriteString(" (a lock file whose tool is not installed here: keep to the base's side, and add only what the branch's own dependencies need)")
 			}
