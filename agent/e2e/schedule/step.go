@@ -101,7 +101,8 @@ func (w *world) reset(ctx context.Context, sha string) error {
 	if err != nil {
 		return err
 	}
-	goes, err := w.git(ctx, "rev-list", branch, "^"+sha)
+	// What the base has may come with it again, as may the very merge of it, within a second.
+	goes, err := w.git(ctx, "rev-list", "--no-merges", branch, "^"+sha, "^main")
 	if err != nil {
 		return err
 	}
