@@ -30,10 +30,14 @@ var (
 		"act", "outcome")
 	actSeconds = histogram("touchstone_agent_act_seconds", "How long an act took, the model's time included.",
 		[]float64{.1, .5, 1, 5, 15, 60, 300, 900, 1800, 3600}, "act")
+	leftAlone = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "touchstone_agent_model_left_alone",
+		Help: "1 from when a model did not answer until it answers again; the model all is every one of an engine, default its own choice.",
+	}, []string{"engine", "model"})
 
 	registry = func() *prometheus.Registry {
 		r := prometheus.NewRegistry()
-		r.MustRegister(runs, tokens, cost, retries, seconds, firstByte, acts, actSeconds,
+		r.MustRegister(runs, tokens, cost, retries, seconds, firstByte, acts, actSeconds, leftAlone,
 			collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 		return r
 	}()
@@ -61,6 +65,11 @@ func observe(turn Spent, role, outcome string) {
 	if turn.FirstByte > 0 {
 		firstByte.WithLabelValues(turn.Engine, role).Observe(turn.FirstByte.Seconds())
 	}
+}
+
+// LeftAlone shows whether a model of an engine is left alone, since it did not answer.
+func LeftAlone(engine, model string, yes bool) {
+	leftAlone.WithLabelValues(engine, bounded(model)).Set(map[bool]float64{true: 1}[yes])
 }
 
 // Serve answers GET /metrics on listener until the context ends, and closes it. It shows

@@ -1,12 +1,14 @@
 package failback
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/meter"
 )
 
 const (
@@ -69,6 +71,14 @@ type breaker struct {
 	why    engine.Class
 }
 
+// scope is what the i-th breaker before a model is for, as the metrics call it.
+func (c Choice) scope(i int) string {
+	if i == 0 {
+		return "all"
+	}
+	return cmp.Or(c.Model, "default")
+}
+
 // of are the breakers before a model: the engine's, and its own. The caller holds the lock.
 func (e *Engine) of(c Choice) [2]*breaker {
 	var both [2]*breaker
@@ -117,8 +127,9 @@ func (e *Engine) admit(c Choice, s *session) (ok bool, why engine.Class) {
 func (e *Engine) alive(ctx context.Context, c Choice) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, b := range e.of(c) {
+	for i, b := range e.of(c) {
 		if b.open {
+			meter.LeftAlone(c.Engine, c.scope(i), false)
 			zerolog.Ctx(ctx).Info().Stringer("model", c).Msg("a model that was left alone answers again")
 		}
 		b.open, b.trying = false, nil
@@ -154,6 +165,7 @@ func (e *Engine) settle(ctx context.Context, c Choice, s *session, err *engine.E
 		}
 		pause := min(max(rest, err.RetryAfter), longestRest)
 		b.open, b.why = true, err.Class
+		meter.LeftAlone(c.Engine, c.scope(i), true)
 		if until := time.Now().Add(pause); until.After(b.until) {
 			b.until = until
 		}

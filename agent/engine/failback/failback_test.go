@@ -3,6 +3,9 @@ package failback_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +17,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/failback"
+	"touchstone/agent/meter"
 )
 
 var review = engine.Request{Role: engine.Reviewer, Dir: ".", Model: "opus", Timeout: 20 * time.Minute}
@@ -520,6 +524,51 @@ func TestUnknownEngine(t *testing.T) {
 	_, e := staged(nil)
 	if _, failure := run(t, e, engine.Request{Role: engine.Reviewer, Dir: ".", Model: "parrot:polly"}); failure == nil || failure.Class != engine.Invalid || !strings.Contains(failure.Message, `no engine named "parrot"`) {
 		t.Errorf("it ended in %v", failure)
+	}
+}
+
+// TestWhatIsLeftAloneIsShown among the metrics.
+func TestWhatIsLeftAloneIsShown(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = meter.Serve(ctx, listener) })
+	defer serving.Wait()
+	defer cancel()
+	s, e := staged(nil)
+	req := review
+	req.Model = "codex:shown"
+	fails, err := e.Open(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := e.Open(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.fail("codex shown", engine.Overloaded, 0)
+	for _, step := range []struct {
+		session engine.Session
+		shows   string
+	}{{fails, " 1\n"}, {answers, " 0\n"}} {
+		_, _ = step.session.Ask(t.Context(), "Go on.") // what becomes of it, the metrics tell
+		s.heal("codex shown")
+		response, err := http.Get("http://" + listener.Addr().String() + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || !strings.Contains(string(text), `touchstone_agent_model_left_alone{engine="codex",model="shown"}`+step.shows) {
+			t.Errorf("the metrics do not show%s%v", step.shows, err)
+		}
+		if err := step.session.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
