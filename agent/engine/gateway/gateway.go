@@ -89,8 +89,12 @@ func Open(provider Provider, account *spend.Account) (*Gateway, error) {
 	if err != nil || upstream.Host == "" || (upstream.Scheme != "http" && upstream.Scheme != "https") {
 		return nil, errors.New("the provider's address is no web address; mend the variable that says so")
 	}
-	if provider.Key == "" {
+	// A file written elsewhere may end its lines in another way.
+	if provider.Key = strings.TrimSpace(provider.Key); provider.Key == "" {
 		return nil, errors.New("a gateway without a key would be of no use")
+	}
+	if strings.ContainsFunc(provider.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the API key holds a line break or another character that no key has; set its variable again")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -70,6 +70,27 @@ func TestKeyTakesThePlaceOfTheToken(t *testing.T) {
 	}
 }
 
+// TestAKeyThatCannotBeSent is told at once, and white space around it does no harm.
+func TestAKeyThatCannotBeSent(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("X-Api-Key")) }))
+	t.Cleanup(upstream.Close)
+	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key + "\r\n"}, spend.Open(engine.Request{}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	g.Begin(func() {})
+	if status, got := ask(t, g, "X-Api-Key", g.Token); status != http.StatusOK || got != key {
+		t.Errorf("the provider saw %q, %d", got, status)
+	}
+	for _, bad := range []string{" \n", "sk-a\nsk-b", "sk-\x00", "sk-ä", "sk a"} {
+		if _, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: bad}, spend.Open(engine.Request{}, nil)); err == nil || strings.Contains(err.Error(), bad) {
+			t.Errorf("with %q: %v", bad, err)
+		}
+	}
+}
+
 func TestNobodyElseMayUseIt(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool
