@@ -56,10 +56,12 @@ func run(ctx context.Context, args []string) int {
 	cmd := newRoot()
 	cmd.SetArgs(args)
 	flush, err := meter.Export(ctx, os.Getenv, version())
-	if err == nil {
-		err = cmd.ExecuteContext(ctx)
-		flush()
+	if err != nil {
+		// There is no log yet, and no reason not to work.
+		fmt.Fprintln(os.Stderr, "agent: traces are not what they could be: "+err.Error())
 	}
+	err = cmd.ExecuteContext(ctx)
+	flush()
 	end := ending(ctx, err)
 	if text := end.Error(); text != "" {
 		fmt.Fprintln(os.Stderr, "agent: "+text)

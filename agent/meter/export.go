@@ -3,10 +3,12 @@ package meter
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/rs/zerolog"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -20,30 +22,37 @@ const (
 	lastWait = 2 * time.Second
 	// quiet is the least time between two complaints about it.
 	quiet = 5 * time.Minute
+	// maxQueue is how many spans wait for a collector that is away, maxBatch how many are
+	// sent at once, whatever the environment says.
+	maxQueue = 2048
+	maxBatch = 512
 )
 
 // Export sends the process's spans to the collector that the environment names
 // (OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, with the other
 // variables of https://opentelemetry.io/docs/specs/otel/protocol/exporter/), over HTTP. It
 // does nothing where none is named. Up to 2,048 spans wait for a collector that is away, and
-// what is beyond is let go. The returned function sends the last of them, for at most two
-// seconds.
+// what is beyond is let go. The returned function, which is there whatever fails, sends the last
+// of them, for at most two seconds.
 func Export(ctx context.Context, getenv func(string) string, version string) (func(), error) {
 	if cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "" || getenv("OTEL_SDK_DISABLED") == "true" {
 		return func() {}, nil
 	}
+	// What cannot be read in the variables it would print as it is, secrets included.
+	otel.SetLogger(logr.Discard())
+	otel.SetErrorHandler(complain(ctx))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("send traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names: %w", err)
+		return func() {}, fmt.Errorf("none are sent to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names: %w", err)
 	}
 	about, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "touchstone-agent"), attribute.String("service.version", version)),
 		resource.WithFromEnv())
 	if err != nil {
-		return nil, fmt.Errorf("read OTEL_RESOURCE_ATTRIBUTES: %w", err)
+		// The rest of it is known all the same, and what is said of the variable holds its text.
+		err = errors.New("OTEL_RESOURCE_ATTRIBUTES cannot be read; write key=value,key=value")
 	}
-	otel.SetErrorHandler(complain(ctx))
-	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about))
+	provider := trace.NewTracerProvider(trace.WithBatcher(exporter, trace.WithMaxQueueSize(maxQueue), trace.WithMaxExportBatchSize(maxBatch)), trace.WithResource(about))
 	otel.SetTracerProvider(provider)
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWait)
@@ -51,7 +60,7 @@ func Export(ctx context.Context, getenv func(string) string, version string) (fu
 		if err := provider.Shutdown(ctx); err != nil {
 			otel.Handle(err)
 		}
-	}, nil
+	}, err
 }
 
 // complain logs that the collector is away, now and then: no other thing is the worse for it.
