@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -50,9 +51,9 @@ var sockets = []string{
 }
 
 func gaps() []string {
-	var open []string
+	open := []string{"the modes, owners and times of this user's files"}
 	if version, err := abi(); err == nil && version >= pathSocketABI {
-		return nil
+		return open
 	}
 	for _, name := range sockets {
 		path := os.ExpandEnv(name)
@@ -210,10 +211,16 @@ func restrict(held unix.LandlockRulesetAttr, fill func(ruleset int) error) error
 	return nil
 }
 
-// allow adds what the rules allow to a set that holds these rights. It allows the writing of devices too, of
+// allow adds what the rules allow to a set that holds these rights: memory that processes share
+// by files too, unless something hidden is there. It allows the writing of devices too, of
 // which there are none beyond the terminal and the like for a plain user.
 func (r Rules) allow(ruleset int, held uint64) error {
-	for _, place := range append(r.Write, "/dev/shm") {
+	const shared = "/dev/shm"
+	places := slices.Clone(r.Write)
+	if !r.hides(shared) && !slices.Contains(r.Hide, shared) {
+		places = append(places, shared)
+	}
+	for _, place := range places {
 		if err := allow(ruleset, place, held); err != nil {
 			return err
 		}

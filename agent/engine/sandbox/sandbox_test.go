@@ -120,6 +120,26 @@ func TestWhatIsHidden(t *testing.T) {
 	}
 }
 
+// TestHiddenInSharedMemory: many keep secrets where no disk does.
+func TestHiddenInSharedMemory(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("/dev/shm", "touchstone-")
+	if err != nil {
+		t.Skip("SKIPPED: there is no shared memory with a path here: ", err)
+	}
+	defer os.RemoveAll(dir)
+	token := write(t, filepath.Join(dir, "token"), "SECRET")
+	if out, err := confined(t, sandbox.Rules{Hide: []string{token}}, `cat "$1"; echo x > "$1"; rm "$1"`, token); err == nil || strings.Contains(out, "SECRET") {
+		t.Errorf("the token is read as %q, %v", out, err)
+	}
+	if content, err := os.ReadFile(token); err != nil || string(content) != "SECRET" {
+		t.Errorf("the token is %q, %v", content, err)
+	}
+	if out, err := confined(t, sandbox.Rules{}, `echo x > "$1"`, token); err != nil {
+		t.Errorf("with nothing hidden there, nothing can be written: %q, %v", out, err)
+	}
+}
+
 // TestAnAuthorReadsItsOwnAlone lays a state directory out as the worktrees are, and secrets
 // in places of the user's choice.
 func TestAnAuthorReadsItsOwnAlone(t *testing.T) {
