@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"touchstone/agent/config"
+	"touchstone/agent/control"
 	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/failback"
@@ -18,9 +19,11 @@ import (
 // models checks all that thinks: each model CLI that the settings name, whether its
 // provider can be reached, what is asked when one does not answer, and what bounds them.
 func (d *doctor) models(ctx context.Context) {
-	models := daemon.Models(config.NewLive(d.cfg, nil), "")
+	// The relay's administrators may have chosen others than the file.
+	live := config.NewLive(d.cfg, control.Of(ctx, d.cfg))
+	models := daemon.Models(live, "")
 	var unpriced []string
-	for _, name := range d.cfg.Engine.Engines() {
+	for _, name := range live.Config().Engine.Engines() {
 		var v engine.Version
 		ok := d.check("model", func() (string, error) {
 			e, err := models.New(name)
@@ -38,7 +41,7 @@ func (d *doctor) models(ctx context.Context) {
 		}
 		d.check("provider", func() (string, error) { return provider(ctx, name, v) })
 	}
-	d.check("failback", func() (string, error) { return d.failback(models) })
+	d.check("failback", func() (string, error) { return d.failback(models, live.Config().Engine) })
 	d.check("prices", func() (string, error) { return d.prices(unpriced) })
 	d.check("sandbox", d.sandbox)
 }
@@ -70,10 +73,10 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 
 // failback tells which models are asked for a full review and for a fix, one after the
 // other.
-func (d *doctor) failback(models *failback.Engine) (string, error) {
+func (d *doctor) failback(models *failback.Engine, chosen config.Engine) (string, error) {
 	var all []string
 	for _, task := range []config.Task{config.ReviewFull, config.Fix} {
-		chain, err := models.Chain(d.cfg.Engine.ModelFor(task))
+		chain, err := models.Chain(chosen.ModelFor(task))
 		if err != nil {
 			return "", err
 		}
@@ -100,9 +103,6 @@ func (d *doctor) prices(unpriced []string) (string, error) {
 	}
 	if n := len(d.cfg.Prices.Models); n > 0 {
 		return fmt.Sprintf("%s of %s", amount(n, "model's price", "models' prices"), d.cfg.Prices.Date), nil
-	}
-	if len(unpriced) > 0 {
-		return fmt.Sprintf("none, so that what %s costs is not known", strings.Join(unpriced, " or ")), nil
 	}
 	return "those that the engine has built in", nil
 }

@@ -65,8 +65,8 @@ func (g *Gated) warn(ctx context.Context) {
 			log.Info().Str("engine", g.Kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; agent doctor says why")
 		}
 	}
-	if g.Request.Budget > 0 && len(g.Program.prices(g.Kind)) == 0 {
-		log.Warn().Str("engine", g.Kind.Name).Msg("this session's budget cannot be held, since its engine knows no prices; set prices in the configuration")
+	if len(g.Program.prices(g.Kind)) == 0 {
+		log.Warn().Str("engine", g.Kind.Name).Msg("nobody says what this engine's models cost, so that they count as the dearest there are; set prices in the configuration")
 	}
 }
 
