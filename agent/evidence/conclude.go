@@ -1,8 +1,6 @@
 package evidence
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -13,11 +11,13 @@ import (
 
 // conclude finds the approval of the head, and what is missing. Which reviews count, and of whom the last word asks for
 // changes, it asks of the decision that the agents take.
-func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.Command) {
+func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.Command, rewritten map[string]bool) {
 	reviews := slices.DeleteFunc(slices.Clone(pr.Reviews), func(r forge.SubmittedReview) bool { return c.afterMerge(r.SubmittedAt) })
 	s := verdict.State{Author: c.Author, Head: c.Head, BaseBranch: c.BaseBranch, Reviewers: c.Reviewers, Orders: orders}
 	for _, r := range reviews {
-		s.Opinions = append(s.Opinions, r.Opinion())
+		o := r.Opinion()
+		o.Rebased = o.Record != nil && rewritten[o.Record.Base]
+		s.Opinions = append(s.Opinions, o)
 	}
 	var against *Round
 	for _, i := range s.Counting() {
@@ -33,7 +33,7 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.C
 		c.Approved = 0
 		c.objection(*against)
 	case c.Approved == 0:
-		c.miss("no review that counts approved %s", short(c.Head))
+		c.unapproved(rewritten)
 	}
 	for _, o := range s.Objections() {
 		// What an agent asks for is told as a review of the head, or superseded by the lack of one.
@@ -45,9 +45,23 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.C
 	if c.State == "open" {
 		c.missState(pr, stop)
 	}
-	if c.State == "closed" {
+	switch {
+	case c.State == "closed":
 		c.miss("it is closed")
+	case c.State == "open" && len(c.Missing) == 0:
+		c.miss("nothing that GitHub shows: its author's agent merges it, or its author does where that is not automatic")
 	}
+}
+
+// unapproved says why no review approves the head.
+func (c *Chain) unapproved(rewritten map[string]bool) {
+	for _, r := range c.Rounds {
+		if r.approves(c.Head, c.BaseBranch) && rewritten[r.Record.Base] {
+			c.miss("%s was rewritten since %s approved: it does not contain %s any more", c.BaseBranch, r.By, short(r.Record.Base))
+			return
+		}
+	}
+	c.miss("no review that counts approved %s", short(c.Head))
 }
 
 // round is the one of a review.
@@ -148,26 +162,6 @@ func (c *Chain) stopped() *Order {
 		case o.Verb == string(verdict.Resume):
 			return nil
 		}
-	}
-	return nil
-}
-
-// missBase tells when the base branch of an open pull request was rewritten since the head was approved against it.
-func (c *Chain) missBase(ctx context.Context, read Reader, pr forge.PullRequest) error {
-	for _, r := range c.Rounds {
-		if c.State != "open" || c.Base == "" || !r.approves(c.Head, c.BaseBranch) {
-			continue
-		}
-		holds, err := read.Contains(ctx, pr.Repo, c.Base, r.Record.Base)
-		if err != nil && !errors.Is(err, forge.ErrNotFound) {
-			return err
-		}
-		if !holds {
-			c.miss("%s was rewritten since %s approved: it does not contain %s any more", c.BaseBranch, r.By, short(r.Record.Base))
-		}
-	}
-	if c.State == "open" && len(c.Missing) == 0 {
-		c.miss("nothing that GitHub shows: its author's agent merges it, or its author does where that is not automatic")
 	}
 	return nil
 }

@@ -230,6 +230,13 @@ func TestWhyItIsNotMerged(t *testing.T) {
 			w.status("success")
 			w.rewind(old)
 		}, []string{"main was rewritten since judge approved"}},
+		"the base was rewritten, and it was reviewed again": {func(w *world) {
+			old := w.Commit("main", "Something", map[string]string{"other.txt": "x\n"})
+			w.review(loopback.Judge, approved)
+			w.status("success")
+			w.rewind(old)
+			w.review(loopback.Judge, approved)
+		}, []string{"nothing that GitHub shows"}},
 		"closed": {func(w *world) {
 			w.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]string{"state": "closed"}, nil)
 			w.status("success")

@@ -77,8 +77,30 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	case !pr.Open:
 		c.State = "closed"
 	}
-	c.conclude(pr, settings.Stop, orders)
-	return c, c.missBase(ctx, read, pr)
+	rewritten, err := c.rewritten(ctx, read, pr)
+	if err != nil {
+		return Chain{}, err
+	}
+	c.conclude(pr, settings.Stop, orders, rewritten)
+	return c, nil
+}
+
+// rewritten are the commits of the base that rounds of an open pull request reviewed its head against, and that the base
+// branch does not hold any more.
+func (c *Chain) rewritten(ctx context.Context, read Reader, pr forge.PullRequest) (map[string]bool, error) {
+	gone := map[string]bool{}
+	for _, r := range c.Rounds {
+		base := r.Record.Base
+		if _, known := gone[base]; known || c.State != "open" || c.Base == "" || r.SHA != c.Head || base == "" || base == c.Base {
+			continue
+		}
+		holds, err := read.Contains(ctx, pr.Repo, c.Base, base)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return nil, err
+		}
+		gone[base] = !holds
+	}
+	return gone, nil
 }
 
 // addCommits lists the commits, with what those of the author's agent say of themselves.
