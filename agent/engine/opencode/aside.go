@@ -4,68 +4,96 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 )
 
-// aside are the parts of a checkout that are out of the CLI's sight while it runs.
-//
-// The CLI loads plugins, and with them code, from the .opencode directory of the
-// checkout, whatever its flags and variables say, and what a configuration file
-// there names (seen in 1.18.33). And it follows symbolic links out of the
-// checkout, although it was told to keep inside. Neither can be turned off, so
-// for as long as the CLI runs they are not there.
+// aside are the symbolic links of a checkout that lead out of it. The CLI follows
+// them although it was told to keep inside (seen in 1.18.33), so for as long as it
+// runs they are not there. Where they lead is kept in memory, out of the session's reach.
 type aside struct {
-	dir, store string
-	moved      []string
+	dir   string
+	links map[string]string
 }
 
-// setAside moves what the CLI must not see from the checkout into the store, an
-// empty directory of the session's home.
-func setAside(dir, store string) (*aside, error) {
-	a := &aside{dir: dir, store: store}
-	paths, err := dangerous(dir)
+// setAside takes the links from the checkout that do not end inside of it.
+func setAside(dir string) (*aside, error) {
+	a := &aside{dir: dir, links: map[string]string{}}
+	paths, err := leadingOut(dir)
 	if err != nil {
 		return nil, fmt.Errorf("look for what opencode must not see: %w", err)
 	}
-	for i, path := range paths {
-		if err := os.Rename(filepath.Join(dir, path), a.place(i)); err != nil {
-			return nil, errors.Join(fmt.Errorf("keep %s from opencode: %w; set TMPDIR to a place on the same disk as the checkout", path, err), a.putBack())
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the checkout: %w", err)
+	}
+	defer root.Close()
+	for _, path := range paths {
+		target, err := root.Readlink(path)
+		if err == nil {
+			err = root.Remove(path)
 		}
-		a.moved = append(a.moved, path)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("keep %s from opencode: %w", path, err), a.putBack())
+		}
+		a.links[path] = target
 	}
 	return a, nil
 }
 
-func (a *aside) place(i int) string { return filepath.Join(a.store, strconv.Itoa(i)) }
-
-// putBack restores the checkout. What the session has put in a place meanwhile
-// stays there.
+// putBack restores the checkout, and reaches nothing else whatever the session has made
+// of it. What the session has put in a link's place stays there; what it has put in the
+// place of a directory above gives way.
 func (a *aside) putBack() error {
+	if len(a.links) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(a.dir)
+	if err != nil {
+		return fmt.Errorf("open the checkout to restore it: %w", err)
+	}
+	defer root.Close()
 	var failed error
-	for i, path := range a.moved {
-		place := filepath.Join(a.dir, path)
-		if _, err := os.Lstat(place); err == nil {
-			failed = errors.Join(failed, os.RemoveAll(a.place(i)))
-			continue
-		}
-		err := os.MkdirAll(filepath.Dir(place), 0o755)
-		if err == nil {
-			err = os.Rename(a.place(i), place)
-		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("restore %s: %w", path, err))
+	for _, name := range slices.Sorted(maps.Keys(a.links)) {
+		if err := restore(root, name, a.links[name]); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("restore %s: %w", name, err))
 		}
 	}
-	a.moved = nil
 	return failed
 }
 
-// dangerous lists the CLI's own files at the top of a checkout, and all symbolic
-// links that do not end inside of it.
-func dangerous(dir string) ([]string, error) {
+func restore(root *os.Root, name, target string) error {
+	parent := ""
+	for element := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(name)), "/") {
+		// All above is a directory by now, so that no link is followed.
+		parent = path.Join(parent, element)
+		info, err := root.Lstat(parent)
+		if err == nil && !info.IsDir() {
+			if err := root.Remove(parent); err != nil {
+				return err
+			}
+			err = fs.ErrNotExist
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = root.Mkdir(parent, 0o755)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err := root.Symlink(target, name)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// leadingOut lists the symbolic links of a checkout that do not end inside of it.
+func leadingOut(dir string) ([]string, error) {
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -82,14 +110,9 @@ func dangerous(dir string) ([]string, error) {
 		// File systems may not tell case apart.
 		name := strings.ToLower(relative)
 		switch {
-		case name == ".opencode" || strings.HasPrefix(name, "opencode.json"):
-			found = append(found, relative)
 		case entry.Type()&fs.ModeSymlink != 0 && !inside(root, path):
 			found = append(found, relative)
-		case name != ".git":
-			return nil
-		}
-		if entry.IsDir() {
+		case entry.IsDir() && name == ".git":
 			return fs.SkipDir
 		}
 		return nil

@@ -1,6 +1,8 @@
 package opencode
 
 import (
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,10 +14,7 @@ import (
 func checkout(t *testing.T) (dir string, dangerous []string) {
 	t.Helper()
 	dir = t.TempDir()
-	for _, file := range []string{
-		".opencode/plugin/evil.js", "opencode.json", "OpenCode.jsonc", ".git/link-target",
-		"sub/.opencode/kept.md", "sub/opencode.json", "docs/opencode.md", "a.go",
-	} {
+	for _, file := range []string{".git/link-target", "sub/kept.md", "a.go"} {
 		path := filepath.Join(dir, filepath.FromSlash(file))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -31,7 +30,7 @@ func checkout(t *testing.T) (dir string, dangerous []string) {
 			t.Fatal(err)
 		}
 	}
-	return dir, []string{".opencode", "OpenCode.jsonc", "chain", "dangling", "opencode.json", "outside", filepath.Join("sub", "far")}
+	return dir, []string{"chain", "dangling", "outside", filepath.Join("sub", "far")}
 }
 
 // listing is all that is in a directory, with what files say and links lead to.
@@ -66,11 +65,11 @@ func TestSetAsideAndPutBack(t *testing.T) {
 	t.Parallel()
 	dir, want := checkout(t)
 	before := listing(t, dir)
-	a, err := setAside(dir, t.TempDir())
+	a, err := setAside(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if moved := slices.Sorted(slices.Values(a.moved)); !slices.Equal(moved, want) {
+	if moved := slices.Sorted(maps.Keys(a.links)); !slices.Equal(moved, want) {
 		t.Errorf("set aside %q; want %q", moved, want)
 	}
 	for _, path := range want {
@@ -89,8 +88,7 @@ func TestSetAsideAndPutBack(t *testing.T) {
 func TestWhatTheSessionPutInAPlaceStays(t *testing.T) {
 	t.Parallel()
 	dir, _ := checkout(t)
-	store := t.TempDir()
-	a, err := setAside(dir, store)
+	a, err := setAside(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,19 +108,44 @@ func TestWhatTheSessionPutInAPlaceStays(t *testing.T) {
 	if target, err := os.Readlink(filepath.Join(dir, "sub", "far")); err != nil || target != "../../.." {
 		t.Errorf("a link of a directory that is gone: %q, %v", target, err)
 	}
-	if left, err := os.ReadDir(store); err != nil || len(left) > 0 {
-		t.Errorf("left in the store: %v, %v", left, err)
-	}
 }
 
-func TestNothingIsMovedByHalves(t *testing.T) {
+// TestNothingIsPutBackElsewhere has a session lead the directories of links elsewhere, in
+// the hope that who restores them follows.
+func TestNothingIsPutBackElsewhere(t *testing.T) {
 	t.Parallel()
-	dir, _ := checkout(t)
-	before := listing(t, dir)
-	if _, err := setAside(dir, filepath.Join(t.TempDir(), "no", "such", "store")); err == nil {
-		t.Error("moved into nowhere")
-	}
-	if after := listing(t, dir); !slices.Equal(after, before) {
-		t.Errorf("the checkout is\n%q; was\n%q", after, before)
+	for name, inTheWay := range map[string]func(path, elsewhere string) error{
+		"a link":           func(path, elsewhere string) error { return os.Symlink(elsewhere, path) },
+		"a link within":    func(path, _ string) error { return os.Symlink(".git", path) },
+		"a link to itself": func(path, _ string) error { return os.Symlink("sub", path) },
+		"a file":           func(path, _ string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, _ := checkout(t)
+			elsewhere := t.TempDir()
+			a, err := setAside(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sub := filepath.Join(dir, "sub")
+			if err := errors.Join(os.RemoveAll(sub), inTheWay(sub, elsewhere)); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.putBack(); err != nil {
+				t.Fatal(err)
+			}
+			if target, err := os.Readlink(filepath.Join(sub, "far")); err != nil || target != "../../.." {
+				t.Errorf("the link is %q, %v", target, err)
+			}
+			for _, other := range []string{elsewhere, filepath.Join(dir, ".git")} {
+				if _, err := os.Lstat(filepath.Join(other, "far")); err == nil {
+					t.Errorf("it is in %s too", other)
+				}
+			}
+			if info, err := os.Lstat(sub); err != nil || !info.IsDir() {
+				t.Errorf("its directory is %v, %v", info, err)
+			}
+		})
 	}
 }

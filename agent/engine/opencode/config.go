@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/session"
@@ -12,18 +13,47 @@ import (
 
 const (
 	configFile = "opencode.json"
-	// asideDir is where in the home parts of the checkout are kept during a turn.
-	asideDir = "aside"
+	// workDir is where in the home the CLI works.
+	workDir = "work"
 	// keyVariable carries the gateway's token, or the key if there is no gateway.
 	keyVariable = "TOUCHSTONE_GATEWAY_TOKEN"
 	// agent is the CLI's name for what carries our instructions.
 	agent = "touchstone"
 )
 
+// laid are the other files that a home has from the beginning.
+//
+// The CLI takes code to run, settings and instructions from the directory where it works and
+// those around it, whatever its flags and variables say (seen in 1.18.33: .opencode; AGENTS.md;
+// tsconfig.json and package.json, which name what is loaded for its own modules). So it works
+// in a directory of the home, where the search for them ends, and takes nothing from the
+// checkout but what a tool asks for. And it downloads what plugins need, although there are none,
+// unless that is there by the word of a lock file.
+var laid = map[string]string{
+	workDir + "/tsconfig.json":           "{}",
+	workDir + "/package.json":            "{}",
+	workDir + "/.git":                    "This is no repository, nor part of one.",
+	"config/opencode/node_modules/.keep": "",
+	"config/opencode/package-lock.json":  `{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}`,
+}
+
+// whereabouts tell the model of the place where it is not.
+const whereabouts = `
+
+# Where your files are
+
+Your tools start in an empty directory. Wherever else your working directory is spoken of, %[1]s is meant: that is
+where the repository is checked out. So name each file by its absolute path, which begins with that, give grep and
+glob that directory or one below it as their path, and every shell command as its workdir.`
+
 // configuration is the CLI's whole configuration for a session
 // (https://opencode.ai/docs/config/). No key stands in it.
 func configuration(s *session.Gated, chosen service, model string) ([]byte, error) {
-	allowed, err := permissions(s.Request)
+	checkout, err := filepath.Abs(s.Request.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("directory to work in: %w", err)
+	}
+	allowed, err := permissions(s.Request, filepath.ToSlash(checkout))
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +73,7 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 		"model": provider + "/" + model, "small_model": provider + "/" + model,
 		"agent": map[string]any{agent: map[string]any{
 			"mode": "primary", "description": "what this session is for",
-			"prompt": s.Request.Instructions, "permission": allowed,
+			"prompt": s.Request.Instructions + fmt.Sprintf(whereabouts, checkout), "permission": allowed,
 		}},
 		"permission": allowed,
 	})
@@ -70,10 +100,10 @@ func (r rules) MarshalJSON() ([]byte, error) {
 	return append(object, '}'), nil
 }
 
-// permissions are what a role may do (https://opencode.ai/docs/permissions/); all
-// else is denied, without anybody being asked.
-func permissions(req engine.Request) (map[string]any, error) {
-	outside := rules{{"*", "deny"}}
+// permissions are what a role may do (https://opencode.ai/docs/permissions/) with a checkout,
+// whose path has slashes; all else is denied, without anybody being asked.
+func permissions(req engine.Request, checkout string) (map[string]any, error) {
+	outside := rules{{"*", "deny"}, {checkout + "/**", "allow"}}
 	for _, dir := range req.ReadDirs {
 		absolute, err := filepath.Abs(dir)
 		if err != nil {
@@ -87,7 +117,10 @@ func permissions(req engine.Request) (map[string]any, error) {
 	if req.Role == engine.Reviewer {
 		return allowed, nil
 	}
-	allowed["edit"] = rules{{"*", "allow"}, {".git", "deny"}, {".git/**", "deny"}, {".opencode/**", "deny"}, {"opencode.json*", "deny"}}
+	// The rules are asked about files as they are named from the file system's root. The CLI's
+	// own directory is not to be edited: it would load what is put there.
+	named := strings.TrimPrefix(checkout, filepath.VolumeName(checkout)+"/")
+	allowed["edit"] = rules{{"*", "deny"}, {named + "/**", "allow"}, {named + "/.git", "deny"}, {named + "/.git/**", "deny"}}
 	if err := patterns(req.Allow); err != nil {
 		return nil, err
 	}

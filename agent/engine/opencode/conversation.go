@@ -48,13 +48,13 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if c.id != "" {
 		args = append(args, "--session", c.id)
 	}
-	hidden, err := setAside(c.Request.Dir, c.Home.Path(asideDir))
+	hidden, err := setAside(c.Request.Dir)
 	if err != nil {
 		return engine.Result{}, session.Unstarted(err)
 	}
 	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Redact)}
 	run := c.Run(ctx, process.Command{
-		Env: c.environment(), Stdin: prompt, Line: t.line, Silence: t.Silence,
+		Dir: c.Home.Path(workDir), Env: c.environment(), Stdin: prompt, Line: t.line, Silence: t.Silence,
 	}, args)
 	if err := hidden.putBack(); err != nil {
 		// The checkout is not what it was, so that nothing may be made of it.

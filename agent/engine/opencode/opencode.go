@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"touchstone/agent/engine"
@@ -94,8 +93,10 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	if err == nil {
 		err = gated.Home.Write(configFile, config)
 	}
-	if err == nil {
-		err = os.Mkdir(gated.Home.Path(asideDir), 0o700)
+	for name, content := range laid {
+		if err == nil {
+			err = gated.Home.Write(name, []byte(content))
+		}
 	}
 	if err != nil {
 		return nil, session.Unstarted(errors.Join(err, gated.Close()))

@@ -1,8 +1,11 @@
 package opencode_test
 
 import (
+	"net"
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
@@ -39,6 +42,77 @@ func TestRealMentionsNothing(t *testing.T) {
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
 	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai/scripted"})
+}
+
+// TestRealLoadsNothing has the model write what the CLI would load if it were where the CLI
+// works, and whoever is asked for downloads say so.
+func TestRealLoadsNothing(t *testing.T) {
+	t.Parallel()
+	registry, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan struct{}, 1)
+	go func() {
+		defer close(asked)
+		for {
+			conn, err := registry.Accept()
+			if err != nil {
+				return
+			}
+			conn.Close()
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	canary := filepath.Join(t.TempDir(), "canary")
+	loaded := `require("fs").writeFileSync("` + filepath.ToSlash(canary) + `", "x")`
+	write := func(name, content string) enginetest.Turn {
+		return enginetest.Turn{Tool: "write", Input: map[string]any{"filePath": name, "content": content}}
+	}
+	dir := t.TempDir()
+	done := enginetest.Turn{Text: []string{"Done."}}
+	p := enginetest.NewProvider(t,
+		write("paths.js", loaded),
+		write("tsconfig.json", `{"compilerOptions":{"paths":{"*":["./paths.js"]}}}`),
+		write(".opencode/plugin/evil.js", loaded+"; export const Evil = async () => ({})"),
+		write(filepath.Join(dir, ".git", "config"), "x"),
+		write(filepath.Join(dir, "mended"), "x"),
+		enginetest.Turn{Tool: "bash", Input: map[string]any{"command": "touch made", "workdir": dir, "description": "d"}},
+		done, done,
+	)
+	e := &opencode.Engine{
+		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
+		Environ: []string{
+			"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1",
+			"HTTP_PROXY=http://" + registry.Addr().String(), "HTTPS_PROXY=http://" + registry.Addr().String(),
+		},
+	}
+	s, err := e.Open(t.Context(), engine.Request{Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{"touch *"}, IdleTimeout: 5 * time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 2 {
+		if _, err := s.Ask(t.Context(), "Go on."); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(canary); err == nil {
+		t.Error("what the model wrote was loaded")
+	}
+	if written, err := filepath.Glob(filepath.Join(e.TempDir, "*", "work", "paths.js")); err != nil || len(written) > 0 {
+		t.Errorf("the model wrote %q, %v", written, err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 2 || list[0].Name() != "made" || list[1].Name() != "mended" {
+		t.Errorf("the checkout has %v, %v", list, err)
+	}
+	registry.Close()
+	if _, any := <-asked; any {
+		t.Error("the CLI asked for something else than its provider")
+	}
 }
 
 func TestModelsThatCannotBeAsked(t *testing.T) {
