@@ -94,6 +94,20 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 	}
 }
 
+// What waits for want of checks is not merged by agent merge either.
+func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, map[string]string{"code.txt": "safe()\n"})
+	action := verdict.Action{Kind: verdict.Tell, SHA: pr.Head.SHA, Reason: "it is approved, and waits for its author to merge it: no check has reported on it"}
+	if _, err := agentOf(g, verdict.Author, loopback.Author).Act(t.Context(), pr, action); err != nil {
+		t.Fatal(err)
+	}
+	comments := g.Read(loopback.Author, pr.Ref).Comments
+	if len(comments) != 1 || !strings.Contains(comments[0].Body, "turn `merge.require_checks` off") || strings.Contains(comments[0].Body, "agent merge") || !waiting.MatchString(comments[0].Body) {
+		t.Errorf("it says %+v", comments)
+	}
+}
+
 // TestACallIsCutOffHalfway: the comment comes first, so that nobody finds a pull request
 // in the queue without its briefing. What is left half done resets nothing, and the next
 // look does the rest, on whichever machine.

@@ -82,8 +82,12 @@ func passed(r verdict.Record) string {
 
 // tell says once that an approved pull request waits for its author.
 func (a *Agent) tell(ctx context.Context, step *Step) error {
-	body := fmt.Sprintf("%s is %s. `agent merge %d --repo %s` merges it as the agent would have.\n\n<!-- touchstone:waiting v1 %s -->",
-		short(step.Action.SHA), verdict.Prose(strings.TrimPrefix(step.Action.Reason, "it is ")), step.PR.Ref.Number, step.PR.Ref.Repo, step.Action.SHA)
+	reason := strings.TrimPrefix(step.Action.Reason, "it is ")
+	remedy := "Merge it on GitHub, or turn `merge.require_checks` off where the repository has no checks."
+	if strings.HasPrefix(reason, "approved and green") {
+		remedy = fmt.Sprintf("`agent merge %d --repo %s` merges it as the agent would have.", step.PR.Ref.Number, step.PR.Ref.Repo)
+	}
+	body := fmt.Sprintf("%s is %s. %s\n\n<!-- touchstone:waiting v1 %s -->", short(step.Action.SHA), verdict.Prose(reason), remedy, step.Action.SHA)
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
 	return err
