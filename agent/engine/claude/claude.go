@@ -52,6 +52,9 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	if err != nil {
 		return nil, session.Unstarted(err)
 	}
+	if login.variable == subscriptionVariable {
+		session.TellDirect(ctx, kind)
+	}
 	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, e.provider(login))
 	if err != nil {
 		return nil, err

@@ -57,13 +57,18 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 // without the gateway, which is so for all of them or for none.
 var toldDirect sync.Map
 
+// TellDirect tells the log that a CLI shows its provider the user's login itself; once.
+func TellDirect(ctx context.Context, kind Kind) {
+	if _, again := toldDirect.LoadOrStore(kind.Name, true); !again {
+		zerolog.Ctx(ctx).Info().Str("engine", kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; agent doctor says why")
+	}
+}
+
 // warn tells the log what of the session is not held.
 func (g *Gated) warn(ctx context.Context) {
 	log := zerolog.Ctx(ctx)
-	if g.provider == nil || g.Program.Direct {
-		if _, again := toldDirect.LoadOrStore(g.Kind.Name, true); !again {
-			log.Info().Str("engine", g.Kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; agent doctor says why")
-		}
+	if g.Program.Direct {
+		TellDirect(ctx, g.Kind)
 	}
 	if len(g.Program.prices(g.Kind)) == 0 {
 		log.Warn().Str("engine", g.Kind.Name).Msg("nobody says what this engine's models cost, so that they count as the dearest there are; set prices in the configuration")

@@ -59,7 +59,7 @@ func TestDirectSessionsSaySo(t *testing.T) {
 	ctx := zerolog.New(&log).Level(zerolog.InfoLevel).WithContext(t.Context())
 	direct := session.Kind{Name: "direct-" + rand.Text()}
 	for range 2 {
-		s, err := session.OpenGated(ctx, session.Program{TempDir: t.TempDir()}, direct, engine.Request{Role: engine.Reviewer, Dir: "."}, nil)
+		s, err := session.OpenGated(ctx, session.Program{TempDir: t.TempDir(), Direct: true}, direct, engine.Request{Role: engine.Reviewer, Dir: "."}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
