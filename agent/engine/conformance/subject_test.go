@@ -78,7 +78,7 @@ var subjects = []subject{
 			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "cat '" + path + "'"}}
 		},
 		shell: func(command string) enginetest.Turn {
-			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": command}}
+			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": command, "yield_time_ms": 120_000}}
 		},
 		write: func(path, content string) enginetest.Turn {
 			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "printf %s '" + content + "' > '" + path + "'"}}
