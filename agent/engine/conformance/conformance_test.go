@@ -274,7 +274,7 @@ func testRuns(t *testing.T, s subject) {
 		running := stillRuns.FindSubmatch(call.Body)
 		switch {
 		case n == 0:
-			return s.shell("go run .")
+			return s.shell("go -C " + b.dir + " run .")
 		case running != nil && !strings.Contains(string(call.Body), "Process exited with code"):
 			return enginetest.Turn{Tool: "write_stdin", Input: map[string]any{"session_id": json.Number(running[1]), "chars": ""}}
 		}
@@ -282,7 +282,7 @@ func testRuns(t *testing.T, s subject) {
 	}))
 	write(t, filepath.Join(b.dir, "go.mod"), "module acme.example/answer\n")
 	write(t, filepath.Join(b.dir, "a.go"), "package main\n\nfunc main() { println(\"the answer is\", 40+2) }\n")
-	b.run(t, b.author("go run *"))
+	b.run(t, b.author("go -C *"))
 	if !strings.Contains(b.sent(), "the answer is 42") {
 		t.Errorf("the program did not run: %s", b.sent()[max(0, len(b.sent())-2000):])
 	}
