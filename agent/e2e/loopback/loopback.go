@@ -50,16 +50,17 @@ type GitHub struct {
 // ends with the test. No check reports on its commits unless the test says so.
 func New(t testing.TB, files map[string]string) *GitHub {
 	t.Helper()
+	worktrees, dir := t.TempDir(), t.TempDir() // removed once what runs below has ended
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
 	front := httptest.NewUnstartedServer(nil)
-	g := &GitHub{URL: "http://" + front.Listener.Addr().String(), Worktrees: &worktree.Store{Root: t.TempDir()}, t: t, ctx: ctx}
+	g := &GitHub{URL: "http://" + front.Listener.Addr().String(), Worktrees: &worktree.Store{Root: worktrees}, t: t, ctx: ctx}
 	var users []githubsim.User
 	for _, login := range []string{Root, Author, Judge, Person} {
 		users = append(users, githubsim.User{Login: login, Token: token(login), Admin: login == Root})
 	}
-	sim, err := githubsim.New(githubsim.Config{Dir: t.TempDir(), URL: g.URL, Users: users})
+	sim, err := githubsim.New(githubsim.Config{Dir: dir, URL: g.URL, Users: users})
 	g.must(err)
 	g.must(sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: Repo.Owner, Name: Repo.Name, Files: files}))
 	g.Sim = sim
