@@ -37,8 +37,8 @@ type Engine struct {
 	// Gateway is On, the default, to keep an API key out of the CLI, by a proxy on this
 	// machine that meters and bounds what is spent; or Off.
 	Gateway string `yaml:"gateway"`
-	// Sandbox is Auto, the default, to confine an author's sessions and the commands that
-	// verify a fix as far as this platform offers it; or Off.
+	// Sandbox is Auto, the default, to confine sessions and the commands that verify a fix
+	// as far as this platform offers it; or Off. A reviewer's writes in its home alone.
 	Sandbox string `yaml:"sandbox"`
 	// Timeout bounds a session; 25m by default.
 	Timeout Duration `yaml:"timeout"`
