@@ -4,21 +4,33 @@ import "os/exec"
 
 // child is a started command that is being waited for.
 type child struct {
+	cmd    *exec.Cmd
 	family *family
 	exited chan struct{}
 }
 
-// launch starts cmd and waits for it in the background.
+// launch starts cmd and waits for it in the background, on Linux until all that it started is
+// gone, also when Run no longer does.
 func launch(cmd *exec.Cmd, mark string, confined bool) (*child, error) {
 	family, err := start(cmd, mark, confined)
 	if err != nil {
 		return nil, err
 	}
-	c := &child{family: family, exited: make(chan struct{})}
+	c := &child{cmd: cmd, family: family, exited: make(chan struct{})}
 	go func() {
 		// How it exited is in cmd.ProcessState, also when Wait has an error.
 		_ = cmd.Wait()
 		close(c.exited)
 	}()
 	return c, nil
+}
+
+// exit says how the command ended, if it has.
+func (c *child) exit() string {
+	select {
+	case <-c.exited:
+		return c.family.exit(c.cmd.ProcessState)
+	default:
+		return "not ended"
+	}
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -39,10 +40,13 @@ func start(cmd *exec.Cmd, mark string, _ bool) (*family, error) {
 // terminate asks the group to end; claude then ends its tools' processes.
 func (f *family) terminate() { send(-f.group, syscall.SIGTERM) }
 
-// kill ends everything at once and returns when it is gone.
-func (f *family) kill() {
+// kill ends everything at once and returns when it is gone; the error says that it is not.
+func (f *family) kill() error {
 	send(-f.group, syscall.SIGKILL)
-	sweep(f.mark)
+	if !sweep(f.mark) {
+		return errors.New("processes that it started are still there; see with ps who they are")
+	}
+	return nil
 }
 
 // exit says how the child ended.

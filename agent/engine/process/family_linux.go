@@ -3,6 +3,7 @@ package process
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +22,9 @@ type family struct {
 	mark  string
 	guard *os.File
 	said  *bufio.Reader
-	how   string
+	// how is how the child ended; gone, that all others have as well.
+	how  string
+	gone bool
 }
 
 // start starts cmd, whose environment has the mark, below its guard; cmd becomes the guard. One
@@ -69,16 +72,29 @@ func (f *family) started() error {
 // terminate asks the child's group to end; claude then ends its tools' processes.
 func (f *family) terminate() { f.tell(askToEnd) }
 
-// kill ends everything at once and returns when it is gone.
-func (f *family) kill() {
+// killTimeout is how long kill waits for all to be gone; the guard goes on after it.
+const killTimeout = 5 * time.Second
+
+// kill ends everything at once and returns when it is gone, by the guard's word; the error says
+// that it is not.
+func (f *family) kill() error {
 	f.tell(killNow)
-	_ = f.guard.SetReadDeadline(time.Now().Add(2 * sweepTimeout))
-	if line, err := f.said.ReadString('\n'); err == nil {
-		f.how = strings.TrimSpace(line)
+	_ = f.guard.SetReadDeadline(time.Now().Add(killTimeout))
+	for !f.gone {
+		line, err := f.said.ReadString('\n')
+		switch line = strings.TrimSpace(line); {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return errors.New("processes that it started are still there and being killed; see with ps who they are")
+		case err != nil:
+			sweep(f.mark)
+			return errors.New("the guard over the processes that it started was killed, so that some may still be there; see with ps who they are")
+		case line == noneLeft:
+			f.gone = true
+		default:
+			f.how = line
+		}
 	}
-	// The guard is gone when its end is closed. It does not stay longer than any of them.
-	_, _ = f.said.ReadByte()
-	sweep(f.mark)
+	return nil
 }
 
 // exit says how the child ended; state is how its guard did.

@@ -14,18 +14,19 @@ const (
 	sweepInterval = 5 * time.Millisecond
 )
 
-// sweep kills whatever carries a mark, and returns when it is gone. Processes may
+// sweep kills whatever carries a mark, and reports whether it is gone. Processes may
 // start others while they are being looked for, hence the repetition.
-func sweep(mark string) {
+func sweep(mark string) bool {
 	for deadline := time.Now().Add(sweepTimeout); time.Now().Before(deadline); time.Sleep(sweepInterval) {
 		members := marked(mark)
 		if len(members) == 0 {
-			return
+			return true
 		}
 		for _, pid := range members {
 			send(pid, syscall.SIGKILL)
 		}
 	}
+	return false
 }
 
 // send ignores its error, which says that the process is gone already.

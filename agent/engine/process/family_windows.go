@@ -57,10 +57,13 @@ func adopt(cmd *exec.Cmd) (*family, error) {
 
 // terminate kills at once: Windows has no request to end that a program
 // without a console window would hear.
-func (f *family) terminate() { f.kill() }
+func (f *family) terminate() { _ = f.kill() }
 
 // kill ignores its error, which says that nothing is left to kill.
-func (f *family) kill() { _ = windows.TerminateJobObject(f.job, 1) }
+func (f *family) kill() error {
+	_ = windows.TerminateJobObject(f.job, 1)
+	return nil
+}
 
 // exit says how the child ended.
 func (f *family) exit(state *os.ProcessState) string { return state.String() }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,8 +26,11 @@ import (
 // which it knows by the socket between the two, which the system closes then.
 //
 // Its first line on the socket is the number of the error that kept the child from starting,
-// or 0; its second is how the child ended.
+// or 0; its second is how the child ended, and its third that none is left.
 const guarding = "touchstone-guard"
+
+// noneLeft is the guard's last word.
+const noneLeft = "none is left"
 
 // What a guard is told.
 const (
@@ -56,6 +61,8 @@ type guard struct {
 	// doom is closed when all are to end.
 	doom chan struct{}
 	once sync.Once
+	// struck are those that the last strike of killChildren was at.
+	struck map[int]bool
 }
 
 // over starts a program, with the descriptors below that of the socket, and returns
@@ -78,7 +85,7 @@ func (g *guard) over(path string, args []string) {
 	}
 	fmt.Fprintln(socket, 0)
 	go g.obey(socket, child)
-	g.bury(child, func(how string) { fmt.Fprintln(socket, how) })
+	g.bury(child, func(line string) { fmt.Fprintln(socket, line) })
 }
 
 // raise starts the child on a thread that waits to end it, and all others.
@@ -91,24 +98,25 @@ func (g *guard) raise(path string, args []string) (child int, err error) {
 	go func() {
 		// It is never unlocked, so that nothing else runs in the domain.
 		runtime.LockOSThread()
-		end := killChildren
+		strike := g.killChildren
 		if g.confined && sandbox.Enclose() == nil {
-			end = func() { send(-1, syscall.SIGKILL) }
+			strike = func() bool { send(-1, syscall.SIGKILL); return false }
 		}
 		child, err = begin(g.fd, path, args)
 		close(started)
 		<-g.doom
-		for deadline := time.Now().Add(sweepTimeout); time.Now().Before(deadline); time.Sleep(sweepInterval) {
-			end()
+		for {
+			if more := strike(); !more {
+				time.Sleep(sweepInterval)
+			}
 		}
-		syscall.Exit(1)
 	}()
 	<-started
 	return child, err
 }
 
 // killAll has all there are killed, and theirs as they become this process's own, until none is
-// left to wait for and it ends; or until that has taken too long.
+// left to wait for and it ends, however long that takes.
 func (g *guard) killAll() { g.once.Do(func() { close(g.doom) }) }
 
 // begin starts the child and keeps none of what it was given.
@@ -152,13 +160,14 @@ func (g *guard) obey(socket *os.File, child int) {
 }
 
 // bury waits for the child and then for all others, none of whom is to outlive it.
-func (g *guard) bury(child int, tell func(how string)) {
+func (g *guard) bury(child int, tell func(line string)) {
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
-		case err != nil: // ECHILD: none is left
+		case err != nil: // ECHILD
+			tell(noneLeft)
 			return
 		case pid == child:
 			tell(describe(status))
@@ -167,15 +176,42 @@ func (g *guard) bury(child int, tell func(how string)) {
 	}
 }
 
-// killChildren kills this process's children.
-func killChildren() {
-	for _, pid := range children(os.Getpid()) {
+// killChildren kills this process's children, and reports whether one of them was not there the
+// last time: of those that begin others and end, as fast as they can, each round finds some in
+// time, and a pause would find none.
+func (g *guard) killChildren() bool {
+	struck, more := make(map[int]bool), false
+	for _, pid := range children() {
 		send(pid, syscall.SIGKILL)
+		struck[pid] = true
+		more = more || !g.struck[pid]
 	}
+	g.struck = struck
+	return more
 }
 
-// children finds the processes whose parent is the one given.
-func children(parent int) []int {
+// children finds this process's children. The kernel's list of them, of which each thread has a
+// part, is read in a fraction of the time in which all processes are looked at, for which a kernel
+// without it (proc_tid_children(5)) leaves no other way.
+func children() []int {
+	parts, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil || len(parts) == 0 {
+		return childrenOf(os.Getpid())
+	}
+	var pids []int
+	for _, part := range parts {
+		list, _ := os.ReadFile(part) // of a thread that has just ended there is none
+		for _, field := range strings.Fields(string(list)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// childrenOf finds, among all processes, those whose parent is the one given.
+func childrenOf(parent int) []int {
 	of := []byte(strconv.Itoa(parent))
 	return processes(func(dir string) bool {
 		stat, err := os.ReadFile(dir + "/stat")

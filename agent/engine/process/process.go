@@ -84,7 +84,8 @@ type Report struct {
 // Run starts the child and waits until it and all its descendants are gone.
 // The error is nil if the child ended by itself, however it exited; otherwise
 // it is what Line returned or an *engine.Error of the classes Missing, Invalid,
-// Idle, Timeout or Cancelled.
+// Idle, Timeout or Cancelled; or Crash, if some may still be there although they
+// were killed.
 func (c Command) Run(ctx context.Context) (Report, error) {
 	if err := ctx.Err(); err != nil {
 		return Report{}, cancelled(ctx)
@@ -125,7 +126,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	w := &watch{Command: c, child: child, output: output, report: Report{Started: time.Now()}}
 	err = w.run(ctx)
 	w.report.Duration = time.Since(w.report.Started)
-	w.report.Exit = w.child.family.exit(cmd.ProcessState)
+	w.report.Exit = w.child.exit()
 	return w.report, err
 }
 

@@ -113,7 +113,8 @@ func TestExitOfASignal(t *testing.T) {
 	}
 }
 
-// TestKilledGuard has the child kill its own guard: the child does not stay.
+// TestKilledGuard has the child kill its own guard: the child does not stay, but nobody is left
+// who could say that of all.
 func TestKilledGuard(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -125,10 +126,39 @@ func TestKilledGuard(t *testing.T) {
 		return nil
 	}
 	report, err := cmd.Run(context.Background())
-	if err != nil || report.Exit != "its guard ended, signal: killed" {
-		t.Errorf("exit = %q, %v", report.Exit, err)
+	wantClass(t, err, engine.Crash)
+	if report.Exit != "its guard ended, signal: killed" {
+		t.Errorf("exit = %q", report.Exit)
 	}
 	wantGone(t, lines)
+}
+
+// TestStoppedGuard keeps the guard from its work: Run says that it is not done, and it is done
+// afterwards all the same.
+func TestStoppedGuard(t *testing.T) {
+	t.Parallel()
+	newer := errors.New("a newer push")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	var lines []string
+	var guard int
+	cmd := actor("stubborn", &lines)
+	cmd.Line = func(line []byte) error {
+		if lines = append(lines, string(line)); len(lines) < 3 {
+			return nil
+		}
+		guard = parentOf(t, pids(t, lines)[0])
+		cancel(newer)
+		return syscall.Kill(guard, syscall.SIGSTOP)
+	}
+	report, err := cmd.Run(ctx)
+	wantClass(t, err, engine.Crash)
+	if !errors.Is(err, newer) || !strings.Contains(err.Error(), "still there") || report.Exit != "not ended" {
+		t.Errorf("exit = %q, %v; want to hear why it was stopped, and that it has not ended", report.Exit, err)
+	}
+	if err := syscall.Kill(guard, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	waitGone(t, append(pids(t, lines), guard))
 }
 
 // parentOf asks /proc, whose status file has a line for it (proc_pid_status(5)).
@@ -156,27 +186,33 @@ const swarm = `
 #include <time.h>
 #include <unistd.h>
 int main(void) {
-	time_t end = time(0) + 15;
+	time_t end = time(0) + 8;
 	signal(SIGTERM, SIG_IGN); signal(SIGHUP, SIG_IGN); signal(SIGINT, SIG_IGN);
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 24; i++) {
 		if (fork()) continue;
 		close(0); close(1); close(2);
-		usleep(300000);
 		while (time(0) < end) { if (fork() > 0) _exit(0); setsid(); }
 		_exit(0);
 	}
 	puts("swarming"); fflush(stdout);
-	sleep(15);
+	sleep(8);
 }
 `
 
 func TestNoSwarmOutlivesTheSandbox(t *testing.T) {
-	t.Parallel()
 	level, _ := sandbox.Level()
 	var version int
 	if _, err := fmt.Sscanf(level, "landlock, version %d", &version); err != nil || version < 6 {
 		t.Skipf("SKIPPED: %q does not hold signals, without which a swarm may be faster", level)
 	}
+	endSwarm(t, &sandbox.Rules{})
+}
+
+func TestNoSwarmOutlivesTheGuard(t *testing.T) { endSwarm(t, nil) }
+
+// endSwarm cancels a child, confined or not, that swarms.
+func endSwarm(t *testing.T, confine *sandbox.Rules) {
+	t.Helper()
 	compiler, err := exec.LookPath("cc")
 	if err != nil {
 		t.Skip("SKIPPED: there is no compiler for something that swarms fast enough")
@@ -195,11 +231,13 @@ func TestNoSwarmOutlivesTheSandbox(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	var cancelledAt time.Time
 	_, err = process.Command{
-		Args: []string{"/usr/bin/env", "-i", name}, Dir: t.TempDir(), Confine: &sandbox.Rules{}, Inherit: []*os.File{held},
+		Args: []string{"/usr/bin/env", "-i", name}, Dir: t.TempDir(), Confine: confine, Inherit: []*os.File{held},
 		Timeout: time.Minute, IdleTimeout: time.Minute,
-		Line: func([]byte) error { cancel(); return nil },
+		Line: func([]byte) error { cancelledAt = time.Now(); cancel(); return nil },
 	}.Run(ctx)
+	t.Logf("gone after %s", time.Since(cancelledAt))
 	wantClass(t, err, engine.Cancelled)
 	held.Close()
 	// It is at its end once nobody is left who could write to it.

@@ -147,6 +147,12 @@ func killSupervisor(t *testing.T, act string, named int) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
+	waitGone(t, family)
+}
+
+// waitGone waits for processes to have ended.
+func waitGone(t *testing.T, family []int) {
+	t.Helper()
 	patience, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	poll := time.NewTicker(5 * time.Millisecond)
@@ -155,7 +161,7 @@ func killSupervisor(t *testing.T, act string, named int) {
 		select {
 		case <-poll.C:
 		case <-patience.Done():
-			t.Fatal("some outlived their supervisor by 30 seconds")
+			t.Fatal("some were still there after 30 seconds")
 		}
 	}
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"touchstone/agent/engine"
@@ -25,11 +26,14 @@ type watch struct {
 func (w *watch) run(ctx context.Context) error {
 	defer w.output.closeReaders()
 	stopped := w.listen(ctx)
+	var left error
 	if stopped != nil {
-		w.stop()
+		left = w.stop()
 	}
-	// The child has ended; what it left behind has not, and may hold the pipes.
-	w.child.family.kill()
+	if left == nil {
+		// The child has ended; what it left behind has not, and may hold the pipes.
+		left = w.child.family.kill()
+	}
 	w.rest()
 	if stopped == nil {
 		stopped = w.broken
@@ -37,7 +41,20 @@ func (w *watch) run(ctx context.Context) error {
 	w.child.family.release()
 	w.report.Stderr = w.stderr.String()
 	w.report.LongLines = w.lines.dropped
+	if left != nil {
+		return w.outlived(stopped, left)
+	}
 	return stopped
+}
+
+// outlived is why a run whose processes are not gone is over. It is a crash however it ended
+// otherwise: nothing may be made of what these may still be writing.
+func (w *watch) outlived(stopped, left error) error {
+	how := w.Args[0] + " ended"
+	if stopped != nil {
+		how = stopped.Error()
+	}
+	return &engine.Error{Class: engine.Crash, Message: fmt.Sprintf("%s, but %v", how, left), Err: stopped}
 }
 
 // listen hears the child out, until it ends (nil) or has to be stopped.
@@ -76,8 +93,8 @@ func (w *watch) listen(ctx context.Context) error {
 }
 
 // stop asks the child to end, and kills it with all its descendants if it
-// takes longer than the grace.
-func (w *watch) stop() {
+// takes longer than the grace; the error says that not even that has ended them.
+func (w *watch) stop() error {
 	w.child.family.terminate()
 	patience := time.NewTimer(grace)
 	defer patience.Stop()
@@ -87,9 +104,11 @@ func (w *watch) stop() {
 			// A result printed on the way out still counts for the books.
 			w.hear(piece)
 		case <-w.child.exited:
-			return
+			return nil
 		case <-patience.C:
-			w.child.family.kill()
+			if err := w.child.family.kill(); err != nil {
+				return err
+			}
 		}
 	}
 }
