@@ -98,8 +98,10 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		`engine.off has "gpt 5"`:                    func(c *Config) { c.Engine.Off = []string{"gpt 5"} },
 		`engine.models.fix has "--yolo"`:            func(c *Config) { c.Engine.Models.Fix = "--yolo" },
 		`engine.model has "codex:--yolo"`:           func(c *Config) { c.Engine.Model = "codex:--yolo" },
-		`prices.date is ""`:                         func(c *Config) { c.Prices.Models = map[string]Price{"gpt-5": {Input: new(float64), Output: new(float64)}} },
-		`prices.date is "yesterday"`:                func(c *Config) { c.Prices.Date = "yesterday" },
+		`prices.date is ""`: func(c *Config) {
+			c.Prices.Models = map[string]Price{"gpt-5": {Input: new(float64), Output: new(float64)}}
+		},
+		`prices.date is "yesterday"`: func(c *Config) { c.Prices.Date = "yesterday" },
 		`prices.models has "gpt-5"`: func(c *Config) {
 			c.Prices = Prices{"2026-01-31", map[string]Price{"gpt-5": {Input: new(float64), Output: &less}}}
 		},

@@ -71,7 +71,9 @@ func TestApply(t *testing.T) {
 		},
 		"lists": {
 			map[string]string{"engine.failback": "sonnet,codex:gpt-5", "engine.off": "haiku"},
-			engine(func(e *config.Engine) { e.Failback, e.Off = []string{"sonnet", "codex:gpt-5"}, []string{"codex:", "haiku"} }),
+			engine(func(e *config.Engine) {
+				e.Failback, e.Off = []string{"sonnet", "codex:gpt-5"}, []string{"codex:", "haiku"}
+			}),
 		},
 		"nothing is off, but what is so here": {
 			map[string]string{"engine.failback": "", "engine.off": ""},

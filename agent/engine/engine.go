@@ -13,8 +13,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/rs/zerolog"
 )
 
 // Engine drives one kind of model CLI. Its methods may be called from several
@@ -44,20 +42,6 @@ type Session interface {
 
 	// Close removes all that the session kept. A closed session cannot be asked.
 	Close() error
-}
-
-// Run holds a session of one turn; see Session.Ask for what it returns.
-func Run(ctx context.Context, e Engine, req Request, prompt string) (Result, error) {
-	s, err := e.Open(ctx, req)
-	if err != nil {
-		return Result{}, err
-	}
-	result, err := s.Ask(ctx, prompt)
-	if closing := s.Close(); closing != nil {
-		// The turn's outcome is worth more than a directory left behind.
-		zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
-	}
-	return result, err
 }
 
 // Version is what a CLI says it is.
