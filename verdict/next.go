@@ -149,7 +149,7 @@ func nextFix(s State) Action {
 		return nextMerge(s, rounds)
 	case objects:
 		if !s.Fork && s.namesNothing() {
-			return s.escalate("the review requests changes and names nothing that a fix could answer: read why, and ask for another one with /touchstone review")
+			return s.unanswerable("the review requests changes and names nothing that a fix could answer: read why, and ask for another one with /touchstone review")
 		}
 		return s.fix("the review requests changes", rounds)
 	case waits:
@@ -159,9 +159,22 @@ func nextFix(s State) Action {
 	case disputes:
 		return s.act(Wait, "a finding is disputed, and its reviewer is about to judge it again")
 	case doubtful:
-		return s.escalate("the review of this head was edited or does not agree with itself; request it again for another one")
+		return s.unanswerable("the review of this head was edited or does not agree with itself; request it again for another one")
 	}
 	return s.act(Wait, "this head is not reviewed yet")
+}
+
+// unanswerable calls a person to a review that only another one can follow, unless that is
+// ordered already.
+func (s State) unanswerable(why string) Action {
+	ordered, ok := last(s.Orders, AskReview)
+	for _, i := range s.Counting() {
+		ok = ok && ordered.ID > s.Opinions[i].Record.Heard
+	}
+	if ok {
+		return s.act(Wait, ordered.By+" asks for a review, and its reviewer is about to begin")
+	}
+	return s.escalate(why)
 }
 
 // namesNothing reports whether there is nothing that a session could work on: no finding, no

@@ -197,6 +197,16 @@ func TestNextForAuthor(t *testing.T) {
 		{"state in lower case", review(func(o *Opinion) { o.State = "approved" }), Escalate, "agree with itself"},
 
 		{"changes requested", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)} }, Fix, "requests changes"},
+		{"and another review is ordered", func(s *State) {
+			s.Opinions, s.Orders = []Opinion{vague()}, []Command{{Verb: AskReview, ID: 7, By: "mona", At: noon.Add(time.Minute)}}
+		}, Wait, "mona asks for a review"},
+		{"edited, and another is ordered", func(s *State) {
+			s.Opinions[0].Edited, s.Orders = true, []Command{{Verb: AskReview, ID: 7, By: "mona", At: noon.Add(time.Minute)}}
+		}, Wait, "mona asks for a review"},
+		{"the order was heeded", func(s *State) {
+			s.Opinions, s.Orders = []Opinion{vague()}, []Command{{Verb: AskReview, ID: 7, By: "mona", At: noon.Add(-time.Minute)}}
+			s.Opinions[0].Record.Heard = 7
+		}, Escalate, "names nothing"},
 		{"changes requested without a finding", func(s *State) { s.Opinions = []Opinion{vague()} }, Escalate, "names nothing that a fix could answer"},
 		{"changes requested without a finding, and a check failed", func(s *State) { s.Opinions, s.Checks = []Opinion{vague()}, ChecksFailed }, Fix, "requests changes"},
 		{"changes requested without a finding, and a conflict", func(s *State) { s.Opinions, s.Mergeable = []Opinion{vague()}, MergeableDirty }, Fix, "requests changes"},
@@ -260,6 +270,9 @@ func TestNextForAuthor(t *testing.T) {
 		{"put into the queue again", func(s *State) { s.Queued = 1 }, Merge, ""},
 		{"given back by the queue too often", func(s *State) { s.Queued = 2 }, Escalate, "gave it back 2 times"},
 		{"checks running", func(s *State) { s.Checks = ChecksPending }, Wait, "running"},
+		{"made ready after a day", func(s *State) {
+			s.Checks, s.Now, s.TouchedAt = ChecksPending, noon.Add(checkPatience), noon.Add(checkPatience-time.Minute)
+		}, Wait, "checks are running"},
 		{"checks running for a day", func(s *State) { s.Checks, s.Now = ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
 		{"not so long since an order", func(s *State) {
 			s.Checks, s.Now, s.Orders = ChecksPending, noon.Add(checkPatience), []Command{{ID: 1, Verb: Resume, By: "mona", At: noon.Add(time.Second)}}

@@ -14,8 +14,8 @@ func (s State) takeBack(a Action) Action {
 	return s.retry(Dequeue, "it is in the merge queue, and is to be merged no more: "+a.Reason)
 }
 
-// How long what is to come by itself may take, counted from the last review of the head or
-// from when the agents last began afresh: what the base branch asks for, the checks that
+// How long what is to come by itself may take, counted from when the agents last began afresh
+// or anything of the pull request last changed, its last review included: what the base branch asks for, the checks that
 // have begun, and the first sign of any check.
 const (
 	rulePatience  = 3 * time.Hour
@@ -26,9 +26,12 @@ const (
 // left is what is left of a patience; it is not positive when that is over.
 func (s State) left(patience time.Duration) time.Duration { return patience - s.waited() }
 
-// waited is how long ago the head was last reviewed, or the agents began afresh.
+// waited is how long nothing has happened.
 func (s State) waited() time.Duration {
 	since := s.Since()
+	if s.TouchedAt.After(since) {
+		since = s.TouchedAt
+	}
 	for _, o := range s.Opinions {
 		if o.SHA == s.Head && o.At.After(since) {
 			since = o.At

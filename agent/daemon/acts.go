@@ -133,13 +133,13 @@ func (a *Agent) entries(pr forge.PullRequest, each func(journal.Entry)) {
 }
 
 // atOnce is how far an act's beginning and GitHub's time for it lie apart at the most: by
-// what a request may wait for, and by clocks that are not set.
+// what a request may wait for.
 const atOnce = 5 * time.Minute
 
 // own reports whether an act is what GitHub has seen, by login and time. The login is its
 // owner's too, who may have done the same by hand within those minutes.
 func own(pr forge.PullRequest, e journal.Entry, seen forge.Enqueuing) bool {
-	return verdict.SameLogin(seen.By.Login, pr.Viewer) && seen.At.Sub(e.Begun).Abs() < atOnce
+	return verdict.SameLogin(seen.By.Login, pr.Viewer) && seen.At.Add(pr.ClockAhead).Sub(e.Begun).Abs() < atOnce
 }
 
 // note writes down that the agent makes way, for whoever asks what it does.

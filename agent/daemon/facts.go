@@ -51,7 +51,7 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	}
 	since := stateOf(pr, a.Role, a.Config(), f).Since()
 	f.past = a.past(pr, since)
-	f.past.queued = dropped(pr, since)
+	f.past.queued = dropped(pr, since, approved)
 	f.enqueued = pr.InQueue && a.merged(pr, pr.Enqueued)
 	if approved.IsZero() || a.Role != verdict.Author {
 		return f, nil
@@ -61,10 +61,11 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	return f, err
 }
 
-// dropped counts how often a merge queue gave a pull request back since a moment.
-func dropped(pr forge.PullRequest, since time.Time) (n int) {
+// dropped counts how often a merge queue gave the present head back: since it was approved,
+// and since the agents last began afresh.
+func dropped(pr forge.PullRequest, since, approved time.Time) (n int) {
 	for _, out := range pr.Dequeued {
-		if !byPerson(out.By) && out.At.After(since) {
+		if !byPerson(out.By) && out.At.After(since) && !out.At.Before(approved) {
 			n++
 		}
 	}
