@@ -25,8 +25,8 @@ type Budgets struct {
 	// afresh.
 	Round, PullRequest Allowance
 	// Day is for everything that one agent does on one machine from midnight to midnight,
-	// in US dollars; 0 is no bound. What is left of it is shared among the sessions that
-	// may begin at once, so that together they keep to it.
+	// in US dollars; 0 is no bound. What a session under way may take of it is nobody
+	// else's, so that all at once keep to it.
 	Day float64
 }
 
@@ -70,7 +70,6 @@ func (s State) allowance() (l limit) {
 		if b.daily {
 			left -= s.Promised
 			l.promised = b.bound > 0 && left < least
-			left = max(left/float64(max(1, s.Slots)), min(left, least))
 		}
 		if b.bound > 0 && (l.USD == 0 || left < l.USD) {
 			l.USD, l.daily = left, b.daily

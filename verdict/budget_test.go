@@ -26,8 +26,7 @@ func TestBudgetsEndInACall(t *testing.T) {
 		"its time":              {func(s *State) { s.Budgets.PullRequest.Time = 22 * time.Minute }, "21m0s of the 22m0s are spent", Allowance{}, false},
 		"a day's":               {func(s *State) { s.Budgets.Day, s.Today = 9, 9.5 }, "$9.50 of the $9.00 are spent that all pull requests", Allowance{}, true},
 		"a day's, with a rest":  {func(s *State) { s.Budgets.Day, s.Today = 9, 8 }, "", Allowance{USD: 1}, false},
-		"a day's, shared":       {func(s *State) { s.Budgets.Day, s.Today, s.Promised, s.Slots = 9, 5, 1, 2 }, "", Allowance{USD: 1.5}, false},
-		"too little to share":   {func(s *State) { s.Budgets.Day, s.Today, s.Slots = 9, 8.94, 3 }, "", Allowance{USD: 0.05}, false},
+		"a day's, shared":       {func(s *State) { s.Budgets.Day, s.Today, s.Promised = 9, 5, 1 }, "", Allowance{USD: 3}, false},
 		"a tiny one":            {func(s *State) { s.Budgets.Round.USD = 0.01 }, "", Allowance{USD: 0.01}, false},
 		"a person resumed":      {func(s *State) { s.Budgets.PullRequest.USD, s.Orders = 3, afresh }, "", Allowance{USD: 1}, false},
 		"a stranger's record":   {func(s *State) { s.Budgets.PullRequest.USD = 4; s.Opinions[0].By = "mallory" }, "", Allowance{USD: 2}, false},
@@ -72,7 +71,7 @@ func TestMergingCostsNothing(t *testing.T) {
 // What is promised to others is waited for: they may leave some of it.
 func TestSessionsUnderWayShareTheDay(t *testing.T) {
 	s := looping(1, stubborn)
-	s.Budgets.Day, s.Today, s.Promised, s.Slots = 9, 5, 3.99, 1
+	s.Budgets.Day, s.Today, s.Promised = 9, 5, 3.99
 	if got := Next(s); got.Kind != Wait || got.Recheck == 0 || !strings.Contains(got.Reason, "promised") {
 		t.Errorf("got %s because %q", got.Kind, got.Reason)
 	}

@@ -68,7 +68,7 @@ func (d dice) state() State {
 		Manual:    pick(d, "", "", "", "merge.auto is off"), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
 		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate, Dequeue), Hopeless: rare(), Queued: pick(d, 0, 1, 2, 3), Rested: rare(),
 		Budgets: Budgets{Round: Allowance{USD: pick(d, 0, 1.0)}, PullRequest: Allowance{USD: pick(d, 0, 2.0)}, Day: pick(d, 0, 3.0)},
-		Today:   pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Slots: d.IntN(4), Wasted: Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
+		Today:   pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Wasted: Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
 	}
 	if rare() {
 		s.Unclear = []Unclear{{ID: 1, By: "mona"}}

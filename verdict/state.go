@@ -117,8 +117,8 @@ type State struct {
 
 	// Now is the moment at which all this was read, SeenAt when this machine saw the
 	// present head come in the place of another, or zero; both by GitHub's clock, as all
-	// other times here.
-	Now, SeenAt time.Time
+	// other times here. TouchedAt is when anything of it last changed, a comment included.
+	Now, SeenAt, TouchedAt time.Time
 	// Attempts counts the acts on this very head that failed on this machine since
 	// one succeeded; Failed is the last of them.
 	Attempts int
@@ -134,9 +134,8 @@ type State struct {
 	Wasted Cost
 	Today  float64
 	// Promised is what sessions under way on this machine may still take of the day's
-	// budget, in US dollars; Slots is how many more may begin there, this one included.
+	// budget, in US dollars.
 	Promised float64
-	Slots    int
 	// Rested says that the label is on because a day's budget was spent, and that the
 	// day is over.
 	Rested bool

@@ -26,10 +26,8 @@ type history struct {
 	// requests took today, in US dollars.
 	wasted verdict.Cost
 	today  float64
-	// promised is what sessions under way may still take of the day's budget, and slots
-	// how many more may begin.
+	// promised is what sessions under way may still take of the day's budget.
 	promised float64
-	slots    int
 	// seen is when the present head came in the place of another, or zero.
 	seen time.Time
 }
@@ -41,8 +39,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	if a.Journal == nil {
 		return h
 	}
-	promised, sessions := a.purse.look()
-	h.promised, h.slots = promised, a.Config().Concurrency-sessions
+	h.promised = a.purse.look()
 	since = after(pr, since)
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
 	h.attempts, h.failed, h.hopeless = n, verdict.Kind(last.Act), last.Outcome.Hopeless

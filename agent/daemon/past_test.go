@@ -146,7 +146,7 @@ func TestSessionsAtOnceKeepToTheDay(t *testing.T) {
 		return "", errors.New("no answer")
 	})
 	configure(a, func(c *config.Config) {
-		c.Budgets.Day, c.Concurrency, c.Rounds.Backoff = 4, 2, config.Duration(time.Nanosecond)
+		c.Budgets.Day, c.Budgets.Round, c.Rounds.Backoff = 4, 2, config.Duration(time.Nanosecond)
 	})
 	if _, err := a.Act(t.Context(), pr, decide(t, g, a, pr)); err == nil || asked == 0 {
 		t.Fatalf("after %d questions: %v", asked, err)

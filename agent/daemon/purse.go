@@ -9,11 +9,11 @@ type purse struct {
 	sessions int
 }
 
-// look tells how much is promised, and to how many sessions.
-func (p *purse) look() (usd float64, sessions int) {
+// look tells how much is promised.
+func (p *purse) look() float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.promised, p.sessions
+	return p.promised
 }
 
 // promise sets so much aside for a session, until it is over. It fails if others have been

@@ -43,6 +43,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		Pause:         cfg.Author.Pause.Duration(),
 		Now:           now.Add(-pr.ClockAhead),
 		SeenAt:        f.past.seen,
+		TouchedAt:     pr.UpdatedAt,
 		Attempts:      f.past.attempts,
 		Failed:        f.past.failed,
 		Hopeless:      f.past.hopeless,
@@ -51,7 +52,6 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		Wasted:        f.past.wasted,
 		Today:         f.past.today,
 		Promised:      f.past.promised,
-		Slots:         f.past.slots,
 		Rested:        rested(pr, cfg.Labels.NeedsHuman, now),
 	}
 	var known verdict.Ledger
