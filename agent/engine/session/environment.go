@@ -1,6 +1,7 @@
 package session
 
 import (
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -76,10 +77,22 @@ func proxying(name string) bool {
 	return strings.EqualFold(name, "HTTP_PROXY") || strings.EqualFold(name, "HTTPS_PROXY") || name == "GOPROXY"
 }
 
-var userinfo = regexp.MustCompile(`((?:^|[,|])(?:[A-Za-z][A-Za-z0-9+.-]*://)?)[^,|]*@`)
+var (
+	address  = regexp.MustCompile(`[^,|]+`)
+	userinfo = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://)?.*@`)
+)
 
-// nameless takes the users and passwords out of the addresses of proxies.
-func nameless(proxies string) string { return userinfo.ReplaceAllString(proxies, "$1") }
+// nameless takes the users and passwords out of the addresses of proxies. Of what is no
+// address, all goes that may be one.
+func nameless(proxies string) string {
+	return address.ReplaceAllStringFunc(proxies, func(one string) string {
+		if u, err := url.Parse(one); err == nil && u.Host+u.Path != "" && (u.User != nil || u.Scheme == "file") {
+			u.User = nil
+			return u.String()
+		}
+		return userinfo.ReplaceAllString(one, "$1")
+	})
+}
 
 // proxies are the variables that name proxies as the source has them, with a password if there
 // is one, for a CLI that asks its provider itself.

@@ -33,7 +33,7 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 	}
 	p := session.Program{Environ: []string{
 		"PATH=" + strings.Join([]string{".", "/bin", "", "node_modules/.bin", "/sbin", ""}, string(filepath.ListSeparator)), "LC_ALL=C",
-		"HTTPS_PROXY=http://proxy", "http_proxy=octocat:s@/secret@proxy:1", "GOPROXY=https://octocat:secret@a.example/x,http://b.example|https://secret@c.example,direct", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=/home/octocat",
+		"HTTPS_PROXY=http://proxy", "http_proxy=octocat:s@/secret@proxy:1", "GOPROXY=https://octocat:secret@a.example/x,http://b.example|https://secret@c.example/a@b,file:///home/a@b/c,direct", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=/home/octocat",
 		"GITHUB_TOKEN=secret", "OPENAI_API_KEY=secret", "ANTHROPIC_API_KEY=secret", "AWS_SECRET_ACCESS_KEY=secret", "SSH_AUTH_SOCK=secret",
 		"NODE_OPTIONS=--require=secret", "LD_PRELOAD=secret", "GIT_ASKPASS=secret", "TOUCHSTONE_X=secret", "no equals sign",
 	}}
@@ -43,7 +43,7 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 	}
 	for _, want := range []string{
 		"PATH=/bin" + string(filepath.ListSeparator) + "/sbin", "LC_ALL=C",
-		"HTTPS_PROXY=http://proxy", "http_proxy=proxy:1", "GOPROXY=https://a.example/x,http://b.example|https://c.example,direct", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=" + home.Dir,
+		"HTTPS_PROXY=http://proxy", "http_proxy=proxy:1", "GOPROXY=https://a.example/x,http://b.example|https://c.example/a@b,file:///home/a@b/c,direct", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=" + home.Dir,
 	} {
 		if !slices.Contains(env, want) {
 			t.Errorf("no %s in %q", want, env)
@@ -110,7 +110,9 @@ func TestModulesOfTheUser(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(mode), 0o700), os.WriteFile(mode, []byte("off"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	for _, more := range [][]string{{"GOPROXY=off"}, {"GOPRIVATE=example.invalid", "GOPROXY=off"}} {
+	for _, more := range [][]string{
+		{"GOPROXY=off"}, {"GOPRIVATE=example.invalid", "GOPROXY=off"}, {"GOPRIVATE=example.invalid"}, {"GOPROXY=http://127.0.0.1:9"},
+	} {
 		source := append([]string{"PATH=" + os.Getenv("PATH"), "GOMODCACHE=" + user, "GONOSUMDB=*", "GOFLAGS=-mod=mod"}, more...)
 		run := exec.Command("go", "mod", "download", "example.invalid/dep")
 		run.Dir, run.Env = dir, session.Commands(source, dir, home, home)

@@ -13,8 +13,9 @@ import (
 //
 // What Go downloads and builds is kept for the repository alone, beside its worktrees, and never
 // where this user's builds would find it: whoever writes to such a cache is in all that is built
-// from it. So as not to download all of it again, the modules that the user has are a proxy, from
-// which they are copied and checked against go.sum.
+// from it. The modules that the user has are a proxy, from which they are copied and checked
+// against go.sum: behind the user's own proxy, since they tell of no newer versions, and before it
+// where some are private, since there is no login for those.
 func toolchains(source []string, dir string) []string {
 	var env []string
 	look := func(name string) string { return value(source, name) }
@@ -44,14 +45,16 @@ func toolchains(source []string, dir string) []string {
 	if info, err := os.Stat(modules); err != nil || !info.IsDir() {
 		return env
 	}
-	proxy := cmp.Or(nameless(look("GOPROXY")), "https://proxy.golang.org,direct")
-	if look("GOPRIVATE") != "" || look("GONOPROXY") != "" {
-		// Private modules come from there as well, and nobody else is asked for them.
-		proxy = "direct"
-		env = append(env, "GONOPROXY=none")
+	near := (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(modules), "/")}).String()
+	proxy := nameless(look("GOPROXY"))
+	switch {
+	case proxy == "off":
+		return append(env, "GONOPROXY=none", "GOPROXY="+near+",off")
+	case look("GOPRIVATE") != "" || look("GONOPROXY") != "":
+		// No proxy but the user's own hears of what is private.
+		return append(env, "GONOPROXY=none", "GOPROXY="+near+","+cmp.Or(proxy, "direct"))
 	}
-	near := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(modules), "/")}
-	return append(env, "GOPROXY="+near.String()+","+proxy)
+	return append(env, "GOPROXY="+cmp.Or(proxy, "https://proxy.golang.org,direct")+"|"+near)
 }
 
 // downloads is where the user's go command keeps the modules that it has downloaded.
