@@ -86,7 +86,10 @@ func (t *Turn) deny(err error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.refusals = max(t.refusals, 1)
+	if t.refusals > 0 {
+		return // what the provider refused says more
+	}
+	t.refusals = 1
 	t.last = Refusal{Status: http.StatusForbidden, Message: err.Error(), own: true}
 }
 
@@ -230,7 +233,7 @@ func (r Refusal) Class() engine.Class {
 		return engine.ContextOverflow
 	case status == 401 || status == 403:
 		return engine.Auth
-	case says("model_not_found") || status == 404 && says("model"):
+	case says("model_not_found") || status == 404 && says("model", "deployment", "endpoints found"):
 		return engine.UnknownModel
 	// An address where no provider is, a proxy that wants a login, and what passes.
 	case status == 404 || status == 407 || status == 408 || status == 409 || status == 425:

@@ -160,7 +160,9 @@ func (a *Answer) Event(data []byte) {
 	for _, said := range []answered{event.answered, event.Message, event.Response} {
 		a.model = cmp.Or(said.Model, a.model)
 		if said.Error != nil {
-			a.fault = said.Error.fault(said.Error.Type)
+			if fault := said.Error.fault(said.Error.Type); *fault != (Fault{}) {
+				a.fault = fault
+			}
 		}
 		used := said.Usage.usage()
 		a.used = engine.Usage{
