@@ -44,7 +44,7 @@ const (
 	Timeout Class = "timeout"
 	// Cancelled: the caller's context ended.
 	Cancelled Class = "cancelled"
-	// Crash: the CLI ended without a result.
+	// Crash: the CLI ended without a result, or left processes that were not seen to end.
 	Crash Class = "crash"
 	// Invalid: the request, or this machine, does not allow the session to
 	// begin; nothing was started.
