@@ -70,7 +70,7 @@ func TestRealModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := enginetest.NewProvider(t,
-		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "d=$(echo $GOPROXY | sed 's,file://,,; s/,.*//'); test -d $d && ls -d $d/cache/.. $d && touch $GOMODCACHE/x $GOCACHE/x && echo ALL-THERE"}},
+		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "d=$(echo $GOPROXY | sed 's,.*file://,,; s/[,|].*//'); test -d $d && ls -d $d/cache/.. $d && touch $GOMODCACHE/x $GOCACHE/x && echo ALL-THERE"}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
 	modules := t.TempDir()
