@@ -129,7 +129,8 @@ func permissions(s *session.Gated) (map[string]string, error) {
 		modes := map[string]string{"GOROOT": "read", "GOPROXY": "read", "GOMODCACHE": "write", "GOCACHE": "write"}
 		if name == "GOPROXY" {
 			// The network is out of reach, the modules that the user has are not.
-			value, _, _ = strings.Cut(strings.TrimPrefix(value, "file://"), ",")
+			_, value, _ = strings.Cut(value, "file://")
+			value, _, _ = strings.Cut(value, ",")
 		}
 		mode, ok := modes[name]
 		if !ok || !filepath.IsAbs(value) {
