@@ -135,8 +135,8 @@ func TestEveryEngineIsHeldToThis(t *testing.T) {
 }
 
 func testAnswer(t *testing.T, s subject) {
-	first := s.read("a.go")
-	b := newBench(t, s, nil, first, enginetest.Turn{Text: []string{"## [Graph]\n\n", "Nothing.\n\n"}}, enginetest.Turn{Text: []string{"never"}})
+	b := newBench(t, s, nil)
+	play(t, b, s.read(filepath.Join(b.dir, "a.go")), enginetest.Turn{Text: []string{"## [Graph]\n\n", "Nothing.\n\n"}}, enginetest.Turn{Text: []string{"never"}})
 	b.program.Environ = append(b.program.Environ, proxies...)
 	b.reset(t)
 	req := b.reviewer()

@@ -103,7 +103,7 @@ func outlast(t *testing.T, b *bench) (program, pid string) {
 	t.Helper()
 	onUnix(t)
 	program, pid = filepath.Join(b.dir, "outlast"), filepath.Join(b.dir, "pid")
-	write(t, program, "#!/bin/sh\ntrap '' TERM HUP INT\necho $$ > pid.tmp && mv pid.tmp pid\nwhile :; do sleep 60 || :; done\n")
+	write(t, program, "#!/bin/sh\ntrap '' TERM HUP INT\necho $$ > "+pid+".tmp && mv "+pid+".tmp "+pid+"\nwhile :; do sleep 60 || :; done\n")
 	return program, pid
 }
 
