@@ -19,7 +19,8 @@ func newStatus(s *settings) *cobra.Command {
 		Use:   "status",
 		Short: "Show what the agents of this machine did last and are doing now",
 		Long: `status reads the journals of this machine's agents, running or not, and prints
-the newest entries of each. What a pull request itself looks like is on GitHub.`,
+the newest entries of each, and which models a running one leaves alone for a while,
+since they did not answer. What a pull request itself looks like is on GitHub.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(s.configPath, os.Getenv)
@@ -40,6 +41,13 @@ the newest entries of each. What a pull request itself looks like is on GitHub.`
 				fmt.Fprintf(out, "%s: %s\n", role, amount(len(entries), "entry", "entries"))
 				for _, e := range entries[max(0, len(entries)-20):] {
 					fmt.Fprintln(out, "  "+e.String())
+				}
+				resting, err := journal.Resting(dir)
+				if err != nil {
+					return err
+				}
+				for _, r := range resting {
+					fmt.Fprintln(out, "  "+r.String())
 				}
 			}
 			return nil

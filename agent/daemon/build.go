@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/control"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/failback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
@@ -50,7 +51,7 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 	err = errors.Join(os.RemoveAll(scratch), os.MkdirAll(scratch, 0o700))
 	if err == nil {
 		var ready engine.Version
-		d.Agent, ready, err = newAgent(ctx, d.Settings, role, scratch, version)
+		d.Agent, ready, err = newAgent(ctx, d.Settings, role, scratch, version, resting(ctx, log))
 		if err == nil {
 			tellAccess(ctx, cfg, cfg.Engine.Name, ready)
 		}
@@ -75,7 +76,7 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 // may be at work on one machine, beside its daemon. Scratch is a directory for
 // what sessions need while they last; empty is the system's own for such things.
 func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string) (*Agent, error) {
-	a, _, err := newAgent(ctx, live, role, scratch, version)
+	a, _, err := newAgent(ctx, live, role, scratch, version, nil)
 	return a, err
 }
 
@@ -93,8 +94,9 @@ func NewMerger(ctx context.Context, live *config.Live, version string) (*Agent, 
 	return a, err
 }
 
-// newAgent is NewAgent, and gives what the model CLI says of itself.
-func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string) (*Agent, engine.Version, error) {
+// newAgent is NewAgent, and gives what the model CLI says of itself. Resting, if not nil, is
+// told which models are left alone.
+func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string, resting func([]failback.Rest)) (*Agent, engine.Version, error) {
 	cfg := live.Config()
 	client, self, err := identified(ctx, cfg, role, version)
 	if err != nil {
@@ -104,7 +106,9 @@ func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 	if err := errors.Join(CheckModels(cfg.Engine), (&worktree.Store{}).CheckGit(ctx)); err != nil {
 		return nil, engine.Version{}, err
 	}
-	eng := meter.Engine{Engine: Models(live, scratch)}
+	models := Models(live, scratch)
+	models.Resting = resting
+	eng := meter.Engine{Engine: models}
 	ready, err := eng.Probe(ctx)
 	if err != nil {
 		return nil, ready, err

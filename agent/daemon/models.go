@@ -2,12 +2,16 @@ package daemon
 
 import (
 	"cmp"
+	"context"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/failback"
 	"touchstone/agent/engine/session"
+	"touchstone/agent/journal"
 )
 
 // Models composes what holds sessions with the models that the settings choose from, and
@@ -32,6 +36,19 @@ func Models(live *config.Live, scratch string) *failback.Engine {
 			}
 			return engines.New(name, program)
 		},
+	}
+}
+
+// resting writes down which models are left alone, for `agent status`.
+func resting(ctx context.Context, log *journal.Journal) func([]failback.Rest) {
+	return func(models []failback.Rest) {
+		written := make([]journal.Rest, len(models))
+		for i, m := range models {
+			written[i] = journal.Rest(m)
+		}
+		if err := log.SetResting(written); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("agent status will not tell which models are left alone")
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package journal is what one agent on this machine has done and was about to do. It owns
-// a directory: its acts as JSON lines, its place in the relay's log, and the lock that keeps
-// a second agent out. GitHub stays the truth: a lost journal costs a few attempts made again.
+// a directory: its acts as JSON lines, its place in the relay's log, the models that it leaves
+// alone, and the lock that keeps a second agent out. GitHub stays the truth: a lost journal costs a few attempts made again.
 package journal
 
 import (
@@ -137,6 +137,9 @@ func Open(dir string) (_ *Journal, err error) {
 			err = errors.Join(err, j.lock.Unlock())
 		}
 	}()
+	if err := forgetResting(dir); err != nil {
+		return nil, err
+	}
 	if j.entries, err = readEntries(dir); err != nil {
 		return nil, err
 	}

@@ -63,9 +63,10 @@ type breaker struct {
 	strikes int
 	// over is the directory of the change at the last strike.
 	over string
-	// open says that it was opened for why; from until on one session may try, and trying
-	// is the one that does.
+	// open says that it was opened at since, for why; from until on one session may try,
+	// and trying is the one that does.
 	open   bool
+	since  time.Time
 	until  time.Time
 	trying *session
 	why    engine.Class
@@ -127,12 +128,17 @@ func (e *Engine) admit(c Choice, s *session) (ok bool, why engine.Class) {
 func (e *Engine) alive(ctx context.Context, c Choice) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	again := false
 	for i, b := range e.of(c) {
 		if b.open {
+			again = true
 			meter.LeftAlone(c.Engine, c.scope(i), false)
 			zerolog.Ctx(ctx).Info().Stringer("model", c).Msg("a model that was left alone answers again")
 		}
 		b.open, b.trying = false, nil
+	}
+	if again {
+		e.tell()
 	}
 }
 
@@ -163,12 +169,16 @@ func (e *Engine) settle(ctx context.Context, c Choice, s *session, err *engine.E
 		if b.strikes++; b.strikes < what.strikes {
 			continue
 		}
-		pause := min(max(rest, err.RetryAfter), longestRest)
+		pause, now := min(max(rest, err.RetryAfter), longestRest), time.Now()
+		if !b.open {
+			b.since = now
+		}
 		b.open, b.why = true, err.Class
 		meter.LeftAlone(c.Engine, c.scope(i), true)
-		if until := time.Now().Add(pause); until.After(b.until) {
+		if until := now.Add(pause); until.After(b.until) {
 			b.until = until
 		}
+		e.tell()
 		zerolog.Ctx(ctx).Warn().Stringer("model", c).Bool("whole_engine", what.all).Str("class", string(err.Class)).Stringer("for", pause).
 			Msg("a model is left alone for a while, since it did not answer")
 	}

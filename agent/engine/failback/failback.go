@@ -37,6 +37,9 @@ type Engine struct {
 	Settings func() config.Engine
 	// New gives the engine of a name.
 	New func(name string) (engine.Engine, error)
+	// Resting, if set, is told of all models that are left alone, whenever that changes; one
+	// call after the other. It must not block, nor use this Engine.
+	Resting func([]Rest)
 
 	mu       sync.Mutex
 	breakers map[string]*breaker

@@ -1,0 +1,41 @@
+package failback
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Rest is a model that is left alone since it did not answer.
+type Rest struct {
+	// Model is its name for people, such as "claude opus", or "every model of claude".
+	Model string
+	// Why goes on after the name, such as "is overloaded".
+	Why string
+	// From Until on one session may try whether it answers again; Since is when it did not
+	// for the first time.
+	Since, Until time.Time
+}
+
+// tell tells which models are left alone, in the order of their names. The caller holds the
+// lock.
+func (e *Engine) tell() {
+	if e.Resting == nil {
+		return
+	}
+	resting := []Rest{}
+	for _, key := range slices.Sorted(maps.Keys(e.breakers)) {
+		b := e.breakers[key]
+		if !b.open {
+			continue
+		}
+		name, model, one := strings.Cut(key, ":")
+		called := "every model of " + name
+		if one {
+			called = Choice{name, model}.String()
+		}
+		resting = append(resting, Rest{Model: called, Why: reasons[b.why], Since: b.since, Until: b.until})
+	}
+	e.Resting(resting)
+}
