@@ -25,19 +25,22 @@ demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--ke
 # The sweeps take hundreds of whole loops each: one kills an agent at each of its outward
 # calls, one breaks each promise that the simulation holds the agents to, two take the
 # hostile and the ordinary changes through reviews, one takes a thousand through the guard.
-# They run without the race detector, which watches the same code in all other tests, and
-# are built as the programs above are, which other tests have built by then.
 SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestOrdinaryChangesPass|TestExamine)$$
 
+# Built as BUILD builds the programs, which some tests build too: each compiles once.
+TEST = CGO_ENABLED=0 $(GO) test -trimpath
+
 .PHONY: test
-test: tools ## Set up what the tests need and run them all, with the race detector
-	@if command -v "$$($(GO) env CC)" >/dev/null; then \
-		CGO_ENABLED=1 $(GO) test -race -shuffle=on -skip '$(SWEEP)' ./...; \
-	else \
-		echo "make test: there is no C compiler, so the race detector stays off" >&2; \
-		test "$$CI" != true && CGO_ENABLED=0 $(GO) test -shuffle=on -skip '$(SWEEP)' ./...; \
-	fi
-	@CGO_ENABLED=0 $(GO) test -trimpath -run '$(SWEEP)' ./agent/e2e ./agent/e2e/hostile ./agent/e2e/schedule ./verdict/guard
+test: tools ## Set up what the tests need and run them, all but the sweeps
+	@$(TEST) -shuffle=on -skip '$(SWEEP)' ./...
+
+.PHONY: race
+race: tools ## The same tests with the race detector, for which there has to be a C compiler
+	@CGO_ENABLED=1 $(GO) test -race -shuffle=on -skip '$(SWEEP)' ./...
+
+.PHONY: sweep
+sweep: ## The tests that take hundreds of whole loops each
+	@$(TEST) -run '$(SWEEP)' ./agent/e2e ./agent/e2e/hostile ./agent/e2e/schedule ./verdict/guard
 
 .PHONY: tools
 tools: ## Install the model CLIs that the engine tests drive, if npm is there

@@ -24,7 +24,7 @@ func build(ctx context.Context, folder string) (string, error) {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	command := exec.CommandContext(ctx, "go", "build", "-o", binary, "touchstone/relay")
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "touchstone/relay")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the relay: %w\n%s", err, out)

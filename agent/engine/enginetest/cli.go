@@ -32,13 +32,15 @@ func CLI(t testing.TB, name string) string {
 	return ""
 }
 
-// Build compiles a program of this module into dir and gives its path.
+// Build compiles a program of this module into dir, as the Makefile does, so that what either
+// has compiled is of use to both, and gives its path.
 func Build(t testing.TB, dir, pkg string) string {
 	t.Helper()
 	// The suffix is for Windows and does no harm elsewhere.
 	program := filepath.Join(dir, filepath.Base(pkg)+".exe")
-	build := exec.Command("go", "build", "-o", program, pkg)
+	build := exec.Command("go", "build", "-trimpath", "-o", program, pkg)
 	build.Dir = moduleRoot(t)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", pkg, err, out)
 	}
