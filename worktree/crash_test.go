@@ -43,7 +43,8 @@ func helper(text string) int {
 		return 1
 	}
 	fmt.Println("acquired")
-	select {}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the test kills it, or is gone itself
+	return 0
 }
 
 // startHelper starts such a child; its output arrives in the returned file.
@@ -60,6 +61,9 @@ func startHelper(t *testing.T, s *Store, req Request) (*exec.Cmd, string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), helperEnv+"="+string(text))
 	cmd.Stdout, cmd.Stderr = out, out
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
