@@ -108,6 +108,11 @@ type Request struct {
 	// MaxTurns bounds the model's steps of all the session's turns, one step being one
 	// answer of the provider; zero sets no bound.
 	MaxTurns int
+	// Asks, if set, is told of each request to the provider which model it is for, by the
+	// provider's own name, before the request is made. An error refuses it, and ends the turn
+	// with an *Error that wraps it. Where an engine does not see the requests, it is told as
+	// soon as the CLI says which model that is, if it does. It must not block.
+	Asks func(model string) error
 	// Progress, if set, hears of the session as it goes, from one goroutine at
 	// a time. It must not block: the session waits for it.
 	Progress func(Progress)

@@ -56,7 +56,7 @@ func (t *turn) line(line []byte) error {
 	case "result":
 		t.result = &e.outcome
 	case "system":
-		t.system(e)
+		return t.system(e)
 	case "user", "tool_progress", "rate_limit_event":
 		t.retrying = false
 	default:
@@ -90,10 +90,15 @@ func (t *turn) stream(e event) error {
 	return nil
 }
 
-func (t *turn) system(e event) {
+func (t *turn) system(e event) error {
 	switch e.Subtype {
 	case "init":
 		t.model = cmp.Or(e.Model, t.model)
+		if t.account != nil {
+			if barred := t.account.Barred(t.model); barred != nil {
+				return barred
+			}
+		}
 	case "api_retry":
 		t.retry, t.retrying = e, true
 		if t.account != nil {
@@ -105,6 +110,7 @@ func (t *turn) system(e event) {
 	default:
 		t.Report(engine.ProgressRaw, "system/"+e.Subtype)
 	}
+	return nil
 }
 
 func (t *turn) assistant(e event) error {

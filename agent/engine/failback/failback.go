@@ -101,19 +101,6 @@ func choose(s config.Engine, name string) Choice {
 	return Choice{kind, model}
 }
 
-// off reports whether something is switched off. A part of a model's name that stands
-// between dashes or slashes switches off all models that have it.
-func off(s config.Engine, c Choice) bool {
-	dashed := func(model string) string { return "-" + strings.ReplaceAll(model, "/", "-") + "-" }
-	return slices.ContainsFunc(s.Off, func(name string) bool {
-		kind, model := config.Choice(name)
-		if kind != "" && kind != c.Engine {
-			return false
-		}
-		return model == "" || strings.Contains(dashed(c.Model), dashed(model))
-	})
-}
-
 // Name is the name of the engine that is asked first.
 func (e *Engine) Name() string { return e.Settings().Name }
 
@@ -152,7 +139,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	}
 	chain := s.chain
 	if len(chain) == 0 || chain[0] != s.wanted {
-		s.why = "is switched off"
+		s.why = switchedOff
 	}
 	if failed := s.advance(ctx, req, ""); failed != nil {
 		return nil, failed

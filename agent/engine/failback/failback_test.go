@@ -488,36 +488,66 @@ func TestSwitchedOff(t *testing.T) {
 // TestSwitchedOffAtWork: a model that is switched off stops within seconds, and another attempt
 // asks another one.
 func TestSwitchedOffAtWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		settings := config.Default().Engine
-		s, e := staged(nil)
-		e.Settings = func() config.Engine {
-			mu.Lock()
-			defer mu.Unlock()
-			return settings
-		}
-		s.play("claude opus", func(ctx context.Context, _ engine.Request) (engine.Result, error) {
-			pass(ctx, 10*time.Minute)
-			return engine.Result{CostUSD: 1}, &engine.Error{Class: engine.Cancelled, Message: "it was cancelled", Err: context.Cause(ctx)}
-		})
-		began := time.Now()
-		var ended sync.WaitGroup
-		ended.Go(func() {
-			result, failure := run(t, e, review)
-			if took := time.Since(began); !errors.Is(failure, failback.ErrResting) || failure.Class != engine.Cancelled || took > 12*time.Second || result.CostUSD != 1 {
-				t.Errorf("after %s it ended in %+v, %v", took, result, failure)
-			}
-		})
-		pass(t.Context(), 10*time.Second)
+	for off, asked := range map[string]string{"opus": "claude opus, claude sonnet", "opus-9": "claude opus, claude opus, claude sonnet"} {
+		synctest.Test(t, func(t *testing.T) { switchedOffAtWork(t, off, asked) })
+	}
+}
+
+func switchedOffAtWork(t *testing.T, off, asked string) {
+	var mu sync.Mutex
+	settings := config.Default().Engine
+	s, e := staged(nil)
+	e.Settings = func() config.Engine {
 		mu.Lock()
-		settings.Off = []string{"opus"}
-		mu.Unlock()
-		ended.Wait()
-		if _, failure := run(t, e, review); failure != nil || s.heard() != "claude opus, claude sonnet" {
-			t.Errorf("another attempt ended in %v", failure)
+		defer mu.Unlock()
+		return settings
+	}
+	s.play("claude opus", func(ctx context.Context, req engine.Request) (engine.Result, error) {
+		if err := req.Asks("claude-opus-9"); err != nil {
+			return engine.Result{}, &engine.Error{Class: engine.Cancelled, Message: err.Error(), Err: err}
+		}
+		pass(ctx, 10*time.Minute)
+		return engine.Result{CostUSD: 1}, &engine.Error{Class: engine.Cancelled, Message: "it was cancelled", Err: context.Cause(ctx)}
+	})
+	began := time.Now()
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		result, failure := run(t, e, review)
+		if took := time.Since(began); !errors.Is(failure, failback.ErrResting) || failure.Class != engine.Cancelled || took > 12*time.Second || result.CostUSD != 1 {
+			t.Errorf("after %s it ended in %+v, %v", took, result, failure)
 		}
 	})
+	pass(t.Context(), 10*time.Second)
+	mu.Lock()
+	settings.Off = []string{off}
+	mu.Unlock()
+	ended.Wait()
+	if _, failure := run(t, e, review); failure != nil || s.heard() != asked {
+		t.Errorf("another attempt ended in %v", failure)
+	}
+}
+
+// TestSwitchedOffByTheProvidersName: the next model answers in the same session; where there
+// is none, it is no attempt.
+func TestSwitchedOffByTheProvidersName(t *testing.T) {
+	for _, off := range []string{"claude-opus-9", "opus-9", "claude:claude-opus-9"} {
+		s, e := staged(func(c *config.Engine) { c.Off = []string{off} })
+		s.call("claude opus", "claude-opus-9")
+		if result, failure := run(t, e, review); failure != nil || result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
+			t.Errorf("%s: %+v, %v", off, result, failure)
+		}
+		if s.heard(); s.open != 0 {
+			t.Errorf("%s: %d sessions are left open", off, s.open)
+		}
+		if _, failure := run(t, e, review); failure != nil || s.heard() != "claude opus, claude sonnet" {
+			t.Errorf("%s: it rests, though only its name is off: %v", off, failure)
+		}
+	}
+	s, e := staged(func(c *config.Engine) { c.Off = []string{"opus-9", "sonnet"} })
+	s.call("claude opus", "claude-opus-9")
+	if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || !strings.Contains(failure.Message, "claude opus was to ask for claude-opus-9: it is switched off by engine.off") {
+		t.Errorf("it ended in %v", failure)
+	}
 }
 
 func TestUnknownEngine(t *testing.T) {

@@ -15,16 +15,16 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// real is an engine over the real CLIs, which reach one provider.
-func real(t *testing.T, provider *enginetest.Provider, settings config.Engine) *failback.Engine {
+// real is an engine over the real CLIs, which reach one provider, by the gateway or directly.
+func real(t *testing.T, provider *enginetest.Provider, settings *config.Engine) *failback.Engine {
 	environ := []string{
 		"PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=sk-a", "ANTHROPIC_BASE_URL=" + provider.URL, "CLAUDE_CODE_MAX_RETRIES=1",
 		"OPENAI_API_KEY=sk-b", "OPENAI_BASE_URL=" + provider.URL + "/v1",
 	}
 	return &failback.Engine{
-		Settings: func() config.Engine { return settings },
+		Settings: func() config.Engine { return *settings },
 		New: func(name string) (engine.Engine, error) {
-			return engines.New(name, session.Program{Command: []string{enginetest.CLI(t, name)}, Environ: environ, TempDir: t.TempDir()})
+			return engines.New(name, session.Program{Command: []string{enginetest.CLI(t, name)}, Environ: environ, TempDir: t.TempDir(), Direct: settings.Gateway == config.Off})
 		},
 	}
 }
@@ -60,7 +60,7 @@ func TestTheRealCLIsGoOn(t *testing.T) {
 			})
 			settings := config.Default().Engine
 			settings.Failback = test.failback
-			e := real(t, provider, settings)
+			e := real(t, provider, &settings)
 			req := engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "opus", Timeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute}
 			result, err := enginetest.Run(t.Context(), e, req, "Go on.")
 			if err != nil || result.Engine != test.engine || result.Switched != test.why || strings.TrimSpace(result.Text) != "Nothing to say." {
@@ -76,5 +76,42 @@ func TestTheRealCLIsGoOn(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTheProvidersNameIsSwitchedOff: settings name a model by an alias, or leave the choice to
+// the CLI; what is switched off is not asked all the same.
+func TestTheProvidersNameIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{config.On, config.Off} {
+		for _, wanted := range []string{"", "opus"} {
+			t.Run("gateway "+gateway+" "+wanted, func(t *testing.T) {
+				t.Parallel()
+				provider := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Nothing to say."}})
+				settings := config.Default().Engine
+				settings.Gateway = gateway
+				e := real(t, provider, &settings)
+				req := engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: wanted, Timeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute}
+				first, err := enginetest.Run(t.Context(), e, req, "Go on.")
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := len(provider.Calls())
+				settings.Off = []string{first.Model}
+				second, err := enginetest.Run(t.Context(), e, req, "Go on.")
+				if err != nil || !strings.HasSuffix(second.Switched, " was asked for and is switched off; claude sonnet answered instead") {
+					t.Fatalf("%+v, %v", second, err)
+				}
+				for _, call := range provider.Calls()[before:] {
+					if gateway == config.On && modelOf(call) == first.Model {
+						t.Errorf("%s was asked although it is switched off", first.Model)
+					}
+				}
+				// A CLI that asks directly is stopped with its first word.
+				if second.Model == first.Model {
+					t.Errorf("%s answered although it is switched off", first.Model)
+				}
+			})
+		}
 	}
 }

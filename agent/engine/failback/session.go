@@ -22,9 +22,6 @@ const (
 	lookEvery = time.Second
 )
 
-// errOff is why a turn is stopped whose model is switched off.
-var errOff = errors.New("the model was switched off")
-
 // session is a session with one model of a chain after the other, until one has answered.
 // What is said after that, only that one can know.
 type session struct {
@@ -39,6 +36,8 @@ type session struct {
 
 	at    Choice
 	inner engine.Session
+	// called are the provider's names of the models that inner asks for.
+	called *names
 	// heard tells the breaker of the first sign of an answer in a turn.
 	heard func()
 	// settled says that the breaker knows what became of asking, worked that the model has
@@ -78,7 +77,7 @@ func (s *session) whileOn(ctx context.Context, prompt string) (engine.Result, er
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if off(s.engine.Settings(), s.at) {
+				if settings := s.engine.Settings(); off(settings, s.at) || s.called.off(settings) {
 					stop(errOff)
 				}
 			}
@@ -131,6 +130,7 @@ func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.
 	// A session's half-made edits would be nobody's if another model went on with them.
 	bound := s.answered || s.commanded()
 	what, elsewhere := effects[failure.Class]
+	elsewhere = elsewhere || errors.Is(failure, errOff)
 	if !elsewhere || what.stays || bound || ctx.Err() != nil {
 		return s.ended(failure)
 	}
@@ -144,12 +144,12 @@ func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.
 		return s.ended(&short)
 	}
 	asked, silent := s.inner, s.at
-	s.note(silent, failure.Class)
+	s.note(silent, reason(failure))
 	err := s.advance(ctx, req, spent.Model)
 	if err == nil && s.inner == asked {
 		return s.ended(failure)
 	}
-	s.failed = append(s.failed, fmt.Sprintf("%s %s", silent, reasons[failure.Class]))
+	s.failed = append(s.failed, fmt.Sprintf("%s %s", silent, reason(failure)))
 	if err != nil {
 		return s.ended(err)
 	}
@@ -172,7 +172,7 @@ func (s *session) advance(ctx context.Context, req engine.Request, known string)
 			continue
 		}
 		if ok, why := s.engine.admit(next, s); !ok {
-			s.note(next, why)
+			s.note(next, reasons[why])
 			continue
 		}
 		inner, err := s.open(ctx, next, req)
@@ -188,7 +188,7 @@ func (s *session) advance(ctx context.Context, req engine.Request, known string)
 		if _, elsewhere := effects[failed.Class]; !elsewhere {
 			return failed
 		}
-		s.note(next, failed.Class)
+		s.note(next, reason(failed))
 	}
 	return failed
 }
@@ -200,7 +200,8 @@ func (s *session) open(ctx context.Context, c Choice, req engine.Request) (engin
 		return nil, err
 	}
 	tell := req.Progress
-	req.Model = c.Model
+	s.called = &names{}
+	req.Model, req.Asks = c.Model, s.asks(c, s.called)
 	req.Progress = func(p engine.Progress) {
 		switch p.Kind {
 		case engine.ProgressTool, engine.ProgressText, engine.ProgressDimension:
@@ -218,9 +219,9 @@ func (s *session) open(ctx context.Context, c Choice, req engine.Request) (engin
 }
 
 // note keeps why the wanted model is not the one.
-func (s *session) note(c Choice, why engine.Class) {
+func (s *session) note(c Choice, why string) {
 	if c == s.wanted {
-		s.why = reasons[why]
+		s.why = why
 	}
 }
 

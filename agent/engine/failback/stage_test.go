@@ -37,6 +37,16 @@ func (s *stage) fail(model string, class engine.Class, retryAfter time.Duration)
 	})
 }
 
+// call has a model asked for by its provider's name, and answer where that may be.
+func (s *stage) call(model, name string) {
+	s.play(model, func(_ context.Context, req engine.Request) (engine.Result, error) {
+		if err := req.Asks(name); err != nil {
+			return engine.Result{Model: name}, &engine.Error{Class: engine.Cancelled, Message: err.Error(), Err: err}
+		}
+		return engine.Result{Text: "It is " + name + ".", Model: name, Duration: time.Second, CostUSD: 1}, nil
+	})
+}
+
 // heal has a model answer again.
 func (s *stage) heal(model string) {
 	s.mu.Lock()

@@ -174,9 +174,18 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler
 			http.Error(w, over.Message, http.StatusPaymentRequired)
 			return
 		}
-		if err := g.foreign(r); err != nil {
+		model, err := modelOf(r)
+		if err == nil {
+			err = g.foreign(model)
+		}
+		if err != nil {
 			turn.deny(err)
 			http.Error(w, "this gateway does not pass that on: "+err.Error(), http.StatusForbidden)
+			return
+		}
+		if barred := g.account.Barred(model); barred != nil {
+			turn.exhaust(barred)
+			http.Error(w, barred.Message, http.StatusForbidden)
 			return
 		}
 		turn.ask()

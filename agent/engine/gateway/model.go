@@ -13,14 +13,10 @@ import (
 // (https://docs.anthropic.com/en/api/errors).
 const maxRequest = 32 << 20
 
-// foreign is why a request for a model is none of this session's, or nil. A session's models
-// are those that its CLI asks for before the provider's first answer begins: until then no
-// command has run in it that could ask for one at this machine's expense.
-func (g *Gateway) foreign(r *http.Request) error {
-	model, err := modelOf(r)
-	if err != nil {
-		return err
-	}
+// foreign is why a model is none of this session's, or nil. A session's models are those that
+// its CLI asks for before the provider's first answer begins: until then no command has run in
+// it that could ask for one at this machine's expense.
+func (g *Gateway) foreign(model string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.answers {

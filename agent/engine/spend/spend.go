@@ -16,6 +16,7 @@ type Account struct {
 	prices   engine.Prices
 	budget   float64
 	maxTurns int
+	asks     func(model string) error
 
 	mu  sync.Mutex
 	sum Sum
@@ -41,7 +42,7 @@ func (s Sum) Since(before Sum) Sum {
 
 // Open opens the account of a session that was asked for.
 func Open(req engine.Request, prices engine.Prices) *Account {
-	return &Account{prices: prices, budget: req.Budget, maxTurns: req.MaxTurns}
+	return &Account{prices: prices, budget: req.Budget, maxTurns: req.MaxTurns, asks: req.Asks}
 }
 
 // Sum is what was spent until now.
@@ -75,6 +76,18 @@ func (a *Account) Exhausted() *engine.Error {
 		return engine.Errorf(engine.Budget, "the session has cost $%.2f of its budget of $%.2f and was stopped; raise the budget, or give it less to do", a.sum.CostUSD, a.budget)
 	case a.maxTurns > 0 && a.sum.Answers >= a.maxTurns:
 		return engine.Errorf(engine.MaxTurns, "the session used up its %d turns and was stopped; allow it more, or give it less to do", a.maxTurns)
+	}
+	return nil
+}
+
+// Barred says why the provider may not be asked for a model, by the word of whoever holds the
+// session; nil if it may.
+func (a *Account) Barred(model string) *engine.Error {
+	if a.asks == nil {
+		return nil
+	}
+	if err := a.asks(model); err != nil {
+		return &engine.Error{Class: engine.Cancelled, Message: err.Error(), Err: err}
 	}
 	return nil
 }

@@ -1,0 +1,43 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
+	"touchstone/agent/engine/spend"
+)
+
+// TestABarredModelIsNotAskedFor, from one request to the next, and its turn ends.
+func TestABarredModelIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer upstream.Close()
+	var barred error
+	account := spend.Open(engine.Request{Asks: func(model string) error {
+		if model != "model-1" {
+			t.Errorf("told of the model %q", model)
+		}
+		return barred
+	}}, nil)
+	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	ctx, giveUp := context.WithCancel(t.Context())
+	turn := g.Begin(giveUp)
+	if status, _ := ask(t, g, "X-Api-Key", g.Token); status != http.StatusOK || asked != 1 || turn.Over() != nil {
+		t.Errorf("status %d, asked %d times; %v", status, asked, turn.Over())
+	}
+	barred = errors.New("it is switched off")
+	status, said := ask(t, g, "X-Api-Key", g.Token)
+	if over := turn.Over(); status != http.StatusForbidden || asked != 1 || over == nil || over.Class != engine.Cancelled || !errors.Is(over, barred) || ctx.Err() == nil {
+		t.Errorf("status %d (%s), asked %d times; %v", status, said, asked, over)
+	}
+}
