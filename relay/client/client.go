@@ -6,6 +6,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -189,14 +190,28 @@ func (f *follower) validate(r *http.Response) error {
 		return nil
 	}
 	defer r.Body.Close()
-	// Whatever could be read is only for the message.
-	text, _ := io.ReadAll(io.LimitReader(r.Body, 1<<10))
-	err := fmt.Errorf("the relay answered %s: %s", r.Status, strings.TrimSpace(string(text)))
+	err := fmt.Errorf("the relay answered %s: %s", r.Status, reason(r.Body))
 	switch r.StatusCode {
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
+	case http.StatusUnauthorized:
+		return permanentError{fmt.Errorf("%w; set RELAY_TOKEN to it", err)}
+	case http.StatusBadRequest, http.StatusForbidden:
 		return permanentError{err}
 	}
 	return err
+}
+
+// reason is the sentence in a refusal: the relay wraps it in JSON, what stands before the
+// relay may not.
+func reason(body io.Reader) string {
+	// Whatever could be read is only for the message.
+	text, _ := io.ReadAll(io.LimitReader(body, 1<<10))
+	var refusal struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(text, &refusal) == nil && refusal.Error != "" {
+		return refusal.Error
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // deal hands one frame over and moves the cursor behind it.
