@@ -25,7 +25,7 @@ func acquire(path string) (*lock, error) {
 		return nil, fmt.Errorf("lock store %s: %w (the folder has to exist and be writable)", path, err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("the store %s is in use by another relay%s: stop that one, or give this one a store of its own", path, owner(path))
+		return nil, fmt.Errorf("the store %s is in use by another relay%s: stop that one, or name another store", path, owner(path))
 	}
 	l := &lock{held}
 	if err := writeOwner(path); err != nil {
