@@ -75,6 +75,9 @@ func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report
 		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(verdict.Place(f.Path, f.Line), maxPlace)), p.describe(f, false)))
 	}
 	blocks = append(blocks, p.leftOut())
+	if len(findings) > 0 {
+		blocks = append(blocks, contradict)
+	}
 	foot := p.footer(j, record, out.session) + "\n\n" + seal
 	r.review.Body, r.more = paginate(blocks, foot, record.Head)
 	return r, nil
@@ -111,14 +114,21 @@ func paginate(blocks []string, foot, head string) (body string, more []string) {
 	return body + "\n\n" + foot, more
 }
 
-// headline says what came out, in code's words and below in the session's own. That files
-// were left out belongs to it: nobody has read them.
+// contradict says what a finding's id is good for, to those who never saw a review like this.
+const contradict = "<sub>A finding that is wrong: comment `/touchstone dispute ID REASON`, and the next review judges it anew. A maintainer may `/touchstone waive ID REASON`.</sub>"
+
+// headline says what came out, in code's words and below in the session's own. What was
+// found before and is gone belongs to it, as does that files were left out: nobody has
+// read them.
 func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 	word := "Approved"
 	if r.Verdict != verdict.Approve {
 		word = "Changes requested"
 	}
 	head := fmt.Sprintf("### %s · round %d · %s", word, r.Round, j.Sum())
+	if n := p.fixed(r.Ledger); n > 0 {
+		head += fmt.Sprintf(" · %d fixed", n)
+	}
 	if n := len(p.understood.LeftOut); n > 0 {
 		head += " · " + verdict.Amount(n, "file", "files") + " not read"
 	}
@@ -126,6 +136,20 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 		head += "\n\n" + prose(clip(s, maxField))
 	}
 	return head
+}
+
+// fixed counts the findings that this round no longer found.
+func (p *Prepared) fixed(now verdict.Ledger) (n int) {
+	before := map[string]verdict.Status{}
+	for _, e := range p.Ledger {
+		before[e.ID] = e.Status
+	}
+	for _, e := range now {
+		if e.Status == verdict.Verified && before[e.ID] != verdict.Verified {
+			n++
+		}
+	}
+	return n
 }
 
 // listed is a list below a heading, in blocks that each fit into a text.

@@ -37,25 +37,31 @@ func at(line int, quote string) verdict.Finding {
 func TestFindingsOverTheRounds(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "first_unsafe()\nsecond_unsafe()\n"})
-	_, pr := review(t, g, ref, at(1, "first_unsafe()"), at(2, "second_unsafe()"))
+	out, pr := review(t, g, ref, at(1, "first_unsafe()"), at(2, "second_unsafe()"))
+	if body := out.Review.Body; !strings.Contains(body, "`/touchstone dispute ID REASON`") || strings.Contains(body, "fixed") {
+		t.Errorf("round 1 does not say how to contradict it, or tells of repairs:\n%s", body)
+	}
 	if len(pr.Threads) != 2 || pr.Threads[0].Resolved || pr.Threads[1].Resolved {
 		t.Fatalf("round 1 leaves %+v", pr.Threads)
 	}
 	g.Commit("topic", "Repair the first", map[string]string{"code.txt": "safe()\n\n\nsecond_unsafe()\n"})
-	out, pr := review(t, g, ref, at(4, "second_unsafe()"))
+	out, pr = review(t, g, ref, at(4, "second_unsafe()"))
 	if len(pr.Threads) != 2 || !pr.Threads[0].Resolved || pr.Threads[1].Resolved {
 		t.Errorf("round 2 leaves %+v", pr.Threads)
 	}
 	if l := out.Record.Ledger; len(l) != 2 || l[0].Status != verdict.Verified || l[1].Status != verdict.Open || l[1].Line != 4 {
 		t.Errorf("the ledger is %+v", l)
 	}
-	if body := out.Review.Body; !strings.Contains(body, "Still there from earlier rounds") || !strings.Contains(body, "(open since round 1)") || !strings.Contains(body, pr.Threads[1].Comments[0].URL) {
+	if body := out.Review.Body; !strings.Contains(body, "· 1 fixed\n") || !strings.Contains(body, "Still there from earlier rounds") || !strings.Contains(body, "(open since round 1)") || !strings.Contains(body, pr.Threads[1].Comments[0].URL) {
 		t.Errorf("what stays is not listed:\n%s", body)
 	}
 	g.Commit("topic", "Repair the second", map[string]string{"code.txt": "safe()\n"})
 	out, pr = review(t, g, ref)
 	if out.Record.Verdict != verdict.Approve || len(pr.Threads) != 2 || !pr.Threads[1].Resolved {
 		t.Errorf("%s, %+v", out.Record.Verdict, pr.Threads)
+	}
+	if body := out.Review.Body; !strings.Contains(body, "· nothing found · 1 fixed\n") || strings.Contains(body, "/touchstone") {
+		t.Errorf("the approval does not tell of the one repair since the last round alone:\n%s", body)
 	}
 }
 
