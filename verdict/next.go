@@ -60,6 +60,8 @@ type Action struct {
 	// left of the day's.
 	Allowance Allowance
 	Daily     bool
+	// Topic is what a Tell is about, as in [Left].
+	Topic string
 	// Tomorrow says that an Escalate holds until the next midnight only.
 	Tomorrow bool
 	// MakesWay says that a Wait is for a person who works on the branch, Computing that it
@@ -193,25 +195,30 @@ func nextMerge(s State, rounds int) Action {
 	green := s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks
 	objector := s.withoutOvertaken().objector()
 	clean := s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue
+	byAgent := s.Manual.Why == ""
 	switch {
 	case objector != "":
 		return s.act(Wait, objector+" still requests changes")
-	case s.InQueue && (s.Manual == "" || !s.Enqueued):
+	case s.InQueue && (byAgent || !s.Enqueued):
 		return s.act(Wait, inQueue)
 	case s.Mergeable == MergeableDirty:
 		return s.fix("it conflicts with its base", rounds)
 	case s.Checks == ChecksFailed:
 		return s.fix("a check failed", rounds)
-	case s.Manual != "" && green && clean && !s.Told:
-		return s.retry(Tell, "it is approved and green, and "+forAuthor+s.Manual)
-	case s.Manual != "" && s.Checks != ChecksNone:
-		return s.act(Wait, "it is approved and "+forAuthor+s.Manual)
+	case len(s.Unbegun) > 0 && s.ExpectsChecks():
+		return s.awaited()
+	case !byAgent && green && clean:
+		return s.leave("it is approved and green", s.Manual)
+	case !byAgent && green && (s.Mergeable == MergeableBehind || s.Mergeable == MergeableBlocked && s.left(rulePatience) <= 0):
+		return s.leave("it is approved and green, and its base does not let it in as it is", s.Manual)
+	case !byAgent && s.Checks != ChecksNone:
+		return s.waitForAuthor(s.Manual)
 	case s.Checks == ChecksPending:
 		return s.await(checkPatience, "checks are running", "it is approved, and its checks have been running for a day")
 	case s.Checks == ChecksNone && s.RequireChecks:
 		return s.unchecked()
-	case s.Manual != "":
-		return s.act(Wait, "it is approved and "+forAuthor+s.Manual)
+	case !byAgent:
+		return s.waitForAuthor(s.Manual)
 	case !green:
 		return s.act(Wait, "the state of the checks is unknown")
 	case s.Mergeable == MergeableBehind:

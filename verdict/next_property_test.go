@@ -60,12 +60,13 @@ func (d dice) state() State {
 		Open: !rare(), Draft: rare(), Fork: rare(), Shared: rare(), Author: pick(d, "octocat", "alice", "Octocat", ""), Head: pick(d, head, head, head, ""),
 		BaseBranch: pick(d, "main", "main", "main", "release"),
 		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
-		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: rare(),
+		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: pick(d, nil, []Telling{{Topic: "auto", SHA: older}}),
+		Unbegun: pick(d, nil, []string{"ci"}), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
 		Queue: d.IntN(3) == 0, Enqueued: d.IntN(2) == 0,
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, MergeableBlocked, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
-		Manual:    pick(d, "", "", "", "merge.auto is off"), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
+		Manual:    pick(d, Left{}, Left{}, Left{}, byHandOnly), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
 		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate, Dequeue), Hopeless: rare(), Queued: pick(d, 0, 1, 2, 3), Rested: rare(),
 		Budgets: Budgets{Round: Allowance{USD: pick(d, 0, 1.0)}, PullRequest: Allowance{USD: pick(d, 0, 2.0)}, Day: pick(d, 0, 3.0)},
 		Today:   pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Wasted: Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
@@ -180,16 +181,17 @@ func broken(s State, a Action) []string {
 		must(s.Open && s.Role == Author && same(s.Self, s.Author) && s.InQueue && s.Enqueued, "only what the agent put into the queue is taken out")
 	}
 	if s.Open && s.InQueue && s.Enqueued && s.Role == Author && same(s.Self, s.Author) && s.Self != "" && s.Head != "" && (s.RetryIn == 0 || s.Failed != Dequeue) {
-		stays := a.Kind == Wait && !s.NeedsHuman && !s.Held && !s.Draft && s.Manual == ""
+		stays := a.Kind == Wait && !s.NeedsHuman && !s.Held && !s.Draft && s.Manual.Why == ""
 		must(a.Kind == Dequeue || stays, "nothing stays in the queue that people keep from being merged")
 	}
 	if a.Kind != Merge {
 		return all
 	}
 	must(s.MaxAttempts == 0 || s.Queued < s.MaxAttempts, "the merge queue is not asked for ever")
-	must(s.Manual == "" && !s.InQueue, "merging is the author's choice")
+	must(s.Manual.Why == "" && !s.InQueue, "merging is the author's choice")
 	must(len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
 	must(s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks, "checks are green")
+	must(len(s.Unbegun) == 0 || s.left(signPatience) <= 0, "checks that are about to begin are waited for")
 	must(s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue, "it merges cleanly")
 	approved := false
 	for i, o := range s.Opinions {

@@ -42,6 +42,9 @@ func ready() State {
 		RequireChecks: true, MaxRounds: 3, MaxAttempts: 2}
 }
 
+// byHandOnly is a setting by which its author merges.
+var byHandOnly = Left{Why: "merge.auto is off", Topic: "auto"}
+
 type nextCase struct {
 	name   string
 	change func(*State)
@@ -166,7 +169,7 @@ func TestNextForAuthor(t *testing.T) {
 		{"needs a person", func(s *State) { s.NeedsHuman = true }, Wait, "person"},
 		{"held", func(s *State) { s.Held = true }, Wait, "label"},
 		{"of a fork", func(s *State) { s.Fork = true }, Merge, ""},
-		{"of a fork, which people merge", func(s *State) { s.Fork, s.Manual = true, "merge.forks is off" }, Tell, "merge.forks is off"},
+		{"of a fork, which people merge", func(s *State) { s.Fork, s.Manual = true, Left{Why: "merge.forks is off", Topic: "fork"} }, Tell, "merge.forks is off"},
 		{"of a fork, and objected to", func(s *State) { s.Fork, s.Opinions = true, []Opinion{says("alice", head, RequestChanges)} }, Wait, "requests changes, and the branch of a fork"},
 		{"of a fork, with a conflict", func(s *State) { s.Fork, s.Mergeable = true, MergeableDirty }, Wait, "conflicts with its base, and the branch of a fork"},
 
@@ -248,16 +251,24 @@ func TestNextForAuthor(t *testing.T) {
 		{"another reviewer blocked an older head", before(says("bob", older, RequestChanges)), Wait, "still requests changes"},
 
 		{"conflict", func(s *State) { s.Mergeable = MergeableDirty }, Fix, "conflicts"},
-		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.Manual = "merge.auto is off" }, Fix, "conflicts"},
+		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.Manual = byHandOnly }, Fix, "conflicts"},
 		{"check failed", func(s *State) { s.Checks = ChecksFailed }, Fix, "check failed"},
 		{"check failed, attempts used up", func(s *State) { s.Checks = ChecksFailed; s.Attempts = 2 }, Escalate, "a check failed, and 2 attempts"},
-		{"merged by hand", func(s *State) { s.Manual = "merge.auto is off" }, Tell, "its author to merge it: merge.auto is off"},
-		{"merged by hand, and told", func(s *State) { s.Manual, s.Told = "merge.auto is off", true }, Wait, "its author to merge it: merge.auto is off"},
-		{"merged by hand, checks running", func(s *State) { s.Manual, s.Checks = "merge.auto is off", ChecksPending }, Wait, "its author"},
-		{"merged by hand, behind", func(s *State) { s.Manual, s.Mergeable = "merge.auto is off", MergeableBehind }, Wait, "its author"},
-		{"telling failed", func(s *State) { s.Manual, s.Failed, s.RetryIn = "merge.auto is off", Tell, time.Minute }, Wait, "next one waits"},
+		{"merged by hand", func(s *State) { s.Manual = byHandOnly }, Tell, "its author to merge it: merge.auto is off"},
+		{"merged by hand, and told", func(s *State) { s.Manual, s.Told = byHandOnly, []Telling{{Topic: "auto", SHA: older}} }, Wait, "its author to merge it: merge.auto is off"},
+		{"merged by hand, checks running", func(s *State) { s.Manual, s.Checks = byHandOnly, ChecksPending }, Wait, "its author"},
+		{"merged by hand, behind", func(s *State) { s.Manual, s.Mergeable = byHandOnly, MergeableBehind }, Tell, "approved and green, and its base does not let it in as it is, and waits for its author"},
+		{"merged by hand, a review is missing", func(s *State) { s.Manual, s.Mergeable = byHandOnly, MergeableBlocked }, Wait, "its author"},
+		{"and stays so", func(s *State) { s.Manual, s.Mergeable, s.Now = byHandOnly, MergeableBlocked, noon.Add(rulePatience) }, Tell, "does not let it in"},
+		{"merged by hand for another reason than was told", func(s *State) {
+			s.Manual, s.Told = Left{Why: "the label says so", Topic: "label"}, []Telling{{Topic: "auto", SHA: head}}
+		}, Tell, "the label says so"},
+		{"merged by hand, as was told of an older head", func(s *State) {
+			s.Manual, s.Told = Left{Why: "mona took it out", Topic: "queue", OneHead: true}, []Telling{{Topic: "queue", SHA: older}}
+		}, Tell, "mona took it out"},
+		{"telling failed", func(s *State) { s.Manual, s.Failed, s.RetryIn = byHandOnly, Tell, time.Minute }, Wait, "next one waits"},
 		{"in the merge queue", func(s *State) { s.InQueue = true }, Wait, "queue"},
-		{"in the merge queue, merged by hand", func(s *State) { s.InQueue, s.Manual = true, "merge.auto is off" }, Wait, "queue"},
+		{"in the merge queue, merged by hand", func(s *State) { s.InQueue, s.Manual = true, byHandOnly }, Wait, "queue"},
 		{"a required check has not reported", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience-1) }, Wait, "is missing"},
 		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate, "rules do not let it in"},
 		{"an approved head came back", func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, RequestChanges)) }, Merge, ""},
@@ -271,7 +282,7 @@ func TestNextForAuthor(t *testing.T) {
 		{"given back by the queue too often", func(s *State) { s.Queued = 2 }, Escalate, "gave it back 2 times"},
 		{"checks running", func(s *State) { s.Checks = ChecksPending }, Wait, "running"},
 		{"made ready after a day", func(s *State) {
-			s.Checks, s.Now, s.TouchedAt = ChecksPending, noon.Add(checkPatience), noon.Add(checkPatience-time.Minute)
+			s.Checks, s.Now, s.RenewedAt = ChecksPending, noon.Add(checkPatience), noon.Add(checkPatience-time.Minute)
 		}, Wait, "checks are running"},
 		{"checks running for a day", func(s *State) { s.Checks, s.Now = ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
 		{"not so long since an order", func(s *State) {
@@ -279,8 +290,22 @@ func TestNextForAuthor(t *testing.T) {
 		}, Wait, "running"},
 		{"checks not begun", func(s *State) { s.Checks = ChecksNone }, Wait, "no check has reported"},
 		{"nor ever", func(s *State) { s.Checks, s.Now = ChecksNone, noon.Add(signPatience) }, Tell, "merge it: no check has reported on it"},
-		{"nor ever, and told", func(s *State) { s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), true }, Wait, "its author"},
-		{"nor ever, merged by hand", func(s *State) { s.Checks, s.Now, s.Manual = ChecksNone, noon.Add(signPatience), "merge.auto is off" }, Tell, "its author to merge it: merge.auto is off"},
+		{"nor ever, and told", func(s *State) {
+			s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), []Telling{{Topic: "checks", SHA: head}}
+		}, Wait, "its author"},
+		{"nor ever, and told of an older head", func(s *State) {
+			s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), []Telling{{Topic: "checks", SHA: older}}
+		}, Tell, "no check has reported on it"},
+		{"a check that reported before has not begun", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience-1) }, Wait, `the check "ci", which reported on an earlier head, has not begun`},
+		{"nor does it ever", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience) }, Merge, ""},
+		{"no check has begun that reported before", func(s *State) { s.Unbegun, s.Checks, s.RequireChecks = []string{"ci"}, ChecksNone, false }, Wait, `"ci"`},
+		{"another check failed meanwhile", func(s *State) { s.Unbegun, s.Checks = []string{"ci"}, ChecksFailed }, Fix, "a check failed"},
+		{"not begun, merged by hand", func(s *State) { s.Unbegun, s.Manual = []string{"ci"}, byHandOnly }, Wait, `"ci"`},
+		{"people talk while checks run for a day", func(s *State) {
+			s.Checks, s.Now = ChecksPending, noon.Add(checkPatience)
+			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "COMMENTED", At: noon.Add(time.Hour)})
+		}, Escalate, "running for a day"},
+		{"nor ever, merged by hand", func(s *State) { s.Checks, s.Now, s.Manual = ChecksNone, noon.Add(signPatience), byHandOnly }, Tell, "its author to merge it: merge.auto is off"},
 		{"an unclear order", func(s *State) { s.Unclear = []Unclear{{ID: 1, By: "mona"}} }, Wait, "mona has ordered what nobody can follow, and is about"},
 		{"an unclear order for hours", func(s *State) { s.Unclear, s.Now = []Unclear{{ID: 1, By: "mona"}}, noon.Add(rulePatience) }, Escalate, "nobody has told them"},
 		{"checks unread", func(s *State) { s.Checks = "" }, Wait, "unknown"},

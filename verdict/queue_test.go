@@ -19,7 +19,7 @@ func TestTheMergeQueue(t *testing.T) {
 		{"stopped while in the queue", enqueued(func(s *State) { s.Orders = []Command{ordered(Stop, "mona", 1)} }), Dequeue, "mona has stopped"},
 		{"a person is called while in the queue", enqueued(func(s *State) { s.NeedsHuman = true }), Dequeue, "waits for a person"},
 		{"held while in the queue", enqueued(func(s *State) { s.Held = true }), Dequeue, "a label holds it"},
-		{"left to its author while in the queue", enqueued(func(s *State) { s.Manual, s.Told = "merge.auto is off", true }), Dequeue, "merge.auto is off"},
+		{"left to its author while in the queue", enqueued(func(s *State) { s.Manual, s.Told = byHandOnly, []Telling{{Topic: "auto", SHA: older}} }), Dequeue, "merge.auto is off"},
 		{"objected to while in the queue", enqueued(func(s *State) {
 			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", At: noon})
 		}), Dequeue, "mona still requests changes"},

@@ -93,19 +93,21 @@ type State struct {
 	// Queue says that its base takes merges through a merge queue only, InQueue that it
 	// waits there, Enqueued that this machine has put this very head there.
 	Queue, InQueue, Enqueued bool
-	// Told says that this login has said that it waits for its author.
-	Told bool
+	// Told is what this login has told its author of.
+	Told []Telling
 
 	Mergeable Mergeable
 	Checks    Checks
+	// Unbegun are the names of checks that reported on an earlier head and not on this one,
+	// where no check is required.
+	Unbegun []string
 	// Opinions are all reviews, oldest first.
 	Opinions []Opinion
 
 	// Reviewers are the logins whose records count as verdicts.
 	Reviewers []string
-	// Manual says, as a sentence part, why its author has to merge it; empty if the
-	// agent does.
-	Manual string
+	// Manual is why its author has to merge it; blank if the agent does.
+	Manual Left
 	// RequireChecks, MaxRounds and MaxAttempts are settings; 0 is no bound.
 	RequireChecks bool
 	MaxRounds     int
@@ -117,8 +119,9 @@ type State struct {
 
 	// Now is the moment at which all this was read, SeenAt when this machine saw the
 	// present head come in the place of another, or zero; both by GitHub's clock, as all
-	// other times here. TouchedAt is when anything of it last changed, a comment included.
-	Now, SeenAt, TouchedAt time.Time
+	// other times here. RenewedAt is when the pull request last began afresh, or zero: opened
+	// again, made ready, given another base, given back by a queue, freed of a label of ours.
+	Now, SeenAt, RenewedAt time.Time
 	// Attempts counts the acts on this very head that failed on this machine since
 	// one succeeded; Failed is the last of them.
 	Attempts int

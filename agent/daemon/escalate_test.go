@@ -98,7 +98,7 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, map[string]string{"code.txt": "safe()\n"})
-	action := verdict.Action{Kind: verdict.Tell, SHA: pr.Head.SHA, Reason: "it is approved, and waits for its author to merge it: no check has reported on it"}
+	action := verdict.Action{Kind: verdict.Tell, SHA: pr.Head.SHA, Topic: "checks", Reason: "it is approved, and waits for its author to merge it: no check has reported on it"}
 	if _, err := agentOf(g, verdict.Author, loopback.Author).Act(t.Context(), pr, action); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"touchstone/agent/config"
@@ -18,8 +19,10 @@ type facts struct {
 	may map[string]forge.Permission
 	// rebased are the commits of the base, reviewed against, that it no longer holds.
 	rebased map[string]bool
-	// manual is why its author has to merge it, or empty.
-	manual string
+	// manual is why its author has to merge it, or blank.
+	manual verdict.Left
+	// unbegun are the checks that reported on an earlier head and not on this one.
+	unbegun []string
 	// commits are those of the pull request, where they were read.
 	commits []forge.Commit
 	// enqueued says that this machine put the head into the merge queue that it waits in.
@@ -57,8 +60,31 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 		return f, nil
 	}
 	var err error
-	f.manual, err = a.manual(ctx, pr, a.takenOut(pr, approved, since))
+	if f.manual, err = a.manual(ctx, pr, a.takenOut(pr, approved, since)); err != nil {
+		return f, err
+	}
+	if stateOf(pr, a.Role, a.Config(), f).ExpectsChecks() {
+		f.unbegun, err = a.unbegun(ctx, pr)
+	}
 	return f, err
+}
+
+// unbegun are the checks that reported on the head reviewed before this one, and have not
+// begun here. Where the base requires some, those are what counts, and GitHub waits for them.
+func (a *Agent) unbegun(ctx context.Context, pr forge.PullRequest) ([]string, error) {
+	earlier := ""
+	for _, r := range pr.Reviews {
+		if a.counts(pr, r.Author.Login) && r.SHA != "" && r.SHA != pr.Head.SHA {
+			earlier = r.SHA
+		}
+	}
+	if earlier == "" || slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Required }) {
+		return nil, nil
+	}
+	names, err := a.Read.CheckNames(ctx, pr.Ref.Repo, earlier)
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == name })
+	}), err
 }
 
 // dropped counts how often a merge queue gave the present head back: since it was approved,
@@ -149,49 +175,54 @@ func (f facts) compare(ctx context.Context, read Reader, pr forge.PullRequest, b
 // manual says why an approved pull request of this login's is its author's to
 // merge, as the configuration, the base branch and the person who took it out of a merge
 // queue have it, or nothing.
-func (a *Agent) manual(ctx context.Context, pr forge.PullRequest, takenOutBy string) (string, error) {
+func (a *Agent) manual(ctx context.Context, pr forge.PullRequest, takenOutBy string) (verdict.Left, error) {
 	switch {
 	case a.ByHand:
-		return "", nil
+		return verdict.Left{}, nil
 	case !a.Config().Merge.Auto:
-		return "merge.auto is off in the agent's configuration", nil
+		return verdict.Left{Topic: "setting", Why: "merge.auto is off in the agent's configuration"}, nil
 	case labelled(pr, a.Config().Labels.Manual):
-		return "the label " + a.Config().Labels.Manual + " says so", nil
+		return verdict.Left{Topic: "label", Why: "the label " + a.Config().Labels.Manual + " says so"}, nil
 	case pr.Fork && !a.Config().Merge.Forks:
-		return "it comes from a fork, and merge.forks is off in the agent's configuration", nil
+		return verdict.Left{Topic: "fork", Why: "it comes from a fork, and merge.forks is off in the agent's configuration"}, nil
 	case pr.Stacked != 0:
-		return fmt.Sprintf("its base %s is the branch of #%d, and not one that more is merged into", pr.Base.Name, pr.Stacked), nil
+		return verdict.Left{Topic: "stacked", Why: fmt.Sprintf("its base %s is the branch of #%d, and not one that more is merged into", pr.Base.Name, pr.Stacked)}, nil
 	case takenOutBy != "":
-		return takenOutBy + " took it out of the merge queue", nil
+		return verdict.Left{Topic: "queue", OneHead: true, Why: takenOutBy + " took it out of the merge queue"}, nil
 	case pr.ViewerPermission == "read" || pr.ViewerPermission == "triage":
-		return pr.Viewer + " may not merge into this repository", nil
+		return verdict.Left{Topic: "rights", Why: pr.Viewer + " may not merge into this repository"}, nil
 	}
+	return a.ruled(ctx, pr)
+}
+
+// ruled says why the repository's own settings leave a pull request to its author, if they do.
+func (a *Agent) ruled(ctx context.Context, pr forge.PullRequest) (verdict.Left, error) {
 	text, err := a.Read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
 	if errors.Is(err, forge.ErrNotFound) {
-		return "", nil
+		return verdict.Left{}, nil
 	}
 	if err != nil {
-		return "", err
+		return verdict.Left{}, err
 	}
 	repository, err := config.ParseRepository(text)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err), nil
+		return verdict.Left{Topic: "unreadable", Why: fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err)}, nil
 	case !repository.Merge.Auto:
-		return "merge.auto is off in " + config.RepositoryPath, nil
+		return verdict.Left{Topic: "repository", Why: "merge.auto is off in " + config.RepositoryPath}, nil
 	case repository.Merge.Manual.String() == "":
-		return "", nil
+		return verdict.Left{}, nil
 	}
 	paths, err := a.Read.ChangedPaths(ctx, pr.Ref)
 	if err != nil {
-		return "", err
+		return verdict.Left{}, err
 	}
 	change := guidelines.Change{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: pr.Labels}
 	for _, path := range paths {
 		change.Files = append(change.Files, guidelines.File{Path: path, Truncated: true})
 	}
 	if applies, why := repository.Merge.Manual.Applies(change); applies {
-		return fmt.Sprintf("merge.manual in %s names %s", config.RepositoryPath, why), nil
+		return verdict.Left{Topic: "paths", Why: fmt.Sprintf("merge.manual in %s names %s", config.RepositoryPath, why)}, nil
 	}
-	return "", nil
+	return verdict.Left{}, nil
 }

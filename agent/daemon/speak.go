@@ -80,14 +80,17 @@ func passed(r verdict.Record) string {
 	return b.String()
 }
 
-// tell says once that an approved pull request waits for its author.
+// tell says that an approved pull request waits for its author.
 func (a *Agent) tell(ctx context.Context, step *Step) error {
 	reason := strings.TrimPrefix(step.Action.Reason, "it is ")
 	remedy := "Merge it on GitHub, or turn `merge.require_checks` off where the repository has no checks."
-	if strings.HasPrefix(reason, "approved and green") {
+	switch {
+	case strings.HasPrefix(reason, "approved and green, and waits"):
 		remedy = fmt.Sprintf("`agent merge %d --repo %s` merges it as the agent would have.", step.PR.Ref.Number, step.PR.Ref.Repo)
+	case strings.HasPrefix(reason, "approved and green"):
+		remedy = "GitHub's page of it says what is missing."
 	}
-	body := fmt.Sprintf("%s is %s. %s\n\n<!-- touchstone:waiting v1 %s -->", short(step.Action.SHA), verdict.Prose(reason), remedy, step.Action.SHA)
+	body := fmt.Sprintf("%s is %s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", short(step.Action.SHA), verdict.Prose(reason), remedy, step.Action.SHA, step.Action.Topic)
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
 	return err

@@ -32,6 +32,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		InQueue:       pr.InQueue,
 		Enqueued:      f.enqueued,
 		Told:          told(pr),
+		Unbegun:       f.unbegun,
 		Mergeable:     mergeable(pr),
 		Checks:        sum(pr.Checks),
 		Reviewers:     cfg.Reviewers,
@@ -43,7 +44,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		Pause:         cfg.Author.Pause.Duration(),
 		Now:           now.Add(-pr.ClockAhead),
 		SeenAt:        f.past.seen,
-		TouchedAt:     pr.UpdatedAt,
+		RenewedAt:     renewedAt(pr, cfg.Labels),
 		Attempts:      f.past.attempts,
 		Failed:        f.past.failed,
 		Hopeless:      f.past.hopeless,
@@ -140,7 +141,7 @@ func mergeable(pr forge.PullRequest) verdict.Mergeable {
 var (
 	escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation v1 ([0-9a-f]{7,64}) -->$`)
 	rest       = regexp.MustCompile(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
-	waiting    = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 [0-9a-f]{7,64} -->$`)
+	waiting    = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
 )
 
 // replyMark ends the answer to an order.
@@ -238,12 +239,27 @@ func halfCalled(pr forge.PullRequest, label string, mark *regexp.Regexp) bool {
 	return false
 }
 
-// told reports whether this login has said that the pull request waits for its
-// author.
-func told(pr forge.PullRequest) bool {
-	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
-		return verdict.SameLogin(c.Author.Login, pr.Viewer) && waiting.MatchString(c.Body)
-	})
+// told is what this login has told its author of: why it leaves a pull request to them.
+func told(pr forge.PullRequest) (all []verdict.Telling) {
+	for _, c := range pr.Comments {
+		if mark := waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
+			all = append(all, verdict.Telling{SHA: mark[1], Topic: mark[2]})
+		}
+	}
+	return all
+}
+
+// renewedAt is when a pull request last began afresh, as far as GitHub tells, or a label came
+// off that keeps the agents from it.
+func renewedAt(pr forge.PullRequest, labels config.Labels) time.Time {
+	at := pr.RenewedAt
+	for _, l := range pr.Labelled {
+		ours := slices.ContainsFunc([]string{labels.NeedsHuman, labels.Hold, labels.Manual}, func(name string) bool { return strings.EqualFold(name, l.Label) })
+		if ours && !l.Added && l.At.After(at) {
+			at = l.At
+		}
+	}
+	return at
 }
 
 // labelled reports whether a pull request has a label. As GitHub's, their names

@@ -107,8 +107,8 @@ func TestStateCarriesLabelsAndHistory(t *testing.T) {
 	s := stateOf(forge.PullRequest{
 		Viewer: "alice", Labels: []string{"Needs-Human", "touchstone-hold"},
 		Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, State: forge.Dismissed, EditedAt: &edited}},
-	}, verdict.Author, config.Default(), facts{manual: "by hand", past: history{attempts: 2, retryIn: time.Minute}})
-	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual != "by hand" || !s.RequireChecks || s.MaxRounds != 15 {
+	}, verdict.Author, config.Default(), facts{manual: verdict.Left{Why: "by hand"}, past: history{attempts: 2, retryIn: time.Minute}})
+	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks || s.MaxRounds != 15 {
 		t.Errorf("the state is %+v", s)
 	}
 	if len(s.Opinions) != 1 || !s.Opinions[0].Edited || s.Opinions[0].Record != nil || s.Opinions[0].State != "DISMISSED" {

@@ -39,7 +39,7 @@ type PullRequest struct {
 	Comments  []Comment // comments on the conversation, not on lines
 	Threads   []Thread  // conversations on lines or files of the diff, resolved ones too
 	Issues    []Issue   // what merging it would close, 10 at most; an issue that the token cannot see is not listed
-	Checks    []Check   // check runs and commit statuses of Head.SHA
+	Checks    []Check   // check runs and commit statuses of Head.SHA, and one more where a workflow has yet to report
 
 	Mergeable Mergeable
 	Behind    bool   // the base's protection wants it merged in first; GitHub says so only once nothing else blocks
@@ -47,8 +47,11 @@ type PullRequest struct {
 	MergeSHA  string // the commit that merged it, empty before
 	MergedBy  User   // zero before
 
-	CreatedAt        time.Time
-	UpdatedAt        time.Time
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	// RenewedAt is when it was last reopened, made ready, pointed at another base, pushed to by force or taken out of a
+	// merge queue; zero if it never was.
+	RenewedAt        time.Time
 	MergedAt         *time.Time // nil before
 	Viewer           string     // login the token belongs to
 	ViewerPermission Permission // what that login may do here

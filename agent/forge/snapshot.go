@@ -40,6 +40,7 @@ func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) 
 func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 	variables := map[string]any{"owner": ref.Owner, "name": ref.Name, "number": ref.Number}
 	var pr PullRequest
+	var suites []suiteNode
 	for page := 1; ; page++ {
 		var data snapshotData
 		if err := c.query(ctx, pullRequestQuery, variables, &data); err != nil {
@@ -73,12 +74,14 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		next.Labelled = slices.Concat(next.Labelled, pr.Labelled)
 		next.Threads = slices.Concat(node.threads(), pr.Threads)
 		next.Checks = slices.Concat(pr.Checks, commit.checks())
+		suites = append(suites, commit.CheckSuites.Nodes...)
 		pr = next
 
 		more := advance(variables, "reviewsBefore", node.Reviews.PageInfo.HasPreviousPage, node.Reviews.PageInfo.StartCursor)
 		more = advance(variables, "commentsBefore", node.Comments.PageInfo.HasPreviousPage, node.Comments.PageInfo.StartCursor) || more
 		more = advance(variables, "threadsBefore", node.ReviewThreads.PageInfo.HasPreviousPage, node.ReviewThreads.PageInfo.StartCursor) || more
 		more = advance(variables, "labelsBefore", node.TimelineItems.PageInfo.HasPreviousPage, node.TimelineItems.PageInfo.StartCursor) || more
+		more = advance(variables, "suitesAfter", commit.CheckSuites.PageInfo.HasNextPage, commit.CheckSuites.PageInfo.EndCursor) || more
 		if commit.StatusCheckRollup != nil {
 			info := commit.StatusCheckRollup.Contexts.PageInfo
 			more = advance(variables, "checksAfter", info.HasNextPage, info.EndCursor) || more
@@ -90,6 +93,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 			if slices.ContainsFunc(pr.Checks, func(c Check) bool { return c.Required }) {
 				pr.Stacked = 0 // by rules of a ruleset, which the branch does not tell of
 			}
+			pr.Checks = append(pr.Checks, unlisted(pr.Checks, suites)...)
 			pr.ClockAhead = time.Duration(c.clock.ahead.Load())
 			return pr, nil
 		}
@@ -155,6 +159,7 @@ type pullRequestNode struct {
 		Actor     *actorNode
 		CreatedAt time.Time
 	}]
+	Renewals                connection[struct{ CreatedAt time.Time }]
 	MergeCommit             *oidNode
 	Labels                  connection[struct{ Name string }]
 	TimelineItems           connection[labellingNode]
@@ -191,6 +196,9 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	}
 	for _, r := range n.Removals.Nodes {
 		pr.Dequeued = append(pr.Dequeued, Enqueuing{r.Actor.user(), r.CreatedAt})
+	}
+	for _, r := range n.Renewals.Nodes {
+		pr.RenewedAt = r.CreatedAt
 	}
 	if n.Merged {
 		pr.MergedBy, pr.MergedAt = n.MergedBy.user(), n.MergedAt
@@ -254,45 +262,4 @@ func (n *pullRequestNode) stacked(byDefault *struct{ Name string }, in Repo) int
 		}
 	}
 	return 0
-}
-
-type commitNode struct {
-	Oid               string
-	StatusCheckRollup *struct{ Contexts connection[checkNode] } // null when nothing has reported
-}
-
-func (n *pullRequestNode) commit() commitNode {
-	if len(n.Commits.Nodes) == 0 {
-		return commitNode{}
-	}
-	return n.Commits.Nodes[0].Commit
-}
-
-// checkNode is the union of a check run and a commit status.
-type checkNode struct {
-	Typename                               string `json:"__typename"`
-	Name, Status, Conclusion, DetailsURL   string
-	Title                                  string
-	Context, State, TargetURL, Description string
-	IsRequired                             bool
-	CheckSuite                             *struct{ App *struct{ Slug string } }
-}
-
-func (n commitNode) checks() []Check {
-	if n.StatusCheckRollup == nil {
-		return nil
-	}
-	var all []Check
-	for _, c := range n.StatusCheckRollup.Contexts.Nodes {
-		if c.Typename == "StatusContext" {
-			all = append(all, Check{Name: c.Context, Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL, Summary: c.Description})
-			continue
-		}
-		check := Check{Name: c.Name, Kind: CheckRun, State: runState(c.Status, c.Conclusion), Required: c.IsRequired, URL: c.DetailsURL, Summary: c.Title}
-		if c.CheckSuite != nil && c.CheckSuite.App != nil {
-			check.App = c.CheckSuite.App.Slug
-		}
-		all = append(all, check)
-	}
-	return all
 }

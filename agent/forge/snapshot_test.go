@@ -75,6 +75,53 @@ func TestHolesInAnAnswer(t *testing.T) {
 	}
 }
 
+// A workflow that has begun, or may not begin, shows before any of its jobs does.
+func TestWorkflowsThatHaveNotReported(t *testing.T) {
+	suite := func(app, status, conclusion string) string {
+		return fmt.Sprintf(`{"status":%q,"conclusion":%q,"url":"u","app":{"slug":%q}}`, status, conclusion, app)
+	}
+	for name, tc := range map[string]struct {
+		suite string
+		run   string // a job that is listed
+		want  CheckState
+	}{
+		"begun":                            {suite: suite(actions, "QUEUED", ""), want: CheckPending},
+		"between two jobs":                 {suite: suite(actions, "IN_PROGRESS", ""), run: `"COMPLETED","conclusion":"SUCCESS"`, want: CheckPending},
+		"a job is listed":                  {suite: suite(actions, "IN_PROGRESS", ""), run: `"IN_PROGRESS","conclusion":null`},
+		"over":                             {suite: suite(actions, "COMPLETED", "SUCCESS")},
+		"failed, as its job says":          {suite: suite(actions, "COMPLETED", "FAILURE")},
+		"waits for approval":               {suite: suite(actions, "COMPLETED", "ACTION_REQUIRED"), want: CheckActionRequired},
+		"could not start":                  {suite: suite(actions, "COMPLETED", "STARTUP_FAILURE"), want: CheckActionRequired},
+		"of an app that may never report":  {suite: suite("helper", "QUEUED", "")},
+		"of an app that is gone":           {suite: `{"status":"QUEUED","conclusion":null,"url":"u","app":null}`},
+		"the second of several is running": {suite: suite(actions, "COMPLETED", "SUCCESS") + "," + suite(actions, "QUEUED", ""), want: CheckPending},
+	} {
+		contexts := ""
+		if tc.run != "" {
+			contexts = `{"__typename":"CheckRun","name":"build","status":` + tc.run + `,"isRequired":false,"checkSuite":{"app":{"slug":"github-actions"}}}`
+		}
+		body := page("abc", then, noComments)
+		before, _, _ := strings.Cut(body, `"statusCheckRollup"`)
+		_, after, _ := strings.Cut(body, `{"__typename":"StatusContext"`)
+		_, after, _ = strings.Cut(after, `}`)
+		body = before + `"checkSuites":{"nodes":[` + tc.suite + `],"pageInfo":{"hasNextPage":false,"endCursor":"s"}},"statusCheckRollup":{"contexts":{"nodes":[` + contexts + after
+		c := client(t, func(*http.Request) (*http.Response, error) { return answer(200, body), nil })
+		pr, err := c.PullRequest(t.Context(), pull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got CheckState
+		for _, check := range pr.Checks {
+			if check.Name == "GitHub Actions" {
+				got = check.State
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: it shows as %q; want %q", name, got, tc.want)
+		}
+	}
+}
+
 func TestASnapshotThatNeverHolds(t *testing.T) {
 	for name, pages := range map[string]func(n int) string{
 		"the commit lags behind the head":   func(int) string { return page("def", then, noComments) },

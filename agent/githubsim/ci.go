@@ -23,10 +23,11 @@ type CIResult struct {
 // maxLog bounds the log a job keeps, in bytes.
 const maxLog = 1 << 20
 
-// startCI begins the check run of a new head, once for each commit.
+// startCI begins the check suite of a new head, once for each commit. As on GitHub, its check
+// run comes a moment later.
 func (s *Sim) startCI(ctx context.Context, p *pull) error {
 	r, sha := p.repo, p.headSHA
-	if s.cfg.CI == nil || slices.ContainsFunc(r.runs(sha), func(run *checkRun) bool { return run.name == CIName }) {
+	if s.cfg.CI == nil || slices.ContainsFunc(r.suites, func(cs *checkSuite) bool { return cs.sha == sha && cs.app == nil }) {
 		return nil
 	}
 	cs, err := s.suite(ctx, r, sha, p.headRef, nil)
@@ -34,11 +35,13 @@ func (s *Sim) startCI(ctx context.Context, p *pull) error {
 		return err
 	}
 	run := &checkRun{id: s.id(), suite: cs, name: CIName, status: "queued", started: now()}
-	cs.runs = append(cs.runs, run)
 	s.emitSuite(r, p.author, cs, "requested")
-	s.emitCheckRun(r, p.author, run, "created")
 	by := p.author
 	s.lanes.do(fmt.Sprintf("ci %d", run.id), func(ctx context.Context) {
+		s.mu.Lock()
+		cs.runs = append(cs.runs, run)
+		s.emitCheckRun(r, by, run, "created")
+		s.mu.Unlock()
 		select {
 		case s.ciSlots <- struct{}{}:
 			defer func() { <-s.ciSlots }()

@@ -116,6 +116,12 @@ func (c *call) repoNode(r *repo) node {
 		"pullRequests": graphql.Resolver(func(a args) (any, error) {
 			return c.pullConnection(r, a, func(*pull) bool { return true })
 		}),
+		"object": graphql.Resolver(func(a args) (any, error) {
+			if _, err := r.git.commit(a.Text("oid")); err != nil {
+				return nil, nil
+			}
+			return c.commitNode(r, a.Text("oid")), nil
+		}),
 		"ref": graphql.Resolver(func(a args) (any, error) {
 			return c.refNode(r, strings.TrimPrefix(a.Text("qualifiedName"), "refs/heads/")), nil
 		}),

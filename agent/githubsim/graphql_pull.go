@@ -142,6 +142,15 @@ func (c *call) commitNode(r *repo, sha string) node {
 		"messageHeadline": read(func(cm commit) any { first, _, _ := strings.Cut(cm.message, "\n"); return first }),
 		"committedDate":   read(func(cm commit) any { return cm.commitDate }),
 		"authoredDate":    read(func(cm commit) any { return cm.authorDate }),
+		"checkSuites": graphql.Resolver(func(a args) (any, error) {
+			var suites []node
+			for _, cs := range r.suites {
+				if cs.sha == sha {
+					suites = append(suites, c.suiteNode(r, cs))
+				}
+			}
+			return graphql.Connection("CheckSuiteConnection", suites)(a)
+		}),
 		"statusCheckRollup": field(func() any {
 			if r.rollup(sha) == "" {
 				return nil
@@ -171,17 +180,21 @@ func (c *call) rollupNode(r *repo, sha string) node {
 func (c *call) checkRunNode(r *repo, run *checkRun) node {
 	rest := c.sim.renderCheckRun(r, run)
 	upper := func(text string) any { return orNull(strings.ToUpper(text)) }
-	slug, _ := c.sim.renderApp(run.suite.app)["slug"].(string)
 	return &graphql.Object{Type: "CheckRun", Fields: fields{
 		"id": nodeID("CR", run.id), "databaseId": run.id, "name": run.name, "status": upper(run.status),
 		"conclusion": upper(run.conclusion), "detailsUrl": rest["details_url"], "url": rest["html_url"],
 		"title": orNull(run.title), "summary": orNull(run.summary), "text": orNull(run.text),
 		"startedAt": stamp(run.started), "completedAt": stamp(run.completed), "isRequired": requiredField(r, run.name),
-		"checkSuite": &graphql.Object{Type: "CheckSuite", Fields: fields{
-			"id": nodeID("CS", run.suite.id), "databaseId": run.suite.id, "status": upper(run.suite.status()),
-			"conclusion": upper(run.suite.conclusion()),
-			"app":        &graphql.Object{Type: "App", Fields: fields{"id": slug, "slug": slug, "name": slug}},
-		}},
+		"checkSuite": c.suiteNode(r, run.suite),
+	}}
+}
+
+func (c *call) suiteNode(r *repo, cs *checkSuite) node {
+	slug, _ := c.sim.renderApp(cs.app)["slug"].(string)
+	return &graphql.Object{Type: "CheckSuite", Fields: fields{
+		"id": nodeID("CS", cs.id), "databaseId": cs.id, "status": strings.ToUpper(cs.status()), "conclusion": orNull(strings.ToUpper(cs.conclusion())),
+		"url": fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
+		"app": &graphql.Object{Type: "App", Fields: fields{"id": slug, "slug": slug, "name": slug}},
 	}}
 }
 

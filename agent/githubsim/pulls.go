@@ -253,10 +253,11 @@ func (s *Sim) setDraft(ctx context.Context, p *pull, by *account, draft bool) {
 		return
 	}
 	p.draft = draft
-	action := "ready_for_review"
+	action, kind := "ready_for_review", "ReadyForReviewEvent"
 	if draft {
-		action = "converted_to_draft"
+		action, kind = "converted_to_draft", "ConvertToDraftEvent"
 	}
+	p.happened(kind, by, nil)
 	s.emitPull(ctx, p, by, action, nil)
 }
 

@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// reports has CI say of a commit how a check of it stands.
+func reports(g *loopback.GitHub, sha, check, state string) {
+	g.Call(loopback.Person, http.MethodPost, "statuses/"+sha, map[string]any{"state": state, "context": check}, nil)
+}
+
+// TestChecksThatHaveNotBegunAreWaitedFor: an approval can be there within seconds, and a
+// quick check be green before CI has so much as begun.
+func TestChecksThatHaveNotBegunAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	g, first := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	reports(g, first.Head.SHA, "lint", "success")
+	reports(g, first.Head.SHA, "build", "failure")
+	a := agentOf(g, verdict.Author, loopback.Author)
+	g.Commit("topic", "Build again", map[string]string{"code.txt": "better\n"})
+	pr := g.Reviewed(first.Ref, verdict.Approve)
+	reports(g, pr.Head.SHA, "lint", "success")
+	action := decide(t, g, a, pr)
+	if action.Kind != verdict.Wait || !strings.Contains(action.Reason, `the check "build"`) || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
+		t.Fatalf("before CI has begun it comes to %+v", action)
+	}
+	reports(g, pr.Head.SHA, "build", "pending")
+	if action := decide(t, g, a, pr); action.Kind != verdict.Wait || action.Reason != "checks are running" {
+		t.Errorf("while CI runs it comes to %+v", action)
+	}
+	reports(g, pr.Head.SHA, "build", "success")
+	if action := decide(t, g, a, pr); action.Kind != verdict.Merge {
+		t.Errorf("after CI it comes to %+v", action)
+	}
+}
+
+// What its author is told of a whole pull request is said once, and of one head once for each.
+func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	a := agentOf(g, verdict.Author, loopback.Author)
+	tell := func(action verdict.Action) {
+		t.Helper()
+		if action.Kind != verdict.Tell {
+			t.Fatalf("it comes to %+v", action)
+		}
+		if _, err := a.Act(t.Context(), pr, action); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure(a, func(c *config.Config) { c.Merge.Auto = false })
+	tell(decide(t, g, a, pr))
+	g.Commit("topic", "More", map[string]string{"more.txt": "more\n"})
+	pr = g.Reviewed(pr.Ref, verdict.Approve)
+	if action := decide(t, g, a, pr); action.Kind != verdict.Wait {
+		t.Errorf("of the next head, for the same reason, it comes to %+v", action)
+	}
+	configure(a, func(c *config.Config) { c.Merge.Auto = true })
+	g.Call(loopback.Author, http.MethodPost, "issues/1/labels", []string{"touchstone-manual"}, nil)
+	tell(decide(t, g, a, pr))
+	told := told(g.Read(loopback.Author, pr.Ref))
+	if len(told) != 2 || told[0].Topic != "setting" || told[0].SHA == told[1].SHA || told[1] != (verdict.Telling{Topic: "label", SHA: pr.Head.SHA}) {
+		t.Errorf("it was told of %+v", told)
+	}
+}
+
+// Patience is counted from what begins anew, and from no comment.
+func TestWhatRenewsAPullRequest(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	now := func() forge.PullRequest { return g.Read(loopback.Author, pr.Ref) }
+	renewed := func() time.Time { return renewedAt(now(), config.Default().Labels) }
+	comment(g, loopback.Person, "What a day.")
+	g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{"urgent"}, nil)
+	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/urgent", nil, nil)
+	if at := renewed(); !at.IsZero() {
+		t.Fatalf("talk renewed it at %v", at)
+	}
+	g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{"touchstone-hold"}, nil)
+	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/touchstone-hold", nil, nil)
+	if renewed().IsZero() {
+		t.Error("a hold that was lifted did not renew it")
+	}
+	for _, state := range []string{"closed", "open"} {
+		g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": state}, nil)
+	}
+	if now().RenewedAt.IsZero() {
+		t.Error("opening it again did not renew it")
+	}
+}

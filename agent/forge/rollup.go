@@ -1,0 +1,124 @@
+package forge
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	_ "embed"
+)
+
+//go:embed checks.graphql
+var checkNamesQuery string
+
+type commitNode struct {
+	Oid               string
+	CheckSuites       connection[suiteNode]                     // of each app that may report on it
+	StatusCheckRollup *struct{ Contexts connection[checkNode] } // null when nothing has reported
+}
+
+func (n *pullRequestNode) commit() commitNode {
+	if len(n.Commits.Nodes) == 0 {
+		return commitNode{}
+	}
+	return n.Commits.Nodes[0].Commit
+}
+
+// checkNode is the union of a check run and a commit status.
+type checkNode struct {
+	Typename                               string `json:"__typename"`
+	Name, Status, Conclusion, DetailsURL   string
+	Title                                  string
+	Context, State, TargetURL, Description string
+	IsRequired                             bool
+	CheckSuite                             *struct{ App *struct{ Slug string } }
+}
+
+func (n commitNode) checks() []Check {
+	if n.StatusCheckRollup == nil {
+		return nil
+	}
+	var all []Check
+	for _, c := range n.StatusCheckRollup.Contexts.Nodes {
+		if c.Typename == "StatusContext" {
+			all = append(all, Check{Name: c.Context, Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL, Summary: c.Description})
+			continue
+		}
+		check := Check{Name: c.Name, Kind: CheckRun, State: runState(c.Status, c.Conclusion), Required: c.IsRequired, URL: c.DetailsURL, Summary: c.Title}
+		if c.CheckSuite != nil && c.CheckSuite.App != nil {
+			check.App = c.CheckSuite.App.Slug
+		}
+		all = append(all, check)
+	}
+	return all
+}
+
+// suiteNode is what one app reports on a commit; of GitHub Actions, one run of a workflow.
+type suiteNode struct {
+	Status, Conclusion, URL string
+	App                     *struct{ Slug string }
+}
+
+// unlisted is what the runs of GitHub's workflows say that no listed check does: one has begun and its first or next job
+// has not, one waits for somebody's approval, one could not start. Other apps get a suite for each commit, whether they
+// ever report on it or not, so theirs say nothing
+// (https://docs.github.com/rest/guides/using-the-rest-api-to-interact-with-checks#about-check-suites).
+func unlisted(listed []Check, suites []suiteNode) []Check {
+	if slices.ContainsFunc(listed, func(c Check) bool { return c.App == actions && c.State == CheckPending }) {
+		return nil
+	}
+	for _, suite := range suites {
+		if suite.App == nil || suite.App.Slug != actions {
+			continue
+		}
+		check := Check{Name: "GitHub Actions", App: actions, Kind: CheckRun, State: CheckActionRequired, URL: suite.URL}
+		switch {
+		case lower(suite.Status) != "completed":
+			check.State, check.Summary = CheckPending, "a workflow has begun, and its next job has not"
+		case lower(suite.Conclusion) == "action_required":
+			check.Summary = "a workflow waits for somebody to approve its run"
+		case lower(suite.Conclusion) == "startup_failure":
+			check.Summary = "a workflow could not start: see its page"
+		default:
+			continue
+		}
+		return []Check{check}
+	}
+	return nil
+}
+
+// CheckNames lists the check runs and commit statuses that have reported on a commit, those under way included, of each
+// its name. One that GitHub no longer has has none. Of more than 2,000 it lists the first.
+func (c *Client) CheckNames(ctx context.Context, repo Repo, sha string) ([]string, error) {
+	var names []string
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "oid": sha}
+	for range maxRestPages {
+		var data struct {
+			Repository *struct {
+				Object *struct {
+					StatusCheckRollup *struct {
+						Contexts connection[struct{ Name, Context string }]
+					}
+				}
+			}
+		}
+		err := c.query(ctx, checkNamesQuery, variables, &data)
+		if err == nil && data.Repository == nil {
+			err = c.missing()
+		}
+		if err != nil {
+			return nil, c.failed("read which checks reported on "+sha+" in "+repo.String(), err)
+		}
+		if data.Repository.Object == nil || data.Repository.Object.StatusCheckRollup == nil {
+			return names, nil
+		}
+		page := data.Repository.Object.StatusCheckRollup.Contexts
+		for _, context := range page.Nodes {
+			names = append(names, cmp.Or(context.Name, context.Context))
+		}
+		if !advance(variables, "after", page.PageInfo.HasNextPage, page.PageInfo.EndCursor) {
+			return names, nil
+		}
+	}
+	return names, nil
+}

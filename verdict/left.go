@@ -1,0 +1,63 @@
+package verdict
+
+// Left is why an agent leaves an approved pull request to its author.
+type Left struct {
+	// Why is a sentence part for people; empty if the agent merges.
+	Why string
+	// Topic names the reason in a lower-case word that stays the same however Why is put:
+	// its author is told once of each.
+	Topic string
+	// OneHead says that it is a reason of the present head's alone: the next one is told of
+	// anew.
+	OneHead bool
+}
+
+// Telling is what its author was told of before.
+type Telling struct {
+	// Topic is that of a [Left], SHA the head it was said of.
+	Topic, SHA string
+}
+
+// unheard is why a head is left to its author that no check has reported on.
+var unheard = Left{Topic: "checks", OneHead: true,
+	Why: "no check has reported on it, and merge.require_checks is on in the agent's configuration"}
+
+// told reports whether its author has been told of a reason.
+func (s State) told(l Left) bool {
+	for _, t := range s.Told {
+		if t.Topic == l.Topic && (!l.OneHead || t.SHA == s.Head) {
+			return true
+		}
+	}
+	return false
+}
+
+// forAuthor ends what is said of a pull request that people merge, before the reason.
+const forAuthor = "waits for its author to merge it: "
+
+// leave leaves a head to its author, having told them; what says how it stands.
+func (s State) leave(what string, l Left) Action {
+	if s.told(l) {
+		return s.waitForAuthor(l)
+	}
+	a := s.retry(Tell, what+", and "+forAuthor+l.Why)
+	a.Topic = l.Topic
+	return a
+}
+
+// waitForAuthor waits for its author, who knows.
+func (s State) waitForAuthor(l Left) Action {
+	return s.act(Wait, "it is approved and "+forAuthor+l.Why)
+}
+
+// unchecked is for a head that no check has reported on, though one is asked for: its
+// author is told, and may be told that the agent leaves merging to them anyway.
+func (s State) unchecked() Action {
+	if left := s.left(signPatience); left > 0 {
+		return Action{Kind: Wait, SHA: s.Head, Reason: "no check has reported on this head", Recheck: left}
+	}
+	if s.Manual.Why != "" {
+		return s.leave("it is approved", s.Manual)
+	}
+	return s.leave("it is approved", unheard)
+}

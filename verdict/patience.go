@@ -1,0 +1,59 @@
+package verdict
+
+import (
+	"fmt"
+	"time"
+)
+
+// How long what is to come by itself may take: what the base branch asks for, the checks that
+// have begun, and the first sign of a check.
+const (
+	rulePatience  = 3 * time.Hour
+	checkPatience = 24 * time.Hour
+	signPatience  = 10 * time.Minute
+)
+
+// left is what is left of a patience; it is not positive when that is over.
+func (s State) left(patience time.Duration) time.Duration { return patience - s.waited() }
+
+// waited is how long the head has been waited for: since somebody approved it or objected to
+// it, the pull request began afresh, or the agents did. Comments do not count, or a pull
+// request that people talk on would be waited for without end.
+func (s State) waited() time.Duration {
+	since := s.Since()
+	if s.RenewedAt.After(since) {
+		since = s.RenewedAt
+	}
+	for _, o := range s.Opinions {
+		decides := o.State == "APPROVED" || o.State == "CHANGES_REQUESTED"
+		if decides && o.SHA == s.Head && o.At.After(since) {
+			since = o.At
+		}
+	}
+	return max(0, s.Now.Sub(since))
+}
+
+// computing is how soon to look again at what GitHub computes: the longer it takes, the
+// later.
+func (s State) computing() time.Duration { return min(max(recheck, s.waited()/10), seldom) }
+
+// await waits for what comes by itself, and calls a person when that takes too long.
+func (s State) await(patience time.Duration, reason, late string) Action {
+	left := s.left(patience)
+	if left <= 0 {
+		return s.escalate(late)
+	}
+	return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}
+}
+
+// ExpectsChecks reports whether checks may still be about to report for the first time on a
+// head that is approved. A merge of the base alone is approved again within seconds, and CI
+// takes longer to begin.
+func (s State) ExpectsChecks() bool { return s.left(signPatience) > 0 }
+
+// awaited waits for the first word of a check that reported on an earlier head. One that
+// never comes, as of a workflow that looks at some paths only, keeps nothing from being merged.
+func (s State) awaited() Action {
+	return Action{Kind: Wait, SHA: s.Head, Recheck: s.left(signPatience),
+		Reason: fmt.Sprintf("the check %q, which reported on an earlier head, has not begun on this one", clip(s.Unbegun[0], maxWhy))}
+}
