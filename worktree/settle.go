@@ -28,13 +28,14 @@ func (t *Tree) TakeBase(ctx context.Context, path string) error {
 	return nil
 }
 
-// Discard makes the tree what a commit says, but for ignored files, and that commit its
-// HEAD: what a command that was run in it wrote or committed besides is of no interest.
+// Discard makes the tree what a commit says, and that commit its HEAD: what a command that
+// was run in it wrote or committed besides is of no interest. Ignored directories stay, in
+// which builds keep what they depend on and have made; ignored files beside what is tracked go.
 func (t *Tree) Discard(ctx context.Context, sha string) error {
 	if err := checkSHAs(sha); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"checkout", "--quiet", "--force", "--detach", sha}, {"clean", "-ffdq"}} {
+	for _, args := range [][]string{{"checkout", "--quiet", "--force", "--detach", sha}, {"clean", "-ffdq"}, {"clean", "-ffqX"}} {
 		if err := t.overwrite(ctx, args...); err != nil {
 			return fmt.Errorf("clean the worktree: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
 
@@ -24,7 +25,7 @@ func (b brief) disputes(answer string) map[string]string {
 	for _, d := range dispute.FindAllStringSubmatch(answer, -1) {
 		for _, e := range b.ledger.Outstanding() {
 			if e.ID == d[1] {
-				evidence := oneLine(verdict.Prose(d[2]))
+				evidence := line(d[2])
 				disputed[e.ID] = strings.ToValidUTF8(evidence[:min(len(evidence), maxEvidence)], "")
 			}
 		}
@@ -63,9 +64,7 @@ func (b brief) message(answer string, r verdict.Repair) string {
 				continue
 			}
 			r.Findings = append(r.Findings, e.ID)
-			// A mention notifies from a commit message as well, and a line break in what
-			// a model wrote could forge a trailer.
-			fmt.Fprintf(&m, "- [%s] %s\n", e.Dimension, oneLine(verdict.Prose(e.Path+": "+e.Claim)))
+			fmt.Fprintf(&m, "- [%s] %s\n", e.Dimension, line(e.Path+": "+e.Claim))
 		}
 	case len(b.failed) > 0:
 		fmt.Fprintf(&m, "Mend what the checks of %s found\n", reviewed)
@@ -82,7 +81,7 @@ func (b brief) message(answer string, r verdict.Repair) string {
 	}
 	m.WriteString("\n" + r.Trailers())
 	if declared := recurrence.FindStringSubmatch(answer); declared != nil {
-		fmt.Fprintln(&m, verdict.Prose(strings.TrimSpace(declared[1])))
+		fmt.Fprintln(&m, line(declared[1]))
 	}
 	return m.String()
 }
@@ -95,4 +94,8 @@ func ids(l verdict.Ledger) []string {
 	return ids
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// line is what a model wrote as it may stand in a commit message: a mention notifies from
+// there as well, a line break could forge a trailer, and a credential cannot be taken back.
+func line(s string) string {
+	return strings.Join(strings.Fields(verdict.Prose(forge.Redact(s))), " ")
+}

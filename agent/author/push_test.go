@@ -154,7 +154,7 @@ func TestFixThatGitHubDoesNotTake(t *testing.T) {
 func TestFixSaysWhatItDid(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
-	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n", "other.txt": "1\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n", "other.txt": "1\n", "a.bin": "\x00"})
 	ref := g.Open("topic")
 	var asked engine.Request
 	fix := func(files map[string]string) verdict.Repair {
@@ -176,7 +176,7 @@ func TestFixSaysWhatItDid(t *testing.T) {
 		return r
 	}
 	first := fix(map[string]string{"code.txt": "safe()\n"})
-	second := fix(map[string]string{"other.txt": "2\n", "new.bin": "\x00\x01"})
+	second := fix(map[string]string{"other.txt": "2\n", "a.bin": "\x00\x01"})
 	third := fix(map[string]string{"code.txt": "unsafe()\n"})
 	if third.Undoes != first.Change || third.Change != first.Undoes {
 		t.Errorf("%+v takes back %+v, and nobody sees it", third, first)

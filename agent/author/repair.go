@@ -145,11 +145,15 @@ func (r *repair) commit(ctx context.Context) error {
 	return nil
 }
 
-// verified runs the repository's own check on what is committed. What the command
-// leaves in the tree, or commits, is no part of the fix.
+// verified runs the repository's own check on what is committed: a file that the session
+// made and git ignores is not there. What the command leaves in the tree, or commits, is no
+// part of the fix.
 func (r *repair) verified(ctx context.Context) error {
 	if len(r.verify.Command) == 0 {
 		return nil
+	}
+	if err := r.tree.Discard(ctx, r.out.Head); err != nil {
+		return err
 	}
 	failed := step(ctx, "verify", func(ctx context.Context) error {
 		return r.author.execute(ctx, ErrUnverified, r.tree.Dir(), r.verify.Command, r.verify.Timeout.Duration())

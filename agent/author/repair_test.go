@@ -54,6 +54,12 @@ func TestFixRefusesWhatNoRepairNeeds(t *testing.T) {
 		want error
 		why  string
 	}{
+		"a later comment":         {map[string]string{"code.txt": "safe() // todo(me): the other callers\n"}, author.ErrDeferred, "code.txt"},
+		"a pull request to come":  {map[string]string{"code.txt": "safe() // the callers in a follow-up PR\n"}, author.ErrDeferred, "code.txt"},
+		"an indented marker":      {map[string]string{"code.txt": "safe()\n  <<<<<<< HEAD\n"}, author.ErrConflicts, "code.txt"},
+		"a new binary":            {map[string]string{"app.exe": "MZ\x00\x01"}, author.ErrForbidden, "app.exe is a new binary"},
+		"a secret in a binary":    {map[string]string{"logo.png": "\x00 token=ghp_" + strings.Repeat("a1B2", 9)}, author.ErrForbidden, "logo.png holds"},
+		"a secret for a name":     {map[string]string{"ghp_" + strings.Repeat("a1B2", 9): "x\n"}, author.ErrForbidden, "name of a new file"},
 		"a note for later":        {map[string]string{"code.txt": "safe() // TODO: the other callers\n"}, author.ErrDeferred, "code.txt"},
 		"a skipped test":          {map[string]string{"app_test.go": strings.Replace(test, "\tif", "\tt.Skip()\n\tif", 1)}, author.ErrRelaxed, "app_test.go"},
 		"a suppression":           {map[string]string{"app.go": "package app\n\nfunc app() int { return 1 } //nolint\n"}, author.ErrRelaxed, "app.go:3"},
@@ -63,9 +69,30 @@ func TestFixRefusesWhatNoRepairNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := loopback.New(t, map[string]string{"app_test.go": test, "app.go": "package app\n\nfunc app() int { return 1 }\n", "old.txt": "# TODO: known\n"})
+			g := loopback.New(t, map[string]string{"app_test.go": test, "app.go": "package app\n\nfunc app() int { return 1 }\n", "old.txt": "# TODO: known\n", "logo.png": "\x00\n"})
 			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe() // FIXME: mine\n"})
 			rejected(t, g, tc.edit, tc.want, tc.why)
+		})
+	}
+}
+
+// A link is followed by whoever builds or edits the branch, on their machine.
+func TestFixRefusesLinksOutOfTheRepository(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]error{"/etc/passwd": author.ErrForbidden, "../../up": author.ErrForbidden, "../code.txt": nil} {
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, map[string]string{"README.md": "one\n"})
+			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n", "docs/a.txt": "a\n"})
+			pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+			a := newAuthor(g, func(r loopback.Asked) (string, error) {
+				link := filepath.Join(r.Dir, "docs", "link")
+				_ = os.Remove(link) // there is none in the first turn
+				return "Done.", os.Symlink(target, link)
+			})
+			if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, want) {
+				t.Errorf("it ends in %v", err)
+			}
 		})
 	}
 }
@@ -228,6 +255,15 @@ func TestFixVerifies(t *testing.T) {
 		}
 		if litter := pushedFile(t, g, out.Head, "litter"); litter != "-" || pushedFile(t, g, out.Head, "code.txt") != "safe()\n" {
 			t.Errorf("what the command left behind was pushed: %q", litter)
+		}
+	})
+	t.Run("what git ignores", func(t *testing.T) {
+		g := loopback.New(t, map[string]string{".gitignore": "*.local\nbuilt/\n", ".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'test ! -e gen.local && test -e built/x']\n"})
+		g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+		pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+		a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n", "gen.local": "x\n", "built/x": "x\n"}))
+		if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); err != nil {
+			t.Errorf("the command saw a file that no commit holds, or no build's: %v", err)
 		}
 	})
 	t.Run("no third", func(t *testing.T) {

@@ -35,9 +35,12 @@ var userinfo = regexp.MustCompile(`(://)[^\s/@:"'<>]{0,100}:[^\s/@"'<>]{1,300}@`
 // HoldsSecret reports whether a text holds what looks like a credential.
 func HoldsSecret(text string) bool { return credential.MatchString(text) }
 
-// outgoing is text as it may leave this machine: a model that has read a secret, wherever it found it, must not be
-// able to publish it. This client's own token goes whatever its form.
-func (c *Client) outgoing(text string) string {
-	text = credential.ReplaceAllString(c.token.redact(text), "[redacted]")
+// outgoing is text as it may leave this machine. This client's own token goes whatever its form.
+func (c *Client) outgoing(text string) string { return Redact(c.token.redact(text)) }
+
+// Redact is a text without what looks like a credential: a model that has read a secret, wherever it found it, must
+// not be able to publish it.
+func Redact(text string) string {
+	text = credential.ReplaceAllString(text, "[redacted]")
 	return userinfo.ReplaceAllString(clipped.ReplaceAllString(text, "[redacted]"), "$1[redacted]@")
 }

@@ -1,0 +1,119 @@
+package author
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict/guard"
+	"touchstone/worktree"
+)
+
+// secretFile matches names of files that hold credentials, of which a model has
+// nothing to write.
+var secretFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.env(?:\.[^/]+)?|[^/]+\.(?:pem|key|p12|pfx|jks|keystore)|id_(?:rsa|dsa|ecdsa|ed25519)|\.npmrc|\.pypirc|\.netrc|credentials(?:\.[^/]+)?|secrets?\.(?:ya?ml|json|toml|env))$`)
+
+// exampleFile matches those that only show how such a file looks.
+var exampleFile = regexp.MustCompile(`(?i)\.(?:example|sample|template|dist)$|(?:^|/)(?:testdata|fixtures)/`)
+
+// forbidden refuses changes of the rules that the session is judged by, files that hold
+// credentials, links that lead out of the repository, and new files that nobody can read.
+func forbidden(diffs []worktree.Diff) error {
+	for _, f := range ownFiles(diffs) {
+		for _, name := range []string{f.Path, f.OldPath} {
+			if name == ".touchstone" || strings.HasPrefix(name, ".touchstone/") || secretFile.MatchString(name) && !exampleFile.MatchString(name) {
+				return fmt.Errorf("%w: %s", ErrForbidden, name)
+			}
+		}
+		switch {
+		case (f.Status == "added" || f.Status == "renamed") && forge.HoldsSecret(f.Path):
+			return fmt.Errorf("%w: the name of a new file in %s looks like a credential", ErrForbidden, path.Dir(f.Path))
+		case f.NewMode == linkMode && leadsOut(f):
+			return fmt.Errorf("%w: %s is a link that leads out of the repository", ErrForbidden, f.Path)
+		case f.Status == "added" && f.Binary:
+			return fmt.Errorf("%w: %s is a new binary file, which no repair needs: delete it", ErrForbidden, f.Path)
+		}
+	}
+	return nil
+}
+
+// linkMode is git's mode of a symbolic link.
+const linkMode = "120000"
+
+// leadsOut reports whether a link that was added or changed points to a place outside of
+// the repository. Its target is the patch's added line.
+func leadsOut(f worktree.FileDiff) bool {
+	return slices.ContainsFunc(addedLines(f.Patch), func(target string) bool {
+		to := path.Join(path.Dir(f.Path), target)
+		return path.IsAbs(target) || to == ".." || strings.HasPrefix(to, "../")
+	})
+}
+
+// binaries refuses a credential that the session put into a file in which git shows no lines.
+func (c ownChange) binaries(ctx context.Context, diffs []worktree.Diff) error {
+	changed := worktree.Diff{Files: slices.DeleteFunc(ownFiles(diffs), func(f worktree.FileDiff) bool { return !f.Binary })}
+	sides, err := c.tree.Sides(ctx, changed, func(string) bool { return true }, guard.MaxFile)
+	if err != nil {
+		return err
+	}
+	for _, s := range sides {
+		switch {
+		case s.Unread:
+			return fmt.Errorf("%w: %s is too large to be looked through", ErrForbidden, s.Path)
+		case forge.HoldsSecret(string(s.After)) && !forge.HoldsSecret(string(s.Before)):
+			return fmt.Errorf("%w: %s holds what looks like a credential", ErrForbidden, s.Path)
+		}
+	}
+	return nil
+}
+
+// ownFiles are the files that differ in every diff.
+func ownFiles(diffs []worktree.Diff) []worktree.FileDiff {
+	return slices.DeleteFunc(slices.Clone(diffs[0].Files), func(f worktree.FileDiff) bool {
+		return slices.ContainsFunc(diffs, func(d worktree.Diff) bool { return !touches(d, f.Path) })
+	})
+}
+
+func touches(d worktree.Diff, name string) bool {
+	return slices.ContainsFunc(d.Files, func(f worktree.FileDiff) bool { return f.Path == name || f.OldPath == name })
+}
+
+// pipelineFile matches the names of what the usual CI systems run of a repository.
+var pipelineFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.(?:github|gitea|forgejo|gitlab|circleci|buildkite)/` +
+	`|\.woodpecker(?:/|\.ya?ml$)|\.(?:gitlab-ci|drone|travis|cirrus)\.ya?ml$|appveyor\.ya?ml$|action\.ya?ml$` +
+	`|jenkinsfile[^/]*$|azure-pipelines[^/]*\.ya?ml$|bitbucket-pipelines\.ya?ml$)`)
+
+func isPipeline(name string) bool {
+	return pipelineFile.MatchString(name) && !strings.EqualFold(path.Ext(name), ".md")
+}
+
+// renamed refuses a file that becomes a pipeline by its new name and gets at credentials:
+// it need not have a new line for that.
+func (c ownChange) renamed(ctx context.Context, diffs []worktree.Diff) error {
+	var become worktree.Diff
+	for _, f := range diffs[0].Files {
+		if f.Status == "renamed" && isPipeline(f.Path) && !isPipeline(f.OldPath) {
+			become.Files = append(become.Files, f)
+		}
+	}
+	sides, err := c.tree.Sides(ctx, become, isPipeline, guard.MaxFile)
+	if err != nil {
+		return err
+	}
+	for _, s := range sides {
+		for line := range bytes.Lines(s.After) {
+			if secretUse.Match(bytes.TrimRight(line, "\r\n")) {
+				return fmt.Errorf("%w: %s was moved to %s, where its line %.200q gets a pipeline at credentials", ErrForbidden, s.OldPath, s.Path, line)
+			}
+		}
+		if s.Unread {
+			return fmt.Errorf("%w: %s was moved to %s, and is too large to be looked through as a pipeline", ErrForbidden, s.OldPath, s.Path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package author
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/agent/forge"
+	"touchstone/worktree"
+)
+
+// deferral is a note that something is left for later: one of the words that are kept for
+// that, in capitals or at the beginning of a comment, or what people write instead.
+var deferral = regexp.MustCompile(`\b(?:TODO|FIXME|XXX|HACK|TBD)\b` +
+	`|(?i:(?:#|//|/\*|--|<!--|;|%|^\s*\*)\s*@?(?:todo|fixme|xxx|hack|tbd)\b)` +
+	`|(?i:\b(?:follow-?up|separate|later|future) (?:pr|pull request|mr|merge request)\b)` +
+	`|(?i:\b(?:fix|fixed|handle|handled|do|done|address|addressed|implement|implemented|clean up) (?:this |it |that |these )?later\b)`)
+
+// marker is a line of conflict markers that somebody moved to the right. Those at the
+// beginning of a line are found by worktree.
+var marker = regexp.MustCompile(`^\s+(?:<{7}|>{7}) `)
+
+// secretUse is a line by which a pipeline gets at credentials, or at more of them. It
+// errs on the side of a person: a word is enough, whatever stands around it, since there
+// are too many ways to write the same in YAML and in expressions, which have no case
+// (https://docs.github.com/actions/reference/workflows-and-actions/contexts).
+var secretUse = regexp.MustCompile(`(?i)secret|credential|access_?token` +
+	`|\bgithub\s*(?:\.\s*(?:token\b|\*)|[\[)]|$)` + // github.token, github['token'], toJSON(github)
+	`|\b(?:pull_request_target|workflow_run)\b` +
+	`|(?:^|[\s{,?-])["']?(?:permissions|environment)["']?\s*:` +
+	`|:\s*["']?write(?:-all)?["']?\s*(?:[#,}]|$)` +
+	`|\\[xu][0-9a-f]{2}`) // any of them, spelled in numbers
+
+// written refuses lines that the session added although no repair needs them: notes
+// that defer the work, credentials, and pipelines that use them.
+func written(diffs []worktree.Diff) error {
+	for _, f := range diffs[0].Files {
+		for _, line := range ownLines(diffs, f.Path) {
+			switch {
+			case marker.MatchString(line):
+				return fmt.Errorf("%w: %s has the new line %.200q", ErrConflicts, f.Path, line)
+			case deferral.MatchString(line):
+				return fmt.Errorf("%w: %s has the new line %.200q", ErrDeferred, f.Path, line)
+			case forge.HoldsSecret(line):
+				return fmt.Errorf("%w: a new line of %s looks like a credential", ErrForbidden, f.Path)
+			case isPipeline(f.Path) && secretUse.MatchString(line):
+				return fmt.Errorf("%w: %s has the new line %.200q, by which a pipeline gets at credentials", ErrForbidden, f.Path, line)
+			}
+		}
+	}
+	return nil
+}
+
+// ownLines are the lines of a file that every diff adds and that were not merely
+// moved within it.
+func ownLines(diffs []worktree.Diff, name string) []string {
+	var own []string
+	for i, d := range diffs {
+		var added []string
+		for _, f := range d.Files {
+			if f.Path == name {
+				added = append(added, addedLines(f.Patch)...)
+			}
+		}
+		if i == 0 {
+			own = added
+			continue
+		}
+		own = slices.DeleteFunc(own, func(line string) bool { return !slices.Contains(added, line) })
+	}
+	return own
+}
+
+// addedLines are the lines that a patch adds and does not take away elsewhere.
+func addedLines(patch []byte) []string {
+	var added []string
+	removed := map[string]int{}
+	inHunk := false
+	for line := range bytes.Lines(patch) {
+		text := strings.TrimRight(string(line), "\r\n")
+		switch {
+		case strings.HasPrefix(text, "@@ "):
+			inHunk = true
+		case strings.HasPrefix(text, "diff --git "):
+			inHunk = false
+		case inHunk && strings.HasPrefix(text, "+"):
+			added = append(added, text[1:])
+		case inHunk && strings.HasPrefix(text, "-"):
+			removed[strings.TrimSpace(text[1:])]++
+		}
+	}
+	return slices.DeleteFunc(added, func(line string) bool {
+		removed[strings.TrimSpace(line)]--
+		return removed[strings.TrimSpace(line)] >= 0
+	})
+}
