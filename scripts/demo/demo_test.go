@@ -234,16 +234,17 @@ func TestSignalEndsIt(t *testing.T) {
 	}
 }
 
-// readUntil reads the output up to the line that holds text.
-func (r *trial) readUntil(text string) {
+// readUntil reads the output up to the line that holds text, and returns it.
+func (r *trial) readUntil(text string) (read string) {
 	r.t.Helper()
-	for read := ""; !strings.Contains(read, text); {
+	for !strings.Contains(read, text) {
 		line, err := r.out.ReadString('\n')
 		if err != nil {
 			r.t.Fatalf("the output ended before %q: %v\n%s%s", text, err, read, r.errors.String())
 		}
 		read += line
 	}
+	return read
 }
 
 func TestKeepLeavesItRunningUntilInterrupted(t *testing.T) {
@@ -252,7 +253,13 @@ func TestKeepLeavesItRunningUntilInterrupted(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "kept")
 	r := startDemo(t, bin, "--keep", "--dir", dir)
-	r.readUntil("merged after")
+	why := regexp.MustCompile(`(?m)^  why +(.*)$`).FindStringSubmatch(r.readUntil("merged after"))
+	if why == nil {
+		t.Fatal("it does not tell how to ask why the pull request was merged")
+	}
+	if out, err := exec.Command("sh", "-c", why[1]).CombinedOutput(); err != nil || !strings.Contains(string(out), "\nMerged as ") {
+		t.Errorf("%s: %v\n%s", why[1], err, out)
+	}
 	if runtime.GOOS == "linux" && len(processesWith(t, "HOME="+dir)) < 4 {
 		t.Errorf("running: %v, want the two servers and the two agents", processesWith(t, "HOME="+dir))
 	}
