@@ -201,7 +201,8 @@ func (p *printer) finding(f verdict.Finding) {
 		if text := strings.Trim(part.text, "\r\n"); text != "" {
 			p.line("  ", "%s:", part.name)
 			for line := range strings.SplitSeq(text, "\n") {
-				p.line("    ", "%s", strings.TrimRight(line, "\r"))
+				// A tab would shrink to one space, and the code would lose its shape.
+				p.line("    ", "%s", strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    "))
 			}
 		}
 	}

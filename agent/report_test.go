@@ -20,7 +20,7 @@ func troubled() report {
 		Summary: "Two lines\nof it.\x1b[2J",
 		Findings: []verdict.Finding{
 			{ID: "0000000d", Dimension: verdict.Doc, Severity: verdict.Nit, Rule: "doc/D1", Path: "a b.md", Claim: "It is long."},
-			{ID: "0000000a", Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "src/ü.go", StartLine: 3, Line: 5, Quote: "\tif x {", Claim: "It is\nunsafe.", Why: "It costs.", Suggestion: "\tif y {", Verify: "Read it."},
+			{ID: "0000000a", Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "src/ü.go", StartLine: 3, Line: 5, Quote: "\tif x {", Claim: "It is\nunsafe.", Why: "It costs.", Suggestion: "\tif y {\n\t\treturn\n\t}", Verify: "Read it."},
 			{ID: "0000000c", Dimension: verdict.Test, Severity: verdict.Minor, Rule: "test/T1", Claim: "Nothing tests it."},
 		},
 	}}
@@ -48,9 +48,11 @@ critical  src/ü.go:5  [Security] security/S1
   why: It costs.
   verify: Read it.
   code:
-     if x {
+        if x {
   fix:
-     if y {
+        if y {
+            return
+        }
 
 minor  the change as a whole  [Test] test/T1
   Nothing tests it.
