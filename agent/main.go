@@ -100,6 +100,9 @@ written guidelines, applies the review, and merges what is approved and green.
 The single steps are commands of their own: review, fix and merge, each on one
 pull request given as 12, owner/name#12 or its URL. Start with agent doctor.
 
+GITHUB_TOKEN holds the token of the login that acts, RELAY_TOKEN the relay's access
+token. What else can be set stands in agent.yaml; agent config prints one.
+
 Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finish
 or somebody stopped it, 2 the command line is wrong, 1 anything else.`,
 		SilenceUsage:  true,

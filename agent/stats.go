@@ -36,7 +36,7 @@ often a person was needed. Reviews count as in agent why.`,
 				return err
 			}
 			if len(cfg.Repositories) == 0 {
-				return errors.New("no repository is configured; list them under `repositories` or give --repo owner/name")
+				return errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
 			}
 			from := time.Now().Add(-since).UTC().Truncate(time.Second)
 			var all []forge.Past
@@ -58,6 +58,6 @@ often a person was needed. Reviews count as in agent why.`,
 		},
 	}
 	bindOnlooker(cmd, &reviewers, &format)
-	cmd.Flags().DurationVar(&since, "since", 30*24*time.Hour, "how far to look back")
+	cmd.Flags().DurationVar(&since, "since", 30*24*time.Hour, "how far to look back, in hours such as 168h")
 	return cmd
 }

@@ -31,7 +31,7 @@ import (
 // returned function releases what the daemon holds, after Run.
 func New(ctx context.Context, cfg config.Config, role verdict.Role, version string) (*Daemon, func() error, error) {
 	if len(cfg.Repositories) == 0 {
-		return nil, nil, errors.New("no repository is configured; list them under `repositories` or give --repo owner/name")
+		return nil, nil, errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
 	}
 	choices := control.Of(ctx, cfg)
 	d := &Daemon{Settings: config.NewLive(cfg, choices), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
