@@ -28,6 +28,14 @@ func (t *Tree) TakeBase(ctx context.Context, path string) error {
 	return nil
 }
 
+// Reopen takes TakeBase back: the conflict is there as Merge left it.
+func (t *Tree) Reopen(ctx context.Context, path string) error {
+	if err := t.git.run(ctx, call{args: []string{"checkout", "--quiet", "--merge", "--", path}}); err != nil {
+		return fmt.Errorf("bring back the conflict in %q: %w", path, err)
+	}
+	return nil
+}
+
 // Discard makes the tree what a commit says, and that commit its HEAD: what a command that
 // was run in it wrote or committed besides is of no interest. Ignored directories stay, in
 // which builds keep what they depend on and have made; ignored files beside what is tracked go.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -16,6 +17,16 @@ func TestTakeBaseSettlesAConflict(t *testing.T) {
 	merge, err := tree.Merge(t.Context(), main, "Merge main", me)
 	if err != nil || !slices.Equal(merge.Conflicts, []string{"gone.txt", "image.bin", "main.txt"}) {
 		t.Fatalf("%+v, %v", merge, err)
+	}
+	if err := tree.TakeBase(t.Context(), "main.txt"); err != nil {
+		t.Fatal(err)
+	}
+	writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "spoilt\n")
+	if err := tree.Reopen(t.Context(), "main.txt"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := tree.ConflictMarkers(t.Context()); err != nil || !slices.Contains(left, "main.txt") || !strings.Contains(read(t, tree.Dir(), "main.txt"), "\ntwo\n=======\ntheirs\n") {
+		t.Errorf("left are %q, %v; the file is %s", left, err, read(t, tree.Dir(), "main.txt"))
 	}
 	for _, path := range merge.Conflicts {
 		if err := tree.TakeBase(t.Context(), path); err != nil {

@@ -153,6 +153,9 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	if r.locks, err = r.author.settleLocks(ctx, r.tree, pr.Base.SHA, r.merge.Conflicts); err != nil {
 		return err
 	}
+	if err := r.author.tryLocks(ctx, r.tree, &r.locks); err != nil {
+		return err
+	}
 	r.brief.conflicts, r.brief.unmarked = r.locks.left, r.merge.Unmarked
 	for _, name := range r.locks.left {
 		if slices.Contains(r.merge.Undecided, name) {

@@ -9,8 +9,11 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/worktree"
 )
@@ -58,7 +61,12 @@ type locks struct {
 	stale []staleLock
 	// left are the conflicts that the session resolves.
 	left []string
+	// made says that the stale ones were made anew, and no session has been at work since.
+	made bool
 }
+
+// errStale says that a lock file's tool failed on what it was made from.
+var errStale = fmt.Errorf("%w: a lock file cannot be made anew; where its tool wants a login or a network that a fix does not have, merge the base by hand", ErrConflicts)
 
 // settleLocks takes the base's version of each lock file in conflict whose tool is
 // here: two versions of a generated file have no meaning between them. One whose tool
@@ -107,12 +115,39 @@ func lockCommand(ctx context.Context, tree *worktree.Tree, base, name string) ([
 	return nil, nil
 }
 
+// tryLocks makes the stale lock files anew where nothing else is in conflict. Those whose
+// tool fails, as without a private registry's login, are put back into conflict and left
+// to the session, like those whose tool is missing.
+func (a *Author) tryLocks(ctx context.Context, tree *worktree.Tree, l *locks) error {
+	if slices.ContainsFunc(l.left, func(name string) bool { return !lockFile.MatchString(name) }) {
+		return nil // what the lock files are made from may be in conflict itself
+	}
+	var stale []staleLock
+	for _, lock := range l.stale {
+		err := a.regenerate(ctx, tree, locks{stale: []staleLock{lock}})
+		if err == nil {
+			stale = append(stale, lock)
+			continue
+		}
+		if !errors.Is(err, errStale) {
+			return err
+		}
+		zerolog.Ctx(ctx).Warn().Err(err).Str("file", lock.name).Msg("the conflict in a lock file is left to the session, since its tool failed")
+		if err := tree.Reopen(ctx, lock.name); err != nil {
+			return err
+		}
+		l.left = append(l.left, lock.name)
+	}
+	l.stale, l.made = stale, true
+	return nil
+}
+
 // regenerate makes the stale lock files anew, once the manifests beside them are
 // resolved, and again after each turn that may have changed those.
 func (a *Author) regenerate(ctx context.Context, tree *worktree.Tree, l locks) error {
 	for _, lock := range l.stale {
 		dir := filepath.Join(tree.Dir(), filepath.FromSlash(path.Dir(lock.name)))
-		if err := a.execute(ctx, fmt.Errorf("%w: %s cannot be made anew", ErrConflicts, lock.name), dir, lock.command, lockTimeout); err != nil {
+		if err := a.execute(ctx, fmt.Errorf("%w: %s", errStale, lock.name), dir, lock.command, lockTimeout); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ func (b brief) prompt() string {
 				p.WriteString(" (without markers, since one side deleted or renamed it, or it is merged as a whole: delete it, or write what it shall hold)")
 			}
 			if lockFile.MatchString(f) {
-				p.WriteString(" (a lock file whose tool is not installed here: keep to the base's side, and add only what the branch's own dependencies need)")
+				p.WriteString(" (a lock file whose tool is not installed here, or fails: keep to the base's side, and add only what the branch's own dependencies need)")
 			}
 			p.WriteString("\n")
 		}

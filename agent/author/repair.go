@@ -105,6 +105,7 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 			return err
 		}
 	}
+	r.locks.made = false
 	result, err := r.session.Ask(ctx, prompt)
 	r.out.CostUSD += result.CostUSD
 	r.took += result.Duration
@@ -119,7 +120,7 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 // must not become one.
 func (r *repair) commit(ctx context.Context) error {
 	change, undoes, err := r.own.inspect(ctx)
-	if err == nil && len(r.locks.stale) > 0 {
+	if err == nil && len(r.locks.stale) > 0 && !r.locks.made {
 		// The tools read, and some of them run, what the session wrote: what they leave
 		// beside the lock files is looked through like its own work.
 		if err = r.author.regenerate(ctx, r.tree, r.locks); err == nil {

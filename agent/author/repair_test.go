@@ -76,6 +76,40 @@ func TestFixRefusesWhatNoRepairNeeds(t *testing.T) {
 	}
 }
 
+// A tool that has no login for its registry is as good as none. Not parallel: it sets PATH.
+func TestFixLeavesALockFileWhoseToolFailsToTheSession(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the tool of this test is a Unix shell script")
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\necho spoilt >package-lock.json\necho E401 >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	g := loopback.New(t, map[string]string{"package-lock.json": "{\"v\": 1}\n"})
+	g.Commit("topic", "Add code", map[string]string{"package-lock.json": "{\"v\": 2}\n"})
+	ref := g.Open("topic")
+	g.Commit("main", "Move on", map[string]string{"package-lock.json": "{\"v\": 3}\n"})
+	var asked []string
+	var conflict []byte
+	a := newAuthor(g, turns(&asked, func(r loopback.Asked) (_ string, err error) {
+		conflict, err = os.ReadFile(filepath.Join(r.Dir, "package-lock.json"))
+		return "Done.", errors.Join(err, os.WriteFile(filepath.Join(r.Dir, "package-lock.json"), []byte("{\"v\": 4}\n"), 0o644))
+	}))
+	out, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
+	if err != nil || len(asked) != 1 || !strings.Contains(asked[0], `"package-lock.json" (a lock file whose tool`) {
+		t.Fatalf("%v after %d turns: %q", err, len(asked), asked)
+	}
+	for _, side := range []string{`"v": 1`, `"v": 2`, `"v": 3`, "<<<<<<<"} {
+		if !strings.Contains(string(conflict), side) {
+			t.Errorf("the session has no %s before it: %s", side, conflict)
+		}
+	}
+	if text := pushedFile(t, g, out.Head, "package-lock.json"); text != "{\"v\": 4}\n" {
+		t.Errorf("pushed was %q", text)
+	}
+}
+
 // A link is followed by whoever builds or edits the branch, on their machine.
 func TestFixRefusesLinksOutOfTheRepository(t *testing.T) {
 	t.Parallel()
@@ -405,21 +439,22 @@ func TestFixMakesLockFilesAnewAfterEachTurn(t *testing.T) {
 	}
 }
 
+// While the manifest is in conflict, its lock file waits for what the session makes of it.
 func TestFixLeavesLockFilesToTheModelWhereItMust(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"go.mod": "no module at all\n", "go.sum": "base\n", "deps.lock": "base\n"})
-	g.Commit("topic", "Ours", map[string]string{"go.sum": "ours\n", "deps.lock": "ours\n"})
+	g.Commit("topic", "Ours", map[string]string{"go.mod": "ours\n", "go.sum": "ours\n", "deps.lock": "ours\n"})
 	ref := g.Open("topic")
-	g.Commit("main", "Theirs", map[string]string{"go.sum": "theirs\n", "deps.lock": "theirs\n"})
+	g.Commit("main", "Theirs", map[string]string{"go.mod": "theirs\n", "go.sum": "theirs\n", "deps.lock": "theirs\n"})
 	var asked []string
 	a := newAuthor(g, turns(&asked, func(r loopback.Asked) (string, error) {
 		if text, err := os.ReadFile(filepath.Join(r.Dir, "go.sum")); err != nil || string(text) != "theirs\n" {
 			t.Errorf("the base's go.sum is not there: %q, %v", text, err)
 		}
-		return write("Done.", map[string]string{"deps.lock": "theirs\n"})(r)
+		return write("Done.", map[string]string{"go.mod": "no module at all\n", "deps.lock": "theirs\n"})(r)
 	}))
 	_, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
-	if !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "go.sum cannot be made anew") {
+	if !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "cannot be made anew") {
 		t.Errorf("it ends in %v", err)
 	}
 	if len(asked) != 2 || strings.Contains(asked[0], "go.sum") || !strings.Contains(asked[0], `"deps.lock" (a lock file whose tool`) || !strings.Contains(asked[1], "go.mod") {
