@@ -75,7 +75,7 @@ func (s *story) hear(e event.Event) error {
 	case "pull_request.review_requested":
 		now.what = "asks " + p.RequestedReviewer.Login + " for a review"
 	case "pull_request.synchronize":
-		now.what = "pushes a fix for " + plural(len(s.last.Ledger.Outstanding()), "finding")
+		now.what = "pushes a fix for " + verdict.Amount(len(s.last.Ledger.Outstanding()), "finding", "findings")
 	case "check_run.completed":
 		now.who = "ci"
 		now.what, now.style = "✗ "+p.CheckRun.Conclusion, bad
@@ -149,13 +149,6 @@ func counts(r verdict.Record) string {
 		return "nothing found"
 	}
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // verified counts the findings that a later round no longer found.
