@@ -6,8 +6,8 @@
 // and a program that crashes or falls silent over it end the session: whoever writes a change
 // has some hold over that, and must not choose who judges it.
 //
-// It owns the chain of models and their breakers, and stores nothing: a new process tries
-// every model afresh.
+// It owns the chain of models, their breakers and their providers' names for them, and stores
+// nothing: a new process tries every model afresh.
 package failback
 
 import (
@@ -43,6 +43,8 @@ type Engine struct {
 
 	mu       sync.Mutex
 	breakers map[string]*breaker
+	// called are the provider's names for what was asked for last by each choice.
+	called map[Choice]*names
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -85,7 +87,7 @@ func (e *Engine) chain(s config.Engine, wanted Choice) ([]Choice, error) {
 	}
 	var out []Choice
 	for _, c := range chain {
-		if !slices.Contains(out, c) && !off(s, c) {
+		if !slices.Contains(out, c) && !e.off(s, c) {
 			out = append(out, c)
 		}
 	}
@@ -141,7 +143,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	if len(chain) == 0 || chain[0] != s.wanted {
 		s.why = switchedOff
 	}
-	if failed := s.advance(ctx, req, ""); failed != nil {
+	if failed := s.advance(ctx, req); failed != nil {
 		return nil, failed
 	}
 	if s.inner == nil {
@@ -163,7 +165,7 @@ func failureOf(err error) *engine.Error {
 func (e *Engine) resting(wanted Choice, chain []Choice) *engine.Error {
 	if len(chain) == 0 {
 		return &engine.Error{
-			Class: engine.Invalid, Err: ErrResting,
+			Class: engine.Invalid, Err: ErrResting, RetryAfter: rest,
 			Message: fmt.Sprintf("%s and all that could stand in for it are switched off; engine.off in agent.yaml or by the relay's administrators names too much", wanted),
 		}
 	}

@@ -36,8 +36,10 @@ type session struct {
 
 	at    Choice
 	inner engine.Session
-	// called are the provider's names of the models that inner asks for.
+	// called are the provider's names of the models that inner asks for; silent are those of what
+	// was asked in vain where its own name did not say it, such as an engine's own choice.
 	called *names
+	silent []Choice
 	// heard tells the breaker of the first sign of an answer in a turn.
 	heard func()
 	// settled says that the breaker knows what became of asking, worked that the model has
@@ -145,7 +147,10 @@ func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.
 	}
 	asked, silent := s.inner, s.at
 	s.note(silent, reason(failure))
-	err := s.advance(ctx, req, spent.Model)
+	if spent.Model != "" && !has(spent.Model, silent.Model) {
+		s.silent = append(s.silent, Choice{silent.Engine, spent.Model})
+	}
+	err := s.advance(ctx, req)
 	if err == nil && s.inner == asked {
 		return s.ended(failure)
 	}
@@ -161,14 +166,13 @@ func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.
 }
 
 // advance opens a session with the next model that may be asked, which takes the place of
-// the present one; where there is none, that stays. Known is the name of the model that the
-// present one turned out to be.
-func (s *session) advance(ctx context.Context, req engine.Request, known string) *engine.Error {
+// the present one; where there is none, that stays.
+func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error {
 	var failed *engine.Error
 	for len(s.chain) > 0 {
 		next := s.chain[0]
 		s.chain = s.chain[1:]
-		if next.Engine == s.at.Engine && next.Model != "" && strings.Contains(known, next.Model) {
+		if s.asked(next) {
 			continue
 		}
 		if ok, why := s.engine.admit(next, s); !ok {
@@ -191,6 +195,13 @@ func (s *session) advance(ctx context.Context, req engine.Request, known string)
 		s.note(next, reason(failed))
 	}
 	return failed
+}
+
+// asked reports whether a choice is a model that was asked in vain by another name.
+func (s *session) asked(c Choice) bool {
+	return c.Model != "" && slices.ContainsFunc(s.silent, func(real Choice) bool {
+		return real.Engine == c.Engine && has(real.Model, c.Model)
+	})
 }
 
 // open opens a session with one model.
