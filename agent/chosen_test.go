@@ -20,8 +20,14 @@ func chosen(ts *testscript.TestScript, _ bool, args []string) {
 		settings[key] = value
 	}
 	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method+" "+r.URL.Path != "GET /control" {
+		switch {
+		case r.URL.Path == "/readyz":
+			return
+		case r.Method+" "+r.URL.Path != "GET /control":
 			http.NotFound(w, r)
+			return
+		case r.Header.Get("Authorization") == "Bearer rly_wrong":
+			http.Error(w, "no", http.StatusUnauthorized)
 			return
 		}
 		// What cannot be sent, the script will miss.

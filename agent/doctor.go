@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
+	"touchstone/agent/control"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -219,7 +220,13 @@ func (d *doctor) relay(ctx context.Context) (string, error) {
 	if response.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("%s answers %s: it runs but is not ready; look at its log", url, response.Status)
 	}
-	return url + " is ready", nil
+	// Whether it takes the token shows in what it tells nobody else.
+	asking := d.cfg
+	asking.Control, asking.StateDir = true, ""
+	if _, err := control.Ask(ctx, asking); err != nil {
+		return "", fmt.Errorf("%s is ready, but %w", url, err)
+	}
+	return url + " is ready and takes this machine's token", nil
 }
 
 // writable reports whether a directory can be made and written to.

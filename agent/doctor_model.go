@@ -20,7 +20,8 @@ import (
 // provider can be reached, what is asked when one does not answer, and what bounds them.
 func (d *doctor) models(ctx context.Context) {
 	// The relay's administrators may have chosen others than the file.
-	live := config.NewLive(d.cfg, control.Of(ctx, d.cfg))
+	choices, unheard := control.Ask(ctx, d.cfg)
+	live := config.NewLive(d.cfg, choices)
 	models := daemon.Models(live, "")
 	var unpriced []string
 	for _, name := range live.Config().Engine.Engines() {
@@ -40,6 +41,9 @@ func (d *doctor) models(ctx context.Context) {
 			unpriced = append(unpriced, name)
 		}
 		d.check("provider", func() (string, error) { return provider(ctx, name, v) })
+	}
+	if d.cfg.Relay.URL != "" {
+		d.check("control", func() (string, error) { return d.control(choices, unheard) })
 	}
 	d.check("failback", func() (string, error) { return d.failback(models, live.Config().Engine) })
 	d.check("prices", func() (string, error) { return d.prices(unpriced) })
@@ -71,12 +75,33 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 	return fmt.Sprintf("%s answers; %s asks it through the gateway, which keeps the key", address, name), nil
 }
 
+// control tells what the relay's administrators have chosen for all agents, and what of that
+// this one leaves out. That the relay does not tell is told where the relay is checked.
+func (d *doctor) control(choices *control.Overlay, unheard error) (string, error) {
+	said := choices.Said(d.cfg.Engine.Name)
+	switch {
+	case !d.cfg.Control:
+		return "off by control: what the relay's administrators choose for all agents does not hold here", nil
+	case len(said.Problems) > 0:
+		return "", fmt.Errorf("the relay's administrators have chosen what this agent leaves out, to go on with its own: %s; correct it with relay control, or update this agent", strings.Join(said.Problems, "; "))
+	case len(said.Settings) == 0 && unheard != nil:
+		return "not known, since the relay does not tell", nil
+	}
+	return said.String(), nil
+}
+
 // failback tells which models are asked for a full review and for a fix, one after the
 // other.
 func (d *doctor) failback(models *failback.Engine, chosen config.Engine) (string, error) {
 	var all []string
-	for _, task := range []config.Task{config.ReviewFull, config.Fix} {
-		chain, err := models.Chain(chosen.ModelFor(task))
+	if err := daemon.CheckModels(chosen, d.role); err != nil {
+		return "", err
+	}
+	for _, task := range []struct {
+		config.Task
+		role engine.Role
+	}{{config.ReviewFull, engine.Reviewer}, {config.Fix, engine.Author}} {
+		chain, err := models.Chain(chosen.ModelFor(task.Task), task.role)
 		if err != nil {
 			return "", err
 		}

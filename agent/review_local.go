@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/meter"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
+	"touchstone/verdict"
 )
 
 // local is a review of what a clone holds, without GitHub.
@@ -153,7 +154,7 @@ func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subj
 // token, unless an organisation's guidelines are in a repository.
 func newExaminer(ctx context.Context, cfg config.Config) (*reviewer.Examiner, error) {
 	live := config.NewLive(cfg, control.Of(ctx, cfg))
-	if err := daemon.CheckModels(live.Config().Engine); err != nil {
+	if err := daemon.CheckModels(live.Config().Engine, verdict.Reviewer); err != nil {
 		return nil, err
 	}
 	rules, err := guidelines.Default()

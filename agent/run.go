@@ -56,7 +56,7 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 			d.Reload = func() (config.Config, error) {
 				cfg, err := load()
 				if err == nil {
-					err = daemon.CheckModels(cfg.Engine)
+					err = daemon.CheckModels(cfg.Engine, role)
 				}
 				if err == nil {
 					logLevel(cfg)

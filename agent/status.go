@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
+	"touchstone/agent/control"
 	"touchstone/agent/journal"
 	"touchstone/verdict"
 )
@@ -20,7 +23,8 @@ func newStatus(s *settings) *cobra.Command {
 		Short: "Show what the agents of this machine did last and are doing now",
 		Long: `status reads the journals of this machine's agents, running or not, and prints
 the newest entries of each, and which models a running one leaves alone for a while,
-since they did not answer. What a pull request itself looks like is on GitHub.`,
+since they did not answer. It asks the relay which models are chosen for all agents.
+What a pull request itself looks like is on GitHub.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(s.configPath, os.Getenv)
@@ -28,6 +32,9 @@ since they did not answer. What a pull request itself looks like is on GitHub.`,
 				return err
 			}
 			out := cmd.OutOrStdout()
+			if err := chosenForAll(cmd.Context(), out, cfg); err != nil {
+				fmt.Fprintf(out, "relay: %v\n", err)
+			}
 			for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
 				dir := filepath.Join(cfg.StateDir, "journal", string(role))
 				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -53,4 +60,18 @@ since they did not answer. What a pull request itself looks like is on GitHub.`,
 			return nil
 		},
 	}
+}
+
+// chosenForAll tells what the relay's administrators have chosen for all agents, if there is
+// something, and what of that the agents here leave out.
+func chosenForAll(ctx context.Context, out io.Writer, cfg config.Config) error {
+	choices, err := control.Ask(ctx, cfg)
+	said := choices.Said(cfg.Engine.Name)
+	if len(said.Settings) > 0 {
+		fmt.Fprintf(out, "relay: %s\n", said)
+	}
+	for _, problem := range said.Problems {
+		fmt.Fprintf(out, "relay: left out, as no agent here can use it: %s\n", problem)
+	}
+	return err
 }

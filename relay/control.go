@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -66,10 +67,22 @@ func controlSetCommand(relay *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return change(cmd, *relay, patch)
+			if err := change(cmd, *relay, patch); err != nil {
+				return err
+			}
+			for _, key := range slices.Sorted(maps.Keys(patch)) {
+				if named.MatchString(*patch[key]) {
+					fmt.Fprintf(cmd.ErrOrStderr(), "An agent that has no engine of the name in %s=%s, or calls its models otherwise, leaves that out and goes on with its own; agent status says so there.\n", key, *patch[key])
+				}
+			}
+			return nil
 		},
 	}
 }
+
+// named finds a model that is named with its engine, as in codex:gpt-5. Which engines there
+// are, only agents know.
+var named = regexp.MustCompile(`(^|,)[a-z][a-z0-9]*:`)
 
 // patchOf reads KEY=VALUE... The relay has the last word on them, but a mistake here is
 // told without it.

@@ -53,6 +53,9 @@ type Engine struct {
 	// which * stands for anything. By default what builds and tests in common
 	// languages.
 	Allow []string `yaml:"allow"`
+
+	// Own is what the file says where an Overlay lies over it; nil where none does.
+	Own *Engine `yaml:"-"`
 }
 
 // Models name the models by what they are to do. An empty one, the default, is Engine.Model.

@@ -42,7 +42,9 @@ func (l *Live) File() Config {
 func (l *Live) Config() Config {
 	c := l.File()
 	if l.overlay != nil {
-		c.Engine = l.overlay.Apply(c.Engine)
+		own := c.Engine
+		c.Engine = l.overlay.Apply(own)
+		c.Engine.Own = &own
 	}
 	return c
 }

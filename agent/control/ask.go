@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -23,23 +24,37 @@ const (
 	maxAnswerBytes = 64 << 10
 )
 
-// Of gives the choices that hold now, by the word of the relay that is configured. It has
-// none where there is no relay, where control is false, and, which the log says, where the
-// relay does not tell within two seconds.
+// Of gives the choices that hold now, by the word of the relay that is configured. Where that
+// does not tell within two seconds, which the log says, they are those that it told this
+// machine last. It has none where there is no relay, and where control is false.
 func Of(ctx context.Context, cfg config.Config) *Overlay {
-	o := &Overlay{}
-	if cfg.Relay.URL == "" || !cfg.Control {
-		return o
-	}
-	c, err := ask(ctx, cfg.Relay)
+	o, err := Ask(ctx, cfg)
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the relay does not tell which models its administrators have chosen for all agents; those of agent.yaml are asked")
-		return o
-	}
-	if !c.ID.IsZero() {
-		o.Take(ctx, c)
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the relay does not tell which models its administrators have chosen for all agents; what it told last holds, and else agent.yaml")
 	}
 	return o
+}
+
+// Ask is Of; the error is why the relay does not tell, and what to do.
+func Ask(ctx context.Context, cfg config.Config) (*Overlay, error) {
+	o := &Overlay{own: cfg.Engine.Name}
+	if cfg.Relay.URL == "" || !cfg.Control {
+		return o, nil
+	}
+	if cfg.StateDir != "" {
+		o.memory = memory{path: filepath.Join(cfg.StateDir, "control.json"), relay: cfg.Relay.URL}
+	}
+	last, known := o.memory.recall()
+	c, err := ask(ctx, cfg.Relay)
+	switch {
+	case err == nil && c.ID.IsZero():
+		o.memory.forget()
+	case err == nil:
+		o.Take(ctx, c)
+	case known:
+		o.Take(ctx, last)
+	}
+	return o, err
 }
 
 // ask asks a relay for its control; see relay/README.md.
@@ -65,7 +80,11 @@ func ask(ctx context.Context, relay config.Relay) (event.Control, error) {
 		return event.Control{}, fmt.Errorf("ask the relay: %w", err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
+	switch response.StatusCode {
+	case http.StatusOK:
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return event.Control{}, errors.New("the relay does not take this machine's token; set RELAY_TOKEN to one that `relay token create` has printed")
+	default:
 		return event.Control{}, fmt.Errorf("the relay answers %s to GET /control", response.Status)
 	}
 	var c event.Control

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestOf(t *testing.T) {
 		"nothing chosen": {relay: says(http.StatusOK, `{"settings":{}}`), model: "own"},
 		"not listening":  {relay: says(http.StatusOK, answer), deaf: true, model: "own"},
 		"no relay":       {model: "own"},
-		"refused":        {relay: says(http.StatusUnauthorized, "{}"), model: "own", warning: "the relay answers 401 Unauthorized to GET /control"},
+		"refused":        {relay: says(http.StatusUnauthorized, "{}"), model: "own", warning: "the relay does not take this machine's token; set RELAY_TOKEN"},
 		"no relay there": {relay: says(http.StatusOK, "<html>"), model: "own", warning: "cannot be read"},
 		"silent":         {relay: hangs, model: "own", warning: "it has not answered within 2s"},
 	} {
@@ -62,4 +63,39 @@ func TestOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a relay told last holds while it is away, in the next process too, until it says
+// otherwise; what another relay told does not.
+func TestWhatIsOffStaysOff(t *testing.T) {
+	t.Parallel()
+	answer := http.StatusOK
+	text := `{"id":"q7m2x4ka-4","settings":{"engine.off":"opus"},"by":"ops","at":"2026-05-01T12:00:00Z"}`
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(answer)
+		_, _ = w.Write([]byte(text))
+	}))
+	defer relay.Close()
+	cfg := config.Default()
+	cfg.StateDir, cfg.Relay.URL = filepath.Join(t.TempDir(), "state"), relay.URL
+	off := func(when, want string) {
+		t.Helper()
+		if got := strings.Join(control.Of(t.Context(), cfg).Apply(cfg.Engine).Off, ","); got != want {
+			t.Errorf("%s: off is %q, want %q", when, got, want)
+		}
+	}
+	answer = http.StatusServiceUnavailable
+	off("never told", "")
+	answer = http.StatusOK
+	off("told", "opus")
+	answer = http.StatusServiceUnavailable
+	off("while the relay is away", "opus")
+	cfg.Relay.URL = relay.URL + "/another"
+	off("with another relay", "")
+	cfg.Relay.URL = relay.URL
+	off("with the first one again", "opus")
+	answer, text = http.StatusOK, `{"settings":{}}`
+	off("unset", "")
+	answer = http.StatusServiceUnavailable
+	off("unset, and away", "")
 }

@@ -1,7 +1,7 @@
 // Package control owns what a relay's administrators choose for all agents: which models do
 // the work, which ones step in, and which are not asked. It lays that over the settings of
-// this machine, for as long as the agent runs. It stores nothing: a relay tells whoever
-// connects what holds.
+// this machine. It stores what the relay said last, in the state directory, so that what is
+// switched off stays off while the relay is away.
 //
 // A relay can choose among models and engines and do nothing else. Agents hold the keys to
 // repositories and to models, and run on people's own machines; the relay is one program on
@@ -12,6 +12,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,56 +25,96 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine/engines"
+	"touchstone/agent/engine/session"
 	"touchstone/relay/event"
 )
 
-// Overlay holds the choices. The zero Overlay has none. Its methods may be called from
-// several goroutines at once.
+// Overlay holds the choices. The zero Overlay has none, and keeps them for this process alone.
+// Its methods may be called from several goroutines at once.
 type Overlay struct {
-	mu       sync.Mutex
-	id       event.Cursor
-	settings map[string]string
+	// memory is where the choices outlast the process.
+	memory memory
+
+	mu  sync.Mutex
+	own string // the engine that the file names, for the log
+	now event.Control
 }
 
 // Take replaces the choices by those of a control. What cannot be used of it is left out,
 // and the log says so.
 func (o *Overlay) Take(ctx context.Context, c event.Control) {
-	usable, problems := map[string]string{}, []string(nil)
-	for _, key := range slices.Sorted(maps.Keys(c.Settings)) {
-		if err := check(key, c.Settings[key]); err != nil {
-			problems = append(problems, err.Error())
-		} else {
-			usable[key] = c.Settings[key]
-		}
-	}
-	if !o.replace(c.ID, usable) {
+	if !o.replace(c) {
 		return // a relay says it again with each connection
 	}
 	log := zerolog.Ctx(ctx).With().Stringer("control", c.ID).Str("by", c.By).Logger()
-	if len(problems) > 0 {
-		log.Warn().Strs("problems", problems).Msg("the relay has settings for all agents that this one leaves out; correct them with relay control, or update this agent")
+	if err := o.memory.keep(c); err != nil {
+		log.Warn().Err(err).Msg("what the relay's administrators have chosen is forgotten when this agent ends, until the relay says it again")
 	}
-	log.Info().Interface("settings", usable).Msg("the relay's settings for all agents are in force")
+	said := o.Said(o.own)
+	if len(said.Problems) > 0 {
+		log.Warn().Strs("problems", said.Problems).Msg("the relay has settings for all agents that this one leaves out, and goes on with its own; correct them with relay control, or update this agent")
+	}
+	log.Info().Interface("settings", said.Settings).Msg("the relay's settings for all agents are in force")
 }
 
 // Drop forgets the choices, which were those of a log that the relay no longer has.
-func (o *Overlay) Drop() { o.replace(event.Cursor{}, nil) }
+func (o *Overlay) Drop() {
+	o.replace(event.Control{})
+	o.memory.forget()
+}
 
 // replace reports whether that is anything new.
-func (o *Overlay) replace(id event.Cursor, settings map[string]string) bool {
+func (o *Overlay) replace(c event.Control) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	news := o.id != id
-	o.id, o.settings = id, settings
+	news := o.now.ID != c.ID
+	o.now = c
 	return news
+}
+
+// Said is what a relay's administrators have chosen, as far as it means something to an agent
+// whose own engine is named so.
+type Said struct {
+	// Settings are in force, Problems say in a sentence each what is left out.
+	Settings map[string]string
+	Problems []string
+	// By is who chose, as event.Control has it.
+	By string
+}
+
+// String is what is in force, for a person.
+func (s Said) String() string {
+	if len(s.Settings) == 0 {
+		return "nothing is set for all agents"
+	}
+	var set []string
+	for _, key := range slices.Sorted(maps.Keys(s.Settings)) {
+		set = append(set, key+"="+s.Settings[key])
+	}
+	return fmt.Sprintf("%s, by %s for all agents", strings.Join(set, " "), cmp.Or(s.By, "whoever was at the relay's machine"))
+}
+
+// Said gives the choices.
+func (o *Overlay) Said(own string) Said {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	said := Said{Settings: map[string]string{}, By: o.now.By}
+	for _, key := range slices.Sorted(maps.Keys(o.now.Settings)) {
+		value := o.now.Settings[key]
+		if err := check(own, key, value); err != nil {
+			said.Problems = append(said.Problems, err.Error())
+		} else {
+			said.Settings[key] = value
+		}
+	}
+	return said
 }
 
 // Apply is what a machine's own settings become under the choices.
 func (o *Overlay) Apply(e config.Engine) config.Engine {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	settings := o.Said(e.Name).Settings
 	for _, c := range choices {
-		if value, ok := o.settings[c.key]; ok {
+		if value, ok := settings[c.key]; ok {
 			c.lay(&e, value)
 		}
 	}
@@ -110,14 +151,25 @@ func list(value string) []string {
 
 // check reports why a setting is of no use here, in a sentence. What the relay lets through
 // is its own affair; this is ours.
-func check(key, value string) error {
+func check(own, key, value string) error {
 	if err := event.ValidateSetting(key, value); err != nil {
 		return err
 	}
 	var errs []error
 	for _, name := range list(value) {
-		if engine, _ := config.Choice(name); engine != "" && !slices.Contains(engines.Names(), engine) {
-			errs = append(errs, fmt.Errorf("%s names the engine %q; there are %s", key, engine, strings.Join(engines.Names(), ", ")))
+		kind, model := config.Choice(name)
+		switch {
+		case key == "engine.off" && kind == "":
+			continue // a part of any engine's model
+		case kind == "" && own == "":
+			continue // which engine's that is, is not known
+		}
+		err := engines.Check(cmp.Or(kind, own), model)
+		if key == "engine.off" {
+			_, err = engines.New(kind, session.Program{}) // its models may have any name
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s=%s: %w", key, name, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -79,6 +79,12 @@ func TestApply(t *testing.T) {
 			map[string]string{"engine.failback": "", "engine.off": ""},
 			engine(func(e *config.Engine) { e.Failback = []string{} }),
 		},
+		"what an engine calls otherwise": {
+			map[string]string{"engine.models.lite": "opencode:gpt-5", "engine.models.full": "opencode:openai/gpt-5", "engine.models.fix": "opencode:", "engine.failback": "sonnet,opencode:gpt-5", "engine.off": "haiku,opencode:gpt-5"},
+			engine(func(e *config.Engine) {
+				e.Models.Full, e.Off = "opencode:openai/gpt-5", []string{"codex:", "haiku", "opencode:gpt-5"}
+			}),
+		},
 		"what is not known, beside what is": {
 			map[string]string{"engine.command": "sh", "engine.gateway": "off", "engine.models.fix": "--help", "engine.models.lite": "grok:4", "engine.models.full": "sonnet"},
 			engine(func(e *config.Engine) { e.Models.Full = "sonnet" }),
@@ -106,7 +112,7 @@ func TestLog(t *testing.T) {
 		o.Take(ctx, said(7, map[string]string{"engine.models.full": "sonnet", "engine.models.lite": "grok:4", "engine.shell": "sh"}))
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `engine.models.lite names the engine \"grok\"; there are claude, codex, opencode`) ||
+	if len(lines) != 2 || !strings.Contains(lines[0], `engine.models.lite=grok:4: there is no engine named \"grok\"; engine.name is one of claude, codex, opencode`) ||
 		!strings.Contains(lines[0], `\"engine.shell\" cannot be set from a relay`) ||
 		!strings.Contains(lines[1], `"control":"q7m2x4ka-7","by":"ops","settings":{"engine.models.full":"sonnet"}`) {
 		t.Errorf("the log says %s", &log)

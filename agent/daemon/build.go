@@ -103,7 +103,7 @@ func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 		return nil, engine.Version{}, err
 	}
 	// What would fail otherwise after a session was paid for.
-	if err := errors.Join(CheckModels(cfg.Engine), (&worktree.Store{}).CheckGit(ctx)); err != nil {
+	if err := errors.Join(CheckModels(cfg.Engine, role), (&worktree.Store{}).CheckGit(ctx)); err != nil {
 		return nil, engine.Version{}, err
 	}
 	models := Models(live, scratch)

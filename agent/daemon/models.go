@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/rs/zerolog"
 
@@ -12,6 +13,7 @@ import (
 	"touchstone/agent/engine/failback"
 	"touchstone/agent/engine/session"
 	"touchstone/agent/journal"
+	"touchstone/verdict"
 )
 
 // Models composes what holds sessions with the models that the settings choose from, and
@@ -59,8 +61,9 @@ func priced(p config.Price) engine.Price {
 	}
 }
 
-// CheckModels says which engine the settings name that there is none of.
-func CheckModels(e config.Engine) error {
+// CheckModels says which engine the settings name that there is none of, and which model that a
+// role needs has a name that its engine does not take.
+func CheckModels(e config.Engine, role verdict.Role) error {
 	names := e.Engines()
 	for _, off := range e.Off {
 		if name, _ := config.Choice(off); name != "" {
@@ -70,6 +73,16 @@ func CheckModels(e config.Engine) error {
 	for _, name := range names {
 		if _, err := engines.New(name, session.Program{}); err != nil {
 			return err
+		}
+	}
+	tasks := []config.Task{config.ReviewTrivial, config.ReviewLite, config.ReviewFull}
+	if role == verdict.Author {
+		tasks = []config.Task{config.Fix, config.Conflict}
+	}
+	for _, task := range tasks {
+		kind, model := config.Choice(e.ModelFor(task))
+		if err := engines.Check(cmp.Or(kind, e.Name), model); err != nil {
+			return fmt.Errorf("%w, as engine.model or engine.models.%s", err, task)
 		}
 	}
 	return nil

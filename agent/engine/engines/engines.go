@@ -32,3 +32,16 @@ func New(name string, program session.Program) (engine.Engine, error) {
 	}
 	return kind(program), nil
 }
+
+// Check says why an engine cannot be asked for a model, which is the engine's own choice if it
+// is empty: there is no such engine, or it calls its models otherwise.
+func Check(name, model string) error {
+	e, err := New(name, session.Program{})
+	if err != nil {
+		return err
+	}
+	if particular, ok := e.(interface{ Takes(model string) error }); ok {
+		return particular.Takes(model)
+	}
+	return nil
+}

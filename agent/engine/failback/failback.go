@@ -61,15 +61,15 @@ type relatives interface {
 	Relatives(model string) []string
 }
 
-// Chain is what is asked, in this order, where a model is wanted that is named as in the
-// settings. It is empty where all of that is switched off. The error names an engine that
-// there is none of.
-func (e *Engine) Chain(model string) ([]Choice, error) {
+// Chain is what is asked for a role, in this order, where a model is wanted that is named as
+// in the settings. It is empty where all of that is switched off. The error names an engine
+// that there is none of.
+func (e *Engine) Chain(model string, role engine.Role) ([]Choice, error) {
 	settings := e.Settings()
-	return e.chain(settings, choose(settings, model))
+	return e.chain(settings, choose(settings, model), role)
 }
 
-func (e *Engine) chain(s config.Engine, wanted Choice) ([]Choice, error) {
+func (e *Engine) chain(s config.Engine, wanted Choice, role engine.Role) ([]Choice, error) {
 	chain := []Choice{wanted}
 	for _, name := range s.Failback {
 		chain = append(chain, choose(s, name))
@@ -84,6 +84,14 @@ func (e *Engine) chain(s config.Engine, wanted Choice) ([]Choice, error) {
 				chain = append(chain, Choice{wanted.Engine, model})
 			}
 		}
+	}
+	if s.Own != nil {
+		// What others have chosen for all machines this one may not have.
+		task := config.ReviewFull
+		if role == engine.Author {
+			task = config.Fix
+		}
+		chain = append(chain, choose(*s.Own, s.Own.ModelFor(task)))
 	}
 	var out []Choice
 	for _, c := range chain {
@@ -136,7 +144,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	}
 	settings := e.Settings()
 	s := &session{engine: e, req: req, wanted: choose(settings, req.Model)}
-	if s.chain, err = e.chain(settings, s.wanted); err != nil {
+	if s.chain, err = e.chain(settings, s.wanted, req.Role); err != nil {
 		return nil, failureOf(err)
 	}
 	chain := s.chain

@@ -474,11 +474,15 @@ func TestChain(t *testing.T) {
 		"not a part":            {"opus", func(c *config.Engine) { c.Off = []string{"son", "pus"} }, []string{"claude opus", "claude sonnet"}},
 		"one of an engine":      {"opus", func(c *config.Engine) { c.Off = []string{"codex:opus"} }, []string{"claude opus", "claude sonnet"}},
 		"all of an engine":      {"opus", func(c *config.Engine) { c.Failback, c.Off = []string{"sonnet", "codex:gpt"}, []string{"claude:"} }, []string{"codex gpt"}},
-		"everything":            {"opus", func(c *config.Engine) { c.Off = []string{"claude:"} }, nil},
+		"chosen for all": {"codex:gpt", func(c *config.Engine) {
+			c.Own = &config.Engine{Name: "claude", Models: config.Models{Full: "own", Fix: "fixing"}}
+		}, []string{"codex gpt", "claude own"}},
+		"its own, off for all": {"codex:gpt", func(c *config.Engine) { c.Own, c.Off = &config.Engine{Name: "claude", Model: "opus"}, []string{"opus"} }, []string{"codex gpt"}},
+		"everything":           {"opus", func(c *config.Engine) { c.Off = []string{"claude:"} }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, e := staged(test.set)
-			chain, err := e.Chain(test.wanted)
+			chain, err := e.Chain(test.wanted, engine.Reviewer)
 			var got []string
 			for _, c := range chain {
 				got = append(got, c.String())

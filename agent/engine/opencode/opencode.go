@@ -74,11 +74,11 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 
 // Open begins a session. The model is named as the CLI does, with its provider.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
-	name, model, _ := strings.Cut(req.Model, "/")
-	chosen, known := services[name]
-	if !known || model == "" {
-		return nil, engine.Errorf(engine.Invalid, "opencode needs a model named openai/… or anthropic/…, not %q; set it in the configuration", req.Model)
+	if err := e.Takes(req.Model); err != nil {
+		return nil, session.Unstarted(err)
 	}
+	name, model, _ := strings.Cut(req.Model, "/")
+	chosen := services[name]
 	lookup := session.Program(*e).Lookup
 	if lookup(chosen.key) == "" {
 		return nil, kind.Failure(engine.Auth, "")
@@ -102,6 +102,15 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 		return nil, session.Unstarted(errors.Join(err, gated.Close()))
 	}
 	return &conversation{Gated: gated}, nil
+}
+
+// Takes says why a model cannot be asked for, which the CLI names with its provider.
+func (*Engine) Takes(model string) error {
+	name, rest, _ := strings.Cut(model, "/")
+	if _, known := services[name]; !known || rest == "" {
+		return fmt.Errorf("opencode needs a model named openai/… or anthropic/…, not %q; set it in the configuration", model)
+	}
+	return nil
 }
 
 // patterns says why a command pattern cannot be given to the CLI.
