@@ -17,6 +17,9 @@ func (c Cost) plus(d Cost) Cost { return Cost{c.USD + d.USD, c.Time + d.Time} }
 type Allowance struct {
 	USD  float64
 	Time time.Duration
+	// NoModel says that it may take no session at all: to merge the base in, and to carry an
+	// approval over that, mostly needs none.
+	NoModel bool
 }
 
 // Budgets bound what is spent before a person is called.

@@ -15,11 +15,11 @@ func TestBudgetsEndInACall(t *testing.T) {
 		tomorrow bool
 	}{
 		"no bounds":         {func(*State) {}, "", Allowance{}, false},
-		"a round's":         {func(s *State) { s.Budgets.Round = Allowance{3, time.Hour} }, "", Allowance{3, time.Hour}, false},
-		"what reviews left": {func(s *State) { s.Budgets.PullRequest = Allowance{5, time.Hour} }, "", Allowance{2, 39 * time.Minute}, false},
+		"a round's":         {func(s *State) { s.Budgets.Round = Allowance{USD: 3, Time: time.Hour} }, "", Allowance{USD: 3, Time: time.Hour}, false},
+		"what reviews left": {func(s *State) { s.Budgets.PullRequest = Allowance{USD: 5, Time: time.Hour} }, "", Allowance{USD: 2, Time: 39 * time.Minute}, false},
 		"the least counts": {func(s *State) {
-			s.Budgets = Budgets{Round: Allowance{1, time.Minute}, PullRequest: Allowance{5, time.Hour}}
-		}, "", Allowance{1, time.Minute}, false},
+			s.Budgets = Budgets{Round: Allowance{USD: 1, Time: time.Minute}, PullRequest: Allowance{USD: 5, Time: time.Hour}}
+		}, "", Allowance{USD: 1, Time: time.Minute}, false},
 		"what came to nothing":  {func(s *State) { s.Budgets.PullRequest.USD, s.Wasted.USD = 5, 1 }, "", Allowance{USD: 1}, false},
 		"a pull request's":      {func(s *State) { s.Budgets.PullRequest.USD = 3 }, "$3.00 of the $3.00 are spent that this pull request may cost", Allowance{}, false},
 		"hardly anything left":  {func(s *State) { s.Budgets.PullRequest.USD = 3.04 }, "$3.00 of the $3.04", Allowance{}, false},
@@ -65,6 +65,59 @@ func TestMergingCostsNothing(t *testing.T) {
 	}
 	if s.Checks = ChecksFailed; Next(s).Kind != Escalate {
 		t.Errorf("got %s because %q", Next(s).Kind, Next(s).Reason)
+	}
+}
+
+// Bringing an approved head up to date with its base, and carrying the approval over that,
+// take no model: neither what was spent nor how often the base moved keeps them from it.
+func TestFollowingTheBaseIsNoRound(t *testing.T) {
+	carried := func(n int) (all []Opinion) {
+		for _, sha := range []string{"a", "b", "c", "d"}[:n] {
+			all = append(all, says("alice", sha, Approve))
+		}
+		return all
+	}
+	behind := func(s *State) {
+		s.Mergeable, s.Opinions = MergeableBehind, append(carried(4), says("alice", head, Approve))
+	}
+	pushed := func(s *State) { *s = asks(); s.Opinions = carried(4) }
+	spent := func(s *State) { s.Budgets.Day, s.Today = 1, 1 }
+	for name, tt := range map[string]struct {
+		change  []func(*State)
+		want    Kind
+		noModel bool
+	}{
+		"the base moved often":    {[]func(*State){behind}, Fix, false},
+		"nothing is left":         {[]func(*State){behind, spent}, Fix, true},
+		"all rounds are done":     {[]func(*State){behind, func(s *State) { s.Opinions = append(rounds(3), s.Opinions...) }}, Fix, true},
+		"a fix took back another": {[]func(*State){behind, undone}, Fix, true},
+		"it was tried":            {[]func(*State){behind, spent, func(s *State) { s.Failed, s.Attempts = Fix, 1 }}, Escalate, false},
+		"a check failed":          {[]func(*State){behind, spent, func(s *State) { s.Checks = ChecksFailed }}, Escalate, false},
+		"it conflicts":            {[]func(*State){behind, spent, func(s *State) { s.Mergeable = MergeableDirty }}, Escalate, false},
+
+		"its reviewer approved often":          {[]func(*State){pushed}, Review, false},
+		"its reviewer has nothing left":        {[]func(*State){pushed, spent}, Review, true},
+		"its reviewer tried":                   {[]func(*State){pushed, spent, func(s *State) { s.Failed, s.Attempts = Review, 1 }}, Escalate, false},
+		"its reviewer has objected":            {[]func(*State){pushed, spent, func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, RequestChanges)) }}, Escalate, false},
+		"its reviewer's approval was taken":    {[]func(*State){pushed, spent, func(s *State) { s.Opinions[3].State = dismissed }}, Escalate, false},
+		"its reviewer let it pass for someone": {[]func(*State){pushed, spent, func(s *State) { s.Opinions[3].Record.Lifted = &Word{By: "mona"} }}, Escalate, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := ready()
+			for _, change := range tt.change {
+				change(&s)
+			}
+			if got := Next(s); got.Kind != tt.want || got.Allowance.NoModel != tt.noModel {
+				t.Errorf("got %s without a model: %v, because %q", got.Kind, got.Allowance.NoModel, got.Reason)
+			}
+		})
+	}
+}
+
+// undone has the second of two fixes take back the first.
+func undone(s *State) {
+	for _, r := range []Repair{{Reviewed: "a", Change: "change", Undoes: "undo"}, {Reviewed: "b", Change: "undo", Undoes: "change"}} {
+		s.Commits = append(s.Commits, Commit{SHA: "after " + r.Reviewed, Message: "Apply review\n\n" + r.Trailers()})
 	}
 }
 

@@ -263,9 +263,6 @@ func (s State) fix(reason string, rounds int) Action {
 		return Action{Kind: Wait, SHA: s.Head, Recheck: wait, MakesWay: true,
 			Reason: fmt.Sprintf("%s pushed to the branch, and the agent makes way until %s", by, until.UTC().Format("15:04:05 UTC"))}
 	}
-	if why := s.stalled(); why != "" {
-		return s.escalate(reason + ", and " + why)
-	}
 	return s.spend(Fix, reason, rounds)
 }
 
@@ -308,12 +305,14 @@ func (s State) Barred() string {
 }
 
 // rounds counts the heads that the logins chosen by by have reviewed since the
-// agents last began afresh.
+// agents last began afresh. An approval that no model gave, as of one that was carried
+// over, is no round: however often the base moves, nobody works on the change for that.
 func (s State) rounds(by func(login string) bool) int {
 	since := s.Since()
 	heads := map[string]bool{}
 	for _, o := range s.Opinions {
-		if by(o.By) && o.Record != nil && (since.IsZero() || o.At.After(since)) {
+		worked := o.Record != nil && (o.Record.Engine != "" || o.Record.Verdict != Approve)
+		if by(o.By) && worked && (since.IsZero() || o.At.After(since)) {
 			heads[o.SHA] = true
 		}
 	}
@@ -337,16 +336,19 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 	if k != Merge {
 		allowed = s.allowance()
 	}
+	over, tomorrow := s.over(k, rounds, allowed)
 	switch {
 	case s.Hopeless && s.Failed == k && s.Attempts > 0:
 		return s.escalate(reason + ", and what keeps that from being done does not pass by itself")
-	case s.MaxRounds > 0 && rounds >= s.MaxRounds:
-		return s.escalate(fmt.Sprintf("%s, and %s not been enough", reason, Amount(rounds, "round has", "rounds have")))
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
 		return s.escalate(fmt.Sprintf("%s, and %s on this head came to nothing", reason, Amount(s.Attempts, "attempt", "attempts")))
-	case allowed.short != "":
-		a := s.escalate(reason + ", and " + allowed.short)
-		a.Tomorrow = allowed.tomorrow
+	case over != "" && s.needsNoModel(k) && (s.Failed != k || s.Attempts == 0):
+		a := s.retry(k, reason)
+		a.Allowance.NoModel = true
+		return a
+	case over != "":
+		a := s.escalate(reason + ", and " + over)
+		a.Tomorrow = tomorrow
 		return a
 	case allowed.promised:
 		return Action{Kind: Wait, SHA: s.Head, Recheck: promisePause, Reason: reason + ", and what is left of the day's budget is promised to sessions under way"}
@@ -354,6 +356,36 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 	a := s.retry(k, reason)
 	a.Allowance, a.Daily = allowed.Allowance, allowed.daily
 	return a
+}
+
+// over says, as a sentence part, why no more sessions are begun; tomorrow, that the next day
+// brings more.
+func (s State) over(k Kind, rounds int, allowed limit) (why string, tomorrow bool) {
+	if k == Fix {
+		why = s.stalled()
+	}
+	if why == "" && s.MaxRounds > 0 && rounds >= s.MaxRounds {
+		why = Amount(rounds, "round has", "rounds have") + " not been enough"
+	}
+	if why == "" {
+		return allowed.short, allowed.tomorrow
+	}
+	return why, false
+}
+
+// needsNoModel reports whether an act mostly takes no session: to bring an approved head up
+// to date with its base, and to carry an approval over that.
+func (s State) needsNoModel(k Kind) bool {
+	if k == Fix {
+		return s.Mergeable == MergeableBehind && s.Checks == ChecksGreen && s.heard() == approves
+	}
+	var latest *Opinion
+	for i, o := range s.Opinions {
+		if SameLogin(o.By, s.Self) && o.Record != nil && !o.Edited {
+			latest = &s.Opinions[i]
+		}
+	}
+	return k == Review && latest != nil && latest.SHA != s.Head && latest.State == "APPROVED" && latest.Record.Verdict == Approve && latest.Record.Lifted == nil
 }
 
 // escalate calls a person. It has no bound but its own waiting time: there is

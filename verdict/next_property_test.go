@@ -119,7 +119,10 @@ func broken(s State, a Action) []string {
 	if a.Kind == Reply {
 		must(s.Open && s.Role == Reviewer && asked && len(s.Unclear) > 0 && a.Unclear == s.Unclear[0], "a reviewer answers what is unclear")
 	}
-	if a.Kind == Review || a.Kind == Fix {
+	if a.Kind == Fix && a.Allowance.NoModel {
+		must(s.Mergeable == MergeableBehind && s.Checks == ChecksGreen, "what only a model can do is not tried without one")
+	}
+	if (a.Kind == Review || a.Kind == Fix) && !a.Allowance.NoModel {
 		must(s.Budgets.Day == 0 || s.Today < s.Budgets.Day && a.Allowance.USD <= s.Budgets.Day-s.Today-s.Promised && a.Allowance.USD > 0, "a day's budget holds")
 		must(s.Budgets.PullRequest.USD == 0 || s.Wasted.USD < s.Budgets.PullRequest.USD && a.Allowance.USD > 0, "a pull request's budget holds")
 		must(s.Budgets.Round.USD == 0 || a.Allowance.USD <= s.Budgets.Round.USD && a.Allowance.USD > 0, "a round's budget holds")

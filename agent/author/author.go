@@ -139,6 +139,9 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	if r.brief, err = r.author.gather(ctx, pr); err != nil {
 		return err
 	}
+	if r.allowed.NoModel {
+		r.brief.failed = nil // none that counts, or a session would be needed
+	}
 	if r.tree, err = r.author.acquire(ctx, pr); err != nil {
 		return err
 	}

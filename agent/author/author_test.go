@@ -125,6 +125,36 @@ func TestFixWithoutAModel(t *testing.T) {
 	}
 }
 
+// A fix that may hold no session merges the base in, and leaves what else there is.
+func TestFixThatMayHoldNoSession(t *testing.T) {
+	t.Parallel()
+	verify := map[string]string{".touchstone/config.yaml": "verify:\n  command: [test, -e, never]\n"}
+	for name, tt := range map[string]struct {
+		base map[string]string
+		want string // a part of the error
+	}{
+		"beside a failed check that none requires": {map[string]string{"README.md": "two\n"}, ""},
+		"into a conflict":                          {map[string]string{"code.txt": "other\n"}, "none may be begun"},
+		"that does not hold":                       {verify, "did not pass the repository's verify command"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, map[string]string{"README.md": "one\n"})
+			sha := g.Commit("topic", "Add code", map[string]string{"code.txt": "fine\n"})
+			ref := g.Open("topic")
+			g.Call(loopback.Person, http.MethodPost, "statuses/"+sha, map[string]any{"state": "failure", "context": "advice"}, nil)
+			g.Commit("main", "Move on", tt.base)
+			out, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{NoModel: true}, nil)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Fatalf("it ends in %v", err)
+			}
+			if now := g.Read(loopback.Author, ref).Head.SHA; tt.want == "" && now != out.Head || tt.want != "" && now != sha {
+				t.Errorf("the head is %s", now)
+			}
+		})
+	}
+}
+
 func TestFixResolvesConflicts(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"code.txt": "base\n"})

@@ -63,7 +63,7 @@ func (r *repair) run(ctx context.Context) (err error) {
 		if errors.Is(err, ErrNothingChanged) && before != nil {
 			err = before // which still is what is wrong
 		}
-		if err == nil || !refused(err) || turn == maxTurns {
+		if err == nil || !refused(err) || turn == maxTurns || r.allowed.NoModel {
 			return err
 		}
 		before = err
@@ -77,6 +77,9 @@ func (r *repair) run(ctx context.Context) (err error) {
 
 // open begins the session.
 func (r *repair) open(ctx context.Context) (err error) {
+	if r.allowed.NoModel {
+		return errors.New("the base cannot be merged in without a session, and none may be begun")
+	}
 	var settings config.Engine
 	if r.author.Settings != nil {
 		settings = r.author.Settings()

@@ -162,7 +162,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 		meant.End(err)
 		return step, err
 	}
-	paid := action.Kind == verdict.Review || action.Kind == verdict.Fix
+	paid := (action.Kind == verdict.Review || action.Kind == verdict.Fix) && !action.Allowance.NoModel
 	if day := a.Config().Budgets.Day; paid && day > 0 {
 		over, ok := a.purse.promise(action.Allowance.USD, day-a.today())
 		if !ok {

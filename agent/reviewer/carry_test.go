@@ -60,7 +60,13 @@ func TestApprovalIsNotCarriedOverWhatSpeaksAgainstIt(t *testing.T) {
 				asked++
 				return answering()(r)
 			})
-			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+			if !tc.carried {
+				_, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{Allowance: verdict.Allowance{NoModel: true}})
+				if err == nil || asked > 0 {
+					t.Errorf("where none may be begun, %d turns end in %v", asked, err)
+				}
+			}
+			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{Allowance: verdict.Allowance{NoModel: tc.carried}})
 			if err != nil || out.Carried != tc.carried || (asked == 0) != tc.carried {
 				t.Fatalf("carried: %v, after %d turns, %v", out.Carried, asked, err)
 			}

@@ -113,9 +113,12 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 		return Outcome{}, err
 	}
 	var out Outcome
-	if carried {
+	switch {
+	case carried:
 		out, err = p.carry(pr)
-	} else {
+	case opts.Allowance.NoModel:
+		err = errors.New("the approval of an earlier head cannot be carried over to this one, and no session may be begun")
+	default:
 		out, err = p.review(ctx, opts)
 	}
 	if err != nil || opts.DryRun {
