@@ -51,7 +51,8 @@ type Engine struct {
 	MaxTurns int `yaml:"max_turns"`
 	// Allow lists the shell commands that an author's session may run, as patterns in
 	// which * stands for anything. By default what builds and tests in common
-	// languages.
+	// languages. claude's session may also run rm in its worktree, and codex's holds itself to
+	// its own sandbox instead.
 	Allow []string `yaml:"allow"`
 
 	// Own is what the file says where an Overlay lies over it; nil where none does.

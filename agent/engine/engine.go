@@ -93,7 +93,8 @@ type Request struct {
 	// Model is the CLI's name of a model; empty leaves the choice to the CLI.
 	Model string
 	// Allow lists the shell commands an author may run, as patterns in which
-	// * stands for anything, such as "go test *". A reviewer may run none. A CLI that
+	// * stands for anything, such as "go test *". A reviewer may run none. A CLI may also run
+	// rm on what it may edit, where it has no tool to delete a file. One that
 	// runs each command in a sandbox of its own, where neither a file outside Dir can
 	// be written nor the network be reached, may hold itself to that instead.
 	Allow []string

@@ -14,7 +14,11 @@ import (
 // our CLAUDE.md), MCP servers (--strict-mcp-config), skills and commands, and
 // a prompt that begins with a slash (--disable-slash-commands). Reads need no
 // permission inside the working directory and the added ones, and get none
-// outside, since no bare Read is allowed.
+// outside, since no bare Read is allowed. Edit(./**) is for all tools that edit
+// files, but neither .git nor .claude. The mode acceptEdits would let commands
+// that change files (touch, cp, sed …) pass as well, which nobody has listed. Of
+// these rm is allowed, without which no file can be deleted; the CLI holds it to
+// what it may edit.
 func arguments(req engine.Request) ([]string, error) {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--verbose",
@@ -41,10 +45,7 @@ func arguments(req engine.Request) ([]string, error) {
 	if req.Role == engine.Reviewer {
 		return append(args, "--permission-mode", "default", "--tools", "Read,Grep,Glob"), nil
 	}
-	args = append(args, "--permission-mode", "acceptEdits", "--tools", "Read,Grep,Glob,Edit,Write,Bash")
-	if len(req.Allow) > 0 {
-		args = append(args, "--allowedTools")
-	}
+	args = append(args, "--permission-mode", "default", "--tools", "Read,Grep,Glob,Edit,Write,Bash", "--allowedTools", "Edit(./**)", "Bash(rm *)")
 	for _, pattern := range req.Allow {
 		if pattern == "" || strings.ContainsAny(pattern, "()\n") {
 			return nil, fmt.Errorf("command pattern %q is empty or holds parentheses", pattern)

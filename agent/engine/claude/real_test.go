@@ -178,6 +178,39 @@ func TestRealAuthorEditsAWorktree(t *testing.T) {
 	}
 }
 
+// TestRealAuthorRunsWhatIsListed, and edits and deletes files of its worktree without being asked.
+// No other command that changes files runs, neither alone nor behind one that is listed.
+func TestRealAuthorRunsWhatIsListed(t *testing.T) {
+	t.Parallel()
+	dir := worktree(t, map[string]string{"go.mod": "module acme\n", "a.go": "package acme\n", "b.go": "package acme\n", "c.go": "package acme\n"})
+	outside := filepath.Join(filepath.Dir(dir), "outside")
+	write(t, outside, "kept")
+	var turns []enginetest.Turn
+	for _, command := range []string{
+		"go version", "touch out1", "go version; touch out2", "go version && mkdir out3", "go version\ntouch out4", "cp a.go out5.go", "mv a.go out6.go", "sed -i s/acme/evil/ a.go",
+		"rm b.go", "rm ../outside", "rm -rf " + outside, "rm .git", "rm c.go; touch out7", "cd .. && rm outside",
+	} {
+		turns = append(turns, enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": command, "description": "d"}})
+	}
+	for _, name := range []string{"new.go", "sub/new.go", ".github/workflows/ci.yml"} {
+		turns = append(turns, enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(dir, filepath.FromSlash(name)), "content": "new"}})
+	}
+	p := enginetest.NewProvider(t, append(turns, enginetest.Turn{Text: []string{"Done."}})...)
+	req := engine.Request{Role: engine.Author, Dir: dir, Allow: []string{"go version*"}, Timeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute}
+	if _, err := enginetest.Run(t.Context(), realEngine(t, p), req, "Go on."); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(sent(p), "go version go") {
+		t.Error("the listed command did not run")
+	}
+	if status := git(t, dir, "status", "--porcelain", "--untracked-files=all"); status != " D b.go\n?? .github/workflows/ci.yml\n?? new.go\n?? sub/new.go\n" {
+		t.Errorf("status after the session = %q; want one file gone and three new ones", status)
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Errorf("a file outside the worktree is gone: %v", err)
+	}
+}
+
 // TestRealReviewerOnlyReads has a reviewer try everything but what it is for.
 func TestRealReviewerOnlyReads(t *testing.T) {
 	t.Parallel()
