@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // gitError is a git command that ended with an exit code other than 0.
@@ -22,11 +23,20 @@ type remedy struct {
 	file     bool // it is said of a file, in a line of its own
 }
 
+// diskFaults are what git says, at the end of a line, where the disk takes nothing. In its
+// midst a name may say the same, and whoever opens a pull request chooses names.
+var diskFaults = []remedy{
+	{says: "No space left on device", do: "the disk is full: free some space"},
+	{says: "write error. Out of diskspace", do: "the disk is full: free some space"},
+	{says: "Disk quota exceeded", do: "the disk quota is used up: free some space"},
+	{says: "Read-only file system", do: "the disk is read-only: make it writable, or choose another root directory"},
+	// Where git does not say why; it gets this far only if it could make the file.
+	{says: "nable to write new index file", do: "the disk is likely to be full: free some space"},
+	{says: "nable to write new_index file", do: "the disk is likely to be full: free some space"},
+}
+
 // remedies are for what lasts until somebody mends it. The first match wins.
 var remedies = []remedy{
-	{says: "No space left on device", do: "the disk is full: free some space"},
-	{says: "Disk quota exceeded", do: "the disk quota is used up: free some space"},
-	{says: "Read-only file system", do: "the disk is read-only: choose another root directory"},
 	{says: "Permission denied", do: "allow it with chmod, or check who owns the worktree root", file: true},
 	{says: "HTTP 403", do: "the remote refuses access (403): check what the token may do"},
 	{says: "returned error: 403", do: "the remote refuses access (403): check what the token may do"},
@@ -83,6 +93,11 @@ func (e *gitError) Error() string {
 	if last == "" {
 		last = fmt.Sprintf("ended with exit code %d", e.exit)
 	}
+	for _, r := range diskFaults {
+		if i := slices.IndexFunc(lines, r.ends); i >= 0 {
+			return fmt.Sprintf("git %s: %s (%s)", e.verb, strings.TrimSpace(lines[i]), r.do)
+		}
+	}
 	for _, r := range slices.Concat(remedies, outages) {
 		if !e.matches(r) {
 			continue
@@ -98,6 +113,27 @@ func (e *gitError) Error() string {
 
 // matches reports whether git said what a remedy is for.
 func (e *gitError) matches(r remedy) bool { return strings.Contains(e.stderr, r.says) }
+
+// ends reports whether a line that git said ends in what a remedy is for.
+func (r remedy) ends(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), r.says) }
+
+// diskFault reports whether git said that the disk takes nothing.
+func (e *gitError) diskFault() bool {
+	return slices.ContainsFunc(strings.Split(e.stderr, "\n"), func(line string) bool {
+		return slices.ContainsFunc(diskFaults, func(r remedy) bool { return r.ends(line) })
+	})
+}
+
+// DiskFault reports whether an error, of this package or of the system, says that the disk
+// is full, read-only, or beyond its quota. That says nothing about a tree or what is in it:
+// somebody has to free some space.
+func DiskFault(err error) bool {
+	var failed *gitError
+	if errors.As(err, &failed) && failed.diskFault() {
+		return true
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
+}
 
 // Is makes an outage match ErrUnavailable, unless git says what a person has to mend: a
 // refusal breaks the connection as well.

@@ -65,7 +65,7 @@ func (t *Tree) checkOut(ctx context.Context, head string) error {
 			continue
 		}
 		err = t.reset(ctx, head)
-		if err == nil || ctx.Err() != nil || diskTrouble(err) {
+		if err == nil || ctx.Err() != nil || DiskFault(err) {
 			return err
 		}
 		if err := t.moveAside(); err != nil {
@@ -73,11 +73,6 @@ func (t *Tree) checkOut(ctx context.Context, head string) error {
 		}
 	}
 	return t.create(ctx, head)
-}
-
-// diskTrouble reports whether err is the disk's fault and not the tree's.
-func diskTrouble(err error) bool {
-	return gitSays(err, "No space left") || gitSays(err, "quota exceeded") || gitSays(err, "Read-only file system")
 }
 
 // takeOver reports whether this tree exists and is sound, after keeping the

@@ -58,9 +58,10 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	return change, undoes, written(diffs)
 }
 
-// uncommittable is git's complaint about what is in the tree, unless it was only stopped.
+// uncommittable is git's complaint about what is in the tree, unless it was only stopped, or
+// the disk takes nothing: that is nothing that a session could mend.
 func uncommittable(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || worktree.DiskFault(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUncommittable, err)

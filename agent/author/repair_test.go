@@ -224,6 +224,34 @@ func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
 	}
 }
 
+// A disk that fills up is nothing that a session could mend: it is not asked again.
+func TestFixOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("git is wrapped in a script of the shell's")
+	}
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	full := filepath.Join(t.TempDir(), "full")
+	git := filepath.Join(t.TempDir(), "git")
+	script := "#!/bin/sh\n[ -e " + full + " ] && case \"$*\" in *' add '*) echo 'fatal: unable to write new index file' >&2; exit 128;; esac\nexec git \"$@\"\n"
+	if err := os.WriteFile(git, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g.Worktrees.Git = git
+	var asked []string
+	_, err := newAuthor(g, turns(&asked, func(r loopback.Asked) (string, error) {
+		if err := os.WriteFile(full, nil, 0o600); err != nil {
+			return "", err
+		}
+		return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
+	})).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	if !worktree.DiskFault(err) || errors.Is(err, author.ErrUncommittable) || !strings.Contains(err.Error(), "free some space") || len(asked) != 1 {
+		t.Errorf("after %d turns it ends in %v", len(asked), err)
+	}
+}
+
 func TestFixTellsTheSessionWhatGitCannotRecord(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
