@@ -227,19 +227,27 @@ func (j *Journal) shrink() error {
 	return nil
 }
 
-// forget drops all but the newest entries, and those that go on.
+// forget drops all but the newest entries, and those that go on. Sessions that came to
+// nothing, cost nothing and are no attempt go first: an outage brings about many of them, and
+// they must not push out what a day cost and what was tried.
 func (j *Journal) forget() {
 	old := len(j.entries) - j.kept
 	if old <= 0 {
 		return
 	}
-	var left []Entry
-	for i, e := range j.entries {
-		if i >= old || e.Ended.IsZero() {
-			left = append(left, e)
-		}
+	idle := func(e Entry) bool {
+		return e.Paid && !e.Outcome.OK && !e.Outcome.Counts && e.Outcome.Spent.CostUSD == 0
 	}
-	j.entries = left
+	anything := func(Entry) bool { return true }
+	for _, goes := range []func(Entry) bool{idle, anything} {
+		j.entries = slices.DeleteFunc(slices.Clone(j.entries), func(e Entry) bool {
+			drop := old > 0 && !e.Ended.IsZero() && goes(e)
+			if drop {
+				old--
+			}
+			return drop
+		})
+	}
 }
 
 // replace puts content in the place of the file at path, in one step for whoever reads it.

@@ -35,8 +35,7 @@ const interrupted = "interrupted: the agent was stopped in the middle of it"
 // Wait is the Entry.Act of a wait that was announced and did nothing.
 const Wait = "wait"
 
-// ErrUnwritten says that the disk does not take what was to be written down. What the journal
-// said before stands.
+// ErrUnwritten says that the disk does not take what was to be written down.
 var ErrUnwritten = errors.New("the journal cannot be written; free space on the disk, or make it writable")
 
 // ID names an entry in its journal, in the order of beginning.
@@ -120,14 +119,14 @@ type Journal struct {
 // another process has it open.
 func Open(dir string) (_ *Journal, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the journal's directory: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrUnwritten, err)
 	}
 	j := &Journal{dir: dir, kept: maxKept, lock: flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	locked, err := j.lock.TryLockContext(ctx, patience/20)
 	if err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("lock the journal: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrUnwritten, err)
 	}
 	if !locked {
 		return nil, fmt.Errorf("another agent is at work with %s; wait for it or stop it, or give this one a state_dir of its own", dir)
@@ -137,7 +136,7 @@ func Open(dir string) (_ *Journal, err error) {
 			err = errors.Join(err, j.lock.Unlock())
 		}
 	}()
-	if err := forgetResting(dir); err != nil {
+	if err := forgetPassing(dir); err != nil {
 		return nil, err
 	}
 	if j.entries, err = readEntries(dir); err != nil {
@@ -153,7 +152,7 @@ func Open(dir string) (_ *Journal, err error) {
 	}
 	j.forget()
 	if err := j.compact(); err != nil {
-		return nil, fmt.Errorf("compact the journal: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrUnwritten, err)
 	}
 	j.cursor = readCursor(dir)
 	return j, nil
@@ -178,7 +177,8 @@ func (j *Journal) Begin(e Entry) (ID, error) {
 	return e.ID, nil
 }
 
-// End writes down how an act ended. An act ends once.
+// End writes down how an act ended. An act ends once, also where the disk does not take
+// that: this process knows it, and the next one takes the act for cut off.
 func (j *Journal) End(id ID, outcome Outcome) error {
 	outcome.Detail = strings.ToValidUTF8(outcome.Detail[:min(len(outcome.Detail), MaxDetail)], "")
 	j.mu.Lock()
@@ -189,11 +189,8 @@ func (j *Journal) End(id ID, outcome Outcome) error {
 	}
 	ended := *entry
 	ended.Ended, ended.Outcome = now(), outcome
-	if err := j.append(ended.end()); err != nil {
-		return err
-	}
 	*entry = ended
-	return nil
+	return j.append(ended.end())
 }
 
 // Spend writes down what an act that is going on has spent until now, so that the end of its

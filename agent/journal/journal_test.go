@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -329,6 +330,57 @@ func TestItDoesNotGrowWhileOpen(t *testing.T) {
 	shut(t, j)
 	if entries := read(t, dir); !entries[0].Outcome.OK {
 		t.Errorf("what ended last is lost: %+v", entries[0])
+	}
+}
+
+// An outage brings about many sessions that come to nothing, which must not push out what was
+// tried and what it cost.
+func TestAnOutagePushesNothingOut(t *testing.T) {
+	j := open(t, t.TempDir())
+	j.kept = 10
+	for range 3 {
+		end(t, j, begin(t, j, "acme/app#1", "aaa", "review"), Outcome{Counts: true, Spent: Spent{Runs: 1, CostUSD: 2}})
+	}
+	for range 100 {
+		id, err := j.Begin(Entry{Ref: "acme/app#2", SHA: "bbb", Act: "review", Paid: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		end(t, j, id, Outcome{Detail: "overloaded", Spent: Spent{Runs: 1, Seconds: 20}})
+	}
+	if n, _ := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 3 || len(j.entries) > 2*j.kept {
+		t.Errorf("%d attempts are left, in %d entries", n, len(j.entries))
+	}
+	if last := j.entries[len(j.entries)-1]; last.ID != 103 {
+		t.Errorf("the newest is %+v", last)
+	}
+}
+
+// What this process saw end has ended, also where the disk did not take that: else a session
+// that was paid for would be no attempt.
+func TestAnEndThatCannotBeWrittenIsKnown(t *testing.T) {
+	j := open(t, t.TempDir())
+	id := begin(t, j, "acme/app#1", "aaa", "review")
+	if err := j.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.End(id, Outcome{Counts: true}); !errors.Is(err, ErrUnwritten) {
+		t.Errorf("it ends with %v", err)
+	}
+	if n, _ := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 1 {
+		t.Errorf("%d attempts", n)
+	}
+}
+
+// A directory that cannot be written is a sentence with what to do.
+func TestOpenSaysWhatToDo(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, entriesFile+".new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(dir)
+	if !errors.Is(err, ErrUnwritten) || !strings.Contains(err.Error(), "make it writable") {
+		t.Errorf("it says %v", err)
 	}
 }
 

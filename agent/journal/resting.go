@@ -1,12 +1,7 @@
 package journal
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -35,37 +30,13 @@ func (r Rest) String() string {
 // SetResting says which models are left alone now, for whoever reads the journal meanwhile. It
 // does not wait for the disk: the next process asks every model anew.
 func (j *Journal) SetResting(models []Rest) error {
-	content, err := json.Marshal(models)
-	if err == nil {
-		err = replace(filepath.Join(j.dir, restingFile), content, nil)
-	}
-	if err != nil {
-		return fmt.Errorf("write down which models are left alone: %w", err)
-	}
-	return nil
+	return j.setPassing(restingFile, models)
 }
 
 // Resting are the models that the agent leaves alone which has the journal in dir open; none
 // if there is no such agent.
 func Resting(dir string) ([]Rest, error) {
-	content, err := os.ReadFile(filepath.Join(dir, restingFile))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !inUse(dir) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read which models are left alone: %w", err)
-	}
 	var models []Rest
-	if json.Unmarshal(content, &models) != nil {
-		return nil, nil // a crash spoilt it, and will be overwritten
-	}
-	return models, nil
-}
-
-// forgetResting removes what an earlier process left alone.
-func forgetResting(dir string) error {
-	if err := os.Remove(filepath.Join(dir, restingFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forget which models were left alone: %w", err)
-	}
-	return nil
+	err := readPassing(dir, restingFile, &models)
+	return models, err
 }
