@@ -22,9 +22,10 @@ func newStatus(s *settings) *cobra.Command {
 		Use:   "status",
 		Short: "Show what the agents of this machine did last and are doing now",
 		Long: `status reads the journals of this machine's agents, running or not, and prints
-the newest entries of each, and which models a running one leaves alone for a while,
-since they did not answer. It asks the relay which models are chosen for all agents.
-What a pull request itself looks like is on GitHub.`,
+the newest entries of each, which models a running one leaves alone for a while, since
+they did not answer, and what keeps it from going on at all, such as a full disk. It
+asks the relay which models are chosen for all agents. What a pull request itself looks
+like is on GitHub.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(s.configPath, os.Getenv)
@@ -55,6 +56,13 @@ What a pull request itself looks like is on GitHub.`,
 				}
 				for _, r := range resting {
 					fmt.Fprintln(out, "  "+r.String())
+				}
+				standstill, err := journal.StandstillOf(dir)
+				if err != nil {
+					return err
+				}
+				if len(standstill.Refs) > 0 {
+					fmt.Fprintln(out, "  "+standstill.String())
 				}
 			}
 			return nil

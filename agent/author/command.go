@@ -34,11 +34,14 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.kind }
 
+// errNoProgram says that a command names a program that is not here.
+var errNoProgram = errors.New("there is no such program")
+
 // execute runs one command in the worktree, with an empty home of its own, until it
 // and everything it started is gone. Where the platform has a sandbox and the settings
 // do not switch it off, it writes in the directory, its home and the caches of builds
 // alone. One that does not succeed is a *failure of the
-// kind; other errors, such as a missing program, say nothing about the code.
+// kind; other errors, such as one that wraps errNoProgram, say nothing about the code.
 func (a *Author) execute(ctx context.Context, kind error, dir string, args []string, timeout time.Duration) error {
 	home, err := os.MkdirTemp(a.Scratch, "command-")
 	if err != nil {
@@ -58,8 +61,13 @@ func (a *Author) execute(ctx context.Context, kind error, dir string, args []str
 	case errors.As(err, &stopped) && (stopped.Class == engine.Timeout || stopped.Class == engine.Idle):
 		f.what = fmt.Sprintf("%s was not done after %s and was stopped", command, timeout)
 		return f
-	case err != nil:
+	case ctx.Err() != nil:
 		return fmt.Errorf("run %s: %w", command, err)
+	// The classes of sessions mean something else of a command: an engine is not missing.
+	case stopped != nil && stopped.Class == engine.Missing:
+		return fmt.Errorf("run %s: %w: %s", command, errNoProgram, stopped.Message)
+	case err != nil:
+		return fmt.Errorf("run %s: %s", command, err)
 	case report.Exit != "exit status 0":
 		f.what = command + ": " + report.Exit
 		return f

@@ -165,7 +165,7 @@ func (r *repair) verified(ctx context.Context) error {
 	if err := r.tree.Discard(ctx, r.out.Head); err != nil {
 		return err
 	}
-	if missing := (*engine.Error)(nil); errors.As(failed, &missing) && missing.Class == engine.Missing {
+	if errors.Is(failed, errNoProgram) {
 		return fmt.Errorf("%w: %w", ErrNoVerify, failed)
 	}
 	return failed

@@ -159,13 +159,16 @@ func (a *Agent) prepare(ctx context.Context, repo forge.Repo) error {
 }
 
 // counts tells whether a failed act counts against the bounded attempts on its
-// head. An outage passes and is waited out, but not with a session for each try.
+// head. What says nothing about the pull request is waited out, but not with a session
+// that has to be paid for at each try.
 func counts(err error, step Step) bool {
 	switch {
 	case err == nil, overtaken(err):
 		return false
-	case errors.Is(err, journal.ErrUnwritten), errors.Is(err, failback.ErrResting):
+	case errors.Is(err, failback.ErrResting):
 		return false
+	case hindrance(err) != "":
+		return step.Paid
 	case errors.Is(err, forge.ErrUnavailable), errors.Is(err, forge.ErrRateLimited),
 		errors.Is(err, worktree.ErrUnavailable), errors.Is(err, worktree.ErrBusy):
 		return !step.EngineStarted.IsZero()

@@ -77,6 +77,8 @@ type Step struct {
 	// Findings counts the findings of a finished review.
 	Findings int
 	CostUSD  float64
+	// Paid says that a model answered something, whatever became of the step.
+	Paid bool
 	// EngineStarted is when the model's process started, Ended when all was done.
 	EngineStarted, Ended time.Time
 }
@@ -160,6 +162,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 	if a.Journal == nil {
 		err := act(ctx, &step)
 		meant.End(err)
+		step.Paid = meant.Spent().Paid()
 		return step, err
 	}
 	paid := (action.Kind == verdict.Review || action.Kind == verdict.Fix) && !action.Allowance.NoModel
@@ -180,7 +183,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 	err = act(ctx, &step)
 	booked()
 	meant.End(err)
-	step.Ended = time.Now()
+	step.Ended, step.Paid = time.Now(), meant.Spent().Paid()
 	outcome := journal.Outcome{OK: err == nil, Counts: ctx.Err() == nil && (counts(err, step) || overtaken(err) && a.heads.gaveUp(pr, action.Kind)), Spent: spent(meant)}
 	if err != nil {
 		outcome.Detail, outcome.Hopeless = err.Error(), hopeless(err, step)

@@ -47,6 +47,7 @@ type Daemon struct {
 	// Stepped, if set, hears of every act that was carried out, with its error.
 	Stepped func(Step, error)
 
+	still   standstill
 	stop    context.CancelCauseFunc
 	mu      sync.Mutex
 	workers map[forge.Ref]*worker
@@ -208,6 +209,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 	log := zerolog.Ctx(ctx).With().Stringer("pr", ref).Logger()
 	ctx = log.WithContext(ctx)
 	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot go on with the pull request"}
+	held := trouble{what: "this machine is at a standstill", held: true}
 	var said verdict.Action
 	for {
 		select {
@@ -238,6 +240,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 		}
 		switch action.Kind {
 		case verdict.Skip, verdict.Done:
+			d.goesOn(ctx, ref)
 			if action.Kind == verdict.Done {
 				d.Agent.giveUp(ctx, pr)
 			}
@@ -245,14 +248,23 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 				return
 			}
 		case verdict.Wait:
+			d.goesOn(ctx, ref)
 			if !sleep(ctx, action.Recheck, w.wake) {
 				return
 			}
 		default:
 			err := d.act(ctx, pr, action, w)
-			if err == nil {
+			goOn := true
+			switch {
+			case err == nil:
 				acting.over(ctx)
-			} else if !d.waitOut(ctx, &acting, err, w.wake) {
+				held.over(ctx)
+			case hindrance(err) != "":
+				goOn = d.standStill(ctx, &held, ref, err, w)
+			default:
+				goOn = d.waitOut(ctx, &acting, err, w.wake)
+			}
+			if !goOn {
 				return
 			}
 		}
@@ -283,6 +295,9 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.A
 	poke(d.spare)
 	if d.Stepped != nil {
 		d.Stepped(step, err)
+	}
+	if ctx.Err() == nil && hindrance(err) == "" {
+		d.goesOn(ctx, pr.Ref)
 	}
 	switch {
 	case err == nil:

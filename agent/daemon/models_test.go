@@ -20,9 +20,6 @@ func TestAModelThatRestsIsWaitedFor(t *testing.T) {
 	if counts(resting, Step{}) {
 		t.Error("it counts as an attempt")
 	}
-	if !counts(&engine.Error{Class: engine.Overloaded}, Step{}) {
-		t.Error("a session that failed does not count")
-	}
 	run := trouble{}
 	if wait := run.met(t.Context(), resting); wait != 40*time.Minute {
 		t.Errorf("it is tried again in %s", wait)

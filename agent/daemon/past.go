@@ -48,7 +48,9 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 		h.retryIn = min(wait, max(0, time.Until(last.Ended.Add(wait)))) // the clock may have been ahead
 	}
 	a.Journal.Each(func(e journal.Entry) {
-		if e.Ref == pr.Ref.String() && !e.Ended.IsZero() && !e.Outcome.OK && e.Begun.After(since) {
+		// What says nothing about the pull request, such as an outage, takes nothing of its time.
+		telling := e.Outcome.Counts || e.Outcome.Spent.CostUSD > 0
+		if e.Ref == pr.Ref.String() && !e.Ended.IsZero() && !e.Outcome.OK && telling && e.Begun.After(since) {
 			h.wasted.USD += e.Outcome.Spent.CostUSD
 			h.wasted.Time += time.Duration(e.Outcome.Spent.Seconds * float64(time.Second))
 		}

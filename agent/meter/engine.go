@@ -42,6 +42,8 @@ type session struct {
 	// turn is under way, with its span; tool, if there is one, is its present call.
 	turn context.Context
 	tool trace.Span
+	// worked says that the model wrote something or called a tool in it.
+	worked bool
 	// counted is what the turns that have ended took.
 	counted Spent
 }
@@ -49,12 +51,12 @@ type session struct {
 // Ask holds a turn and counts it, whatever becomes of it.
 func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
 	ctx, span := tracer.Start(ctx, strings.TrimSpace("chat "+s.asked), trace.WithSpanKind(trace.SpanKindClient))
-	s.turn = ctx
+	s.turn, s.worked = ctx, false
 	result, err := s.Session.Ask(ctx, prompt)
 	s.toolEnded()
 	turn := Spent{
 		Runs: 1, Retries: result.Retries, Usage: result.Usage, CostUSD: result.CostUSD, Duration: result.Duration, FirstByte: result.FirstByte,
-		Engine: cmp.Or(result.Engine, s.engine), Model: bounded(cmp.Or(result.Model, s.asked)),
+		Engine: cmp.Or(result.Engine, s.engine), Model: bounded(cmp.Or(result.Model, s.asked)), Worked: s.worked,
 	}
 	s.counted.add(turn)
 	if act, ok := ctx.Value(actKey{}).(*Act); ok {
@@ -92,10 +94,14 @@ func (s *session) hear(p engine.Progress) {
 	if s.turn == nil {
 		return
 	}
+	switch p.Kind {
+	case engine.ProgressText, engine.ProgressTool, engine.ProgressDimension:
+		s.worked = true
+	}
 	if act, ok := s.turn.Value(actKey{}).(*Act); ok {
 		act.hear(s, Spent{
 			Runs: 1, Usage: p.Used.Minus(s.counted.Usage), CostUSD: max(0, p.CostUSD-s.counted.CostUSD), Duration: p.Elapsed,
-			Engine: s.engine, Model: bounded(s.asked),
+			Engine: s.engine, Model: bounded(s.asked), Worked: s.worked,
 		})
 	}
 	if p.Kind == engine.ProgressHeartbeat || p.Kind == engine.ProgressRaw {

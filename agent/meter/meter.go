@@ -30,7 +30,13 @@ type Spent struct {
 	Duration, FirstByte time.Duration
 	// Engine and Model are those of the latest turn.
 	Engine, Model string
+	// Worked says that a model wrote something or called a tool in one of them, whatever the
+	// figures say: where a CLI was stopped there may be none.
+	Worked bool
 }
+
+// Paid reports whether something of that has to be paid for, as far as anybody can tell.
+func (s Spent) Paid() bool { return s.Worked || s.Usage.Total() > 0 || s.CostUSD > 0 }
 
 // Act is something that is done to a pull request. Its methods may be called from several
 // goroutines at once.
@@ -100,6 +106,7 @@ func (sum *Spent) add(turn Spent) {
 	sum.Retries += turn.Retries
 	sum.Usage = sum.Usage.Plus(turn.Usage)
 	sum.CostUSD += turn.CostUSD
+	sum.Worked = sum.Worked || turn.Worked
 	sum.Duration += turn.Duration
 	if sum.FirstByte == 0 {
 		sum.FirstByte = turn.FirstByte

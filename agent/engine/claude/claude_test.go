@@ -164,11 +164,11 @@ func TestRequestsThatCannotRun(t *testing.T) {
 
 func TestPromptsThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
-	for name, prompt := range map[string]string{"empty": " \n", "too long": strings.Repeat("x", engine.MaxPrompt+1)} {
-		t.Run(name, func(t *testing.T) {
+	for prompt, want := range map[string]engine.Class{" \n": engine.Invalid, strings.Repeat("x", engine.MaxPrompt+1): engine.ContextOverflow} {
+		t.Run(string(want), func(t *testing.T) {
 			t.Parallel()
 			_, err := enginetest.Run(context.Background(), player(t, fmt.Sprintf(says, "Hello.")+completed, ""), reviewer(t.TempDir()), prompt)
-			wantClass(t, err, engine.Invalid)
+			wantClass(t, err, want)
 		})
 	}
 }

@@ -46,7 +46,12 @@ func (b *Base) Ready(prompt string) error {
 	case b.left <= 0:
 		return engine.Errorf(engine.Timeout, "the session's %s are used up", b.Request.Timeout)
 	}
-	if err := engine.CheckPrompt(prompt); err != nil {
+	err := engine.CheckPrompt(prompt)
+	if len(prompt) > engine.MaxPrompt {
+		// This machine is as it should be: it is the task that is too large.
+		return engine.Errorf(engine.ContextOverflow, "%v", err)
+	}
+	if err != nil {
 		return Unstarted(err)
 	}
 	return nil

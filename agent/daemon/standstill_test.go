@@ -1,0 +1,235 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/author"
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/failback"
+	"touchstone/agent/forge"
+	"touchstone/agent/journal"
+	"touchstone/agent/meter"
+	"touchstone/verdict"
+)
+
+// What lies with the machine, the account or the provider is no attempt, unless a model was
+// paid for.
+func TestWhatCountsAsAnAttempt(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		err          error
+		unpaid, paid bool
+	}{
+		{engine.Errorf(engine.Missing, "no claude"), false, true},
+		{engine.Errorf(engine.Invalid, "no such engine"), false, true},
+		{engine.Errorf(engine.Auth, "401"), false, true},
+		{engine.Errorf(engine.Billing, "402"), false, true},
+		{engine.Errorf(engine.UnknownModel, "404"), false, true},
+		{engine.Errorf(engine.RateLimited, "429"), false, true},
+		{engine.Errorf(engine.Overloaded, "529"), false, true},
+		{engine.Errorf(engine.Server, "500"), false, true},
+		{engine.Errorf(engine.Network, "reset"), false, true},
+		{&engine.Error{Class: engine.Overloaded, Err: failback.ErrResting}, false, false},
+		{syscall.ENOSPC, false, true},
+		{syscall.EROFS, false, true},
+		{journal.ErrUnwritten, false, true},
+		{engine.Errorf(engine.ContextOverflow, "too long"), true, true},
+		{engine.Errorf(engine.Refusal, "no"), true, true},
+		{engine.Errorf(engine.BadRequest, "400"), true, true},
+		{engine.Errorf(engine.BadOutput, "{"), true, true},
+		{engine.Errorf(engine.MaxTurns, "300"), true, true},
+		{engine.Errorf(engine.Budget, "$2"), true, true},
+		{engine.Errorf(engine.Idle, "1m"), true, true},
+		{engine.Errorf(engine.Timeout, "25m"), true, true},
+		{engine.Errorf(engine.Crash, "killed"), true, true},
+		{author.ErrNoVerify, true, true},
+		{author.ErrNothingChanged, true, true},
+		{errMovedOn, false, false},
+		{nil, false, false},
+	} {
+		err := tc.err
+		if err != nil {
+			err = fmt.Errorf("review: %w", err)
+		}
+		if unpaid, paid := counts(err, Step{}), counts(err, Step{Paid: true}); unpaid != tc.unpaid || paid != tc.paid {
+			t.Errorf("%v counts without a cost: %v, with one: %v", tc.err, unpaid, paid)
+		}
+	}
+}
+
+// A session that has worked counts, whatever it ended in and whatever its figures say; one
+// that no model took part in takes nothing of the pull request's time either.
+func TestASessionThatWorkedCounts(t *testing.T) {
+	t.Parallel()
+	for _, worked := range []bool{true, false} {
+		g, pr := objected(t)
+		a := authorOf(t, g, nil)
+		a.Author.Engine = meter.Engine{Engine: loopback.Model(func(r loopback.Asked) (string, error) {
+			if worked {
+				r.Progress(engine.Progress{Kind: engine.ProgressText, Text: "Well"})
+			}
+			return "", engine.Errorf(engine.Overloaded, "it has no capacity")
+		})}
+		if _, err := a.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA}); err == nil {
+			t.Fatal("it ends well")
+		}
+		if n, _ := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, time.Time{}); (n == 1) != worked {
+			t.Errorf("the model worked: %v; attempts: %d", worked, n)
+		}
+	}
+	g, pr := objected(t)
+	a := authorOf(t, g, unneeded(t))
+	spend(t, a, pr, journal.Outcome{Detail: "overloaded", Spent: journal.Spent{Runs: 1, Seconds: 3600}})
+	if h := a.past(pr, time.Time{}); h.wasted.Time != 0 {
+		t.Errorf("an outage took %s of its time", h.wasted.Time)
+	}
+}
+
+// A provider that is away, for however many tries, has nobody called; once it is back, all
+// pull requests go on as soon as one does.
+func TestAnOutageOfTheProviderIsWaitedOut(t *testing.T) {
+	t.Parallel()
+	var away atomic.Bool
+	away.Store(true)
+	var asked atomic.Int32
+	w := start(t, 2, func(r loopback.Asked) (string, error) {
+		asked.Add(1)
+		if away.Load() {
+			return "", &engine.Error{Class: engine.Overloaded, Message: "the provider has no capacity", RetryAfter: time.Hour}
+		}
+		return crash(r)
+	}, func(w *working) { w.open("one"); w.open("two") })
+	one, two := forge.Ref{Repo: loopback.Repo, Number: 1}, forge.Ref{Repo: loopback.Repo, Number: 2}
+	held := func() int {
+		w.daemon.still.mu.Lock()
+		defer w.daemon.still.mu.Unlock()
+		return len(w.daemon.still.held)
+	}
+	w.until("both are held up", func() bool { return held() == 2 })
+	w.until("it was tried often", func() bool { w.hint(Hint{Repo: one.Repo, Number: one.Number}); return asked.Load() >= 10 })
+	for _, ref := range []forge.Ref{one, two} {
+		if now := w.Read(loopback.Root, ref); len(now.Labels) > 0 || len(now.Comments) > 0 {
+			t.Errorf("%s has labels %q and %d comments", ref, now.Labels, len(now.Comments))
+		}
+	}
+	away.Store(false)
+	// A session that crashes is the pull request's own.
+	w.until("both go on", func() bool { w.hint(Hint{Repo: one.Repo, Number: one.Number}); return held() == 0 })
+	for _, ref := range []forge.Ref{one, two} {
+		if n, _ := w.daemon.Agent.Journal.Attempts(ref.String(), w.Read(loopback.Root, ref).Head.SHA, time.Time{}); n != 1 {
+			t.Errorf("%s had %d attempts, want the one that crashed", ref, n)
+		}
+	}
+}
+
+// A standstill is told once for what it comes of, however many pull requests it holds up, and
+// its owner once when it lasts.
+func TestAStandstillIsToldOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		ctx := zerolog.New(&log).WithContext(t.Context())
+		var s standstill
+		rang := 0
+		for hour := range 5 {
+			for n := range 20 {
+				ref := forge.Ref{Repo: loopback.Repo, Number: n + 1}
+				failed := engine.Errorf(engine.Overloaded, "claude is overloaded")
+				if n%2 == 0 && hour > 0 {
+					failed = engine.Errorf(engine.Auth, "log in")
+				}
+				now, ring := s.holdUp(ctx, ref, failed, &worker{})
+				if ring {
+					rang++
+					if len(now.Refs) != 20 || now.Why != failed.Message || time.Since(now.Since) != 3*time.Hour {
+						t.Errorf("after %d h the owner is told of %+v", hour, now)
+					}
+				}
+			}
+			time.Sleep(time.Hour)
+		}
+		for n := range 20 {
+			if waiting, held := s.goesOn(ctx, forge.Ref{Repo: loopback.Repo, Number: n + 1}); !held || len(waiting) != 19-n {
+				t.Errorf("%d wait, held %v", len(waiting), held)
+			}
+		}
+		if n := strings.Count(log.String(), `"level":"warn"`); n != 2 || rang != 1 || strings.Count(log.String(), "the standstill is over") != 1 {
+			t.Errorf("%d warnings, rang %d times:\n%s", n, rang, log.String())
+		}
+	})
+}
+
+// Whoever mends the settings need not wait for the pause to end.
+func TestOtherSettingsEndAStandstill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		cfg := config.Default()
+		d := &Daemon{Agent: &Agent{Config: func() config.Config {
+			if time.Since(begun) > 10*time.Second {
+				cfg.Engine.Model = "another"
+			}
+			return cfg
+		}}}
+		failed := &engine.Error{Class: engine.UnknownModel, Message: "there is none", RetryAfter: 48 * time.Hour}
+		w := &worker{wake: make(chan struct{}, 1)}
+		if !d.standStill(t.Context(), &trouble{held: true}, forge.Ref{Number: 1}, failed, w) || time.Since(begun) > 12*time.Second {
+			t.Errorf("it waits for %s", time.Since(begun))
+		}
+		begun = time.Now().Add(-time.Hour)
+		if at := time.Now(); !d.standStill(t.Context(), &trouble{held: true}, forge.Ref{Number: 1}, failed, w) || time.Since(at) != time.Hour {
+			t.Errorf("asked to wait for two days it waits for %s", time.Since(at))
+		}
+	})
+}
+
+// The owner hears of a standstill by the bell, and `agent status` shows it while it lasts.
+func TestTheOwnerHearsOfAStandstill(t *testing.T) {
+	t.Parallel()
+	var got struct{ Text string }
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer hook.Close()
+	_, a, pr := stuck(t)
+	dir := filepath.Join(t.TempDir(), "journal")
+	log, err := journal.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	a.Journal = log
+	configure(a, func(c *config.Config) { c.Notify.SlackWebhook = config.Secret(hook.URL) })
+	d := &Daemon{Agent: a}
+	now, _ := d.still.holdUp(t.Context(), pr.Ref, engine.Errorf(engine.Billing, "the account has no credit left; buy some"), &worker{})
+	d.show(t.Context())
+	d.ring(t.Context(), now)
+	if !strings.Contains(got.Text, "The author agent on ") || !strings.Contains(got.Text, "buy some") || !strings.Contains(got.Text, "acme/app#1") {
+		t.Errorf("it rang %q", got.Text)
+	}
+	if seen, err := journal.StandstillOf(dir); err != nil || !slices.Equal(seen.Refs, []string{"acme/app#1"}) || !strings.Contains(seen.String(), "buy some (acme/app#1)") {
+		t.Errorf("agent status shows %v, %v", seen, err)
+	}
+	d.goesOn(t.Context(), pr.Ref)
+	if seen, err := journal.StandstillOf(dir); err != nil || len(seen.Refs) > 0 {
+		t.Errorf("afterwards it shows %v, %v", seen, err)
+	}
+}
