@@ -226,16 +226,3 @@ func (a *Agent) book(ctx context.Context, id journal.ID, act *meter.Act) (end fu
 	})
 	return func() { cancel(); writing.Wait() }
 }
-
-// Progress logs a session as it goes.
-func Progress(ctx context.Context) func(engine.Progress) {
-	log := zerolog.Ctx(ctx)
-	return func(p engine.Progress) {
-		level := zerolog.DebugLevel
-		switch p.Kind {
-		case engine.ProgressRetry, engine.ProgressHeartbeat, engine.ProgressDimension:
-			level = zerolog.InfoLevel
-		}
-		log.WithLevel(level).Str("session", string(p.Kind)).Int64("tokens", p.Used.Total()).Stringer("elapsed", p.Elapsed.Round(time.Millisecond)).Msg(p.Text)
-	}
-}

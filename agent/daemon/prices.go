@@ -9,6 +9,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/sandbox"
 	"touchstone/verdict"
 )
 
@@ -51,5 +52,11 @@ func tellAccess(ctx context.Context, cfg config.Config, name string, v engine.Ve
 	}
 	if err := CheckPrices(cfg, unpriced, time.Now()); err != nil {
 		log.Warn().Err(err).Msg("what sessions cost is not known well")
+	}
+	if cfg.Engine.Sandbox == config.Off {
+		return
+	}
+	if _, err := sandbox.Level(); err != nil {
+		log.Warn().Err(err).Msg("nothing confines the model CLI and the commands of fixes, which can read all that this user can, this agent's tokens too; run the agent as a user of its own, or on a newer system")
 	}
 }
