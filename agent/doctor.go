@@ -77,10 +77,10 @@ func (d *doctor) check(what string, find func() (string, error)) (ok bool) {
 }
 
 func (d *doctor) examine(ctx context.Context) {
+	d.check("git", func() (string, error) { return git(ctx) })
+	d.models(ctx) // each check of which has a bound of its own
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	d.check("git", func() (string, error) { return git(ctx) })
-	d.models(ctx)
 	d.check("guidelines", func() (string, error) {
 		set, err := layered(ctx, d.cfg)
 		return fmt.Sprintf("%s, version %s", amount(len(set.Documents), "document", "documents"), set.Version()), err

@@ -90,7 +90,7 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		"engine.command begins with nothing":        func(c *Config) { c.Engine.Command = []string{""} },
 		"engine.max_turns is -1":                    func(c *Config) { c.Engine.MaxTurns = -1 },
 		"engine.timeout is 0s":                      func(c *Config) { c.Engine.Timeout = 0 },
-		"engine.idle_timeout is 0s":                 func(c *Config) { c.Engine.IdleTimeout = 0 },
+		"engine.idle_timeout is 1ms":                func(c *Config) { c.Engine.IdleTimeout = Duration(time.Millisecond) },
 		`engine.gateway is "true"; it has to be on`: func(c *Config) { c.Engine.Gateway = "true" },
 		`engine.sandbox is ""`:                      func(c *Config) { c.Engine.Sandbox = "" },
 		`engine.failback has "", which is no model`: func(c *Config) { c.Engine.Failback = []string{"sonnet", ""} },

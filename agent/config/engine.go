@@ -41,10 +41,10 @@ type Engine struct {
 	// Sandbox is Auto, the default, to confine sessions and the commands that verify a fix
 	// as far as this platform offers it; or Off. A reviewer's writes in its home alone.
 	Sandbox string `yaml:"sandbox"`
-	// Timeout bounds a session; 25m by default.
+	// Timeout bounds a session; 25m by default, a minute at least.
 	Timeout Duration `yaml:"timeout"`
 	// IdleTimeout bounds the time in which neither the CLI nor its provider says anything;
-	// 60s by default.
+	// 60s by default, 10s at least.
 	IdleTimeout Duration `yaml:"idle_timeout"`
 	// MaxTurns bounds the steps of a session, one of which is one answer of the model's;
 	// 300 by default, 0 is no bound. It is there to end a session that turns in circles.
@@ -117,6 +117,19 @@ func Choice(name string) (engine, model string) {
 	return "", name
 }
 
+// The least of a session's bounds: a CLI takes seconds to start, and a model minutes to think.
+const (
+	leastTimeout = Duration(time.Minute)
+	leastIdle    = Duration(10 * time.Second)
+)
+
+func atLeast(key string, d, least Duration) error {
+	if d < least {
+		return fmt.Errorf("%s is %s, in which no session could come to anything; it has to be %s at least", key, d, least)
+	}
+	return nil
+}
+
 // validModel reports whether it can be the name of a model. No name begins with a dash, which
 // a CLI would take for an option, or is longer than any is.
 func validModel(name string) bool {
@@ -149,8 +162,8 @@ func (e Engine) Validate() error {
 	return errors.Join(append(errs,
 		oneOf("engine.gateway", e.Gateway, On, Off),
 		oneOf("engine.sandbox", e.Sandbox, Auto, Off),
-		positive("engine.timeout", e.Timeout),
-		positive("engine.idle_timeout", e.IdleTimeout),
+		atLeast("engine.timeout", e.Timeout, leastTimeout),
+		atLeast("engine.idle_timeout", e.IdleTimeout, leastIdle),
 	)...)
 }
 

@@ -9,6 +9,7 @@ import (
 // kind is what has to be known of claude to run it.
 var kind = session.Kind{
 	Name: "claude", Package: "@anthropic-ai/claude-code", Least: "2.1.197", Login: loginHint,
+	Refuses:   []string{"unknown option", "argument missing"},
 	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"},
 	Prices:    prices,
 	Shell:     "CLAUDE_CODE_SHELL", Shared: []string{".claude/shell-snapshots"},

@@ -163,7 +163,7 @@ func (t *turn) says() engine.Result {
 // of a class with a detail.
 func (t *turn) judge(exit, stderr string, fail func(engine.Class, string) *engine.Error) error {
 	if t.result == nil {
-		return kind.Crash(exit, stderr)
+		return kind.Crash(exit, stderr, t.id != "")
 	}
 	if failure := t.classify(fail); failure != nil {
 		return failure

@@ -32,6 +32,7 @@ var _ engine.Engine = (*Engine)(nil)
 var kind = session.Kind{
 	Name: "codex", Package: "@openai/codex", Least: "0.169.0",
 	Login: "set OPENAI_API_KEY (a login by subscription cannot be used here)", Confines: true,
+	Refuses: []string{"Error loading config", "unexpected argument"},
 }
 
 // Name is "codex".

@@ -47,7 +47,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	case t.failed:
 		return result, c.Failure(run, classOf(t.failure), t.Detail(t.failure))
 	case !t.completed:
-		return result, kind.Crash(run.Exit, t.Detail(run.Stderr))
+		return result, kind.Crash(run.Exit, t.Detail(run.Stderr), t.id != "")
 	case strings.TrimSpace(result.Text) == "":
 		return result, engine.Errorf(engine.BadOutput, "codex ended the session without a word")
 	}

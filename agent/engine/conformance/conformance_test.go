@@ -23,46 +23,47 @@ type testCase struct {
 	run  func(t *testing.T, s subject)
 }
 
-// when is when a case runs if not all of them do.
+// when is when a case runs.
 type when int
 
 const (
+	// always is with each run of the tests: what no other package's tests show of the real CLI,
+	// and takes seconds.
 	always when = iota
-	// ifFast is with the CLIs that start fast.
-	ifFast
-	// rarely is for what takes its time with any of them.
-	rarely
+	// thorough is where all cases run.
+	thorough
 )
 
 func cases() []testCase {
 	list := []testCase{
 		{"answer", always, testAnswer},
-		{"several turns", always, testTurns},
-		{"structured answer", ifFast, testStructured},
+		{"several turns", thorough, testTurns},
+		{"structured answer", thorough, testStructured},
 		{"edited worktree", always, testEdit},
-		{"author runs the code", ifFast, testRuns},
+		{"author runs the code", thorough, testRuns},
 		{"hostile checkout", always, testHostile},
-		{"confined author", always, testConfined},
-		{"reviewer only reads", always, testReviewerOnlyReads},
+		{"confined author", thorough, testConfined},
+		{"reviewer only reads", thorough, testReviewerOnlyReads},
 		{"tools end with the session", always, testToolsEnd},
-		{"noise", ifFast, testNoise},
-		{"endless line", ifFast, testEndlessLine},
-		{"flood", ifFast, testFlood},
-		{"crash", ifFast, testCrash},
-		{"deaf to signals", rarely, testDeaf},
-		{"hang in a tool", rarely, testHungTool},
-		{"hang before the first byte", rarely, testHang(enginetest.HangBefore)},
-		{"hang in mid-stream", rarely, testHang(enginetest.HangMid)},
-		{"slow but alive", rarely, testSlow},
-		{"context full in mid-session", ifFast, testContextFull},
-		{"unreachable provider", ifFast, testUnreachable},
-		{"retry after", ifFast, testRetryAfter},
-		{"out of time", ifFast, testOutOfTime},
-		{"out of budget", ifFast, testBudget},
-		{"out of turns", always, testMaxTurns},
-		{"without a gateway", ifFast, testDirect},
-		{"missing", always, testMissing},
-		{"no login", always, testNoLogin},
+		{"noise", thorough, testNoise},
+		{"endless line", thorough, testEndlessLine},
+		{"flood", thorough, testFlood},
+		{"crash", thorough, testCrash},
+		{"unknown flag", thorough, testUnknownFlag},
+		{"deaf to signals", thorough, testDeaf},
+		{"hang in a tool", thorough, testHungTool},
+		{"hang before the first byte", thorough, testHang(enginetest.HangBefore)},
+		{"hang in mid-stream", thorough, testHang(enginetest.HangMid)},
+		{"slow but alive", thorough, testSlow},
+		{"context full in mid-session", thorough, testContextFull},
+		{"unreachable provider", thorough, testUnreachable},
+		{"retry after", thorough, testRetryAfter},
+		{"out of time", thorough, testOutOfTime},
+		{"out of budget", thorough, testBudget},
+		{"out of turns", thorough, testMaxTurns},
+		{"without a gateway", thorough, testDirect},
+		{"missing", thorough, testMissing},
+		{"no login", thorough, testNoLogin},
 	}
 	for _, f := range []struct {
 		name  string
@@ -86,11 +87,7 @@ func cases() []testCase {
 		{"malformed request", enginetest.Turn{Fault: enginetest.Malformed}, engine.BadRequest},
 		{"empty answer", enginetest.Turn{Text: []string{""}}, engine.BadOutput},
 	} {
-		w := ifFast
-		if f.turn.Fault == enginetest.Unauthorized {
-			w = always
-		}
-		list = append(list, testCase{f.name, w, func(t *testing.T, s subject) {
+		list = append(list, testCase{f.name, thorough, func(t *testing.T, s subject) {
 			b := newBench(t, s, nil, f.turn)
 			t.Log(b.fails(t, t.Context(), b.reviewer(), f.class).Message)
 			if all {
@@ -110,7 +107,7 @@ func TestConformance(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range cases() {
-				if !all && (c.when == rarely || c.when == ifFast && s.slow) {
+				if !all && c.when == thorough {
 					continue
 				}
 				t.Run(c.name, func(t *testing.T) {

@@ -32,8 +32,6 @@ type subject struct {
 	model string
 	// environ is how it finds the provider and its login.
 	environ func(url string) []string
-	// slow says that it takes its time to start.
-	slow bool
 	// idle is longer than it takes to start, unless the machine is busy.
 	idle time.Duration
 	// Calls of its tools.
@@ -59,7 +57,7 @@ var subjects = []subject{
 	},
 	{
 		name:  "opencode",
-		model: "openai/scripted", slow: true, idle: 30 * time.Second,
+		model: "openai/scripted", idle: 30 * time.Second,
 		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
 		read: func(path string) enginetest.Turn {
 			return enginetest.Turn{Tool: "read", Input: map[string]any{"filePath": path}}

@@ -72,7 +72,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	case t.failure != nil:
 		return result, c.Failure(run, t.failure.class(), t.Detail(t.failure.Data.Message))
 	case t.reason == "":
-		return result, kind.Crash(run.Exit, t.Detail(run.Stderr))
+		return result, kind.Crash(run.Exit, t.Detail(run.Stderr), t.id != "")
 	case t.reason != "stop":
 		return result, c.Failure(run, engine.BadOutput, "the last step ended with "+t.Detail(t.reason))
 	case strings.TrimSpace(result.Text) == "":

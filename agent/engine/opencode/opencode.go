@@ -27,8 +27,9 @@ var _ engine.Engine = (*Engine)(nil)
 
 var kind = session.Kind{
 	Name: "opencode", Package: "opencode-ai", Least: "1.18.33",
-	Login: "set OPENAI_API_KEY for a model named openai/…, ANTHROPIC_API_KEY for one named anthropic/…",
-	Shell: "SHELL", Withheld: []string{keyVariable, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"},
+	Login:   "set OPENAI_API_KEY for a model named openai/…, ANTHROPIC_API_KEY for one named anthropic/…",
+	Refuses: []string{"opencode run [message..]", "Configuration is invalid"}, // its usage, for a flag
+	Shell:   "SHELL", Withheld: []string{keyVariable, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"},
 }
 
 // service is a kind of provider that the CLI is used with here.

@@ -14,7 +14,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"touchstone/agent/engine"
@@ -147,8 +149,15 @@ func LookPath(program string) (string, error) {
 	return path, nil
 }
 
-// startError is Missing also when a script is there and its interpreter is not.
+// startError is Missing also when a script is there and its interpreter is not, or a program
+// is another system's.
 func startError(program string, err error) error {
+	if errors.Is(err, syscall.ENOEXEC) {
+		return &engine.Error{
+			Class: engine.Missing, Err: err,
+			Message: fmt.Sprintf("%s cannot be started: it is no program for this machine, which is %s on %s", program, runtime.GOOS, runtime.GOARCH),
+		}
+	}
 	class := engine.Invalid
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		class = engine.Missing

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
 )
 
 func detach(cmd *exec.Cmd, ownSession bool) {
@@ -163,5 +165,19 @@ func waitGone(t *testing.T, family []int) {
 		case <-patience.Done():
 			t.Fatal("some were still there after 30 seconds")
 		}
+	}
+}
+
+// TestAnotherSystemsProgram is missing, and not this machine's fault.
+func TestAnotherSystemsProgram(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(program, []byte("\x7fELF of another machine"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := process.Command{Args: []string{program}, Dir: t.TempDir(), Timeout: time.Minute, IdleTimeout: time.Minute, Line: func([]byte) error { return nil }}.Run(t.Context())
+	var failure *engine.Error
+	if !errors.As(err, &failure) || failure.Class != engine.Missing || !strings.Contains(failure.Message, "is no program for this machine, which is "+runtime.GOOS) {
+		t.Errorf("error = %v (%+v)", err, failure)
 	}
 }

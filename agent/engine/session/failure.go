@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"touchstone/agent/engine"
@@ -36,8 +37,14 @@ func (k Kind) Failure(class engine.Class, detail string) *engine.Error {
 	return &engine.Error{Class: class, Message: message}
 }
 
-// Crash is a turn whose CLI ended without saying how it came out.
-func (k Kind) Crash(exit, detail string) *engine.Error {
+// Crash is a turn whose CLI ended without saying how it came out. One that refused what it was
+// started with, and so had not begun, is another version than this program knows.
+func (k Kind) Crash(exit, detail string, begun bool) *engine.Error {
+	refused := func(words string) bool { return strings.Contains(detail, words) }
+	if !begun && slices.ContainsFunc(k.Refuses, refused) {
+		return engine.Errorf(engine.Invalid, "%s does not take a flag or a setting that it is started with (%s): its version is another than this program knows; update this program, or install a version of %s that it knows, %s or newer; it said: %s",
+			k.Name, exit, k.Package, k.Least, detail)
+	}
 	failure := engine.Errorf(engine.Crash, "%s ended (%s) before the session was over", k.Name, exit)
 	if detail != "" {
 		failure.Message += "; it said: " + detail

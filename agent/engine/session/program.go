@@ -52,6 +52,9 @@ type Kind struct {
 	Package string
 	// Least is the first version that can be used: that which the tests were first run with.
 	Least string
+	// Refuses are words that the CLI says when it does not know a flag or a setting, before it
+	// does anything.
+	Refuses []string
 	// Login says how the CLI is given a login.
 	Login string
 	// Variables are those that reach a session besides the common ones; names
@@ -150,7 +153,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 		},
 	}.Run(ctx)
 	if err != nil {
-		return engine.Version{}, kind.missing(err)
+		return engine.Version{}, kind.silent(path, kind.missing(err))
 	}
 	number := versionNumber.Find(printed)
 	if number == nil {
@@ -188,6 +191,17 @@ func (k Kind) missing(err error) error {
 			Class: engine.Missing, Err: failure.Err,
 			Message: strings.TrimSuffix(failure.Message, ".") + "; " + k.hint(),
 		}
+	}
+	return err
+}
+
+// silent adds the remedy to a program that does not end by itself when it is asked for its
+// version.
+func (k Kind) silent(path string, err error) error {
+	var failure *engine.Error
+	if errors.As(err, &failure) && (failure.Class == engine.Idle || failure.Class == engine.Timeout) {
+		return engine.Errorf(engine.Missing, "%s does not say its version within %s: it is not the %s CLI, its installation is broken, or this machine is very busy; %s",
+			path, probeTimeout, k.Name, k.hint())
 	}
 	return err
 }
