@@ -140,8 +140,8 @@ func nextFix(s State) Action {
 		return s.act(Skip, "it is not "+s.Self+"'s own")
 	case s.NeedsHuman && !s.Draft && s.stopped() == "":
 		return s.waitForPerson()
-	case s.Barred() != "":
-		return s.act(Wait, s.Barred())
+	case s.barred() != "":
+		return s.act(Wait, s.barred())
 	case s.Shared:
 		return s.act(Wait, "its branch is one that others build on, and is left to people")
 	}
@@ -226,14 +226,20 @@ func nextMerge(s State, rounds int) Action {
 	case s.MaxAttempts > 0 && s.Queued >= s.MaxAttempts && clean:
 		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s", Amount(s.Queued, "time", "times")))
 	case len(s.Unclear) > 0:
-		ordered := s.Unclear[0].By + " has ordered what nobody can follow"
-		return s.await(rulePatience, ordered+", and is about to be told", ordered+", and nobody has told them")
+		return s.awaitAnswer()
 	case s.Mergeable == MergeableBlocked && !s.Queue, clean && s.refused():
 		return s.waitForRules()
 	case !clean:
 		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: s.computing(), Computing: true}
 	}
 	return s.spend(Merge, "it is approved and green", 0)
+}
+
+// awaitAnswer waits until somebody is told how an order is written that nobody can follow: it
+// may have meant to stop.
+func (s State) awaitAnswer() Action {
+	ordered := s.Unclear[0].By + " has ordered what nobody can follow"
+	return s.await(rulePatience, ordered+", and is about to be told", ordered+", and nobody has told them")
 }
 
 // withoutOvertaken is the state without what a reviewing agent said of other heads, if it
@@ -252,11 +258,14 @@ func (s State) withoutOvertaken() State {
 	return s
 }
 
-// fix has the author's agent work on the branch, unless it is a fork's, a person works on
-// it just now, or more of the same would bring nothing.
+// fix has the author's agent work on the branch, unless it is a fork's, a person is about to
+// say something or works on it just now, or more of the same would bring nothing.
 func (s State) fix(reason string, rounds int) Action {
 	if s.Fork {
 		return s.act(Wait, reason+", and the branch of a fork is left to people")
+	}
+	if len(s.Unclear) > 0 {
+		return s.awaitAnswer()
 	}
 	if by, until := s.pushed(); until.After(s.Now) {
 		wait := min(until.Sub(s.Now), s.Pause)
@@ -286,9 +295,9 @@ func (s State) stopped() string {
 	return ""
 }
 
-// Barred is why an agent of the state's role holds no session about a pull request,
+// barred is why an agent of the state's role holds no session about a pull request,
 // whatever was said of its head; empty if nothing keeps it away.
-func (s State) Barred() string {
+func (s State) barred() string {
 	switch {
 	case s.stopped() != "":
 		return s.stopped() + " has stopped the agents here"

@@ -133,6 +133,7 @@ func broken(s State, a Action) []string {
 		first := !slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && o.SHA != s.Head && trusted(o.By) })
 		must(c.SHA != s.Head || c.Message != "Mine" || c.Bot || c.At != s.Now || ordered || first, "a person who just pushed is made way for")
 	}
+	must(a.Kind != Fix && a.Kind != Merge || len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
 	if acts || speaks {
 		must(s.Open, "nothing happens to a closed pull request")
 		must(!s.Draft, "drafts are left alone")
@@ -192,7 +193,6 @@ func broken(s State, a Action) []string {
 	}
 	must(s.MaxAttempts == 0 || s.Queued < s.MaxAttempts, "the merge queue is not asked for ever")
 	must(s.Manual.Why == "" && !s.InQueue, "merging is the author's choice")
-	must(len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
 	must(s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks, "checks are green")
 	must(len(s.Unbegun) == 0 || s.left(signPatience) <= 0, "checks that are about to begin are waited for")
 	must(s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue, "it merges cleanly")

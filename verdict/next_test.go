@@ -200,6 +200,9 @@ func TestNextForAuthor(t *testing.T) {
 		{"state in lower case", review(func(o *Opinion) { o.State = "approved" }), Escalate, "agree with itself"},
 
 		{"changes requested", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)} }, Fix, "requests changes"},
+		{"changes requested, and an unclear order", func(s *State) {
+			s.Opinions, s.Unclear = []Opinion{says("alice", head, RequestChanges)}, []Unclear{{ID: 1, By: "mona"}}
+		}, Wait, "mona has ordered what nobody can follow, and is about"},
 		{"and another review is ordered", func(s *State) {
 			s.Opinions, s.Orders = []Opinion{vague()}, []Command{{Verb: AskReview, ID: 7, By: "mona", At: noon.Add(time.Minute)}}
 		}, Wait, "mona asks for a review"},

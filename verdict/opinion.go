@@ -41,6 +41,22 @@ func (s State) Objection() (int, bool) {
 	return -1, false
 }
 
+// Outstanding are the ids of the findings for which changes of this head are requested, as
+// people have left them.
+func (s State) Outstanding() []string {
+	var ids []string
+	for _, i := range s.Counting() {
+		o := s.Opinions[i]
+		if !s.stands(o) || o.Record.Verdict != RequestChanges {
+			continue
+		}
+		for _, e := range o.Record.Ledger.Heed(s.Orders, o.Record.Heard).Outstanding() {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
+}
+
 // Counting are the indices of the opinions that count of this head, oldest first: of each
 // configured reviewer the latest word.
 func (s State) Counting() []int { return slices.Sorted(maps.Values(s.latest())) }

@@ -42,9 +42,10 @@ type Author struct {
 	Reviewers []string
 	// Orders, if set, gives what people have ordered: what they waived is not fixed.
 	Orders func(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error)
-	// Barred, if set, says what keeps the agents from a pull request, as it was read, or "".
-	// Nothing is pushed once there is something that was not there before.
-	Barred func(ctx context.Context, pr forge.PullRequest) (why string, err error)
+	// Unwanted, if set, says why a pull request, as it was read now, does not need the fix any
+	// more that was begun when it was as it was read then; "" while it does. It is asked
+	// before each push.
+	Unwanted func(ctx context.Context, begun, now forge.PullRequest) (why string, err error)
 	// Settings gives those of the engine that are in force, of which a session takes its
 	// model, the commands it may run and its bounds in time. Nil leaves all to the engine.
 	Settings func() config.Engine
@@ -105,7 +106,7 @@ var (
 	// again does not mend.
 	ErrUnpushable = errors.New("the fix is made, but GitHub does not take the push; let this login push to the branch, by its protection rules and by its token's permissions")
 	// ErrOvertaken says that the branch moved on GitHub while the fix was made, or that
-	// the agents were stopped.
+	// the pull request does not need that fix any more.
 	ErrOvertaken = errors.New("the pull request moved on while it was fixed")
 )
 

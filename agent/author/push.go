@@ -45,25 +45,23 @@ func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 	}
 }
 
-// wanted looks whether something keeps the agents away that did not when the fix began: an
-// order or a label, or that the pull request was closed or made a draft.
+// wanted looks whether the pull request still needs what it needed when the fix began, into
+// the same base: people may have said otherwise meanwhile.
 func (r *repair) wanted(ctx context.Context, begun forge.PullRequest) error {
 	now, err := r.author.Read.PullRequest(ctx, begun.Ref)
 	if err != nil {
 		return fmt.Errorf("look at the pull request again before pushing: %w", err)
 	}
-	if !now.Open {
-		return fmt.Errorf("%w: the pull request was closed", ErrOvertaken)
+	why := ""
+	switch {
+	case !now.Open:
+		why = "the pull request was closed"
+	case now.Base.Name != begun.Base.Name:
+		why = "its base branch is " + now.Base.Name + " now"
+	case r.author.Unwanted != nil:
+		why, err = r.author.Unwanted(ctx, begun, now)
 	}
-	if r.author.Barred == nil {
-		return nil
-	}
-	before, err := r.author.Barred(ctx, begun)
-	if err != nil {
-		return err
-	}
-	why, err := r.author.Barred(ctx, now)
-	if err == nil && why != "" && why != before {
+	if err == nil && why != "" {
 		err = fmt.Errorf("%w: %s", ErrOvertaken, why)
 	}
 	return err

@@ -302,34 +302,43 @@ func TestFixesLookLikeNobodyRewroteThem(t *testing.T) {
 	}
 }
 
-func TestFixIsNotPushedOnceThePullRequestIsBarred(t *testing.T) {
+func TestFixIsNotPushedOnceItIsNotWanted(t *testing.T) {
 	t.Parallel()
-	const stop, draft = "octocat has stopped the agents here", "it is a draft"
 	for name, tc := range map[string]struct {
-		before, after string
-		pushed        bool
+		meanwhile func(*loopback.GitHub)
+		unwanted  string
+		want      string // a part of the reason; empty where it is pushed
 	}{
-		"stopped meanwhile":              {"", stop, false},
-		"a draft, and stopped meanwhile": {draft, stop, false},
-		"fixed by hand all the same":     {draft, draft, true},
-		"made ready meanwhile":           {draft, "", true},
+		"nothing happens":     {func(*loopback.GitHub) {}, "", ""},
+		"the decision is off": {func(*loopback.GitHub) {}, "octocat has stopped the agents here", "octocat has stopped the agents here"},
+		"it is closed": {func(g *loopback.GitHub) {
+			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)
+		}, "", "was closed"},
+		"its base is changed": {func(g *loopback.GitHub) {
+			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"base": "release"}, nil)
+		}, "", "its base branch is release now"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := loopback.New(t, map[string]string{"README.md": "one\n"})
+			g.Commit("release", "Begin", map[string]string{"release.txt": "one\n"})
 			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
-			pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
-			a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
-			asked := 0
-			a.Barred = func(context.Context, forge.PullRequest) (string, error) {
-				asked++
-				return []string{tc.before, tc.after}[asked-1], nil
+			ref := g.Open("topic")
+			g.Commit("main", "Move on", map[string]string{"onlymain.txt": "one\n"})
+			pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+			fix := write("Done.", map[string]string{"code.txt": "safe()\n"})
+			a := newAuthor(g, func(asked loopback.Asked) (string, error) { tc.meanwhile(g); return fix(asked) })
+			a.Unwanted = func(_ context.Context, begun, now forge.PullRequest) (string, error) {
+				if begun.Head != pr.Head || now.Head != pr.Head {
+					t.Errorf("it is asked about %+v and %+v", begun.Head, now.Head)
+				}
+				return tc.unwanted, nil
 			}
 			_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
-			if tc.pushed != (err == nil) || !tc.pushed && (!errors.Is(err, author.ErrOvertaken) || !strings.Contains(err.Error(), tc.after)) {
+			if (tc.want == "") != (err == nil) || err != nil && (!errors.Is(err, author.ErrOvertaken) || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("it ends in %v", err)
 			}
-			if pushed := g.Read(loopback.Author, pr.Ref).Head.SHA != pr.Head.SHA; pushed != tc.pushed {
+			if pushed := g.Read(loopback.Author, ref).Head.SHA != pr.Head.SHA; pushed != (tc.want == "") {
 				t.Errorf("pushed: %v", pushed)
 			}
 		})
@@ -352,7 +361,7 @@ func TestFixHearsAStopWhileItCatchesUp(t *testing.T) {
 		return githubsim.Fault{}
 	})
 	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
-	a.Barred = func(_ context.Context, now forge.PullRequest) (string, error) {
+	a.Unwanted = func(_ context.Context, _, now forge.PullRequest) (string, error) {
 		if now.Head.SHA != pr.Head.SHA {
 			return "octocat has stopped the agents here", nil
 		}

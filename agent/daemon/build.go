@@ -156,7 +156,7 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
-		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders, Barred: a.barred,
+		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders, Unwanted: a.unwanted,
 		Settings: settings, Scratch: scratch, Private: cfg.Private(),
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}

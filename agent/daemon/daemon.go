@@ -316,8 +316,8 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.A
 }
 
 // watch cancels an act when a hint turns out to mean that the head has moved or, of one
-// that holds a session, that people keep the agents away. What else a hint may mean is
-// seen at the next look.
+// that holds a session, that it is not wanted any more. What else a hint may mean is seen
+// at the next look.
 func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind verdict.Kind, w *worker, cancel context.CancelCauseFunc) {
 	for {
 		select {
@@ -325,19 +325,8 @@ func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind verdict.K
 			return
 		case <-w.wake:
 		}
-		head, err := d.Agent.Read.HeadSHA(ctx, pr.Ref)
-		if err == nil && head != pr.Head.SHA {
-			cancel(fmt.Errorf("%w: a newer commit was pushed", errMovedOn))
-			return
-		}
-		if kind != verdict.Review && kind != verdict.Fix {
-			continue
-		}
-		now, err := d.Agent.Read.PullRequest(ctx, pr.Ref)
-		if err != nil {
-			continue
-		}
-		if why, err := d.Agent.barred(ctx, now); err == nil && why != "" {
+		// What cannot be read now is found out before anything leaves.
+		if why, err := d.Agent.overtaken(ctx, pr, kind); err == nil && why != "" {
 			cancel(fmt.Errorf("%w: %s", errMovedOn, why))
 			return
 		}

@@ -40,7 +40,7 @@ func authorOf(t *testing.T, g *loopback.GitHub, model loopback.Model) *Agent {
 	a.Journal, a.Worktrees, a.Remote = log, g.Worktrees, client.Remote
 	a.Author = &author.Author{
 		Worktrees: g.Worktrees, Engine: model, Read: client, Remote: client.Remote,
-		Identity: worktree.Identity{Name: "Alice", Email: "alice@example.com"}, Reviewers: []string{loopback.Judge}, Barred: a.barred,
+		Identity: worktree.Identity{Name: "Alice", Email: "alice@example.com"}, Reviewers: []string{loopback.Judge}, Unwanted: a.unwanted,
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}
 	return a
@@ -359,49 +359,6 @@ func TestASessionGetsWhatIsLeft(t *testing.T) {
 		if asked.Budget != want.USD || asked.Timeout != want.Time {
 			t.Errorf("with %+v left it may take $%v and %v", left, asked.Budget, asked.Timeout)
 		}
-	}
-}
-
-// What people say or do while a session runs ends it, and nothing of it is pushed.
-func TestPeopleStopASessionThatRuns(t *testing.T) {
-	t.Parallel()
-	label := func(name string) func(*loopback.GitHub) {
-		return func(g *loopback.GitHub) {
-			g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{name}, nil)
-		}
-	}
-	for why, meanwhile := range map[string]func(*loopback.GitHub){
-		"closed": func(g *loopback.GitHub) {
-			g.Call(loopback.Person, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)
-		},
-		"has stopped the agents here": func(g *loopback.GitHub) {
-			g.Call(loopback.Person, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone stop"}, nil)
-		},
-		"it waits for a person": label("needs-human"),
-		"a label holds it":      label(config.Default().Labels.Hold),
-	} {
-		t.Run(why, func(t *testing.T) {
-			t.Parallel()
-			g, pr := objected(t)
-			a := authorOf(t, g, func(r loopback.Asked) (string, error) {
-				meanwhile(g)
-				return "Done.", write(r.Dir, "code.txt", "safe()\n")
-			})
-			_, err := a.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA})
-			if !overtaken(err) || !strings.Contains(err.Error(), why) {
-				t.Errorf("the fix ends in %v", err)
-			}
-			if g.Read(loopback.Root, pr.Ref).Head.SHA != pr.Head.SHA {
-				t.Error("it was pushed")
-			}
-			ctx, cancel := context.WithCancelCause(t.Context())
-			w := &worker{wake: make(chan struct{}, 1)}
-			poke(w.wake)
-			(&Daemon{Agent: a}).watch(ctx, pr, verdict.Fix, w, cancel)
-			if err := context.Cause(ctx); !overtaken(err) || !strings.Contains(err.Error(), why) {
-				t.Errorf("a hint ends the session with %v", err)
-			}
-		})
 	}
 }
 

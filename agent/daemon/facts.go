@@ -119,16 +119,6 @@ func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Com
 	return verdict.Orders(commentsOf(pr, a.Config(), f), a.Config().Reviewers), err
 }
 
-// barred is why no session is held about a pull request, as it was read; empty if nothing
-// keeps the agent away.
-func (a *Agent) barred(ctx context.Context, pr forge.PullRequest) (string, error) {
-	f := facts{may: map[string]forge.Permission{}}
-	if err := f.ask(ctx, a.Read, pr); err != nil {
-		return "", err
-	}
-	return stateOf(pr, a.Role, a.Config(), f).Barred(), nil
-}
-
 // ask finds out what those may do here who gave an order.
 func (f facts) ask(ctx context.Context, read Reader, pr forge.PullRequest) error {
 	for _, c := range pr.Comments {

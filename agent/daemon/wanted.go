@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// sessions are the kinds of act that an agent of each role holds a session for.
+var sessions = map[verdict.Role]verdict.Kind{verdict.Reviewer: verdict.Review, verdict.Author: verdict.Fix}
+
+// overtaken is why an act of a kind has become useless that is under way on a pull request,
+// as it was read when that was decided on; empty while it has not. It reads no more of
+// GitHub than the act takes.
+func (a *Agent) overtaken(ctx context.Context, begun forge.PullRequest, kind verdict.Kind) (string, error) {
+	now, head := forge.PullRequest{}, ""
+	var err error
+	if kind == sessions[a.Role] {
+		now, err = a.Read.PullRequest(ctx, begun.Ref)
+		head = now.Head.SHA
+	} else {
+		head, err = a.Read.HeadSHA(ctx, begun.Ref)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case head != begun.Head.SHA:
+		return "a newer commit was pushed", nil
+	case kind != sessions[a.Role]:
+		return "", nil
+	}
+	return a.unwanted(ctx, begun, now)
+}
+
+// unwanted is why the session held about a pull request, as it was when that began, is not
+// what it needs as it was read now; empty while it is. It is the decision, made once more.
+// One that somebody asked for by hand goes on while nothing new speaks against it.
+func (a *Agent) unwanted(ctx context.Context, begun, now forge.PullRequest) (string, error) {
+	kind := sessions[a.Role]
+	switch {
+	case now.Base.Name != begun.Base.Name:
+		return "its base branch is " + now.Base.Name + " now", nil
+	case kind == verdict.Review && posted(begun, now):
+		return "", nil // by this very session, as far as anybody can tell
+	}
+	now = asOf(begun, now)
+	f, err := a.gather(ctx, now)
+	if err != nil {
+		return "", err
+	}
+	before, after := a.underWay(begun, f), a.underWay(now, f)
+	was, is := verdict.Next(before), verdict.Next(after)
+	if is.Kind != kind && is.Reason != was.Reason {
+		return is.Reason, nil
+	}
+	for _, id := range before.Outstanding() {
+		if kind == verdict.Fix && !slices.Contains(after.Outstanding(), id) {
+			return "nobody asks for the repair of finding " + id + " any more", nil
+		}
+	}
+	return "", nil
+}
+
+// posted reports whether this login has posted a review of the head since begun was read.
+func posted(begun, now forge.PullRequest) bool {
+	return slices.ContainsFunc(now.Reviews, func(r forge.SubmittedReview) bool {
+		known := slices.ContainsFunc(begun.Reviews, func(b forge.SubmittedReview) bool { return b.ID == r.ID })
+		return !known && r.SHA == begun.Head.SHA && verdict.SameLogin(r.Author.Login, now.Viewer)
+	})
+}
+
+// asOf is now as far as people have a say in it, and begun in what GitHub has yet to find
+// out: whether the head merges, and, where the base was merged into the branch since, all
+// about the new head. A push that does not fit that one is not taken.
+func asOf(begun, now forge.PullRequest) forge.PullRequest {
+	moved := now.Head.SHA != begun.Head.SHA
+	if moved {
+		now.Head, now.Checks = begun.Head, begun.Checks
+	}
+	if moved || now.Mergeable == forge.MergeableUnknown {
+		now.Mergeable, now.Behind, now.Blocked = begun.Mergeable, begun.Behind, begun.Blocked
+	}
+	return now
+}
+
+// underWay is what is true of a pull request about which a session has begun: no bound on
+// beginning one holds any more. Nor does an order that is yet to be answered keep a review.
+func (a *Agent) underWay(pr forge.PullRequest, f facts) verdict.State {
+	f.past, f.commits = history{}, nil
+	s := stateOf(pr, a.Role, a.Config(), f)
+	s.MaxRounds, s.MaxAttempts, s.Budgets = 0, 0, verdict.Budgets{}
+	if a.Role == verdict.Reviewer {
+		s.Unclear = nil
+	}
+	return s
+}

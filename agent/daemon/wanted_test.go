@@ -1,0 +1,218 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// TestWhatIsSaidDuringAFixIsHeard: a session takes minutes, in which people say what makes it
+// useless. It is heard before the push, and the watch hears it as soon as the event comes.
+func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
+	t.Parallel()
+	finding := verdict.Fingerprint(unsafe)
+	order := func(login, text string) func(*loopback.GitHub, forge.PullRequest) {
+		return func(g *loopback.GitHub, _ forge.PullRequest) { comment(g, login, text) }
+	}
+	label := func(name string) func(*loopback.GitHub, forge.PullRequest) {
+		return func(g *loopback.GitHub, _ forge.PullRequest) {
+			g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{name}, nil)
+		}
+	}
+	change := func(field, value string) func(*loopback.GitHub, forge.PullRequest) {
+		return func(g *loopback.GitHub, _ forge.PullRequest) {
+			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{field: value}, nil)
+		}
+	}
+	for name, tc := range map[string]struct {
+		meanwhile func(*loopback.GitHub, forge.PullRequest)
+		want      string // a part of why it is given up; empty where it is not
+	}{
+		"nothing":               {func(*loopback.GitHub, forge.PullRequest) {}, ""},
+		"somebody chats":        {order(loopback.Person, "How nice."), ""},
+		"it is asked for again": {order(loopback.Person, "/touchstone fix"), ""},
+		"it is stopped":         {order(loopback.Person, "/touchstone stop"), "has stopped the agents"},
+		"it may be stopped":     {order(loopback.Person, "/touchstone stopp"), "has ordered what nobody can follow"},
+		"the glass is broken":   {order(loopback.Root, "/touchstone break-glass it burns"), "a person lets it pass"},
+		"a finding is waived":   {order(loopback.Root, "/touchstone waive "+finding+" it may stay"), "names nothing that a fix could answer"},
+		"a finding is disputed": {order(loopback.Person, "/touchstone dispute "+finding+" it is right"), "is disputed"},
+		"it is closed":          {change("state", "closed"), "closed"},
+		"its base is changed":   {change("base", "release"), "its base branch is release now"},
+		"the review is dismissed": {func(g *loopback.GitHub, pr forge.PullRequest) {
+			path := fmt.Sprintf("pulls/1/reviews/%d/dismissals", pr.Reviews[0].ID)
+			g.Call(loopback.Root, http.MethodPut, path, map[string]any{"message": "No.", "event": "DISMISS"}, nil)
+		}, "not reviewed"},
+		"the head is approved": {func(g *loopback.GitHub, pr forge.PullRequest) { g.Reviewed(pr.Ref, verdict.Approve) }, "approved"},
+		"a person is called":   {label(config.Default().Labels.NeedsHuman), "waits for a person"},
+		"it is held":           {label(config.Default().Labels.Hold), "a label holds it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, pr := objected(t)
+			g.Commit("release", "Begin", map[string]string{"release.txt": "one\n"})
+			a := authorOf(t, g, func(asked loopback.Asked) (string, error) {
+				tc.meanwhile(g, pr)
+				return "Done.", write(asked.Dir, "code.txt", "safe()\n")
+			})
+			action := decide(t, g, a, pr)
+			if action.Kind != verdict.Fix {
+				t.Fatalf("it comes to %+v", action)
+			}
+			_, err := a.Act(t.Context(), pr, action)
+			if (tc.want == "") != (err == nil) || err != nil && (!overtaken(err) || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("it ends in %v", err)
+			}
+			if pushed := g.Read(loopback.Author, pr.Ref).Head.SHA != pr.Head.SHA; pushed != (tc.want == "") {
+				t.Errorf("pushed: %v", pushed)
+			}
+			if tc.want == "" {
+				return
+			}
+			if err := watched(t, a, pr, verdict.Fix); !overtaken(err) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("a hint ends the session with %v", err)
+			}
+			if again := decide(t, g, a, pr); again.Kind == verdict.Fix {
+				t.Errorf("the next look has it fixed all the same: %+v", again)
+			}
+		})
+	}
+}
+
+// watched is how an act ends that is under way when a hint comes.
+func watched(t *testing.T, a *Agent, pr forge.PullRequest, kind verdict.Kind) error {
+	t.Helper()
+	limit, over := context.WithTimeout(t.Context(), 30*time.Second)
+	defer over()
+	ctx, cancel := context.WithCancelCause(limit)
+	defer cancel(nil)
+	w := &worker{wake: make(chan struct{}, 1)}
+	poke(w.wake)
+	(&Daemon{Agent: a}).watch(ctx, pr, kind, w, cancel)
+	return context.Cause(ctx)
+}
+
+// TestAFixOfLessIsBegunAnew: what a person waives is not changed all the same, while another
+// finding is.
+func TestAFixOfLessIsBegunAnew(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n", "more.txt": "unsafe()\n"})
+	other := unsafe
+	other.Path = "more.txt"
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, unsafe, other)
+	waived := verdict.Fingerprint(other)
+	turns := 0
+	a := authorOf(t, g, func(asked loopback.Asked) (string, error) {
+		if turns++; turns == 1 {
+			comment(g, loopback.Root, "/touchstone waive "+waived+" it may stay")
+			return "Done.", errors.Join(write(asked.Dir, "code.txt", "safe()\n"), write(asked.Dir, "more.txt", "safe()\n"))
+		}
+		return "Done.", write(asked.Dir, "code.txt", "safe()\n")
+	})
+	if _, err := a.Act(t.Context(), pr, decide(t, g, a, pr)); !overtaken(err) || !strings.Contains(err.Error(), "finding "+waived) {
+		t.Errorf("it ends in %v", err)
+	}
+	if err := watched(t, a, pr, verdict.Fix); !overtaken(err) || !strings.Contains(err.Error(), "finding "+waived) {
+		t.Errorf("a hint ends the session with %v", err)
+	}
+	pr, action, err := a.Look(t.Context(), pr.Ref)
+	if err == nil {
+		_, err = a.Act(t.Context(), pr, action)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := a.Read.File(t.Context(), loopback.Repo, g.Read(loopback.Author, pr.Ref).Head.SHA, "more.txt"); err != nil || string(text) != "unsafe()\n" {
+		t.Errorf("more.txt is %q, %v", text, err)
+	}
+}
+
+// TestASessionGoesOn: what does not take the reason for a session away does not end it.
+func TestASessionGoesOn(t *testing.T) {
+	t.Parallel()
+	unknown := func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown }
+	for name, tc := range map[string]struct {
+		role   verdict.Role
+		login  string
+		before func(*loopback.GitHub, forge.PullRequest) forge.PullRequest
+		begun  verdict.Kind // what is decided at first
+		during func(*loopback.GitHub, forge.PullRequest)
+		read   func(*forge.PullRequest)
+		want   string
+	}{
+		"GitHub computes anew whether it merges": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+			g.Commit("main", "Mine", map[string]string{"code.txt": "mine\n"})
+			return g.Reviewed(pr.Ref, verdict.Approve)
+		}, verdict.Fix, func(*loopback.GitHub, forge.PullRequest) {}, unknown, ""},
+		"it does not conflict any more": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+			g.Commit("main", "Mine", map[string]string{"code.txt": "mine\n"})
+			return g.Reviewed(pr.Ref, verdict.Approve)
+		}, verdict.Fix, func(g *loopback.GitHub, _ forge.PullRequest) {
+			g.Commit("main", "Not mine", map[string]string{"code.txt": ""})
+		}, nil, "approved and green"},
+		"a draft is fixed by hand": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+			pr = g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
+			pr.Draft = true
+			return pr
+		}, verdict.Wait, func(*loopback.GitHub, forge.PullRequest) {}, func(pr *forge.PullRequest) { pr.Draft = true }, ""},
+		"a draft is fixed by hand, and stopped": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+			pr = g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
+			pr.Draft = true
+			return pr
+		}, verdict.Wait, func(g *loopback.GitHub, _ forge.PullRequest) { comment(g, loopback.Person, "/touchstone stop") }, func(pr *forge.PullRequest) { pr.Draft = true }, "has stopped"},
+		"the base is merged in": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+			return g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
+		}, verdict.Fix, func(g *loopback.GitHub, _ forge.PullRequest) {
+			g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
+			g.Call(loopback.Person, http.MethodPut, "pulls/1/update-branch", map[string]any{}, nil)
+		}, nil, ""},
+		"a review is posted, and is its own": {verdict.Reviewer, loopback.Judge, asRequested, verdict.Review, func(g *loopback.GitHub, pr forge.PullRequest) {
+			g.Reviewed(pr.Ref, verdict.Approve)
+		}, nil, ""},
+		"a review's author orders what nobody can follow": {verdict.Reviewer, loopback.Judge, asRequested, verdict.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
+			comment(g, loopback.Person, "/touchstone frobnicate")
+		}, nil, ""},
+		"a review is not asked for any more": {verdict.Reviewer, loopback.Judge, asRequested, verdict.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
+			g.Call(loopback.Author, http.MethodDelete, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)
+		}, nil, "nobody asked"},
+		"a review's base is changed": {verdict.Reviewer, loopback.Judge, asRequested, verdict.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
+			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"base": "release"}, nil)
+		}, nil, "its base branch is release now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := loopback.New(t, map[string]string{"README.md": "one\n"})
+			g.Commit("release", "Begin", map[string]string{"release.txt": "one\n"})
+			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+			begun := tc.before(g, g.Read(tc.login, g.Open("topic")))
+			a := agentOf(g, tc.role, tc.login)
+			if action, err := a.Decide(t.Context(), begun); err != nil || action.Kind != tc.begun {
+				t.Fatalf("it comes to %+v, %v", action, err)
+			}
+			tc.during(g, begun)
+			now := g.Read(tc.login, begun.Ref)
+			if tc.read != nil {
+				tc.read(&now)
+			}
+			why, err := a.unwanted(t.Context(), begun, now)
+			if err != nil || (tc.want == "") != (why == "") || !strings.Contains(why, tc.want) {
+				t.Errorf("it ends because %q, %v", why, err)
+			}
+		})
+	}
+}
+
+// asRequested is a pull request whose review is asked for.
+func asRequested(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+	g.Call(loopback.Author, http.MethodPost, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)
+	return g.Read(loopback.Judge, pr.Ref)
+}
