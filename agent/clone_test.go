@@ -44,7 +44,7 @@ func TestAChangeWithinTheSameMomentIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.borrow(t.Context(), "main", working)
+	b, err := c.borrow(t.Context(), t.TempDir(), "main", working)
 	if err != nil {
 		t.Fatal(err)
 	}

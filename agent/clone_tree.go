@@ -36,13 +36,14 @@ type borrowed struct {
 }
 
 // borrow checks out one side of the clone, in a worktree like that of a pull request, whose
-// mirror borrows the clone's objects. Nothing is written to the clone. The caller closes it.
-func (c *clone) borrow(ctx context.Context, base string, of side) (_ *borrowed, err error) {
+// mirror borrows the clone's objects, in a directory of its own below parent; empty is the
+// system's for such things. Nothing is written to the clone. The caller closes it.
+func (c *clone) borrow(ctx context.Context, parent, base string, of side) (_ *borrowed, err error) {
 	b := borrowed{clone: c}
 	if b.base, _, err = c.since(ctx, base); err != nil {
 		return nil, err
 	}
-	if b.dir, err = os.MkdirTemp("", "touchstone-local-"); err != nil {
+	if b.dir, err = os.MkdirTemp(parent, "touchstone-local-"); err != nil {
 		return nil, fmt.Errorf("make a directory for the worktree: %w", err)
 	}
 	defer func() {

@@ -17,7 +17,7 @@ func committedSince(ctx context.Context, base string) (change guidelines.Change,
 	if err != nil {
 		return change, nil, err
 	}
-	b, err := c.borrow(ctx, base, committed)
+	b, err := c.borrow(ctx, "", base, committed)
 	if err != nil {
 		return change, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/daemon"
 	"touchstone/agent/meter"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/scratch"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 )
@@ -45,6 +46,11 @@ func (l local) check(here, dryRun bool) error {
 // run reviews the clone around the current directory and prints what comes of it.
 func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	ctx := cmd.Context()
+	dir, err := scratch.Open(ctx, cfg.StateDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
 	step := steps(cmd.ErrOrStderr())
 	step("copying the change out of the clone")
 	c, err := openClone(ctx)
@@ -60,7 +66,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	if l.staged {
 		of = staged
 	}
-	b, err := c.borrow(ctx, l.base, of)
+	b, err := c.borrow(ctx, dir.Path, l.base, of)
 	if err != nil {
 		return err
 	}
@@ -74,13 +80,14 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 		return l.nothing(cmd, subject.Name, fmt.Sprintf("there is nothing to review: no change in %s since %s", of, l.base))
 	}
 	step(fmt.Sprintf("weighing %s", amount(len(subject.Diff.Files), "changed file", "changed files")))
-	return l.examine(cmd, cfg, subject, step)
+	return l.examine(cmd, cfg, dir.Path, subject, step)
 }
 
-// examine has a session examine the change, and prints the review.
-func (l local) examine(cmd *cobra.Command, cfg config.Config, subject reviewer.Subject, step func(string)) error {
+// examine has a session examine the change, which keeps its files below scratch, and prints the
+// review.
+func (l local) examine(cmd *cobra.Command, cfg config.Config, scratch string, subject reviewer.Subject, step func(string)) error {
 	ctx := cmd.Context()
-	examiner, err := newExaminer(ctx, cfg)
+	examiner, err := newExaminer(ctx, cfg, scratch)
 	if err != nil {
 		return err
 	}
@@ -152,7 +159,7 @@ func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subj
 
 // newExaminer composes what examines a change from the configuration. It needs no
 // token, unless an organisation's guidelines are in a repository.
-func newExaminer(ctx context.Context, cfg config.Config) (*reviewer.Examiner, error) {
+func newExaminer(ctx context.Context, cfg config.Config, scratch string) (*reviewer.Examiner, error) {
 	live := config.NewLive(cfg, control.Of(ctx, cfg))
 	if err := daemon.CheckModels(live.Config().Engine, verdict.Reviewer); err != nil {
 		return nil, err
@@ -163,7 +170,7 @@ func newExaminer(ctx context.Context, cfg config.Config) (*reviewer.Examiner, er
 	}
 	layer, err := organisations(cfg)
 	return &reviewer.Examiner{
-		Engine: meter.Engine{Engine: daemon.Models(live, "")}, Guidelines: rules, Layer: layer,
+		Engine: meter.Engine{Engine: daemon.Models(live, scratch)}, Guidelines: rules, Layer: layer, Scratch: scratch,
 		Settings: func() config.Engine { return live.Config().Engine },
 	}, err
 }

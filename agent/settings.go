@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"touchstone/agent/control"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/scratch"
 	"touchstone/verdict"
 )
 
@@ -84,9 +86,18 @@ func logLevel(cfg config.Config) {
 }
 
 // once does one thing to one pull request in a role.
-func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) error {
+func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
+	var dir *scratch.Dir
+	defer func() {
+		if dir != nil {
+			err = errors.Join(err, dir.Close())
+		}
+	}()
 	return s.with(cmd, arg, do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
-		return daemon.NewAgent(ctx, config.NewLive(cfg, control.Of(ctx, cfg)), role, "", version())
+		if dir, err = scratch.Open(ctx, cfg.StateDir); err != nil {
+			return nil, err
+		}
+		return daemon.NewAgent(ctx, config.NewLive(cfg, control.Of(ctx, cfg)), role, dir.Path, version())
 	})
 }
 

@@ -1,0 +1,92 @@
+// Package scratch gives a command that runs once a directory for what it needs meanwhile: the
+// homes of its sessions with their conversations, patches, a copy of a clone. The command clears
+// it at its end, and the next one what a killed one has left. All of it is stored below the state
+// directory.
+package scratch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+	"github.com/rs/zerolog"
+)
+
+const (
+	prefix = "once-"
+	// lockFile is locked in each directory for as long as its process lives. That above them all
+	// is so while one is made or cleared: one that is not locked yet looks left behind.
+	lockFile = "lock"
+)
+
+// Dir is a directory of this process alone.
+type Dir struct {
+	Path string
+	lock *flock.Flock
+}
+
+// Open makes one below a state directory, after it has cleared away those there whose process is
+// gone.
+func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
+	all := filepath.Join(stateDir, "scratch")
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("make a directory for what this command needs while it runs: %w; free some space there, or set state_dir to a directory of yours", err)
+		}
+	}()
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		return nil, err
+	}
+	gate := flock.New(filepath.Join(all, lockFile), flock.SetPermissions(0o600))
+	if err := gate.Lock(); err != nil {
+		return nil, err
+	}
+	// What is left of a lock ends with the process.
+	defer func() { _ = gate.Close() }()
+	if err := clearLeft(all); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("what an earlier command has left behind could not be cleared away; delete it")
+	}
+	path, err := os.MkdirTemp(all, prefix)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{Path: path, lock: lockOf(path)}
+	if err := d.lock.Lock(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Close removes the directory and all in it.
+func (d *Dir) Close() error {
+	// An open file could not be removed on Windows.
+	if err := errors.Join(d.lock.Close(), os.RemoveAll(d.Path)); err != nil {
+		return fmt.Errorf("clear away what this command needed: %w", err)
+	}
+	return nil
+}
+
+func lockOf(dir string) *flock.Flock {
+	return flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
+}
+
+// clearLeft removes the directories that no living process holds.
+func clearLeft(all string) error {
+	dirs, err := filepath.Glob(filepath.Join(all, prefix+"*"))
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, dir := range dirs {
+		left := &Dir{Path: dir, lock: lockOf(dir)}
+		if free, err := left.lock.TryLock(); err != nil {
+			failed = append(failed, err)
+		} else if free {
+			failed = append(failed, left.Close())
+		}
+	}
+	return errors.Join(failed...)
+}

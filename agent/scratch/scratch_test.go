@@ -1,0 +1,59 @@
+package scratch_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchstone/agent/scratch"
+)
+
+// TestWhatIsInUseStays while another command begins, and goes with the one that uses it. A
+// directory that nobody holds any more goes with the next that begins.
+func TestWhatIsInUseStays(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	left := filepath.Join(state, "scratch", "once-left")
+	daemons := filepath.Join(state, "scratch", "reviewer")
+	for _, dir := range []string{left, daemons} {
+		if err := os.MkdirAll(filepath.Join(dir, "home"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := scratch.Open(t.Context(), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(first.Path, "patch"), []byte("+"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second, err := scratch.Open(t.Context(), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, there := range map[string]bool{left: false, daemons: true, filepath.Join(first.Path, "patch"): true, second.Path: true} {
+		if _, err := os.Stat(path); (err == nil) != there {
+			t.Errorf("%s is there: %v", path, err == nil)
+		}
+	}
+	for _, dir := range []*scratch.Dir{first, second} {
+		if err := dir.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(dir.Path); err == nil {
+			t.Errorf("%s is left behind", dir.Path)
+		}
+	}
+}
+
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	occupied := filepath.Join(t.TempDir(), "occupied")
+	if err := os.WriteFile(occupied, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := scratch.Open(t.Context(), occupied); err == nil || !strings.Contains(err.Error(), "set state_dir") {
+		t.Errorf("it ended in %v", err)
+	}
+}
