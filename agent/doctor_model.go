@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ func (d *doctor) models(ctx context.Context) {
 	live := config.NewLive(d.cfg, choices)
 	models := daemon.Models(live, "")
 	var unpriced []string
+	builtIn := "" // an engine's table, in words
 	for _, name := range live.Config().Engine.Engines() {
 		var v engine.Version
 		ok := d.check("model", func() (string, error) {
@@ -37,8 +39,13 @@ func (d *doctor) models(ctx context.Context) {
 		if !ok {
 			continue
 		}
-		if !v.Priced {
+		if v.Priced == "" {
 			unpriced = append(unpriced, name)
+		} else {
+			builtIn = fmt.Sprintf("those that %s has built in, of %s", name, v.Priced)
+			if old := daemon.Stale(v.Priced, time.Now()); old != "" {
+				builtIn += old + ": update this program, or set prices.date and prices.models"
+			}
 		}
 		d.check("provider", func() (string, error) { return provider(ctx, name, v) })
 	}
@@ -46,7 +53,7 @@ func (d *doctor) models(ctx context.Context) {
 		d.check("control", func() (string, error) { return d.control(choices, unheard) })
 	}
 	d.check("failback", func() (string, error) { return d.failback(models, live.Config().Engine) })
-	d.check("prices", func() (string, error) { return d.prices(unpriced) })
+	d.check("prices", func() (string, error) { return d.prices(unpriced, builtIn) })
 	d.check("sandbox", d.sandbox)
 }
 
@@ -120,16 +127,16 @@ func (d *doctor) failback(models *failback.Engine, chosen config.Engine) (string
 	return fmt.Sprintf("%s; for a fix %s", all[0], all[1]), nil
 }
 
-// prices tells by which table what is spent is counted, for the engines without prices of
-// their own.
-func (d *doctor) prices(unpriced []string) (string, error) {
+// prices tells by which table what is spent is counted: the configuration's, which the engines
+// without prices of their own need, or that of an engine.
+func (d *doctor) prices(unpriced []string, builtIn string) (string, error) {
 	if err := daemon.CheckPrices(d.cfg, unpriced, time.Now()); err != nil {
 		return "", err
 	}
 	if n := len(d.cfg.Prices.Models); n > 0 {
 		return fmt.Sprintf("%s of %s", amount(n, "model's price", "models' prices"), d.cfg.Prices.Date), nil
 	}
-	return "those that the engine has built in", nil
+	return cmp.Or(builtIn, "not known, as no engine can be used"), nil
 }
 
 // sandbox tells what confines sessions and the commands that verify a fix.

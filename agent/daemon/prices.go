@@ -17,6 +17,16 @@ import (
 // times a year.
 const pricesLast = 90
 
+// Stale says, in words that go on after it, that a day is too long ago for prices; it is empty
+// for one that is not, and for what is no day.
+func Stale(day string, now time.Time) string {
+	date, err := time.Parse(time.DateOnly, day)
+	if age := int(now.Sub(date).Hours() / 24); err == nil && age > pricesLast {
+		return fmt.Sprintf(", which is %d days ago", age)
+	}
+	return ""
+}
+
 // CheckPrices says what is wrong with the table of prices, for the engines that cannot
 // tell what their models cost: it is too old, or it is not there.
 func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
@@ -31,8 +41,8 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 		return fmt.Errorf("prices.date is %q, which is no date such as 2026-01-31; set it to the day on which the prices were looked up", cfg.Prices.Date)
 	case age < -1: // it may be tomorrow already elsewhere
 		return fmt.Errorf("the prices are of %s, which is still to come; set prices.date to the day on which they were looked up", cfg.Prices.Date)
-	case age > pricesLast:
-		return fmt.Errorf("the prices are of %s, which is %d days ago; look them up again and set prices.date", cfg.Prices.Date, age)
+	case Stale(cfg.Prices.Date, now) != "":
+		return fmt.Errorf("the prices are of %s%s; look them up again and set prices.date", cfg.Prices.Date, Stale(cfg.Prices.Date, now))
 	}
 	return nil
 }
@@ -47,7 +57,7 @@ func tellAccess(ctx context.Context, cfg config.Config, name string, v engine.Ve
 		log.Info().Str("engine", name).Msg("its sessions ask the provider directly, since " + v.Direct)
 	}
 	var unpriced []string
-	if !v.Priced {
+	if v.Priced == "" {
 		unpriced = []string{name}
 	}
 	if err := CheckPrices(cfg, unpriced, time.Now()); err != nil {

@@ -55,8 +55,9 @@ type Version struct {
 	// Direct says why its sessions ask there themselves and not through a gateway;
 	// empty if they do not.
 	Direct string
-	// Priced says that it knows what its models cost.
-	Priced bool
+	// Priced is the day on which the prices were looked up that it knows of its models, as in
+	// 2026-01-31; empty if it knows none.
+	Priced string
 }
 
 // Role decides what a session may do.

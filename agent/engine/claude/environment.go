@@ -11,8 +11,8 @@ var kind = session.Kind{
 	Name: "claude", Package: "@anthropic-ai/claude-code", Least: "2.1.197", Login: loginHint,
 	Refuses:   []string{"unknown option", "argument missing"},
 	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"},
-	Prices:    prices,
-	Shell:     "CLAUDE_CODE_SHELL", Shared: []string{".claude/shell-snapshots"},
+	Prices:    prices, Priced: priced,
+	Shell: "CLAUDE_CODE_SHELL", Shared: []string{".claude/shell-snapshots"},
 	Withheld: []string{
 		"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY",
 		// With these a command could speak to the model in its user's name.

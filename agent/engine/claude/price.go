@@ -2,7 +2,10 @@ package claude
 
 import "touchstone/agent/engine"
 
-// prices are what the provider asks for a million tokens, looked up on 2026-10-24 at
+// priced is the day on which prices were looked up.
+const priced = "2026-10-24"
+
+// prices are what the provider asks for a million tokens, looked up at
 // https://platform.claude.com/docs/en/about-claude/pricing, with cache writes for five
 // minutes. Where a price depends on the prompt's length, the higher one stands here. They
 // count where the CLI does not tell, as when it was stopped, and bound what a session's

@@ -70,9 +70,10 @@ type Kind struct {
 	Withheld []string
 	// Shared are the directories of the home, beside its tmp, that commands share with the CLI then.
 	Shared []string
-	// Prices are what its models cost where the configuration does not say; nil if that is
-	// not known.
+	// Prices are what its models cost where the configuration does not say, looked up on the
+	// day Priced; nil if that is not known.
 	Prices engine.Prices
+	Priced string
 }
 
 // prices are those of the program, and of the kind those that they do not cover.
@@ -160,7 +161,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 		return engine.Version{}, engine.Errorf(engine.Missing, "%s does not say its version (%s): it is not the %s CLI, or its installation is broken; %s",
 			path, report.Exit, kind.Name, kind.hint())
 	}
-	version := engine.Version{Path: path, Number: string(number), Priced: kind.Prices != nil}
+	version := engine.Version{Path: path, Number: string(number), Priced: kind.Priced}
 	if older(version.Number, kind.Least) {
 		return version, engine.Errorf(engine.Missing, "%s %s is too old, %s is needed; update it with \"npm install -g %s@latest\"", kind.Name, version.Number, kind.Least, kind.Package)
 	}
