@@ -60,6 +60,8 @@ type Agent struct {
 	// ByHand says that its author merges: nothing that leaves merging to them counts.
 	ByHand bool
 
+	// blind are the repositories of which the log was told that rights cannot be seen there.
+	blind sync.Map
 	heads heads
 	purse purse
 }

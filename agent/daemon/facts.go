@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/guidelines"
@@ -39,6 +41,7 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	if err := f.ask(ctx, a.Read, pr); err != nil {
 		return f, err
 	}
+	a.tellBlind(ctx, pr, f)
 	var approved time.Time
 	for _, r := range pr.Reviews {
 		record, err := verdict.ParseRecord(r.Body)
@@ -129,13 +132,26 @@ func (f facts) ask(ctx context.Context, read Reader, pr forge.PullRequest) error
 			continue
 		}
 		may, err := read.Permission(ctx, pr.Ref.Repo, c.Author.Login)
-		// Whose rights cannot be seen has none here.
-		if err != nil && !errors.Is(err, forge.ErrNotFound) && !errors.Is(err, forge.ErrForbidden) {
+		if err != nil {
 			return err
 		}
 		f.may[c.Author.Login] = may
 	}
 	return nil
+}
+
+// tellBlind tells the log, once for each repository, that orders are not heard there since
+// GitHub does not show who may give them.
+func (a *Agent) tellBlind(ctx context.Context, pr forge.PullRequest, f facts) {
+	for login, may := range f.may {
+		if may != forge.Unseen {
+			continue
+		}
+		if _, told := a.blind.LoadOrStore(pr.Ref.Repo, true); !told {
+			zerolog.Ctx(ctx).Warn().Str("login", login).Stringer("repo", pr.Ref.Repo).
+				Msg("GitHub does not show what this login may do, so that of its orders only /touchstone stop is heeded; let the agent's login push to the repository, since only such may see it")
+		}
+	}
 }
 
 // counts reports whether the records of a login are the agents' own.

@@ -151,6 +151,33 @@ func TestOrdersTakeTheRightTo(t *testing.T) {
 	}
 }
 
+// Where GitHub does not show who may do what, an insider's word stops the agents, and no
+// other order of theirs counts.
+func TestStopIsHeardWhereRightsCannotBeSeen(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/permission") {
+			return githubsim.Fault{Status: http.StatusNotFound}
+		}
+		return githubsim.Fault{}
+	})
+	a := agentOf(g, verdict.Author, loopback.Author)
+	for _, order := range []string{"stop", "resume"} {
+		g.Call(loopback.Person, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone " + order}, nil)
+		if action := decide(t, g, a, pr); action.Kind != verdict.Wait || action.Reason != loopback.Person+" has stopped the agents here" {
+			t.Errorf("after %s it comes to %+v", order, action)
+		}
+	}
+	stranger := g.Read(loopback.Author, pr.Ref)
+	for i := range stranger.Comments {
+		stranger.Comments[i].Association = "CONTRIBUTOR"
+	}
+	if orders, err := a.orders(t.Context(), stranger); err != nil || len(orders) > 0 {
+		t.Errorf("a stranger orders %+v, %v", orders, err)
+	}
+}
+
 // Without what a decision takes there is none.
 func TestNothingIsDecidedOnHalfTheFacts(t *testing.T) {
 	t.Parallel()

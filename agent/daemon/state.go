@@ -77,7 +77,7 @@ func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comm
 		may := f.may[c.Author.Login]
 		comments = append(comments, verdict.Comment{
 			ID: c.ID, By: c.Author.Login, At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil,
-			CanPush: may.CanWrite(), CanWaive: may.Includes(cfg.Rights.Waive), CanBreakGlass: may.Includes(cfg.Rights.BreakGlass),
+			CanPush: c.MayOrder(may), CanWaive: may.Includes(cfg.Rights.Waive), CanBreakGlass: may.Includes(cfg.Rights.BreakGlass),
 		})
 	}
 	return comments
@@ -215,8 +215,7 @@ func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, s
 }
 
 func insider(pr forge.PullRequest, c forge.Comment) bool {
-	belongs := c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
-	return belongs || verdict.SameLogin(c.Author.Login, pr.Viewer)
+	return c.Insider() || verdict.SameLogin(c.Author.Login, pr.Viewer)
 }
 
 // wore reports whether a pull request had a label at a moment or at any later one: it has

@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/evidence"
 	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
 	"touchstone/verdict"
 )
 
@@ -452,6 +453,24 @@ func TestWhoOrderedWhat(t *testing.T) {
 	say(loopback.Person, "/touchstone resume")
 	if _, text := w.why(); strings.Contains(text, "told the agents to stop") {
 		t.Error("it is resumed:\n" + text)
+	}
+}
+
+// Where rights cannot be seen, an order is listed all the same, and to stop counts.
+func TestOrdersOfThoseWhoseRightsCannotBeSeen(t *testing.T) {
+	w := start(t)
+	for _, body := range []string{"/touchstone stop", "/touchstone resume"} {
+		w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": body}, nil)
+	}
+	w.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/permission") {
+			return githubsim.Fault{Status: http.StatusNotFound}
+		}
+		return githubsim.Fault{}
+	})
+	chain, text := w.why()
+	if len(chain.Orders) != 2 || !chain.Orders[0].Counts || chain.Orders[1].Counts || !strings.Contains(text, "walter (not visible)") {
+		t.Errorf("orders %+v in\n%s", chain.Orders, text)
 	}
 }
 

@@ -196,13 +196,13 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		login := comment.Author.Login
 		if _, known := may[login]; !known {
 			permission, err := read.Permission(ctx, pr.Repo, login)
-			if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			if err != nil {
 				return nil, err
 			}
 			may[login] = permission
 		}
 		counted := verdict.Orders([]verdict.Comment{{
-			ID: comment.ID, By: login, At: comment.CreatedAt, Body: comment.Body, Edited: comment.EditedAt != nil, CanPush: may[login].CanWrite(),
+			ID: comment.ID, By: login, At: comment.CreatedAt, Body: comment.Body, Edited: comment.EditedAt != nil, CanPush: comment.MayOrder(may[login]),
 			CanWaive: may[login].Includes(rights.Waive), CanBreakGlass: may[login].Includes(rights.BreakGlass),
 		}}, c.Reviewers)
 		counting = append(counting, counted...)

@@ -234,6 +234,9 @@ const (
 // Permission is what a login may do in a repository: admin, maintain, write, triage, read or none.
 type Permission string
 
+// Unseen is what a login may do whose rights GitHub does not show to this one. It includes nothing.
+const Unseen Permission = "not visible"
+
 // Administers reports whether the permission includes maintaining the repository, as maintainers and admins may.
 func (p Permission) Administers() bool { return p == "admin" || p == "maintain" }
 

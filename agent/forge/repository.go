@@ -11,11 +11,16 @@ import (
 )
 
 // Permission returns what a login may do in a repository. Of a role that the organization made itself it is the
-// built-in one whose rights it includes. A login without access is "none" or, to a public repository, "read".
+// built-in one whose rights it includes. A login without access is "none" or, to a public repository, "read". It is
+// Unseen where GitHub knows no such user, and where it refuses to tell, as it does to those who may not push themselves.
 func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permission, error) {
 	level, _, err := c.rest.Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, url.PathEscape(login))
 	if err != nil {
-		return "", c.failed(fmt.Sprintf("read what %s may do in %s", login, repo), err)
+		err = c.failed(fmt.Sprintf("read what %s may do in %s", login, repo), err)
+		if errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound) {
+			return Unseen, nil
+		}
+		return "", err
 	}
 	// The answer's own "permission" knows no maintain and no triage, and its "role_name" may be a custom one.
 	permission, may := Permission(level.GetPermission()), level.GetUser().GetPermissions()

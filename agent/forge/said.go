@@ -3,6 +3,8 @@ package forge
 import (
 	"cmp"
 	"time"
+
+	"touchstone/verdict"
 )
 
 type reviewNode struct {
@@ -127,4 +129,20 @@ func (n *pullRequestNode) issues() []Issue {
 		all = append(all, issue)
 	}
 	return all
+}
+
+// Insider reports whether its author belongs to the repository, by GitHub's word, which says nothing certain about what
+// they may do there.
+func (c Comment) Insider() bool {
+	return c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
+}
+
+// MayOrder reports whether what a comment says is an order, of somebody who may do what p says. Of an insider whose rights
+// cannot be seen it is one to stop, or one that nobody can follow: neither has anything happen.
+func (c Comment) MayOrder(p Permission) bool {
+	if p != Unseen {
+		return p.CanWrite()
+	}
+	order, clear := verdict.ParseCommand(c.Body)
+	return c.Insider() && (!clear || order.Verb == verdict.Stop)
 }

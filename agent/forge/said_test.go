@@ -40,11 +40,14 @@ func TestPermissions(t *testing.T) {
 		writes, maintains bool
 	}{
 		octocat: {"write", true, false}, hubot: {"maintain", true, true}, guest: {"triage", false, false},
-		ci: {"none", false, false}, "acme": {"", false, false},
+		ci: {"none", false, false}, "acme": {forge.Unseen, false, false},
 	} {
 		p, err := w.as(octocat).Permission(t.Context(), app, login)
-		if p != want.permission || p.CanWrite() != want.writes || p.Administers() != want.maintains || (err != nil) != (want.permission == "") {
+		if p != want.permission || p.CanWrite() != want.writes || p.Administers() != want.maintains || err != nil {
 			t.Errorf("%s may %q, %v; want %+v", login, p, err, want)
+		}
+		if p, err := w.as(guest).Permission(t.Context(), app, login); p != forge.Unseen || p.Includes("write") || err != nil {
+			t.Errorf("who may not push sees that %s may %q, %v", login, p, err)
 		}
 	}
 }

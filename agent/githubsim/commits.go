@@ -26,6 +26,9 @@ func (c *call) getPermission() (reply, error) {
 	if a == nil {
 		return reply{}, errNotFound
 	}
+	if !c.repo.atLeast(c.user, "write") {
+		return reply{}, refuse(http.StatusForbidden, "Must have push access to view collaborator permission.")
+	}
 	role, user := c.repo.permission(a), c.sim.renderUser(a)
 	user["role_name"], user["permissions"] = role, c.repo.rights(a)
 	// The five roles on the older scale of four.
