@@ -108,7 +108,7 @@ func Open(provider Provider, account *spend.Account) (*Gateway, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
 	proxy := &httputil.ReverseProxy{
-		Transport: transport, FlushInterval: -1,
+		Transport: transport, FlushInterval: -1, BufferPool: buffers{},
 		// What goes wrong with a request, its turn tells.
 		ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -287,6 +287,15 @@ func (g *Gateway) unreachable(w http.ResponseWriter, r *http.Request, err error)
 	}
 	http.Error(w, "the provider does not answer", http.StatusBadGateway)
 }
+
+// buffers makes those through which answers go: the larger, the fewer calls of the system a
+// long one takes, which is most of what copying costs.
+type buffers struct{}
+
+func (buffers) Get() []byte { return make([]byte, 128<<10) }
+
+// Put leaves one to the garbage collector: there are few answers, and those are slow.
+func (buffers) Put([]byte) {}
 
 // witness sees an answer go by.
 type witness struct {
