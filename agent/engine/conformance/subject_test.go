@@ -57,7 +57,7 @@ var subjects = []subject{
 	},
 	{
 		name:  "opencode",
-		model: "openai/scripted", idle: 30 * time.Second,
+		model: "openai/gpt-5", idle: 30 * time.Second,
 		environ: func(url string) []string { return []string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + url + "/v1"} },
 		read: func(path string) enginetest.Turn {
 			return enginetest.Turn{Tool: "read", Input: map[string]any{"filePath": path}}

@@ -28,8 +28,7 @@ type refusal struct {
 	kind, message string
 }
 
-func refuse(w http.ResponseWriter, d dialect, fault Fault, retryAfter time.Duration) {
-	words := d.refusals()[fault]
+func refuse(w http.ResponseWriter, d dialect, words refusal, retryAfter time.Duration) {
 	if retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
 	}

@@ -3,6 +3,7 @@
 package enginetest
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -128,6 +129,8 @@ type dialect interface {
 	conversation() string
 	// refusals are the words for each fault.
 	refusals() map[Fault]refusal
+	// objection is why the real API would not answer a request; nil if it would.
+	objection(body []byte) *refusal
 	// problem is the body of a refusal.
 	problem(refusal) any
 	// breakOff writes an answer that ends in a fault.
@@ -152,16 +155,19 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	if _, says := d.(messages); turn.Stop == StopContext && !says {
 		fault = TooLong
 	}
+	objection := d.objection(body)
 	switch {
+	case objection != nil:
+		refuse(w, d, *objection, 0)
 	case turn.Hang == HangBefore:
 		p.hang(r.Context().Done())
 	case fault != "" && !turn.Late:
-		refuse(w, d, fault, turn.RetryAfter)
+		refuse(w, d, d.refusals()[fault], turn.RetryAfter)
 	default:
 		w.Header().Set("Content-Type", "text/event-stream")
 		s := &sse{
 			w: w, flush: http.NewResponseController(w), gone: r.Context().Done(), interval: turn.Interval,
-			model: modelOf(body), hang: func() { p.hang(r.Context().Done()) },
+			model: modelOf(body), sealed: bytes.Contains(body, []byte(`"reasoning.encrypted_content"`)), hang: func() { p.hang(r.Context().Done()) },
 		}
 		if fault != "" {
 			d.breakOff(s, d.refusals()[fault])

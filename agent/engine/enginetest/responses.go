@@ -1,6 +1,9 @@
 package enginetest
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // responses is OpenAI's Responses API.
 type responses struct{}
@@ -29,6 +32,9 @@ func (responses) stream(s *sse, turn Turn, usage Usage) {
 	if turn.Think > 0 {
 		id := newID("rs")
 		thinking := map[string]any{"type": "reasoning", "id": id, "summary": []any{}}
+		if s.sealed {
+			thinking["encrypted_content"] = "c2VhbGVk"
+		}
 		item(thinking, thinking, func(at map[string]any) {
 			for range turn.Think {
 				s.pause()
@@ -60,7 +66,9 @@ func (responses) stream(s *sse, turn Turn, usage Usage) {
 	}
 	if turn.Tool != "" {
 		call := toolCall(turn)
-		item(call, call, func(map[string]any) {})
+		begun := maps.Clone(call)
+		begun["status"] = "in_progress"
+		item(begun, call, func(map[string]any) {})
 	}
 	response["usage"] = map[string]any{
 		"input_tokens":         usage.Input + usage.CacheWrite + usage.CacheRead,
@@ -84,7 +92,7 @@ func (responses) stream(s *sse, turn Turn, usage Usage) {
 // toolCall is a call with JSON, or with free text for a tool that takes that.
 func toolCall(turn Turn) map[string]any {
 	if text, free := turn.Input[""]; free {
-		return map[string]any{"type": "custom_tool_call", "id": newID("ctc"), "call_id": newID("call"), "name": turn.Tool, "input": text}
+		return map[string]any{"type": "custom_tool_call", "status": "completed", "id": newID("ctc"), "call_id": newID("call"), "name": turn.Tool, "input": text}
 	}
-	return map[string]any{"type": "function_call", "id": newID("fc"), "call_id": newID("call"), "name": turn.Tool, "arguments": arguments(turn)}
+	return map[string]any{"type": "function_call", "status": "completed", "id": newID("fc"), "call_id": newID("call"), "name": turn.Tool, "arguments": arguments(turn)}
 }

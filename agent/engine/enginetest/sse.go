@@ -18,7 +18,9 @@ type sse struct {
 	gone     <-chan struct{}
 	interval time.Duration
 	model    string
-	hang     func()
+	// sealed says that the client wants to have reasoning as what it can give back.
+	sealed bool
+	hang   func()
 }
 
 // send writes an event with its name in the field "type", as both the Messages

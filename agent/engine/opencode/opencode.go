@@ -27,7 +27,7 @@ var _ engine.Engine = (*Engine)(nil)
 
 var kind = session.Kind{
 	Name: "opencode", Package: "opencode-ai", Least: "1.18.33",
-	Login:   "set OPENAI_API_KEY for a model named openai/…, ANTHROPIC_API_KEY for one named anthropic/…",
+	Login:   "set OPENAI_API_KEY for a model named openai/… or openai-compatible/…, ANTHROPIC_API_KEY for one named anthropic/…",
 	Refuses: []string{"opencode run [message..]", "Configuration is invalid"}, // its usage, for a flag
 	Shell:   "SHELL", Withheld: []string{keyVariable, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"},
 }
@@ -36,7 +36,8 @@ var kind = session.Kind{
 type service struct {
 	// library is the CLI's for the service's API.
 	library string
-	// url is where the service is, unless the variable address says otherwise.
+	// url is where the service is, unless the variable address says otherwise; empty if only that
+	// can say it.
 	url, address string
 	// path is what the library expects below the address.
 	path string
@@ -44,10 +45,15 @@ type service struct {
 }
 
 var services = map[string]service{
+	// This library speaks the Responses API, since OpenAI's own models answer in that one best,
+	// and some in no other.
 	"openai": {
-		library: "@ai-sdk/openai-compatible", url: "https://api.openai.com/v1",
+		library: "@ai-sdk/openai", url: "https://api.openai.com/v1",
 		address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY",
 	},
+	// Most that others call OpenAI's API is chat completions alone. OpenAI's models refuse how
+	// this library asks in it.
+	"openai-compatible": {library: "@ai-sdk/openai-compatible", address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY"},
 	"anthropic": {
 		library: "@ai-sdk/anthropic", url: "https://api.anthropic.com",
 		address: "ANTHROPIC_BASE_URL", path: "/v1", key: "ANTHROPIC_API_KEY",
@@ -84,9 +90,11 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	if lookup(chosen.key) == "" {
 		return nil, kind.Failure(engine.Auth, "")
 	}
-	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, &gateway.Provider{
-		URL: cmp.Or(lookup(chosen.address), chosen.url), Key: lookup(chosen.key),
-	})
+	url := cmp.Or(lookup(chosen.address), chosen.url)
+	if url == "" {
+		return nil, engine.Errorf(engine.Invalid, "nothing says where a model named %s is; set %s", req.Model, chosen.address)
+	}
+	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, &gateway.Provider{URL: url, Key: lookup(chosen.key)})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +117,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 func (*Engine) Takes(model string) error {
 	name, rest, _ := strings.Cut(model, "/")
 	if _, known := services[name]; !known || rest == "" {
-		return fmt.Errorf("opencode needs a model named openai/… or anthropic/…, not %q; set it in the configuration", model)
+		return fmt.Errorf("opencode needs a model named openai/…, openai-compatible/… or anthropic/…, not %q; set it in the configuration", model)
 	}
 	return nil
 }

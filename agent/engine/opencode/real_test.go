@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,8 +13,59 @@ import (
 	"touchstone/agent/engine/opencode"
 )
 
-// TestRealAnthropic holds a session with the other of the two services; the
-// conformance suite uses the first.
+// TestRealOpenAI holds a session of several steps and turns with models that OpenAI answers by
+// its Responses API, some of them by that alone. What the model has thought goes back to it.
+func TestRealOpenAI(t *testing.T) {
+	t.Parallel()
+	for _, model := range []string{"gpt-5.2-codex", "o4-mini"} {
+		t.Run(model, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			done := enginetest.Turn{Text: []string{"Done."}, Think: 2}
+			p := enginetest.NewProvider(t, enginetest.Turn{Tool: "glob", Input: map[string]any{"pattern": "*", "path": dir}, Think: 2}, done)
+			e := &opencode.Engine{
+				Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
+				Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
+			}
+			s, err := e.Open(t.Context(), engine.Request{Role: engine.Reviewer, Dir: dir, Model: "openai/" + model, IdleTimeout: 5 * time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			for range 2 {
+				if result, err := s.Ask(t.Context(), "Go on."); err != nil || result.Text != "Done." {
+					t.Fatalf("%q, %v", result.Text, err)
+				}
+			}
+			calls := p.Calls()
+			last := calls[len(calls)-1]
+			if len(calls) != 3 || last.Path != "/v1/responses" || !strings.Contains(string(last.Body), `"encrypted_content":"`) {
+				t.Errorf("asked %d times, last at %s: %s", len(calls), last.Path, last.Body)
+			}
+		})
+	}
+}
+
+// TestRealCompatible holds a session with a service that speaks chat completions alone.
+func TestRealCompatible(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello", "."}})
+	e := &opencode.Engine{
+		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
+	}
+	result, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai-compatible/org/scripted"}, "Hello?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := p.Calls()
+	if result.Text != "Hello." || result.Usage.Output != calls[0].Usage.Output || calls[0].Path != "/v1/chat/completions" {
+		t.Errorf("%q with %+v from %s", result.Text, result.Usage, calls[0].Path)
+	}
+}
+
+// TestRealAnthropic holds a session with a service of another kind than the conformance
+// suite uses.
 func TestRealAnthropic(t *testing.T) {
 	t.Parallel()
 	const key = "sk-ant-api03-canary"
@@ -120,7 +172,7 @@ func TestModelsThatCannotBeAsked(t *testing.T) {
 	e := &opencode.Engine{Environ: []string{"OPENAI_API_KEY=k"}, TempDir: t.TempDir()}
 	for model, class := range map[string]engine.Class{
 		"": engine.Invalid, "gpt-5": engine.Invalid, "openai/": engine.Invalid, "parrot/polly": engine.Invalid,
-		"anthropic/claude": engine.Auth,
+		"openai-compatible/m": engine.Invalid, "anthropic/claude": engine.Auth,
 	} {
 		_, err := e.Open(t.Context(), engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: model})
 		if failure, ok := err.(*engine.Error); !ok || failure.Class != class {
