@@ -203,6 +203,15 @@ func (g *Gateway) swap(header http.Header) {
 	}
 }
 
+// conceal puts the token where a provider's headers repeat the key.
+func (g *Gateway) conceal(header http.Header) {
+	for _, values := range header {
+		for i, value := range values {
+			values[i] = strings.ReplaceAll(value, g.provider.Key, g.Token)
+		}
+	}
+}
+
 // Redact takes the key and the token out of a text.
 func (g *Gateway) Redact(text string) string {
 	return strings.NewReplacer(g.provider.Key, "[redacted]", g.Token, "[redacted]").Replace(text)
@@ -258,6 +267,7 @@ func (g *Gateway) hear() {
 // answered looks at the provider's answer on its way to the CLI.
 func (g *Gateway) answered(response *http.Response) error {
 	g.hear()
+	g.conceal(response.Header)
 	turn := turnOf(response.Request)
 	if response.StatusCode < http.StatusBadRequest {
 		turn.accept(false)
@@ -273,6 +283,7 @@ func (g *Gateway) answered(response *http.Response) error {
 	late := time.AfterFunc(refusalTime, func() { _ = response.Body.Close() })
 	said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // as far as it comes
 	late.Stop()
+	said = bytes.ReplaceAll(said, []byte(g.provider.Key), []byte(g.Token))
 	turn.refuse(refusalOf(response, said))
 	_ = response.Body.Close() // it was for reading only
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(said)), int64(len(said))

@@ -70,6 +70,44 @@ func TestKeyTakesThePlaceOfTheToken(t *testing.T) {
 	}
 }
 
+// TestAKeyThatIsSentBack does not reach the CLI, in a refusal or in a header.
+func TestAKeyThatIsSentBack(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
+		g := open(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Add("X-Echo", r.Header.Get("Authorization"))
+			w.Header().Add("X-Echo", "and "+r.Header.Get("Authorization"))
+			w.WriteHeader(status)
+			if status != http.StatusOK {
+				fmt.Fprintf(w, `{"error":{"message":"what is %s?"}}`, r.Header.Get("Authorization"))
+			}
+		})
+		turn := g.Begin(func() {})
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses", strings.NewReader(question))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+g.Token)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if echo := response.Header.Values("X-Echo"); len(echo) != 2 || echo[0] != "Bearer "+g.Token || echo[1] != "and Bearer "+g.Token {
+			t.Errorf("%d: the CLI got the headers %q", status, echo)
+		}
+		if refusal, refused := turn.Refused(); refused && (string(body) != `{"error":{"message":"what is Bearer `+g.Token+`?"}}` || strings.Contains(refusal.Message, key)) {
+			t.Errorf("the CLI got %s; the refusal is %+v", body, refusal)
+		} else if refused != (status != http.StatusOK) {
+			t.Errorf("%d: refused is %t", status, refused)
+		}
+	}
+}
+
 // TestAKeyThatCannotBeSent is told at once, and white space around it does no harm.
 func TestAKeyThatCannotBeSent(t *testing.T) {
 	t.Parallel()
@@ -235,7 +273,7 @@ func TestRefusals(t *testing.T) {
 				if ctx.Err() != nil {
 					t.Fatalf("given up before request %d", n)
 				}
-				if status, body := ask(t, g, "X-Api-Key", g.Token); status != test.status || body != test.body {
+				if status, body := ask(t, g, "X-Api-Key", g.Token); status != test.status || body != strings.ReplaceAll(test.body, key, g.Token) {
 					t.Errorf("the CLI sees %d %q", status, body)
 				}
 			}
