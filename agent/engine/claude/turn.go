@@ -82,7 +82,7 @@ func (t *turn) stream(e event) error {
 		if over := t.account.Exhausted(); over != nil {
 			return over
 		}
-		t.answer = t.account.Answer(false)
+		t.answer = t.account.Answer(t.model, 0, false)
 	}
 	if t.answer != nil {
 		t.answer.Event(e.Stream)

@@ -1,10 +1,13 @@
 package gateway_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -89,6 +92,68 @@ func TestASessionThatMayNotGoOn(t *testing.T) {
 			}
 			if account.Sum().Answers != 2 {
 				t.Errorf("the provider has answered %d times", account.Sum().Answers)
+			}
+		})
+	}
+}
+
+// TestAnswersWithoutFiguresCost puts a budget before a provider whose answers never tell what
+// they used: the stream is cut, ends without it, is compressed, or nobody waits for its end.
+func TestAnswersWithoutFiguresCost(t *testing.T) {
+	t.Parallel()
+	begun := strings.Repeat("data: {\"type\":\"response.output_text.delta\",\"delta\":\" word\"}\n\n", 2000)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	io.WriteString(z, begun+answer)
+	z.Close()
+	for name, respond := range map[string]http.HandlerFunc{
+		"cut":    func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, begun); panic(http.ErrAbortHandler) },
+		"untold": func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, begun) },
+		"packed": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Write(packed.Bytes())
+		},
+		"left": func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, begun)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if asked++; asked == 1 {
+					respond(w, r)
+				}
+			}))
+			t.Cleanup(upstream.Close)
+			account := spend.Open(engine.Request{Budget: 0.01}, engine.Prices{"model": {Input: 100, Output: 1000}})
+			g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { g.Close() })
+			g.Begin(func() {})
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses", strings.NewReader(question))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("X-Api-Key", g.Token)
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Until then it is answered; all that there is would take too long where nobody ends it.
+			_, _ = io.ReadFull(response.Body, make([]byte, 64))
+			response.Body.Close()
+			g.Settle()
+			sum := account.Sum()
+			if sum.Answers != 1 || sum.Estimated != 1 || sum.Input != int64(len(question))/4 || sum.Output == 0 || sum.Model != "model-1" {
+				t.Errorf("spent %+v", sum)
+			}
+			if status, _ := ask(t, g, "X-Api-Key", g.Token); status != http.StatusPaymentRequired {
+				t.Errorf("after %+v the next request is answered with %d", sum, status)
 			}
 		})
 	}

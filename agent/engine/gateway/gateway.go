@@ -81,6 +81,8 @@ const (
 	// By so many of them may its bounds be overstepped. A CLI asks for one, and a small one
 	// beside it.
 	maxAtOnce = 2
+	// settleTime bounds the wait for answers that nobody reads any more.
+	settleTime = time.Second
 )
 
 // Open starts a gateway for the session that an account is of.
@@ -189,7 +191,7 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler
 			return
 		}
 		turn.ask()
-		r = r.WithContext(context.WithValue(r.Context(), turnKey{}, turn))
+		r = r.WithContext(context.WithValue(r.Context(), askedKey{}, asked{turn, model, r.ContentLength}))
 	}
 	next.ServeHTTP(w, r)
 }
@@ -241,20 +243,42 @@ func isOne(r *http.Request, paths ...string) bool {
 	return slices.Contains(paths, strings.TrimPrefix(r.URL.Path, "/v1"))
 }
 
-// turnKey is where in its context a request for a model has its turn.
-type turnKey struct{}
+// asked is what a request for a model is: of which turn, for which model, with how many bytes.
+type asked struct {
+	turn  *Turn
+	model string
+	bytes int64
+}
 
-// turnOf gives the turn that a request is of; nil, of which nothing is kept, if it
-// is not for a model.
-func turnOf(r *http.Request) *Turn {
-	turn, _ := r.Context().Value(turnKey{}).(*Turn)
-	return turn
+// askedKey is where in its context a request for a model has that.
+type askedKey struct{}
+
+// askedOf gives what a request for a model is. Of any other the turn is nil, of which nothing is
+// kept.
+func askedOf(r *http.Request) asked {
+	what, _ := r.Context().Value(askedKey{}).(asked)
+	return what
 }
 
 func (g *Gateway) present() *Turn {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.turn
+}
+
+// Settle waits until the answers under way are accounted for, which is at once where whoever
+// asked is gone, and settleTime at the most.
+func (g *Gateway) Settle() {
+	late := time.NewTimer(settleTime)
+	defer late.Stop()
+	for range maxAtOnce {
+		select {
+		case g.room <- struct{}{}:
+			defer func() { <-g.room }()
+		case <-late.C:
+			return
+		}
+	}
 }
 
 func (g *Gateway) hear() {
@@ -268,14 +292,15 @@ func (g *Gateway) hear() {
 func (g *Gateway) answered(response *http.Response) error {
 	g.hear()
 	g.conceal(response.Header)
-	turn := turnOf(response.Request)
+	what := askedOf(response.Request)
+	turn := what.turn
 	if response.StatusCode < http.StatusBadRequest {
 		turn.accept(false)
 		w := &witness{ReadCloser: response.Body, gateway: g, turn: turn, gone: response.Request.Context().Done()}
 		if turn != nil {
 			g.firstAnswer()
 			kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-			w.answer = g.account.Answer(kind == "application/json")
+			w.answer = g.account.Answer(what.model, what.bytes, kind == "application/json")
 		}
 		response.Body = w
 		return nil
@@ -294,7 +319,7 @@ func (g *Gateway) answered(response *http.Response) error {
 // unreachable tells the CLI that there was no answer.
 func (g *Gateway) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
-		turnOf(r).refuse(Refusal{Message: err.Error()})
+		askedOf(r).turn.refuse(Refusal{Message: err.Error()})
 	}
 	http.Error(w, "the provider does not answer", http.StatusBadGateway)
 }
@@ -338,11 +363,16 @@ func (w *witness) Read(p []byte) (int, error) {
 		default:
 			w.turn.refuse(Refusal{Message: err.Error(), late: true})
 		}
-		if w.answer != nil {
-			w.answer.End()
-		}
 	}
 	return n, err
+}
+
+// Close ends the answer, also one that the CLI no longer wanted.
+func (w *witness) Close() error {
+	if w.answer != nil {
+		w.answer.Close()
+	}
+	return w.ReadCloser.Close()
 }
 
 // end is the end of an answer, which the provider may have broken off in words.
@@ -350,7 +380,7 @@ func (w *witness) end() {
 	if w.answer == nil {
 		return
 	}
-	w.answer.End()
+	w.answer.Close()
 	if fault := w.answer.Fault(); fault != nil {
 		w.turn.refuse(brokenOff(*fault))
 		return

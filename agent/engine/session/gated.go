@@ -25,6 +25,8 @@ type Gated struct {
 	Account *spend.Account
 
 	provider *gateway.Provider
+	// toldEstimated says that the log knows of answers without figures.
+	toldEstimated bool
 }
 
 // OpenGated makes a home for a session that was asked for, and opens its gateway to
@@ -130,10 +132,20 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	turn.provider = g.Gateway.Begin(giveUp)
 	cmd.Alive = g.Gateway.Heard
 	turn.Report, turn.Stopped = g.Base.Run(running, cmd, args)
+	g.Gateway.Settle()
+	g.tellEstimated(ctx)
 	if ctx.Err() == nil {
 		turn.Stopped = g.reason(turn)
 	}
 	return turn
+}
+
+// tellEstimated tells the log that answers came without figures, once in a session.
+func (g *Gated) tellEstimated(ctx context.Context) {
+	if n := g.Account.Sum().Estimated; n > 0 && !g.toldEstimated {
+		g.toldEstimated = true
+		zerolog.Ctx(ctx).Info().Str("engine", g.Kind.Name).Int("answers", n).Msg("the provider's answer did not say what it used, by being cut off or as such, so that its tokens and cost are estimated")
+	}
 }
 
 // reason is why a turn was stopped, as far as the gateway knows better.

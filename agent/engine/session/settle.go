@@ -15,9 +15,9 @@ func (g *Gated) Settle(result engine.Result, turn Turn) engine.Result {
 	result.Retries += turn.provider.Retries()
 	spent := g.Account.Sum().Since(turn.before)
 	said := result.Usage
-	if spent.Total() == 0 && said.Total() > 0 {
+	if said.Total() > 0 && (spent.Total() == 0 || spent.Estimated == spent.Answers) {
 		// Only the CLI has seen the answers, or could read them.
-		g.Account.Charge(result.Model, said, max(result.Turns-spent.Answers, 0))
+		g.Account.Charge(result.Model, said, max(result.Turns-spent.Answers, 0), spent)
 		spent = g.Account.Sum().Since(turn.before)
 	}
 	if spent.Answers > 0 {

@@ -17,11 +17,16 @@ const maxEvent = 8 << 20
 type Answer struct {
 	account *Account
 	whole   bool
+	// asked is how long the request was, in bytes; came what has come of the answer: bytes, and,
+	// of a stream of events, tokens as its events look.
+	asked, came, tokens int64
 
 	model string
 	used  engine.Usage
 	cost  float64
 	fault *Fault
+	// told says that the figures are those of the answer's end.
+	told, closed bool
 
 	// line is the beginning of one; skip says that it was too long to be kept.
 	line []byte
@@ -43,6 +48,7 @@ func (a *Answer) Fault() *Fault { return a.fault }
 // counted.
 func (a *Answer) Write(p []byte) (int, error) {
 	n := len(p)
+	a.came += int64(n)
 	for {
 		head, rest, complete := p, []byte(nil), false
 		if !a.whole {
@@ -61,22 +67,67 @@ func (a *Answer) Write(p []byte) (int, error) {
 		if !complete {
 			return n, nil
 		}
-		a.End()
+		a.flush()
 		p = rest
 	}
 }
 
-// End reads what has come without the end of its line.
-func (a *Answer) End() {
+// flush reads what has come without the end of its line.
+func (a *Answer) flush() {
 	a.read(a.line)
 	a.line, a.skip = a.line[:0], false
+}
+
+// Close ends the answer, however far it has come. Where it has not told what it used, an estimate
+// is charged, since the provider will ask for it all the same: one that was cut off tells it
+// last. What the provider itself ended with a failure is not charged beyond what it told.
+func (a *Answer) Close() {
+	if a.closed {
+		return
+	}
+	a.closed = true
+	a.flush()
+	if a.told || a.fault != nil {
+		return
+	}
+	a.account.estimate(a)
+}
+
+// perToken is how many bytes of text make a token, about; perEvent how many an event has besides
+// those of the one token that most providers put in it.
+const (
+	perToken = 4
+	perEvent = 400
+)
+
+// estimated is what the answer has used as far as one can see from outside: nothing of the
+// request from a cache, unless the answer's beginning has told.
+func (a *Answer) estimated() engine.Usage {
+	used := a.used
+	if used.Total() == used.Output {
+		used.Input = bounded(a.asked / perToken)
+	}
+	wrote := a.tokens
+	if wrote == 0 {
+		wrote = a.came / perToken
+	}
+	used.Output = max(used.Output, bounded(wrote))
+	return used
 }
 
 // read takes one line of a stream of events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html), or of JSON.
 func (a *Answer) read(line []byte) {
+	data, event := bytes.CutPrefix(line, []byte("data:"))
+	if event {
+		a.tokens++
+	}
 	if bytes.Contains(line, []byte(`"usage"`)) || bytes.Contains(line, []byte(`"error"`)) {
-		a.Event(bytes.TrimPrefix(line, []byte("data:")))
+		a.Event(data)
+		return
+	}
+	if event {
+		a.tokens += max(int64(len(data)-perEvent), 0) / perToken
 	}
 }
 
@@ -165,6 +216,8 @@ func (a *Answer) Event(data []byte) {
 			}
 		}
 		used := said.Usage.usage()
+		// A message that begins knows its input alone.
+		a.told = a.told || used.Total() > 0 && event.Type != "message_start"
 		a.used = engine.Usage{
 			Input: max(a.used.Input, used.Input), CacheWrite: max(a.used.CacheWrite, used.CacheWrite),
 			CacheRead: max(a.used.CacheRead, used.CacheRead), Output: max(a.used.Output, used.Output),

@@ -27,8 +27,8 @@ type Sum struct {
 	engine.Usage
 	// CostUSD is by the table of prices; zero without one.
 	CostUSD float64
-	// Answers counts the provider's.
-	Answers int
+	// Answers counts the provider's, Estimated those among them that did not tell what they used.
+	Answers, Estimated int
 	// Model is the one of the last answer, by the provider's word.
 	Model string
 }
@@ -36,7 +36,8 @@ type Sum struct {
 // Since is what was spent after an earlier moment.
 func (s Sum) Since(before Sum) Sum {
 	return Sum{
-		Usage: s.Minus(before.Usage), CostUSD: s.CostUSD - before.CostUSD, Answers: s.Answers - before.Answers, Model: s.Model,
+		Usage: s.Minus(before.Usage), CostUSD: s.CostUSD - before.CostUSD, Answers: s.Answers - before.Answers,
+		Estimated: s.Estimated - before.Estimated, Model: s.Model,
 	}
 }
 
@@ -52,13 +53,25 @@ func (a *Account) Sum() Sum {
 	return a.sum
 }
 
-// Charge books what was used without an Answer being read, by the CLI's word.
-func (a *Account) Charge(model string, used engine.Usage, steps int) {
+// Charge books what was used without an Answer being read, by the CLI's word, in place of what
+// was estimated of the same answers.
+func (a *Account) Charge(model string, used engine.Usage, steps int, estimated Sum) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.sum.Model = model
 	a.sum.Answers += steps
-	a.book(used, a.prices.Cost(model, used))
+	a.sum.Estimated -= estimated.Estimated
+	a.book(used.Minus(estimated.Usage), a.prices.Cost(model, used)-estimated.CostUSD)
+}
+
+func (a *Account) estimate(answer *Answer) {
+	used := answer.estimated()
+	cost := a.prices.Cost(answer.model, used)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sum.Model = answer.model
+	a.sum.Estimated++
+	a.book(used.Minus(answer.used), cost-answer.cost)
 }
 
 func (a *Account) book(used engine.Usage, cost float64) {
@@ -92,11 +105,11 @@ func (a *Account) Barred(model string) *engine.Error {
 	return nil
 }
 
-// Answer begins an answer of the provider's, which is a step of the model. It is whole
-// if it comes as one JSON object, and not as a stream of events.
-func (a *Account) Answer(whole bool) *Answer {
+// Answer begins an answer of the provider's, which is a step of the model that was asked for,
+// with so many bytes. It is whole if it comes as one JSON object, and not as a stream of events.
+func (a *Account) Answer(model string, asked int64, whole bool) *Answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.sum.Answers++
-	return &Answer{account: a, whole: whole}
+	return &Answer{account: a, model: model, asked: asked, whole: whole}
 }

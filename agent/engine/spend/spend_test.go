@@ -37,6 +37,16 @@ data: {"type":"response.completed","response":{"model":"model-1","usage":{"input
 		"data: [DONE]"
 )
 
+const (
+	created = `data: {"type":"response.created","response":{"model":"model-1","usage":null}}` + "\n"
+	delta   = "data: {\"type\":\"response.output_text.delta\",\"delta\":\" word\"}\n"
+)
+
+// estimated is what one answer without figures to a request of 400 bytes comes to.
+func estimated(used engine.Usage, cost float64) spend.Sum {
+	return spend.Sum{Usage: used, CostUSD: cost, Answers: 1, Estimated: 1, Model: "model-1"}
+}
+
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	// Only the Messages API says what went into the cache.
@@ -51,7 +61,12 @@ func TestAnswers(t *testing.T) {
 		{"messages in one", messagesWhole, true, apart},
 		{"responses", responsesStream, false, together},
 		{"chat", chatStream, false, together},
-		{"nothing to read", "<html>\n\"usage\"\n", false, spend.Sum{Answers: 1}},
+		{"nothing to read", "<html>\n\"usage\"\n", false, estimated(engine.Usage{Input: 100, Output: 3}, 130e-6)},
+		{"messages that are cut off", strings.SplitAfter(messagesStream, "9999}\"}}\n")[0], false, estimated(engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 2}, 175e-6)},
+		{"responses that are cut off", created + strings.Repeat(delta, 50), false, estimated(engine.Usage{Input: 100, Output: 51}, 610e-6)},
+		{"a long event before the cut", created + `data: {"delta":"` + strings.Repeat("x", 4385) + "\"}\n", false, estimated(engine.Usage{Input: 100, Output: 1001}, 10110e-6)},
+		{"chat without figures", "data:{\"model\":\"model-1\",\"usage\":null}\n\ndata: [DONE]", false, estimated(engine.Usage{Input: 100, Output: 2}, 120e-6)},
+		{"broken off by the provider", created + delta + "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\"}}}\n", false, spend.Sum{Answers: 1, Model: "model-1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,12 +85,12 @@ func TestAnswers(t *testing.T) {
 
 // write plays an answer to an account, in pieces.
 func write(a *spend.Account, body string, whole bool, piece int) {
-	answer := a.Answer(whole)
+	answer := a.Answer("model-1", 400, whole)
 	for data := []byte(body); len(data) > 0; {
 		n, _ := answer.Write(data[:min(piece, len(data))])
 		data = data[n:]
 	}
-	answer.End()
+	answer.Close()
 }
 
 func alike(a, b spend.Sum) bool {
@@ -129,9 +144,15 @@ func TestBounds(t *testing.T) {
 func TestCharge(t *testing.T) {
 	t.Parallel()
 	a := spend.Open(engine.Request{MaxTurns: 2}, prices)
-	a.Charge("model", engine.Usage{Output: 100}, 2)
+	a.Charge("model", engine.Usage{Output: 100}, 2, spend.Sum{})
 	if got := a.Sum(); got.CostUSD != 0.001 || got.Answers != 2 || got.Model != "model" || a.Exhausted() == nil {
 		t.Errorf("spent %+v, %v", got, a.Exhausted())
+	}
+	before := a.Sum()
+	write(a, delta, false, 100)
+	a.Charge("model", engine.Usage{Output: 50}, 0, a.Sum().Since(before))
+	if got := a.Sum(); !alike(got, spend.Sum{Usage: engine.Usage{Output: 150}, CostUSD: 0.0015, Answers: 3, Model: "model"}) {
+		t.Errorf("spent %+v; want the CLI's word in place of the estimate", got)
 	}
 }
 
