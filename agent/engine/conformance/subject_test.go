@@ -66,7 +66,9 @@ var subjects = []subject{
 			return enginetest.Turn{Tool: "bash", Input: map[string]any{"command": command, "description": "d"}}
 		},
 		write: func(path, content string) enginetest.Turn {
-			return enginetest.Turn{Tool: "write", Input: map[string]any{"filePath": path, "content": content}}
+			// With OpenAI's models it has no other tool to write.
+			lines := strings.ReplaceAll(strings.TrimSuffix(content, "\n"), "\n", "\n+")
+			return enginetest.Turn{Tool: "apply_patch", Input: map[string]any{"patchText": "*** Begin Patch\n*** Add File: " + path + "\n+" + lines + "\n*** End Patch"}}
 		},
 	},
 	{
