@@ -18,8 +18,11 @@ type Telling struct {
 	Topic, SHA string
 }
 
-// unheard is why a head is left to its author that no check has reported on.
-var unheard = Left{Topic: "checks", OneHead: true,
+// NoCheck is the topic of a head that no check has reported on, though one is asked for.
+const NoCheck = "checks"
+
+// unheard is why such a head is left to its author.
+var unheard = Left{Topic: NoCheck, OneHead: true,
 	Why: "no check has reported on it, and merge.require_checks is on in the agent's configuration"}
 
 // told reports whether its author has been told of a reason.
@@ -42,6 +45,19 @@ func (s State) leave(what string, l Left) Action {
 	}
 	a := s.retry(Tell, what+", and "+forAuthor+l.Why)
 	a.Topic = l.Topic
+	return a
+}
+
+// leaveBranch leaves work on a branch to people, its author having been told once of each
+// reason for it.
+func (s State) leaveBranch(reason, why string) Action {
+	said := reason + ", and that is left to its author: " + why
+	topic := map[string]string{objected: "review", conflicting: "conflict", failing: "check", behind: "behind"}[reason]
+	if s.told(Left{Topic: topic}) {
+		return s.act(Wait, said)
+	}
+	a := s.retry(Tell, said)
+	a.Topic = topic
 	return a
 }
 

@@ -142,18 +142,19 @@ func nextFix(s State) Action {
 		return s.waitForPerson()
 	case s.barred() != "":
 		return s.act(Wait, s.barred())
-	case s.Shared:
-		return s.act(Wait, "its branch is one that others build on, and is left to people")
+	}
+	if s.Shared && s.Manual.Why == "" {
+		s.Manual = Left{Topic: "shared", Why: sharedBranch}
 	}
 	rounds := s.rounds(s.trusts)
 	switch s.heard() {
 	case approves:
 		return nextMerge(s, rounds)
 	case objects:
-		if !s.Fork && s.namesNothing() {
+		if !s.Fork && !s.Shared && s.namesNothing() {
 			return s.unanswerable("the review requests changes and names nothing that a fix could answer: read why, and ask for another one with /touchstone review")
 		}
-		return s.fix("the review requests changes", rounds)
+		return s.fix(objected, rounds)
 	case waits:
 		return s.act(Wait, "only a person may let it pass, and one is being called")
 	case passes:
@@ -200,29 +201,27 @@ func nextMerge(s State, rounds int) Action {
 	case objector != "":
 		return s.act(Wait, objector+" still requests changes")
 	case s.InQueue && (byAgent || !s.Enqueued):
-		return s.act(Wait, inQueue)
+		return s.queued()
 	case s.Mergeable == MergeableDirty:
-		return s.fix("it conflicts with its base", rounds)
+		return s.fix(conflicting, rounds)
 	case s.Checks == ChecksFailed:
-		return s.fix("a check failed", rounds)
+		return s.fix(failing, rounds)
 	case len(s.Unbegun) > 0 && s.ExpectsChecks():
 		return s.awaited()
 	case !byAgent && green && clean:
 		return s.leave("it is approved and green", s.Manual)
 	case !byAgent && green && (s.Mergeable == MergeableBehind || s.Mergeable == MergeableBlocked && s.left(rulePatience) <= 0):
 		return s.leave("it is approved and green, and its base does not let it in as it is", s.Manual)
-	case !byAgent && s.Checks != ChecksNone:
-		return s.waitForAuthor(s.Manual)
 	case s.Checks == ChecksPending:
 		return s.await(checkPatience, "checks are running", "it is approved, and its checks have been running for a day")
 	case s.Checks == ChecksNone && s.RequireChecks:
 		return s.unchecked()
-	case !byAgent:
-		return s.waitForAuthor(s.Manual)
 	case !green:
-		return s.act(Wait, "the state of the checks is unknown")
+		return s.await(rulePatience, "the state of the checks is unknown", "it is approved, and the state of its checks cannot be told")
+	case !byAgent && s.Mergeable == MergeableBlocked:
+		return s.waitForAuthor(s.Manual)
 	case s.Mergeable == MergeableBehind:
-		return s.fix("it is behind its base, which is protected", rounds)
+		return s.fix(behind, rounds)
 	case s.MaxAttempts > 0 && s.Queued >= s.MaxAttempts && clean:
 		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s", Amount(s.Queued, "time", "times")))
 	case len(s.Unclear) > 0:
@@ -230,7 +229,7 @@ func nextMerge(s State, rounds int) Action {
 	case s.Mergeable == MergeableBlocked && !s.Queue, clean && s.refused():
 		return s.waitForRules()
 	case !clean:
-		return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: s.computing(), Computing: true}
+		return s.compute()
 	}
 	return s.spend(Merge, "it is approved and green", 0)
 }
@@ -258,11 +257,25 @@ func (s State) withoutOvertaken() State {
 	return s
 }
 
-// fix has the author's agent work on the branch, unless it is a fork's, a person is about to
-// say something or works on it just now, or more of the same would bring nothing.
+// Why a branch needs work.
+const (
+	objected    = "the review requests changes"
+	conflicting = "it conflicts with its base"
+	failing     = "a check failed"
+	behind      = "it is behind its base, which is protected"
+)
+
+// sharedBranch is why a branch is left to people, and merging it as well.
+const sharedBranch = "its branch is one that others build on"
+
+// fix has the author's agent work on the branch, unless that is left to people, one of them is
+// about to say something or works on it just now, or more of the same would bring nothing.
 func (s State) fix(reason string, rounds int) Action {
-	if s.Fork {
-		return s.act(Wait, reason+", and the branch of a fork is left to people")
+	switch {
+	case s.Fork:
+		return s.leaveBranch(reason, "no agent pushes to the branch of a fork")
+	case s.Shared:
+		return s.leaveBranch(reason, sharedBranch)
 	}
 	if len(s.Unclear) > 0 {
 		return s.awaitAnswer()

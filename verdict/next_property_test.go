@@ -61,8 +61,8 @@ func (d dice) state() State {
 		BaseBranch: pick(d, "main", "main", "main", "release"),
 		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: pick(d, nil, []Telling{{Topic: "auto", SHA: older}}),
-		Unbegun: pick(d, nil, []string{"ci"}), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
-		Queue: d.IntN(3) == 0, Enqueued: d.IntN(2) == 0,
+		Unbegun: pick(d, nil, []string{"ci"}), UnknownSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
+		Queue: d.IntN(3) == 0, Enqueued: d.IntN(2) == 0, EnqueuedAt: pick(d, time.Time{}, noon, noon.Add(-24*time.Hour)),
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, MergeableBlocked, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
@@ -171,7 +171,7 @@ func broken(s State, a Action) []string {
 	}
 	if a.Kind == Fix || a.Kind == Merge || a.Kind == Tell {
 		must(s.Role == Author && same(s.Self, s.Author), "an author acts on their own only")
-		must(!s.Shared && (!s.Fork || a.Kind != Fix), "the branches of forks and shared ones are left to people")
+		must(a.Kind == Tell || !s.Shared && (!s.Fork || a.Kind != Fix), "the branches of forks and shared ones are left to people")
 		must(!s.Held, "a label holds")
 	}
 	if acts || a.Kind == Escalate {
@@ -186,7 +186,8 @@ func broken(s State, a Action) []string {
 	}
 	if s.Open && s.InQueue && s.Enqueued && s.Role == Author && same(s.Self, s.Author) && s.Self != "" && s.Head != "" && (s.RetryIn == 0 || s.Failed != Dequeue) {
 		stays := a.Kind == Wait && !s.NeedsHuman && !s.Held && !s.Draft && s.Manual.Why == ""
-		must(a.Kind == Dequeue || stays, "nothing stays in the queue that people keep from being merged")
+		late := a.Kind == Escalate && a.Reason == inQueueLong
+		must(a.Kind == Dequeue || stays || late, "nothing stays in the queue that people keep from being merged")
 	}
 	if a.Kind != Merge {
 		return all

@@ -170,8 +170,15 @@ func TestNextForAuthor(t *testing.T) {
 		{"held", func(s *State) { s.Held = true }, Wait, "label"},
 		{"of a fork", func(s *State) { s.Fork = true }, Merge, ""},
 		{"of a fork, which people merge", func(s *State) { s.Fork, s.Manual = true, Left{Why: "merge.forks is off", Topic: "fork"} }, Tell, "merge.forks is off"},
-		{"of a fork, and objected to", func(s *State) { s.Fork, s.Opinions = true, []Opinion{says("alice", head, RequestChanges)} }, Wait, "requests changes, and the branch of a fork"},
-		{"of a fork, with a conflict", func(s *State) { s.Fork, s.Mergeable = true, MergeableDirty }, Wait, "conflicts with its base, and the branch of a fork"},
+		{"of a fork, and objected to", func(s *State) { s.Fork, s.Opinions = true, []Opinion{says("alice", head, RequestChanges)} }, Tell, "the review requests changes, and that is left to its author: no agent pushes to the branch of a fork"},
+		{"of a fork, objected to again", func(s *State) {
+			s.Fork, s.Opinions, s.Told = true, []Opinion{says("alice", head, RequestChanges)}, []Telling{{Topic: "review", SHA: older}}
+		}, Wait, "that is left to its author"},
+		{"of a fork, and behind", func(s *State) { s.Fork, s.Mergeable = true, MergeableBehind }, Tell, "behind its base"},
+		{"of a fork, a check failed", func(s *State) { s.Fork, s.Checks = true, ChecksFailed }, Tell, "a check failed"},
+		{"others build on it", func(s *State) { s.Shared = true }, Tell, "approved and green, and waits for its author to merge it: its branch is one"},
+		{"others build on it, and objected to", func(s *State) { s.Shared, s.Opinions = true, []Opinion{vague()} }, Tell, "left to its author: its branch is one"},
+		{"of a fork, with a conflict", func(s *State) { s.Fork, s.Mergeable = true, MergeableDirty }, Tell, "conflicts with its base, and that is left to its author"},
 
 		{"no review", func(s *State) { s.Opinions = nil }, Wait, "not reviewed yet"},
 		{"older head approved", review(func(o *Opinion) { o.SHA, o.Record.Head = older, older }), Wait, "not reviewed yet"},
@@ -259,7 +266,8 @@ func TestNextForAuthor(t *testing.T) {
 		{"check failed, attempts used up", func(s *State) { s.Checks = ChecksFailed; s.Attempts = 2 }, Escalate, "a check failed, and 2 attempts"},
 		{"merged by hand", func(s *State) { s.Manual = byHandOnly }, Tell, "its author to merge it: merge.auto is off"},
 		{"merged by hand, and told", func(s *State) { s.Manual, s.Told = byHandOnly, []Telling{{Topic: "auto", SHA: older}} }, Wait, "its author to merge it: merge.auto is off"},
-		{"merged by hand, checks running", func(s *State) { s.Manual, s.Checks = byHandOnly, ChecksPending }, Wait, "its author"},
+		{"merged by hand, checks running", func(s *State) { s.Manual, s.Checks = byHandOnly, ChecksPending }, Wait, "running"},
+		{"merged by hand, checks running for a day", func(s *State) { s.Manual, s.Checks, s.Now = byHandOnly, ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
 		{"merged by hand, behind", func(s *State) { s.Manual, s.Mergeable = byHandOnly, MergeableBehind }, Tell, "approved and green, and its base does not let it in as it is, and waits for its author"},
 		{"merged by hand, a review is missing", func(s *State) { s.Manual, s.Mergeable = byHandOnly, MergeableBlocked }, Wait, "its author"},
 		{"and stays so", func(s *State) { s.Manual, s.Mergeable, s.Now = byHandOnly, MergeableBlocked, noon.Add(rulePatience) }, Tell, "does not let it in"},
@@ -312,9 +320,17 @@ func TestNextForAuthor(t *testing.T) {
 		{"an unclear order", func(s *State) { s.Unclear = []Unclear{{ID: 1, By: "mona"}} }, Wait, "mona has ordered what nobody can follow, and is about"},
 		{"an unclear order for hours", func(s *State) { s.Unclear, s.Now = []Unclear{{ID: 1, By: "mona"}}, noon.Add(rulePatience) }, Escalate, "nobody has told them"},
 		{"checks unread", func(s *State) { s.Checks = "" }, Wait, "unknown"},
+		{"checks unread for hours", func(s *State) { s.Checks, s.Now = "", noon.Add(rulePatience) }, Escalate, "cannot be told"},
 		{"checks running behind the base", func(s *State) { s.Checks = ChecksPending; s.Mergeable = MergeableBehind }, Wait, "running"},
 		{"behind", func(s *State) { s.Mergeable = MergeableBehind }, Fix, "behind its base"},
 		{"mergeability unknown", func(s *State) { s.Mergeable = MergeableUnknown }, Wait, "computing"},
+		{"nor does it get known", func(s *State) {
+			s.Mergeable, s.UnknownSince, s.Now = MergeableUnknown, noon, noon.Add(rulePatience)
+		}, Escalate, "GitHub has not told for hours"},
+		{"unknown when the machine wakes up", func(s *State) { s.Mergeable, s.Now = MergeableUnknown, noon.Add(72*time.Hour) }, Wait, "computing"},
+		{"its last check ended just now", func(s *State) {
+			s.Mergeable, s.Now, s.ReportedAt = MergeableBlocked, noon.Add(rulePatience), noon.Add(rulePatience)
+		}, Wait, "is missing"},
 		{"mergeability unread", func(s *State) { s.Mergeable = "" }, Wait, "computing"},
 	})
 }
@@ -325,7 +341,7 @@ func TestNextAsksToLookAgain(t *testing.T) {
 	s := ready()
 	s.Mergeable = MergeableUnknown
 	for waited, want := range map[time.Duration]time.Duration{0: recheck, 5 * time.Minute: 30 * time.Second, time.Hour: seldom} {
-		s.Now = noon.Add(waited)
+		s.UnknownSince, s.Now = noon, noon.Add(waited)
 		if a := Next(s); a.Recheck != want || !a.Computing {
 			t.Errorf("while GitHub has computed for %s: look again after %s, want %s", waited, a.Recheck, want)
 		}

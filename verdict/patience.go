@@ -6,23 +6,26 @@ import (
 )
 
 // How long what is to come by itself may take: what the base branch asks for, the checks that
-// have begun, and the first sign of a check.
+// have begun, the first sign of a check, and a merge queue.
 const (
 	rulePatience  = 3 * time.Hour
 	checkPatience = 24 * time.Hour
 	signPatience  = 10 * time.Minute
+	queuePatience = 24 * time.Hour
 )
 
 // left is what is left of a patience; it is not positive when that is over.
 func (s State) left(patience time.Duration) time.Duration { return patience - s.waited() }
 
 // waited is how long the head has been waited for: since somebody approved it or objected to
-// it, the pull request began afresh, or the agents did. Comments do not count, or a pull
-// request that people talk on would be waited for without end.
+// it, a check of it reported, the pull request began afresh, or the agents did. Comments do
+// not count, or a pull request that people talk on would be waited for without end.
 func (s State) waited() time.Duration {
 	since := s.Since()
-	if s.RenewedAt.After(since) {
-		since = s.RenewedAt
+	for _, at := range []time.Time{s.RenewedAt, s.ReportedAt} {
+		if at.After(since) {
+			since = at
+		}
 	}
 	for _, o := range s.Opinions {
 		decides := o.State == "APPROVED" || o.State == "CHANGES_REQUESTED"
@@ -33,9 +36,18 @@ func (s State) waited() time.Duration {
 	return max(0, s.Now.Sub(since))
 }
 
-// computing is how soon to look again at what GitHub computes: the longer it takes, the
-// later.
-func (s State) computing() time.Duration { return min(max(recheck, s.waited()/10), seldom) }
+// compute waits for what GitHub computes in the background, and looks again the later the
+// longer it takes. GitHub begins when it is asked, so only what this machine saw counts.
+func (s State) compute() Action {
+	waited := time.Duration(0)
+	if !s.UnknownSince.IsZero() {
+		waited = max(0, s.Now.Sub(s.UnknownSince))
+	}
+	if waited >= rulePatience {
+		return s.escalate("it is approved, and GitHub has not told for hours whether it merges")
+	}
+	return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: min(max(recheck, waited/10), seldom), Computing: true}
+}
 
 // await waits for what comes by itself, and calls a person when that takes too long.
 func (s State) await(patience time.Duration, reason, late string) Action {

@@ -1,12 +1,29 @@
 package verdict
 
-// inQueue is why nothing is to be done with what waits in a merge queue.
-const inQueue = "it is in the merge queue"
+// inQueue is why nothing is to be done with what waits in a merge queue, inQueueLong why a
+// person is called to it.
+const (
+	inQueue     = "it is in the merge queue"
+	inQueueLong = "it has been in the merge queue for a day"
+)
+
+// queued waits for the merge queue, and calls a person when that takes too long.
+func (s State) queued() Action {
+	since := s.EnqueuedAt
+	if s.Since().After(since) {
+		since = s.Since()
+	}
+	left := queuePatience - s.Now.Sub(since)
+	if !s.EnqueuedAt.IsZero() && left <= 0 {
+		return s.escalate(inQueueLong)
+	}
+	return Action{Kind: Wait, SHA: s.Head, Reason: inQueue, Recheck: max(left, 0)}
+}
 
 // takeBack is a, unless that means that the agent would not put into the merge queue now
 // what it has put there. What people put there is theirs.
 func (s State) takeBack(a Action) Action {
-	if !s.InQueue || !s.Enqueued || a.Kind == Skip || a.Reason == inQueue {
+	if !s.InQueue || !s.Enqueued || a.Kind == Skip || a.Reason == inQueue || a.Reason == inQueueLong {
 		return a
 	}
 	return s.retry(Dequeue, "it is in the merge queue, and is to be merged no more: "+a.Reason)

@@ -91,8 +91,10 @@ type State struct {
 	// they were not read, as little as they would show is known.
 	Commits []Commit
 	// Queue says that its base takes merges through a merge queue only, InQueue that it
-	// waits there, Enqueued that this machine has put this very head there.
+	// waits there, Enqueued that this machine has put this very head there; EnqueuedAt is when
+	// somebody did.
 	Queue, InQueue, Enqueued bool
+	EnqueuedAt               time.Time
 	// Told is what this login has told its author of.
 	Told []Telling
 
@@ -122,6 +124,9 @@ type State struct {
 	// other times here. RenewedAt is when the pull request last began afresh, or zero: opened
 	// again, made ready, given another base, given back by a queue, freed of a label of ours.
 	Now, SeenAt, RenewedAt time.Time
+	// ReportedAt is when a check of the head last began or ended, UnknownSince since when this
+	// machine has seen Mergeable be unknown; or zero.
+	ReportedAt, UnknownSince time.Time
 	// Attempts counts the acts on this very head that failed on this machine since
 	// one succeeded; Failed is the last of them.
 	Attempts int

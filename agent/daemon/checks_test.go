@@ -96,3 +96,55 @@ func TestWhatRenewsAPullRequest(t *testing.T) {
 		t.Error("opening it again did not renew it")
 	}
 }
+
+// GitHub begins to compute when it is asked, so only what this process saw counts, and it
+// counts from the first look at which there was no answer.
+func TestSinceWhenGitHubComputes(t *testing.T) {
+	t.Parallel()
+	var h heads
+	since := func(m forge.Mergeable) time.Time {
+		_, unknown := h.see(forge.PullRequest{Head: forge.Branch{SHA: "a"}, Mergeable: m})
+		return unknown
+	}
+	first := since(forge.MergeableUnknown)
+	if first.IsZero() || !since(forge.MergeableUnknown).Equal(first) {
+		t.Errorf("it computes since %v", first)
+	}
+	if at := since(forge.MergeableClean); !at.IsZero() {
+		t.Errorf("once it has answered, it computes since %v", at)
+	}
+}
+
+// What no agent pushes to is left to its author in a sentence on the pull request, once.
+func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("release", "Begin a release", map[string]string{"RELEASE.md": "1\n"})
+	g.Commit("main", "Go on", map[string]string{"code.txt": "unsafe()\n"})
+	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"head": "main", "base": "release", "title": "Release"}, nil)
+	ref := forge.Ref{Repo: loopback.Repo, Number: 1}
+	a := agentOf(g, verdict.Author, loopback.Author)
+	for _, step := range []struct {
+		v    verdict.Verdict
+		said string
+	}{
+		{verdict.RequestChanges, ": the review requests changes, and that is left to its author: its branch is one that others build on. Push to the branch yourself"},
+		{verdict.Approve, " is approved and green, and waits for its author to merge it: its branch is one that others build on. Merge it on GitHub.\n"},
+	} {
+		pr := g.Reviewed(ref, step.v)
+		action := decide(t, g, a, pr)
+		if action.Kind != verdict.Tell {
+			t.Fatalf("it comes to %+v", action)
+		}
+		if _, err := a.Act(t.Context(), pr, action); err != nil {
+			t.Fatal(err)
+		}
+		comments := g.Read(loopback.Author, ref).Comments
+		if said := comments[len(comments)-1].Body; !strings.HasPrefix(said, pr.Head.SHA[:7]+step.said) {
+			t.Errorf("it says %q", said)
+		}
+		if again := decide(t, g, a, pr); again.Kind != verdict.Wait {
+			t.Errorf("once it is said, it comes to %+v", again)
+		}
+	}
+}

@@ -28,14 +28,16 @@ type history struct {
 	today  float64
 	// promised is what sessions under way may still take of the day's budget.
 	promised float64
-	// seen is when the present head came in the place of another, or zero.
-	seen time.Time
+	// seen is when the present head came in the place of another, or zero; unknown since when
+	// GitHub has been computing whether it merges, or zero.
+	seen, unknown time.Time
 }
 
 // past is what this machine remembers of a pull request since a moment of GitHub's, and
 // what it has spent today, whatever anybody ordered.
 func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
-	h := history{seen: a.heads.see(pr)}
+	var h history
+	h.seen, h.unknown = a.heads.see(pr)
 	if a.Journal == nil {
 		return h
 	}
@@ -117,30 +119,39 @@ type heads struct {
 	last map[forge.Ref]sighting
 }
 
-// sighting is a head, and when it came in the place of another; zero for the first. Given
-// is what was given up there just before.
+// sighting is a head, and when it came in the place of another; zero for the first. Unknown
+// is since when GitHub has been computing whether it merges, zero once it has. Given is what
+// was given up there just before.
 type sighting struct {
-	sha   string
-	at    time.Time
-	given verdict.Kind
+	sha         string
+	at, unknown time.Time
+	given       verdict.Kind
 }
 
-// see takes note of the present head, and says when it came in the place of another, by
-// GitHub's clock.
-func (h *heads) see(pr forge.PullRequest) time.Time {
+// see takes note of the present head, and says when it came in the place of another, and
+// since when GitHub has been computing whether it merges, both by GitHub's clock.
+func (h *heads) see(pr forge.PullRequest) (at, unknown time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	last, known := h.last[pr.Ref]
-	if !known && h.last == nil {
+	if h.last == nil {
 		h.last = map[forge.Ref]sighting{}
 	}
+	now := time.Now().Add(-pr.ClockAhead)
+	last, known := h.last[pr.Ref]
 	switch {
 	case !known:
-		h.last[pr.Ref] = sighting{sha: pr.Head.SHA}
+		last = sighting{sha: pr.Head.SHA}
 	case last.sha != pr.Head.SHA:
-		h.last[pr.Ref] = sighting{sha: pr.Head.SHA, at: time.Now().Add(-pr.ClockAhead)}
+		last = sighting{sha: pr.Head.SHA, at: now}
 	}
-	return h.last[pr.Ref].at
+	switch {
+	case pr.Mergeable != forge.MergeableUnknown:
+		last.unknown = time.Time{}
+	case last.unknown.IsZero():
+		last.unknown = now
+	}
+	h.last[pr.Ref] = last
+	return last.at, last.unknown
 }
 
 // decided takes note of what comes next: anything but what was given up shows that the

@@ -80,20 +80,33 @@ func passed(r verdict.Record) string {
 	return b.String()
 }
 
-// tell says that an approved pull request waits for its author.
+// tell says that a pull request waits for its author: to merge it, or to work on its branch.
 func (a *Agent) tell(ctx context.Context, step *Step) error {
-	reason := strings.TrimPrefix(step.Action.Reason, "it is ")
-	remedy := "Merge it on GitHub, or turn `merge.require_checks` off where the repository has no checks."
-	switch {
-	case strings.HasPrefix(reason, "approved and green, and waits"):
-		remedy = fmt.Sprintf("`agent merge %d --repo %s` merges it as the agent would have.", step.PR.Ref.Number, step.PR.Ref.Repo)
-	case strings.HasPrefix(reason, "approved and green"):
-		remedy = "GitHub's page of it says what is missing."
+	reason, stands := strings.CutPrefix(step.Action.Reason, "it ")
+	subject := short(step.Action.SHA)
+	if !stands {
+		subject += ":"
 	}
-	body := fmt.Sprintf("%s is %s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", short(step.Action.SHA), verdict.Prose(reason), remedy, step.Action.SHA, step.Action.Topic)
+	body := fmt.Sprintf("%s %s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", subject, verdict.Prose(reason), remedy(step), step.Action.SHA, step.Action.Topic)
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
 	return err
+}
+
+// remedy is what the author may do about what they are told.
+func remedy(step *Step) string {
+	green := strings.HasPrefix(step.Action.Reason, "it is approved and green, and waits")
+	switch {
+	case !strings.HasPrefix(step.Action.Reason, "it is approved"):
+		return "Push to the branch yourself, and the new head is reviewed."
+	case step.Action.Topic == verdict.NoCheck:
+		return "Merge it on GitHub, or turn `merge.require_checks` off where the repository has no checks."
+	case green && step.PR.Shared:
+		return "Merge it on GitHub."
+	case green:
+		return fmt.Sprintf("`agent merge %d --repo %s` merges it as the agent would have.", step.PR.Ref.Number, step.PR.Ref.Repo)
+	}
+	return "Its page on GitHub says what is missing."
 }
 
 // release takes the label off with which a person was called, since one of them

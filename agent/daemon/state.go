@@ -31,6 +31,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		Queue:         pr.Queue,
 		InQueue:       pr.InQueue,
 		Enqueued:      f.enqueued,
+		EnqueuedAt:    pr.Enqueued.At,
 		Told:          told(pr),
 		Unbegun:       f.unbegun,
 		Mergeable:     mergeable(pr),
@@ -45,6 +46,8 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		Now:           now.Add(-pr.ClockAhead),
 		SeenAt:        f.past.seen,
 		RenewedAt:     renewedAt(pr, cfg.Labels),
+		ReportedAt:    reportedAt(pr.Checks),
+		UnknownSince:  f.past.unknown,
 		Attempts:      f.past.attempts,
 		Failed:        f.past.failed,
 		Hopeless:      f.past.hopeless,
@@ -256,6 +259,16 @@ func renewedAt(pr forge.PullRequest, labels config.Labels) time.Time {
 		ours := slices.ContainsFunc([]string{labels.NeedsHuman, labels.Hold, labels.Manual}, func(name string) bool { return strings.EqualFold(name, l.Label) })
 		if ours && !l.Added && l.At.After(at) {
 			at = l.At
+		}
+	}
+	return at
+}
+
+// reportedAt is when one of the checks last began or ended.
+func reportedAt(checks []forge.Check) (at time.Time) {
+	for _, c := range checks {
+		if c.At.After(at) {
+			at = c.At
 		}
 	}
 	return at

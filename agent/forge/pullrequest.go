@@ -214,7 +214,8 @@ type Check struct {
 	App      string // slug of the app that reports it; empty for a status
 	Kind     CheckKind
 	State    CheckState
-	Required bool // branch protection demands it
+	Required bool      // branch protection demands it
+	At       time.Time // when it last began or ended; zero where GitHub does not say
 	URL      string
 	Summary  string // one line: the check run's title, the status's description; untrusted text
 }

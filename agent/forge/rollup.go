@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	_ "embed"
 )
@@ -30,6 +31,7 @@ type checkNode struct {
 	Name, Status, Conclusion, DetailsURL   string
 	Title                                  string
 	Context, State, TargetURL, Description string
+	StartedAt, CompletedAt, CreatedAt      time.Time // zero where null
 	IsRequired                             bool
 	CheckSuite                             *struct{ App *struct{ Slug string } }
 }
@@ -41,10 +43,13 @@ func (n commitNode) checks() []Check {
 	var all []Check
 	for _, c := range n.StatusCheckRollup.Contexts.Nodes {
 		if c.Typename == "StatusContext" {
-			all = append(all, Check{Name: c.Context, Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL, Summary: c.Description})
+			all = append(all, Check{Name: c.Context, Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL, Summary: c.Description, At: c.CreatedAt})
 			continue
 		}
-		check := Check{Name: c.Name, Kind: CheckRun, State: runState(c.Status, c.Conclusion), Required: c.IsRequired, URL: c.DetailsURL, Summary: c.Title}
+		check := Check{Name: c.Name, Kind: CheckRun, State: runState(c.Status, c.Conclusion), Required: c.IsRequired, URL: c.DetailsURL, Summary: c.Title, At: c.StartedAt}
+		if c.CompletedAt.After(c.StartedAt) {
+			check.At = c.CompletedAt
+		}
 		if c.CheckSuite != nil && c.CheckSuite.App != nil {
 			check.App = c.CheckSuite.App.Slug
 		}
@@ -56,6 +61,7 @@ func (n commitNode) checks() []Check {
 // suiteNode is what one app reports on a commit; of GitHub Actions, one run of a workflow.
 type suiteNode struct {
 	Status, Conclusion, URL string
+	CreatedAt               time.Time
 	App                     *struct{ Slug string }
 }
 
@@ -71,7 +77,7 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 		if suite.App == nil || suite.App.Slug != actions {
 			continue
 		}
-		check := Check{Name: "GitHub Actions", App: actions, Kind: CheckRun, State: CheckActionRequired, URL: suite.URL}
+		check := Check{Name: "GitHub Actions", App: actions, Kind: CheckRun, State: CheckActionRequired, URL: suite.URL, At: suite.CreatedAt}
 		switch {
 		case lower(suite.Status) != "completed":
 			check.State, check.Summary = CheckPending, "a workflow has begun, and its next job has not"

@@ -193,8 +193,9 @@ func (c *call) suiteNode(r *repo, cs *checkSuite) node {
 	slug, _ := c.sim.renderApp(cs.app)["slug"].(string)
 	return &graphql.Object{Type: "CheckSuite", Fields: fields{
 		"id": nodeID("CS", cs.id), "databaseId": cs.id, "status": strings.ToUpper(cs.status()), "conclusion": orNull(strings.ToUpper(cs.conclusion())),
-		"url": fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
-		"app": &graphql.Object{Type: "App", Fields: fields{"id": slug, "slug": slug, "name": slug}},
+		"createdAt": stamp(cs.created),
+		"url":       fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
+		"app":       &graphql.Object{Type: "App", Fields: fields{"id": slug, "slug": slug, "name": slug}},
 	}}
 }
 

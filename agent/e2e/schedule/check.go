@@ -51,12 +51,19 @@ func (w *world) check(ctx context.Context) error {
 		w.result.End = "stopped"
 	case objected(reviews):
 		w.result.End = "objected"
-	case p.labelled(manual) && approved(reviews, p.Head.SHA):
+	case p.labelled(manual) && approved(reviews, p.Head.SHA) && w.told(ctx):
 		w.result.End = "left"
 	default:
 		w.result.Stuck = "it is open, nobody is called, and nobody objects"
 	}
 	return nil
+}
+
+// told reports whether its author was told on the pull request that it waits for them.
+func (w *world) told(ctx context.Context) bool {
+	var comments []struct{ Body string }
+	err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, w.path("issues", "comments")+"?per_page=100", nil, &comments)
+	return err == nil && slices.ContainsFunc(comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, "waits for its author") })
 }
 
 func (w *world) violated(format string, args ...any) {
