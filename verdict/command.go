@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +33,8 @@ type Command struct {
 	Finding string
 	// Reason is the rest of the line; [Dispute], [Waive] and [BreakGlass] have one.
 	Reason string
-	// ID is the comment's: of two commands the later one has the greater.
+	// ID is the comment's: of two commands the later one has the greater. It is 0 for one in a
+	// review, whose ids are of another kind.
 	ID int64
 	// By is who gave it, At when.
 	By string
@@ -47,8 +47,9 @@ type Comment struct {
 	By   string
 	At   time.Time
 	Body string
-	// Bot says that no person wrote it, Edited that it is not as it was written.
-	Bot, Edited bool
+	// Bot says that no person wrote it, Edited that it is not as it was written, InReview that
+	// it is a review's text or stands on a line of the diff.
+	Bot, Edited, InReview bool
 	// CanPush is whether its author may push to the repository now, CanWaive and
 	// CanBreakGlass whether that is enough to give those orders.
 	CanPush, CanWaive, CanBreakGlass bool
@@ -68,13 +69,32 @@ func (c Comment) may(v Verb) bool {
 var (
 	order     = regexp.MustCompile(`^(?i:/touchstone[ \t]+([a-z-]+))[.,:;!]?(?:[ \t]+(.*))?$`)
 	findingID = regexp.MustCompile("^[`#]?([0-9a-f]{8})`?[ \t]+(.*)$")
+	mentions  = regexp.MustCompile(`^(?:@[\w/-]+(?:\[bot\])?[,:]?[ \t]+)+`)
 )
 
 // ParseCommand reads the order that a comment begins with. Only the first line of its own
 // counts, so that what is quoted or pasted orders nothing, and it counts whole or
-// not at all. ID, By and At are the caller's to add.
+// not at all; it may be set as code, and begin with whom it is for. To stop is the
+// exception: any line of the comment's own that begins with it will do, however it is
+// marked, since that only keeps things from happening. ID, By and At are the caller's to add.
 func ParseCommand(body string) (c Command, ok bool) {
-	m := order.FindStringSubmatch(opening(body))
+	if c, ok := parseOrder(opening(body)); ok {
+		return c, true
+	}
+	for line := range ownLines(body) {
+		if stopping.MatchString(bare(line)) {
+			return Command{Verb: Stop}, true
+		}
+	}
+	return Command{}, false
+}
+
+func parseOrder(line string) (c Command, ok bool) {
+	line = mentions.ReplaceAllString(line, "")
+	if code := strings.Trim(line, "`"); line == "`"+code+"`" && !strings.Contains(code, "`") {
+		line = code
+	}
+	m := order.FindStringSubmatch(line)
 	if m == nil {
 		return Command{}, false
 	}
@@ -99,27 +119,17 @@ func ParseCommand(body string) (c Command, ok bool) {
 	return c, true
 }
 
-// opening is the first line of a comment that is neither empty nor quotes another one, as
-// "Quote reply" begins with. It is empty if there is none.
-func opening(body string) string {
-	for line := range strings.Lines(body) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, ">") {
-			return line
-		}
-	}
-	return ""
-}
-
-// Orders are the commands that count: of people who may give them, in comments
-// that nobody edited, oldest first. To stop is an order in an edited one too, since it
-// only keeps things from happening. What an agent said is no order, whoever's
-// login it has.
+// Orders are the commands that count: of people who may give them, in comments on the
+// conversation that nobody edited, oldest first. To stop is an order in any, since it only
+// keeps things from happening. What an agent said is no order, whoever's login it has.
 func Orders(comments []Comment, agents []string) []Command {
 	var all []Command
 	for _, comment := range comments {
 		c, ok := ParseCommand(comment.Body)
-		if ok && comment.counts(agents) && comment.may(c.Verb) && (!comment.Edited || c.Verb == Stop) {
-			c.ID, c.By, c.At = comment.ID, comment.By, comment.At
+		if ok && comment.counts(agents) && comment.may(c.Verb) && (c.Verb == Stop || !comment.Edited && !comment.InReview) {
+			if c.By, c.At = comment.By, comment.At; !comment.InReview {
+				c.ID = comment.ID
+			}
 			all = append(all, c)
 		}
 	}
@@ -131,73 +141,12 @@ func (c Comment) counts(agents []string) bool {
 	return !c.Bot && c.CanPush && !ListsLogin(agents, c.By) && !strings.Contains(c.Body, "<!-- touchstone:")
 }
 
-// Unclear is an order that nobody can follow.
-type Unclear struct {
-	// ID is the comment's, By who wrote it.
-	ID int64
-	By string
-	// Why says what is wrong with it, as a sentence for people.
-	Why string
-}
-
-// MeantAsOrder reports whether a comment begins as orders do.
-func MeantAsOrder(body string) bool { return meant.MatchString(opening(body)) }
-
-var meant = regexp.MustCompile(`(?i)^/touchstone(?:[ \t]|$)`)
-
-// forms are how each order is written.
-var forms = []struct {
-	verb Verb
-	form string
-}{
-	{AskReview, "/touchstone review"}, {AskFix, "/touchstone fix"}, {Stop, "/touchstone stop"}, {Resume, "/touchstone resume"},
-	{Dispute, "/touchstone dispute ID REASON"}, {Waive, "/touchstone waive ID REASON"}, {BreakGlass, "/touchstone break-glass REASON"},
-}
-
-// Misunderstood are the comments of people who may give orders that are meant as one and
-// yet are none, oldest first. Known are the ids of the findings that there are.
-func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear {
-	var all []Unclear
-	for _, comment := range comments {
-		if !comment.counts(agents) || !MeantAsOrder(comment.Body) {
-			continue
-		}
-		c, ok := ParseCommand(comment.Body)
-		why := ""
-		switch {
-		case !ok:
-			why = rightForm(comment.Body)
-		case comment.Edited && c.Verb != Stop:
-			why = "An edited comment orders nothing, since nobody sees what it said before; give the order in a new one."
-		case !comment.may(c.Verb):
-			why = fmt.Sprintf("`%s` takes more rights here than you have; ask somebody who maintains the repository.", c.Verb)
-		case c.Finding != "" && !slices.ContainsFunc(known, func(e Entry) bool { return e.ID == c.Finding }):
-			why = fmt.Sprintf("No finding here has the id `%s`; the ids stand at the findings in the latest review.", c.Finding)
-		default:
-			continue
-		}
-		all = append(all, Unclear{ID: comment.ID, By: comment.By, Why: why})
-	}
-	return all
-}
-
-// rightForm says how the order is written that a comment seems to mean.
-func rightForm(body string) string {
-	words := strings.Fields(strings.ToLower(opening(body)))
-	var all []string
-	for _, f := range forms {
-		if len(words) > 1 && words[1] == string(f.verb) {
-			return fmt.Sprintf("It is written `%s`, all of it on the first line.", f.form)
-		}
-		all = append(all, "`"+f.form+"`")
-	}
-	return "The orders are " + strings.Join(all, ", ") + ", each on the first line of a comment."
-}
-
-// last is the newest of the orders with one of these verbs.
+// last is the newest of the orders with one of these verbs. Of two in one second it is the one
+// with the greater id, or that from a review, which can only be to stop.
 func last(orders []Command, verbs ...Verb) (c Command, ok bool) {
 	for _, o := range orders {
-		if slices.Contains(verbs, o.Verb) && (!ok || o.ID > c.ID) {
+		newer := o.At.After(c.At) || o.At.Equal(c.At) && (o.ID > c.ID && c.ID != 0 || o.ID == 0)
+		if slices.Contains(verbs, o.Verb) && (!ok || newer) {
 			c, ok = o, true
 		}
 	}

@@ -23,6 +23,9 @@ func TestParseCommand(t *testing.T) {
 		"/touchstone break-glass production is down":       {Verb: BreakGlass, Reason: "production is down"},
 		"/touchstone waive 0badcafe   we  own  that input": {Verb: Waive, Finding: "0badcafe", Reason: "we own that input"},
 		"/touchstone waive `0badcafe` ours":                {Verb: Waive, Finding: "0badcafe", Reason: "ours"},
+		"`/touchstone resume`":                             {Verb: Resume},
+		"@alice /touchstone review":                        {Verb: AskReview},
+		"@acme/judges, @judge[bot]: `/touchstone fix`":     {Verb: AskFix},
 		"/touchstone dispute #0badcafe it is bound above":  {Verb: Dispute, Finding: "0badcafe", Reason: "it is bound above"},
 	} {
 		if got, ok := ParseCommand(body); !ok || got != want {
@@ -30,11 +33,20 @@ func TestParseCommand(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		"", "/touchstone", "/touchstone ", "/touchstone merge", "/touchstonestop", "/touchstone stop?", "> ",
-		"please /touchstone stop", "> /touchstone stop", "`/touchstone stop`", "> /touchstone stop\nWhat does it do?", "Thanks!\n/touchstone stop",
+		"`/touchstone stop`", "`/touchstone stop` please", "/touchstone stop?", "/touchstone: stop", "/touchstone,stop", "**/touchstone stop**", "- /touchstone stop",
+		"/touchstone\u00a0stop", "\u200b/touchstone stop", "&#8203;/touchstone stop", "<!-- x -->\n/touchstone stop", "Thanks!\n/touchstone stop",
+		"1. @alice: ~~_/touchstone stop_~~", "```\nlog\n```\n/touchstone stop", "# /Touchstone STOP!",
+	} {
+		if got, ok := ParseCommand(body); !ok || got != (Command{Verb: Stop}) {
+			t.Errorf("%q is %+v, %v; want to stop", body, got, ok)
+		}
+	}
+	for _, body := range []string{
+		"", "/touchstone", "/touchstone ", "/touchstone merge", "/touchstonestop", "/touchstone stopp", "/touchstone stop-all", "> ",
+		"please /touchstone stop", "> /touchstone stop", "> /touchstone stop\nWhat does it do?", "```\n/touchstone stop\n```", "Thanks!\n/touchstone resume",
+		"`/touchstone resume` please", "- /touchstone resume", "**/touchstone resume**", "/touchstone\u00a0resume", "`/touchstone waive 0badcafe `ours``",
 		"/touchstone break-glass", "/touchstone break-glass  !", "/touchstone waive", "/touchstone waive 0badcafe", "/touchstone waive all of it",
 		"/touchstone waive 0BADCAFE it is fine", "/touchstone waive 0badcaf it is fine", "/touchstone dispute it is wrong",
-		"&#8203;/touchstone stop", "/touchstone,stop",
 	} {
 		if got, ok := ParseCommand(body); ok {
 			t.Errorf("%q is taken for %+v", body, got)
@@ -57,6 +69,8 @@ func TestOrdersCountOnlyFromWhoMayGiveThem(t *testing.T) {
 		"a bot stops":                {Comment{By: "mona[bot]", Body: "/touchstone stop", CanPush: true, Bot: true}, false},
 		"edited":                     {Comment{By: "mona", Body: "/touchstone resume", CanPush: true, Edited: true}, false},
 		"edited, to stop":            {Comment{By: "mona", Body: "/touchstone stop", CanPush: true, Edited: true}, true},
+		"in a review":                {Comment{By: "mona", Body: "/touchstone resume", CanPush: true, InReview: true}, false},
+		"in a review, to stop":       {Comment{ID: 7, By: "mona", Body: "/touchstone stop", CanPush: true, InReview: true}, true},
 		"a reviewing agent":          {Comment{By: "Alice", Body: "/touchstone stop", CanPush: true}, false},
 		"an agent in another's name": {Comment{By: "mona", Body: "/touchstone stop\n<!-- touchstone:escalation v1 0 -->", CanPush: true}, false},
 		"no command":                 {Comment{By: "mona", Body: "Stop it.", CanPush: true}, false},
@@ -65,6 +79,9 @@ func TestOrdersCountOnlyFromWhoMayGiveThem(t *testing.T) {
 		orders := Orders([]Comment{tt.comment}, []string{"alice"})
 		if counts := len(orders) == 1; counts != tt.counts {
 			t.Errorf("%s: %+v", name, orders)
+		}
+		if tt.counts && orders[0].ID != 0 {
+			t.Errorf("%s: a review's id is taken for a comment's", name)
 		}
 		if tt.counts && (orders[0].By != tt.comment.By || !orders[0].At.Equal(noon)) {
 			t.Errorf("%s: given by %s at %s", name, orders[0].By, orders[0].At)
@@ -88,7 +105,7 @@ func FuzzParseCommand(f *testing.F) {
 			return
 		}
 		line := opening(body)
-		if !strings.HasPrefix(strings.ToLower(line), "/touchstone") || strings.ContainsAny(c.Reason, "\r\n") {
+		if !MeantAsOrder(body) || strings.ContainsAny(c.Reason, "\r\n") {
 			t.Fatalf("%q is taken for %+v", body, c)
 		}
 		if about := c.Verb == Dispute || c.Verb == Waive; about != (len(c.Finding) == 8) {
@@ -97,7 +114,7 @@ func FuzzParseCommand(f *testing.F) {
 		if c.Reason == "" && (c.Verb == Dispute || (c.Verb == Waive || c.Verb == BreakGlass)) || len(c.Reason) > maxWhy || !utf8.ValidString(c.Reason) {
 			t.Fatalf("%s because %q", c.Verb, c.Reason)
 		}
-		if again, ok := ParseCommand(line); !ok || again != c {
+		if again, ok := ParseCommand(line); c.Verb != Stop && (!ok || again != c) {
 			t.Fatalf("the line alone is %+v, %v", again, ok)
 		}
 		c.By, c.At = "mona", time.Time{}
@@ -129,6 +146,12 @@ func TestWhatIsMeantAsAnOrderIsAnswered(t *testing.T) {
 		"edited, to stop":        {Comment{Body: "/touchstone stop", CanPush: true, Edited: true}, ""},
 		"by an agent":            {Comment{By: "alice", Body: "/touchstone resum", CanPush: true}, ""},
 		"an answer":              {Comment{Body: "/touchstone resum\n<!-- touchstone:reply v1 1 -->", CanPush: true}, ""},
+		"marked":                 {Comment{Body: "`/touchstone resume` please", CanPush: true}, "It is written `/touchstone resume`"},
+		"in a list":              {Comment{Body: "- /touchstone waive 0badcafe no", CanPush: true, CanWaive: true}, "It is written `/touchstone waive ID REASON`"},
+		"on a later line":        {Comment{Body: "Thanks!\n/touchstone resume", CanPush: true}, "It is written `/touchstone resume`, all of it on the first line of a comment"},
+		"to stop, in passing":    {Comment{Body: "please /touchstone stop", CanPush: true}, "The orders are"},
+		"in a review":            {Comment{Body: "/touchstone dispute 0badcafe no", CanPush: true, InReview: true}, "in a comment on the conversation only"},
+		"to stop, in a review":   {Comment{Body: "/touchstone stop", CanPush: true, InReview: true}, ""},
 		"in passing":             {Comment{Body: "Try /touchstone resume.", CanPush: true}, ""},
 		"another program's":      {Comment{Body: "/touchstones", CanPush: true}, ""},
 	} {

@@ -185,6 +185,44 @@ func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {
 	}
 }
 
+// What is said in a review or on a line is no order, and is answered so; but to stop is.
+func TestOrdersInReviews(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	author, judge := agentOf(g, verdict.Author, loopback.Author), agentOf(g, verdict.Reviewer, loopback.Judge)
+	review := func(body string) {
+		g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", map[string]any{"commit_id": pr.Head.SHA, "event": "COMMENT", "body": body}, nil)
+	}
+	review("/touchstone fix")
+	action := decide(t, g, judge, pr)
+	if action.Kind != verdict.Reply || !strings.Contains(action.Unclear.Why, "in a comment on the conversation only") {
+		t.Fatalf("an order in a review comes to %+v", action)
+	}
+	if _, err := judge.Act(t.Context(), pr, action); err != nil {
+		t.Fatal(err)
+	}
+	if action := decide(t, g, author, pr); action.Kind != verdict.Merge {
+		t.Errorf("once it is answered, it comes to %+v", action)
+	}
+	g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", map[string]any{"commit_id": pr.Head.SHA, "event": "COMMENT", "comments": []map[string]any{
+		{"path": "code.txt", "line": 1, "side": "RIGHT", "body": "/touchstone stop"},
+	}}, nil)
+	if action := decide(t, g, author, pr); action.Kind != verdict.Wait || action.Reason != loopback.Person+" has stopped the agents here" {
+		t.Errorf("to stop, on a line, comes to %+v", action)
+	}
+	// GitHub's times are of whole seconds, and of two orders in one to stop is what counts.
+	stopped := time.Now().Truncate(time.Second)
+	within(t, "the next second", func() bool { return time.Since(stopped) > time.Second })
+	comment(g, loopback.Person, "/touchstone resume")
+	if action := decide(t, g, author, pr); action.Kind != verdict.Merge {
+		t.Errorf("resumed, it comes to %+v", action)
+	}
+	review("`/touchstone stop`, please")
+	if action := decide(t, g, author, pr); action.Kind != verdict.Wait {
+		t.Errorf("to stop, in a review, comes to %+v", action)
+	}
+}
+
 func TestSpentBudgetsCallAPersonWhoCanGrantMore(t *testing.T) {
 	t.Parallel()
 	g, pr := objected(t)

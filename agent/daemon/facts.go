@@ -124,7 +124,7 @@ func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Com
 
 // ask finds out what those may do here who gave an order.
 func (f facts) ask(ctx context.Context, read Reader, pr forge.PullRequest) error {
-	for _, c := range pr.Comments {
+	for _, c := range pr.Said() {
 		if !verdict.MeantAsOrder(c.Body) || !c.ByPerson {
 			continue
 		}

@@ -73,13 +73,13 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 	return s
 }
 
-// commentsOf are a pull request's comments, with what their authors may do there.
+// commentsOf is what was said on a pull request, with what those who said it may do there.
 func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comment {
 	var comments []verdict.Comment
-	for _, c := range pr.Comments {
+	for _, c := range pr.Said() {
 		may := f.may[c.Author.Login]
 		comments = append(comments, verdict.Comment{
-			ID: c.ID, By: c.Author.Login, At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil,
+			ID: c.ID, By: c.Author.Login, At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil, InReview: c.InReview,
 			CanPush: c.MayOrder(may), CanWaive: may.Includes(cfg.Rights.Waive), CanBreakGlass: may.Includes(cfg.Rights.BreakGlass),
 		})
 	}

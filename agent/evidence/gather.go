@@ -188,7 +188,7 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, rights config.Rights) ([]verdict.Command, error) {
 	may := map[string]forge.Permission{}
 	var counting []verdict.Command
-	for _, comment := range pr.Comments {
+	for _, comment := range pr.Said() {
 		order, ok := verdict.ParseCommand(comment.Body)
 		if !ok || !comment.ByPerson {
 			continue
@@ -202,7 +202,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 			may[login] = permission
 		}
 		counted := verdict.Orders([]verdict.Comment{{
-			ID: comment.ID, By: login, At: comment.CreatedAt, Body: comment.Body, Edited: comment.EditedAt != nil, CanPush: comment.MayOrder(may[login]),
+			ID: comment.ID, By: login, At: comment.CreatedAt, Body: comment.Body, Edited: comment.EditedAt != nil, InReview: comment.InReview, CanPush: comment.MayOrder(may[login]),
 			CanWaive: may[login].Includes(rights.Waive), CanBreakGlass: may[login].Includes(rights.BreakGlass),
 		}}, c.Reviewers)
 		counting = append(counting, counted...)

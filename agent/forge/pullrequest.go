@@ -138,11 +138,28 @@ type ReviewRemark struct {
 	URL  string
 }
 
-// Comment is a comment on the conversation.
+// Said is all that was said on the pull request, the oldest first: the comments, the texts of reviews, and of each thread
+// the comments that are read.
+func (pr PullRequest) Said() []Comment {
+	all := slices.Clone(pr.Comments)
+	for _, r := range pr.Reviews {
+		all = append(all, Comment{ID: r.ID, Author: r.Author, ByPerson: r.ByPerson, InReview: true, Body: r.Body, CreatedAt: r.SubmittedAt, EditedAt: r.EditedAt, URL: r.URL})
+	}
+	for _, t := range pr.Threads {
+		for _, c := range t.Comments {
+			all = append(all, Comment{ID: c.ID, Author: c.Author, ByPerson: c.ByPerson, InReview: true, Body: c.Body, CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, URL: c.URL})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return all
+}
+
+// Comment is a comment on the conversation, or of PullRequest.Said something else that was said.
 type Comment struct {
 	ID          int64
 	Author      User
 	ByPerson    bool   // as in SubmittedReview
+	InReview    bool   // it is the text of a review, or stands on a line; never so in PullRequest.Comments
 	Association string // OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE …; says nothing certain about write access, for which there is Client.Permission
 	Body        string // untrusted text
 	CreatedAt   time.Time
@@ -166,6 +183,7 @@ type ThreadComment struct {
 	ID        int64
 	Review    int64 // the review it belongs to: of the first comment, the one that began the thread
 	Author    User
+	ByPerson  bool   // as in SubmittedReview
 	Body      string // untrusted text
 	CreatedAt time.Time
 	EditedAt  *time.Time // nil when never edited

@@ -80,7 +80,7 @@ func (n *pullRequestNode) threads() []Thread {
 		}
 		for _, c := range t.Comments.Nodes {
 			comment := ThreadComment{
-				ID: int64(c.FullDatabaseID), Author: c.Author.user(), Body: c.Body, CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, URL: c.URL,
+				ID: int64(c.FullDatabaseID), Author: c.Author.user(), ByPerson: c.Author.person(), Body: c.Body, CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, URL: c.URL,
 			}
 			if c.PullRequestReview != nil {
 				comment.Review = int64(c.PullRequestReview.FullDatabaseID)

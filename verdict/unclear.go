@@ -1,0 +1,146 @@
+package verdict
+
+import (
+	"fmt"
+	"html"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Unclear is an order that nobody can follow.
+type Unclear struct {
+	// ID is the comment's, By who wrote it.
+	ID int64
+	By string
+	// Why says what is wrong with it, as a sentence for people.
+	Why string
+}
+
+// forms are how each order is written.
+var forms = []struct {
+	verb Verb
+	form string
+}{
+	{AskReview, "/touchstone review"}, {AskFix, "/touchstone fix"}, {Stop, "/touchstone stop"}, {Resume, "/touchstone resume"},
+	{Dispute, "/touchstone dispute ID REASON"}, {Waive, "/touchstone waive ID REASON"}, {BreakGlass, "/touchstone break-glass REASON"},
+}
+
+// Misunderstood are the comments of people who may give orders that are meant as one and
+// yet are none, oldest first. Known are the ids of the findings that there are.
+func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear {
+	var all []Unclear
+	for _, comment := range comments {
+		if !comment.counts(agents) || !MeantAsOrder(comment.Body) {
+			continue
+		}
+		c, ok := ParseCommand(comment.Body)
+		why := ""
+		switch {
+		case !ok:
+			why = rightForm(comment.Body)
+		case c.Verb == Stop:
+			continue
+		case comment.InReview:
+			why = "An order counts in a comment on the conversation only, and not in a review or on a line; give it there."
+		case comment.Edited:
+			why = "An edited comment orders nothing, since nobody sees what it said before; give the order in a new one."
+		case !comment.may(c.Verb):
+			why = fmt.Sprintf("`%s` takes more rights here than you have; ask somebody who maintains the repository.", c.Verb)
+		case c.Finding != "" && !slices.ContainsFunc(known, func(e Entry) bool { return e.ID == c.Finding }):
+			why = fmt.Sprintf("No finding here has the id `%s`; the ids stand at the findings in the latest review.", c.Finding)
+		default:
+			continue
+		}
+		all = append(all, Unclear{ID: comment.ID, By: comment.By, Why: why})
+	}
+	return all
+}
+
+// rightForm says how the order is written that a comment seems to mean.
+func rightForm(body string) string {
+	verb := ""
+	for line := range ownLines(body) {
+		if m := meant.FindStringSubmatch(bare(line)); m != nil && verb == "" {
+			verb = strings.ToLower(m[1])
+		}
+	}
+	var all []string
+	for _, f := range forms {
+		if verb == string(f.verb) {
+			return fmt.Sprintf("It is written `%s`, all of it on the first line of a comment.", f.form)
+		}
+		all = append(all, "`"+f.form+"`")
+	}
+	return "The orders are " + strings.Join(all, ", ") + ", each on the first line of a comment."
+}
+
+var (
+	meant    = regexp.MustCompile(`(?i)^/touchstone(?:[^a-z0-9-]+([a-z-]*)|$)`)
+	stopping = regexp.MustCompile(`(?i)^/touchstone[^a-z0-9/-]+stop(?:[^a-z0-9-]|$)`)
+	// passing is an order to stop that something stands before.
+	passing = regexp.MustCompile(`(?i)(?:^|[ \t])/touchstone[ \t]+stop(?:[^a-z0-9-]|$)`)
+	// marks are what Markdown and people put before what they say.
+	marks = regexp.MustCompile("^(?:@[\\w/-]+(?:\\[bot\\])?[,:]?[ \\t]+|[-+*][ \\t]+|[0-9]+[.)][ \\t]+|#+[ \\t]+|[*_~`])+")
+)
+
+// MeantAsOrder reports whether a line of a comment's own begins as orders do, or its first
+// one holds the order to stop.
+func MeantAsOrder(body string) bool {
+	for line := range ownLines(body) {
+		if meant.MatchString(bare(line)) {
+			return true
+		}
+	}
+	return passing.MatchString(opening(body))
+}
+
+// opening is the first line of a comment that is neither empty nor quotes another one, as
+// "Quote reply" begins with. It is empty if there is none.
+func opening(body string) string {
+	for line := range strings.Lines(body) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, ">") {
+			return line
+		}
+	}
+	return ""
+}
+
+// ownLines are the lines of a comment that neither quote another one nor stand in a block of
+// code.
+func ownLines(body string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fence := ""
+		for line := range strings.Lines(body) {
+			line = strings.TrimSpace(line)
+			switch {
+			case fence != "":
+				if strings.HasPrefix(line, fence) {
+					fence = ""
+				}
+			case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
+				fence = line[:3]
+			case line != "" && !strings.HasPrefix(line, ">"):
+				if !yield(line) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// bare is a line without what cannot be seen, and without the marks before it.
+func bare(line string) string {
+	line = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return r
+	}, html.UnescapeString(line))
+	return marks.ReplaceAllString(strings.TrimSpace(line), "")
+}
