@@ -75,6 +75,8 @@ const (
 const (
 	DefaultTimeout     = 25 * time.Minute
 	DefaultIdleTimeout = 60 * time.Second
+	// DefaultToolTimeout is as long as claude lets a command run at the most.
+	DefaultToolTimeout = 10 * time.Minute
 )
 
 // MaxPrompt is the longest prompt in bytes; claude refuses more on its standard input.
@@ -104,6 +106,10 @@ type Request struct {
 	// IdleTimeout bounds the time without a byte from the CLI or, where an engine
 	// can see it, from the provider; zero is DefaultIdleTimeout.
 	IdleTimeout time.Duration
+	// ToolTimeout bounds that time instead while an author's tool is at work, such as a test that
+	// prints nothing, where an engine can see that from the provider having nothing to answer;
+	// zero is DefaultToolTimeout.
+	ToolTimeout time.Duration
 	// Budget bounds what the session's turns cost together, in US dollars; zero sets
 	// no bound. The request to the provider that would come after it is refused.
 	Budget float64
@@ -132,7 +138,7 @@ func (r Request) Bounded() (Request, error) {
 		return r, fmt.Errorf("a reviewer has no shell to allow commands in")
 	case r.Dir == "":
 		return r, fmt.Errorf("a session needs a directory to work in")
-	case r.Timeout < 0 || r.IdleTimeout < 0 || r.Budget < 0 || r.MaxTurns < 0:
+	case r.Timeout < 0 || r.IdleTimeout < 0 || r.ToolTimeout < 0 || r.Budget < 0 || r.MaxTurns < 0:
 		return r, fmt.Errorf("a session's bounds cannot be negative")
 	}
 	if r.Timeout == 0 {
@@ -140,6 +146,9 @@ func (r Request) Bounded() (Request, error) {
 	}
 	if r.IdleTimeout == 0 {
 		r.IdleTimeout = DefaultIdleTimeout
+	}
+	if r.ToolTimeout == 0 {
+		r.ToolTimeout = DefaultToolTimeout
 	}
 	return r, nil
 }

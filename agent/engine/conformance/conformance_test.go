@@ -52,6 +52,7 @@ func cases() []testCase {
 		{"unknown flag", thorough, testUnknownFlag},
 		{"deaf to signals", thorough, testDeaf},
 		{"hang in a tool", thorough, testHungTool},
+		{"quiet in a tool", thorough, testQuietTool},
 		{"hang before the first byte", thorough, testHang(enginetest.HangBefore)},
 		{"hang in mid-stream", thorough, testHang(enginetest.HangMid)},
 		{"slow but alive", thorough, testSlow},

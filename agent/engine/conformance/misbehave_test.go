@@ -2,10 +2,12 @@ package conformance_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -162,13 +164,40 @@ func testHungTool(t *testing.T, s subject) {
 	b := newBench(t, s, nil)
 	program, pid := outlast(t, b)
 	play(t, b, s.shell(program), enginetest.Turn{Hang: enginetest.HangBefore})
-	_, err := b.idles(t, b.author(program))
+	req := b.author(program)
+	req.ToolTimeout = b.idle
+	_, err := b.idles(t, req)
 	wantClass(t, err, engine.Idle)
 	if _, err := os.Stat(pid); err != nil {
 		t.Errorf("stopped before the tool ran: %v", err)
 	}
 	if n := running(t, program); n > 0 {
 		t.Errorf("%d processes of the tool outlived the session", n)
+	}
+}
+
+// testQuietTool has a session wait for a command that is silent for longer than anything else may be.
+func testQuietTool(t *testing.T, s subject) {
+	b := newBench(t, s, nil)
+	onUnix(t)
+	program, released := filepath.Join(b.dir, "quiet"), filepath.Join(b.dir, "released")
+	write(t, program, "#!/bin/sh\nsleep "+strconv.Itoa(int(2*s.idle/time.Second))+"; touch "+released+"\n")
+	b.provide(t, enginetest.NewThinker(t, func(n int, call enginetest.Call) enginetest.Turn {
+		running := stillRuns.FindSubmatch(call.Body)
+		switch {
+		case n == 0:
+			return s.shell(program)
+		case running != nil && !strings.Contains(string(call.Body), "Process exited with code"):
+			return enginetest.Turn{Tool: "write_stdin", Input: map[string]any{"session_id": json.Number(running[1]), "chars": ""}}
+		}
+		return enginetest.Turn{Text: []string{"Done."}}
+	}))
+	result, err := b.idles(t, b.author(program))
+	if err != nil || result.Text != "Done." {
+		t.Errorf("text = %q, %v", result.Text, err)
+	}
+	if _, err := os.Stat(released); err != nil {
+		t.Errorf("the command did not come to its end: %v", err)
 	}
 }
 

@@ -185,3 +185,35 @@ func TestManyAtOnceKeepToTheBounds(t *testing.T) {
 		t.Errorf("the provider was asked %d times; want no more than one beyond the two that the budget is good for", n)
 	}
 }
+
+// TestTheCLIIsAtWork once the provider has answered it wholly, until it asks again.
+func TestTheCLIIsAtWork(t *testing.T) {
+	t.Parallel()
+	var g *gateway.Gateway
+	n := 0
+	g = open(t, func(w http.ResponseWriter, _ *http.Request) {
+		if g.Working() {
+			t.Error("it is at work while the provider is asked")
+		}
+		switch n++; n {
+		case 1:
+			io.WriteString(w, "half")
+			panic(http.ErrAbortHandler)
+		case 3:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			io.WriteString(w, answer)
+		}
+	})
+	g.Begin(func() {})
+	for i, want := range []bool{false, true, false, true} {
+		ask(t, g, "X-Api-Key", g.Token)
+		g.Settle()
+		if g.Working() != want {
+			t.Errorf("after request %d at work: %t", i+1, !want)
+		}
+	}
+	if g.Begin(func() {}); g.Working() {
+		t.Error("it is at work before it has asked in this turn")
+	}
+}

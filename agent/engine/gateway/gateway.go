@@ -49,7 +49,7 @@ type Gateway struct {
 	URL string
 	// Token is the CLI's key.
 	Token string
-	// Heard has something in it after the provider has sent something.
+	// Heard has something in it after the CLI has asked a model, or the provider sent something.
 	Heard chan struct{}
 
 	provider Provider
@@ -190,6 +190,7 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler
 			http.Error(w, barred.Message, http.StatusForbidden)
 			return
 		}
+		g.hear()
 		turn.ask()
 		r = r.WithContext(context.WithValue(r.Context(), askedKey{}, asked{turn, model, r.ContentLength}))
 	}
@@ -279,6 +280,12 @@ func (g *Gateway) Settle() {
 			return
 		}
 	}
+}
+
+// Working reports whether the CLI has its own to do: the provider has given a whole answer in
+// this turn, refused nothing since, and is asked for nothing now.
+func (g *Gateway) Working() bool {
+	return len(g.room) == 0 && g.present().answered()
 }
 
 func (g *Gateway) hear() {

@@ -24,6 +24,8 @@ type Turn struct {
 	gaveUp   bool
 	retries  int
 	over     *engine.Error
+	// whole says that an answer has come to its end.
+	whole bool
 }
 
 // Refused gives the last refusal, if the provider has not answered since. Of a turn
@@ -116,6 +118,17 @@ func (t *Turn) accept(whole bool) {
 	if whole || !t.last.late {
 		t.refusals = 0
 	}
+	t.whole = t.whole || whole
+}
+
+// answered reports whether the provider has answered, and not refused since.
+func (t *Turn) answered() bool {
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.whole && t.refusals == 0
 }
 
 func (t *Turn) refuse(r Refusal) {

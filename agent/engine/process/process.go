@@ -62,6 +62,10 @@ type Command struct {
 	// Alive, if set, says by what is in it that the child is not idle although it
 	// prints nothing.
 	Alive <-chan struct{}
+	// Working, if set, says whether the child waits for a program of its own just now: then it may
+	// be idle for ToolTimeout. What ends that is to show by a byte or by Alive.
+	Working     func() bool
+	ToolTimeout time.Duration
 	// Line is called for each line of output, without its end, which is valid
 	// only during the call. An error from it stops the child and is returned.
 	Line func(line []byte) error

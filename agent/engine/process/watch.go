@@ -19,6 +19,8 @@ type watch struct {
 	lines  lines
 	stderr tail
 	last   time.Time
+	// alive is when the child was last not idle.
+	alive time.Time
 	// broken is what Line returned; after it, output is only read away.
 	broken error
 }
@@ -59,7 +61,7 @@ func (w *watch) outlived(stopped, left error) error {
 
 // listen hears the child out, until it ends (nil) or has to be stopped.
 func (w *watch) listen(ctx context.Context) error {
-	w.last = w.report.Started
+	w.last, w.alive = w.report.Started, w.report.Started
 	deadline := time.NewTimer(w.Timeout)
 	defer deadline.Stop()
 	idle := time.NewTimer(w.IdleTimeout)
@@ -69,6 +71,7 @@ func (w *watch) listen(ctx context.Context) error {
 	for {
 		select {
 		case piece := <-w.output.pieces:
+			w.alive = time.Now()
 			idle.Reset(w.IdleTimeout)
 			heartbeat.Reset(HeartbeatInterval)
 			if w.hear(piece); w.broken != nil {
@@ -77,13 +80,22 @@ func (w *watch) listen(ctx context.Context) error {
 		case <-w.child.exited:
 			return nil
 		case <-w.Alive:
+			w.alive = time.Now()
 			idle.Reset(w.IdleTimeout)
 		case <-heartbeat.C:
 			if w.Silence != nil {
 				w.Silence(time.Since(w.last).Round(time.Second))
 			}
 		case <-idle.C:
-			return engine.Errorf(engine.Idle, "%s printed nothing for %s and was stopped", w.Args[0], w.IdleTimeout)
+			bound := w.IdleTimeout
+			if w.Working != nil && w.Working() {
+				bound = max(bound, w.ToolTimeout)
+			}
+			if left := bound - time.Since(w.alive); left > 0 {
+				idle.Reset(min(left, w.IdleTimeout))
+				continue
+			}
+			return engine.Errorf(engine.Idle, "%s printed nothing for %s and was stopped", w.Args[0], bound)
 		case <-deadline.C:
 			return engine.Errorf(engine.Timeout, "%s was not done after %s and was stopped", w.Args[0], w.Timeout)
 		case <-ctx.Done():

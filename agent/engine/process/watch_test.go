@@ -48,3 +48,39 @@ func TestHeartbeats(t *testing.T) {
 		}
 	})
 }
+
+// TestAToolAtWork lets a child be silent for longer while a program of its own works, and no
+// longer than that; what ends the work shows.
+func TestAToolAtWork(t *testing.T) {
+	t.Parallel()
+	const minute = time.Minute
+	for name, test := range map[string]struct {
+		// ends is when the work ends, which Alive shows.
+		ends, want time.Duration
+	}{
+		"ends":  {5*minute + 30*time.Second, 6*minute + 30*time.Second},
+		"hangs": {time.Hour, 10 * minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				alive, started := make(chan struct{}, 1), time.Now()
+				time.AfterFunc(test.ends, func() { alive <- struct{}{} })
+				w := &watch{
+					Command: Command{
+						Args: []string{"model"}, Timeout: time.Hour, IdleTimeout: minute, Alive: alive, ToolTimeout: 10 * minute,
+						Working: func() bool { return time.Since(started) < test.ends },
+					},
+					child:  &child{exited: make(chan struct{})},
+					output: &output{pieces: make(chan piece)},
+					report: Report{Started: started},
+				}
+				err := w.listen(t.Context())
+				var failure *engine.Error
+				if elapsed := time.Since(started); !errors.As(err, &failure) || failure.Class != engine.Idle || elapsed != test.want {
+					t.Errorf("%v after %s; want an idle child after %s", err, elapsed, test.want)
+				}
+			})
+		})
+	}
+}

@@ -131,6 +131,9 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	defer giveUp()
 	turn.provider = g.Gateway.Begin(giveUp)
 	cmd.Alive = g.Gateway.Heard
+	if g.Request.Role == engine.Author {
+		cmd.Working, cmd.ToolTimeout = g.Gateway.Working, g.Request.ToolTimeout
+	}
 	turn.Report, turn.Stopped = g.Base.Run(running, cmd, args)
 	g.Gateway.Settle()
 	g.tellEstimated(ctx)
