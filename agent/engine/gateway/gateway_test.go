@@ -256,6 +256,12 @@ func TestRefusals(t *testing.T) {
 		{"a proxy that waited for too long", "", 408, nil, engine.Network, 0, 4},
 		{"a conflict that passes", "", 409, nil, engine.Network, 0, 4},
 		{"too early", "", 425, nil, engine.Network, 0, 4},
+		{"more at once than the account may send", `{"error":{"code":"rate_limit_exceeded","message":"Request too large for gpt-5 on tokens per min (TPM): Limit 30000, Requested 36247. The input or output tokens must be reduced in order to run successfully."}}`, 429, nil, engine.ContextOverflow, 0, 2},
+		{"too long with its answer", `{"error":{"type":"invalid_request_error","message":"input length and max_tokens exceed context limit: 199000 + 21333 > 200000"}}`, 400, nil, engine.ContextOverflow, 0, 2},
+		{"unknown model, as a bad request", `{"error":{"message":"The requested model 'gpt-9' does not exist."}}`, 400, nil, engine.UnknownModel, 0, 2},
+		{"no permission", `{"error":{"type":"permission_error","message":"no"}}`, 403, nil, engine.Auth, 0, 2},
+		{"a firewall", "<html>Forbidden</html>", 403, nil, engine.BadRequest, 0, 2},
+		{"a guardrail", `{"error":{"code":"content_policy_violation","message":"no"}}`, 403, nil, engine.Refusal, 0, 2},
 		{"malformed", "", 422, nil, engine.BadRequest, 0, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -221,6 +222,9 @@ func (r Refusal) passing() bool {
 	return false
 }
 
+// ofLogin are the providers' kinds of refusal that a login meets, whatever it asks.
+var ofLogin = regexp.MustCompile(`(?i)permission|authentication|api_key|unsupported_country|account|organization`)
+
 // Class names the refusal, by the provider's own words first
 // (https://platform.openai.com/docs/guides/error-codes,
 // https://docs.anthropic.com/en/api/errors), then by the status.
@@ -242,11 +246,14 @@ func (r Refusal) Class() engine.Class {
 		return engine.Network
 	case status == 402 || says("insufficient_quota", "credit balance", "billing_"):
 		return engine.Billing
-	case status == 413 || status < 500 && says("context_length_exceeded", "prompt is too long", "context window"):
+	case status == 413 || status < 500 && says("context_length_exceeded", "prompt is too long", "context window", "context limit", "request too large"):
 		return engine.ContextOverflow
-	case status == 401 || status == 403:
+	case status < 500 && says("content_policy", "content_filter"):
+		return engine.Refusal
+	// What stands before a provider, such as a firewall, forbids by what a request says.
+	case status == 401 || status == 403 && ofLogin.MatchString(r.Kind):
 		return engine.Auth
-	case says("model_not_found") || status == 404 && says("model", "deployment", "endpoints found"):
+	case says("model_not_found") || status == 400 && says("model") && says("does not exist", "invalid model") || status == 404 && says("model", "deployment", "endpoints found"):
 		return engine.UnknownModel
 	// An address where no provider is, a proxy that wants a login, and what passes.
 	case status == 404 || status == 407 || status == 408 || status == 409 || status == 425:

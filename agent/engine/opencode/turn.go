@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 
 	"touchstone/agent/engine"
@@ -56,6 +57,9 @@ func (p *problem) class() engine.Class {
 	case "ProviderAuthError":
 		return engine.Auth
 	case "APIError":
+		if p.Data.StatusCode == http.StatusForbidden {
+			return engine.Auth // who forbids it, the CLI does not say
+		}
 		return gateway.Refusal{Status: p.Data.StatusCode, Message: p.Data.Message}.Class()
 	}
 	if strings.Contains(p.Data.Message, "Model not found") {
