@@ -204,6 +204,11 @@ func nextMerge(s State, rounds int) Action {
 		return s.queued()
 	case s.Mergeable == MergeableDirty:
 		return s.fix(conflicting, rounds)
+	case s.Checks == ChecksFailed && s.BaseFails != "":
+		fails := fmt.Sprintf("the check %q fails here as it does on %s", clip(s.BaseFails, maxWhy), s.BaseBranch)
+		return s.await(checkPatience, fails+", and is waited for", "it is approved, and has waited for a day: "+fails)
+	case s.Checks == ChecksFailed && s.BaseFailed != "" && !s.Fork && !s.Shared:
+		return s.fix(fmt.Sprintf("the check %q failed here as it did on %s, which has moved on", clip(s.BaseFailed, maxWhy), s.BaseBranch), rounds)
 	case s.Checks == ChecksFailed:
 		return s.fix(failing, rounds)
 	case len(s.Unbegun) > 0 && s.ExpectsChecks():
@@ -364,7 +369,7 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 		return s.escalate(reason + ", and what keeps that from being done does not pass by itself")
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
 		return s.escalate(fmt.Sprintf("%s, and %s on this head came to nothing", reason, Amount(s.Attempts, "attempt", "attempts")))
-	case over != "" && s.needsNoModel(k) && (s.Failed != k || s.Attempts == 0):
+	case (over != "" || k == Fix && s.BaseFailed != "") && s.needsNoModel(k) && (s.Failed != k || s.Attempts == 0):
 		a := s.retry(k, reason)
 		a.Allowance.NoModel = true
 		return a
@@ -396,10 +401,13 @@ func (s State) over(k Kind, rounds int, allowed limit) (why string, tomorrow boo
 }
 
 // needsNoModel reports whether an act mostly takes no session: to bring an approved head up
-// to date with its base, and to carry an approval over that.
+// to date with its base, which asks for that or has mended a check, and to carry an approval
+// over that.
 func (s State) needsNoModel(k Kind) bool {
 	if k == Fix {
-		return s.Mergeable == MergeableBehind && s.Checks == ChecksGreen && s.heard() == approves
+		old := s.Mergeable == MergeableBehind && s.Checks == ChecksGreen
+		mended := s.Mergeable != MergeableDirty && s.Checks == ChecksFailed && s.BaseFailed != ""
+		return s.heard() == approves && (old || mended)
 	}
 	var latest *Opinion
 	for i, o := range s.Opinions {

@@ -61,7 +61,7 @@ func (d dice) state() State {
 		BaseBranch: pick(d, "main", "main", "main", "release"),
 		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: pick(d, nil, []Telling{{Topic: "auto", SHA: older}}),
-		Unbegun: pick(d, nil, []string{"ci"}), UnknownSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
+		Unbegun: pick(d, nil, []string{"ci"}), BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
 		Queue: d.IntN(3) == 0, Enqueued: d.IntN(2) == 0, EnqueuedAt: pick(d, time.Time{}, noon, noon.Add(-24*time.Hour)),
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, MergeableBlocked, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
@@ -120,7 +120,7 @@ func broken(s State, a Action) []string {
 		must(s.Open && s.Role == Reviewer && asked && len(s.Unclear) > 0 && a.Unclear == s.Unclear[0], "a reviewer answers what is unclear")
 	}
 	if a.Kind == Fix && a.Allowance.NoModel {
-		must(s.Mergeable == MergeableBehind && s.Checks == ChecksGreen, "what only a model can do is not tried without one")
+		must(s.Mergeable == MergeableBehind && s.Checks == ChecksGreen || s.Mergeable != MergeableDirty && s.BaseFailed != "", "what only a model can do is not tried without one")
 	}
 	if (a.Kind == Review || a.Kind == Fix) && !a.Allowance.NoModel {
 		must(s.Budgets.Day == 0 || s.Today < s.Budgets.Day && a.Allowance.USD <= s.Budgets.Day-s.Today-s.Promised && a.Allowance.USD > 0, "a day's budget holds")

@@ -26,6 +26,7 @@ type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	ReviewRemarks(ctx context.Context, ref forge.Ref, review int64) ([]forge.ReviewRemark, error)
 	FailedChecks(ctx context.Context, repo forge.Repo, sha string) ([]forge.FailedCheck, error)
+	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 }
 
 // Author fixes pull requests with one engine. Its fields are set once; its
@@ -75,9 +76,9 @@ type Outcome struct {
 
 // Errors that a fix ends in without having pushed.
 var (
-	// ErrNothingToFix says that no review asks for changes, no check failed and
-	// the base is merged in already. No model was run.
-	ErrNothingToFix = errors.New("there is nothing to fix: no configured reviewer requests changes on this head, none of its checks failed, and it is up to date with its base")
+	// ErrNothingToFix says that no review asks for changes, no check failed that passes on
+	// the base, and the base is merged in already. No model was run.
+	ErrNothingToFix = errors.New("there is nothing to fix: no configured reviewer requests changes on this head, none of its checks failed that does not fail on its base too, and it is up to date with its base")
 	// ErrNothingChanged says that the session ended without a change.
 	ErrNothingChanged = errors.New("the model changed nothing")
 	// ErrDisputed says that the session disputes all that is open, and so changed nothing:
@@ -212,9 +213,26 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 			return brief{}, err
 		}
 	}
-	var err error
-	b.failed, err = a.Read.FailedChecks(ctx, pr.Ref.Repo, pr.Head.SHA)
-	return b, err
+	return b, a.addChecks(ctx, &b, pr)
+}
+
+// addChecks adds the checks that failed, and tells from them those that failed on the base
+// too: no change of this pull request's made them fail, and none has to mend them.
+func (a *Author) addChecks(ctx context.Context, b *brief, pr forge.PullRequest) error {
+	failed, err := a.Read.FailedChecks(ctx, pr.Ref.Repo, pr.Head.SHA)
+	if err != nil || len(failed) == 0 || pr.Base.SHA == "" {
+		b.failed = failed
+		return err
+	}
+	base, err := a.Read.ChecksOf(ctx, pr.Ref.Repo, pr.Base.SHA)
+	for _, f := range failed {
+		if slices.ContainsFunc(base, func(c forge.Check) bool { return c.Name == f.Name && c.State == forge.CheckFailure }) {
+			b.inherited = append(b.inherited, f.Name)
+		} else {
+			b.failed = append(b.failed, f)
+		}
+	}
+	return err
 }
 
 // objection is the review that requests changes of the head, with its record, as the

@@ -269,6 +269,35 @@ func TestFixAnswersFailedChecks(t *testing.T) {
 	}
 }
 
+// What fails on the base too is out of scope: the session is told so, and alone it is no
+// reason for one.
+func TestFixLeavesWhatFailsOnTheBase(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	sha := g.Commit("topic", "Add code", map[string]string{"code.txt": "broken\n"})
+	ref := g.Open("topic")
+	fails := func(sha, check string) {
+		g.Call(loopback.Person, http.MethodPost, "statuses/"+sha, map[string]any{"state": "failure", "context": check, "description": "it fails"}, nil)
+	}
+	fails(g.Read(loopback.Author, ref).Base.SHA, "build")
+	fails(sha, "build")
+	if _, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil); !errors.Is(err, author.ErrNothingToFix) {
+		t.Errorf("alone it ends in %v", err)
+	}
+	fails(sha, "vet")
+	var prompt string
+	a := newAuthor(g, func(r loopback.Asked) (string, error) {
+		prompt = r.Prompt
+		return write("Mended.", map[string]string{"code.txt": "whole\n"})(r)
+	})
+	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(prompt, "failed check vet") || strings.Contains(prompt, "failed check build") || !strings.Contains(prompt, "fail on the base as well") {
+		t.Errorf("the prompt says:\n%s", prompt)
+	}
+}
+
 func TestFixListensToTheReviewersAlone(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})

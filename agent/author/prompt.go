@@ -21,6 +21,7 @@ type brief struct {
 	remarks   []forge.ReviewRemark
 	ledger    verdict.Ledger
 	failed    []forge.FailedCheck
+	inherited []string // failed checks that fail on the base too
 	conflicts []string
 	// unmarked are conflicts without markers.
 	unmarked []string
@@ -64,6 +65,10 @@ func (b brief) prompt() string {
 	}
 	for _, c := range b.failed {
 		b.quote(&p, "failed check "+c.Name, c.Summary+"\n"+c.Text)
+	}
+	if len(b.inherited) > 0 {
+		p.WriteString("\nThese checks failed, and fail on the base as well. They are out of scope: leave what makes them fail as it is.\n")
+		b.quote(&p, "checks that fail on the base too", strings.Join(b.inherited, "\n"))
 	}
 	p.WriteString("\n# When you are done\n\nSay for each finding, by its id, what you changed and why that removes its cause. One that is wrong gets a line of its own instead, with the evidence from the code in it, path and line included:\n\nDisputed ID: EVIDENCE\n")
 	return p.String()

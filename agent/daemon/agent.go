@@ -36,7 +36,7 @@ type Facts interface {
 	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
 	ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error)
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
-	CheckNames(ctx context.Context, repo forge.Repo, sha string) ([]string, error)
+	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 }
 
 // Agent takes one role in the loop and does what a pull request needs of it,

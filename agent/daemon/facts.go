@@ -25,6 +25,9 @@ type facts struct {
 	manual verdict.Left
 	// unbegun are the checks that reported on an earlier head and not on this one.
 	unbegun []string
+	// baseFails is a check of the head that fails on its base too, baseFailed one that did when
+	// the head was approved.
+	baseFails, baseFailed string
 	// commits are those of the pull request, where they were read.
 	commits []forge.Commit
 	// enqueued says that this machine put the head into the merge queue that it waits in.
@@ -43,13 +46,14 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	}
 	a.tellBlind(ctx, pr, f)
 	var approved time.Time
+	against := "" // the base that it was approved against
 	for _, r := range pr.Reviews {
 		record, err := verdict.ParseRecord(r.Body)
 		if err != nil || r.SHA != pr.Head.SHA || r.State == forge.Dismissed || !a.counts(pr, r.Author.Login) {
 			continue
 		}
 		if r.State == forge.Approved {
-			approved = r.SubmittedAt
+			approved, against = r.SubmittedAt, record.Base
 		}
 		if err := f.compare(ctx, a.Read, pr, record.Base); err != nil {
 			return f, err
@@ -67,9 +71,11 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 		return f, err
 	}
 	if stateOf(pr, a.Role, a.Config(), f).ExpectsChecks() {
-		f.unbegun, err = a.unbegun(ctx, pr)
+		if f.unbegun, err = a.unbegun(ctx, pr); err != nil {
+			return f, err
+		}
 	}
-	return f, err
+	return f, f.inherited(ctx, a.Read, pr, against)
 }
 
 // unbegun are the checks that reported on the head reviewed before this one, and have not
@@ -84,10 +90,14 @@ func (a *Agent) unbegun(ctx context.Context, pr forge.PullRequest) ([]string, er
 	if earlier == "" || slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Required }) {
 		return nil, nil
 	}
-	names, err := a.Read.CheckNames(ctx, pr.Ref.Repo, earlier)
-	return slices.DeleteFunc(names, func(name string) bool {
-		return slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == name })
-	}), err
+	reported, err := a.Read.ChecksOf(ctx, pr.Ref.Repo, earlier)
+	var names []string
+	for _, there := range reported {
+		if !slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == there.Name }) {
+			names = append(names, there.Name)
+		}
+	}
+	return names, err
 }
 
 // dropped counts how often a merge queue gave the present head back: since it was approved,

@@ -34,6 +34,8 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		EnqueuedAt:    pr.Enqueued.At,
 		Told:          told(pr),
 		Unbegun:       f.unbegun,
+		BaseFails:     f.baseFails,
+		BaseFailed:    f.baseFailed,
 		Mergeable:     mergeable(pr),
 		Checks:        sum(pr.Checks),
 		Reviewers:     cfg.Reviewers,
@@ -101,20 +103,17 @@ func commitsOf(commits []forge.Commit) []verdict.Commit {
 // branch requires any, otherwise of all. As under branch protection, success,
 // skipped and neutral pass
 // (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
-// One that somebody cancelled, or that waits for somebody, is waited for: no change of the
-// code ends it.
+// One that somebody cancelled, that waits for somebody, or that CI did not start or lost, is
+// waited for: no change of the code ends it.
 func sum(checks []forge.Check) verdict.Checks {
-	if slices.ContainsFunc(checks, func(c forge.Check) bool { return c.Required }) {
-		checks = slices.DeleteFunc(slices.Clone(checks), func(c forge.Check) bool { return !c.Required })
-	}
 	total := verdict.ChecksNone
-	for _, c := range checks {
+	for _, c := range deciding(checks) {
 		switch c.State {
 		case forge.CheckSuccess, forge.CheckSkipped, forge.CheckNeutral:
 			if total == verdict.ChecksNone {
 				total = verdict.ChecksGreen
 			}
-		case forge.CheckPending, forge.CheckCancelled, forge.CheckActionRequired:
+		case forge.CheckPending, forge.CheckCancelled, forge.CheckActionRequired, forge.CheckStartupFailure, forge.CheckStale:
 			if total != verdict.ChecksFailed {
 				total = verdict.ChecksPending
 			}
@@ -123,6 +122,14 @@ func sum(checks []forge.Check) verdict.Checks {
 		}
 	}
 	return total
+}
+
+// deciding are the checks that count.
+func deciding(checks []forge.Check) []forge.Check {
+	if !slices.ContainsFunc(checks, func(c forge.Check) bool { return c.Required }) {
+		return checks
+	}
+	return slices.DeleteFunc(slices.Clone(checks), func(c forge.Check) bool { return !c.Required })
 }
 
 func mergeable(pr forge.PullRequest) verdict.Mergeable {

@@ -24,6 +24,8 @@ func TestSumOfChecks(t *testing.T) {
 		"pending comes first":              {[]forge.Check{check(forge.CheckPending), check(forge.CheckSuccess)}, verdict.ChecksPending},
 		"failure outweighs pending":        {[]forge.Check{check(forge.CheckFailure), check(forge.CheckPending)}, verdict.ChecksFailed},
 		"pending does not hide failure":    {[]forge.Check{check(forge.CheckPending), check(forge.CheckFailure), check(forge.CheckSuccess)}, verdict.ChecksFailed},
+		"not started":                      {[]forge.Check{check(forge.CheckStartupFailure), check(forge.CheckSuccess)}, verdict.ChecksPending},
+		"lost":                             {[]forge.Check{check(forge.CheckStale), check(forge.CheckSuccess)}, verdict.ChecksPending},
 		"cancelled":                        {[]forge.Check{check(forge.CheckCancelled), check(forge.CheckSuccess)}, verdict.ChecksPending},
 		"a person has to act":              {[]forge.Check{check(forge.CheckSuccess), check(forge.CheckActionRequired)}, verdict.ChecksPending},
 		"an unheard-of state":              {[]forge.Check{check("splendid")}, verdict.ChecksFailed},

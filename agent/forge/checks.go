@@ -29,7 +29,7 @@ func runState(status, conclusion string) CheckState {
 		return CheckPending
 	}
 	switch state := CheckState(lower(conclusion)); state {
-	case CheckSuccess, CheckNeutral, CheckSkipped, CheckCancelled, CheckActionRequired:
+	case CheckSuccess, CheckNeutral, CheckSkipped, CheckCancelled, CheckActionRequired, CheckStartupFailure, CheckStale:
 		return state
 	}
 	return CheckFailure

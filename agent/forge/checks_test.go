@@ -41,6 +41,22 @@ func TestFailedChecks(t *testing.T) {
 			t.Errorf("%s says %q; it ended as %s", name, check.Summary, conclusion)
 		}
 	}
+	reported, err := w.as(octocat).ChecksOf(t.Context(), app, sha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[string]forge.CheckState{}
+	for _, check := range reported {
+		states[check.Name] = check.State
+	}
+	for name, want := range map[string]forge.CheckState{
+		"test": forge.CheckFailure, "late": forge.CheckFailure, "deploy": forge.CheckFailure,
+		"slow": forge.CheckPending, "lint": forge.CheckSuccess, "docs": forge.CheckSkipped,
+	} {
+		if states[name] != want {
+			t.Errorf("%s is %q, want %q", name, states[name], want)
+		}
+	}
 	if check := byName["test"]; check.Summary != "It ended as failure.\n1 failed\nTestSum" || !strings.HasSuffix(check.Text, "FAIL: TestSum") || len(check.Text) > 32<<10 {
 		t.Errorf("test says %q and %d bytes", check.Summary, len(check.Text))
 	}

@@ -215,7 +215,7 @@ type CheckState string
 
 // The outcomes. A required check is satisfied by success, neutral and skipped
 // (https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
-// Timeouts, failed starts, stale runs and whatever GitHub may add later count as failure.
+// Timeouts and whatever GitHub may add later count as failure: a test that hangs is the change's own.
 const (
 	CheckPending        CheckState = "pending"
 	CheckSuccess        CheckState = "success"
@@ -224,6 +224,8 @@ const (
 	CheckSkipped        CheckState = "skipped"
 	CheckCancelled      CheckState = "cancelled"
 	CheckActionRequired CheckState = "action_required"
+	CheckStartupFailure CheckState = "startup_failure" // a workflow could not be started
+	CheckStale          CheckState = "stale"           // GitHub gave up waiting for its end
 )
 
 // Check is one check run or commit status of the head.

@@ -1,7 +1,6 @@
 package forge
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -10,7 +9,7 @@ import (
 )
 
 //go:embed checks.graphql
-var checkNamesQuery string
+var checksQuery string
 
 type commitNode struct {
 	Oid               string
@@ -93,22 +92,16 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 	return nil
 }
 
-// CheckNames lists the check runs and commit statuses that have reported on a commit, those under way included, of each
-// its name. One that GitHub no longer has has none. Of more than 2,000 it lists the first.
-func (c *Client) CheckNames(ctx context.Context, repo Repo, sha string) ([]string, error) {
-	var names []string
+// ChecksOf lists the check runs and commit statuses that have reported on a commit, those under way included, of each its
+// name, kind and state. One that GitHub no longer has has no name. Of more than 2,000 it lists the first.
+func (c *Client) ChecksOf(ctx context.Context, repo Repo, sha string) ([]Check, error) {
+	var all []Check
 	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "oid": sha}
 	for range maxRestPages {
 		var data struct {
-			Repository *struct {
-				Object *struct {
-					StatusCheckRollup *struct {
-						Contexts connection[struct{ Name, Context string }]
-					}
-				}
-			}
+			Repository *struct{ Object *commitNode }
 		}
-		err := c.query(ctx, checkNamesQuery, variables, &data)
+		err := c.query(ctx, checksQuery, variables, &data)
 		if err == nil && data.Repository == nil {
 			err = c.missing()
 		}
@@ -116,15 +109,13 @@ func (c *Client) CheckNames(ctx context.Context, repo Repo, sha string) ([]strin
 			return nil, c.failed("read which checks reported on "+sha+" in "+repo.String(), err)
 		}
 		if data.Repository.Object == nil || data.Repository.Object.StatusCheckRollup == nil {
-			return names, nil
+			return all, nil
 		}
-		page := data.Repository.Object.StatusCheckRollup.Contexts
-		for _, context := range page.Nodes {
-			names = append(names, cmp.Or(context.Name, context.Context))
-		}
-		if !advance(variables, "after", page.PageInfo.HasNextPage, page.PageInfo.EndCursor) {
-			return names, nil
+		all = append(all, data.Repository.Object.checks()...)
+		page := data.Repository.Object.StatusCheckRollup.Contexts.PageInfo
+		if !advance(variables, "after", page.HasNextPage, page.EndCursor) {
+			return all, nil
 		}
 	}
-	return names, nil
+	return all, nil
 }
