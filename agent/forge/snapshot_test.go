@@ -177,8 +177,8 @@ func TestCheckStates(t *testing.T) {
 		{"QUEUED", "", CheckPending}, {"IN_PROGRESS", "", CheckPending}, {"WAITING", "", CheckPending}, {"", "SUCCESS", CheckPending},
 		{"COMPLETED", "SUCCESS", CheckSuccess}, {"completed", "neutral", CheckNeutral}, {"COMPLETED", "SKIPPED", CheckSkipped},
 		{"COMPLETED", "CANCELLED", CheckCancelled}, {"COMPLETED", "ACTION_REQUIRED", CheckActionRequired},
-		{"COMPLETED", "FAILURE", CheckFailure}, {"COMPLETED", "TIMED_OUT", CheckFailure}, {"COMPLETED", "STALE", CheckFailure},
-		{"COMPLETED", "STARTUP_FAILURE", CheckFailure}, {"COMPLETED", "", CheckFailure}, {"COMPLETED", "PENDING", CheckFailure},
+		{"COMPLETED", "FAILURE", CheckFailure}, {"COMPLETED", "TIMED_OUT", CheckFailure}, {"COMPLETED", "STALE", CheckStale},
+		{"COMPLETED", "STARTUP_FAILURE", CheckStartupFailure}, {"COMPLETED", "", CheckFailure}, {"COMPLETED", "PENDING", CheckFailure},
 	} {
 		if got := runState(test.status, test.conclusion); got != test.want {
 			t.Errorf("%s %s is %s; want %s", test.status, test.conclusion, got, test.want)
