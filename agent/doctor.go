@@ -131,15 +131,21 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 	if err != nil {
 		return "", err
 	}
-	permission, err := client.Permission(ctx, repo, self)
+	// First, since it tells a repository that is not there from one without rights in it.
+	open, err := client.OpenPullRequests(ctx, repo)
 	if err != nil {
 		return "", err
 	}
-	if !permission.CanWrite() {
+	permission, err := client.Permission(ctx, repo, self)
+	switch {
+	case err != nil:
+		return "", err
+	case permission == forge.Unseen: // GitHub shows rights to those alone who may push
+		return "", fmt.Errorf("%s may not push to %s; give it write access, or its reviews do not count and its pushes are refused", self, name)
+	case !permission.CanWrite():
 		return "", fmt.Errorf("%s may only %s %s; give it write access, or its reviews do not count and its pushes are refused", self, permission, name)
 	}
-	open, err := client.OpenPullRequests(ctx, repo)
-	return fmt.Sprintf("%s, %s access, %s", name, permission, amount(len(open), "open pull request", "open pull requests")), err
+	return fmt.Sprintf("%s, %s access, %s", name, permission, amount(len(open), "open pull request", "open pull requests")), nil
 }
 
 // ownSettings tells whether a repository's settings can be read. While they cannot, nothing is

@@ -366,7 +366,7 @@ func TestTheDefaultBranchIsNotFixed(t *testing.T) {
 	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Release it", "head": "main", "base": "release"}, &made)
 	pr := g.Reviewed(forge.Ref{Repo: loopback.Repo, Number: made.Number}, verdict.RequestChanges, unsafe)
 	a := authorOf(t, g, unneeded(t))
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "others build on") {
+	if action := decide(t, g, a, pr); action.Kind != verdict.Tell || !strings.Contains(action.Reason, "others build on") {
 		t.Errorf("it comes to %+v", action)
 	}
 	if err := a.Merger.Tidy(t.Context(), pr, pr.Head.SHA); err != nil {
