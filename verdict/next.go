@@ -281,6 +281,8 @@ func (s State) fix(reason string, rounds int) Action {
 		return s.leaveBranch(reason, "no agent pushes to the branch of a fork")
 	case s.Shared:
 		return s.leaveBranch(reason, sharedBranch)
+	case s.Twin != "":
+		return s.escalate(fmt.Sprintf("%s, and its branch is that of %s too, into which a fix would bring this one's base: close one of them or give it a branch of its own, or mend it by hand", reason, s.Twin))
 	}
 	if len(s.Unclear) > 0 {
 		return s.awaitAnswer()

@@ -260,6 +260,8 @@ func TestNextForAuthor(t *testing.T) {
 		{"the same reviewer blocked an older head", before(says("alice", older, RequestChanges)), Merge, ""},
 		{"another reviewer blocked an older head", before(says("bob", older, RequestChanges)), Wait, "still requests changes"},
 
+		{"another pull request of the branch", func(s *State) { s.Twin = "acme/app#7" }, Merge, ""},
+		{"another pull request of the branch, and a conflict", func(s *State) { s.Twin, s.Mergeable = "acme/app#7", MergeableDirty }, Escalate, "its branch is that of acme/app#7 too"},
 		{"conflict", func(s *State) { s.Mergeable = MergeableDirty }, Fix, "conflicts"},
 		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.Manual = byHandOnly }, Fix, "conflicts"},
 		{"check failed", func(s *State) { s.Checks = ChecksFailed }, Fix, "check failed"},

@@ -62,6 +62,9 @@ type State struct {
 	Fork bool
 	// Shared says that its branch is one that others build on.
 	Shared bool
+	// Twin is another open pull request of the same branch, empty if there is none. Whatever
+	// is pushed for the one is the other's too, its base first of all.
+	Twin   string
 	Author string
 	Head   string
 	// BaseBranch is the branch that it is to be merged into. The same head against

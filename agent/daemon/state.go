@@ -18,7 +18,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 	comments, now := commentsOf(pr, cfg, f), time.Now()
 	s := verdict.State{
 		Role: role, Self: pr.Viewer,
-		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
+		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Twin: pr.Twin, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
 		Asked:         verdict.ListsLogin(pr.Requested, pr.Viewer),
 		Requested:     cfg.Review == config.ReviewAll || verdict.ListsLogin(pr.Requested, pr.Viewer),
 		NeedsHuman:    labelled(pr, cfg.Labels.NeedsHuman),

@@ -52,8 +52,11 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 			g.Call(loopback.Root, http.MethodPut, path, map[string]any{"message": "No.", "event": "DISMISS"}, nil)
 		}, "not reviewed"},
 		"the head is approved": {func(g *loopback.GitHub, pr forge.PullRequest) { g.Reviewed(pr.Ref, verdict.Approve) }, "approved"},
-		"a person is called":   {label(config.Default().Labels.NeedsHuman), "waits for a person"},
-		"it is held":           {label(config.Default().Labels.Hold), "a label holds it"},
+		"its branch is proposed elsewhere too": {func(g *loopback.GitHub, _ forge.PullRequest) {
+			g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Backport", "head": "topic", "base": "release", "body": "Why."}, nil)
+		}, "its branch is that of acme/app#2 too"},
+		"a person is called": {label(config.Default().Labels.NeedsHuman), "waits for a person"},
+		"it is held":         {label(config.Default().Labels.Hold), "a label holds it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,11 +18,12 @@ type PullRequest struct {
 	Open    bool
 	Merged  bool
 	Draft   bool
-	Fork    bool // the head lives in another repository
-	Shared  bool // the head is more than this pull request's: the default branch, or one that changes by reviewed pull requests only
-	InQueue bool // waits in a merge queue
-	Queue   bool // the base takes merges through a merge queue only
-	Stacked int  // the number of the open or merged pull request whose branch the base is; 0 for a base that more is merged into
+	Fork    bool   // the head lives in another repository
+	Shared  bool   // the head is more than this pull request's: the default branch, or one that changes by reviewed pull requests only
+	Twin    string // another open pull request of the same branch, such as acme/app#7; empty if there is none
+	InQueue bool   // waits in a merge queue
+	Queue   bool   // the base takes merges through a merge queue only
+	Stacked int    // the number of the open or merged pull request whose branch the base is; 0 for a base that more is merged into
 
 	Enqueued Enqueuing   // how it came into the merge queue that it waits in; zero outside of one
 	Dequeued []Enqueuing // the last 50 times that it was taken out of one, by whom and when

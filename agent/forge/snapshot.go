@@ -60,6 +60,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		next := node.head(ref)
 		next.Viewer = data.Viewer.Login
 		next.Shared = node.shared(data.Repository.DefaultBranchRef)
+		next.Twin = node.twin(ref)
 		next.Stacked = node.stacked(data.Repository.DefaultBranchRef, ref.Repo)
 		next.ViewerPermission = Permission(lower(data.Repository.ViewerPermission))
 		if page > 1 && !sameMoment(pr, next) {
@@ -148,7 +149,8 @@ type pullRequestNode struct {
 	HeadRefName, HeadRefOid, BaseRefName                     string
 	HeadRepository                                           *repoNode
 	HeadRef                                                  *struct {
-		RefUpdateRule *struct{ RequiredApprovingReviewCount int }
+		RefUpdateRule          *struct{ RequiredApprovingReviewCount int }
+		AssociatedPullRequests connection[*pullNode]
 	}
 	BaseRef         *baseNode
 	MergeQueueEntry *struct {
@@ -243,10 +245,30 @@ func (n *pullRequestNode) shared(byDefault *struct{ Name string }) bool {
 type baseNode struct {
 	Target                 *oidNode
 	RefUpdateRule          *struct{ RequiredApprovingReviewCount int }
-	AssociatedPullRequests connection[*struct {
-		Number     int
-		Repository *repoNode
-	}]
+	AssociatedPullRequests connection[*pullNode]
+}
+
+// pullNode names a pull request.
+type pullNode struct {
+	Number     int
+	Repository *repoNode
+}
+
+// twin finds another open pull request of the same branch.
+func (n *pullRequestNode) twin(ref Ref) string {
+	if n.IsCrossRepository || n.HeadRef == nil {
+		return ""
+	}
+	for _, other := range n.HeadRef.AssociatedPullRequests.Nodes {
+		if other == nil {
+			continue
+		}
+		// The name that ref came with may be in another case than GitHub's.
+		if name := (Ref{Repo: other.Repository.repo(), Number: other.Number}).String(); !strings.EqualFold(name, ref.String()) {
+			return name
+		}
+	}
+	return ""
 }
 
 // stacked finds the pull request whose own branch is this one's base, open or merged. The default branch, and one that

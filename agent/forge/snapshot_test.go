@@ -261,6 +261,27 @@ func TestSharedBranches(t *testing.T) {
 	}
 }
 
+func TestTwins(t *testing.T) {
+	node := func(repo string, number int) string {
+		return fmt.Sprintf(`{"number":%d,"repository":{"nameWithOwner":%q}}`, number, repo)
+	}
+	self := node(strings.ToUpper(pull.Repo.String()), pull.Number)
+	for name, tc := range map[string]struct{ nodes, cross, want string }{
+		"nothing but itself, in GitHub's case": {self, "false", ""},
+		"one it cannot see":                    {self + ",null", "false", ""},
+		"another one":                          {self + "," + node("acme/app", 99), "false", "acme/app#99"},
+		"one in the repository forked from":    {node("up/stream", pull.Number) + "," + self, "false", fmt.Sprintf("up/stream#%d", pull.Number)},
+		"a fork's":                             {self + "," + node("acme/app", 99), "true", ""},
+	} {
+		ref := `"headRef":{"refUpdateRule":null,"associatedPullRequests":{"nodes":[` + tc.nodes + `]}},"isCrossRepository":` + tc.cross
+		answered := strings.Replace(page("abc", then, noComments), `"isCrossRepository":true`, ref, 1)
+		c := client(t, func(*http.Request) (*http.Response, error) { return answer(200, answered), nil })
+		if pr, err := c.PullRequest(t.Context(), pull); err != nil || pr.Twin != tc.want {
+			t.Errorf("%s: %q, %v", name, pr.Twin, err)
+		}
+	}
+}
+
 func TestRewrittenCommits(t *testing.T) {
 	at := func(author, committer string) string {
 		return fmt.Sprintf(`{"sha":"abc","commit":{"message":"x","author":{"date":%q},"committer":{"date":%q}}}`, author, committer)

@@ -184,10 +184,12 @@ func TestTidyDeletesTheMergedBranch(t *testing.T) {
 	if err := m.Tidy(t.Context(), pr, "0123456789012345678901234567890123456789"); err == nil {
 		t.Error("a branch that moved on was deleted")
 	}
-	fork := pr
-	fork.Fork = true
-	if err := m.Tidy(t.Context(), fork, pr.Head.SHA); err != nil {
-		t.Error(err)
+	fork, shared := pr, pr
+	fork.Fork, shared.Twin = true, "acme/app#7"
+	for _, kept := range []forge.PullRequest{fork, shared} {
+		if err := m.Tidy(t.Context(), kept, pr.Head.SHA); err != nil {
+			t.Error(err)
+		}
 	}
 	g.Commit("above", "More", map[string]string{"more.txt": "more\n"})
 	var above struct{ Number int }
