@@ -47,6 +47,8 @@ type Author struct {
 	// more that was begun when it was as it was read then; "" while it does. It is asked
 	// before each push.
 	Unwanted func(ctx context.Context, begun, now forge.PullRequest) (why string, err error)
+	// PushTimeout bounds one push; zero is two minutes. One that takes longer is an outage.
+	PushTimeout time.Duration
 	// Settings gives those of the engine that are in force, of which a session takes its
 	// model, the commands it may run and its bounds in time. Nil leaves all to the engine.
 	Settings func() config.Engine

@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // was merged into the branch meanwhile.
 const pushes = 3
 
-// pushTimeout bounds one push.
+// pushTimeout bounds one push where the Author sets no other time.
 const pushTimeout = 2 * time.Minute
 
 // push brings the fix to the branch, as a fast-forward. What came to the branch
@@ -73,9 +74,14 @@ func (r *repair) send(ctx context.Context, pr forge.PullRequest) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pushTimeout)
+	most := cmp.Or(r.author.PushTimeout, pushTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	defer cancel()
-	return r.tree.Push(ctx, r.out.Head, pr.Head.Name, pr.Head.SHA)
+	err := r.tree.Push(ctx, r.out.Head, pr.Head.Name, pr.Head.SHA)
+	if err != nil && ctx.Err() != nil { // the way is slow, or GitHub is; nobody refused
+		return fmt.Errorf("%w: the push was not done after %s", worktree.ErrUnavailable, most)
+	}
+	return err
 }
 
 // catchUp puts the fix on top of the branch as it is now, and verifies it there. The

@@ -116,6 +116,26 @@ func leftovers(t *testing.T, g *loopback.GitHub) string {
 	return string(out)
 }
 
+func TestAPushThatHangsIsAnOutage(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	over := make(chan struct{})
+	defer close(over)
+	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			<-over
+		}
+		return githubsim.Fault{}
+	})
+	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
+	a.PushTimeout = 2 * time.Second
+	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, worktree.ErrUnavailable) || errors.Is(err, author.ErrUnpushable) {
+		t.Errorf("it ends in %v", err)
+	}
+}
+
 func TestFixThatGitHubDoesNotTake(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
