@@ -45,7 +45,7 @@ func TestForks(t *testing.T) {
 		head := push(body("unsafe()"))
 		s.opens(fork.Owner+":elsewhere", "main")
 		s.look(0)
-		s.said(s.look(2), "the review requests changes, and the branch of a fork is left to people")
+		s.said(s.look(2), "tell ")
 		if p, err := s.pull(s.ctx); err != nil || p.Head.SHA != head {
 			t.Errorf("the fork's branch is at %s, want %s: %v", p.Head.SHA, head, err)
 		}

@@ -83,7 +83,9 @@ func TestTheProductsOwnWordsAreNotHeld(t *testing.T) {
 		{Form: suspect.Markdown, What: "a comment", Text: "### A person is needed\n\nThe author agent stopped at 0123456: the review requests changes, and 3 rounds have not been enough.\n\n" +
 			"Still open:\n- [Test] major `a.go:3` There is no test of it.\n\nTo go on: push a commit or settle what is open, then take the label `needs-human` off. The agents start afresh from there.\n\n" +
 			"<!-- touchstone:escalation v1 0123456789012345678901234567890123456789 -->"},
-		{Form: suspect.Markdown, What: "a comment", Text: "It is approved and green. `agent merge 3 --repo acme/app` merges it as the agent would have.\n\n<!-- touchstone:waiting v1 0123456789 -->"},
+		{Form: suspect.Markdown, What: "a comment", Text: "It is approved and green. `agent merge 3 --repo acme/app` merges it as the agent would have.\n\n<!-- touchstone:waiting v1 0123456789 setting -->"},
+		{Form: suspect.Markdown, What: "a comment", Text: "The day's budget is spent.\n\n<!-- touchstone:rest v1 0123456789 until 2026-01-02T00:00:00+01:00 -->"},
+		{Form: suspect.Markdown, What: "a comment", Text: "That order is not known.\n\n<!-- touchstone:reply v1 4711 -->"},
 	} {
 		if holds := suspect.Holds([]suspect.Text{text}); len(holds) != 0 {
 			t.Errorf("held: %+v", holds)
