@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/journal"
 	"touchstone/verdict"
 )
 
@@ -21,14 +22,16 @@ type Caller interface {
 
 // escalate hands a pull request to a person. The label is the queue and comes
 // last, so that nobody finds a pull request in it without its briefing, and an agent that
-// dies before that does the rest when it looks again: it rings twice rather than never.
+// dies before that does the rest when it looks again: it rings twice rather than never. A
+// label that cannot be set has it ring no more.
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
 	label, mark := a.Config().Labels.NeedsHuman, escalation
 	if step.Action.Tomorrow {
 		mark = rest
 	}
-	if !halfCalled(pr, label, mark) {
+	half := halfCalled(pr, label, mark)
+	if !half {
 		// Without the commits, the briefing says as much as can be said.
 		commits, err := a.Read.Commits(ctx, pr.Ref)
 		if err != nil {
@@ -40,14 +43,26 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 		}
 		step.URL = url
 	}
-	message := fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL)
-	if err := (bell{url: string(a.Config().Notify.SlackWebhook)}).ring(ctx, message); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
+	if !half || !a.failedToCall(pr) {
+		message := fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL)
+		if err := (bell{url: string(a.Config().Notify.SlackWebhook)}).ring(ctx, message); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
+		}
 	}
 	if err := a.Caller.AddLabel(ctx, pr.Ref, label); err != nil {
 		return fmt.Errorf("call a person: %w", err)
 	}
 	return nil
+}
+
+// failedToCall reports whether this machine got as far as the label before when it called a
+// person to the present head: it was not cut off, and so has rung.
+func (a *Agent) failedToCall(pr forge.PullRequest) bool {
+	failed := false
+	a.entries(pr, func(e journal.Entry) {
+		failed = failed || e.Act == string(verdict.Escalate) && !e.Ended.IsZero() && e.Outcome.Counts
+	})
+	return failed
 }
 
 // heldLine is a hold, openLine a finding, as a list shows it.

@@ -168,6 +168,31 @@ func configure(a *Agent, change func(*config.Config)) {
 	a.Config = config.NewLive(cfg, nil).Config
 }
 
+// A label that GitHub refuses, each time, has the bell ring once.
+func TestARefusedLabelRingsOnce(t *testing.T) {
+	t.Parallel()
+	g, a, pr := stuck(t)
+	var rang atomic.Int32
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { rang.Add(1) }))
+	defer hook.Close()
+	configure(a, func(c *config.Config) { c.Notify.SlackWebhook = config.Secret(hook.URL) })
+	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/labels") {
+			return githubsim.Fault{Status: http.StatusUnprocessableEntity}
+		}
+		return githubsim.Fault{}
+	})
+	for range 3 {
+		now := g.Read(loopback.Author, pr.Ref)
+		if _, err := a.Act(t.Context(), now, verdict.Action{Kind: verdict.Escalate, SHA: now.Head.SHA, Reason: "it is stuck"}); err == nil {
+			t.Fatal("the label was set")
+		}
+	}
+	if n := len(g.Read(loopback.Author, pr.Ref).Comments); n != 1 || rang.Load() != 1 {
+		t.Errorf("%d comments, rang %d times", n, rang.Load())
+	}
+}
+
 // TestBellKeepsItsSecret: a bell that does not ring undoes nothing, and nothing
 // that is said of it tells where it is.
 func TestBellKeepsItsSecret(t *testing.T) {
