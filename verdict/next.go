@@ -64,9 +64,10 @@ type Action struct {
 	Topic string
 	// Tomorrow says that an Escalate holds until the next midnight only.
 	Tomorrow bool
-	// MakesWay says that a Wait is for a person who works on the branch, Computing that it
+	// Noted says that a Wait is worth telling whoever asks what the agent does, as that for a
+	// person who works on the branch is; Computing that it
 	// is for what GitHub computes in the background.
-	MakesWay, Computing bool
+	Noted, Computing bool
 }
 
 // GitHub never sends an event for what it computes in the background, mostly within
@@ -163,6 +164,11 @@ func nextFix(s State) Action {
 		return s.act(Wait, "a finding is disputed, and its reviewer is about to judge it again")
 	case doubtful:
 		return s.unanswerable("the review of this head was edited or does not agree with itself; request it again for another one")
+	}
+	if _, ordered := last(s.Orders, AskReview); !s.Requested && !ordered {
+		a := s.act(Wait, "nobody has asked "+strings.Join(s.Reviewers, " or ")+" for a review: request it on GitHub, or comment /touchstone review")
+		a.Noted = true
+		return a
 	}
 	return s.act(Wait, "this head is not reviewed yet")
 }
@@ -289,7 +295,7 @@ func (s State) fix(reason string, rounds int) Action {
 	}
 	if by, until := s.pushed(); until.After(s.Now) {
 		wait := min(until.Sub(s.Now), s.Pause)
-		return Action{Kind: Wait, SHA: s.Head, Recheck: wait, MakesWay: true,
+		return Action{Kind: Wait, SHA: s.Head, Recheck: wait, Noted: true,
 			Reason: fmt.Sprintf("%s pushed to the branch, and the agent makes way until %s", by, until.UTC().Format("15:04:05 UTC"))}
 	}
 	return s.spend(Fix, reason, rounds)

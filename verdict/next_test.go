@@ -37,7 +37,7 @@ func asks() State {
 
 // ready is a pull request that octocat's agent has to merge now.
 func ready() State {
-	return State{Role: Author, Self: "octocat", Open: true, Author: "octocat", Head: head, BaseBranch: "main", Mergeable: MergeableClean, Checks: ChecksGreen,
+	return State{Role: Author, Self: "octocat", Open: true, Author: "octocat", Head: head, BaseBranch: "main", Requested: true, Mergeable: MergeableClean, Checks: ChecksGreen,
 		Opinions: []Opinion{says("alice", head, Approve)}, Reviewers: []string{"alice", "bob"},
 		RequireChecks: true, MaxRounds: 3, MaxAttempts: 2}
 }
@@ -181,6 +181,10 @@ func TestNextForAuthor(t *testing.T) {
 		{"of a fork, with a conflict", func(s *State) { s.Fork, s.Mergeable = true, MergeableDirty }, Tell, "conflicts with its base, and that is left to its author"},
 
 		{"no review", func(s *State) { s.Opinions = nil }, Wait, "not reviewed yet"},
+		{"no review, and nobody asked for one", func(s *State) { s.Opinions, s.Requested = nil, false }, Wait, "nobody has asked alice or bob for a review: request it"},
+		{"no review, and a person ordered one", func(s *State) {
+			s.Opinions, s.Requested, s.Orders = nil, false, []Command{ordered(AskReview, "mona", 1)}
+		}, Wait, "not reviewed yet"},
 		{"older head approved", review(func(o *Opinion) { o.SHA, o.Record.Head = older, older }), Wait, "not reviewed yet"},
 		{"approved by hand", review(func(o *Opinion) { o.Record = nil }), Wait, "not reviewed yet"},
 		{"approved by a stranger", review(func(o *Opinion) { o.By = "mallory" }), Wait, "not reviewed yet"},

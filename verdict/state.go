@@ -71,8 +71,9 @@ type State struct {
 	// another base is another change.
 	BaseBranch string
 
-	// Requested says that this login is asked to review: by request, by an
-	// earlier review of its own, or because its configuration says all.
+	// Requested says that this login is asked to review, or of an author that one of the
+	// reviewers is: by request, by an earlier review of theirs, or because the configuration
+	// says all.
 	Requested bool
 	// Asked says that a request for its review stands right now.
 	Asked bool

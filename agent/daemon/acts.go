@@ -142,7 +142,7 @@ func own(pr forge.PullRequest, e journal.Entry, seen forge.Enqueuing) bool {
 	return verdict.SameLogin(seen.By.Login, pr.Viewer) && seen.At.Add(pr.ClockAhead).Sub(e.Begun).Abs() < atOnce
 }
 
-// note writes down that the agent makes way, for whoever asks what it does.
+// note writes down what the agent waits for, for whoever asks what it does.
 func (a *Agent) note(ctx context.Context, ref forge.Ref, action verdict.Action) {
 	if a.Journal == nil {
 		return

@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
+	"touchstone/agent/journal"
 	"touchstone/verdict"
 )
 
@@ -146,5 +147,23 @@ func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
 		if again := decide(t, g, a, pr); again.Kind != verdict.Wait {
 			t.Errorf("once it is said, it comes to %+v", again)
 		}
+	}
+}
+
+// Where nobody asks for a review nothing happens, and whoever wonders finds out why.
+func TestAReviewThatNobodyAsksForIsTold(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", fine)
+	pr := g.Read(loopback.Author, g.Open("topic"))
+	a := authorOf(t, g, unneeded(t))
+	running(t, a)
+	within(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
+	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, "nobody has asked "+loopback.Judge+" for a review: request it on GitHub, or comment /touchstone review") {
+		t.Errorf("agent status shows %q", told)
+	}
+	g.Call(loopback.Author, http.MethodPost, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)
+	if action := decide(t, g, a, pr); action.Reason != "this head is not reviewed yet" {
+		t.Errorf("once it is requested, it comes to %+v", action)
 	}
 }

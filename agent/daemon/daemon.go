@@ -233,7 +233,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 			if announced := (verdict.Action{Kind: action.Kind, SHA: action.SHA, Reason: action.Reason}); announced != said {
 				log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
 				said = announced
-				if action.MakesWay {
+				if action.Noted {
 					d.Agent.note(ctx, ref, action)
 				}
 			}

@@ -120,7 +120,7 @@ func TestTheAuthorMakesWayForAPerson(t *testing.T) {
 	pr = g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
 	a := authorOf(t, g, unneeded(t))
 	action := decide(t, g, a, pr)
-	if action.Kind != verdict.Wait || !action.MakesWay || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
+	if action.Kind != verdict.Wait || !action.Noted || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
 		t.Fatalf("it comes to %+v", action)
 	}
 	running(t, a)

@@ -16,11 +16,15 @@ import (
 // stateOf is everything that [verdict.Next] may know of a pull request.
 func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts) verdict.State {
 	comments, now := commentsOf(pr, cfg, f), time.Now()
+	reviewers := []string{pr.Viewer}
+	if role == verdict.Author {
+		reviewers = cfg.Reviewers
+	}
 	s := verdict.State{
 		Role: role, Self: pr.Viewer,
 		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Twin: pr.Twin, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
 		Asked:         verdict.ListsLogin(pr.Requested, pr.Viewer),
-		Requested:     cfg.Review == config.ReviewAll || verdict.ListsLogin(pr.Requested, pr.Viewer),
+		Requested:     cfg.Review == config.ReviewAll || slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
 		NeedsHuman:    labelled(pr, cfg.Labels.NeedsHuman),
 		Held:          labelled(pr, cfg.Labels.Hold),
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
@@ -66,7 +70,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		if o.Record != nil {
 			o.Rebased = f.rebased[o.Record.Base]
 			// GitHub takes a reviewer off the list of requests when the review is in.
-			s.Requested = s.Requested || verdict.SameLogin(r.Author.Login, pr.Viewer)
+			s.Requested = s.Requested || verdict.ListsLogin(reviewers, r.Author.Login)
 			known = append(known, o.Record.Ledger...)
 		}
 		s.Opinions = append(s.Opinions, o)
