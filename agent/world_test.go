@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -202,6 +203,19 @@ func (w *world) reviewed(args []string) error {
 			err = fmt.Errorf("there are %d reviews", len(all))
 		}
 		return len(all) == want, err
+	})
+}
+
+// done waits until the journal of a role on this machine tells of as many acts that were
+// done: done ROLE COUNT. What GitHub shows is there a moment before that.
+func (w *world) done(args []string) error {
+	want, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	return w.until(func() (bool, error) {
+		text, err := os.ReadFile(filepath.Join(w.work, "state", "touchstone", "journal", args[0], "entries.jsonl"))
+		return strings.Count(string(text), `"ok":true`) >= want, err
 	})
 }
 
