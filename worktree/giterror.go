@@ -136,9 +136,9 @@ func DiskFault(err error) bool {
 }
 
 // Is makes an outage match ErrUnavailable, unless git says what a person has to mend: a
-// refusal breaks the connection as well.
+// refusal and a full disk break the connection as well.
 func (e *gitError) Is(target error) bool {
-	return target == ErrUnavailable && slices.ContainsFunc(outages, e.matches) && !slices.ContainsFunc(remedies, e.matches)
+	return target == ErrUnavailable && slices.ContainsFunc(outages, e.matches) && !slices.ContainsFunc(remedies, e.matches) && !e.diskFault()
 }
 
 // exitCode is the exit code of the git command behind err, or -1.
