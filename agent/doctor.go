@@ -83,7 +83,7 @@ func (d *doctor) examine(ctx context.Context) {
 	defer cancel()
 	d.check("guidelines", func() (string, error) {
 		set, err := layered(ctx, d.cfg)
-		return fmt.Sprintf("%s, version %s", amount(len(set.Documents), "document", "documents"), set.Version()), err
+		return fmt.Sprintf("%s, version %s", verdict.Amount(len(set.Documents), "document", "documents"), set.Version()), err
 	})
 	d.check("state", func() (string, error) { return d.cfg.StateDir, writable(d.cfg.StateDir) })
 	d.check("relay", func() (string, error) { return d.relay(ctx) })
@@ -145,7 +145,7 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 	case !permission.CanWrite():
 		return "", fmt.Errorf("%s may only %s %s; give it write access, or its reviews do not count and its pushes are refused", self, permission, name)
 	}
-	return fmt.Sprintf("%s, %s access, %s", name, permission, amount(len(open), "open pull request", "open pull requests")), nil
+	return fmt.Sprintf("%s, %s access, %s", name, permission, verdict.Amount(len(open), "open pull request", "open pull requests")), nil
 }
 
 // ownSettings tells whether a repository's settings can be read. While they cannot, nothing is

@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/failback"
 	"touchstone/agent/engine/sandbox"
+	"touchstone/verdict"
 )
 
 // models checks all that thinks: each model CLI that the settings name, whether its
@@ -134,7 +135,7 @@ func (d *doctor) prices(unpriced []string, builtIn string) (string, error) {
 		return "", err
 	}
 	if n := len(d.cfg.Prices.Models); n > 0 {
-		return fmt.Sprintf("%s of %s", amount(n, "model's price", "models' prices"), d.cfg.Prices.Date), nil
+		return fmt.Sprintf("%s of %s", verdict.Amount(n, "model's price", "models' prices"), d.cfg.Prices.Date), nil
 	}
 	return cmp.Or(builtIn, "not known, as no engine can be used"), nil
 }

@@ -79,9 +79,9 @@ is wrong.`,
 				read, wrong = read+len(texts), wrong+len(problems)
 			}
 			if wrong > 0 {
-				return fmt.Errorf("the guidelines have %s in %s", amount(wrong, "problem", "problems"), amount(read, "document", "documents"))
+				return fmt.Errorf("the guidelines have %s in %s", verdict.Amount(wrong, "problem", "problems"), verdict.Amount(read, "document", "documents"))
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "nothing is wrong with %s (guidelines %s)\n", amount(read, "document", "documents"), set.Version())
+			fmt.Fprintf(cmd.OutOrStdout(), "nothing is wrong with %s (guidelines %s)\n", verdict.Amount(read, "document", "documents"), set.Version())
 			return nil
 		},
 	}
@@ -246,7 +246,7 @@ func show(out io.Writer, set guidelines.Set, change guidelines.Change) error {
 	}
 	applied := set.For(change)
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d of %d rules apply to %s (guidelines %s)\n", len(applied), total, amount(len(change.Files), "changed file", "changed files"), set.Version())
+	fmt.Fprintf(&text, "%d of %d rules apply to %s (guidelines %s)\n", len(applied), total, verdict.Amount(len(change.Files), "changed file", "changed files"), set.Version())
 	for _, a := range applied {
 		amended := ""
 		if a.Row.Source != a.Row.Document {

@@ -142,11 +142,3 @@ func onePull(_ *cobra.Command, args []string) error {
 func usage(cmd *cobra.Command, err error) error {
 	return exit{exitUsage, fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())}
 }
-
-// amount is a number of things, such as "1 entry" or "2 entries".
-func amount(n int, one, many string) string {
-	if n != 1 {
-		one = many
-	}
-	return fmt.Sprintf("%d %s", n, one)
-}

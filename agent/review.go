@@ -108,7 +108,7 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 	if err != nil {
 		return inconclusive(err)
 	}
-	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, short(pr.Head.SHA), step.Verdict, amount(step.Findings, "finding", "findings"), step.URL)
+	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, short(pr.Head.SHA), step.Verdict, verdict.Amount(step.Findings, "finding", "findings"), step.URL)
 	return verdictExit(step.Verdict)
 }
 

@@ -79,7 +79,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	if len(subject.Diff.Files) == 0 {
 		return l.nothing(cmd, subject.Name, fmt.Sprintf("there is nothing to review: no change in %s since %s", of, l.base))
 	}
-	step(fmt.Sprintf("weighing %s", amount(len(subject.Diff.Files), "changed file", "changed files")))
+	step(fmt.Sprintf("weighing %s", verdict.Amount(len(subject.Diff.Files), "changed file", "changed files")))
 	return l.examine(cmd, cfg, dir.Path, subject, step)
 }
 

@@ -46,7 +46,7 @@ like is on GitHub.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(out, "%s: %s\n", role, amount(len(entries), "entry", "entries"))
+				fmt.Fprintf(out, "%s: %s\n", role, verdict.Amount(len(entries), "entry", "entries"))
 				for _, e := range entries[max(0, len(entries)-20):] {
 					fmt.Fprintln(out, "  "+e.String())
 				}

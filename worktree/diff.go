@@ -47,19 +47,6 @@ type FileDiff struct {
 // Hunk is one changed region with its context, as in "@@ -1,4 +1,5 @@".
 type Hunk struct{ OldStart, OldLines, NewStart, NewLines int }
 
-// CanComment reports whether a review comment can be anchored to a line of the
-// new file: GitHub takes only lines within the hunks, and refuses the whole
-// review for a single other one.
-// See https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request.
-func (f FileDiff) CanComment(line int) bool {
-	for _, h := range f.Hunks {
-		if line >= h.NewStart && line < h.NewStart+h.NewLines {
-			return true
-		}
-	}
-	return false
-}
-
 // Diff is what the pull request changes: from its merge base to the head that
 // was acquired, whatever happened in the tree since.
 func (t *Tree) Diff(ctx context.Context) (Diff, error) {
@@ -74,15 +61,6 @@ func (t *Tree) DiffWorking(ctx context.Context, since string) (Diff, error) {
 		return Diff{}, err
 	}
 	return t.diff(ctx, since, tree)
-}
-
-// ChangedFiles are the paths DiffWorking would report; of a rename both.
-func (t *Tree) ChangedFiles(ctx context.Context, since string) ([]string, error) {
-	tree, err := t.snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return t.changedBetween(ctx, since, tree)
 }
 
 func (t *Tree) changedBetween(ctx context.Context, base, head string) ([]string, error) {
