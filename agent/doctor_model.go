@@ -146,10 +146,16 @@ func (d *doctor) sandbox() (string, error) {
 		return "off by engine.sandbox: model CLIs and an author's commands run with all rights of this user", nil
 	}
 	level, err := sandbox.Level()
+	if err := d.cfg.Engine.CheckSandbox(err); err != nil {
+		return "", err
+	}
 	if err != nil {
-		return fmt.Sprintf("none: %v; model CLIs and an author's commands run with all rights of this user", err), nil
+		return fmt.Sprintf("none: %v; model CLIs and an author's commands run with all rights of this user; engine.sandbox: required would run none", err), nil
 	}
 	said := level + ", for sessions and the commands of an author"
+	if d.cfg.Engine.Sandbox == config.Required {
+		said = level + ", required for sessions and the commands of an author"
+	}
 	if gaps := sandbox.Gaps(); len(gaps) > 0 {
 		said += "; still within their reach: " + strings.Join(gaps, ", ")
 	}

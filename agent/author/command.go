@@ -49,9 +49,13 @@ func (a *Author) execute(ctx context.Context, kind error, dir string, args []str
 	}
 	defer os.RemoveAll(home)
 	env := append(session.Commands(os.Environ(), dir, home, home), "CI=true")
+	confine, err := a.confined(dir, home, env)
+	if err != nil {
+		return fmt.Errorf("run %s: %w", args[0], err)
+	}
 	var output tail
 	report, err := process.Command{
-		Args: args, Dir: dir, Env: env, Confine: a.confined(dir, home, env), Timeout: timeout, IdleTimeout: timeout,
+		Args: args, Dir: dir, Env: env, Confine: confine, Timeout: timeout, IdleTimeout: timeout,
 		Line: func(line []byte) error { output.add(line); return nil },
 	}.Run(ctx)
 	f := &failure{kind: kind, output: strings.TrimSpace(output.text() + "\n" + report.Stderr)}
@@ -75,15 +79,23 @@ func (a *Author) execute(ctx context.Context, kind error, dir string, args []str
 	return nil
 }
 
-// confined are the rules of the sandbox for a command; nil is without one.
-func (a *Author) confined(dir, home string, env []string) *sandbox.Rules {
-	if a.Settings != nil && a.Settings().Sandbox == config.Off {
-		return nil
+// confined are the rules of the sandbox for a command; nil is without one. The error is that the
+// settings ask for one where there is none.
+func (a *Author) confined(dir, home string, env []string) (*sandbox.Rules, error) {
+	if a.Settings != nil {
+		settings := a.Settings()
+		if settings.Sandbox == config.Off {
+			return nil, nil
+		}
+		_, none := sandbox.Level()
+		if err := settings.CheckSandbox(none); err != nil {
+			return nil, engine.Errorf(engine.Invalid, "%v", err)
+		}
 	}
 	// Without a home there is nothing in it to hide.
 	user, _ := os.UserHomeDir()
 	rules := sandbox.Author(dir, home, env, user, a.Private)
-	return &rules
+	return &rules, nil
 }
 
 // tail keeps the end of what is printed.

@@ -26,6 +26,8 @@ const (
 	On   = "on"
 	Off  = "off"
 	Auto = "auto"
+	// Required is Auto that refuses where there is nothing to choose.
+	Required = "required"
 )
 
 // Config is what an agent is told. The comments give each setting's default; Example is an

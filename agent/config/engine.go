@@ -39,7 +39,8 @@ type Engine struct {
 	// machine that meters and bounds what is spent; or Off.
 	Gateway string `yaml:"gateway"`
 	// Sandbox is Auto, the default, to confine sessions and the commands that verify a fix
-	// as far as this platform offers it; or Off. A reviewer's writes in its home alone.
+	// as far as this platform offers it; Required to run none of them where it offers
+	// nothing; or Off. A reviewer's writes in its home alone.
 	Sandbox string `yaml:"sandbox"`
 	// Timeout bounds a session; 25m by default, a minute at least.
 	Timeout Duration `yaml:"timeout"`
@@ -161,10 +162,19 @@ func (e Engine) Validate() error {
 	}
 	return errors.Join(append(errs,
 		oneOf("engine.gateway", e.Gateway, On, Off),
-		oneOf("engine.sandbox", e.Sandbox, Auto, Off),
+		oneOf("engine.sandbox", e.Sandbox, Auto, Required, Off),
 		atLeast("engine.timeout", e.Timeout, leastTimeout),
 		atLeast("engine.idle_timeout", e.IdleTimeout, leastIdle),
 	)...)
+}
+
+// CheckSandbox says why these settings let nothing run where nothing confines, for the reason
+// given, which is nil where something does.
+func (e Engine) CheckSandbox(none error) error {
+	if e.Sandbox != Required || none == nil {
+		return nil
+	}
+	return fmt.Errorf("engine.sandbox is required, and nothing confines a session here: %w; run the agent on Linux 6.2 or newer or on macOS, or set engine.sandbox to auto", none)
 }
 
 // Prices are what tokens cost, for engines that do not know.

@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/engine/session"
 	"touchstone/agent/journal"
 	"touchstone/verdict"
@@ -24,9 +25,13 @@ func Models(live *config.Live, scratch string) *failback.Engine {
 		Settings: func() config.Engine { return live.Config().Engine },
 		New: func(name string) (engine.Engine, error) {
 			file := live.File()
+			_, none := sandbox.Level()
+			if err := file.Engine.CheckSandbox(none); err != nil {
+				return nil, err
+			}
 			program := session.Program{
 				TempDir: scratch, Prices: engine.Prices{},
-				Direct: file.Engine.Gateway == config.Off, Confine: file.Engine.Sandbox == config.Auto,
+				Direct: file.Engine.Gateway == config.Off, Confine: file.Engine.Sandbox != config.Off,
 				Private: file.Private(),
 			}
 			// The command is of the engine that the file names, whatever else is chosen.

@@ -67,6 +67,6 @@ func tellAccess(ctx context.Context, cfg config.Config, name string, v engine.Ve
 		return
 	}
 	if _, err := sandbox.Level(); err != nil {
-		log.Warn().Err(err).Msg("nothing confines the model CLI and the commands of fixes, which can read all that this user can, this agent's tokens too; run the agent as a user of its own, or on a newer system")
+		log.Warn().Err(err).Msg("nothing confines the model CLI and the commands of fixes, which can read all that this user can, this agent's tokens too; run the agent as a user of its own, or on a newer system; engine.sandbox: required would run none of them")
 	}
 }

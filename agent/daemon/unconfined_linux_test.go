@@ -1,0 +1,29 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
+)
+
+// Where nothing confines a session, none is held that has to be confined, and no agent starts.
+func TestNoSessionWithoutARequiredSandbox(t *testing.T) {
+	if !enginetest.Unconfined(t) {
+		return
+	}
+	for setting, refused := range map[string]bool{config.Auto: false, config.Off: false, config.Required: true} {
+		cfg := config.Default()
+		cfg.Engine.Name, cfg.Engine.Command, cfg.Engine.Sandbox = "codex", []string{"/nowhere/codex"}, setting
+		models := Models(config.NewLive(cfg, nil), t.TempDir())
+		_, probed := models.Probe(t.Context())
+		_, opened := models.Open(t.Context(), engine.Request{Role: engine.Reviewer, Dir: t.TempDir()})
+		for what, err := range map[string]error{"started": probed, "a session": opened} {
+			if got := err != nil && strings.Contains(err.Error(), "set engine.sandbox to auto"); got != refused {
+				t.Errorf("%s, %s: %v", setting, what, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine/enginetest"
+)
+
+func TestDoctorTellsOfAMissingSandbox(t *testing.T) {
+	if !enginetest.Unconfined(t) {
+		return
+	}
+	for setting, want := range map[string]string{
+		config.Auto:     "ok       sandbox      none: this Linux has no Landlock",
+		config.Required: "problem  sandbox      engine.sandbox is required, and nothing confines",
+		config.Off:      "ok       sandbox      off by engine.sandbox",
+	} {
+		var out strings.Builder
+		d := doctor{out: &out, cfg: config.Default()}
+		d.cfg.Engine.Sandbox = setting
+		d.check("sandbox", d.sandbox)
+		if !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%s: %s", setting, &out)
+		}
+	}
+}
