@@ -86,11 +86,28 @@ func Next(s State) Action {
 	case s.Self == "" || s.Author == "" || s.Head == "":
 		return s.act(Wait, "GitHub's answer is incomplete")
 	case s.Role == Reviewer:
-		return nextReview(s)
+		return s.whole(nextReview(s))
 	case s.Role == Author:
-		return s.takeBack(nextFix(s))
+		return s.whole(s.takeBack(nextFix(s)))
 	}
 	return s.act(Wait, "the agent has no role")
+}
+
+// whole is a, unless that does something about a pull request that was not read whole: a
+// person is called to it instead, once for each head. What keeps the agents away is heeded,
+// and who orders what nobody can follow is answered, as far as they were read.
+func (s State) whole(a Action) Action {
+	switch {
+	case s.Unread == "":
+		return a
+	case a.Kind == Release:
+		return s.act(Wait, "it waits for a person: "+s.Unread)
+	case a.Kind != Review && a.Kind != Lift && a.Kind != Fix && a.Kind != Merge && a.Kind != Tell:
+		return a
+	case !s.CalledAt.IsZero():
+		return s.act(Wait, s.Unread+", and is left to people, who were called to it")
+	}
+	return s.escalate(s.Unread + ": decide it by hand, or open another pull request of the same branch")
 }
 
 func nextReview(s State) Action {

@@ -72,6 +72,9 @@ func (d dice) state() State {
 		Today:   pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Wasted: Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
 	}
 	if rare() {
+		s.Unread = "it has more than 1,000 comments"
+	}
+	if rare() {
 		s.Unclear = []Unclear{{ID: 1, By: "mona"}}
 	}
 	for range d.IntN(3) {
@@ -134,6 +137,7 @@ func broken(s State, a Action) []string {
 		must(c.SHA != s.Head || c.Message != "Mine" || c.Bot || c.At != s.Now || ordered || first, "a person who just pushed is made way for")
 	}
 	must(a.Kind != Fix && a.Kind != Merge || len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
+	must(s.Unread == "" || !acts && a.Kind != Tell && a.Kind != Release, "what was not read whole is left to people")
 	if acts || speaks {
 		must(s.Open, "nothing happens to a closed pull request")
 		must(!s.Draft, "drafts are left alone")

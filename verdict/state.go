@@ -71,6 +71,10 @@ type State struct {
 	// another base is another change.
 	BaseBranch string
 
+	// Unread is, as a sentence part about it, why not all of the pull request was read, or
+	// blank: what is missing could turn every decision.
+	Unread string
+
 	// Requested says that this login is asked to review, or of an author that one of the
 	// reviewers is: by request, by an earlier review of theirs, or because the configuration
 	// says all.

@@ -102,13 +102,15 @@ func (s Step) log(e *zerolog.Event) *zerolog.Event {
 	return e
 }
 
-// Look reads a pull request and decides what it needs of this agent.
+// Look reads a pull request and decides what it needs of this agent. An error that is a
+// forge.ErrUnreadable comes with a decision all the same: to leave it to people, having called
+// one.
 func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, verdict.Action, error) {
 	pr, err := a.Read.PullRequest(ctx, ref)
-	if err != nil {
+	if err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return pr, verdict.Action{}, err
 	}
-	action, err := a.Decide(ctx, pr)
+	action, err := a.decide(ctx, pr, err)
 	return pr, action, err
 }
 
@@ -129,24 +131,31 @@ func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Acti
 }
 
 // Decide is the decision on a pull request as it was read. It reads what else the
-// decision takes; without that there is none.
+// decision takes; without that there is none, but for what Look says of an error.
 func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
+	return a.decide(ctx, pr, nil)
+}
+
+// decide is Decide for a pull request that an error may have kept from being read whole.
+func (a *Agent) decide(ctx context.Context, pr forge.PullRequest, unread error) (verdict.Action, error) {
 	f, err := a.gather(ctx, pr)
 	if err != nil {
 		return verdict.Action{}, err
 	}
+	f.unread = unread
 	action := verdict.Next(stateOf(pr, a.Role, a.Config(), f))
 	if action.Kind != verdict.Wait || f.past.retryIn == 0 {
 		a.heads.decided(pr, action.Kind)
 	}
 	if action.Kind != verdict.Review && action.Kind != verdict.Fix {
-		return action, nil
+		return action, unread
 	}
 	// Only what takes a session takes the commits.
-	if f.commits, err = a.Read.Commits(ctx, pr.Ref); err != nil {
+	if f.commits, err = a.Read.Commits(ctx, pr.Ref); err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return verdict.Action{}, err
 	}
-	return verdict.Next(stateOf(pr, a.Role, a.Config(), f)), nil
+	f.unread = err
+	return verdict.Next(stateOf(pr, a.Role, a.Config(), f)), err
 }
 
 // Act carries out what Look decided.

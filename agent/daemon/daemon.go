@@ -223,7 +223,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 		case errors.Is(err, forge.ErrNotFound):
 			log.Debug().Err(err).Msg("leaving it alone")
 			action = verdict.Action{Kind: verdict.Skip}
-		case err != nil:
+		case err != nil && action.Kind == "":
 			if !d.waitOut(ctx, &reading, err, w.wake) {
 				return
 			}

@@ -32,7 +32,9 @@ type facts struct {
 	commits []forge.Commit
 	// enqueued says that this machine put the head into the merge queue that it waits in.
 	enqueued bool
-	past     history
+	// unread is why not all of that was read, or nil.
+	unread error
+	past   history
 }
 
 // gather reads the facts. Most pull requests need no further request.
@@ -214,10 +216,12 @@ func (a *Agent) manual(ctx context.Context, pr forge.PullRequest, takenOutBy str
 // ruled says why the repository's own settings leave a pull request to its author, if they do.
 func (a *Agent) ruled(ctx context.Context, pr forge.PullRequest) (verdict.Left, error) {
 	text, err := a.Read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
-	if errors.Is(err, forge.ErrNotFound) {
+	switch {
+	case errors.Is(err, forge.ErrNotFound):
 		return verdict.Left{}, nil
-	}
-	if err != nil {
+	case errors.Is(err, forge.ErrUnreadable):
+		return verdict.Left{Topic: "unreadable", Why: fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err)}, nil
+	case err != nil:
 		return verdict.Left{}, err
 	}
 	repository, err := config.ParseRepository(text)
@@ -230,7 +234,10 @@ func (a *Agent) ruled(ctx context.Context, pr forge.PullRequest) (verdict.Left, 
 		return verdict.Left{}, nil
 	}
 	paths, err := a.Read.ChangedPaths(ctx, pr.Ref)
-	if err != nil {
+	switch {
+	case errors.Is(err, forge.ErrUnreadable):
+		return verdict.Left{Topic: "paths", Why: fmt.Sprintf("it changes more files than GitHub lists, and merge.manual in %s may name one of them", config.RepositoryPath)}, nil
+	case err != nil:
 		return verdict.Left{}, err
 	}
 	change := guidelines.Change{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: pr.Labels}

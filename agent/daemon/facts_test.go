@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -71,10 +72,20 @@ func TestRewrittenBase(t *testing.T) {
 	}
 }
 
+// files are so many.
+func files(n int) map[string]string {
+	all := map[string]string{}
+	for i := range n {
+		all[fmt.Sprintf("src/%d.txt", i)] = "text\n"
+	}
+	return all
+}
+
 func TestMergingIsLeftToTheAuthor(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		repository string
+		base       string // another file on main
 		change     map[string]string
 		set        func(*Agent)
 		label      string
@@ -87,6 +98,8 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 		"on in the repository":          {repository: "merge:\n  auto: true\n"},
 		"a file that it names":          {repository: "merge:\n  manual: ['payments/**']\n", change: map[string]string{"payments/a.go": "package payments\n"}, reason: "merge.manual"},
 		"another file":                  {repository: "merge:\n  manual: ['payments/**']\n"},
+		"more files than GitHub lists":  {repository: "merge:\n  manual: ['payments/**']\n", change: files(3000), reason: "more files than GitHub lists"},
+		"settings that are no file":     {base: config.RepositoryPath + "/settings", reason: "cannot be read"},
 		"broken":                        {repository: "merge:\n  autoo: true\n", reason: "cannot be read"},
 		"by hand, whatever is said":     {repository: "merge:\n  auto: false\n", set: func(a *Agent) { a.ByHand = true }},
 		"the change would switch it on": {repository: "merge:\n  auto: false\n", change: map[string]string{config.RepositoryPath: "merge:\n  auto: true\n"}, reason: "merge.auto is off"},
@@ -96,6 +109,9 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 			base := map[string]string{"README.md": "one\n"}
 			if tc.repository != "" {
 				base[config.RepositoryPath] = tc.repository
+			}
+			if tc.base != "" {
+				base[tc.base] = "text\n"
 			}
 			if tc.change == nil {
 				tc.change = fine

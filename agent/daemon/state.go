@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -23,6 +24,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 	s := verdict.State{
 		Role: role, Self: pr.Viewer,
 		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Twin: pr.Twin, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
+		Unread:        unread(f.unread),
 		Asked:         verdict.ListsLogin(pr.Requested, pr.Viewer),
 		Requested:     cfg.Review == config.ReviewAll || slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
 		NeedsHuman:    labelled(pr, cfg.Labels.NeedsHuman),
@@ -77,6 +79,14 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 	}
 	s.Unclear = slices.DeleteFunc(verdict.Misunderstood(comments, cfg.Reviewers, known), func(u verdict.Unclear) bool { return answered(pr, cfg, u) })
 	return s
+}
+
+// unread is why not all of a pull request was read, as a sentence part; "" for no error.
+func unread(err error) string {
+	if known := (*forge.Error)(nil); errors.As(err, &known) {
+		return known.Message
+	}
+	return ""
 }
 
 // commentsOf is what was said on a pull request, with what those who said it may do there.

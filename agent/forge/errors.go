@@ -35,6 +35,9 @@ var (
 	ErrSelfReview = errors.New("self review")
 	// ErrBadAnchor: a review comment's line is not part of the diff, and the whole review was refused.
 	ErrBadAnchor = errors.New("bad anchor")
+	// ErrUnreadable: there is more of it than this program reads, or it is something else than what is looked for. Asking
+	// again brings the same.
+	ErrUnreadable = errors.New("unreadable")
 	// ErrUnavailable: GitHub could not be reached, or answered 5xx. After a write it may have happened all the same.
 	ErrUnavailable = errors.New("unavailable")
 )
@@ -120,6 +123,11 @@ func (e *Error) limited(wait time.Duration) *Error {
 	e.kind, e.RetryAfter = ErrRateLimited, wait
 	e.Remedy = fmt.Sprintf("try again in %s, or use a token of its own for each machine", wait.Round(time.Second))
 	return e
+}
+
+// unreadable is an ErrUnreadable of a pull request, for the reason given.
+func unreadable(why string) *Error {
+	return &Error{Message: why, Remedy: "decide it by hand", kind: ErrUnreadable}
 }
 
 // refusals maps what GitHub says to what callers branch on, first match first. GitHub has no codes for these, only

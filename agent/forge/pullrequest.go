@@ -139,8 +139,8 @@ type ReviewRemark struct {
 	URL  string
 }
 
-// Said is all that was said on the pull request, the oldest first: the comments, the texts of reviews, and of each thread
-// the comments that are read.
+// Said is all that was said on the pull request, the oldest first: the comments, the texts of reviews, and what stands in
+// threads.
 func (pr PullRequest) Said() []Comment {
 	all := slices.Clone(pr.Comments)
 	for _, r := range pr.Reviews {
@@ -176,7 +176,7 @@ type Thread struct {
 	Resolved   bool
 	ResolvedBy User            // zero while open
 	Outdated   bool            // the head changed the lines that it is about
-	Comments   []ThreadComment // the first 10, oldest first; the first of them began the thread
+	Comments   []ThreadComment // oldest first; the first of them began the thread
 }
 
 // ThreadComment is one turn of a Thread.

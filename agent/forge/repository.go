@@ -38,7 +38,7 @@ func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permi
 const maxFile = 1 << 20
 
 // File returns a file of a repository as it is at a commit, branch or tag. ErrNotFound says that there is none; a
-// directory, a link or a file of more than 1 MiB is another error.
+// directory, a link or a file of more than 1 MiB is an ErrUnreadable.
 func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte, error) {
 	op := fmt.Sprintf("read %s of %s", path, repo)
 	file, _, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, path, &github.RepositoryContentGetOptions{Ref: rev})
@@ -46,7 +46,7 @@ func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte,
 		return nil, c.failed(op, err)
 	}
 	if file.GetType() != "file" || file.GetSize() > maxFile {
-		return nil, &Error{Op: op, Message: "it is no file, or one of more than 1 MiB"}
+		return nil, &Error{Op: op, Message: "it is no file, or one of more than 1 MiB", kind: ErrUnreadable}
 	}
 	text, err := file.GetContent()
 	return []byte(text), c.failed(op, err)
@@ -57,7 +57,7 @@ func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte,
 const maxPaths = 3000
 
 // ChangedPaths lists the files that a pull request changes, of a renamed one both names. A pull request of so many
-// that GitHub may not list them all is an error.
+// that GitHub may not list them all is an ErrUnreadable.
 func (c *Client) ChangedPaths(ctx context.Context, ref Ref) ([]string, error) {
 	op := "list the files that " + ref.String() + " changes"
 	var all []string
@@ -75,7 +75,7 @@ func (c *Client) ChangedPaths(ctx context.Context, ref Ref) ([]string, error) {
 		}
 		switch listed += len(page); {
 		case listed >= maxPaths:
-			return nil, &Error{Op: op, Message: fmt.Sprintf("GitHub lists no more than %d", maxPaths)}
+			return nil, &Error{Op: op, Message: fmt.Sprintf("it changes more files than GitHub lists, which is %d", maxPaths), kind: ErrUnreadable}
 		case response.NextPage == 0:
 			return all, nil
 		}
@@ -111,7 +111,7 @@ type Commit struct {
 // (https://docs.github.com/rest/pulls/pulls#list-commits-on-a-pull-request).
 const maxCommits = 250
 
-// Commits lists the commits of a pull request, oldest first. More than 2,000 are an error.
+// Commits lists the commits of a pull request, oldest first. More than 2,000 are an ErrUnreadable.
 func (c *Client) Commits(ctx context.Context, ref Ref) ([]Commit, error) {
 	op := "list the commits of " + ref.String()
 	all, err := c.commits(func(page *github.ListOptions) ([]*github.RepositoryCommit, *github.Response, error) {
@@ -160,5 +160,5 @@ func (c *Client) commits(list func(*github.ListOptions) ([]*github.RepositoryCom
 		}
 		next.Page = response.NextPage
 	}
-	return nil, errors.New("there are more than 2,000")
+	return nil, unreadable("it has more than 2,000 commits, which is more than the agents read")
 }

@@ -24,6 +24,14 @@ func (n *pullRequestNode) commit() commitNode {
 	return n.Commits.Nodes[0].Commit
 }
 
+// contexts are the checks and statuses, none where nothing has reported.
+func (n commitNode) contexts() connection[checkNode] {
+	if n.StatusCheckRollup == nil {
+		return connection[checkNode]{}
+	}
+	return n.StatusCheckRollup.Contexts
+}
+
 // checkNode is the union of a check run and a commit status.
 type checkNode struct {
 	Typename                               string `json:"__typename"`
@@ -36,11 +44,8 @@ type checkNode struct {
 }
 
 func (n commitNode) checks() []Check {
-	if n.StatusCheckRollup == nil {
-		return nil
-	}
 	var all []Check
-	for _, c := range n.StatusCheckRollup.Contexts.Nodes {
+	for _, c := range n.contexts().Nodes {
 		if c.Typename == "StatusContext" {
 			all = append(all, Check{Name: c.Context, Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL, Summary: c.Description, At: c.CreatedAt})
 			continue

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,8 @@ var errMoving = errors.New("the pull request keeps changing while it is read")
 
 // PullRequest reads a pull request whole, as it stood at one moment: when it changes between two pages, or when
 // GitHub has not yet connected the newest push with its commit, the reading starts over, and after four tries it is
-// an ErrUnavailable. More than 1,000 reviews, comments or threads, or 2,000 checks or changes of labels, are an error, never
-// a shorter list.
+// an ErrUnavailable. More than 1,000 reviews, comments or threads, 100 comments in a thread, or 2,000 checks or changes of
+// labels, are an ErrUnreadable: what it comes with has the latest of each, enough to call a person and no more.
 func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) {
 	op := "read " + ref.String()
 	for try := 1; ; try++ {
@@ -41,6 +42,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 	variables := map[string]any{"owner": ref.Owner, "name": ref.Name, "number": ref.Number}
 	var pr PullRequest
 	var suites []suiteNode
+	beyond := ""
 	for page := 1; ; page++ {
 		var data snapshotData
 		if err := c.query(ctx, pullRequestQuery, variables, &data); err != nil {
@@ -78,26 +80,20 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		suites = append(suites, commit.CheckSuites.Nodes...)
 		pr = next
 
-		more := advance(variables, "reviewsBefore", node.Reviews.PageInfo.HasPreviousPage, node.Reviews.PageInfo.StartCursor)
-		more = advance(variables, "commentsBefore", node.Comments.PageInfo.HasPreviousPage, node.Comments.PageInfo.StartCursor) || more
-		more = advance(variables, "threadsBefore", node.ReviewThreads.PageInfo.HasPreviousPage, node.ReviewThreads.PageInfo.StartCursor) || more
-		more = advance(variables, "labelsBefore", node.TimelineItems.PageInfo.HasPreviousPage, node.TimelineItems.PageInfo.StartCursor) || more
-		more = advance(variables, "suitesAfter", commit.CheckSuites.PageInfo.HasNextPage, commit.CheckSuites.PageInfo.EndCursor) || more
-		if commit.StatusCheckRollup != nil {
-			info := commit.StatusCheckRollup.Contexts.PageInfo
-			more = advance(variables, "checksAfter", info.HasNextPage, info.EndCursor) || more
+		beyond = cmp.Or(beyond, node.beyond())
+		more := follow(variables, node, commit)
+		if more != "" && page < snapshotPages {
+			continue
 		}
-		if node.Labels.PageInfo.HasNextPage || node.ReviewRequests.PageInfo.HasNextPage || more && page == snapshotPages {
-			return PullRequest{}, errors.New("it has more labels, changes of labels, reviewers, reviews, comments, threads or checks than this program reads: decide it by hand")
+		if slices.ContainsFunc(pr.Checks, func(c Check) bool { return c.Required }) {
+			pr.Stacked = 0 // by rules of a ruleset, which the branch does not tell of
 		}
-		if !more {
-			if slices.ContainsFunc(pr.Checks, func(c Check) bool { return c.Required }) {
-				pr.Stacked = 0 // by rules of a ruleset, which the branch does not tell of
-			}
-			pr.Checks = append(pr.Checks, unlisted(pr.Checks, suites)...)
-			pr.ClockAhead = time.Duration(c.clock.ahead.Load())
-			return pr, nil
+		pr.Checks = append(pr.Checks, unlisted(pr.Checks, suites)...)
+		pr.ClockAhead = time.Duration(c.clock.ahead.Load())
+		if beyond = cmp.Or(beyond, more); beyond != "" {
+			return pr, unreadable("it has more than " + beyond + ", which is more than the agents read")
 		}
+		return pr, nil
 	}
 }
 
@@ -108,6 +104,41 @@ func advance(variables map[string]any, name string, more bool, cursor string) bo
 		variables[name] = cursor
 	}
 	return more
+}
+
+// follow moves the cursors of all lists, and names one of which another page follows with the most that is read of it;
+// "" when all are read.
+func follow(variables map[string]any, node *pullRequestNode, commit commitNode) (more string) {
+	contexts := commit.contexts().PageInfo
+	for _, list := range []struct {
+		most string
+		more bool
+	}{
+		{"1,000 reviews", advance(variables, "reviewsBefore", node.Reviews.PageInfo.HasPreviousPage, node.Reviews.PageInfo.StartCursor)},
+		{"1,000 comments", advance(variables, "commentsBefore", node.Comments.PageInfo.HasPreviousPage, node.Comments.PageInfo.StartCursor)},
+		{"1,000 threads", advance(variables, "threadsBefore", node.ReviewThreads.PageInfo.HasPreviousPage, node.ReviewThreads.PageInfo.StartCursor)},
+		{"2,000 changes of labels", advance(variables, "labelsBefore", node.TimelineItems.PageInfo.HasPreviousPage, node.TimelineItems.PageInfo.StartCursor)},
+		{"2,000 check suites", advance(variables, "suitesAfter", commit.CheckSuites.PageInfo.HasNextPage, commit.CheckSuites.PageInfo.EndCursor)},
+		{"2,000 checks", advance(variables, "checksAfter", contexts.HasNextPage, contexts.EndCursor)},
+	} {
+		if list.more {
+			more = list.most
+		}
+	}
+	return more
+}
+
+// beyond names a list of which the first page alone is read, where more follows.
+func (n *pullRequestNode) beyond() string {
+	switch {
+	case n.Labels.PageInfo.HasNextPage:
+		return "100 labels"
+	case n.ReviewRequests.PageInfo.HasNextPage:
+		return "100 reviewers"
+	case slices.ContainsFunc(n.ReviewThreads.Nodes, func(t threadNode) bool { return t.Comments.PageInfo.HasNextPage }):
+		return "100 comments in one thread"
+	}
+	return ""
 }
 
 // sameMoment compares all that belongs to the pull request itself on two pages.

@@ -142,16 +142,22 @@ func TestASnapshotThatNeverHolds(t *testing.T) {
 
 func TestBoundsAreErrors(t *testing.T) {
 	for name, test := range map[string]struct {
-		body  string
-		pages int
+		body            string
+		pages, comments int
+		why             string
 	}{
-		"comments without end": {page("abc", then, moreComments), snapshotPages},
-		"too many labels":      {strings.Replace(page("abc", then, noComments), `"hasNextPage":false`, `"hasNextPage":true`, 1), 1},
+		"comments without end": {page("abc", then, moreComments), snapshotPages, snapshotPages, "1,000 comments"},
+		"too many labels":      {strings.Replace(page("abc", then, noComments), `"hasNextPage":false`, `"hasNextPage":true`, 1), 1, 0, "100 labels"},
+		"a thread without end": {strings.Replace(page("abc", then, noComments), `"pullRequestReview":null}]`, `"pullRequestReview":null}],"pageInfo":{"hasNextPage":true}`, 1), 1, 0, "100 comments in one thread"},
 	} {
 		n := 0
 		c := client(t, func(*http.Request) (*http.Response, error) { n++; return answer(200, test.body), nil })
-		if pr, err := c.PullRequest(t.Context(), pull); err == nil || !strings.Contains(err.Error(), "by hand") || n != test.pages {
-			t.Errorf("%s: after %d pages %v, %v; want an error after %d", name, n, pr, err, test.pages)
+		pr, err := c.PullRequest(t.Context(), pull)
+		if !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), "more than "+test.why) || !strings.Contains(err.Error(), "by hand") || n != test.pages {
+			t.Errorf("%s: after %d pages %v; want ErrUnreadable after %d", name, n, err, test.pages)
+		}
+		if pr.Head.SHA != "abc" || !pr.Open || len(pr.Comments) != test.comments {
+			t.Errorf("%s: with it comes %+v", name, pr)
 		}
 	}
 	const pulls = `{"data":{"repository":{"pullRequests":{"nodes":[%s],"pageInfo":{"hasNextPage":true,"endCursor":%q}}}}}`

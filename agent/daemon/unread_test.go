@@ -1,0 +1,109 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// talk is a conversation on a line of a pull request, with so many comments. The last but one
+// gives an order.
+func talk(t *testing.T, g *loopback.GitHub, comments int, order string) {
+	t.Helper()
+	review := map[string]any{"event": "COMMENT", "body": "One thing.", "comments": []map[string]any{{"path": "code.txt", "line": 1, "side": "RIGHT", "body": "Why?"}}}
+	g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", review, nil)
+	var first []struct{ ID int64 }
+	g.Call(loopback.Person, http.MethodGet, "pulls/1/comments", nil, &first)
+	for i := 1; i < comments; i++ {
+		body := "Because."
+		if i == comments-2 {
+			body = order
+		}
+		g.Call(loopback.Person, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first[0].ID), map[string]any{"body": body}, nil)
+	}
+}
+
+// TestAnOrderLateInAThreadIsHeard: people say stop where they talk, however long that is.
+func TestAnOrderLateInAThreadIsHeard(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	talk(t, g, 20, "/touchstone stop")
+	if action := decide(t, g, agentOf(g, verdict.Author, loopback.Author), pr); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "has stopped the agents") {
+		t.Errorf("it comes to %+v", action)
+	}
+}
+
+// TestWhatIsNotReadWholeIsLeftToPeople: a person is called, once, and says what becomes of it.
+func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	talk(t, g, 101, "Well.")
+	a := authorOf(t, g, nil)
+	configure(a, func(c *config.Config) { c.Merge.RequireChecks = false })
+	look := func() (forge.PullRequest, verdict.Action) {
+		g.Sim.Settle(t.Context())
+		now, action, err := a.Look(t.Context(), pr.Ref)
+		if !errors.Is(err, forge.ErrUnreadable) {
+			t.Fatalf("it is read: %v", err)
+		}
+		return now, action
+	}
+	now, action := look()
+	if action.Kind != verdict.Escalate || !strings.Contains(action.Reason, "more than 100 comments in one thread") {
+		t.Fatalf("it comes to %+v", action)
+	}
+	if _, err := a.Act(t.Context(), now, action); err != nil {
+		t.Fatal(err)
+	}
+	now, action = look()
+	if action.Kind != verdict.Wait || action.Reason != "it waits for a person" || len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "decide it by hand") {
+		t.Errorf("after the call it comes to %+v; comments %+v", action, now.Comments)
+	}
+	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/needs-human", nil, nil)
+	if now, action = look(); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "left to people") {
+		t.Errorf("once the label is off it comes to %+v", action)
+	}
+	if _, err := a.Merger.Merge(t.Context(), pr.Ref, pr.Head.SHA); !errors.Is(err, forge.ErrUnreadable) {
+		t.Errorf("merging it by hand ends with %v", err)
+	}
+}
+
+// endless is a reader of a pull request whose commits do not end.
+type endless struct {
+	Reader
+	commits *forge.Client
+}
+
+func (e endless) Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error) {
+	return e.commits.Commits(ctx, ref)
+}
+
+// TestTooManyCommitsCallAPerson: without them nobody knows what was tried before.
+func TestTooManyCommitsCallAPerson(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	a := authorOf(t, g, nil)
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Link", `<http://`+r.Host+r.URL.Path+`?page=2>; rel="next"`)
+		fmt.Fprint(w, "["+strings.Repeat(`{"sha":"abc"},`, 99)+`{"sha":"abc"}]`)
+	}))
+	defer pages.Close()
+	client, err := forge.New(forge.Config{APIURL: pages.URL, Token: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Read = endless{a.Read, client}
+	_, action, err := a.Look(t.Context(), pr.Ref)
+	if !errors.Is(err, forge.ErrUnreadable) || action.Kind != verdict.Escalate || !strings.Contains(action.Reason, "more than 2,000 commits") {
+		t.Errorf("it comes to %+v, %v", action, err)
+	}
+}
