@@ -97,13 +97,12 @@ func Next(s State) Action {
 // person is called to it instead, once for each head. What keeps the agents away is heeded,
 // and who orders what nobody can follow is answered, as far as they were read.
 func (s State) whole(a Action) Action {
+	acts := slices.Contains([]Kind{Review, Lift, Fix, Merge, Tell, Release}, a.Kind)
 	switch {
-	case s.Unread == "":
+	case s.Unread == "" || !acts:
 		return a
-	case a.Kind == Release:
+	case s.NeedsHuman:
 		return s.act(Wait, "it waits for a person: "+s.Unread)
-	case a.Kind != Review && a.Kind != Lift && a.Kind != Fix && a.Kind != Merge && a.Kind != Tell:
-		return a
 	case !s.CalledAt.IsZero():
 		return s.act(Wait, s.Unread+", and is left to people, who were called to it")
 	}
