@@ -25,6 +25,9 @@ const NoCheck = "checks"
 var unheard = Left{Topic: NoCheck, OneHead: true,
 	Why: "no check has reported on it, and merge.require_checks is on in the agent's configuration"}
 
+// NoReviewer is the topic of a head whose reviewer does not do what it waits for.
+const NoReviewer = "reviewer"
+
 // told reports whether its author has been told of a reason.
 func (s State) told(l Left) bool {
 	for _, t := range s.Told {

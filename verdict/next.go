@@ -23,7 +23,7 @@ type Kind string
 // The kinds of action. Skip is for a pull request that is none of this agent's
 // business, Wait for one that something else has to move, Done for one that
 // is closed. Lift approves a head on a person's word, Release takes off the label
-// that kept the agents away, Tell says that its author has to merge it, Reply says
+// that kept the agents away, Tell says that its author has to merge it, or that its reviewer does not answer, Reply says
 // how an order is written that nobody can follow, Dequeue takes back what the agent
 // itself put into a merge queue.
 const (
@@ -64,6 +64,9 @@ type Action struct {
 	Topic string
 	// Tomorrow says that an Escalate holds until the next midnight only.
 	Tomorrow bool
+	// Awaits is, of a Wait or a Tell, what the author's side waits for its reviewer to do; ""
+	// if it does not.
+	Awaits string
 	// Noted says that a Wait is worth telling whoever asks what the agent does, as that for a
 	// person who works on the branch is; Computing that it
 	// is for what GitHub computes in the background.
@@ -173,11 +176,11 @@ func nextFix(s State) Action {
 		}
 		return s.fix(objected, rounds)
 	case waits:
-		return s.act(Wait, "only a person may let it pass, and one is being called")
+		return s.awaitReviewer("only a person may let it pass, and one is being called")
 	case passes:
-		return s.act(Wait, "a person lets it pass, and its reviewer is about to approve it")
+		return s.awaitReviewer("a person lets it pass, and its reviewer is about to approve it")
 	case disputes:
-		return s.act(Wait, "a finding is disputed, and its reviewer is about to judge it again")
+		return s.awaitReviewer("a finding is disputed, and its reviewer is about to judge it again")
 	case doubtful:
 		return s.unanswerable("the review of this head was edited or does not agree with itself; request it again for another one")
 	}
@@ -186,7 +189,7 @@ func nextFix(s State) Action {
 		a.Noted = true
 		return a
 	}
-	return s.act(Wait, "this head is not reviewed yet")
+	return s.awaitReviewer("this head is not reviewed yet")
 }
 
 // unanswerable calls a person to a review that only another one can follow, unless that is
@@ -197,7 +200,7 @@ func (s State) unanswerable(why string) Action {
 		ok = ok && ordered.ID > s.Opinions[i].Record.Heard
 	}
 	if ok {
-		return s.act(Wait, ordered.By+" asks for a review, and its reviewer is about to begin")
+		return s.awaitReviewer(ordered.By + " asks for a review, and its reviewer is about to begin")
 	}
 	return s.escalate(why)
 }

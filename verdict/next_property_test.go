@@ -61,7 +61,7 @@ func (d dice) state() State {
 		BaseBranch: pick(d, "main", "main", "main", "release"),
 		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: pick(d, nil, []Telling{{Topic: "auto", SHA: older}}),
-		Unbegun: pick(d, nil, []string{"ci"}), BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
+		Unbegun: pick(d, nil, []string{"ci"}), BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon), AwaitedSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
 		Queue: d.IntN(3) == 0, Enqueued: d.IntN(2) == 0, EnqueuedAt: pick(d, time.Time{}, noon, noon.Add(-24*time.Hour)),
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, MergeableBlocked, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
@@ -137,6 +137,7 @@ func broken(s State, a Action) []string {
 		must(c.SHA != s.Head || c.Message != "Mine" || c.Bot || c.At != s.Now || ordered || first, "a person who just pushed is made way for")
 	}
 	must(a.Kind != Fix && a.Kind != Merge || len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
+	must(a.Topic != NoReviewer || s.Role == Author && s.heard() != approves && s.heard() != objects, "a reviewer who has answered is not missed")
 	must(s.Unread == "" || !acts && a.Kind != Tell && a.Kind != Release, "what was not read whole is left to people")
 	if acts || speaks {
 		must(s.Open, "nothing happens to a closed pull request")

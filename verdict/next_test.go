@@ -337,6 +337,29 @@ func TestNextForAuthor(t *testing.T) {
 		{"its last check ended just now", func(s *State) {
 			s.Mergeable, s.Now, s.ReportedAt = MergeableBlocked, noon.Add(rulePatience), noon.Add(rulePatience)
 		}, Wait, "is missing"},
+		{"not reviewed, as long as nobody looks", func(s *State) { s.Opinions, s.Now = nil, noon.Add(72*time.Hour) }, Wait, "not reviewed"},
+		{"not reviewed for less than hours", func(s *State) {
+			s.Opinions, s.AwaitedSince, s.Now = nil, noon, noon.Add(rulePatience-time.Second)
+		}, Wait, "not reviewed"},
+		{"not reviewed for hours", func(s *State) { s.Opinions, s.AwaitedSince, s.Now = nil, noon, noon.Add(rulePatience) }, Tell, "waited for alice or bob for three hours: this head is not reviewed yet"},
+		{"not reviewed for hours, made ready just now", func(s *State) {
+			s.Opinions, s.AwaitedSince, s.Now, s.RenewedAt = nil, noon, noon.Add(rulePatience), noon.Add(rulePatience)
+		}, Wait, "not reviewed"},
+		{"not reviewed for hours, and that is said", func(s *State) {
+			s.Opinions, s.AwaitedSince, s.Now = nil, noon, noon.Add(rulePatience)
+			s.Told = []Telling{{Topic: NoReviewer, SHA: head}}
+		}, Wait, "not reviewed"},
+		{"not reviewed for hours, and that was said of another head", func(s *State) {
+			s.Opinions, s.AwaitedSince, s.Now = nil, noon, noon.Add(rulePatience)
+			s.Told = []Telling{{Topic: NoReviewer, SHA: older}}
+		}, Tell, "not reviewed"},
+		{"not reviewed for hours, which nobody asked for", func(s *State) {
+			s.Opinions, s.AwaitedSince, s.Now, s.Requested = nil, noon, noon.Add(rulePatience), false
+		}, Wait, "nobody has asked"},
+		{"disputed for hours", func(s *State) {
+			s.Opinions, s.AwaitedSince, s.Now = []Opinion{says("alice", head, RequestChanges)}, noon, noon.Add(rulePatience)
+			s.Orders = []Command{{ID: 1, Verb: Dispute, Finding: "facade00", By: "octocat", At: noon}}
+		}, Tell, "for three hours: a finding is disputed"},
 		{"mergeability unread", func(s *State) { s.Mergeable = "" }, Wait, "computing"},
 	})
 }

@@ -2,11 +2,12 @@ package verdict
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
-// How long what is to come by itself may take: what the base branch asks for, the checks that
-// have begun, the first sign of a check, and a merge queue.
+// How long what is to come by itself may take: what the base branch asks for and what a
+// reviewer is to do, the checks that have begun, the first sign of a check, and a merge queue.
 const (
 	rulePatience  = 3 * time.Hour
 	checkPatience = 24 * time.Hour
@@ -47,6 +48,31 @@ func (s State) compute() Action {
 		return s.escalate("it is approved, and GitHub has not told for hours whether it merges")
 	}
 	return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: min(max(recheck, waited/10), seldom), Computing: true}
+}
+
+// awaitReviewer waits for the reviewing agent, which may be switched off or at a standstill,
+// and says so once for each head. No label does: that would keep it away when it is back. Nothing on
+// GitHub tells since when, so only what this machine saw counts.
+func (s State) awaitReviewer(reason string) Action {
+	since := s.AwaitedSince
+	for _, at := range []time.Time{s.Since(), s.RenewedAt} {
+		if at.After(since) {
+			since = at
+		}
+	}
+	left := rulePatience - s.Now.Sub(since)
+	a := Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}
+	switch silent := (Left{Topic: NoReviewer, OneHead: true}); {
+	case s.AwaitedSince.IsZero():
+		a.Recheck = rulePatience
+	case left <= 0 && s.told(silent):
+		a.Recheck = 0
+	case left <= 0:
+		a = s.retry(Tell, fmt.Sprintf("it has waited for %s for three hours: %s", strings.Join(s.Reviewers, " or "), reason))
+		a.Topic = silent.Topic
+	}
+	a.Awaits = reason
+	return a
 }
 
 // await waits for what comes by itself, and calls a person when that takes too long.

@@ -137,8 +137,9 @@ type State struct {
 	// again, made ready, given another base, given back by a queue, freed of a label of ours.
 	Now, SeenAt, RenewedAt time.Time
 	// ReportedAt is when a check of the head last began or ended, UnknownSince since when this
-	// machine has seen Mergeable be unknown; or zero.
-	ReportedAt, UnknownSince time.Time
+	// machine has seen Mergeable be unknown, AwaitedSince since when it has seen the head wait
+	// for the same of its reviewer; or zero.
+	ReportedAt, UnknownSince, AwaitedSince time.Time
 	// Attempts counts the acts on this very head that failed on this machine since
 	// one succeeded; Failed is the last of them.
 	Attempts int

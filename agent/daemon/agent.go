@@ -144,6 +144,7 @@ func (a *Agent) decide(ctx context.Context, pr forge.PullRequest, unread error) 
 	}
 	f.unread = unread
 	action := verdict.Next(stateOf(pr, a.Role, a.Config(), f))
+	a.heads.awaits(pr, action.Awaits)
 	if action.Kind != verdict.Wait || f.past.retryIn == 0 {
 		a.heads.decided(pr, action.Kind)
 	}

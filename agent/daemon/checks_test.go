@@ -104,8 +104,7 @@ func TestSinceWhenGitHubComputes(t *testing.T) {
 	t.Parallel()
 	var h heads
 	since := func(m forge.Mergeable) time.Time {
-		_, unknown := h.see(forge.PullRequest{Head: forge.Branch{SHA: "a"}, Mergeable: m})
-		return unknown
+		return h.see(forge.PullRequest{Head: forge.Branch{SHA: "a"}, Mergeable: m}).unknown
 	}
 	first := since(forge.MergeableUnknown)
 	if first.IsZero() || !since(forge.MergeableUnknown).Equal(first) {

@@ -139,8 +139,7 @@ func TestHeadsAreSeenToChange(t *testing.T) {
 	t.Parallel()
 	var h heads
 	at := func(sha string) time.Time {
-		at, _ := h.see(forge.PullRequest{Ref: forge.Ref{Number: 1}, Head: forge.Branch{SHA: sha}})
-		return at
+		return h.see(forge.PullRequest{Ref: forge.Ref{Number: 1}, Head: forge.Branch{SHA: sha}}).at
 	}
 	for range 2 {
 		if !at("a").IsZero() {

@@ -44,15 +44,19 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 		step.URL = url
 	}
 	if !half || !a.failedToCall(pr) {
-		message := fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL)
-		if err := (bell{url: string(a.Config().Notify.SlackWebhook)}).ring(ctx, message); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
-		}
+		a.ring(ctx, fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL))
 	}
 	if err := a.Caller.AddLabel(ctx, pr.Ref, label); err != nil {
 		return fmt.Errorf("call a person: %w", err)
 	}
 	return nil
+}
+
+// ring sends what a comment says to whoever is to be notified.
+func (a *Agent) ring(ctx context.Context, message string) {
+	if err := (bell{url: string(a.Config().Notify.SlackWebhook)}).ring(ctx, message); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
+	}
 }
 
 // failedToCall reports whether this machine got as far as the label before when it called a

@@ -29,15 +29,17 @@ type history struct {
 	// promised is what sessions under way may still take of the day's budget.
 	promised float64
 	// seen is when the present head came in the place of another, or zero; unknown since when
-	// GitHub has been computing whether it merges, or zero.
-	seen, unknown time.Time
+	// GitHub has been computing whether it merges, awaited since when it has waited for the
+	// same of its reviewer, or zero.
+	seen, unknown, awaited time.Time
 }
 
 // past is what this machine remembers of a pull request since a moment of GitHub's, and
 // what it has spent today, whatever anybody ordered.
 func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	var h history
-	h.seen, h.unknown = a.heads.see(pr)
+	head := a.heads.see(pr)
+	h.seen, h.unknown, h.awaited = head.at, head.unknown, head.awaited
 	if a.Journal == nil {
 		return h
 	}
@@ -120,17 +122,19 @@ type heads struct {
 }
 
 // sighting is a head, and when it came in the place of another; zero for the first. Unknown
-// is since when GitHub has been computing whether it merges, zero once it has. Given is what
-// was given up there just before.
+// is since when GitHub has been computing whether it merges, zero once it has. Awaits is what
+// it waits for its reviewer to do, awaited since when. Given is what was given up there just
+// before.
 type sighting struct {
-	sha         string
-	at, unknown time.Time
-	given       verdict.Kind
+	sha                  string
+	at, unknown, awaited time.Time
+	awaits               string
+	given                verdict.Kind
 }
 
-// see takes note of the present head, and says when it came in the place of another, and
-// since when GitHub has been computing whether it merges, both by GitHub's clock.
-func (h *heads) see(pr forge.PullRequest) (at, unknown time.Time) {
+// see takes note of the present head, and gives what is known of it; all times are by
+// GitHub's clock.
+func (h *heads) see(pr forge.PullRequest) sighting {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.last == nil {
@@ -151,7 +155,22 @@ func (h *heads) see(pr forge.PullRequest) (at, unknown time.Time) {
 		last.unknown = now
 	}
 	h.last[pr.Ref] = last
-	return last.at, last.unknown
+	return last
+}
+
+// awaits takes note of what a pull request waits for its reviewer to do, "" for nothing.
+func (h *heads) awaits(pr forge.PullRequest, what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	last, known := h.last[pr.Ref]
+	if !known || last.awaits == what {
+		return
+	}
+	last.awaits, last.awaited = what, time.Time{}
+	if what != "" {
+		last.awaited = time.Now().Add(-pr.ClockAhead)
+	}
+	h.last[pr.Ref] = last
 }
 
 // decided takes note of what comes next: anything but what was given up shows that the

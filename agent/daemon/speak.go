@@ -80,7 +80,8 @@ func passed(r verdict.Record) string {
 	return b.String()
 }
 
-// tell says that a pull request waits for its author: to merge it, or to work on its branch.
+// tell says that a pull request waits for its author, to merge it or to work on its branch, or
+// that its reviewer does not answer. The latter has no end of its own, and so rings.
 func (a *Agent) tell(ctx context.Context, step *Step) error {
 	reason, stands := strings.CutPrefix(step.Action.Reason, "it ")
 	subject := short(step.Action.SHA)
@@ -90,6 +91,9 @@ func (a *Agent) tell(ctx context.Context, step *Step) error {
 	body := fmt.Sprintf("%s %s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", subject, verdict.Prose(reason), remedy(step), step.Action.SHA, step.Action.Topic)
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
+	if err == nil && step.Action.Topic == verdict.NoReviewer {
+		a.ring(ctx, fmt.Sprintf("%s: %s\n%s", step.PR.Ref, step.Action.Reason, step.PR.URL))
+	}
 	return err
 }
 
@@ -97,6 +101,8 @@ func (a *Agent) tell(ctx context.Context, step *Step) error {
 func remedy(step *Step) string {
 	green := strings.HasPrefix(step.Action.Reason, "it is approved and green, and waits")
 	switch {
+	case step.Action.Topic == verdict.NoReviewer:
+		return "`agent status` on the reviewer's machine says what its agent does, if it runs. Once it does, all goes on by itself."
 	case !strings.HasPrefix(step.Action.Reason, "it is approved"):
 		return "Push to the branch yourself, and the new head is reviewed."
 	case step.Action.Topic == verdict.NoCheck:

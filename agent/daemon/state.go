@@ -56,6 +56,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		RenewedAt:     renewedAt(pr, cfg.Labels),
 		ReportedAt:    reportedAt(pr.Checks),
 		UnknownSince:  f.past.unknown,
+		AwaitedSince:  f.past.awaited,
 		Attempts:      f.past.attempts,
 		Failed:        f.past.failed,
 		Hopeless:      f.past.hopeless,
