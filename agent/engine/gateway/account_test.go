@@ -217,3 +217,36 @@ func TestTheCLIIsAtWork(t *testing.T) {
 		t.Error("it is at work before it has asked in this turn")
 	}
 }
+
+// TestACLIThatDoesNotWaitForTheEnd has read the last event of an answer and leaves, as codex
+// does, while the provider has not ended it yet: how it came out counts all the same.
+func TestACLIThatDoesNotWaitForTheEnd(t *testing.T) {
+	t.Parallel()
+	const broken = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
+	for said, whole := range map[string]bool{answer: true, broken: false} {
+		g := open(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, said)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		})
+		turn := g.Begin(func() {})
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses", strings.NewReader(question))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Api-Key", g.Token)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(response.Body, make([]byte, len(said))); err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		g.Settle()
+		if refusal, refused := turn.Refused(); g.Working() != whole || refused == whole || refused && refusal.Class() != engine.Overloaded {
+			t.Errorf("after %q the CLI is at work: %t, refused: %t %+v", said, g.Working(), refused, refusal)
+		}
+	}
+}

@@ -348,6 +348,8 @@ type witness struct {
 	// answer is nil if it is not a model's.
 	answer *spend.Answer
 	gone   <-chan struct{}
+	// over says that the answer has come to its end, or broke.
+	over bool
 }
 
 func (w *witness) Read(p []byte) (int, error) {
@@ -368,22 +370,28 @@ func (w *witness) Read(p []byte) (int, error) {
 		case <-w.gone:
 			// It was the CLI that went away.
 		default:
+			w.over = true
 			w.turn.refuse(Refusal{Message: err.Error(), late: true})
 		}
 	}
 	return n, err
 }
 
-// Close ends the answer, also one that the CLI no longer wanted.
+// Close ends the answer, also one that the CLI no longer wanted: that it has read the last event
+// does not mean that it waits for the end.
 func (w *witness) Close() error {
 	if w.answer != nil {
 		w.answer.Close()
+		if !w.over && w.answer.Complete() {
+			w.end()
+		}
 	}
 	return w.ReadCloser.Close()
 }
 
 // end is the end of an answer, which the provider may have broken off in words.
 func (w *witness) end() {
+	w.over = true
 	if w.answer == nil {
 		return
 	}

@@ -44,6 +44,10 @@ type Fault struct {
 // is not among that.
 func (a *Answer) Fault() *Fault { return a.fault }
 
+// Complete reports whether the answer has told how it came out: what it used in all, or that it
+// failed.
+func (a *Answer) Complete() bool { return a.told || a.fault != nil }
+
 // Write takes the next bytes of the body. It never fails: what it cannot read is not
 // counted.
 func (a *Answer) Write(p []byte) (int, error) {
