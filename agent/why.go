@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
+	"touchstone/agent/daemon"
 	"touchstone/agent/evidence"
 	"touchstone/agent/forge"
 )
@@ -46,6 +48,10 @@ were edited, reviewed commits that were pushed away by force, deleted comments.`
 			}
 			chain, err := evidence.Gather(cmd.Context(), client, ref, evidence.Settings{
 				Reviewers: cfg.Reviewers, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
+				Left: func(ctx context.Context, pr forge.PullRequest) (string, error) {
+					left, err := daemon.LeftByRepository(ctx, client, pr)
+					return left.Why, err
+				},
 			})
 			if err != nil {
 				return err

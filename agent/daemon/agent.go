@@ -33,8 +33,7 @@ type Reader interface {
 type Facts interface {
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
-	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
-	ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error)
+	RepositoryReader
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
 	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 }

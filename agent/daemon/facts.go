@@ -210,12 +210,19 @@ func (a *Agent) manual(ctx context.Context, pr forge.PullRequest, takenOutBy str
 	case pr.ViewerPermission == "read" || pr.ViewerPermission == "triage":
 		return verdict.Left{Topic: "rights", Why: pr.Viewer + " may not merge into this repository"}, nil
 	}
-	return a.ruled(ctx, pr)
+	return LeftByRepository(ctx, a.Read, pr)
 }
 
-// ruled says why the repository's own settings leave a pull request to its author, if they do.
-func (a *Agent) ruled(ctx context.Context, pr forge.PullRequest) (verdict.Left, error) {
-	text, err := a.Read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
+// RepositoryReader reads a repository's own settings, and what they are about.
+type RepositoryReader interface {
+	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
+	ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error)
+}
+
+// LeftByRepository says why the repository's own settings leave a pull request to its author
+// to merge, if they do.
+func LeftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (verdict.Left, error) {
+	text, err := read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
 	switch {
 	case errors.Is(err, forge.ErrNotFound):
 		return verdict.Left{}, nil
@@ -233,7 +240,7 @@ func (a *Agent) ruled(ctx context.Context, pr forge.PullRequest) (verdict.Left, 
 	case repository.Merge.Manual.String() == "":
 		return verdict.Left{}, nil
 	}
-	paths, err := a.Read.ChangedPaths(ctx, pr.Ref)
+	paths, err := read.ChangedPaths(ctx, pr.Ref)
 	switch {
 	case errors.Is(err, forge.ErrUnreadable):
 		return verdict.Left{Topic: "paths", Why: fmt.Sprintf("it changes more files than GitHub lists, and merge.manual in %s may name one of them", config.RepositoryPath)}, nil

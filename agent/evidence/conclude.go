@@ -10,8 +10,8 @@ import (
 )
 
 // conclude finds the approval of the head, and what is missing. Which reviews count, and of whom the last word asks for
-// changes, it asks of the decision that the agents take.
-func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.Command, rewritten map[string]bool) {
+// changes, it asks of the decision that the agents take; left is why its author has to merge it.
+func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.Command, rewritten map[string]bool, left string) {
 	reviews := slices.DeleteFunc(slices.Clone(pr.Reviews), func(r forge.SubmittedReview) bool { return c.afterMerge(r.SubmittedAt) })
 	s := verdict.State{Author: c.Author, Head: c.Head, BaseBranch: c.BaseBranch, Reviewers: c.Reviewers, Orders: orders}
 	for _, r := range reviews {
@@ -44,6 +44,9 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.C
 	c.missChecks()
 	if c.State == "open" {
 		c.missState(pr, stop)
+		if left != "" {
+			c.miss("its author has to merge it: %s", left)
+		}
 	}
 	switch {
 	case c.State == "closed":

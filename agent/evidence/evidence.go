@@ -117,8 +117,9 @@ type Order struct {
 	Verb    string     `json:"verb"`
 	Finding string     `json:"finding,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
-	May     string     `json:"permission"` // what its author may do in the repository now
-	Counts  bool       `json:"counts"`     // its author may give it, and nobody has edited it
+	May     string     `json:"permission"`        // what its author may do in the repository now
+	Counts  bool       `json:"counts"`            // its author may give it, nobody has edited it, and it can be followed
+	Unclear string     `json:"unclear,omitempty"` // why nobody can follow it, as its author was told
 }
 
 // Labelling is a label put on or taken off.

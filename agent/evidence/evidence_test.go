@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"touchstone/agent/config"
+	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/evidence"
 	"touchstone/agent/forge"
@@ -93,7 +94,12 @@ var settings = evidence.Settings{Reviewers: []string{"Judge"}, Stop: []string{"n
 func (w *world) why() (evidence.Chain, string) {
 	w.t.Helper()
 	w.Read(loopback.Root, w.ref) // settles
-	chain, err := evidence.Gather(w.t.Context(), w.Client(loopback.Person), w.ref, settings)
+	client, asked := w.Client(loopback.Person), settings
+	asked.Left = func(ctx context.Context, pr forge.PullRequest) (string, error) {
+		left, err := daemon.LeftByRepository(ctx, client, pr)
+		return left.Why, err
+	}
+	chain, err := evidence.Gather(w.t.Context(), client, w.ref, asked)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -238,6 +244,16 @@ func TestWhyItIsNotMerged(t *testing.T) {
 			w.rewind(old)
 			w.review(loopback.Judge, approved)
 		}, []string{"nothing that GitHub shows"}},
+		"its repository has people merge": {func(w *world) {
+			w.Commit("main", "Merge by hand", map[string]string{config.RepositoryPath: "merge:\n  auto: false\n"})
+			w.review(loopback.Judge, approved)
+			w.status("success")
+		}, []string{"its author has to merge it: merge.auto is off in " + config.RepositoryPath}},
+		"its repository has people merge what it changes": {func(w *world) {
+			w.Commit("main", "Merge by hand", map[string]string{config.RepositoryPath: "merge:\n  manual: ['code.txt']\n"})
+			w.review(loopback.Judge, approved)
+			w.status("success")
+		}, []string{"its author has to merge it: merge.manual in " + config.RepositoryPath + " names"}},
 		"closed": {func(w *world) {
 			w.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]string{"state": "closed"}, nil)
 			w.status("success")
@@ -450,6 +466,11 @@ func TestWhoOrderedWhat(t *testing.T) {
 			t.Errorf("the text does not say %q:\n%s", want, text)
 		}
 	}
+	say(loopback.Root, "/touchstone waive 0badcafe It is only a test.")
+	chain, text = w.why()
+	if o := chain.Orders[2]; o.Counts || !strings.Contains(o.Unclear, "No finding here has the id") || !strings.Contains(text, o.Unclear) {
+		t.Errorf("an order about no finding is %+v in\n%s", o, text)
+	}
 	say(loopback.Person, "/touchstone resume")
 	if _, text := w.why(); strings.Contains(text, "told the agents to stop") {
 		t.Error("it is resumed:\n" + text)
@@ -474,10 +495,26 @@ func TestOrdersOfThoseWhoseRightsCannotBeSeen(t *testing.T) {
 	}
 }
 
+// TestWhatIsHeldIsTold with the place where it is.
+func TestWhatIsHeldIsTold(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Holds: []verdict.Hold{
+		{Kind: verdict.QualityBar, Rule: "test/T1", Path: "code.txt", Line: 5, Detail: "A test is skipped."}, {Kind: verdict.HiddenText, Detail: "In the description."},
+	}})
+	_, text := w.why()
+	for _, want := range []string{"code.txt:5 ", "the change as a whole  In the description."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text does not say %q:\n%s", want, text)
+		}
+	}
+}
+
 // An order counts here if it counts for the agents.
 func TestRightsDecideWhatCounts(t *testing.T) {
 	t.Parallel()
 	w := start(t)
+	w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding}})
 	for _, body := range []string{"/touchstone waive 0a1b2c3d It is only a test.", "/touchstone break-glass It burns."} {
 		for _, login := range []string{loopback.Person, loopback.Root} {
 			w.Call(login, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": body}, nil)

@@ -27,6 +27,9 @@ type Settings struct {
 	Reviewers []string      // logins whose records are believed
 	Stop      []string      // labels that keep the agents from a pull request
 	Rights    config.Rights // what orders take
+	// Left says why the repository's own settings leave an open pull request to its author to merge, "" if they do not; nil
+	// where nobody asks.
+	Left func(ctx context.Context, pr forge.PullRequest) (why string, err error)
 }
 
 // Gather draws up the evidence on a pull request.
@@ -81,7 +84,17 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	if err != nil {
 		return Chain{}, err
 	}
-	c.conclude(pr, settings.Stop, orders, rewritten)
+	left := ""
+	if c.State == "open" && settings.Left != nil {
+		left, err = settings.Left(ctx, pr)
+	}
+	switch {
+	case errors.Is(err, forge.ErrForbidden):
+		c.warn("whether the repository's settings leave it to its author to merge cannot be seen: %v", err)
+	case err != nil:
+		return Chain{}, err
+	}
+	c.conclude(pr, settings.Stop, orders, rewritten, left)
 	return c, nil
 }
 
@@ -187,6 +200,10 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 // addOrders lists what people told the agents, with what each of them may do, and returns what of it counts.
 func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, rights config.Rights) ([]verdict.Command, error) {
 	may := map[string]forge.Permission{}
+	var known verdict.Ledger
+	for _, r := range c.Rounds {
+		known = append(known, r.Record.Ledger...)
+	}
 	var counting []verdict.Command
 	for _, comment := range pr.Said() {
 		order, ok := verdict.ParseCommand(comment.Body)
@@ -201,14 +218,18 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 			}
 			may[login] = permission
 		}
-		counted := verdict.Orders([]verdict.Comment{{
+		said := []verdict.Comment{{
 			ID: comment.ID, By: login, At: comment.CreatedAt, Body: comment.Body, Edited: comment.EditedAt != nil, InReview: comment.InReview, CanPush: comment.MayOrder(may[login]),
 			CanWaive: may[login].Includes(rights.Waive), CanBreakGlass: may[login].Includes(rights.BreakGlass),
-		}}, c.Reviewers)
+		}}
+		counted, unclear := verdict.Orders(said, c.Reviewers), ""
+		for _, u := range verdict.Misunderstood(said, c.Reviewers, known) {
+			unclear = u.Why
+		}
 		counting = append(counting, counted...)
 		c.Orders = append(c.Orders, Order{
-			URL: comment.URL, By: login, At: comment.CreatedAt, Edited: comment.EditedAt,
-			Verb: string(order.Verb), Finding: order.Finding, Reason: order.Reason, May: string(may[login]), Counts: len(counted) > 0,
+			URL: comment.URL, By: login, At: comment.CreatedAt, Edited: comment.EditedAt, Verb: string(order.Verb), Finding: order.Finding,
+			Reason: order.Reason, May: string(may[login]), Counts: len(counted) > 0 && unclear == "", Unclear: unclear,
 		})
 		if comment.EditedAt != nil {
 			c.warn("the order %s by %s was edited at %s", comment.URL, login, stamp(*comment.EditedAt))

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"touchstone/agent/forge"
+	"touchstone/verdict"
 )
 
 // Write writes the evidence for people to read.
@@ -129,21 +130,17 @@ func (c Chain) writeOpinions(row func(...string)) {
 
 func (c Chain) writeFindings(row func(...string)) {
 	for _, f := range c.Findings {
-		place := plain(f.Path)
-		if f.Line > 0 {
-			place = fmt.Sprintf("%s:%d", place, f.Line)
-		}
 		claim := plain(f.Claim)
 		if f.Said != nil {
 			claim += fmt.Sprintf(" (%s: %s)", plain(f.Said.By), plain(f.Said.Why))
 		}
-		row(plain(f.ID), string(f.Status), string(f.Severity), string(f.Dimension), plain(f.Rule), place, fmt.Sprintf("rounds %d to %d", f.First, f.Last), claim)
+		row(plain(f.ID), string(f.Status), string(f.Severity), string(f.Dimension), plain(f.Rule), plain(verdict.Place(f.Path, f.Line)), fmt.Sprintf("rounds %d to %d", f.First, f.Last), claim)
 	}
 }
 
 func (c Chain) writeHolds(row func(...string)) {
 	for _, h := range c.Holds {
-		row(string(h.Kind), plain(h.Rule), plain(h.Path), plain(h.Detail))
+		row(string(h.Kind), plain(h.Rule), plain(verdict.Place(h.Path, h.Line)), plain(h.Detail))
 	}
 }
 
@@ -153,7 +150,7 @@ func (c Chain) writeOrders(row func(...string)) {
 		if !o.Counts {
 			counts = "DOES NOT COUNT"
 		}
-		row(stamp(o.At), o.By+" ("+o.May+")", counts, "/touchstone "+o.Verb, plain(o.Finding), plain(o.Reason), o.URL)
+		row(stamp(o.At), o.By+" ("+o.May+")", counts, "/touchstone "+o.Verb, plain(o.Finding), plain(o.Reason), o.URL, plain(o.Unclear))
 	}
 }
 
