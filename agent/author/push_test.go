@@ -184,7 +184,7 @@ func TestFixSaysWhatItDid(t *testing.T) {
 			asked = r.Request
 			return write("Done.", files)(r)
 		})
-		a.Settings = func() config.Engine { return config.Engine{MaxTurns: 7} }
+		a.Settings = func() config.Engine { return config.Engine{MaxTurns: 7, ToolTimeout: config.Duration(time.Hour)} }
 		out, err := a.Fix(t.Context(), pr, verdict.Allowance{USD: 1.5, Time: time.Minute}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -204,8 +204,8 @@ func TestFixSaysWhatItDid(t *testing.T) {
 	if second.Undoes == first.Change || second.Change == first.Change {
 		t.Errorf("%+v and %+v are taken for the same", second, first)
 	}
-	if asked.Budget != 1.5 || asked.Timeout != time.Minute || asked.MaxTurns != 7 {
-		t.Errorf("the session may take $%v, %v and %d steps", asked.Budget, asked.Timeout, asked.MaxTurns)
+	if asked.Budget != 1.5 || asked.Timeout != time.Minute || asked.MaxTurns != 7 || asked.ToolTimeout != time.Hour {
+		t.Errorf("the session may take $%v, %v and %d steps, its commands %v", asked.Budget, asked.Timeout, asked.MaxTurns, asked.ToolTimeout)
 	}
 }
 

@@ -236,7 +236,7 @@ func Default() Config {
 		Concurrency: 3,
 		Engine: Engine{
 			Name: "claude", Command: []string{}, Failback: []string{}, Off: []string{}, Gateway: On, Sandbox: Auto,
-			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute), MaxTurns: 300,
+			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute), ToolTimeout: Duration(10 * time.Minute), MaxTurns: 300,
 			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *", "npm test *", "cargo test *", "pytest *", "make test"},
 		},
 		Prices:    Prices{Models: map[string]Price{}},

@@ -91,6 +91,7 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		"engine.max_turns is -1":                    func(c *Config) { c.Engine.MaxTurns = -1 },
 		"engine.timeout is 0s":                      func(c *Config) { c.Engine.Timeout = 0 },
 		"engine.idle_timeout is 1ms":                func(c *Config) { c.Engine.IdleTimeout = Duration(time.Millisecond) },
+		"engine.tool_timeout is 0s":                 func(c *Config) { c.Engine.ToolTimeout = 0 },
 		`engine.gateway is "true"; it has to be on`: func(c *Config) { c.Engine.Gateway = "true" },
 		`engine.sandbox is ""`:                      func(c *Config) { c.Engine.Sandbox = "" },
 		`engine.sandbox is "on"; it has to be auto`: func(c *Config) { c.Engine.Sandbox = On },

@@ -47,6 +47,9 @@ type Engine struct {
 	// IdleTimeout bounds the time in which neither the CLI nor its provider says anything;
 	// 60s by default, 10s at least.
 	IdleTimeout Duration `yaml:"idle_timeout"`
+	// ToolTimeout bounds it instead while a command of an author's session runs, where it is the
+	// longer one; claude lets none run for longer. 10m by default, 10s at least.
+	ToolTimeout Duration `yaml:"tool_timeout"`
 	// MaxTurns bounds the steps of a session, one of which is one answer of the model's;
 	// 300 by default, 0 is no bound. It is there to end a session that turns in circles.
 	MaxTurns int `yaml:"max_turns"`
@@ -165,6 +168,7 @@ func (e Engine) Validate() error {
 		oneOf("engine.sandbox", e.Sandbox, Auto, Required, Off),
 		atLeast("engine.timeout", e.Timeout, leastTimeout),
 		atLeast("engine.idle_timeout", e.IdleTimeout, leastIdle),
+		atLeast("engine.tool_timeout", e.ToolTimeout, leastIdle),
 	)...)
 }
 

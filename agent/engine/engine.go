@@ -106,9 +106,9 @@ type Request struct {
 	// IdleTimeout bounds the time without a byte from the CLI or, where an engine
 	// can see it, from the provider; zero is DefaultIdleTimeout.
 	IdleTimeout time.Duration
-	// ToolTimeout bounds that time instead while an author's tool is at work, such as a test that
-	// prints nothing, where an engine can see that from the provider having nothing to answer;
-	// zero is DefaultToolTimeout.
+	// ToolTimeout bounds that time instead, where it is the longer one, while an author's tool is at
+	// work, such as a test that prints nothing, or while an engine cannot tell whether one is; a
+	// CLI may let no command run for longer. Zero is DefaultToolTimeout.
 	ToolTimeout time.Duration
 	// Budget bounds what the session's turns cost together, in US dollars; zero sets
 	// no bound. The request to the provider that would come after it is refused.

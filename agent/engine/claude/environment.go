@@ -2,6 +2,8 @@ package claude
 
 import (
 	"cmp"
+	"fmt"
+	"time"
 
 	"touchstone/agent/engine/session"
 )
@@ -53,6 +55,18 @@ func settings(program session.Program, home session.Home, address string) []stri
 		"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1",
 		// Commit messages are foreign text and have no place in the system prompt.
 		"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS=1",
+	}
+}
+
+// commandTimeout is how long the CLI lets a command run for which the model asks for no longer time.
+const commandTimeout = 2 * time.Minute
+
+// commandTimeouts are the variables that bound how long a command may run, whatever the model
+// asks for; without them that is 10 minutes.
+func commandTimeouts(longest time.Duration) []string {
+	return []string{
+		fmt.Sprintf("BASH_DEFAULT_TIMEOUT_MS=%d", min(commandTimeout, longest).Milliseconds()),
+		fmt.Sprintf("BASH_MAX_TIMEOUT_MS=%d", longest.Milliseconds()),
 	}
 }
 

@@ -303,3 +303,18 @@ func TestRealMentionsNothing(t *testing.T) {
 	p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello."}})
 	enginetest.WantNoMentions(t, realEngine(t, p), p, reviewer(t.TempDir()))
 }
+
+// TestRealCommandsEnd when they take longer than a tool may, whatever the model asks for; the
+// session goes on.
+func TestRealCommandsEnd(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProvider(t,
+		enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": "sleep 300", "description": "d", "timeout": 600_000}},
+		enginetest.Turn{Text: []string{"Done."}},
+	)
+	req := engine.Request{Role: engine.Author, Dir: t.TempDir(), Timeout: 4 * time.Minute, ToolTimeout: 2 * time.Second, Allow: []string{"sleep 300"}}
+	result, err := enginetest.Run(t.Context(), realEngine(t, p), req, prompt)
+	if err != nil || result.Text != "Done." || !strings.Contains(sent(p), "Command timed out after 2s") {
+		t.Errorf("%q, %v; the provider was sent %s", result.Text, err, sent(p))
+	}
+}

@@ -56,7 +56,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 		t.account = c.Account
 	}
 	run := c.Run(ctx, process.Command{
-		Env: append(settings(c.Program, c.Home, address), secret...), Inherit: inherit,
+		Env: append(append(settings(c.Program, c.Home, address), commandTimeouts(c.Request.ToolTimeout)...), secret...), Inherit: inherit,
 		Stdin: prompt, Line: t.line, Silence: t.Silence,
 	}, args)
 	if t.answered {

@@ -33,7 +33,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Redact)}
 	run := c.Run(ctx, process.Command{
 		Env:   []string{"CODEX_HOME=" + c.Home.Path(configDir), keyVariable + "=" + key},
-		Stdin: prompt, Line: t.line, Silence: t.Silence,
+		Stdin: prompt, Line: t.line, Silence: t.Silence, Working: t.working,
 	}, append(args, "-"))
 	if t.answered {
 		c.id = t.id

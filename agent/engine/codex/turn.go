@@ -41,6 +41,8 @@ type turn struct {
 	*session.Transcript
 
 	id string
+	// running counts the commands that have begun and not ended.
+	running int
 	// answered says that the model has said or done something in this turn.
 	answered bool
 	steps    int
@@ -84,9 +86,13 @@ func (t *turn) line(line []byte) error {
 	return nil
 }
 
+// working says whether a command runs.
+func (t *turn) working() bool { return t.running > 0 }
+
 func (t *turn) begun(e event) {
 	switch e.Item.Type {
 	case "command_execution":
+		t.running++
 		t.Tool("command", e.Item.Command, e.Item.Command)
 	case "file_change":
 		var paths []string
@@ -107,6 +113,9 @@ func (t *turn) done(e event) error {
 	case "command_execution", "file_change":
 		t.answered = true
 		t.steps++
+		if e.Item.Type == "command_execution" {
+			t.running--
+		}
 	case "error":
 		// A warning; what fails the turn comes as an event of its own.
 		t.Report(engine.ProgressRaw, e.Item.Message)

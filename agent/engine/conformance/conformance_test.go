@@ -53,6 +53,7 @@ func cases() []testCase {
 		{"deaf to signals", thorough, testDeaf},
 		{"hang in a tool", thorough, testHungTool},
 		{"quiet in a tool", thorough, testQuietTool},
+		{"quiet in a tool, without a gateway", thorough, testQuietDirect},
 		{"hang before the first byte", thorough, testHang(enginetest.HangBefore)},
 		{"hang in mid-stream", thorough, testHang(enginetest.HangMid)},
 		{"slow but alive", thorough, testSlow},

@@ -177,10 +177,19 @@ func testHungTool(t *testing.T, s subject) {
 }
 
 // testQuietTool has a session wait for a command that is silent for longer than anything else may be.
-func testQuietTool(t *testing.T, s subject) {
+func testQuietTool(t *testing.T, s subject) { quietTool(t, newBench(t, s, nil)) }
+
+// testQuietDirect is that without a gateway, where it is the CLI that has to tell of the command.
+func testQuietDirect(t *testing.T, s subject) {
+	s.idle = max(s.idle, 35*time.Second) // claude does so each 30 seconds
 	b := newBench(t, s, nil)
+	b.program.Direct = true
+	quietTool(t, b)
+}
+
+func quietTool(t *testing.T, b *bench) {
 	onUnix(t)
-	program, released := filepath.Join(b.dir, "quiet"), filepath.Join(b.dir, "released")
+	s, program, released := b.subject, filepath.Join(b.dir, "quiet"), filepath.Join(b.dir, "released")
 	write(t, program, "#!/bin/sh\nsleep "+strconv.Itoa(int(2*s.idle/time.Second))+"; touch "+released+"\n")
 	b.provide(t, enginetest.NewThinker(t, func(n int, call enginetest.Call) enginetest.Turn {
 		running := stillRuns.FindSubmatch(call.Body)

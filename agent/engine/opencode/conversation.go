@@ -55,6 +55,8 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Redact)}
 	run := c.Run(ctx, process.Command{
 		Dir: c.Home.Path(workDir), Env: c.environment(), Stdin: prompt, Line: t.line, Silence: t.Silence,
+		// It prints nothing of a command before that has ended.
+		Working: func() bool { return true },
 	}, args)
 	if err := hidden.putBack(); err != nil {
 		// The checkout is not what it was, so that nothing may be made of it.

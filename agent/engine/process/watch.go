@@ -87,15 +87,15 @@ func (w *watch) listen(ctx context.Context) error {
 				w.Silence(time.Since(w.last).Round(time.Second))
 			}
 		case <-idle.C:
-			bound := w.IdleTimeout
-			if w.Working != nil && w.Working() {
-				bound = max(bound, w.ToolTimeout)
+			bound, meanwhile := w.IdleTimeout, ""
+			if w.ToolTimeout > bound && w.Working != nil && w.Working() {
+				bound, meanwhile = w.ToolTimeout, ", while a command of its own may have run,"
 			}
 			if left := bound - time.Since(w.alive); left > 0 {
 				idle.Reset(min(left, w.IdleTimeout))
 				continue
 			}
-			return engine.Errorf(engine.Idle, "%s printed nothing for %s and was stopped", w.Args[0], bound)
+			return engine.Errorf(engine.Idle, "%s printed nothing for %s%s and was stopped", w.Args[0], bound, meanwhile)
 		case <-deadline.C:
 			return engine.Errorf(engine.Timeout, "%s was not done after %s and was stopped", w.Args[0], w.Timeout)
 		case <-ctx.Done():

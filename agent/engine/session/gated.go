@@ -118,9 +118,13 @@ type Turn struct {
 	before   spend.Sum
 }
 
-// Run runs the CLI for one turn.
+// Run runs the CLI for one turn. What cmd says of Alive and Working counts without a gateway, which
+// knows better.
 func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Turn {
 	turn := Turn{before: g.Account.Sum()}
+	if g.Request.Role == engine.Author {
+		cmd.ToolTimeout = g.Request.ToolTimeout
+	}
 	if g.Gateway == nil {
 		cmd.Env = append(g.Program.proxies(), cmd.Env...)
 		turn.Report, turn.Stopped = g.Base.Run(ctx, cmd, args)
@@ -130,10 +134,7 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	running, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	turn.provider = g.Gateway.Begin(giveUp)
-	cmd.Alive = g.Gateway.Heard
-	if g.Request.Role == engine.Author {
-		cmd.Working, cmd.ToolTimeout = g.Gateway.Working, g.Request.ToolTimeout
-	}
+	cmd.Alive, cmd.Working = g.Gateway.Heard, g.Gateway.Working
 	turn.Report, turn.Stopped = g.Base.Run(running, cmd, args)
 	g.Gateway.Settle()
 	g.tellEstimated(ctx)
