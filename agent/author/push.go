@@ -41,9 +41,18 @@ func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 		case errors.Is(err, worktree.ErrUnavailable), ctx.Err() != nil:
 			return fmt.Errorf("push the fix: %w", err)
 		default:
-			return fmt.Errorf("%w: %w", ErrUnpushable, err)
+			return r.refused(ctx, pr, err)
 		}
 	}
+}
+
+// refused is the end of a push that GitHub does not take. What keeps it from being read as
+// well, such as a token that has expired, is why.
+func (r *repair) refused(ctx context.Context, pr forge.PullRequest, err error) error {
+	if _, why := r.author.Read.PullRequest(ctx, pr.Ref); why != nil {
+		return fmt.Errorf("push the fix: %w; nor does GitHub let itself be read: %w", err, why)
+	}
+	return fmt.Errorf("%w: %w", ErrUnpushable, err)
 }
 
 // wanted looks whether the pull request still needs what it needed when the fix began, into

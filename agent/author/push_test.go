@@ -143,7 +143,7 @@ func TestFixThatGitHubDoesNotTake(t *testing.T) {
 		want   error
 	}{
 		"the branch is protected":         {http.StatusForbidden, author.ErrUnpushable},
-		"the token expired meanwhile":     {http.StatusUnauthorized, author.ErrUnpushable},
+		"it takes another login":          {http.StatusUnauthorized, author.ErrUnpushable},
 		"the repository is gone":          {http.StatusNotFound, author.ErrUnpushable},
 		"GitHub has a problem of its own": {http.StatusServiceUnavailable, worktree.ErrUnavailable},
 	} {

@@ -165,7 +165,7 @@ func counts(err error, step Step) bool {
 	switch {
 	case err == nil, overtaken(err):
 		return false
-	case errors.Is(err, failback.ErrResting):
+	case errors.Is(err, failback.ErrResting), errors.Is(err, forge.ErrUnauthorized): // the agent ends over that
 		return false
 	case hindrance(err) != "":
 		return step.Paid

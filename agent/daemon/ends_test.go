@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -400,29 +401,44 @@ func TestASessionGetsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// A token that expires while a session runs ends the agent with a sentence.
+// A token that expires while a session runs, or just before the push, ends the agent with a
+// sentence. Nobody is called to the pull request for it.
 func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
 	t.Parallel()
-	g, pr := objected(t)
-	a := authorOf(t, g, func(r loopback.Asked) (string, error) {
-		g.Sim.Intercept(func(login string, _ *http.Request) githubsim.Fault {
-			if login == loopback.Author {
-				return githubsim.Fault{Status: http.StatusUnauthorized}
+	for name, withThePush := range map[string]bool{"during the session": false, "with the push": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, pr := objected(t)
+			var expired atomic.Bool
+			g.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault {
+				if r.URL.Query().Get("service") == "git-receive-pack" {
+					expired.Store(true)
+				}
+				if expired.Load() && login != loopback.Root {
+					return githubsim.Fault{Status: http.StatusUnauthorized}
+				}
+				return githubsim.Fault{}
+			})
+			a := authorOf(t, g, func(r loopback.Asked) (string, error) {
+				expired.Store(!withThePush)
+				return "Done.", write(r.Dir, "code.txt", "safe()\n")
+			})
+			select {
+			case err := <-running(t, a):
+				if !errors.Is(err, forge.ErrUnauthorized) || !strings.Contains(err.Error(), "make a new one and set GITHUB_TOKEN") || strings.Contains(err.Error(), "protection") {
+					t.Errorf("it ends in %v", err)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatal("it goes on")
 			}
-			return githubsim.Fault{}
+			if n, _ := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, time.Time{}); n != 0 {
+				t.Errorf("it counts as %d attempts", n)
+			}
+			now := g.Read(loopback.Root, pr.Ref)
+			if now.Head.SHA != pr.Head.SHA || len(now.Comments) > 0 || len(now.Labels) > 0 {
+				t.Errorf("it left %+v", now)
+			}
 		})
-		return "Done.", write(r.Dir, "code.txt", "safe()\n")
-	})
-	select {
-	case err := <-running(t, a):
-		if !errors.Is(err, forge.ErrUnauthorized) || !strings.Contains(err.Error(), "make a new one and set GITHUB_TOKEN") {
-			t.Errorf("it ends in %v", err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("it goes on")
-	}
-	if g.Read(loopback.Root, pr.Ref).Head.SHA != pr.Head.SHA {
-		t.Error("something was pushed")
 	}
 }
 
