@@ -3,8 +3,8 @@
 // failed. It owns the session's home directory and gateway, which last until
 // Close; in the home the CLI keeps the conversation.
 //
-// The CLI searches files with ripgrep; it should be on PATH, or else the CLI
-// tries to download it in every session.
+// The CLI searches files with ripgrep, which has to be on PATH: else the CLI tries to download
+// it in every session, and its tools to search fail where it cannot.
 package opencode
 
 import (
@@ -63,11 +63,14 @@ var services = map[string]service{
 // Name is "opencode".
 func (e *Engine) Name() string { return kind.Name }
 
-// Probe asks the CLI for its version, and looks whether there is any API key.
+// Probe asks the CLI for its version, and looks whether there is ripgrep and any API key.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	version, err := session.Program(*e).Probe(ctx, kind)
 	if err != nil {
 		return engine.Version{}, err
+	}
+	if !session.Program(*e).Finds("rg") {
+		return version, engine.Errorf(engine.Missing, "opencode searches with ripgrep, and there is no rg on PATH; install it, such as by \"apt install ripgrep\" or \"brew install ripgrep\"")
 	}
 	lookup := session.Program(*e).Lookup
 	for _, name := range []string{"openai", "anthropic"} {

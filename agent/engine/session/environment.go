@@ -2,6 +2,7 @@ package session
 
 import (
 	"net/url"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -70,6 +71,14 @@ func (p Program) Environment(kind Kind, home Home, dir string) []string {
 func anywhere(path string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// Finds reports whether a session finds a program on its PATH.
+func (p Program) Finds(name string) bool {
+	return slices.ContainsFunc(filepath.SplitList(anywhere(p.Lookup("PATH"))), func(dir string) bool {
+		_, err := exec.LookPath(filepath.Join(dir, name))
+		return err == nil
+	})
 }
 
 // proxying reports whether a variable names proxies.

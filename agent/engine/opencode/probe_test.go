@@ -1,0 +1,42 @@
+package opencode_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/opencode"
+)
+
+// TestProbeLooksForRipgrep where a session would find it.
+func TestProbeLooksForRipgrep(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the CLI of this test is a Unix shell script")
+	}
+	dir := t.TempDir()
+	program := func(name, script string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	e := &opencode.Engine{
+		Command: []string{program("opencode", "echo 1.18.33\n")}, TempDir: t.TempDir(),
+		Environ: []string{"PATH=" + dir, "OPENAI_API_KEY=k"},
+	}
+	_, err := e.Probe(t.Context())
+	var failure *engine.Error
+	if !errors.As(err, &failure) || failure.Class != engine.Missing || !strings.Contains(err.Error(), "install ripgrep") {
+		t.Errorf("without it: %v", err)
+	}
+	program("rg", "")
+	if _, err := e.Probe(t.Context()); err != nil {
+		t.Errorf("with it: %v", err)
+	}
+}
