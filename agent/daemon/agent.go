@@ -47,7 +47,10 @@ type Agent struct {
 	Config func() config.Config
 	Read   Reader
 	// Journal is nil for a single command: what becomes of that, its caller sees.
-	Journal   *journal.Journal
+	Journal *journal.Journal
+	// Charge, if set, books what a single command took, in US dollars, to the day of the agent
+	// whose role it takes on this machine.
+	Charge    func(usd float64) error
 	Reviewer  *reviewer.Reviewer
 	Author    *author.Author
 	Merger    *merger.Merger
@@ -174,6 +177,11 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 		err := act(ctx, &step)
 		meant.End(err)
 		step.Paid = meant.Spent().Paid()
+		if usd := meant.Spent().CostUSD; usd > 0 && a.Charge != nil {
+			if err := a.Charge(usd); err != nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("the agent on this machine does not know what this took")
+			}
+		}
 		return step, err
 	}
 	paid := (action.Kind == verdict.Review || action.Kind == verdict.Fix) && !action.Allowance.NoModel

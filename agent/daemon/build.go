@@ -42,7 +42,7 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 		}
 		d.Repos = append(d.Repos, repo)
 	}
-	log, err := journal.Open(filepath.Join(cfg.StateDir, "journal", string(role)))
+	log, err := journal.Open(journalDir(cfg, role))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,11 +73,19 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 }
 
 // NewAgent composes an agent for one role, without a journal: any number of them
-// may be at work on one machine, beside its daemon. Scratch is a directory for
+// may be at work on one machine, beside its daemon, to whose day they charge what they take. Scratch is a directory for
 // what sessions need while they last; empty is the system's own for such things.
 func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string) (*Agent, error) {
 	a, _, err := newAgent(ctx, live, role, scratch, version, nil)
+	if err == nil {
+		a.Charge = func(usd float64) error { return journal.Charge(journalDir(live.Config(), role), usd) }
+	}
 	return a, err
+}
+
+// journalDir is where the journal of this machine's agent of a role is.
+func journalDir(cfg config.Config, role verdict.Role) string {
+	return filepath.Join(cfg.StateDir, "journal", string(role))
 }
 
 // NewMerger composes an author's agent that does nothing but merge, by hand. It needs no

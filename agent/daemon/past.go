@@ -63,10 +63,12 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	return h
 }
 
-// today is what all acts cost that began today and have ended, in US dollars.
+// today is what all acts cost that began today and have ended, in US dollars, those by hand
+// among them.
 func (a *Agent) today() (usd float64) {
 	now := time.Now()
 	midnight := startOfDay(now)
+	usd = a.Journal.Charged(midnight)
 	a.Journal.Each(func(e journal.Entry) {
 		if !e.Ended.IsZero() && !e.Begun.Before(midnight) && !e.Begun.After(now) {
 			usd += e.Outcome.Spent.CostUSD

@@ -3,6 +3,8 @@ package daemon
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -123,6 +125,44 @@ func TestASessionUnderWayIsBooked(t *testing.T) {
 			t.Errorf("in the end it has spent %+v", all)
 		}
 	})
+}
+
+// dear is an engine whose turns cost three dollars each and come to nothing.
+type dear struct{ loopback.Model }
+
+func (dear) Open(context.Context, engine.Request) (engine.Session, error) { return dear{}, nil }
+
+func (dear) Ask(context.Context, string) (engine.Result, error) {
+	return engine.Result{CostUSD: 3, Started: time.Now()}, &engine.Error{Class: engine.Crash}
+}
+
+func (dear) Close() error { return nil }
+
+// TestWhatIsDoneByHandCountsIntoTheDay of the agent that has the same role on the machine.
+func TestWhatIsDoneByHandCountsIntoTheDay(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	a := authorOf(t, g, unneeded(t))
+	configure(a, func(c *config.Config) { c.Budgets.Day = 3 })
+	dir := filepath.Join(t.TempDir(), "author")
+	log, err := journal.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	a.Journal = log
+	if action := decide(t, g, a, pr); action.Kind != verdict.Fix {
+		t.Fatalf("before it comes to %+v", action)
+	}
+	byHand := authorOf(t, g, unneeded(t))
+	byHand.Journal, byHand.Author.Engine = nil, meter.Engine{Engine: dear{}}
+	byHand.Charge = func(usd float64) error { return journal.Charge(dir, usd) }
+	if _, err := byHand.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA}); err == nil {
+		t.Fatal("it did not crash")
+	}
+	if action := decide(t, g, a, pr); action.Kind != verdict.Escalate || !action.Tomorrow || !strings.Contains(action.Reason, "$3.00 of the $3.00") {
+		t.Errorf("after it comes to %+v", action)
+	}
 }
 
 // TestSessionsAtOnceKeepToTheDay: together they are promised no more than it has left.
