@@ -17,8 +17,8 @@ import (
 )
 
 // Two relays share a log and its tokens. When a token is revoked, by a third process,
-// the streams that it has open end on both of them within five seconds; and the list
-// says that it was used.
+// the streams that it has open end on both of them; and the list says that it was used.
+// That they end within five seconds is for the guard's own test, whose time is simulated.
 func TestRevokedOnEveryRelay(t *testing.T) {
 	t.Parallel()
 	store, host := database(t)
@@ -58,14 +58,16 @@ func TestRevokedOnEveryRelay(t *testing.T) {
 	}
 
 	tokens("revoke", strings.Split(text, "_")[1])
-	begun := time.Now()
+	deadline := time.After(time.Minute)
 	for range relays {
-		if err := <-ended; err == nil || !strings.Contains(err.Error(), "401") {
-			t.Errorf("a subscriber ended with %v", err)
+		select {
+		case err := <-ended:
+			if err == nil || !strings.Contains(err.Error(), "401") {
+				t.Errorf("a subscriber ended with %v", err)
+			}
+		case <-deadline:
+			t.Fatal("the streams of a revoked token go on")
 		}
-	}
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("the streams of a revoked token went on for %s", took)
 	}
 	if runtime.GOOS == "windows" {
 		return // a relay that is killed notes nothing

@@ -82,7 +82,7 @@ func TestReadingTakesAToken(t *testing.T) {
 		"nothing":         "",
 		"another scheme":  "Basic " + texts[0],
 		"no scheme":       texts[0],
-		"another token":   "Bearer " + texts[0][:len(texts[0])-4] + "aaaa",
+		"another token":   "Bearer " + texts[0][:len(texts[0])-52] + strings.Repeat("a", 52),
 		"something else":  "Bearer hunter2",
 		"the token twice": "Bearer " + texts[0] + " " + texts[0],
 	} {
