@@ -170,7 +170,7 @@ func largePayload(t *testing.T, open Open) {
 	large := Event("large")
 	large.Payload = make([]byte, 25<<20)
 	rand.Read(large.Payload)
-	appendInTheEnd(t, store, Event("before"), large, Event("after"))
+	appendAll(t, store, Event("before"), large, Event("after"))
 	events := read(t, store, 0)
 	if len(events) != 3 || !bytes.Equal(events[1].Payload, large.Payload) {
 		t.Errorf("a payload of 25 MiB did not come back as it went in")
@@ -339,20 +339,6 @@ func appendAll(t *testing.T, store hub.Store, events ...event.Event) []hub.Appen
 		t.Fatal(err)
 	}
 	return results
-}
-
-// appendInTheEnd appends as those do who send webhooks: when the store was too slow, they
-// come again.
-func appendInTheEnd(t *testing.T, store hub.Store, events ...event.Event) {
-	t.Helper()
-	var err error
-	for range 20 {
-		if _, err = store.Append(t.Context(), events); err == nil {
-			return
-		}
-		t.Logf("again, after %v", err)
-	}
-	t.Fatal(err)
 }
 
 func read(t *testing.T, store hub.Store, after int64) []event.Event {

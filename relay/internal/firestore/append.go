@@ -19,10 +19,6 @@ import (
 )
 
 const (
-	// appendTimeout is how long an append tries; a sender waits for ten seconds at most.
-	appendTimeout = 7 * time.Second
-	// attemptTimeout is how long one attempt to write waits for its answer.
-	attemptTimeout = 2 * time.Second
 	// trusted is how long a relay believes to know the head. It is far below the grace
 	// after which documents go: else a relay that slept could make a block anew in the
 	// place of one that has been removed.
@@ -40,7 +36,7 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}
-	limited, cancel := context.WithTimeout(ctx, appendTimeout)
+	limited, cancel := context.WithTimeout(ctx, s.limits.append)
 	defer cancel()
 	a := appender{store: s, events: events, keys: make([]string, len(events))}
 	for i, e := range events {
@@ -176,7 +172,7 @@ func (s *Store) put(ctx context.Context, p prepared) (won bool, err error) {
 	group.SetLimit(4)
 	for i, data := range p.chunks {
 		group.Go(func() error {
-			return persist(ctx, func(ctx context.Context) error {
+			return s.persist(ctx, func(ctx context.Context) error {
 				_, err := s.chunk(p.first, p.block.Writer, i).Set(ctx, chunk{Data: data})
 				return err
 			})
@@ -185,7 +181,7 @@ func (s *Store) put(ctx context.Context, p prepared) (won bool, err error) {
 	if err := group.Wait(); err != nil {
 		return false, fmt.Errorf("write chunk: %w", err)
 	}
-	err = persist(ctx, func(ctx context.Context) error {
+	err = s.persist(ctx, func(ctx context.Context) error {
 		_, err := s.blocks().Doc(name(p.first)).Create(ctx, p.block)
 		return err
 	})
@@ -203,10 +199,10 @@ func (s *Store) put(ctx context.Context, p prepared) (won bool, err error) {
 }
 
 // persist repeats a write until it succeeds, is refused for good, or ctx ends.
-func persist(ctx context.Context, write func(context.Context) error) error {
+func (s *Store) persist(ctx context.Context, write func(context.Context) error) error {
 	pause := gax.Backoff{Initial: 20 * time.Millisecond, Max: time.Second, Multiplier: 2}
 	for {
-		attempt, cancel := context.WithTimeout(ctx, attemptTimeout)
+		attempt, cancel := context.WithTimeout(ctx, s.limits.attempt)
 		err := write(attempt)
 		cancel()
 		if err == nil || !transient(err) || ctx.Err() != nil {
@@ -232,7 +228,7 @@ func transient(err error) bool {
 // lookUp finds the numbers of those deliveries that the log holds, or held and remembers.
 // It sees every block that was written before it began.
 func (s *Store) lookUp(ctx context.Context, keys []string) (map[string]int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	found := make([]map[string]int64, 0, len(keys)/maxKeysPerQuery+1)
 	group, ctx := errgroup.WithContext(ctx)

@@ -91,7 +91,7 @@ func (s *Store) poll(ctx context.Context) error {
 }
 
 func (s *Store) look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	newest, err := s.newest(ctx)
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *Store) scan(ctx context.Context, after int64, limit int, visit func(blo
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// A long answer is fine; one that stops coming is not.
-	silence := time.AfterFunc(callTimeout, func() { cancel(context.DeadlineExceeded) })
+	silence := time.AfterFunc(s.limits.call, func() { cancel(context.DeadlineExceeded) })
 	defer silence.Stop()
 	docs := s.blocks().Where("last", ">", after).OrderBy("last", firestore.Asc).Limit(min(limit, math.MaxInt32)).Documents(ctx)
 	defer docs.Stop()
@@ -83,12 +83,12 @@ func (s *Store) scan(ctx context.Context, after int64, limit int, visit func(blo
 		if err != nil {
 			return errors.Join(err, context.Cause(ctx))
 		}
-		silence.Reset(callTimeout)
+		silence.Reset(s.limits.call)
 		b, d, err := s.load(ctx, doc)
 		if err != nil {
 			return err
 		}
-		silence.Reset(callTimeout)
+		silence.Reset(s.limits.call)
 		if !visit(b, d) {
 			return nil
 		}

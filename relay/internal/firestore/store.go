@@ -39,16 +39,28 @@ const (
 	// maxDocumentBytes is what one document holds of events, or of a note, below
 	// Firestore's 1 MiB.
 	maxDocumentBytes = 900_000
-	// openTimeout is how long a relay that starts waits for the database.
-	openTimeout = 20 * time.Second
-	// callTimeout is how long one request may take, repetitions by the client included.
-	callTimeout = 5 * time.Second
 )
+
+// limits are how long the store waits for the database.
+type limits struct {
+	// open is for a relay that starts.
+	open time.Duration
+	// call is for one request, repetitions by the client included.
+	call time.Duration
+	// append is how long an append tries; a sender waits for ten seconds at most.
+	append time.Duration
+	// attempt is for the answer to one attempt to write.
+	attempt time.Duration
+}
+
+// usual are the limits of a relay.
+var usual = limits{open: 20 * time.Second, call: 5 * time.Second, append: 7 * time.Second, attempt: 2 * time.Second}
 
 // Store is a log in a Firestore database. It implements hub.Store.
 type Store struct {
 	client *firestore.Client
 	log    string // the log's id
+	limits limits
 	// grace is how long the documents of removed events stay as they are. A relay that was
 	// suspended learns the log anew before it writes, if it may have missed that much.
 	grace time.Duration
@@ -75,6 +87,10 @@ type meta struct {
 // application default ones (https://cloud.google.com/docs/authentication/application-default-credentials);
 // with FIRESTORE_EMULATOR_HOST set, the emulator there is used without any.
 func Open(ctx context.Context, project, database string) (*Store, error) {
+	return openWithin(ctx, usual, project, database)
+}
+
+func openWithin(ctx context.Context, limits limits, project, database string) (*Store, error) {
 	if database == "" {
 		database = firestore.DefaultDatabaseID
 	}
@@ -82,8 +98,8 @@ func Open(ctx context.Context, project, database string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open Firestore of project %s: %w (run `gcloud auth application-default login`, or give the relay a service account)", project, err)
 	}
-	s := &Store{client: client, grace: time.Hour, news: make(chan struct{}, 1)}
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	s := &Store{client: client, limits: limits, grace: time.Hour, news: make(chan struct{}, 1)}
+	ctx, cancel := context.WithTimeout(ctx, limits.open)
 	defer cancel()
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open Firestore database %s of project %s: %w%s", database, project, err, remedy(err)), client.Close())
@@ -157,7 +173,7 @@ func (s *Store) readMeta(ctx context.Context) (meta, error) {
 
 // Bounds implements hub.Store.
 func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	var stored meta
 	var newest int64
@@ -212,7 +228,7 @@ func (s *Store) newest(ctx context.Context) (int64, error) {
 
 // Note implements hub.Store.
 func (s *Store) Note(ctx context.Context, name string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	doc, err := s.noteAt(name).Get(ctx)
 	if status.Code(err) == codes.NotFound {
@@ -238,7 +254,7 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	if len(text) > maxDocumentBytes {
 		return fmt.Errorf("keep the note %q: it has %d bytes, and Firestore keeps %d at most", name, len(text), maxDocumentBytes)
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	if _, err := s.noteAt(name).Set(ctx, note{Text: text}); err != nil {
 		return fmt.Errorf("keep the note %q: %w", name, err)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"touchstone/relay/hub"
 	"touchstone/relay/storetest"
@@ -47,9 +48,12 @@ func project(t *testing.T) string {
 	return fmt.Sprintf("project-%d", projects.Add(1))
 }
 
+// patient are limits for an emulator that shares a busy machine with the tests.
+var patient = limits{open: 5 * time.Minute, call: 2 * time.Minute, append: 5 * time.Minute, attempt: 2 * time.Minute}
+
 func open(t *testing.T, project, database string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), project, database)
+	s, err := openWithin(t.Context(), patient, project, database)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 // the floor. Mostly there is none, which is worth a look at one block before at many.
 func (s *Store) findFloor(ctx context.Context, floor int64, before time.Time) (int64, error) {
 	for _, limit := range []int{1, trimBlocks} {
-		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 		defer cancel()
 		docs, err := s.blocks().Where("last", ">", floor).OrderBy("last", firestore.Asc).
 			Limit(limit).Select("last", "received").Documents(ctx).GetAll()
@@ -63,7 +63,7 @@ func (s *Store) findFloor(ctx context.Context, floor int64, before time.Time) (i
 
 // raiseFloor returns how many events went; other relays remove old events too.
 func (s *Store) raiseFloor(ctx context.Context, floor int64) (removed int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	err = s.client.RunTransaction(ctx, func(_ context.Context, tx *firestore.Transaction) error {
 		var stored meta
@@ -171,7 +171,7 @@ func (s *Store) each(ctx context.Context, query func() firestore.Query, do deed)
 
 // some does it to the documents of one query, and reports whether there may be more.
 func (s *Store) some(ctx context.Context, query firestore.Query, do deed) (more bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	docs, err := query.Documents(ctx).GetAll()
 	if err != nil {

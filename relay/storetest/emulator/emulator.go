@@ -9,18 +9,23 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"touchstone/relay/storetest/host"
 )
 
 // jar is where the Cloud SDK keeps the emulator, below its root.
 const jar = "platform/cloud-firestore-emulator/cloud-firestore-emulator.jar"
 
-// startTimeout is how long the emulator may take until it answers.
-const startTimeout = time.Minute
+// startTimeout is how long the emulator may take until it answers. Idle machines take a
+// second or two.
+const startTimeout = 5 * time.Minute
 
 // ErrMissing is wrapped by errors that say that this machine has no emulator.
 var ErrMissing = errors.New("the Firestore emulator is missing")
@@ -62,27 +67,53 @@ func Start(ctx context.Context) (*Emulator, error) {
 		return nil, fmt.Errorf("start the Firestore emulator: %w", err)
 	}
 	e := &Emulator{Address: address, command: command, alive: alive}
-	if err := e.wait(ctx); err != nil {
+	if err := e.warm(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the Firestore emulator: %w", err), e.Stop())
 	}
 	return e, nil
 }
 
-// wait waits until the emulator takes connections.
-func (e *Emulator) wait(ctx context.Context) error {
+// warm has the emulator do once what stores ask of it. What it does for the first time
+// takes it many times as long, on a busy machine longer than a relay waits for Firestore.
+func (e *Emulator) warm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	for {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", e.Address)
-		if err == nil {
-			return conn.Close()
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(20 * time.Millisecond):
+	const database = "projects/warm/databases/(default)"
+	for _, call := range []struct{ method, body string }{
+		{"commit", `{"writes": [{"update": {"name": "` + database + `/documents/a/b", "fields": {"n": {"integerValue": "1"}}}}]}`},
+		{"batchGet", `{"documents": ["` + database + `/documents/a/b"]}`},
+		{"runQuery", `{"structuredQuery": {"from": [{"collectionId": "a"}], "orderBy": [{"field": {"fieldPath": "n"}, "direction": "DESCENDING"}], "limit": 1}}`},
+	} {
+		url := "http://" + e.Address + "/v1/" + database + "/documents:" + call.method
+		for err := ask(ctx, url, call.body); err != nil; err = ask(ctx, url, call.body) {
+			select {
+			case <-ctx.Done():
+				return err
+			case <-time.After(20 * time.Millisecond):
+			}
 		}
 	}
+	return nil
+}
+
+// ask makes one request of Firestore's REST API
+// (https://cloud.google.com/firestore/docs/reference/rest).
+func ask(ctx context.Context, url, body string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode == http.StatusOK {
+		return err
+	}
+	return fmt.Errorf("it answers %s: %s", response.Status, answer)
 }
 
 // Stop ends the emulator and waits until it is gone.
@@ -128,9 +159,9 @@ func find() (string, error) {
 	return "", fmt.Errorf("%w: install it (`gcloud components install cloud-firestore-emulator`, or Debian's google-cloud-cli-firestore-emulator), or set FIRESTORE_EMULATOR_JAR", ErrMissing)
 }
 
-// freeAddress finds a port that was free a moment ago.
+// freeAddress finds a port that was free a moment ago, where nobody else looks for one.
 func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", net.JoinHostPort(host.Own(), "0"))
 	if err != nil {
 		return "", fmt.Errorf("find a free port: %w", err)
 	}

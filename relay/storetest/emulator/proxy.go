@@ -16,6 +16,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"touchstone/relay/storetest/host"
 )
 
 // Faults are what a proxy does to the requests it passes on.
@@ -52,7 +54,7 @@ type Proxy struct {
 // that is empty, on a free port of loopback. The seed decides which requests suffer.
 func NewProxy(listen, target string, faults Faults, seed uint64) (*Proxy, error) {
 	if listen == "" {
-		listen = "127.0.0.1:0"
+		listen = net.JoinHostPort(host.Own(), "0")
 	}
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
