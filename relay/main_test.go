@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"touchstone/relay/storetest/host"
 )
 
 func TestMain(m *testing.M) {
@@ -18,6 +20,7 @@ func TestScripts(t *testing.T) {
 			// Else each command takes a second to exit, as long as the race detector waits for
 			// goroutines that still run (https://go.dev/doc/articles/race_detector#Options).
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			env.Setenv("HOST", host.Own())
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -22,6 +22,7 @@ import (
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
+	"touchstone/relay/storetest/host"
 )
 
 const testSecret = "s3cret"
@@ -67,7 +68,7 @@ type process struct {
 // one. The environment is added to this process's own.
 func startRelay(t *testing.T, binary, store, listen string, environment ...string) *process {
 	t.Helper()
-	return launch(t, binary, environment, "--listen", cmp.Or(listen, "127.0.0.1:0"), "--store", store)
+	return launch(t, binary, environment, "--listen", cmp.Or(listen, host.Own()+":0"), "--store", store)
 }
 
 // launch starts the binary with these flags and waits until it listens.

@@ -16,6 +16,7 @@ import (
 
 	"touchstone/relay/client"
 	"touchstone/relay/event"
+	"touchstone/relay/storetest/host"
 )
 
 func TestTailSaysThatACertificateIsNotTrusted(t *testing.T) {
@@ -56,7 +57,7 @@ func TestTailPrintsControls(t *testing.T) {
 }
 
 func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", host.Own()+":0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"touchstone/relay/server"
 	"touchstone/relay/source"
 	"touchstone/relay/storetest"
+	"touchstone/relay/storetest/host"
 )
 
 const secret = "s3cret"
@@ -55,7 +56,7 @@ func serve(t *testing.T, address, storePath string) (url string, stop func()) {
 		t.Fatal(err)
 	}
 	if address == "" {
-		address = "127.0.0.1:0"
+		address = host.Own() + ":0"
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"touchstone/relay/storetest/emulator"
+	"touchstone/relay/storetest/host"
 )
 
 const (
@@ -66,7 +67,7 @@ func chaos(ctx context.Context, p plan) (outcome, error) {
 	for i := range count {
 		r := &relay{binary: binary, store: store, environment: environment, addressFile: filepath.Join(folder, fmt.Sprintf("address-%d", i)),
 			logFile: filepath.Join(folder, fmt.Sprintf("log-%d", i))}
-		if err := r.start(ctx, "127.0.0.1:0"); err != nil {
+		if err := r.start(ctx, host.Own()+":0"); err != nil {
 			return outcome{}, err
 		}
 		defer r.kill()
