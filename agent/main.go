@@ -105,11 +105,13 @@ token. What else can be set stands in agent.yaml; agent config prints one.
 
 Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finish
 or somebody stopped it, 2 the command line is wrong, 1 anything else.`,
+		Version:       build(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("agent {{.Version}}\n")
 	s.bind(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(cmd, err)
