@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +19,7 @@ const mostPast = 5000
 func newStats(s *settings) *cobra.Command {
 	var reviewers []string
 	var format string
-	var since time.Duration
+	since := lookback(30 * day)
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count what became of the pull requests, and what it cost",
@@ -25,11 +27,11 @@ func newStats(s *settings) *cobra.Command {
 repositories: how many were merged and how fast, in how many rounds of review, what
 the reviews cost, what they found in which dimension and what became of it, and how
 often a person was needed. Reviews count as in agent why.`,
-		Example: "  agent stats --since 168h --repo acme/app\n  agent stats --format json",
+		Example: "  agent stats --since 7d --repo acme/app\n  agent stats --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if since <= 0 {
-				return usage(cmd, fmt.Errorf("--since is %s but has to be a time such as 720h", since))
+				return usage(cmd, fmt.Errorf("--since is %s but has to be a time such as 30d or 36h", since.String()))
 			}
 			cfg, client, err := s.onlooker(cmd, reviewers, format)
 			if err != nil {
@@ -38,7 +40,7 @@ often a person was needed. Reviews count as in agent why.`,
 			if len(cfg.Repositories) == 0 {
 				return errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
 			}
-			from := time.Now().Add(-since).UTC().Truncate(time.Second)
+			from := time.Now().Add(-time.Duration(since)).UTC().Truncate(time.Second)
 			var all []forge.Past
 			partial := false
 			for _, name := range cfg.Repositories {
@@ -58,6 +60,44 @@ often a person was needed. Reviews count as in agent why.`,
 		},
 	}
 	bindOnlooker(cmd, &reviewers, &format)
-	cmd.Flags().DurationVar(&since, "since", 30*24*time.Hour, "how far to look back, in hours such as 168h")
+	cmd.Flags().Var(&since, "since", "how far to look back, such as 7d or 36h")
 	return cmd
 }
+
+const day = 24 * time.Hour
+
+// lookback is a time span as a person writes one: in days, such as 7d, which the standard
+// library does not know, in what it knows, or in both, such as 1d12h.
+type lookback time.Duration
+
+// String is the span as Set takes it.
+func (l *lookback) String() string {
+	if span := time.Duration(*l); span%day != 0 {
+		return span.String()
+	}
+	return fmt.Sprintf("%dd", time.Duration(*l)/day)
+}
+
+// Set reads a span.
+func (l *lookback) Set(text string) error {
+	days, rest, inDays := strings.Cut(text, "d")
+	if !inDays {
+		days, rest = "0", text
+	}
+	n, err := strconv.Atoi(days)
+	span := time.Duration(0)
+	if err == nil && rest != "" {
+		span, err = time.ParseDuration(rest)
+	}
+	if err != nil || n < -mostDays || n > mostDays {
+		return errors.New("write a time such as 7d, 36h or 1d12h")
+	}
+	*l = lookback(time.Duration(n)*day + span)
+	return nil
+}
+
+// mostDays bounds what Set takes; GitHub is younger.
+const mostDays = 36500
+
+// Type is what the help calls it.
+func (*lookback) Type() string { return "time" }
