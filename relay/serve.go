@@ -154,7 +154,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 		Recovery: missed,
 	})
 	if errors.Is(err, server.ErrUnprotected) {
-		return usageError{err}
+		return usageError{fmt.Errorf("the relay cannot listen on %s: %w", config.Listen, server.ErrUnprotected)}
 	}
 	if err != nil {
 		return err
