@@ -9,6 +9,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,14 @@ import (
 var suite = []string{"go", "test", "-json", "-count=1", "-timeout=30m", "-parallel=3", "-run=^TestConformance$", "./agent/engine/conformance"}
 
 func main() {
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: engines\n\nDrive every case of the engines' conformance suite through the real model CLIs, for some minutes.")
+	}
+	flag.Parse()
+	if flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
 	complete, err := run(os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "engines: "+err.Error())
