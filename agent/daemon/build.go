@@ -53,7 +53,7 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 		var ready engine.Version
 		d.Agent, ready, err = newAgent(ctx, d.Settings, role, scratch, version, resting(ctx, log))
 		if err == nil {
-			tellAccess(ctx, cfg, cfg.Engine.Name, ready)
+			tellAccess(ctx, cfg, ready)
 		}
 	}
 	if err != nil {

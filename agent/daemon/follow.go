@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -40,7 +41,7 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
 			hint(Hint{})
 			return
 		}
-		log.Warn().Err(s.Err).Dur("retry_in", s.Retry).Msg("the relay is out of reach; trying again")
+		log.Warn().Err(s.Err).Stringer("retry_in", s.Retry.Round(time.Millisecond)).Msg("the relay is out of reach; trying again")
 	}}
 	return c.Follow(ctx, f.journal.Cursor(), func(ctx context.Context, m event.Message) error {
 		f.choose(ctx, m)

@@ -51,14 +51,14 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 func Round(cfg config.Config) verdict.Allowance { return budgets(cfg).Round }
 
 // tellAccess tells the log what of the sessions to come is not as it could be.
-func tellAccess(ctx context.Context, cfg config.Config, name string, v engine.Version) {
+func tellAccess(ctx context.Context, cfg config.Config, v engine.Version) {
 	log := zerolog.Ctx(ctx)
 	if v.Direct != "" {
-		log.Info().Str("engine", name).Msg("its sessions ask the provider directly, since " + v.Direct)
+		log.Info().Str("engine", v.Engine).Msgf("sessions of %s ask their provider directly, not through the gateway, since %s", v.Engine, v.Direct)
 	}
 	var unpriced []string
 	if v.Priced == "" {
-		unpriced = []string{name}
+		unpriced = []string{v.Engine}
 	}
 	if err := CheckPrices(cfg, unpriced, time.Now()); err != nil {
 		log.Warn().Err(err).Msg("what sessions cost is not known well")

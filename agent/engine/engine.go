@@ -46,6 +46,8 @@ type Session interface {
 
 // Version is what a CLI says it is.
 type Version struct {
+	// Engine is the name of the engine that the CLI is of.
+	Engine string
 	// Path is the executable that answered, absolute.
 	Path string
 	// Number is the version as the CLI prints it, such as "2.1.329".

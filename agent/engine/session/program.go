@@ -161,7 +161,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 		return engine.Version{}, engine.Errorf(engine.Missing, "%s does not say its version (%s): it is not the %s CLI, or its installation is broken; %s",
 			path, report.Exit, kind.Name, kind.hint())
 	}
-	version := engine.Version{Path: path, Number: string(number), Priced: kind.Priced}
+	version := engine.Version{Engine: kind.Name, Path: path, Number: string(number), Priced: kind.Priced}
 	if older(version.Number, kind.Least) {
 		return version, engine.Errorf(engine.Missing, "%s %s is too old, %s is needed; update it with \"npm install -g %s@latest\"", kind.Name, version.Number, kind.Least, kind.Package)
 	}

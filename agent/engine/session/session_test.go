@@ -207,7 +207,7 @@ func TestVersionsThatAreTooOld(t *testing.T) {
 			t.Fatal(err)
 		}
 		version, err := session.Program{Command: []string{program}, TempDir: t.TempDir()}.Probe(t.Context(), old)
-		if version.Number != number || (err == nil) != fits {
+		if version.Engine != old.Name || version.Number != number || (err == nil) != fits {
 			t.Errorf("%s: %+v, %v", number, version, err)
 		}
 		if err != nil && !strings.Contains(err.Error(), `update it with "npm install -g cli-package@latest"`) {
