@@ -73,8 +73,8 @@ type Config struct {
 	// Warnings are sentences about what works but should not stay so. Load writes them.
 	Warnings []string `yaml:"-"`
 
-	// path is the file that was read, or that would have been.
-	path string
+	// path is the file that was read, or that would have been; stamp is its state from before that.
+	path, stamp string
 	// written says that there was more than comments in it.
 	written bool
 }

@@ -59,9 +59,8 @@ const lookEvery = time.Second
 // where there was one: by the defaults it would lift what somebody has forbidden.
 func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 	log := zerolog.Ctx(ctx)
-	path := l.File().path
-	inForce := stamp(path)
-	seen := inForce
+	path, inForce := l.File().path, l.File().stamp
+	seen, told := inForce, ""
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -80,14 +79,19 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 		if stamp(path) != now {
 			continue
 		}
-		inForce = now
 		if err == nil && l.File().written && !next.written {
 			err = fmt.Errorf("%s is gone or empty; write it again, with no more than {} in it if the defaults are meant", path)
 		}
+		if err != nil && now+err.Error() == told {
+			continue
+		}
 		if err != nil {
+			// What is wrong may be with another file, which this one names, and is corrected there.
+			told = now + err.Error()
 			log.Warn().Err(err).Msg("the configuration has changed and cannot be used; the settings from before stay in force until it is corrected")
 			continue
 		}
+		inForce, told = now, ""
 		if later := l.swap(next); len(later) > 0 {
 			log.Warn().Strs("later", later).Msg("the configuration has changed; what is named here takes effect when the agent is started again, the rest from now on")
 			continue

@@ -138,6 +138,45 @@ func TestLiveFindsAFirstFile(t *testing.T) {
 	})
 }
 
+// TestLiveFindsWhatChangedBeforeItLooks: an agent takes its time from reading its settings to
+// following them.
+func TestLiveFindsWhatChangedBeforeItLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "agent.yaml")
+		write(t, "rounds: {max: 7}\n", 0o600, path)
+		load := func() (Config, error) { return Load(path, environment(t.TempDir())) }
+		first, err := load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		live := NewLive(first, nil)
+		write(t, "rounds: {max: 8}\nmerge: {auto: false}\n", 0o600, path)
+		go live.Follow(t.Context(), load)
+		for range 3 {
+			pass(t.Context())
+		}
+		if c := live.Config(); c.Rounds.Max != 8 || c.Merge.Auto {
+			t.Errorf("in force is %+v", c)
+		}
+	})
+}
+
+// TestLiveFindsAnotherFileCorrected: what the settings name may be what was wrong with them.
+func TestLiveFindsAnotherFileCorrected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live, step := following(t, "rounds: {max: 7}\n")
+		said := step("rounds: {max: 8}\nnotify: {slack_webhook_file: bell}\n")
+		if strings.Count(said, "\n") != 1 || !strings.Contains(said, "slack_webhook_file") || live.Config().Rounds.Max != 7 {
+			t.Errorf("without the file it says %s", said)
+		}
+		write(t, "https://hooks.example.com/x\n", 0o600, filepath.Join(filepath.Dir(live.File().path), "bell"))
+		pass(t.Context())
+		if live.Config().Rounds.Max != 8 {
+			t.Error("the settings are not in force although what they name is there")
+		}
+	})
+}
+
 // fixed is an overlay that says one model.
 type fixed string
 

@@ -40,7 +40,7 @@ func Load(path string, getenv func(string) string) (Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("find the configuration: %w", err)
 	}
-	cfg.path = path
+	cfg.path, cfg.stamp = path, stamp(path)
 	if err := cfg.read(path); err != nil && (required || !errors.Is(err, fs.ErrNotExist)) {
 		return cfg, err
 	}

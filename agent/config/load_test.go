@@ -63,6 +63,7 @@ func TestLoadOverlaysTheDefaults(t *testing.T) {
 			got, err := Load(write(t, test.text, 0o600, home, "agent.yaml"), environment(home))
 			want := Default()
 			want.StateDir, want.path, want.written = state, filepath.Join(home, "agent.yaml"), got.written
+			want.stamp = stamp(want.path)
 			test.wants(&want)
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
