@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -32,7 +33,7 @@ func write(t *testing.T, text string, mode os.FileMode, path ...string) string {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), mode); err != nil {
+	if err := errors.Join(os.WriteFile(file, []byte(text), mode), os.Chmod(file, mode)); err != nil { // whatever the umask
 		t.Fatal(err)
 	}
 	return file
