@@ -11,6 +11,7 @@ import (
 // TestAChangeWithinTheSameMomentIsSeen: of a file with the size and the time that the index
 // notes, only the index's own time says that its content has to be looked at.
 func TestAChangeWithinTheSameMomentIsSeen(t *testing.T) {
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull) // such as one that has commits signed
 	dir := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()
