@@ -2,8 +2,11 @@ package main
 
 import (
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
@@ -99,12 +103,18 @@ func (w *world) traced(args []string) error {
 	return err
 }
 
-// metered has the agent show its metrics on a port that is free.
+// metered has the agent show its metrics on a port that is free, and that no system gives to
+// somebody else meanwhile who asks for any.
 func metered(ts *testscript.TestScript, _ bool, _ []string) {
 	w := worldOf(ts)
-	free := httptest.NewServer(nil)
-	w.metrics = free.Listener.Addr().String()
-	free.Close()
+	var free net.Listener
+	err := error(syscall.EADDRINUSE)
+	for errors.Is(err, syscall.EADDRINUSE) {
+		free, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+	}
+	ts.Check(err)
+	w.metrics = free.Addr().String()
+	ts.Check(free.Close())
 	ts.Check(w.config([]string{"metrics: {listen: \"" + w.metrics + "\"}"}))
 }
 
