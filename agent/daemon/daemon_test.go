@@ -145,11 +145,14 @@ func TestHintsCoalesce(t *testing.T) {
 	gate := make(chan struct{})
 	var once sync.Once
 	release := func() { once.Do(func() { close(gate) }) }
-	w := start(t, 1, crash, func(*working) {})
+	ref := forge.Ref{Repo: loopback.Repo, Number: 1}
+	// What is closed from the start the first sweep leaves alone, however late it looks.
+	w := start(t, 1, crash, func(w *working) {
+		w.open("topic")
+		w.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)
+	})
 	t.Cleanup(release)
 	w.until("the first sweep", func() bool { return w.looks.Load() == 1 && w.idle() })
-	ref := w.open("topic")
-	w.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)
 	before := w.looks.Load()
 	w.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault {
 		if login == loopback.Judge && strings.HasSuffix(r.URL.Path, "/graphql") {
