@@ -45,13 +45,14 @@ type world struct {
 }
 
 func newWorld(t testing.TB, work string) *world {
+	hub := t.TempDir() // removed once what runs below has ended
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
 	front := httptest.NewUnstartedServer(nil)
 	w := &world{ctx: ctx, url: "http://" + front.Listener.Addr().String(), work: work}
 	sim, err := githubsim.New(githubsim.Config{
-		Dir: t.TempDir(), URL: w.url,
+		Dir: hub, URL: w.url,
 		CI: func(context.Context, string, string, string) githubsim.CIResult {
 			return githubsim.CIResult{Conclusion: "success"}
 		},

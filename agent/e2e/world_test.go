@@ -122,6 +122,7 @@ type machine struct {
 // yet started.
 func newWorld(t testing.TB, script map[string]any) *world {
 	t.Helper()
+	hub := t.TempDir() // removed once what runs below has ended
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	w := &world{t: t, ctx: ctx, agents: map[verdict.Role]*machine{}}
 	var running sync.WaitGroup
@@ -134,7 +135,7 @@ func newWorld(t testing.TB, script map[string]any) *world {
 		ci = nil // checking out every head would be measured too
 	}
 	sim, err := githubsim.New(githubsim.Config{
-		Dir: t.TempDir(), URL: w.simURL, CI: ci,
+		Dir: hub, URL: w.simURL, CI: ci,
 		Users: []githubsim.User{
 			{Login: admin, Token: token(admin), Admin: true}, {Login: author, Token: token(author)},
 			{Login: reviewer, Token: token(reviewer)}, {Login: person, Token: token(person)},
