@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
@@ -20,6 +21,14 @@ func (w *world) choose(patch string) {
 	if response.StatusCode != http.StatusOK {
 		w.t.Fatalf("the relay answers %s to %s", response.Status, patch)
 	}
+}
+
+// inForce waits until the reviewer's agent has heard with which model to review.
+func (w *world) inForce(model string) {
+	w.t.Helper()
+	w.until("the choice is in force", func() bool {
+		return w.agents[verdict.Reviewer].inForce.Config().Engine.ModelFor(config.ReviewFull) == model
+	})
 }
 
 // reviewedBy waits for the merge and checks with which model all reviews were made.
@@ -43,6 +52,7 @@ func TestRelayChoosesTheModel(t *testing.T) {
 	w.agents[verdict.Reviewer].cfg.Engine.Model = "own"
 	w.startBoth()
 	w.choose(`{"engine.review.model":"first","engine.off":"none-such"}`)
+	w.inForce("first")
 	one := w.openBad(false)
 	w.reviewedBy(one, "first")
 
@@ -56,6 +66,7 @@ func TestRelayChoosesTheModel(t *testing.T) {
 	w.reviewedBy(two, "second")
 
 	w.choose(`{"engine.review.model":null}`)
+	w.inForce("own")
 	three := w.open("Unset", map[string]string{"store/unset.go": "package store\n"}, false)
 	w.reviewedBy(three, "own")
 

@@ -98,6 +98,7 @@ type machine struct {
 	role    verdict.Role
 	login   string
 	cfg     config.Config
+	inForce *config.Live // the settings, once it was started
 	cancel  context.CancelFunc
 	stopped chan error
 
@@ -269,6 +270,7 @@ func (m *machine) launch() error {
 		cancel()
 		return err
 	}
+	m.inForce = d.Settings
 	d.Stepped = func(s daemon.Step, err error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
