@@ -84,9 +84,9 @@ type world struct {
 
 // relay is a relay that can be stopped and started on the same address and log.
 type relay struct {
-	url     string
-	address string
-	store   string
+	url   string
+	door  door
+	store string
 	// retention is how long it keeps events; zero is for ever.
 	retention time.Duration
 	stop      func()
@@ -151,7 +151,11 @@ func newWorld(t testing.TB, script map[string]any) *world {
 	t.Cleanup(front.Close)
 	sim.Intercept(w.intercept)
 
-	w.relay = &relay{store: "sqlite:" + filepath.Join(t.TempDir(), "relay.db"), address: "127.0.0.1:0"}
+	entrance, err := net.Listen("tcp", "127.0.0.1:0")
+	w.must(err)
+	w.relay = &relay{store: "sqlite:" + filepath.Join(t.TempDir(), "relay.db"), url: "http://" + entrance.Addr().String(), door: door{Listener: entrance}}
+	running.Go(w.relay.door.keep)
+	t.Cleanup(func() { _ = entrance.Close() })
 	w.startRelay()
 	t.Cleanup(func() { w.relay.stop() })
 	w.hook()
@@ -190,14 +194,10 @@ const byHand = "by hand"
 
 func (w *world) startRelay() {
 	w.t.Helper()
-	listener, err := net.Listen("tcp", w.relay.address)
-	w.must(err)
-	w.relay.address = listener.Addr().String()
-	w.relay.url = "http://" + w.relay.address
 	store, err := server.OpenStore(w.ctx, w.relay.store)
 	w.must(err)
 	ctx, cancel := context.WithCancel(w.ctx)
-	s, err := server.New(ctx, server.Config{Listener: listener, Store: store, Retention: w.relay.retention, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
+	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Store: store, Retention: w.relay.retention, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
 	w.must(err)
 	done := make(chan struct{})
 	go func() {
