@@ -44,9 +44,13 @@ type world struct {
 	metrics string // the address of the agent's metrics
 }
 
+// patience is how long a script waits in all for what it expects: far longer than that takes,
+// however busy the machine is.
+const patience = 5 * time.Minute
+
 func newWorld(t testing.TB, work string) *world {
 	hub := t.TempDir() // removed once what runs below has ended
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
 	front := httptest.NewUnstartedServer(nil)

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
@@ -93,7 +92,7 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 // watched is how an act ends that is under way when a hint comes.
 func watched(t *testing.T, a *Agent, pr forge.PullRequest, kind verdict.Kind) error {
 	t.Helper()
-	limit, over := context.WithTimeout(t.Context(), 30*time.Second)
+	limit, over := context.WithTimeout(t.Context(), patience)
 	defer over()
 	ctx, cancel := context.WithCancelCause(limit)
 	defer cancel(nil)

@@ -82,6 +82,10 @@ type world struct {
 	conclude func(dir string) string
 }
 
+// patience is how long a test waits for what it expects: far longer than that takes, however
+// busy the machine is.
+const patience = 5 * time.Minute
+
 // relay is a relay that can be stopped and started on the same address and log.
 type relay struct {
 	url   string
@@ -124,7 +128,7 @@ type machine struct {
 func newWorld(t testing.TB, script map[string]any) *world {
 	t.Helper()
 	hub := t.TempDir() // removed once what runs below has ended
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	w := &world{t: t, ctx: ctx, agents: map[verdict.Role]*machine{}}
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
@@ -136,7 +140,7 @@ func newWorld(t testing.TB, script map[string]any) *world {
 		ci = nil // checking out every head would be measured too
 	}
 	sim, err := githubsim.New(githubsim.Config{
-		Dir: hub, URL: w.simURL, CI: ci,
+		Dir: hub, URL: w.simURL, CI: ci, DeliveryTimeout: patience,
 		Users: []githubsim.User{
 			{Login: admin, Token: token(admin), Admin: true}, {Login: author, Token: token(author)},
 			{Login: reviewer, Token: token(reviewer)}, {Login: person, Token: token(person)},

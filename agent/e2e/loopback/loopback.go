@@ -51,7 +51,8 @@ type GitHub struct {
 func New(t testing.TB, files map[string]string) *GitHub {
 	t.Helper()
 	worktrees, dir := t.TempDir(), t.TempDir() // removed once what runs below has ended
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	// Far longer than any test takes, however busy the machine is.
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
 	front := httptest.NewUnstartedServer(nil)
