@@ -17,6 +17,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
@@ -405,9 +406,7 @@ func TestFixNeedsARecentGit(t *testing.T) {
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	g.Worktrees.Git = filepath.Join(t.TempDir(), "git")
-	if err := os.WriteFile(g.Worktrees.Git, []byte("#!/bin/sh\necho git version 2.20.1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.Program(t, g.Worktrees.Git, "#!/bin/sh\necho git version 2.20.1\n")
 	if _, err := newAuthor(g, unexpected(t)).Fix(t.Context(), pr, verdict.Allowance{}, nil); err == nil || !strings.Contains(err.Error(), "git is 2.20: install 2.38 or newer") {
 		t.Errorf("it ends in %v", err)
 	}

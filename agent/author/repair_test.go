@@ -12,6 +12,7 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -236,9 +237,7 @@ func TestFixOnAFullDisk(t *testing.T) {
 	full := filepath.Join(t.TempDir(), "full")
 	git := filepath.Join(t.TempDir(), "git")
 	script := "#!/bin/sh\n[ -e " + full + " ] && case \"$*\" in *' add '*) echo 'fatal: unable to write new index file' >&2; exit 128;; esac\nexec git \"$@\"\n"
-	if err := os.WriteFile(git, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.Program(t, git, script)
 	g.Worktrees.Git = git
 	var asked []string
 	_, err := newAuthor(g, turns(&asked, func(r loopback.Asked) (string, error) {

@@ -3,7 +3,6 @@ package schedule
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -13,6 +12,7 @@ import (
 
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/forge"
 	"touchstone/agent/merger"
 	"touchstone/agent/reviewer"
@@ -208,9 +208,7 @@ for a; do
 done
 exec '` + git + `' "$@"
 `
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.Program(t, path, script)
 	return path
 }
 

@@ -48,9 +48,7 @@ func TestSandboxThatDoesNotWork(t *testing.T) {
 	}
 	program := filepath.Join(t.TempDir(), "codex")
 	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo codex-cli 0.169.0 && exit\necho 'bwrap: No permissions' >&2\nexit 1\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.Program(t, program, script)
 	_, err := (&codex.Engine{Command: []string{program}, Environ: []string{"OPENAI_API_KEY=k"}, TempDir: t.TempDir()}).Probe(t.Context())
 	failure, ok := err.(*engine.Error)
 	if !ok || failure.Class != engine.Missing || !strings.Contains(failure.Message, "bwrap: No permissions") {

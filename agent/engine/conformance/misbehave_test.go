@@ -22,7 +22,7 @@ func wrapper(t *testing.T, script string) []string {
 	t.Helper()
 	onUnix(t)
 	path := filepath.Join(t.TempDir(), "wrapper")
-	write(t, path, "#!/bin/sh\n"+script+"\n")
+	enginetest.Program(t, path, "#!/bin/sh\n"+script+"\n")
 	return []string{path}
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/process"
 )
 
@@ -172,9 +173,7 @@ func waitGone(t *testing.T, family []int) {
 func TestAnotherSystemsProgram(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "claude")
-	if err := os.WriteFile(program, []byte("\x7fELF of another machine"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.Program(t, program, "\x7fELF of another machine")
 	_, err := process.Command{Args: []string{program}, Dir: t.TempDir(), Timeout: time.Minute, IdleTimeout: time.Minute, Line: func([]byte) error { return nil }}.Run(t.Context())
 	var failure *engine.Error
 	if !errors.As(err, &failure) || failure.Class != engine.Missing || !strings.Contains(failure.Message, "is no program for this machine, which is "+runtime.GOOS) {

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/session"
 )
@@ -203,9 +204,7 @@ func TestVersionsThatAreTooOld(t *testing.T) {
 	old.Least = "2.10.3"
 	for number, fits := range map[string]bool{"2.10.3": true, "2.11.0-beta.1": true, "3.0.0": true, "2.10.2": false, "2.9.9": false, "1.99.99": false} {
 		program := filepath.Join(t.TempDir(), "cli")
-		if err := os.WriteFile(program, []byte("#!/bin/sh\necho cli "+number+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		enginetest.Program(t, program, "#!/bin/sh\necho cli "+number+"\n")
 		version, err := session.Program{Command: []string{program}, TempDir: t.TempDir()}.Probe(t.Context(), old)
 		if version.Engine != old.Name || version.Number != number || (err == nil) != fits {
 			t.Errorf("%s: %+v, %v", number, version, err)
