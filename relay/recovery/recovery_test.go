@@ -148,7 +148,7 @@ func TestRunningDelivery(t *testing.T) {
 	r.recover()
 	w.SetFaults(githubsim.Faults{DeliveryDelayMS: 3_600_000})
 	text := "late"
-	comment, _, err := w.github.Issues.CreateComment(t.Context(), "acme", "app", w.pull, &github.IssueComment{Body: &text})
+	_, _, err := w.github.Issues.CreateComment(t.Context(), "acme", "app", w.pull, &github.IssueComment{Body: &text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +156,10 @@ func TestRunningDelivery(t *testing.T) {
 	if report.Compared != 2 || report.Missing != 0 || report.Left != 0 {
 		t.Errorf("for a delivery on its way came %+v", report)
 	}
-	if note := r.note(w); note.After(comment.GetCreatedAt().Time) {
-		t.Errorf("the note says %s and the delivery began at %s", note, comment.GetCreatedAt())
+	var newest []*github.HookDelivery
+	w.ask(http.MethodGet, w.path+"/deliveries?per_page=1", nil, &newest)
+	if note := r.note(w); len(newest) != 1 || note.After(newest[0].GetDeliveredAt().Time) {
+		t.Errorf("the note says %s and the deliveries are %v", note, newest)
 	}
 }
 
