@@ -37,6 +37,7 @@ type subject struct {
 	// Calls of its tools.
 	read, shell func(argument string) enginetest.Turn
 	write       func(path, content string) enginetest.Turn
+	search      func(pattern, dir string) enginetest.Turn
 }
 
 var subjects = []subject{
@@ -50,6 +51,9 @@ var subjects = []subject{
 		},
 		shell: func(command string) enginetest.Turn {
 			return enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": command, "description": "d"}}
+		},
+		search: func(pattern, dir string) enginetest.Turn {
+			return enginetest.Turn{Tool: "Grep", Input: map[string]any{"pattern": pattern, "path": dir, "output_mode": "content"}}
 		},
 		write: func(path, content string) enginetest.Turn {
 			return enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": path, "content": content}}
@@ -65,6 +69,9 @@ var subjects = []subject{
 		shell: func(command string) enginetest.Turn {
 			return enginetest.Turn{Tool: "bash", Input: map[string]any{"command": command, "description": "d"}}
 		},
+		search: func(pattern, dir string) enginetest.Turn {
+			return enginetest.Turn{Tool: "grep", Input: map[string]any{"pattern": pattern, "path": dir}}
+		},
 		write: func(path, content string) enginetest.Turn {
 			// With OpenAI's models it has no other tool to write.
 			lines := strings.ReplaceAll(strings.TrimSuffix(content, "\n"), "\n", "\n+")
@@ -79,6 +86,9 @@ var subjects = []subject{
 		},
 		shell: func(command string) enginetest.Turn {
 			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": command, "yield_time_ms": 120_000}}
+		},
+		search: func(pattern, dir string) enginetest.Turn {
+			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "grep -rs '" + pattern + "' '" + dir + "/'"}}
 		},
 		write: func(path, content string) enginetest.Turn {
 			return enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "printf %s '" + content + "' > '" + path + "'"}}
