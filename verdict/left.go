@@ -1,5 +1,7 @@
 package verdict
 
+import "fmt"
+
 // Left is why an agent leaves an approved pull request to its author.
 type Left struct {
 	// Why is a sentence part for people; empty if the agent merges.
@@ -20,6 +22,9 @@ type Telling struct {
 
 // NoCheck is the topic of a head that no check has reported on, though one is asked for.
 const NoCheck = "checks"
+
+// Unproved is the topic of a head on which a check has not run that failed before it.
+const Unproved = "unproved"
 
 // unheard is why such a head is left to its author.
 var unheard = Left{Topic: NoCheck, OneHead: true,
@@ -67,6 +72,17 @@ func (s State) leaveBranch(reason, why string) Action {
 // waitForAuthor waits for its author, who knows.
 func (s State) waitForAuthor(l Left) Action {
 	return s.act(Wait, "it is approved and "+forAuthor+l.Why)
+}
+
+// unproved is for a head that nothing shows to have mended a check: it failed on an earlier
+// one, and has not begun on this. CI may be down, or have nothing to do with the change any
+// more; which, a person can tell.
+func (s State) unproved() Action {
+	l := s.Manual
+	if l.Why == "" {
+		l = Left{Topic: Unproved, OneHead: true, Why: fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", clip(s.Unproved, maxWhy))}
+	}
+	return s.leave("it is approved", l)
 }
 
 // unchecked is for a head that no check has reported on, though one is asked for: its

@@ -238,6 +238,8 @@ func nextMerge(s State, rounds int) Action {
 		return s.fix(failing, rounds)
 	case len(s.Unbegun) > 0 && s.ExpectsChecks():
 		return s.awaited()
+	case s.Unproved != "" && green && clean:
+		return s.unproved()
 	case !byAgent && green && clean:
 		return s.leave("it is approved and green", s.Manual)
 	case !byAgent && green && (s.Mergeable == MergeableBehind || s.Mergeable == MergeableBlocked && s.left(rulePatience) <= 0):

@@ -315,6 +315,15 @@ func TestNextForAuthor(t *testing.T) {
 		}, Tell, "no check has reported on it"},
 		{"a check that reported before has not begun", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience-1) }, Wait, `the check "ci", which reported on an earlier head, has not begun`},
 		{"nor does it ever", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience) }, Merge, ""},
+		{"nor does it ever, and it failed before", func(s *State) {
+			s.Unbegun, s.Unproved, s.Now = []string{"ci"}, "ci", noon.Add(signPatience)
+		}, Tell, `its author to merge it: the check "ci" failed on an earlier head, and has not run on this one`},
+		{"nor does it ever, it failed before, and that is said", func(s *State) {
+			s.Unbegun, s.Unproved, s.Now, s.Told = []string{"ci"}, "ci", noon.Add(signPatience), []Telling{{Topic: Unproved, SHA: head}}
+		}, Wait, "has not run on this one"},
+		{"nor does it ever, it failed before, and the base is ahead", func(s *State) {
+			s.Unbegun, s.Unproved, s.Now, s.Mergeable = []string{"ci"}, "ci", noon.Add(signPatience), MergeableBehind
+		}, Fix, "behind"},
 		{"no check has begun that reported before", func(s *State) { s.Unbegun, s.Checks, s.RequireChecks = []string{"ci"}, ChecksNone, false }, Wait, `"ci"`},
 		{"another check failed meanwhile", func(s *State) { s.Unbegun, s.Checks = []string{"ci"}, ChecksFailed }, Fix, "a check failed"},
 		{"not begun, merged by hand", func(s *State) { s.Unbegun, s.Manual = []string{"ci"}, byHandOnly }, Wait, `"ci"`},

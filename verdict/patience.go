@@ -90,7 +90,8 @@ func (s State) await(patience time.Duration, reason, late string) Action {
 func (s State) ExpectsChecks() bool { return s.left(signPatience) > 0 }
 
 // awaited waits for the first word of a check that reported on an earlier head. One that
-// never comes, as of a workflow that looks at some paths only, keeps nothing from being merged.
+// never comes, as of a workflow that looks at some paths only, keeps nothing from being merged
+// that it did not fail before.
 func (s State) awaited() Action {
 	return Action{Kind: Wait, SHA: s.Head, Recheck: s.left(signPatience),
 		Reason: fmt.Sprintf("the check %q, which reported on an earlier head, has not begun on this one", clip(s.Unbegun[0], maxWhy))}

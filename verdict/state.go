@@ -109,8 +109,9 @@ type State struct {
 	Mergeable Mergeable
 	Checks    Checks
 	// Unbegun are the names of checks that reported on an earlier head and not on this one,
-	// where no check is required.
-	Unbegun []string
+	// where no check is required; Unproved is one of them that failed there, or blank.
+	Unbegun  []string
+	Unproved string
 	// BaseFails is one of the failed checks, where all of them fail on the base's tip too;
 	// BaseFailed is one where they did so on the commit that the head was approved against, and
 	// the base has moved on since. Either is blank if that is not so.

@@ -43,6 +43,44 @@ func TestChecksThatHaveNotBegunAreWaitedFor(t *testing.T) {
 	}
 }
 
+// TestACheckThatFailedHasToBeSeenToPass: CI that is down when the mended head comes would let
+// it through.
+func TestACheckThatFailedHasToBeSeenToPass(t *testing.T) {
+	t.Parallel()
+	g, first := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	reports(g, first.Head.SHA, "lint", "success")
+	reports(g, first.Head.SHA, "build", "failure")
+	a := agentOf(g, verdict.Author, loopback.Author)
+	g.Commit("topic", "Build again", map[string]string{"code.txt": "better\n"})
+	pr := g.Reviewed(first.Ref, verdict.Approve)
+	reports(g, pr.Head.SHA, "lint", "success")
+	// By GitHub's clock, a quarter of an hour goes by.
+	later := func() verdict.Action {
+		t.Helper()
+		now := g.Read(loopback.Author, pr.Ref)
+		now.ClockAhead -= 15 * time.Minute
+		action, err := a.Decide(t.Context(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return action
+	}
+	action := later()
+	if action.Kind != verdict.Tell || !strings.Contains(action.Reason, `the check "build" failed on an earlier head, and has not run on this one`) {
+		t.Fatalf("it comes to %+v", action)
+	}
+	if _, err := a.Act(t.Context(), pr, action); err != nil {
+		t.Fatal(err)
+	}
+	if action := later(); action.Kind != verdict.Wait {
+		t.Errorf("once it is said it comes to %+v", action)
+	}
+	reports(g, pr.Head.SHA, "build", "success")
+	if action := later(); action.Kind != verdict.Merge {
+		t.Errorf("once it passes it comes to %+v", action)
+	}
+}
+
 // What its author is told of a whole pull request is said once, and of one head once for each.
 func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
 	t.Parallel()

@@ -23,8 +23,10 @@ type facts struct {
 	rebased map[string]bool
 	// manual is why its author has to merge it, or blank.
 	manual verdict.Left
-	// unbegun are the checks that reported on an earlier head and not on this one.
-	unbegun []string
+	// unbegun are the checks that reported on an earlier head and not on this one, unproved is
+	// one of them that failed there.
+	unbegun  []string
+	unproved string
 	// baseFails is a check of the head that fails on its base too, baseFailed one that did when
 	// the head was approved.
 	baseFails, baseFailed string
@@ -72,17 +74,16 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 	if f.manual, err = a.manual(ctx, pr, a.takenOut(pr, approved, since)); err != nil {
 		return f, err
 	}
-	if stateOf(pr, a.Role, a.Config(), f).ExpectsChecks() {
-		if f.unbegun, err = a.unbegun(ctx, pr); err != nil {
-			return f, err
-		}
+	if f.unbegun, f.unproved, err = a.unbegun(ctx, pr); err != nil {
+		return f, err
 	}
 	return f, f.inherited(ctx, a.Read, pr, against)
 }
 
 // unbegun are the checks that reported on the head reviewed before this one, and have not
-// begun here. Where the base requires some, those are what counts, and GitHub waits for them.
-func (a *Agent) unbegun(ctx context.Context, pr forge.PullRequest) ([]string, error) {
+// begun here, and one of them that failed there. Where the base requires some, those are what
+// counts, and GitHub waits for them.
+func (a *Agent) unbegun(ctx context.Context, pr forge.PullRequest) (names []string, failed string, err error) {
 	earlier := ""
 	for _, r := range pr.Reviews {
 		if a.counts(pr, r.Author.Login) && r.SHA != "" && r.SHA != pr.Head.SHA {
@@ -90,16 +91,19 @@ func (a *Agent) unbegun(ctx context.Context, pr forge.PullRequest) ([]string, er
 		}
 	}
 	if earlier == "" || slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Required }) {
-		return nil, nil
+		return nil, "", nil
 	}
 	reported, err := a.Read.ChecksOf(ctx, pr.Ref.Repo, earlier)
-	var names []string
 	for _, there := range reported {
-		if !slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == there.Name }) {
-			names = append(names, there.Name)
+		if slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == there.Name }) {
+			continue
+		}
+		names = append(names, there.Name)
+		if there.State == forge.CheckFailure {
+			failed = there.Name
 		}
 	}
-	return names, err
+	return names, failed, err
 }
 
 // dropped counts how often a merge queue gave the present head back: since it was approved,

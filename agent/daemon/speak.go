@@ -105,6 +105,8 @@ func remedy(step *Step) string {
 		return "`agent status` on the reviewer's machine says what its agent does, if it runs. Once it does, all goes on by itself."
 	case !strings.HasPrefix(step.Action.Reason, "it is approved"):
 		return "Push to the branch yourself, and the new head is reviewed."
+	case step.Action.Topic == verdict.Unproved:
+		return "Have it run on this head, after which the agent goes on, or merge it on GitHub."
 	case step.Action.Topic == verdict.NoCheck:
 		return "Merge it on GitHub, or turn `merge.require_checks` off where the repository has no checks."
 	case green && step.PR.Shared:

@@ -40,6 +40,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		EnqueuedAt:    pr.Enqueued.At,
 		Told:          told(pr),
 		Unbegun:       f.unbegun,
+		Unproved:      f.unproved,
 		BaseFails:     f.baseFails,
 		BaseFailed:    f.baseFailed,
 		Mergeable:     mergeable(pr),
