@@ -35,7 +35,11 @@ func (d *doctor) models(ctx context.Context) {
 				return "", err
 			}
 			v, err = e.Probe(ctx)
-			return fmt.Sprintf("%s %s at %s", name, v.Number, v.Path), err
+			said := fmt.Sprintf("%s %s at %s", name, v.Number, v.Path)
+			if v.Lacks != "" {
+				said += "; " + v.Lacks
+			}
+			return said, err
 		})
 		if !ok {
 			continue

@@ -56,6 +56,9 @@ func tellAccess(ctx context.Context, cfg config.Config, v engine.Version) {
 	if v.Direct != "" {
 		log.Info().Str("engine", v.Engine).Msgf("sessions of %s ask their provider directly, not through the gateway, since %s", v.Engine, v.Direct)
 	}
+	if v.Lacks != "" {
+		log.Warn().Str("engine", v.Engine).Msg(v.Lacks)
+	}
 	var unpriced []string
 	if v.Priced == "" {
 		unpriced = []string{v.Engine}

@@ -60,6 +60,9 @@ type Version struct {
 	// Priced is the day on which the prices were looked up that it knows of its models, as in
 	// 2026-01-31; empty if it knows none.
 	Priced string
+	// Lacks says what it misses on this machine and how to put it there, as a sentence part;
+	// empty if it has all it needs. It can be used nevertheless.
+	Lacks string
 }
 
 // Role decides what a session may do.

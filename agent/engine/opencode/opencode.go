@@ -3,7 +3,7 @@
 // failed. It owns the session's home directory and gateway, which last until
 // Close; in the home the CLI keeps the conversation.
 //
-// The CLI searches files with ripgrep, which has to be on PATH: else the CLI tries to download
+// The CLI searches files with ripgrep, which should be on PATH: else the CLI tries to download
 // it in every session, and its tools to search fail where it cannot.
 package opencode
 
@@ -70,7 +70,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 		return engine.Version{}, err
 	}
 	if !session.Program(*e).Finds("rg") {
-		return version, engine.Errorf(engine.Missing, "opencode searches with ripgrep, and there is no rg on PATH; install it, such as by \"apt install ripgrep\" or \"brew install ripgrep\"")
+		version.Lacks = "it searches with ripgrep, which is not on PATH and which it downloads in every session; install it, such as by `apt install ripgrep` or `brew install ripgrep`"
 	}
 	lookup := session.Program(*e).Lookup
 	for _, name := range []string{"openai", "anthropic"} {

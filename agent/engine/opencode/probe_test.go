@@ -1,14 +1,12 @@
 package opencode_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
-	"touchstone/agent/engine"
 	"touchstone/agent/engine/opencode"
 )
 
@@ -30,13 +28,11 @@ func TestProbeLooksForRipgrep(t *testing.T) {
 		Command: []string{program("opencode", "echo 1.18.33\n")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + dir, "OPENAI_API_KEY=k"},
 	}
-	_, err := e.Probe(t.Context())
-	var failure *engine.Error
-	if !errors.As(err, &failure) || failure.Class != engine.Missing || !strings.Contains(err.Error(), "install ripgrep") {
-		t.Errorf("without it: %v", err)
+	if version, err := e.Probe(t.Context()); err != nil || !strings.Contains(version.Lacks, "install ripgrep") {
+		t.Errorf("without it: %+v, %v", version, err)
 	}
 	program("rg", "")
-	if _, err := e.Probe(t.Context()); err != nil {
-		t.Errorf("with it: %v", err)
+	if version, err := e.Probe(t.Context()); err != nil || version.Lacks != "" {
+		t.Errorf("with it: %+v, %v", version, err)
 	}
 }
