@@ -27,8 +27,11 @@ demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--ke
 # hostile and the ordinary changes through reviews, one takes a thousand through the guard.
 SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestOrdinaryChangesPass|TestExamine)$$
 
+# A machine that is slow, or busy with other things, makes no test fail.
+PATIENCE = -timeout 30m
+
 # Built as BUILD builds the programs, which some tests build too: each compiles once.
-TEST = CGO_ENABLED=0 $(GO) test -trimpath
+TEST = CGO_ENABLED=0 $(GO) test -trimpath $(PATIENCE)
 
 .PHONY: test
 test: tools ## Set up what the tests need and run them, all but the sweeps
@@ -36,7 +39,7 @@ test: tools ## Set up what the tests need and run them, all but the sweeps
 
 .PHONY: race
 race: tools ## The same tests with the race detector, for which there has to be a C compiler
-	@CGO_ENABLED=1 $(GO) test -race -shuffle=on -skip '$(SWEEP)' ./...
+	@CGO_ENABLED=1 $(GO) test -race $(PATIENCE) -shuffle=on -skip '$(SWEEP)' ./...
 
 .PHONY: sweep
 sweep: ## The tests that take hundreds of whole loops each
