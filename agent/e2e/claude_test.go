@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/config"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/verdict"
 )
@@ -22,7 +23,7 @@ func TestRealClaudeClosesTheLoop(t *testing.T) {
 	t.Setenv("ANTHROPIC_BASE_URL", provider.URL)
 	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-api03-a-key-of-no-account")
 	for _, m := range w.agents {
-		m.cfg.Engine.Command = []string{cli}
+		m.cfg.Engine.Command, m.cfg.Engine.IdleTimeout = []string{cli}, config.Duration(patience)
 	}
 	w.startBoth()
 	w.finished(w.openBad(false), 2)

@@ -3,7 +3,6 @@ package claude_test
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
@@ -23,7 +22,7 @@ func TestRealAsksOneModel(t *testing.T) {
 		calls("Task", map[string]any{"description": "d", "prompt": "Do it.", "subagent_type": "general-purpose"}),
 		enginetest.Turn{Fault: enginetest.TooLong},
 	)
-	req := engine.Request{Role: engine.Author, Dir: worktree(t, map[string]string{"a.go": "package a\n"}), Timeout: 3 * time.Minute, Allow: []string{"go *"}}
+	req := engine.Request{Role: engine.Author, Dir: worktree(t, map[string]string{"a.go": "package a\n"}), Timeout: patience, IdleTimeout: patience, Allow: []string{"go *"}}
 	_, err := enginetest.Run(t.Context(), realEngine(t, p), req, prompt)
 	wantClass(t, err, engine.ContextOverflow)
 	models := map[string]int{}

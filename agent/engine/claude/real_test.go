@@ -35,8 +35,11 @@ func realEngine(t testing.TB, p *enginetest.Provider, environ ...string) *claude
 	}
 }
 
+// patience is longer than a turn takes on the busiest machine.
+const patience = 5 * time.Minute
+
 func reviewer(dir string) engine.Request {
-	return engine.Request{Role: engine.Reviewer, Dir: dir, Timeout: time.Minute}
+	return engine.Request{Role: engine.Reviewer, Dir: dir, Timeout: patience, IdleTimeout: patience}
 }
 
 func wantClass(t *testing.T, err error, class engine.Class) *engine.Error {
@@ -159,7 +162,7 @@ func TestRealAuthorEditsAWorktree(t *testing.T) {
 		enginetest.Turn{Text: []string{"Raised the answer."}},
 	)
 	result, err := enginetest.Run(context.Background(), realEngine(t, p), engine.Request{
-		Role: engine.Author, Dir: dir, Allow: []string{"go vet *", "go test *"}, Timeout: time.Minute,
+		Role: engine.Author, Dir: dir, Allow: []string{"go vet *", "go test *"}, Timeout: patience, IdleTimeout: patience,
 	}, "Raise the answer.")
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +199,7 @@ func TestRealAuthorRunsWhatIsListed(t *testing.T) {
 		turns = append(turns, enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(dir, filepath.FromSlash(name)), "content": "new"}})
 	}
 	p := enginetest.NewProvider(t, append(turns, enginetest.Turn{Text: []string{"Done."}})...)
-	req := engine.Request{Role: engine.Author, Dir: dir, Allow: []string{"go version*"}, Timeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute}
+	req := engine.Request{Role: engine.Author, Dir: dir, Allow: []string{"go version*"}, Timeout: patience, IdleTimeout: patience}
 	if _, err := enginetest.Run(t.Context(), realEngine(t, p), req, "Go on."); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +315,7 @@ func TestRealCommandsEnd(t *testing.T) {
 		enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": "sleep 300", "description": "d", "timeout": 600_000}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
-	req := engine.Request{Role: engine.Author, Dir: t.TempDir(), Timeout: 4 * time.Minute, ToolTimeout: 2 * time.Second, Allow: []string{"sleep 300"}}
+	req := engine.Request{Role: engine.Author, Dir: t.TempDir(), Timeout: 4 * time.Minute, IdleTimeout: patience, ToolTimeout: 2 * time.Second, Allow: []string{"sleep 300"}}
 	result, err := enginetest.Run(t.Context(), realEngine(t, p), req, prompt)
 	if err != nil || result.Text != "Done." || !strings.Contains(sent(p), "Command timed out after 2s") {
 		t.Errorf("%q, %v; the provider was sent %s", result.Text, err, sent(p))

@@ -3,7 +3,6 @@ package claude_test
 import (
 	"os"
 	"testing"
-	"time"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
@@ -33,7 +32,7 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 			e := realEngine(t, p)
 			e.Confine, e.Direct = true, direct
 			e.Environ = []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + p.URL, name + "=" + secret}
-			if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, Allow: []string{thief}, Timeout: time.Minute}, "Go on."); err != nil {
+			if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, Allow: []string{thief}, Timeout: patience, IdleTimeout: patience}, "Go on."); err != nil {
 				t.Fatal(err)
 			}
 			enginetest.WantNoBooty(t, p)

@@ -6,11 +6,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/codex"
 	"touchstone/agent/engine/enginetest"
 )
+
+// patience is longer than a turn is silent on the busiest machine.
+const patience = 5 * time.Minute
 
 func TestRealProbe(t *testing.T) {
 	t.Parallel()
@@ -38,7 +42,7 @@ func TestRealMentionsNothing(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "codex")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
-	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir()})
+	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), IdleTimeout: patience})
 }
 
 func TestSandboxThatDoesNotWork(t *testing.T) {
@@ -68,7 +72,7 @@ func TestRealModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := enginetest.NewProvider(t,
-		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "d=$(echo $GOPROXY | sed 's,.*file://,,; s/[,|].*//'); test -d $d && ls -d $d/cache/.. $d && touch $GOMODCACHE/x $GOCACHE/x && echo ALL-THERE"}},
+		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "d=$(echo $GOPROXY | sed 's,.*file://,,; s/[,|].*//'); test -d $d && ls -d $d/cache/.. $d && touch $GOMODCACHE/x $GOCACHE/x && echo ALL-THERE", "yield_time_ms": 120_000}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
 	modules := t.TempDir()
@@ -79,7 +83,7 @@ func TestRealModules(t *testing.T) {
 		Command: []string{"/bin/sh", "-c", `exec "$@"`, "sh", "env", enginetest.CLI(t, "codex")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1", "GOMODCACHE=" + modules},
 	}
-	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir}, "Go on."); err != nil {
+	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: patience}, "Go on."); err != nil {
 		t.Fatal(err)
 	}
 	if said := string(p.Calls()[1].Body); !strings.Contains(said, "ALL-THERE\\n") {

@@ -16,14 +16,14 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 	dir := t.TempDir()
 	thief := enginetest.Thief(t, dir, secret)
 	p := enginetest.NewProvider(t,
-		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": thief}},
+		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": thief, "yield_time_ms": 120_000}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
 	e := &codex.Engine{
 		Command: []string{enginetest.CLI(t, "codex")}, TempDir: t.TempDir(), Direct: true,
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=" + secret, "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
-	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir}, "Go on."); err != nil {
+	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: patience}, "Go on."); err != nil {
 		t.Fatal(err)
 	}
 	enginetest.WantNoBooty(t, p)

@@ -3,7 +3,6 @@ package opencode_test
 import (
 	"os"
 	"testing"
-	"time"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
@@ -32,7 +31,7 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=" + secret, "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
 	if _, err := enginetest.Run(t.Context(), e, engine.Request{
-		Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{thief}, IdleTimeout: 5 * time.Minute,
+		Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{thief}, IdleTimeout: patience,
 	}, "Go on."); err != nil {
 		t.Fatal(err)
 	}
