@@ -144,7 +144,7 @@ func (w *world) open(branch string, files map[string]string) *github.PullRequest
 
 func (w *world) settle() {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := w.Settle(ctx); err != nil {
 		w.t.Fatal("the simulator does not come to rest: ", err)
