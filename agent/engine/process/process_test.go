@@ -42,6 +42,12 @@ var actors = map[string]func(){
 		os.Exit(7)
 	},
 	"hang": forever,
+	// mute lets go of its output and goes on.
+	"mute": func() {
+		os.Stdout.Close()
+		os.Stderr.Close()
+		forever()
+	},
 	"chatter": func() {
 		for range time.Tick(20 * time.Millisecond) {
 			fmt.Println("still here")
@@ -224,6 +230,7 @@ func TestStops(t *testing.T) {
 		class         engine.Class
 	}{
 		{"silent child", "hang", 50 * time.Millisecond, time.Minute, context.Background(), engine.Idle},
+		{"child without output", "mute", time.Second, 10 * time.Second, context.Background(), engine.Idle},
 		{"endless child", "chatter", time.Minute, 200 * time.Millisecond, context.Background(), engine.Timeout},
 		{"flooding child", "flood", time.Minute, 200 * time.Millisecond, context.Background(), engine.Timeout},
 		{"cancelled before the start", "hang", time.Minute, time.Minute, cancelledNow, engine.Cancelled},

@@ -68,9 +68,14 @@ func (w *watch) listen(ctx context.Context) error {
 	defer idle.Stop()
 	heartbeat := time.NewTicker(HeartbeatInterval)
 	defer heartbeat.Stop()
+	pieces := w.output.pieces
 	for {
 		select {
-		case piece := <-w.output.pieces:
+		case piece, more := <-pieces:
+			if !more { // it has let go of its output
+				pieces = nil
+				continue
+			}
 			w.alive = time.Now()
 			idle.Reset(w.IdleTimeout)
 			heartbeat.Reset(HeartbeatInterval)
@@ -110,9 +115,14 @@ func (w *watch) stop() error {
 	w.child.family.terminate()
 	patience := time.NewTimer(grace)
 	defer patience.Stop()
+	pieces := w.output.pieces
 	for {
 		select {
-		case piece := <-w.output.pieces:
+		case piece, more := <-pieces:
+			if !more {
+				pieces = nil
+				continue
+			}
 			// A result printed on the way out still counts for the books.
 			w.hear(piece)
 		case <-w.child.exited:
