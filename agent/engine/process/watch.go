@@ -100,6 +100,13 @@ func (w *watch) listen(ctx context.Context) error {
 				idle.Reset(min(left, w.IdleTimeout))
 				continue
 			}
+			select {
+			case <-w.Alive: // which this process was too busy to hear
+				w.alive = time.Now()
+				idle.Reset(w.IdleTimeout)
+				continue
+			default:
+			}
 			return engine.Errorf(engine.Idle, "%s printed nothing for %s%s and was stopped", w.Args[0], bound, meanwhile)
 		case <-deadline.C:
 			return engine.Errorf(engine.Timeout, "%s was not done after %s and was stopped", w.Args[0], w.Timeout)

@@ -84,3 +84,23 @@ func TestAToolAtWork(t *testing.T) {
 		})
 	}
 }
+
+// TestASignOfLifeIsHeardFirst where this process comes to hear of it only when the patience is at
+// its end too.
+func TestASignOfLifeIsHeardFirst(t *testing.T) {
+	t.Parallel()
+	alive := make(chan struct{}, 50)
+	for range cap(alive) {
+		alive <- struct{}{}
+	}
+	w := &watch{
+		Command: Command{Args: []string{"model"}, Timeout: time.Hour, IdleTimeout: 0, Alive: alive},
+		child:   &child{exited: make(chan struct{})},
+		output:  &output{pieces: make(chan piece)},
+		report:  Report{Started: time.Now()},
+	}
+	var failure *engine.Error
+	if err := w.listen(t.Context()); !errors.As(err, &failure) || failure.Class != engine.Idle || len(alive) > 0 {
+		t.Errorf("%v with %d signs of life unheard", err, len(alive))
+	}
+}
