@@ -469,6 +469,8 @@ func TestChain(t *testing.T) {
 		"its own choice":        {"", nil, []string{"claude", "claude sonnet", "claude opus"}},
 		"of no family":          {"codex:gpt", nil, []string{"codex gpt"}},
 		"as configured":         {"opus", func(c *config.Engine) { c.Failback = []string{"codex:", "opus", "haiku"} }, []string{"claude opus", "codex", "claude haiku"}},
+		"off in capitals":       {"opus", func(c *config.Engine) { c.Off = []string{"OPUS"} }, []string{"claude sonnet"}},
+		"all off in capitals":   {"codex:gpt", func(c *config.Engine) { c.Off, c.Failback = []string{"Codex:"}, []string{"sonnet"} }, []string{"claude sonnet"}},
 		"a part switched off":   {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"opus"} }, []string{"claude sonnet"}},
 		"a part of a path":      {"opencode:openai/gpt-5", func(c *config.Engine) { c.Failback, c.Off = []string{"opencode:openai/gpt-4.1"}, []string{"gpt-5"} }, []string{"opencode openai/gpt-4.1"}},
 		"not a part":            {"opus", func(c *config.Engine) { c.Off = []string{"son", "pus"} }, []string{"claude opus", "claude sonnet"}},

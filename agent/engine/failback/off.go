@@ -25,14 +25,14 @@ func (offError) Is(target error) bool { return target == ErrResting }
 // switchedOff goes on after the name of what is.
 const switchedOff = "is switched off"
 
-// off reports whether something is switched off.
+// off reports whether something is switched off. Nobody who writes Opus means that it is on.
 func off(s config.Engine, c Choice) bool {
 	return slices.ContainsFunc(s.Off, func(name string) bool {
-		kind, model := config.Choice(name)
+		kind, model := config.Choice(strings.ToLower(name))
 		if kind != "" && kind != c.Engine {
 			return false
 		}
-		return model == "" || has(c.Model, model)
+		return model == "" || has(strings.ToLower(c.Model), model)
 	})
 }
 
