@@ -268,8 +268,8 @@ func (g *Gateway) present() *Turn {
 }
 
 // Settle waits until the answers under way are accounted for, which is at once where whoever
-// asked is gone, and settleTime at the most.
-func (g *Gateway) Settle() {
+// asked is gone, and settleTime at the most; it reports whether they are.
+func (g *Gateway) Settle() bool {
 	late := time.NewTimer(settleTime)
 	defer late.Stop()
 	for range maxAtOnce {
@@ -277,9 +277,10 @@ func (g *Gateway) Settle() {
 		case g.room <- struct{}{}:
 			defer func() { <-g.room }()
 		case <-late.C:
-			return
+			return false
 		}
 	}
+	return true
 }
 
 // Working reports whether the CLI has its own to do: the provider has given a whole answer in
