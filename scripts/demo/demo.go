@@ -13,10 +13,11 @@ import (
 )
 
 // The label by which agents give a pull request to a person, and how long the
-// demo waits for the end: a script needs seconds, a model takes its time.
+// demo waits for the end: a script needs seconds, on a busy machine minutes; a model
+// takes its time.
 const (
 	needsHuman   = "needs-human"
-	scriptedTime = 3 * time.Minute
+	scriptedTime = 10 * time.Minute
 	claudeTime   = 2 * time.Hour
 )
 

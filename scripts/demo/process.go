@@ -13,7 +13,7 @@ import (
 )
 
 // grace is how long a process has for its own cleaning up before it is killed.
-const grace = 5 * time.Second
+const grace = 15 * time.Second
 
 // process is one running program of the demo, with a log of its own.
 type process struct {
