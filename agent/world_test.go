@@ -243,7 +243,8 @@ func (w *world) commented(args []string) error {
 // settle waits for the checks.
 func (w *world) settle([]string) error { return w.sim.Settle(w.ctx) }
 
-// merged reports whether a pull request is merged: merged NUMBER.
+// merged reports whether a pull request is merged, as the work of its author alone: merged
+// NUMBER.
 func (w *world) merged(args []string) error {
 	number, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -252,6 +253,13 @@ func (w *world) merged(args []string) error {
 	pr, _, err := w.as(root).PullRequests.Get(w.ctx, "acme", "app", number)
 	if err == nil && !pr.GetMerged() {
 		err = fmt.Errorf("#%d is not merged", number)
+	}
+	if err != nil {
+		return err
+	}
+	commit, _, err := w.as(root).Git.GetCommit(w.ctx, "acme", "app", pr.GetMergeCommitSHA())
+	if err == nil && strings.Contains(commit.GetMessage(), "Co-authored-by: ") {
+		err = fmt.Errorf("#%d is merged as that of several: %s", number, commit.GetMessage())
 	}
 	return err
 }

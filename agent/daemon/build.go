@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,6 +123,9 @@ func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 		return nil, ready, err
 	}
 	a, err := Assemble(live, role, client, self, eng, scratch)
+	if err == nil && role == verdict.Author && a.Author.Identity.Email == "" {
+		a.Author.Identity.Email, err = client.Address(ctx)
+	}
 	return a, ready, err
 }
 
@@ -186,16 +190,7 @@ func CheckIdentity(role verdict.Role, self string, reviewers []string) error {
 	return nil
 }
 
-// identity is the author of the commits: the configured one, else the login
-// with the address that GitHub attributes to it
-// (https://docs.github.com/en/account-and-profile/reference/email-addresses-reference).
+// identity is the author of the commits, as configured, and named by its login otherwise.
 func identity(cfg config.Config, self string) worktree.Identity {
-	id := worktree.Identity{Name: cfg.Author.Name, Email: cfg.Author.Email}
-	if id.Name == "" {
-		id.Name = self
-	}
-	if id.Email == "" {
-		id.Email = self + "@users.noreply.github.com"
-	}
-	return id
+	return worktree.Identity{Name: cmp.Or(cfg.Author.Name, self), Email: cfg.Author.Email}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -353,6 +354,9 @@ func TestWhoAndWhat(t *testing.T) {
 	c := w.as(octocat)
 	if login, err := c.Viewer(t.Context()); err != nil || login != octocat {
 		t.Errorf("viewer %q, %v", login, err)
+	}
+	if address, err := c.Address(t.Context()); err != nil || !regexp.MustCompile(`^[1-9][0-9]*\+octocat@users\.noreply\.127\.0\.0\.1$`).MatchString(address) {
+		t.Errorf("address %q, %v", address, err)
 	}
 	if head, err := c.HeadSHA(t.Context(), ref); err != nil || head != sha {
 		t.Errorf("head %q, %v; want %s", head, err, sha)

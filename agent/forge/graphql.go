@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,6 +104,26 @@ func (c *Client) Viewer(ctx context.Context) (string, error) {
 	var data struct{ Viewer struct{ Login string } }
 	err := c.query(ctx, "query Viewer { viewer { login } }", nil, &data)
 	return data.Viewer.Login, c.failed("ask GitHub who the token belongs to", err)
+}
+
+// Address returns the address by which GitHub knows commits to be those of the token's login, without telling anybody
+// another one. That of an account made before 2017 may be known without the number as well
+// (https://docs.github.com/account-and-profile/reference/email-addresses-reference).
+func (c *Client) Address(ctx context.Context) (string, error) {
+	var data struct {
+		Viewer struct {
+			Login      string
+			DatabaseID int64
+		}
+	}
+	if err := c.query(ctx, "query Address { viewer { login databaseId } }", nil, &data); err != nil {
+		return "", c.failed("ask GitHub for the address of the token's login", err)
+	}
+	web, err := url.Parse(c.web)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d+%s@users.noreply.%s", data.Viewer.DatabaseID, data.Viewer.Login, web.Hostname()), nil
 }
 
 // maxListed bounds a list of open pull requests: a hundred pages.

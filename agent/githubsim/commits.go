@@ -2,6 +2,7 @@ package githubsim
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"path"
 	"strings"
@@ -75,10 +76,12 @@ func person(name, email, date string) object {
 
 var unsigned = object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
 
-// accountOf finds who signs commits with this address.
+// accountOf finds who signs commits with this address: the account's, or the one that GitHub
+// itself gives it, whatever name this host goes by.
 func (s *Sim) accountOf(email string) *account {
 	for _, a := range s.accounts {
-		if strings.HasSuffix(a.ident(), " <"+email+">") {
+		given := fmt.Sprintf("%d+%s@users.noreply.", a.id, a.Login)
+		if strings.HasSuffix(a.ident(), " <"+email+">") || strings.HasPrefix(email, given) {
 			return a
 		}
 	}

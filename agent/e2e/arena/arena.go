@@ -140,6 +140,7 @@ func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daem
 	cfg.Review = config.ReviewAll
 	cfg.Reviewers = []string{Judge}
 	cfg.Merge.RequireChecks = false
+	cfg.Author.Email = login + "@example.com"
 	cfg.StateDir = filepath.Join(a.dir, machine, string(role))
 	return daemon.Assemble(config.NewLive(cfg, nil), role, client, login, m, "")
 }
