@@ -62,6 +62,7 @@ func TestRelayChoosesTheModel(t *testing.T) {
 	w.choose(`{"engine.review.model":"second"}`)
 	later.cfg.StateDir = t.TempDir()
 	later.start()
+	w.inForce("second")
 	two := w.open("Later", map[string]string{"store/later.go": "package store\n"}, false)
 	w.reviewedBy(two, "second")
 
