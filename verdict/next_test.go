@@ -287,7 +287,10 @@ func TestNextForAuthor(t *testing.T) {
 		{"in the merge queue", func(s *State) { s.InQueue = true }, Wait, "queue"},
 		{"in the merge queue, merged by hand", func(s *State) { s.InQueue, s.Manual = true, byHandOnly }, Wait, "queue"},
 		{"a required check has not reported", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience-1) }, Wait, "is missing"},
-		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate, "rules do not let it in"},
+		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate, "rules do not let it in: a required check or review is missing"},
+		{"nor does it ever, and people talk", func(s *State) {
+			s.Mergeable, s.Now, s.Conversations = MergeableBlocked, noon.Add(rulePatience), 2
+		}, Escalate, "or they want conversations resolved, of which 2 stand open"},
 		{"an approved head came back", func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, RequestChanges)) }, Merge, ""},
 		{"it came back, and another agent objected", func(s *State) { s.Opinions = append(s.Opinions, says("bob", older, RequestChanges)) }, Wait, "bob still requests changes"},
 		{"it came back, and a person under that login objected", func(s *State) {

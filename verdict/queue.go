@@ -1,5 +1,7 @@
 package verdict
 
+import "fmt"
+
 // inQueue is why nothing is to be done with what waits in a merge queue, inQueueLong why a
 // person is called to it.
 const (
@@ -39,11 +41,20 @@ func (s State) waitForRules() Action {
 	left := s.left(rulePatience)
 	switch {
 	case left <= 0:
-		return s.escalate("it is approved and green, and the base branch's rules do not let it in: a required check or review is missing")
+		return s.escalate("it is approved and green, and the base branch's rules do not let it in: " + s.barring())
 	case s.Queue && s.RetryIn <= 0:
 		return s.act(Merge, "it is approved and green, and the merge queue may take it by now")
 	case s.Queue:
 		left = min(left, s.RetryIn)
 	}
 	return Action{Kind: Wait, SHA: s.Head, Recheck: left, Reason: "it is approved, and a check or a review is missing that the base branch asks for"}
+}
+
+// barring is what the base branch's rules may lack, as far as can be told: GitHub does not say.
+func (s State) barring() string {
+	missing := "a required check or review is missing"
+	if s.Conversations > 0 {
+		missing += fmt.Sprintf(", or they want conversations resolved, of which %d stand open", s.Conversations)
+	}
+	return missing
 }

@@ -116,6 +116,9 @@ type State struct {
 	// BaseFailed is one where they did so on the commit that the head was approved against, and
 	// the base has moved on since. Either is blank if that is not so.
 	BaseFails, BaseFailed string
+	// Conversations counts those on lines of the change that nobody has resolved. A base branch
+	// may want all of them resolved.
+	Conversations int
 	// Opinions are all reviews, oldest first.
 	Opinions []Opinion
 

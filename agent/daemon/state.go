@@ -45,6 +45,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		BaseFailed:    f.baseFailed,
 		Mergeable:     mergeable(pr),
 		Checks:        sum(pr.Checks),
+		Conversations: pr.Unresolved(),
 		Reviewers:     cfg.Reviewers,
 		Manual:        f.manual,
 		RequireChecks: cfg.Merge.RequireChecks,

@@ -42,6 +42,17 @@ func TestAnOrderLateInAThreadIsHeard(t *testing.T) {
 	}
 }
 
+// Whoever is called where a rule of the base bars the way learns how many conversations are open.
+func TestOpenConversationsAreCounted(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	talk(t, g, 3, "Well.")
+	a := agentOf(g, verdict.Author, loopback.Author)
+	if n := stateOf(g.Read(loopback.Author, pr.Ref), a.Role, a.Config(), facts{}).Conversations; n != 1 {
+		t.Errorf("%d conversations are open", n)
+	}
+}
+
 // TestWhatIsNotReadWholeIsLeftToPeople: a person is called, once, and says what becomes of it.
 func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -151,7 +152,11 @@ func (c *Chain) missState(pr forge.PullRequest, stop []string) {
 	if pr.InQueue {
 		c.miss("it waits in the merge queue")
 	} else if pr.Blocked && len(c.Missing) == 0 {
-		c.miss("the rules of %s do not let it in: a check or a review that they ask for is missing, though GitHub may not list it yet", c.BaseBranch)
+		open := ""
+		if n := pr.Unresolved(); n > 0 {
+			open = fmt.Sprintf(", or they want conversations resolved, of which %d stand open", n)
+		}
+		c.miss("the rules of %s do not let it in: a check or a review that they ask for is missing, though GitHub may not list it yet%s", c.BaseBranch, open)
 	}
 }
 

@@ -561,8 +561,11 @@ func TestWhatGitHubWaitsForIsMissing(t *testing.T) {
 	w.status("success")
 	w.Read(loopback.Root, w.ref)
 	for want, says := range map[string]func(*forge.PullRequest){
-		"nothing that GitHub shows":          func(*forge.PullRequest) {},
-		"the rules of main do not let it":    func(pr *forge.PullRequest) { pr.Blocked = true },
+		"nothing that GitHub shows":       func(*forge.PullRequest) {},
+		"the rules of main do not let it": func(pr *forge.PullRequest) { pr.Blocked = true },
+		"conversations resolved, of which 1 stand open": func(pr *forge.PullRequest) {
+			pr.Blocked, pr.Threads = true, []forge.Thread{{Resolved: true}, {}}
+		},
 		"has not said yet whether it merges": func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown },
 		"its base is the branch of #7":       func(pr *forge.PullRequest) { pr.Stacked = 7 },
 		"it comes from a fork":               func(pr *forge.PullRequest) { pr.Fork = true },

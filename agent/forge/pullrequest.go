@@ -74,6 +74,17 @@ func (pr PullRequest) LabelledAt(label string) time.Time {
 	return time.Time{}
 }
 
+// Unresolved counts the threads that nobody has resolved. The rules of the base may want all resolved, which GitHub shows
+// to administrators only.
+func (pr PullRequest) Unresolved() (n int) {
+	for _, t := range pr.Threads {
+		if !t.Resolved {
+			n++
+		}
+	}
+	return n
+}
+
 // Labelling is a label that was put on or taken off.
 type Labelling struct {
 	Label string
