@@ -130,11 +130,12 @@ func existing(places []string) ([]string, error) {
 
 // logins are where programs keep logins, and shells what was typed, below a home.
 var logins = []string{
-	".ssh", ".gnupg", ".netrc", "_netrc", ".git-credentials", ".password-store", ".vault-token", ".config/git/credentials",
+	".ssh", ".gnupg", ".netrc", "_netrc", ".git-credentials", ".password-store", ".vault-token", ".config/git", ".gitconfig",
 	".config/gh", ".config/hub", ".config/glab-cli", ".config/github-copilot", ".config/touchstone",
 	".aws", ".azure", ".kube", ".docker", ".oci", ".boto", ".s3cfg", ".terraform.d", ".terraformrc", ".config/gcloud",
 	".config/containers", ".config/helm", ".config/rclone", ".config/sops", ".config/op", ".config/doctl", ".config/hcloud",
-	".config/stripe", ".config/age", ".config/heroku", ".fly", ".pulumi/credentials.json",
+	".config/stripe", ".config/age", ".config/heroku", ".fly", ".pulumi/credentials.json", ".config/netlify", ".config/ngrok",
+	".config/.wrangler", ".wrangler", ".config/configstore", ".local/share/com.vercel.cli", ".gemini",
 	".pgpass", ".my.cnf", ".mylogin.cnf", ".cache/huggingface/token", ".huggingface/token",
 	".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".config/pip", ".config/pypoetry", ".bundle/config", ".gem/credentials",
 	".cargo/config", ".cargo/config.toml", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml",

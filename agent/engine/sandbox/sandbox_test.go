@@ -100,6 +100,7 @@ func TestWhatIsHidden(t *testing.T) {
 	home := t.TempDir()
 	write(t, filepath.Join(home, ".ssh", "id"), "SECRET")
 	write(t, filepath.Join(home, ".netrc"), "SECRET")
+	write(t, filepath.Join(home, ".gitconfig"), "SECRET")
 	write(t, filepath.Join(home, "real", "gcloud", "token"), "SECRET")
 	write(t, filepath.Join(home, ".config", "editor"), "plain")
 	write(t, filepath.Join(home, ".claude", "work", "file"), "plain")
@@ -110,7 +111,7 @@ func TestWhatIsHidden(t *testing.T) {
 	}
 	rules := sandbox.Rules{Write: []string{filepath.Join(home, ".claude", "work")}, Hide: sandbox.Logins(home)}
 	for path, shown := range map[string]bool{
-		".ssh/id": false, ".netrc": false, "real/gcloud/token": false, ".config/gcloud/token": false, "way/.ssh/id": false,
+		".ssh/id": false, ".netrc": false, ".gitconfig": false, "real/gcloud/token": false, ".config/gcloud/token": false, "way/.ssh/id": false,
 		".config/editor": true, ".claude/work/file": true,
 	} {
 		out, err := confined(t, rules, `cat "$1"`, filepath.Join(home, filepath.FromSlash(path)))
