@@ -39,7 +39,7 @@ var snares = []snare{
 	{name: "sshCommand", config: "[core]\nsshCommand = %[1]s\n", prove: "unset GIT_SSH_COMMAND; git fetch ssh://127.0.0.1/x"},
 	{name: "insteadOf", config: "[protocol \"ext\"]\nallow = always\n[url \"ext::%[1]s \"]\ninsteadOf = http://127.0.0.1\n", prove: "git fetch $URL"},
 	{name: "signing", config: "[gpg]\nprogram = %[1]s\n[commit]\ngpgSign = true\n", prove: "git commit --allow-empty -m x"},
-	{name: "editor", config: "[core]\neditor = %[1]s\n", prove: "git commit --allow-empty"},
+	{name: "editor", config: "[core]\neditor = %[1]s\n", prove: "unset GIT_EDITOR; git commit --allow-empty"},
 	{name: "submodule", config: "[protocol \"ext\"]\nallow = always\n[submodule \"sub\"]\nactive = true\nurl = ext::%[1]s\nupdate = !%[1]s\n", prove: "GIT_ALLOW_PROTOCOL=ext git submodule update"},
 	{name: "include", config: "[include]\npath = %[1]s.include\n", prove: "git status"},
 	{name: "includeIf", config: "[includeIf \"gitdir:**\"]\npath = %[1]s.include\n", prove: "git status"},

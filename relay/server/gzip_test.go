@@ -101,7 +101,7 @@ func followWithClient(t *testing.T, address string, seen chan<- string) {
 }
 
 func followWithCurl(t *testing.T, address string, seen chan<- string) {
-	curl := exec.CommandContext(context.Background(), program(t, "curl"), "-sSN", "--fail", "--compressed", address+"/events?after=oldest")
+	curl := exec.CommandContext(context.Background(), program(t, "curl"), "-sSN", "--noproxy", "*", "--fail", "--compressed", address+"/events?after=oldest")
 	out, err := curl.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -148,9 +148,13 @@ func followWithChromium(t *testing.T, address string, seen chan<- string) {
 			seen <- r.URL.Query().Get("id")
 		}
 	}))
+	profile, err := os.MkdirTemp("", "relay-chromium-")
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	chromium := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu",
-		"--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", pages.URL)
+		"--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+profile, "--remote-debugging-port=0", pages.URL)
 	// It has processes of its own, which it ends only if it is asked to.
 	chromium.Cancel = func() error { return chromium.Process.Signal(syscall.SIGTERM) }
 	chromium.WaitDelay = 10 * time.Second
@@ -161,6 +165,10 @@ func followWithChromium(t *testing.T, address string, seen chan<- string) {
 		cancel()
 		_ = chromium.Wait() // it was interrupted
 		pages.Close()
+		// Processes of its own may write there for a moment longer.
+		for os.RemoveAll(profile) != nil {
+			<-time.After(20 * time.Millisecond)
+		}
 	})
 }
 
