@@ -90,6 +90,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	<-ctx.Done()
 	d.wg.Wait()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		d.ringEnd(ctx, err)
 		return err
 	}
 	return nil

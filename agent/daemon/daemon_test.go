@@ -205,7 +205,7 @@ func TestRunEndsWhenTheRelayRefuses(t *testing.T) {
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
 	client := g.Client(loopback.Judge)
 	d := &Daemon{
-		Agent: &Agent{Read: client, Worktrees: g.Worktrees, Remote: client.Remote}, Follow: refusing{}, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour,
+		Agent: &Agent{Config: config.Default, Read: client, Worktrees: g.Worktrees, Remote: client.Remote}, Follow: refusing{}, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour,
 	}
 	if err := d.Run(t.Context()); !errors.Is(err, errRefused) || !strings.HasPrefix(err.Error(), "follow the relay: ") {
 		t.Errorf("it ends with %v", err)

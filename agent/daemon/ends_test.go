@@ -3,7 +3,9 @@ package daemon
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -426,6 +428,13 @@ func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
 				expired.Store(!withThePush)
 				return "Done.", write(r.Dir, "code.txt", "safe()\n")
 			})
+			rang := make(chan string, 9)
+			hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				text, _ := io.ReadAll(r.Body)
+				rang <- string(text)
+			}))
+			defer hook.Close()
+			configure(a, func(c *config.Config) { c.Notify.SlackWebhook = config.Secret(hook.URL) })
 			select {
 			case err := <-running(t, a):
 				if !errors.Is(err, forge.ErrUnauthorized) || !strings.Contains(err.Error(), "make a new one and set GITHUB_TOKEN") || strings.Contains(err.Error(), "protection") {
@@ -433,6 +442,9 @@ func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
 				}
 			case <-time.After(patience):
 				t.Fatal("it goes on")
+			}
+			if len(rang) != 1 || !strings.Contains(<-rang, "has ended, and has to be started again: ") {
+				t.Error("its owner is not told, or not once")
 			}
 			if n, _ := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, time.Time{}); n != 0 {
 				t.Errorf("it counts as %d attempts", n)

@@ -173,18 +173,31 @@ func (d *Daemon) show(ctx context.Context) {
 
 // ring tells the owner of a standstill that lasts.
 func (d *Daemon) ring(ctx context.Context, now journal.Standstill) {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "this machine"
-	}
 	listed := strings.Join(now.Refs[:min(len(now.Refs), maxListed)], ", ")
 	if more := len(now.Refs) - maxListed; more > 0 {
 		listed += fmt.Sprintf(" and %d more", more)
 	}
 	message := fmt.Sprintf("The %s agent on %s is at a standstill since %s: %s\nIt goes on by itself once that is over. Waiting: %s.",
-		d.Agent.Role, host, now.Since.Local().Format(time.DateTime), now.Why, listed)
+		d.Agent.Role, host(), now.Since.Local().Format(time.DateTime), now.Why, listed)
 	log := zerolog.Ctx(ctx)
-	err = bell{url: string(d.Agent.Config().Notify.SlackWebhook)}.ring(ctx, message)
+	err := bell{url: string(d.Agent.Config().Notify.SlackWebhook)}.ring(ctx, message)
 	log.Warn().AnErr("notification", err).Str("why", now.Why).Stringer("for", time.Since(now.Since).Round(time.Minute)).Str("waiting", listed).
 		Msg("this machine is still at a standstill")
+}
+
+// ringEnd tells the owner that the agent has ended by itself, since going on was useless: on a
+// machine that nobody looks at, nothing else would.
+func (d *Daemon) ringEnd(ctx context.Context, why error) {
+	message := fmt.Sprintf("The %s agent on %s has ended, and has to be started again: %v", d.Agent.Role, host(), why)
+	if err := (bell{url: string(d.Agent.Config().Notify.SlackWebhook)}).ring(context.WithoutCancel(ctx), message); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("nobody was notified that the agent has ended")
+	}
+}
+
+func host() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "a machine without a name"
+	}
+	return name
 }
