@@ -97,10 +97,11 @@ func Next(s State) Action {
 }
 
 // whole is a, unless that does something about a pull request that was not read whole: a
-// person is called to it instead, once for each head. What keeps the agents away is heeded,
-// and who orders what nobody can follow is answered, as far as they were read.
+// person is called to it instead, once for each head. What people order that takes no more than
+// was read is done: the label goes when they say so, and who orders what nobody can follow is
+// answered.
 func (s State) whole(a Action) Action {
-	acts := slices.Contains([]Kind{Review, Lift, Fix, Merge, Tell, Release}, a.Kind)
+	acts := slices.Contains([]Kind{Review, Lift, Fix, Merge, Tell}, a.Kind)
 	switch {
 	case s.Unread == "" || !acts:
 		return a

@@ -138,7 +138,7 @@ func broken(s State, a Action) []string {
 	}
 	must(a.Kind != Fix && a.Kind != Merge || len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
 	must(a.Topic != NoReviewer || s.Role == Author && s.heard() != approves, "a reviewer who approves is not missed")
-	must(s.Unread == "" || !acts && a.Kind != Tell && a.Kind != Release, "what was not read whole is left to people")
+	must(s.Unread == "" || !acts && a.Kind != Tell, "what was not read whole is left to people")
 	if acts || speaks {
 		must(s.Open, "nothing happens to a closed pull request")
 		must(!s.Draft, "drafts are left alone")

@@ -53,7 +53,8 @@ func TestOpenConversationsAreCounted(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotReadWholeIsLeftToPeople: a person is called, once, and says what becomes of it.
+// TestWhatIsNotReadWholeIsLeftToPeople: a person is called, once, also where they order the
+// agents to go on.
 func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
@@ -79,7 +80,13 @@ func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
 	if action.Kind != verdict.Wait || action.Reason != "it waits for a person" || len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "decide it by hand") {
 		t.Errorf("after the call it comes to %+v; comments %+v", action, now.Comments)
 	}
-	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/needs-human", nil, nil)
+	comment(g, loopback.Person, "/touchstone resume")
+	if now, action = look(); action.Kind != verdict.Release {
+		t.Fatalf("once it is to go on it comes to %+v", action)
+	}
+	if _, err := a.Act(t.Context(), now, action); err != nil {
+		t.Fatal(err)
+	}
 	if now, action = look(); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "left to people") {
 		t.Errorf("once the label is off it comes to %+v", action)
 	}
