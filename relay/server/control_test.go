@@ -113,6 +113,11 @@ func TestControlReachesEverybody(t *testing.T) {
 	for _, text := range texts {
 		early = append(early, r.follow(t, text, client.Oldest, event.Filter{Types: []string{"deployment"}}))
 	}
+	for r.metrics(t)["relay_subscribers"] != fmt.Sprint(len(early)) {
+		if t.Context().Err() != nil {
+			t.Fatal("not all subscribers are connected")
+		}
+	}
 	one := r.must(t, admin, `{"engine.review.model":"claude-sonnet-4-5","engine.off":"opus"}`)
 	r.post(t, "b", `{}`)
 	two := r.must(t, admin, `{"engine.review.model":null}`)
