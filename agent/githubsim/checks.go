@@ -21,7 +21,7 @@ func (s *Sim) suite(ctx context.Context, r *repo, sha, branch string, app *accou
 	if err != nil {
 		return nil, err
 	}
-	cs := &checkSuite{id: s.id(), sha: sha, commit: cm, branch: branch, app: app, created: now(), updated: now()}
+	cs := &checkSuite{id: s.id(), sha: sha, commit: cm, branch: branch, app: app, created: s.now(), updated: s.now()}
 	r.suites = append(r.suites, cs)
 	return cs, nil
 }
@@ -153,7 +153,7 @@ func (c *call) createCheckRun() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	run := &checkRun{id: c.sim.id(), suite: cs, name: in.Name, status: "queued", started: now()}
+	run := &checkRun{id: c.sim.id(), suite: cs, name: in.Name, status: "queued", started: c.sim.now()}
 	cs.runs = append(cs.runs, run)
 	c.sim.emitCheckRun(c.repo, c.user, run, "created")
 	c.fillCheckRun(run, in)
@@ -210,8 +210,8 @@ func (c *call) updateCheckRun() (reply, error) {
 
 // complete ends a check run, and its suite when it was the last.
 func (s *Sim) complete(r *repo, by *account, run *checkRun, conclusion string) {
-	run.status, run.conclusion, run.completed = "completed", conclusion, now()
-	run.suite.updated = now()
+	run.status, run.conclusion, run.completed = "completed", conclusion, s.now()
+	run.suite.updated = s.now()
 	s.emitCheckRun(r, by, run, "completed")
 	if run.suite.status() == "completed" {
 		s.emitSuite(r, by, run.suite, "completed")
@@ -271,7 +271,7 @@ func (c *call) createStatus() (reply, error) {
 	}
 	st := &status{
 		id: c.sim.id(), sha: sha, context: cmp.Or(in.Context, "default"), state: in.State, description: in.Description,
-		targetURL: in.TargetURL, creator: c.user, created: now(),
+		targetURL: in.TargetURL, creator: c.user, created: c.sim.now(),
 	}
 	c.repo.statuses = append(c.repo.statuses, st)
 	if err := c.emitStatus(st); err != nil {

@@ -34,7 +34,7 @@ func (s *Sim) startCI(ctx context.Context, p *pull) error {
 	if err != nil {
 		return err
 	}
-	run := &checkRun{id: s.id(), suite: cs, name: CIName, status: "queued", started: now()}
+	run := &checkRun{id: s.id(), suite: cs, name: CIName, status: "queued", started: s.now()}
 	s.emitSuite(r, p.author, cs, "requested")
 	by := p.author
 	s.lanes.do(fmt.Sprintf("ci %d", run.id), func(ctx context.Context) {

@@ -12,7 +12,7 @@ func TestCompareFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal("the simulator needs git: ", err)
 	}
-	ctx, git := t.Context(), newGitRepo(path, filepath.Join(t.TempDir(), "o", "r.git"))
+	ctx, git := t.Context(), newGitRepo(path, filepath.Join(t.TempDir(), "o", "r.git"), &clock{})
 	long := strings.Repeat("the same line\n", 30)
 	err = git.prepare(ctx, RepoOptions{Owner: "o", Name: "r", Files: map[string]string{
 		"old name": long, "gone": "gone\n", "binary": "a\x00b", "changed": "one\ntwo\n",

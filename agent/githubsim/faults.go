@@ -143,7 +143,7 @@ func spendFault(count *int) bool {
 func (s *Sim) moveBeforeMerge(ctx context.Context, p *pull) error {
 	move := func(r *repo, branch string) error {
 		_, err := r.git.write(ctx, branch, r.refs["refs/heads/"+branch], "Somebody Else <else@example.com>",
-			"Push at the worst moment", map[string]string{"moved.txt": now().String() + "\n"})
+			"Push at the worst moment", map[string]string{"moved.txt": s.now().String() + "\n"})
 		return err
 	}
 	if spendFault(&s.faults.MoveHead) {

@@ -23,8 +23,8 @@ type gitRepo struct {
 	path, dir string
 }
 
-func newGitRepo(path, dir string) gitRepo {
-	return gitRepo{history: &history{dir: dir, commits: map[string]commit{}}, path: path, dir: dir}
+func newGitRepo(path, dir string, clock *clock) gitRepo {
+	return gitRepo{history: &history{dir: dir, clock: clock, commits: map[string]commit{}}, path: path, dir: dir}
 }
 
 // zeroSHA stands for "no such ref" in git's and GitHub's protocols.
@@ -192,7 +192,7 @@ func splitIdent(ident string) (name, email string) {
 // file with an empty text is deleted.
 func (g gitRepo) write(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
 	var in bytes.Buffer
-	fmt.Fprintf(&in, "commit refs/heads/%s\nmark :1\ncommitter %s %d +0000\ndata %d\n%s\n", branch, ident, now().Unix(), len(message), message)
+	fmt.Fprintf(&in, "commit refs/heads/%s\nmark :1\ncommitter %s %d +0000\ndata %d\n%s\n", branch, ident, g.clock.now().Unix(), len(message), message)
 	if parent != "" {
 		fmt.Fprintf(&in, "from %s\n", parent)
 	}

@@ -20,7 +20,8 @@ import (
 // simulated GitHub would otherwise run dozens for each review. What it has read it
 // keeps, since commits never change.
 type history struct {
-	dir string
+	dir   string
+	clock *clock
 
 	mu      sync.Mutex
 	store   *filesystem.Storage
@@ -205,7 +206,7 @@ func (h *history) commitTree(tree, author, committer, message string, parents ..
 	defer h.mu.Unlock()
 	sign := func(ident string) gitobject.Signature {
 		name, email := splitIdent(ident)
-		return gitobject.Signature{Name: name, Email: email, When: now()}
+		return gitobject.Signature{Name: name, Email: email, When: h.clock.now()}
 	}
 	made := gitobject.Commit{
 		TreeHash: plumbing.NewHash(tree), Author: sign(author), Committer: sign(committer), Message: strings.TrimSuffix(message, "\n") + "\n",

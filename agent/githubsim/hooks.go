@@ -126,7 +126,7 @@ func (s *Sim) renderOrganisation(login string) object {
 
 // queue records a delivery and sends it as the faults allow.
 func (s *Sim) queue(h *hook, d *delivery) {
-	d.id, d.at, d.status = s.id(), now(), "pending"
+	d.id, d.at, d.status = s.id(), s.now(), "pending"
 	d.due = time.Now().Add(time.Duration(s.faults.DeliveryDelayMS) * time.Millisecond)
 	h.deliveries = append(h.deliveries, d)
 	if !d.redelivery && spendFault(&s.faults.LoseDeliveries) {

@@ -64,7 +64,7 @@ func (c *call) createHook() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	h := &hook{of: set, id: c.sim.id(), active: true, events: []string{"push"}, contentType: "form", created: now()}
+	h := &hook{of: set, id: c.sim.id(), active: true, events: []string{"push"}, contentType: "form", created: c.sim.now()}
 	if err := c.fillHook(h); err != nil {
 		return reply{}, err
 	}
@@ -96,7 +96,7 @@ func (c *call) fillHook(h *hook) error {
 			h.contentType = in.Config.ContentType
 		}
 	}
-	h.updated = now()
+	h.updated = c.sim.now()
 	if u, err := url.Parse(h.url); err != nil || u.Host == "" {
 		return invalid("Hook", "url", "invalid")
 	}

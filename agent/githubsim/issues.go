@@ -34,9 +34,9 @@ func (c *call) createComment() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	cm := &comment{id: c.sim.id(), author: c.user, body: body, created: now(), updated: now()}
+	cm := &comment{id: c.sim.id(), author: c.user, body: body, created: c.sim.now(), updated: c.sim.now()}
 	c.pull.comments = append(c.pull.comments, cm)
-	c.pull.updated = now()
+	c.pull.updated = c.sim.now()
 	c.emitComment(cm, "created", object{})
 	return created(c.renderComment(cm))
 }
@@ -74,7 +74,7 @@ func (c *call) updateComment(cm *comment) (reply, error) {
 		return reply{}, err
 	}
 	before := cm.body
-	cm.body, cm.updated, cm.edited = body, now(), now()
+	cm.body, cm.updated, cm.edited = body, c.sim.now(), c.sim.now()
 	c.emitComment(cm, "edited", object{"changes": object{"body": object{"from": before}}})
 	return ok(c.renderComment(cm))
 }
@@ -171,13 +171,13 @@ func (c *call) addLabel(name string) {
 	l := c.label(name)
 	if !slices.Contains(c.pull.labels, l) {
 		c.pull.labels = append(c.pull.labels, l)
-		c.pull.labelled = append(c.pull.labelled, labelling{l, true, c.user, now()})
+		c.pull.labelled = append(c.pull.labelled, labelling{l, true, c.user, c.sim.now()})
 		c.sim.emitPull(c.ctx, c.pull, c.user, "labeled", object{"label": c.sim.renderLabel(c.repo, l)})
 	}
 }
 
 func (c *call) dropLabel(l *label) {
-	c.pull.labelled = append(c.pull.labelled, labelling{l, false, c.user, now()})
+	c.pull.labelled = append(c.pull.labelled, labelling{l, false, c.user, c.sim.now()})
 	c.pull.labels = slices.DeleteFunc(c.pull.labels, func(other *label) bool { return other == l })
 	c.sim.emitPull(c.ctx, c.pull, c.user, "unlabeled", object{"label": c.sim.renderLabel(c.repo, l)})
 }

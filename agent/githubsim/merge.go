@@ -147,7 +147,7 @@ func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
 
 // markMerged closes a pull request as merged by sha.
 func (s *Sim) markMerged(ctx context.Context, p *pull, by *account, sha string) {
-	p.merged, p.mergedBy, p.mergedAt, p.mergeSHA = true, by, now(), sha
+	p.merged, p.mergedBy, p.mergedAt, p.mergeSHA = true, by, s.now(), sha
 	s.closePull(ctx, p, by)
 }
 

@@ -24,7 +24,7 @@ func (c *call) createIssue() (reply, error) {
 		return reply{}, invalid("Issue", "title", "missing_field")
 	}
 	c.repo.lastNumber++
-	i := &issue{id: c.sim.id(), number: c.repo.lastNumber, title: in.Title, body: in.Body, author: c.user, created: now()}
+	i := &issue{id: c.sim.id(), number: c.repo.lastNumber, title: in.Title, body: in.Body, author: c.user, created: c.sim.now()}
 	for _, name := range in.Labels {
 		i.labels = append(i.labels, c.label(name))
 	}

@@ -76,7 +76,7 @@ func (c *call) createPull() (reply, error) {
 	p := &pull{
 		id: c.sim.id(), number: c.repo.lastNumber + 1, repo: c.repo, headRepo: headRepo, title: in.Title, body: in.Body,
 		author: c.user, draft: in.Draft, maintainerCanModify: headRepo != c.repo && (in.Maintainer == nil || *in.Maintainer),
-		baseRef: in.Base, headRef: headRef, baseSHA: base, created: now(), updated: now(),
+		baseRef: in.Base, headRef: headRef, baseSHA: base, created: c.sim.now(), updated: c.sim.now(),
 	}
 	if err := c.sim.takeHead(c.ctx, p, head); err != nil {
 		return reply{}, err
@@ -241,7 +241,7 @@ func (s *Sim) closePull(ctx context.Context, p *pull, by *account) {
 	if p.merged {
 		taker, reason = queueBot, "MERGE"
 	}
-	p.closed, p.closedAt = true, now()
+	p.closed, p.closedAt = true, s.now()
 	p.happened("ClosedEvent", by, nil)
 	s.dequeue(ctx, p, taker, reason)
 	s.emitPull(ctx, p, by, "closed", nil)
@@ -263,7 +263,7 @@ func (s *Sim) setDraft(ctx context.Context, p *pull, by *account, draft bool) {
 
 // emitPull sends a pull_request event. It also marks the pull request updated.
 func (s *Sim) emitPull(ctx context.Context, p *pull, by *account, action string, extra object) {
-	p.updated = now()
+	p.updated = s.now()
 	full, err := s.renderFullPull(ctx, p)
 	if err != nil {
 		full = s.renderPull(p) // unrelated histories after a force push

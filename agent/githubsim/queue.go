@@ -47,7 +47,7 @@ func (c *call) enqueueMutation(a args) (any, error) {
 		return nil, graphql.Unprocessable(err.Error())
 	}
 	if p.queued == nil {
-		p.queued = &queueEntry{id: c.sim.id(), by: c.user, at: now()}
+		p.queued = &queueEntry{id: c.sim.id(), by: c.user, at: c.sim.now()}
 		c.sim.emitPull(c.ctx, p, c.user, "enqueued", nil)
 		c.sim.workQueue(p.repo)
 	}

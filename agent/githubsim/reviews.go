@@ -67,7 +67,7 @@ func (c *call) createReview() (reply, error) {
 			return reply{}, textRefusal("The commit_id does not exist")
 		}
 	}
-	rv := &review{id: c.sim.id(), author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: now()}
+	rv := &review{id: c.sim.id(), author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: c.sim.now()}
 	if err := c.addComments(rv, in); err != nil {
 		return reply{}, err
 	}
@@ -120,7 +120,7 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 		}
 		rc := &reviewComment{
 			id: c.sim.id(), author: c.user, path: cm.Path, body: cm.Body, side: orRight(cm.Side), line: cm.Line,
-			commit: rv.commit, created: now(), review: rv,
+			commit: rv.commit, created: c.sim.now(), review: rv,
 		}
 		patch := diff.files[i].patch
 		position, hunk, found := anchor(patch, rc.side, cm.Line)
@@ -155,9 +155,9 @@ func orRight(side string) string {
 // submit makes a review public.
 func (c *call) submit(rv *review, event string) {
 	p := c.pull
-	rv.state, rv.submitted = reviewStates[event], now()
+	rv.state, rv.submitted = reviewStates[event], c.sim.now()
 	p.requested = slices.DeleteFunc(p.requested, func(a *account) bool { return a == rv.author })
-	p.updated = now()
+	p.updated = c.sim.now()
 	c.emitReview(rv, "submitted")
 	for _, rc := range rv.comments {
 		c.sim.emit(p.repo, c.user, "pull_request_review_comment", "created", object{
@@ -221,7 +221,7 @@ func (c *call) updateReview(rv *review) (reply, error) {
 	if strings.TrimSpace(in.Body) == "" || utf8.RuneCountInString(in.Body) > maxText {
 		return reply{}, textRefusal("Body is required and at most 65536 characters long")
 	}
-	rv.body, rv.edited, c.pull.updated = in.Body, now(), now()
+	rv.body, rv.edited, c.pull.updated = in.Body, c.sim.now(), c.sim.now()
 	c.emitReview(rv, "edited")
 	return ok(c.renderReview(rv))
 }

@@ -64,6 +64,8 @@ type User struct {
 
 // Sim is one simulated GitHub. Its methods are safe for concurrent use.
 type Sim struct {
+	clock
+
 	cfg     Config
 	url     string
 	gitPath string
@@ -117,7 +119,7 @@ func New(cfg Config) (*Sim, error) {
 		a := &account{User: u, id: s.id()}
 		if u.App {
 			a.hooks = &hookSet{kind: "App", target: "integration", id: a.id, path: "/app/hook"}
-			a.hooks.hooks = []*hook{{of: a.hooks, id: s.id(), events: []string{"*"}, contentType: "json", created: now(), updated: now()}}
+			a.hooks.hooks = []*hook{{of: a.hooks, id: s.id(), events: []string{"*"}, contentType: "json", created: s.now(), updated: s.now()}}
 		}
 		s.accounts = append(s.accounts, a)
 	}
@@ -205,7 +207,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	}
 	r := &repo{
 		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
-		perms: opts.Permissions, protected: opts.Protected, noSquash: opts.NoSquash, created: now(), pulls: map[int]*pull{},
+		perms: opts.Permissions, protected: opts.Protected, noSquash: opts.NoSquash, created: s.now(), pulls: map[int]*pull{},
 		issues: map[int]*issue{}, labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
 	}
 	r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}
@@ -219,7 +221,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	if dir == "" {
 		dir = filepath.Join(s.cfg.Dir, opts.Owner, opts.Name+".git")
 	}
-	r.git = newGitRepo(s.gitPath, dir)
+	r.git = newGitRepo(s.gitPath, dir, &s.clock)
 	if err := r.git.prepare(ctx, opts, r.parent); err != nil {
 		return err
 	}
@@ -286,9 +288,6 @@ func (s *Sim) findAccount(login string) *account {
 	}
 	return s.accounts[i]
 }
-
-// now is GitHub's clock: UTC in whole seconds.
-func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 

@@ -34,9 +34,9 @@ func (c *call) createReply() (reply, error) {
 		if root.id != c.id("comment") {
 			continue
 		}
-		rv := &review{id: c.sim.id(), author: c.user, commit: root.commit, created: now()}
+		rv := &review{id: c.sim.id(), author: c.user, commit: root.commit, created: c.sim.now()}
 		rc := *root
-		rc.id, rc.author, rc.body, rc.created, rc.review, rc.replyTo = c.sim.id(), c.user, in.Body, now(), rv, root
+		rc.id, rc.author, rc.body, rc.created, rc.review, rc.replyTo = c.sim.id(), c.user, in.Body, c.sim.now(), rv, root
 		rv.comments, th.comments = append(rv.comments, &rc), append(th.comments, &rc)
 		c.pull.reviews = append(c.pull.reviews, rv)
 		c.submit(rv, "COMMENT")
@@ -91,7 +91,7 @@ func (c *call) resolveMutation(payload, action string, by *account) graphql.Reso
 			return nil, graphql.Forbidden(fmt.Sprintf("%s does not have the correct permissions to execute this mutation", c.user.Login))
 		}
 		if (th.resolvedBy != nil) != (by != nil) {
-			th.resolvedBy, p.updated = by, now()
+			th.resolvedBy, p.updated = by, c.sim.now()
 			c.sim.emit(p.repo, c.user, "pull_request_review_thread", action, object{
 				"pull_request": c.sim.renderPull(p),
 				"thread": object{"node_id": nodeID("PRRT", th.id), "comments": each(th.comments, func(rc *reviewComment) object {

@@ -20,7 +20,7 @@ type incident struct {
 }
 
 func (p *pull) happened(kind string, by *account, more func(c *call) fields) {
-	p.incidents = append(p.incidents, incident{kind, by, now(), more})
+	p.incidents = append(p.incidents, incident{kind, by, p.repo.git.clock.now(), more})
 }
 
 // forcePushed notes that one end of a pull request was rewritten, if it was.
