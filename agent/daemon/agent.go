@@ -112,7 +112,7 @@ func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, ver
 	if err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return pr, verdict.Action{}, err
 	}
-	action, err := a.decide(ctx, pr, err)
+	action, err := a.decide(ctx, a.Read, pr, err)
 	return pr, action, err
 }
 
@@ -135,12 +135,12 @@ func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Acti
 // Decide is the decision on a pull request as it was read. It reads what else the
 // decision takes; without that there is none, but for what Look says of an error.
 func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
-	return a.decide(ctx, pr, nil)
+	return a.decide(ctx, a.Read, pr, nil)
 }
 
 // decide is Decide for a pull request that an error may have kept from being read whole.
-func (a *Agent) decide(ctx context.Context, pr forge.PullRequest, unread error) (verdict.Action, error) {
-	f, err := a.gather(ctx, pr)
+func (a *Agent) decide(ctx context.Context, read Facts, pr forge.PullRequest, unread error) (verdict.Action, error) {
+	f, err := a.gather(ctx, read, pr)
 	if err != nil {
 		return verdict.Action{}, err
 	}
@@ -154,7 +154,7 @@ func (a *Agent) decide(ctx context.Context, pr forge.PullRequest, unread error) 
 		return action, unread
 	}
 	// Only what takes a session takes the commits.
-	if f.commits, err = a.Read.Commits(ctx, pr.Ref); err != nil && !errors.Is(err, forge.ErrUnreadable) {
+	if f.commits, err = read.Commits(ctx, pr.Ref); err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return verdict.Action{}, err
 	}
 	f.unread = err

@@ -171,7 +171,7 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders, Unwanted: a.unwanted,
 		Settings: settings, Scratch: scratch, Private: cfg.Private(),
 	}
-	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}
+	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
 	return a, nil
 }
 

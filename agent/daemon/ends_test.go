@@ -45,7 +45,7 @@ func authorOf(t *testing.T, g *loopback.GitHub, model loopback.Model) *Agent {
 		Worktrees: g.Worktrees, Engine: model, Read: client, Remote: client.Remote,
 		Identity: worktree.Identity{Name: "Alice", Email: "alice@example.com"}, Reviewers: []string{loopback.Judge}, Unwanted: a.unwanted,
 	}
-	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: a.Decide}
+	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
 	return a
 }
 

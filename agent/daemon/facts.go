@@ -40,12 +40,12 @@ type facts struct {
 }
 
 // gather reads the facts. Most pull requests need no further request.
-func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error) {
+func (a *Agent) gather(ctx context.Context, read Facts, pr forge.PullRequest) (facts, error) {
 	f := facts{may: map[string]forge.Permission{}, rebased: map[string]bool{}}
 	if !pr.Open {
 		return f, nil
 	}
-	if err := f.ask(ctx, a.Read, pr); err != nil {
+	if err := f.ask(ctx, read, pr); err != nil {
 		return f, err
 	}
 	a.tellBlind(ctx, pr, f)
@@ -59,7 +59,7 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 		if r.State == forge.Approved {
 			approved, against = r.SubmittedAt, record.Base
 		}
-		if err := f.compare(ctx, a.Read, pr, record.Base); err != nil {
+		if err := f.compare(ctx, read, pr, record.Base); err != nil {
 			return f, err
 		}
 	}
@@ -71,19 +71,19 @@ func (a *Agent) gather(ctx context.Context, pr forge.PullRequest) (facts, error)
 		return f, nil
 	}
 	var err error
-	if f.manual, err = a.manual(ctx, pr, a.takenOut(pr, approved, since)); err != nil {
+	if f.manual, err = a.manual(ctx, read, pr, a.takenOut(pr, approved, since)); err != nil {
 		return f, err
 	}
-	if f.unbegun, f.unproved, err = a.unbegun(ctx, pr); err != nil {
+	if f.unbegun, f.unproved, err = a.unbegun(ctx, read, pr); err != nil {
 		return f, err
 	}
-	return f, f.inherited(ctx, a.Read, pr, against)
+	return f, f.inherited(ctx, read, pr, against)
 }
 
 // unbegun are the checks that reported on the head reviewed before this one, and have not
 // begun here, and one of them that failed there. Where the base requires some, those are what
 // counts, and GitHub waits for them.
-func (a *Agent) unbegun(ctx context.Context, pr forge.PullRequest) (names []string, failed string, err error) {
+func (a *Agent) unbegun(ctx context.Context, read Facts, pr forge.PullRequest) (names []string, failed string, err error) {
 	earlier := ""
 	for _, r := range pr.Reviews {
 		if a.counts(pr, r.Author.Login) && r.SHA != "" && r.SHA != pr.Head.SHA {
@@ -93,7 +93,7 @@ func (a *Agent) unbegun(ctx context.Context, pr forge.PullRequest) (names []stri
 	if earlier == "" || slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Required }) {
 		return nil, "", nil
 	}
-	reported, err := a.Read.ChecksOf(ctx, pr.Ref.Repo, earlier)
+	reported, err := read.ChecksOf(ctx, pr.Ref.Repo, earlier)
 	for _, there := range reported {
 		if slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == there.Name }) {
 			continue
@@ -139,7 +139,7 @@ func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Com
 }
 
 // ask finds out what those may do here who gave an order.
-func (f facts) ask(ctx context.Context, read Reader, pr forge.PullRequest) error {
+func (f facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error {
 	for _, c := range pr.Said() {
 		if !verdict.MeantAsOrder(c.Body) || !c.ByPerson {
 			continue
@@ -178,7 +178,7 @@ func (a *Agent) counts(pr forge.PullRequest, login string) bool {
 // compare finds out whether the base branch still holds a commit that it once had
 // as its tip. Where it does not, it was rewritten: what came to it before the
 // review, and so was no part of it, could come with the merge.
-func (f facts) compare(ctx context.Context, read Reader, pr forge.PullRequest, base string) error {
+func (f facts) compare(ctx context.Context, read Facts, pr forge.PullRequest, base string) error {
 	if _, known := f.rebased[base]; known || base == pr.Base.SHA {
 		return nil
 	}
@@ -197,7 +197,7 @@ func (f facts) compare(ctx context.Context, read Reader, pr forge.PullRequest, b
 // manual says why an approved pull request of this login's is its author's to
 // merge, as the configuration, the base branch and the person who took it out of a merge
 // queue have it, or nothing.
-func (a *Agent) manual(ctx context.Context, pr forge.PullRequest, takenOutBy string) (verdict.Left, error) {
+func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, takenOutBy string) (verdict.Left, error) {
 	switch {
 	case a.ByHand:
 		return verdict.Left{}, nil
@@ -214,7 +214,7 @@ func (a *Agent) manual(ctx context.Context, pr forge.PullRequest, takenOutBy str
 	case pr.ViewerPermission == "read" || pr.ViewerPermission == "triage":
 		return verdict.Left{Topic: "rights", Why: pr.Viewer + " may not merge into this repository"}, nil
 	}
-	return LeftByRepository(ctx, a.Read, pr)
+	return LeftByRepository(ctx, read, pr)
 }
 
 // RepositoryReader reads a repository's own settings, and what they are about.

@@ -1,6 +1,6 @@
-// Package merger owns the one line that can merge a pull request. It reads the
-// pull request once more, has the decision made once more, and merges only the
-// very commit that was decided on.
+// Package merger owns the one line that can merge a pull request. It has the
+// decision made once more on a last look at the pull request, which is the last
+// request before the merge, and merges only the very commit that was decided on.
 package merger
 
 import (
@@ -34,19 +34,24 @@ type Squasher interface {
 type Merger struct {
 	Read Reader
 	Act  Squasher
-	// Decide says what the pull request, as read a moment ago, needs.
-	Decide func(context.Context, forge.PullRequest) (verdict.Action, error)
+	// Decider returns what makes the decisions of one attempt.
+	Decider func() Decide
 }
+
+// Decide says what a pull request, as read a moment ago, needs. Settled reports
+// whether that took no request besides: nothing has passed since that reading.
+type Decide func(ctx context.Context, pr forge.PullRequest) (action verdict.Action, settled bool, err error)
 
 // ErrOvertaken says that the pull request, read afresh, is no longer to be
 // merged, or not at this commit. Nothing was done.
 var ErrOvertaken = errors.New("the pull request is no longer ready to merge")
 
-// tries and pause bound the patience with a base that moves while GitHub merges.
-// The pause doubles.
+// tries and pause bound the patience with a base that moves while GitHub merges;
+// the pause doubles. looks bounds it with one that moves between two looks.
 const (
 	tries = 4
 	pause = 500 * time.Millisecond
+	looks = 5
 )
 
 // Merge squash-merges ref at head and returns the merge commit. Where the base
@@ -72,27 +77,33 @@ func (m *Merger) Merge(ctx context.Context, ref forge.Ref, head string) (string,
 	}
 }
 
-// merge looks, decides and acts once.
+// merge looks until a decision rests on nothing older than the last look, and acts
+// once. The merge call follows that look with no request between.
 func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string, error) {
-	pr, err := m.Read.PullRequest(ctx, ref)
-	if err != nil {
-		return "", fmt.Errorf("look at the pull request again: %w", err)
-	}
-	action, err := m.Decide(ctx, pr)
-	if err != nil {
-		return "", fmt.Errorf("decide on the pull request again: %w", err)
-	}
-	if action.Kind != verdict.Merge || action.SHA != head {
-		return "", fmt.Errorf("%w: %s", ErrOvertaken, action.Reason)
-	}
-	if pr.Queue {
-		return "", m.Act.Enqueue(ctx, pr.ID, head)
-	}
 	commits, err := m.Read.Commits(ctx, ref)
 	if err != nil {
 		return "", err
 	}
-	return m.Act.Squash(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr), Body: body(pr, commits)})
+	decide := m.Decider()
+	for range looks {
+		pr, err := m.Read.PullRequest(ctx, ref)
+		if err != nil {
+			return "", fmt.Errorf("look at the pull request again: %w", err)
+		}
+		action, settled, err := decide(ctx, pr)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("decide on the pull request again: %w", err)
+		case action.Kind != verdict.Merge || action.SHA != head:
+			return "", fmt.Errorf("%w: %s", ErrOvertaken, action.Reason)
+		case !settled:
+		case pr.Queue:
+			return "", m.Act.Enqueue(ctx, pr.ID, head)
+		default:
+			return m.Act.Squash(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr), Body: body(pr, commits)})
+		}
+	}
+	return "", fmt.Errorf("%w: it changes at each look", ErrOvertaken)
 }
 
 // Withdraw takes a pull request out of the merge queue that it waits in. One that is not

@@ -17,12 +17,10 @@ import (
 	"touchstone/verdict"
 )
 
-type decision = func(context.Context, forge.PullRequest) (verdict.Action, error)
-
-// decided always has the same decision, whatever was read.
-func decided(kind verdict.Kind, sha string) decision {
-	return func(context.Context, forge.PullRequest) (verdict.Action, error) {
-		return verdict.Action{Kind: kind, SHA: sha, Reason: "so it was decided"}, nil
+// decided always has the same decision, and needs nothing besides what was read.
+func decided(kind verdict.Kind, sha string) merger.Decide {
+	return func(context.Context, forge.PullRequest) (verdict.Action, bool, error) {
+		return verdict.Action{Kind: kind, SHA: sha, Reason: "so it was decided"}, true, nil
 	}
 }
 
@@ -32,9 +30,9 @@ func open(t *testing.T) (*loopback.GitHub, forge.PullRequest) {
 	return g, g.Read(loopback.Author, g.Open("topic"))
 }
 
-func newMerger(g *loopback.GitHub, decide decision) *merger.Merger {
+func newMerger(g *loopback.GitHub, decide merger.Decide) *merger.Merger {
 	client := g.Client(loopback.Author)
-	return &merger.Merger{Read: client, Act: forge.NewMerger(client), Decide: decide}
+	return &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: func() merger.Decide { return decide }}
 }
 
 func TestMergeSquashes(t *testing.T) {
@@ -63,24 +61,24 @@ func TestNothingElseIsMerged(t *testing.T) {
 	t.Parallel()
 	other := "0123456789012345678901234567890123456789"
 	for name, tc := range map[string]struct {
-		arrange func(g *loopback.GitHub, pr forge.PullRequest) decision
+		arrange func(g *loopback.GitHub, pr forge.PullRequest) merger.Decide
 		want    error
 	}{
-		"the decision is another by now": {func(_ *loopback.GitHub, pr forge.PullRequest) decision {
+		"the decision is another by now": {func(_ *loopback.GitHub, pr forge.PullRequest) merger.Decide {
 			return decided(verdict.Wait, pr.Head.SHA)
 		}, merger.ErrOvertaken},
-		"the decision is about another head": {func(*loopback.GitHub, forge.PullRequest) decision {
+		"the decision is about another head": {func(*loopback.GitHub, forge.PullRequest) merger.Decide {
 			return decided(verdict.Merge, other)
 		}, merger.ErrOvertaken},
-		"a push right before the merge": {func(g *loopback.GitHub, pr forge.PullRequest) decision {
+		"a push right before the merge": {func(g *loopback.GitHub, pr forge.PullRequest) merger.Decide {
 			g.Sim.SetFaults(githubsim.Faults{MoveHead: 1})
 			return decided(verdict.Merge, pr.Head.SHA)
 		}, forge.ErrHeadMoved},
-		"a base that does not keep still": {func(g *loopback.GitHub, pr forge.PullRequest) decision {
+		"a base that does not keep still": {func(g *loopback.GitHub, pr forge.PullRequest) merger.Decide {
 			g.Sim.SetFaults(githubsim.Faults{MoveBase: 99})
 			return decided(verdict.Merge, pr.Head.SHA)
 		}, forge.ErrBaseMoved},
-		"conflicts": {func(g *loopback.GitHub, pr forge.PullRequest) decision {
+		"conflicts": {func(g *loopback.GitHub, pr forge.PullRequest) merger.Decide {
 			g.Commit("main", "Collide", map[string]string{"code.txt": "other\n"})
 			g.Read(loopback.Author, pr.Ref)
 			return decided(verdict.Merge, pr.Head.SHA)
@@ -110,15 +108,31 @@ func TestMergeOutlastsABaseThatMoves(t *testing.T) {
 	g, pr := open(t)
 	g.Sim.SetFaults(githubsim.Faults{MoveBase: 2})
 	looks := 0
-	m := newMerger(g, func(context.Context, forge.PullRequest) (verdict.Action, error) {
+	m := newMerger(g, func(context.Context, forge.PullRequest) (verdict.Action, bool, error) {
 		looks++
-		return verdict.Action{Kind: verdict.Merge, SHA: pr.Head.SHA}, nil
+		return verdict.Action{Kind: verdict.Merge, SHA: pr.Head.SHA}, true, nil
 	})
 	if sha, err := m.Merge(t.Context(), pr.Ref, pr.Head.SHA); err != nil || sha == "" {
 		t.Fatalf("%q, %v", sha, err)
 	}
 	if looks != 3 {
 		t.Errorf("it was decided %d times, want anew before each of three tries", looks)
+	}
+}
+
+// TestADecisionThatTookRequestsIsMadeAgain: what was read for it may be older than the look it is about.
+func TestADecisionThatTookRequestsIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for settledAt, merges := range map[int]bool{1: true, 3: true, 100: false} {
+		g, pr := open(t)
+		looks := 0
+		sha, err := newMerger(g, func(context.Context, forge.PullRequest) (verdict.Action, bool, error) {
+			looks++
+			return verdict.Action{Kind: verdict.Merge, SHA: pr.Head.SHA}, looks >= settledAt, nil
+		}).Merge(t.Context(), pr.Ref, pr.Head.SHA)
+		if merges && (err != nil || sha == "" || looks != settledAt) || !merges && !errors.Is(err, merger.ErrOvertaken) {
+			t.Errorf("settled at look %d: %q, %v after %d looks", settledAt, sha, err, looks)
+		}
 	}
 }
 
