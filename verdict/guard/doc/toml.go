@@ -1,0 +1,82 @@
+package doc
+
+import (
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// parseTOML reads TOML.
+func parseTOML(content []byte) (*Node, error) {
+	p := &unstable.Parser{}
+	p.Reset(content)
+	root := &Node{Kind: Map, Line: 1}
+	table := root
+	t := tomlLines{p, content}
+	for p.NextExpression() {
+		switch e := p.Expression(); e.Kind {
+		case unstable.Table:
+			keys, line := t.keys(e.Key())
+			table = root
+			for _, key := range keys {
+				table = table.open(key, line)
+			}
+		case unstable.ArrayTable:
+			keys, line := t.keys(e.Key())
+			table = &Node{Kind: Map, Line: line}
+			parent := root
+			for _, key := range keys[:len(keys)-1] {
+				parent = parent.open(key, line)
+			}
+			list := parent.Get(keys[len(keys)-1])
+			if list == nil {
+				list = &Node{Kind: List, Key: keys[len(keys)-1], Line: line}
+				parent.Items = append(parent.Items, list)
+			}
+			list.Items = append(list.Items, table)
+		case unstable.KeyValue:
+			keys, line := t.keys(e.Key())
+			table.put(keys, line, t.value(e.Value(), line))
+		}
+	}
+	return root, p.Error()
+}
+
+type tomlLines struct {
+	parser  *unstable.Parser
+	content []byte
+}
+
+func (t tomlLines) keys(it unstable.Iterator) (keys []string, line int) {
+	for it.Next() {
+		keys = append(keys, string(it.Node().Data))
+		line = lineAt(t.content, int(it.Node().Raw.Offset))
+	}
+	return keys, line
+}
+
+// value is a value that begins on a line; elements that know their own place have that.
+func (t tomlLines) value(n *unstable.Node, line int) *Node {
+	if n.Raw.Length > 0 {
+		line = lineAt(t.content, int(n.Raw.Offset))
+	}
+	out := &Node{Line: line}
+	switch n.Kind {
+	case unstable.Array:
+		out.Kind = List
+		for it := n.Children(); it.Next(); {
+			if it.Node().Kind != unstable.Comment {
+				out.Items = append(out.Items, t.value(it.Node(), line))
+			}
+		}
+	case unstable.InlineTable:
+		out.Kind = Map
+		for it := n.Children(); it.Next(); {
+			if it.Node().Kind == unstable.KeyValue {
+				keys, at := t.keys(it.Node().Key())
+				out.put(keys, at, t.value(it.Node().Value(), at))
+			}
+		}
+	default:
+		out.Value = string(n.Data)
+	}
+	return out
+}
