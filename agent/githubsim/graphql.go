@@ -69,12 +69,16 @@ func (c *call) rateLimitField(args) (any, error) {
 // userNode is a User, or for an app a Bot. kind "User" is for viewer, which the
 // schema types as User whoever asks.
 func (c *call) userNode(a *account, kind string) node {
-	if a == nil {
+	if a == nil || a.deleted {
 		return nil
 	}
-	if a.App && kind == "" {
+	switch {
+	case kind != "":
+	case a.App:
 		kind = "Bot"
-	} else if kind == "" {
+	case a.Mannequin:
+		kind = "Mannequin"
+	default:
 		kind = "User"
 	}
 	return &graphql.Object{Type: kind, Fields: fields{

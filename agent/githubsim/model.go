@@ -17,6 +17,8 @@ type account struct {
 	used  int       // requests in the current rate-limit window
 	reset time.Time // when that window ends
 	hooks *hookSet  // of an app; nil for people
+	// deleted says that the account is gone.
+	deleted bool
 }
 
 // ident is how the account signs commits.
@@ -84,6 +86,8 @@ var roles = []string{"none", "read", "triage", "write", "maintain", "admin"}
 // permission is one of roles.
 func (r *repo) permission(a *account) string {
 	switch {
+	case a.deleted || a.Mannequin:
+		return "none"
 	case a.Admin || strings.EqualFold(a.Login, r.owner):
 		return "admin"
 	case r.perms == nil:
@@ -200,6 +204,7 @@ type review struct {
 	created     time.Time
 	submitted   time.Time // zero while pending
 	edited      time.Time // zero when never
+	editor      *account
 	comments    []*reviewComment
 }
 
@@ -239,6 +244,7 @@ type comment struct {
 	body             string
 	created, updated time.Time
 	edited           time.Time // zero when never
+	editor           *account
 }
 
 type label struct {

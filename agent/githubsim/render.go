@@ -18,8 +18,11 @@ func (s *Sim) renderUser(a *account) object {
 		return nil
 	}
 	kind := "User"
-	if a.App {
+	switch {
+	case a.App:
 		kind = "Bot"
+	case a.Mannequin:
+		kind = "Mannequin"
 	}
 	return s.renderOwner(a.Login, a.id, kind)
 }
@@ -161,6 +164,9 @@ func (s *Sim) renderPull(p *pull) object {
 
 // association is how a user relates to the repository.
 func (r *repo) association(a *account) string {
+	if a.Mannequin {
+		return "MANNEQUIN"
+	}
 	switch r.permission(a) {
 	case "admin":
 		return "OWNER"

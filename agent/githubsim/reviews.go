@@ -209,19 +209,22 @@ func (c *call) submitReview(rv *review) (reply, error) {
 	return ok(c.renderReview(rv))
 }
 
-// updateReview changes the body, which is the author's alone.
+// updateReview changes the body, as its author may, and whoever may write.
+// https://docs.github.com/en/communities/moderating-comments-and-conversations/managing-disruptive-comments
 func (c *call) updateReview(rv *review) (reply, error) {
 	var in struct{ Body string }
 	if err := c.decode(&in); err != nil {
 		return reply{}, err
 	}
 	if rv.author != c.user {
-		return reply{}, refuse(http.StatusForbidden, "Must be the author of the review.")
+		if err := c.needWrite(); err != nil {
+			return reply{}, err
+		}
 	}
 	if strings.TrimSpace(in.Body) == "" || utf8.RuneCountInString(in.Body) > maxText {
 		return reply{}, textRefusal("Body is required and at most 65536 characters long")
 	}
-	rv.body, rv.edited, c.pull.updated = in.Body, c.sim.now(), c.sim.now()
+	rv.body, rv.edited, rv.editor, c.pull.updated = in.Body, c.sim.now(), c.user, c.sim.now()
 	c.emitReview(rv, "edited")
 	return ok(c.renderReview(rv))
 }

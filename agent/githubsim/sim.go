@@ -16,6 +16,7 @@ import (
 	"crypto/rsa"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -57,6 +58,8 @@ type User struct {
 	Admin bool `json:"admin"`
 	// App makes this the token of a GitHub App: a Bot that may write check runs.
 	App bool `json:"app"`
+	// Mannequin makes this the placeholder of somebody whose contributions were imported.
+	Mannequin bool `json:"mannequin"`
 	// AppID and AppKey let the app sign JSON web tokens, by which alone it sees its own webhook and deliveries.
 	AppID  string         `json:"-"`
 	AppKey *rsa.PublicKey `json:"-"`
@@ -116,12 +119,7 @@ func New(cfg Config) (*Sim, error) {
 		if u.Login == "" || u.Token == "" {
 			return nil, errors.New("every githubsim user needs a login and a token")
 		}
-		a := &account{User: u, id: s.id()}
-		if u.App {
-			a.hooks = &hookSet{kind: "App", target: "integration", id: a.id, path: "/app/hook"}
-			a.hooks.hooks = []*hook{{of: a.hooks, id: s.id(), events: []string{"*"}, contentType: "json", created: s.now(), updated: s.now()}}
-		}
-		s.accounts = append(s.accounts, a)
+		s.addAccount(u)
 	}
 	s.mux = s.routes()
 	found, err := filepath.Glob(filepath.Join(cfg.Dir, "*", "*.git"))
@@ -207,7 +205,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	}
 	r := &repo{
 		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
-		perms: opts.Permissions, protected: opts.Protected, noSquash: opts.NoSquash, created: s.now(), pulls: map[int]*pull{},
+		perms: maps.Clone(opts.Permissions), protected: opts.Protected, noSquash: opts.NoSquash, created: s.now(), pulls: map[int]*pull{},
 		issues: map[int]*issue{}, labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
 	}
 	r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}

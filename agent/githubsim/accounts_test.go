@@ -1,0 +1,89 @@
+package githubsim_test
+
+import (
+	"testing"
+
+	"github.com/google/go-github/v66/github"
+
+	"touchstone/agent/githubsim"
+)
+
+// TestAccounts: what somebody did and may do follows the account, not its login.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	const mannequin = "imported"
+	w := start(t, func(cfg *githubsim.Config) {
+		cfg.Users = append(cfg.Users, githubsim.User{Login: mannequin, Token: tokenOf(mannequin), Mannequin: true})
+	}, githubsim.RepoOptions{Permissions: map[string]string{author: "write", reviewer: "write", mannequin: "write"}})
+	ctx, me := t.Context(), w.as(author)
+	w.push(author, "feature", map[string]string{"a.go": "package main\n"})
+	pr := must(me.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
+	comment := must(w.as(reviewer).Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(), &github.IssueComment{Body: github.String("fine")}))(t)
+	id := comment.GetUser().GetID()
+	said := func() *github.User {
+		return must(me.Issues.GetComment(ctx, "acme", "app", comment.GetID()))(t).GetUser()
+	}
+	may := func(login string) string {
+		level, answer, err := me.Repositories.GetPermissionLevel(ctx, "acme", "app", login)
+		if err != nil && answer.StatusCode != 404 {
+			t.Fatal(err)
+		}
+		return level.GetPermission()
+	}
+
+	fails(t, w.Rename(reviewer, author))
+	check(t, w.Rename(reviewer, "hubot-2"))
+	check(t, w.AddUser(githubsim.User{Login: reviewer, Token: "another"}))
+	fails(t, w.AddUser(githubsim.User{Login: reviewer, Token: "another"}))
+	if who := said(); who.GetLogin() != "hubot-2" || who.GetID() != id {
+		t.Errorf("the comment is by %s with id %d, want hubot-2 with id %d", who.GetLogin(), who.GetID(), id)
+	}
+	if old, now := may(reviewer), may("hubot-2"); old != "read" || now != "write" {
+		t.Errorf("the old login may %s and the new one %s, want read and write", old, now)
+	}
+	if now := may(mannequin); now != "none" {
+		t.Errorf("a mannequin may %s, want none", now)
+	}
+	check(t, w.SetPermission(repoName, "hubot-2", "triage"))
+	if now := may("hubot-2"); now != "read" { // as this endpoint calls triage
+		t.Errorf("it may %s, want read", now)
+	}
+	check(t, w.Delete("hubot-2"))
+	fails(t, w.Delete("hubot-2"))
+	if who := said(); who.GetLogin() != "ghost" {
+		t.Errorf("the comment is by %s, want ghost", who.GetLogin())
+	}
+}
+
+// TestWritersEditReviews: who may write may edit what others said in a review.
+func TestWritersEditReviews(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil, githubsim.RepoOptions{Permissions: map[string]string{author: "write", reviewer: "write"}})
+	ctx, me := t.Context(), w.as(author)
+	w.push(author, "feature", map[string]string{"a.go": "package main\n"})
+	pr := must(me.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
+	review := must(w.as(reviewer).PullRequests.CreateReview(ctx, "acme", "app", pr.GetNumber(), &github.PullRequestReviewRequest{
+		Event: github.String("REQUEST_CHANGES"), Body: github.String("no"),
+	}))(t)
+	_, answer, err := w.as(bot).PullRequests.UpdateReview(ctx, "acme", "app", pr.GetNumber(), review.GetID(), "yes")
+	if err == nil || answer.StatusCode != 403 {
+		t.Errorf("a stranger edits a review: %v", err)
+	}
+	if edited := must(me.PullRequests.UpdateReview(ctx, "acme", "app", pr.GetNumber(), review.GetID(), "yes"))(t); edited.GetBody() != "yes" {
+		t.Errorf("the review says %q, want yes", edited.GetBody())
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fails(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		t.Error("it worked, and must not")
+	}
+}
