@@ -57,7 +57,7 @@ func Within(ctx context.Context, dir string, do func(context.Context, *Arena) er
 	a := &Arena{url: "http://" + listener.Addr().String(), dir: dir}
 	var users []githubsim.User
 	for _, login := range []string{Owner, Author, Judge, Person, CI} {
-		users = append(users, githubsim.User{Login: login, Token: token(login), Admin: login == Owner, App: login == CI})
+		users = append(users, githubsim.User{Login: login, Token: Token(login), Admin: login == Owner, App: login == CI})
 	}
 	if a.Sim, err = githubsim.New(githubsim.Config{Dir: a.hub(), URL: a.url, Users: users, Transport: &a.inbox}); err != nil {
 		return err
@@ -71,7 +71,8 @@ func Within(ctx context.Context, dir string, do func(context.Context, *Arena) er
 	return errors.Join(err, running.Wait())
 }
 
-func token(login string) string { return "token-of-" + login }
+// Token is what signs a login in.
+func Token(login string) string { return "token-of-" + login }
 
 // hub is where GitHub has its repositories.
 func (a *Arena) hub() string { return filepath.Join(a.dir, "github") }
@@ -86,14 +87,15 @@ func (a *Arena) Template(ctx context.Context, files map[string]string) (Template
 	return Template{filepath.Join(a.hub(), Owner, name+".git")}, err
 }
 
-// Create makes a copy of a template the repository of this name, with the protection
-// that its branches have.
-func (a *Arena) Create(ctx context.Context, name string, from Template, protected map[string]githubsim.Protection) error {
+// Create makes a copy of a template the repository of this name, with the options that
+// say neither where it is nor what it holds.
+func (a *Arena) Create(ctx context.Context, name string, from Template, options githubsim.RepoOptions) error {
 	dir := filepath.Join(a.hub(), Owner, name+".git")
 	if err := os.CopyFS(dir, os.DirFS(from.dir)); err != nil {
 		return fmt.Errorf("copy the template: %w", err)
 	}
-	return a.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: Owner, Name: name, Dir: dir, Protected: protected})
+	options.Owner, options.Name, options.Dir = Owner, name, dir
+	return a.Sim.CreateRepo(ctx, options)
 }
 
 // Call calls the REST API below a repository. Its user agent is not an agent's.
@@ -106,7 +108,7 @@ func (a *Arena) Call(ctx context.Context, login, method string, repo forge.Repo,
 	if err != nil {
 		return fmt.Errorf("make a request: %w", err)
 	}
-	request.Header.Set("Authorization", "Bearer "+token(login))
+	request.Header.Set("Authorization", "Bearer "+Token(login))
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", ByHand)
 	response, err := a.http.Do(request)
@@ -132,7 +134,7 @@ const ByHand = "by hand"
 // the model. It has no journal.
 func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daemon.Agent, error) {
 	login := map[verdict.Role]string{verdict.Reviewer: Judge, verdict.Author: Author}[role]
-	client, err := forge.New(forge.Config{APIURL: a.url + "/api/v3/", Token: token(login), Version: "arena"})
+	client, err := forge.New(forge.Config{APIURL: a.url + "/api/v3/", Token: Token(login), Version: "arena"})
 	if err != nil {
 		return nil, err
 	}

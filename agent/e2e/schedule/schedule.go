@@ -154,7 +154,7 @@ func (w *world) open(ctx context.Context, text string) error {
 		protected["main"] = w.rules
 		w.note("main is protected: %+v", w.rules)
 	}
-	if err := w.Create(ctx, w.ref.Name, w.template, protected); err != nil {
+	if err := w.Create(ctx, w.ref.Name, w.template, githubsim.RepoOptions{Protected: protected}); err != nil {
 		return err
 	}
 	for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
