@@ -83,13 +83,36 @@ func (r report) json(out io.Writer) error {
 		Holds      []verdict.Hold     `json:"holds"`
 		Doubts     []string           `json:"doubts"`
 		Dropped    int                `json:"dropped"`
+		NotListed  []notListed        `json:"not_listed"`
 		Dimensions []verdict.Examined `json:"dimensions"`
 		LeftOut    []leftOut          `json:"left_out"`
 		Record     verdict.Record     `json:"record"`
 	}{
 		r.Subject, r.Judgement.Verdict, r.Judgement.Answer.Summary, list(r.findings()), list(r.Judgement.Holds), list(r.Judgement.Doubts),
-		len(r.Judgement.Dropped), list(r.Judgement.Answer.Dimensions), list(r.LeftOut), record,
+		len(r.Judgement.Dropped), list(r.notListed()), list(r.Judgement.Answer.Dimensions), list(r.LeftOut), record,
 	})
+}
+
+// notListed is a finding that the session reported and the review does not list.
+type notListed struct {
+	Rule   string `json:"rule"`
+	Path   string `json:"path"`
+	Line   int    `json:"line"`
+	Claim  string `json:"claim"`
+	Reason string `json:"reason"`
+	// Into is the id of the finding that stands for it; "" for one that was dropped.
+	Into string `json:"into,omitempty"`
+}
+
+// notListed are the findings that were merged into others, and those that were dropped.
+func (r report) notListed() (all []notListed) {
+	for _, m := range r.Judgement.Merged {
+		all = append(all, notListed{m.Finding.Rule, m.Finding.Path, m.Finding.Line, m.Finding.Claim, m.Reason, m.Into})
+	}
+	for _, d := range r.Judgement.Dropped {
+		all = append(all, notListed{d.Finding.Rule, d.Finding.Path, d.Finding.Line, d.Finding.Claim, d.Reason, ""})
+	}
+	return all
 }
 
 // list is a list that is written as one when it is empty.
@@ -126,9 +149,13 @@ func (r report) text(out io.Writer) error {
 		p.line("", "")
 		p.paragraph("! ", d)
 	}
-	for _, d := range r.Judgement.Dropped {
+	for _, n := range r.notListed() {
+		lead := "dropped: "
+		if n.Into != "" {
+			lead = "merged: "
+		}
 		p.line("", "")
-		p.paragraph("dropped: ", fmt.Sprintf("%s (%s)", cmp.Or(strings.TrimSpace(d.Finding.Claim), "a finding"), d.Reason))
+		p.paragraph(lead, fmt.Sprintf("%s (%s)", cmp.Or(strings.TrimSpace(n.Claim), "a finding"), n.Reason))
 	}
 	if len(r.LeftOut) > 0 {
 		p.line("", "")

@@ -30,8 +30,23 @@ var (
 	// "docs: fix a typo" says itself that it repairs no defect.
 	harmlessTypes = []string{"docs", "doc", "style", "chore", "ci", "build", "test", "tests", "refactor", "perf", "feat", "deps"}
 	fixBranch     = regexp.MustCompile(`(?i)^(?:[^/]+/)?(?:bug|hot)?fix(?:es)?[-_/]`)
-	recurrence    = regexp.MustCompile(`(?im)^[ \t]*recurrence:[ \t]*\S`)
+	// recurrenceAction is the line by which a bug fix says what keeps the defect from coming
+	// back; docs/recurrence.md tells authors its form.
+	recurrenceAction = regexp.MustCompile(`(?im)^[ \t]*(?:[-*][ \t]+)?(recurrence:[ \t]*(add lint|roll out|add guideline|single occurrence)\b[ \t]*\S[^\r\n]*)`)
 )
+
+// Recurrence is what a text declares to keep a defect from coming back: each line as it stands,
+// by its action in lower case ("add lint", "roll out", "add guideline", "single occurrence").
+// Anything else behind "Recurrence:" declares nothing.
+func Recurrence(texts ...string) map[string]string {
+	declared := map[string]string{}
+	for _, text := range texts {
+		for _, m := range recurrenceAction.FindAllStringSubmatch(text, -1) {
+			declared[strings.ToLower(m[2])] = strings.TrimSpace(m[1])
+		}
+	}
+	return declared
+}
 
 // bugFix takes a change at its word: it calls itself a fix, or it declares what
 // keeps a defect from coming back, which only a fix has to.
@@ -45,7 +60,7 @@ func bugFix(change Change) (string, bool) {
 		return "the branch is named fix", true
 	case slices.ContainsFunc(change.Labels, isBug):
 		return "it has the label bug", true
-	case recurrence.MatchString(change.Body), slices.ContainsFunc(change.Commits, recurrence.MatchString):
+	case len(Recurrence(append(slices.Clone(change.Commits), change.Body)...)) > 0:
 		return "it declares a recurrence action", true
 	}
 	return "", false

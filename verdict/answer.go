@@ -66,6 +66,15 @@ type Dropped struct {
 	Reason string
 }
 
+// Merged is a finding that is told by another one.
+type Merged struct {
+	Finding Finding
+	// Into is the id of the finding, or of the ledger's entry, that stands for it.
+	Into string
+	// Reason is a sentence part for people.
+	Reason string
+}
+
 // Judgement is what is believed of a finished session's answer.
 type Judgement struct {
 	Verdict Verdict
@@ -77,8 +86,10 @@ type Judgement struct {
 	// They are sentences for the posted review; an approval has none. They can
 	// quote the answer or a path, so they need [Neutralise] like any such text.
 	Doubts []string
-	// Dropped are the findings that do not hold.
+	// Dropped are the findings that do not hold, Merged those that others stand for. With
+	// Answer's they are all that the session reported.
 	Dropped []Dropped
+	Merged  []Merged
 	// Holds are the reasons, found in code, why a person has to let the head pass.
 	Holds []Hold
 }
@@ -97,8 +108,8 @@ func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
 // fails closed: the verdict is Approve only if the answer ends in this run's
 // nonce and the approving marker, its data can be read, every dimension was
 // walked, every changed file was examined, no finding blocks, none that would
-// had to be dropped, no earlier one that is due had to be kept, and nothing is
-// excused. The nonce is not empty.
+// had to be dropped, no earlier one that is due had to be kept, and its text names
+// none that is not listed. The nonce is not empty.
 func Judge(text, nonce string, g Grounds) Judgement {
 	body, marked, doubt := splitMarker(strings.ReplaceAll(text, "\r\n", "\n"), nonce)
 	j := Judgement{Verdict: RequestChanges}
@@ -114,7 +125,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	j.ground(s)
 	kept := j.keep(s)
 	j.doubtCoverage(g)
-	j.doubtExcuses(prose)
+	j.doubtUnlisted(g, prose)
 	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
 	untrue := count(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
 	switch {
@@ -168,6 +179,7 @@ func Join(parts ...Judgement) Judgement {
 			}
 		}
 		all.Dropped = append(all.Dropped, j.Dropped...)
+		all.Merged = append(all.Merged, j.Merged...)
 		all.Holds = append(all.Holds, j.Holds...)
 		if !strings.Contains(all.Answer.Summary, j.Answer.Summary) {
 			all.Answer.Summary = strings.TrimSpace(all.Answer.Summary + "\n\n" + j.Answer.Summary)

@@ -255,7 +255,6 @@ func TestJudgeIsConclusive(t *testing.T) {
 		"found":                          {func(a *Answer) { a.Findings = []Finding{finding(Major)} }, RequestChanges, true},
 		"found, and approved":            {func(a *Answer) { a.Findings = []Finding{finding(Major)} }, Approve, true},
 		"nothing found":                  {func(*Answer) {}, RequestChanges, false},
-		"excused":                        {func(a *Answer) { a.Summary = "The rest can be done in a follow-up PR." }, Approve, false},
 		"what was found is not there":    {func(a *Answer) { a.Findings = []Finding{finding(Major)}; a.Findings[0].Quote = "exec(x)" }, RequestChanges, false},
 		"found, but a file was left out": {func(a *Answer) { a.Findings, a.Files = []Finding{finding(Major)}, nil }, RequestChanges, false},
 	} {

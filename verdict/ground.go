@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,29 +27,76 @@ func (j *Judgement) ground(s sources) {
 		if err != nil {
 			j.doubt(fmt.Sprintf("%q could not be read to check a finding on it (%s).", clip(f.Path, maxDoubt), clip(err.Error(), maxDoubt)))
 		}
-		entry := s.Ledger.same(f)
-		switch {
-		case reason != "":
+		if reason != "" {
 			j.drop(f, reason, s.Ledger)
 			continue
+		}
+		if i := slices.IndexFunc(kept, f.repeats); i >= 0 {
+			j.Merged = append(j.Merged, Merged{f, kept[i].ID, "it repeats " + kept[i].ID})
+			kept[i].absorb(f)
+			kept[i].Tolerated = s.tolerates(kept[i])
+			continue
+		}
+		entry := s.Ledger.without(kept).same(f)
+		switch {
 		case entry == nil:
-			f.ID = Fingerprint(f)
+			f.ID = freshID(f, s.Ledger, kept)
 			f.Late = s.Late != nil && s.Late(f)
 		case entry.Status == Waived:
+			j.Merged = append(j.Merged, Merged{f, entry.ID, "a person waived " + entry.ID})
 			continue
 		default:
 			f.ID, f.Late = entry.ID, entry.Late
 			f.atLeast(entry.Severity)
 		}
-		f.Tolerated = f.Late && s.Ratchet && f.Severity == Minor
-		if i := slices.IndexFunc(kept, func(k Finding) bool { return k.ID == f.ID }); i >= 0 {
-			kept[i].atLeast(f.Severity)
-			kept[i].Tolerated = kept[i].Tolerated && f.Tolerated
-			continue
-		}
+		f.Tolerated = s.tolerates(f)
 		kept = append(kept, f)
 	}
 	j.Answer.Findings = kept
+}
+
+// tolerates reports whether a finding that came late does not block.
+func (s sources) tolerates(f Finding) bool { return f.Late && s.Ratchet && f.Severity == Minor }
+
+// repeats reports whether a finding is one that the same answer gave already: under the id of
+// one earlier finding, or under one rule about the same code on the same lines. Findings about
+// a whole file or change are told apart by what they claim.
+func (f Finding) repeats(g Finding) bool {
+	if f.Rule != g.Rule || f.Path != g.Path {
+		return false
+	}
+	if f.ID != "" && f.ID == g.ID {
+		return true
+	}
+	code, other := squeeze(f.Quote), squeeze(g.Quote)
+	if code == "" || other == "" {
+		return code == other && f.Line == g.Line && squeeze(f.Claim) == squeeze(g.Claim)
+	}
+	if !strings.Contains(code, other) && !strings.Contains(other, code) {
+		return false
+	}
+	return f.Line == 0 && g.Line == 0 && squeeze(f.Claim) == squeeze(g.Claim) || overlap(f.first(), f.Line, g)
+}
+
+// absorb has a finding stand for a repeated one as well, with what that one claims besides.
+func (f *Finding) absorb(g Finding) {
+	f.atLeast(g.Severity)
+	if squeeze(g.Claim) != squeeze(f.Claim) {
+		f.Why = strings.TrimSpace(f.Why + "\n\nAlso: " + g.Claim)
+	}
+}
+
+// freshID is the fingerprint of a finding that is in no ledger. Another one of the same rule,
+// file and code, elsewhere in the file, has a number besides.
+func freshID(f Finding, earlier Ledger, kept []Finding) string {
+	id := Fingerprint(f)
+	for n := 2; ; n++ {
+		taken := func(known string) bool { return known == id }
+		if !slices.ContainsFunc(earlier, func(e Entry) bool { return taken(e.ID) }) && !slices.ContainsFunc(kept, func(k Finding) bool { return taken(k.ID) }) {
+			return id
+		}
+		id = fingerprint(f, n)
+	}
 }
 
 // drop takes note of a finding that does not hold. It weighs as much as what
@@ -150,12 +198,11 @@ func (s sources) refute(f *Finding) (reason string, err error) {
 
 // overlap reports whether the lines from to to and those of the finding meet.
 func overlap(from, to int, f Finding) bool {
-	start := f.StartLine
-	if start == 0 {
-		start = f.Line
-	}
-	return f.Line > 0 && from <= f.Line && start <= to
+	return f.Line > 0 && from <= f.Line && f.first() <= to
 }
+
+// first is the first of a finding's lines, 0 for the whole file.
+func (f Finding) first() int { return cmp.Or(f.StartLine, f.Line) }
 
 // weight counts the letters and digits of a quote.
 func weight(quote string) int {

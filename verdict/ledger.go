@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -62,12 +63,19 @@ const (
 
 // Fingerprint names a finding by its rule, path and code, so that the same
 // finding on moved lines is the same. Without a quote the claim stands in.
-func Fingerprint(f Finding) string {
+func Fingerprint(f Finding) string { return fingerprint(f, 1) }
+
+// fingerprint is that of the nth finding (from 1) of one rule, path and code.
+func fingerprint(f Finding, n int) string {
 	code := f.Quote
 	if strings.TrimSpace(code) == "" {
 		code = f.Claim
 	}
-	sum := sha256.Sum256([]byte(f.Rule + "\x00" + f.Path + "\x00" + squeeze(code)))
+	text := f.Rule + "\x00" + f.Path + "\x00" + squeeze(code)
+	if n > 1 {
+		text += "\x00" + strconv.Itoa(n)
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:4])
 }
 
@@ -112,9 +120,10 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 	next := make(Ledger, len(l), len(l)+len(findings))
 	copy(next, l)
 	for _, f := range findings {
-		e := next.same(f)
+		id := cmp.Or(f.ID, Fingerprint(f))
+		e := next.byID(id)
 		if e == nil {
-			next = append(next, Entry{ID: cmp.Or(f.ID, Fingerprint(f)), Status: Open, Dimension: f.Dimension, Severity: f.Severity,
+			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity,
 				Rule: clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: clip(f.Claim, maxClaim), Code: clip(squeeze(f.Quote), maxCode),
 				Late: f.Late, Tolerated: f.Tolerated, First: round, Last: round})
 			continue
@@ -138,34 +147,57 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 	return next
 }
 
+// byID is the entry of an id, or nil.
+func (l Ledger) byID(id string) *Entry {
+	if i := slices.IndexFunc(l, func(e Entry) bool { return e.ID == id }); i >= 0 {
+		return &l[i]
+	}
+	return nil
+}
+
+// without is the ledger without what findings of the answer under judgement stand for already.
+func (l Ledger) without(kept []Finding) Ledger {
+	return slices.DeleteFunc(slices.Clone(l), func(e Entry) bool {
+		return slices.ContainsFunc(kept, func(f Finding) bool { return f.ID == e.ID })
+	})
+}
+
 // minCode is the length, in bytes, from which on a quote within another one is
 // taken for the same code.
 const minCode = 12
 
 // same returns the entry that a finding has found again, or nil: the one that it
-// names, or that has its fingerprint, or the same rule, file and code, however
-// much of that was quoted.
+// names, or one of the same rule, file and code, however much of that was quoted. Of
+// several, the one with its claim, else the one on the nearest line.
 func (l Ledger) same(f Finding) *Entry {
-	if f.ID != "" {
-		for i, e := range l {
-			if e.ID == f.ID && (e.Rule == f.Rule || e.Path == f.Path) {
-				return &l[i]
-			}
+	if e := l.byID(f.ID); e != nil && (e.Rule == f.Rule || e.Path == f.Path) {
+		return e
+	}
+	var best *Entry
+	away := func(e *Entry) int {
+		if e.Claim == clip(f.Claim, maxClaim) {
+			return -1
+		}
+		return max(e.Line-f.Line, f.Line-e.Line)
+	}
+	for i := range l {
+		if e := &l[i]; e.about(f) && (best == nil || away(e) < away(best)) {
+			best = e
 		}
 	}
-	id, code := Fingerprint(f), squeeze(f.Quote)
-	for i, e := range l {
-		if e.ID == id {
-			return &l[i]
-		}
+	return best
+}
+
+// about reports whether an entry is of a finding's rule, file and code.
+func (e Entry) about(f Finding) bool {
+	if e.ID == Fingerprint(f) {
+		return true
 	}
-	for i, e := range l {
-		known := strings.TrimSuffix(e.Code, "…")
-		if e.Rule == f.Rule && e.Path == f.Path && min(len(known), len(code)) >= minCode && (strings.Contains(code, known) || strings.Contains(known, code)) {
-			return &l[i]
-		}
+	known, code := strings.TrimSuffix(e.Code, "…"), squeeze(f.Quote)
+	if e.Rule != f.Rule || e.Path != f.Path || known == "" || code == "" {
+		return false
 	}
-	return nil
+	return known == code || min(len(known), len(code)) >= minCode && (strings.Contains(code, known) || strings.Contains(known, code))
 }
 
 // stands reports whether the entry still stands against the pull request.

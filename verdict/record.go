@@ -29,6 +29,10 @@ type Record struct {
 	// Guidelines is the content hash of the documents that were the law.
 	Guidelines string `json:"guidelines"`
 	Ledger     Ledger `json:"ledger"`
+	// Merged counts the findings that the ledger has under another one, Dropped those that
+	// did not hold.
+	Merged  int `json:"merged,omitempty"`
+	Dropped int `json:"dropped,omitempty"`
 	// Settled says that nothing but the ledger's findings and Holds speaks against
 	// the head: no doubt about the session's answer is left.
 	Settled bool `json:"settled,omitempty"`
@@ -85,6 +89,7 @@ var ErrNoRecord = errors.New("the review carries no touchstone record")
 // ledger was that of the round before.
 func (r *Record) Enter(j Judgement) {
 	r.Verdict, r.Settled, r.Holds = j.Verdict, j.settled(), slices.Clone(j.Holds)
+	r.Merged, r.Dropped = len(j.Merged), len(j.Dropped)
 	for i := range r.Holds {
 		h := &r.Holds[i]
 		h.Path, h.Detail = clip(h.Path, maxRule), clip(h.Detail, maxWhy)

@@ -2,16 +2,15 @@ package author
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"touchstone/agent/forge"
+	"touchstone/guidelines"
 	"touchstone/verdict"
 )
-
-// recurrence is the line by which a session declares how a bug fix is kept from
-// coming back. It cannot write commit messages itself.
-var recurrence = regexp.MustCompile(`(?m)^[-*\s]*(Recurrence: [^\r\n]{1,200})$`)
 
 // dispute is the line by which a session says that a finding is wrong, and why.
 var dispute = regexp.MustCompile(`(?m)^[-*\s]*Disputed ([0-9a-f]{8}): *(\S[^\r\n]*)$`)
@@ -80,8 +79,9 @@ func (b brief) message(answer string, r verdict.Repair) string {
 		}
 	}
 	m.WriteString("\n" + r.Trailers())
-	if declared := recurrence.FindStringSubmatch(answer); declared != nil {
-		fmt.Fprintln(&m, line(declared[1]))
+	// The session cannot write commit messages itself. One action is what the guideline asks for.
+	if declared := slices.Collect(maps.Values(guidelines.Recurrence(answer))); len(declared) == 1 {
+		fmt.Fprintln(&m, line(declared[0]))
 	}
 	return m.String()
 }

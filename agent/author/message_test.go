@@ -30,7 +30,7 @@ func TestCommitMessageHoldsNoCredential(t *testing.T) {
 		{ID: "00000001", Status: verdict.Open, Dimension: verdict.Security, Path: "a.go", Claim: "it logs " + secret},
 		{ID: "00000002", Status: verdict.Open, Dimension: verdict.Security, Path: "b.go", Claim: "wrong"},
 	}}
-	answer := "Disputed 00000002: b.go holds " + secret + "\nRecurrence: the key " + secret + " is revoked"
+	answer := "Disputed 00000002: b.go holds " + secret + "\nRecurrence: single occurrence - the key " + secret + " is revoked"
 	message := b.message(answer, verdict.Repair{})
 	if strings.Contains(message, secret) || strings.Count(message, "[redacted]") != 3 {
 		t.Errorf("the message is\n%s", message)

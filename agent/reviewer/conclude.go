@@ -3,7 +3,6 @@ package reviewer
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -23,7 +22,7 @@ func (p *Prepared) review(ctx context.Context, opts Options) (Outcome, error) {
 // without it.
 func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error) {
 	j := x.Judgement
-	for _, f := range slices.Concat(p.Found, p.unguarded(j)) {
+	for _, f := range p.Found {
 		if !p.known(j, f) {
 			j.Add(f)
 		}
@@ -43,7 +42,7 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 // too, or a person waived it.
 func (p *Prepared) known(j verdict.Judgement, found verdict.Finding) bool {
 	for _, f := range j.Answer.Findings {
-		if f.Rule == found.Rule && f.Path == found.Path && f.Line == found.Line {
+		if f.Rule == found.Rule && (found.Path == "" || f.Path == found.Path && f.Line == found.Line) {
 			return true
 		}
 	}

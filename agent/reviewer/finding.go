@@ -80,9 +80,6 @@ func (p *Prepared) describe(f verdict.Finding, replace bool) string {
 	if f.Was != "" {
 		fmt.Fprintf(&b, "\n\nThe session called it %s; a rule's severity is not lowered.", f.Was)
 	}
-	if n := p.tripped[f.Rule]; n > 0 && f.Severity.Blocks() {
-		fmt.Fprintf(&b, "\n\nThis rule tripped in %d other pull requests here of late: the repair moves it to a type, a lint rule or a CI guard (%s).", n, code("recurrence/R5"))
-	}
 	b.WriteString(labelled("Why it matters", f.Why))
 	if fix := clip(strings.Trim(f.Suggestion, "\r\n"), 2*maxField); fix != "" {
 		language := ""

@@ -82,6 +82,7 @@ func TestDeclaredRecurrence(t *testing.T) {
 		"Recurrence: add lint - x\nRecurrence: roll out - y": "add lint,roll out",
 		"Recurrence: add lint":                               "",
 		"Recurrence: later":                                  "",
+		"- Recurrence: roll out - b.go":                      "roll out",
 		"No recurrence: here":                                "",
 		"Recurrence: add linty":                              "",
 	} {

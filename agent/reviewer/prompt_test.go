@@ -29,7 +29,7 @@ func hostile(t *testing.T) *Prepared {
 			}},
 		},
 		law: "the rules\n", guides: []guide{{path: "AGENTS.md", before: breakOut, after: "See ok.go" + breakOut}},
-		tripped: map[string]int{breakOut: 2}, quoter: quoter{fence},
+		tripped: map[string]int{breakOut: 3}, quoter: quoter{fence},
 	}
 	var err error
 	if p.understood, err = change.Understand(t.Context(), change.Source{Diff: p.Diff, Checkout: t.TempDir(), Dir: t.TempDir()}); err != nil {

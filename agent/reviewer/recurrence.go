@@ -1,31 +1,20 @@
 package reviewer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/guidelines"
 	"touchstone/verdict"
-	"touchstone/worktree"
 )
-
-// declaration is the line by which a bug fix says what keeps the defect from coming
-// back, as the recurrence guideline wants it.
-var declaration = regexp.MustCompile(`(?im)^[ \t]*recurrence:[ \t]*(add lint|roll out|add guideline|single occurrence)\b[ \t]*\S`)
 
 // declared are the recurrence actions that a change declares, each once.
 func declared(s Subject) []string {
-	actions := map[string]bool{}
-	for _, text := range append([]string{s.Body}, s.Commits...) {
-		for _, m := range declaration.FindAllStringSubmatch(text, -1) {
-			actions[strings.ToLower(m[1])] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(actions))
+	return slices.Sorted(maps.Keys(guidelines.Recurrence(append(slices.Clone(s.Commits), s.Body)...)))
 }
 
 // undeclared finds a bug fix that does not declare exactly one action. What is
@@ -52,61 +41,36 @@ func (p *Prepared) undeclared() []verdict.Finding {
 	return []verdict.Finding{f}
 }
 
-// guards are the files that can hold what finds a defect before a review does.
-var guards = func() guidelines.Scope {
-	scope, err := guidelines.Compile("tests, ci, config")
-	if err != nil {
-		panic(err)
-	}
-	return scope
-}()
+// often is from how many other pull requests on a rule that trips again is told to the owners
+// of the guidelines.
+const often = 3
 
-// unguarded finds a rule that other changes broke here too and that trips again, in this
-// round or an earlier one, while nothing in the change could be a guard for it. What is
-// added, and whether it would have found the defect, is the session's to judge; so is a
-// change that says that a lint rule or a type is in it.
-func (p *Prepared) unguarded(j verdict.Judgement) []verdict.Finding {
-	severity, ok := p.rule("recurrence/R5")
-	if !ok {
-		return nil
-	}
-	again := map[string]bool{}
+// recurred are the rules that other changes broke here often and that this answer cites again
+// with a severity that blocks, most often broken first. They are for the owners of the
+// guidelines: a review that finds the same again and again costs more than a lint rule or a
+// type, but the author of one more pull request is not who owes it. What changes documents
+// alone is left out, since no machine guards prose.
+func (p *Prepared) recurred(j verdict.Judgement) []string {
+	rules := map[string]bool{}
 	for _, f := range j.Answer.Findings {
-		again[f.Rule] = again[f.Rule] || f.Severity.Blocks() && p.tripped[f.Rule] > 0
+		if f.Blocks() && p.tripped[f.Rule] >= often && !strings.HasPrefix(f.Rule, "recurrence/") {
+			rules[f.Rule] = true
+		}
 	}
-	for _, e := range p.Ledger {
-		again[e.Rule] = again[e.Rule] || e.Severity.Blocks() && e.Status != verdict.Waived && p.tripped[e.Rule] > 0
-	}
-	maps.DeleteFunc(again, func(rule string, tripped bool) bool { return !tripped || strings.HasPrefix(rule, "recurrence/") })
-	actions := declared(p.Subject)
-	if len(again) == 0 || slices.Equal(actions, []string{"add lint"}) || !slices.Contains(actions, "single occurrence") && p.guards() {
-		return nil
-	}
-	return []verdict.Finding{{
-		Dimension: verdict.Recurrence, Severity: severity, Rule: "recurrence/R5", Claim: unguardedClaim,
-		Why:        fmt.Sprintf("%s tripped in other pull requests here of late and in this one: a review that finds it again and again is no guard against it.", strings.Join(slices.Sorted(maps.Keys(again)), ", ")),
-		Suggestion: "Recurrence: add lint - <the rule and where it runs>",
-		Verify:     "The change adds a test, a lint rule, a CI check or a type that fails on the defect, and does not call it a single occurrence.",
-	}}
+	return p.oftenFirst(rules)
 }
 
-// unguardedClaim is the same in each round, so that the finding is.
-const unguardedClaim = "The change breaks a rule that tripped here before, and nothing in it keeps the rule from tripping again."
-
-// guards reports whether the change adds lines to a file that can hold a guard.
-func (p *Prepared) guards() bool {
-	change := p.change()
-	change.Files = slices.DeleteFunc(change.Files, func(f guidelines.File) bool {
-		return !slices.ContainsFunc(p.Diff.Files, func(d worktree.FileDiff) bool { return d.Path == f.Path && d.Added > 0 })
+// oftenFirst sorts rules by how many other changes broke them.
+func (p *Prepared) oftenFirst(rules map[string]bool) []string {
+	return slices.SortedFunc(maps.Keys(rules), func(a, b string) int {
+		return cmp.Or(p.tripped[b]-p.tripped[a], strings.Compare(a, b))
 	})
-	ok, _ := guards.Applies(change)
-	return ok
 }
 
 // decides reports whether an earlier finding is one that code makes or does not make
 // again, so that no session has to account for it.
 func (p *Prepared) decides(e verdict.Entry) bool {
-	if e.Path != "" || e.Rule != "recurrence/R1" && !(e.Rule == "recurrence/R5" && e.Claim == unguardedClaim) {
+	if e.Path != "" || e.Rule != "recurrence/R1" {
 		return false
 	}
 	_, ok := p.rule(e.Rule)
@@ -137,21 +101,22 @@ func (p *Prepared) askPast(ctx context.Context) (err error) {
 // maxTripped bounds the rules that the session is told of.
 const maxTripped = 30
 
-// recurring tells the session which rules other changes broke here of late: one of
-// them that trips again has to become a guard.
+// recurring tells the session which rules other changes broke here often.
 func (p *Prepared) recurring() string {
-	if len(p.tripped) == 0 {
+	rules := map[string]bool{}
+	for rule, n := range p.tripped {
+		rules[rule] = n >= often
+	}
+	maps.DeleteFunc(rules, func(_ string, told bool) bool { return !told })
+	if len(rules) == 0 {
 		return ""
 	}
-	rules := slices.SortedFunc(maps.Keys(p.tripped), func(a, b string) int {
-		if d := p.tripped[b] - p.tripped[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
 	var list strings.Builder
-	for _, rule := range rules[:min(len(rules), maxTripped)] {
+	for i, rule := range p.oftenFirst(rules) {
+		if i == maxTripped {
+			break
+		}
 		fmt.Fprintf(&list, "- %s: in %d other pull requests\n", rule, p.tripped[rule])
 	}
-	return "\n# Rules that tripped here before\n\nA finding under one of these trips for the second time in this repository.\n" + p.quote(Passage{"rules", list.String()})
+	return "\n# Rules that tripped here before\n\nOther pull requests of this repository broke these of late.\n" + p.quote(Passage{"rules", list.String()})
 }

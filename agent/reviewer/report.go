@@ -74,7 +74,7 @@ func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report
 		}
 		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(verdict.Place(f.Path, f.Line), maxPlace)), p.describe(f, false)))
 	}
-	blocks = append(blocks, p.leftOut())
+	blocks = append(blocks, p.leftOut(), notListed(j), p.forOwners(j))
 	if len(findings) > 0 {
 		blocks = append(blocks, contradict)
 	}
@@ -228,6 +228,45 @@ func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool)
 	return lines
 }
 
+// notListed says what became of what the session reported and the review does not list.
+func notListed(j verdict.Judgement) string {
+	var lines []string
+	line := func(f verdict.Finding, reason string) {
+		at := code(clip(verdict.Place(change.Spell(f.Path), f.Line), maxPlace))
+		lines = append(lines, fmt.Sprintf("- %s at %s: %s (%s)", code(clip(f.Rule, maxPlace)), at, inline(clip(f.Claim, 400)), inline(reason)))
+	}
+	for _, m := range j.Merged {
+		line(m.Finding, m.Reason)
+	}
+	for _, d := range j.Dropped {
+		line(d.Finding, "dropped: "+d.Reason)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	summary := verdict.Amount(len(j.Merged), "finding", "findings") + " merged, " + fmt.Sprintf("%d dropped", len(j.Dropped))
+	return details(summary, strings.Join(listed("", lines), "\n"))
+}
+
+// forOwners tells the owners of the guidelines which of their rules trip again and again.
+func (p *Prepared) forOwners(j verdict.Judgement) string {
+	rules := p.recurred(j)
+	if len(rules) == 0 {
+		return ""
+	}
+	var lines []string
+	for _, rule := range rules {
+		lines = append(lines, fmt.Sprintf("- %s, in %d other pull requests of the last %d days", code(rule), p.tripped[rule], int(pastSpan.Hours()/24)))
+	}
+	return details("For the owners of the guidelines: rules that trip here again and again",
+		"Where a type, a lint rule or a CI check can hold one of them, it costs less than finding it in each review. The author of this change owes nothing for it.\n\n"+strings.Join(lines, "\n"))
+}
+
+// details is a text that is shown on a click.
+func details(summary, text string) string {
+	return "<details><summary>" + summary + "</summary>\n\n" + text + "\n\n</details>"
+}
+
 // leftOut says which files nobody was shown, and why.
 func (p *Prepared) leftOut() string {
 	if len(p.understood.LeftOut) == 0 {
@@ -241,7 +280,7 @@ func (p *Prepared) leftOut() string {
 		}
 		lines = append(lines, fmt.Sprintf("- %s: %s", code(clip(change.Spell(f.Path), maxPlace)), f.Reason))
 	}
-	return fmt.Sprintf("<details><summary>Left out of the review: %s that nobody wrote by hand</summary>\n\n%s\n\n</details>", verdict.Amount(len(p.understood.LeftOut), "file", "files"), strings.Join(lines, "\n"))
+	return details("Left out of the review: "+verdict.Amount(len(p.understood.LeftOut), "file", "files")+" that nobody wrote by hand", strings.Join(lines, "\n"))
 }
 
 // footer says how the review came about.
@@ -260,9 +299,6 @@ func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.
 	}
 	if r.Coverage.LeftOut > 0 {
 		parts = append(parts, fmt.Sprintf("%d left out", r.Coverage.LeftOut))
-	}
-	if n := len(j.Dropped); n > 0 {
-		parts = append(parts, verdict.Amount(n, "finding", "findings")+" dropped that did not hold")
 	}
 	in := r.Tokens.Input + r.Tokens.CacheWrite + r.Tokens.CacheRead
 	share := int64(0)

@@ -237,19 +237,6 @@ func TestModelTextCannotActOnGitHub(t *testing.T) {
 	}
 }
 
-func TestARuleThatTrippedBeforeHasToBecomeAGuard(t *testing.T) {
-	p := reported()
-	p.tripped = map[string]int{"security/S1": 3}
-	if got := p.describe(about("a.go", 0, 12), false); !strings.Contains(got, "tripped in 3 other pull requests") {
-		t.Error(got)
-	}
-	nit := about("a.go", 0, 12)
-	nit.Severity = verdict.Nit
-	if got := p.describe(nit, false); strings.Contains(got, "tripped") {
-		t.Error(got)
-	}
-}
-
 // TestEveryBlockIsClosed: whatever a finding's texts open, what stands below them
 // still shows.
 func TestEveryBlockIsClosed(t *testing.T) {

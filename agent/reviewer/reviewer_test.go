@@ -300,13 +300,17 @@ func TestALongReviewGoesOnInComments(t *testing.T) {
 // TestRulesThatTrippedBefore: the session is told, where a rule builds on it.
 func TestRulesThatTrippedBefore(t *testing.T) {
 	t.Parallel()
-	g, first := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
-	g.Reviewed(first, verdict.RequestChanges, finding(1))
+	g := loopback.New(t, plain)
+	for i := range 3 {
+		branch := fmt.Sprintf("earlier-%d", i)
+		g.Commit(branch, "Change it", map[string]string{"code.txt": "unsafe()\n"})
+		g.Reviewed(g.Open(branch), verdict.RequestChanges, finding(1))
+	}
 	told := func(branch string) bool {
-		g.Commit(branch, "Repair it", map[string]string{branch + ".txt": "more\n"})
+		g.Commit(branch, "Repair it", map[string]string{branch + ".go": "package app\n"})
 		said := false
 		r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
-			said = strings.Contains(r.Prompt, "- security/S3: in 1 other pull requests")
+			said = strings.Contains(r.Prompt, "- security/S3: in 3 other pull requests")
 			return answering()(r)
 		})
 		if _, err := r.Review(t.Context(), g.Read(loopback.Judge, g.Open(branch)), reviewer.Options{DryRun: true}); err != nil {

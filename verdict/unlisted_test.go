@@ -1,0 +1,128 @@
+package verdict
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// judgedWith is the judgement on an approving answer with a text before its data.
+func judgedWith(t *testing.T, prose string, change func(*Answer)) Judgement {
+	t.Helper()
+	a := walked()
+	if change != nil {
+		change(&a)
+	}
+	return Judge(prose+"\n"+block(encode(t, a))+closing(Approve), nonce, grounded())
+}
+
+// Sentences that sessions write about their work, most of them with words that also excuse
+// a defect: in the text, in the summary and under a dimension they change no verdict.
+func TestHonestProseNeverBlocks(t *testing.T) {
+	sentences := 0
+	for _, name := range []string{"honest.txt", "honest-heldout.txt"} {
+		data, err := os.ReadFile(filepath.Join("testdata", "prose", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			line = strings.TrimSpace(line)
+			sentences++
+			for place, j := range map[string]Judgement{
+				"text":      judgedWith(t, line, nil),
+				"summary":   judgedWith(t, "", func(a *Answer) { a.Summary = line }),
+				"dimension": judgedWith(t, "", func(a *Answer) { a.Dimensions[4].Examined = line }),
+			} {
+				if j.Verdict != Approve || len(j.Doubts) > 0 {
+					t.Errorf("%s: %q blocks: %q", place, line, j.Doubts)
+				}
+			}
+		}
+	}
+	if sentences < 420 {
+		t.Errorf("the corpus has only %d sentences", sentences)
+	}
+}
+
+func TestAFindingThatOnlyTheTextNamesBlocks(t *testing.T) {
+	file := grounded().Changed[0]
+	for _, line := range []string{
+		"- **[Security] critical** · `security/S3` · " + file + ":12 the query is built from input, left for a later pull request",
+		"major security/S3 " + file + ":3: follows the existing pattern",
+		"[Security] minor: " + file + ":7 (security/S3), out of scope",
+		"1. Critical: Security/s3 at " + file + ":1",
+		"### [Security] " + "Major — " + file + ":4 — security/S3",
+	} {
+		j := judgedWith(t, "## [Security]\n"+line, nil)
+		if j.Verdict != RequestChanges || !strings.Contains(strings.Join(j.Doubts, "\n"), "that its list of findings lacks") {
+			t.Errorf("%q: %s, %q", line, j.Verdict, j.Doubts)
+		}
+	}
+}
+
+func TestAFindingThatTheTextRepeatsIsListed(t *testing.T) {
+	listed := finding(Nit)
+	listed.Rule = "security/S3"
+	line := "[Security] major " + listed.Path + ":12 security/S3"
+	j := judgedWith(t, line, func(a *Answer) { a.Findings = []Finding{listed} })
+	if all := strings.Join(j.Doubts, "\n"); strings.Contains(all, "lacks") {
+		t.Errorf("a listed finding is missed: %s", all)
+	}
+}
+
+// A finding that the session made milder than its row weighs as much as the row, whatever
+// reason it gives, and a reason in its fields leaves no doubt that a waiver could not lift.
+func TestALoweredFindingIsRaisedWithoutADoubt(t *testing.T) {
+	lowered := finding(Nit)
+	lowered.Rule, lowered.Why = "security/S4", "An existing pattern, to be fixed in a separate PR."
+	j := Judge(block(encode(t, func() Answer { a := walked(); a.Findings = []Finding{lowered}; return a }()))+closing(RequestChanges), nonce, grounded())
+	if f := j.Answer.Findings[0]; !f.Blocks() || f.Was != Nit || len(j.Doubts) > 0 || !j.settled() {
+		t.Errorf("%+v, doubts %q", f, j.Doubts)
+	}
+}
+
+func TestFindingsWithOneQuoteInTwoPlacesAreBothKept(t *testing.T) {
+	g := grounded()
+	g.File = func(string) ([]byte, error) { return []byte("open(path)\nread()\nuse()\nopen(path)\n"), nil }
+	first, second := finding(Major), finding(Major)
+	first.Quote, first.StartLine, first.Line, first.Claim = "open(path)", 0, 1, "The first handle leaks."
+	second.Quote, second.StartLine, second.Line, second.Claim = "open(path)", 0, 4, "The second is opened twice."
+	again, other := second, second
+	again.Quote = "open(path)"
+	other.Claim = "It is opened without a check."
+	a := walked()
+	a.Findings = []Finding{first, second, again, other}
+	j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, g)
+	if len(j.Answer.Findings) != 2 || len(j.Merged) != 2 || len(j.Dropped) != 0 {
+		t.Fatalf("kept %+v, merged %+v, dropped %+v", j.Answer.Findings, j.Merged, j.Dropped)
+	}
+	kept := j.Answer.Findings
+	if kept[0].ID == kept[1].ID || j.Merged[0].Into != kept[1].ID || !strings.Contains(kept[1].Why, "Also: It is opened without a check.") {
+		t.Errorf("kept %+v, merged %+v", kept, j.Merged)
+	}
+	ledger := Ledger{}.After(1, j)
+	if len(ledger) != 2 {
+		t.Fatalf("the ledger has %+v", ledger)
+	}
+	// In the next round both are found again, and without their ids.
+	next := g
+	next.Ledger = ledger
+	a.Findings = []Finding{second, first}
+	j = Judge(block(encode(t, a))+closing(RequestChanges), nonce, next)
+	if after := ledger.After(2, j); len(after) != 2 || len(after.Outstanding()) != 2 {
+		t.Errorf("after round 2: %+v", after)
+	}
+}
+
+func TestAWaivedFindingIsCounted(t *testing.T) {
+	g := grounded()
+	f := finding(Major)
+	g.Ledger = Ledger{{ID: Fingerprint(f), Status: Waived, Rule: f.Rule, Path: f.Path, Severity: Major, Claim: f.Claim, First: 1, Last: 1}}
+	a := walked()
+	a.Findings = []Finding{f}
+	j := Judge(block(encode(t, a))+closing(Approve), nonce, g)
+	if len(j.Merged) != 1 || !strings.Contains(j.Merged[0].Reason, "waived") || j.Verdict != Approve {
+		t.Errorf("%s, merged %+v, doubts %q", j.Verdict, j.Merged, j.Doubts)
+	}
+}
