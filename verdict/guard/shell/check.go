@@ -1,0 +1,170 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Check is a command that can fail a change.
+type Check struct {
+	// Name is the tool and what it is asked to do, such as "go test".
+	Name string
+	// Guessed says that only the name of a script or target tells that it checks.
+	Guessed bool
+}
+
+// tools are the programs that check, each with the words after it that make it do so:
+// none for any, a word that begins with "-" for an option that has to be there too.
+var tools = map[string][]string{
+	"go": {"test", "vet"}, "gofmt": {"-l", "-d"}, "gofumpt": {"-l", "-d"}, "gotestsum": nil, "golangci-lint": {"run"}, "staticcheck": nil, "govulncheck": nil, "revive": nil,
+	"cargo":  {"test", "clippy", "check", "nextest", "fmt --check", "audit", "deny", "llvm-cov", "tarpaulin", "miri", "semver-checks", "doc", "hack", "machete", "udeps", "xtask"},
+	"dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"}, "swiftlint": nil, "mix": {"test", "credo", "dialyzer", "format --check-formatted"},
+	"flutter": {"test", "analyze"}, "dart": {"test", "analyze"}, "deno": {"test", "lint", "check", "fmt --check"}, "bazel": {"test"}, "sbt": {"test"}, "ctest": nil,
+	"pytest": nil, "py.test": nil, "tox": nil, "nox": nil, "unittest": nil, "doctest": nil, "mypy": nil, "pyright": nil, "basedpyright": nil, "pyre": nil, "ty": {"check"}, "ruff": {"check", "format --check"},
+	"flake8": nil, "pylint": nil, "bandit": nil, "pip-audit": nil, "black": {"--check"}, "isort": {"--check", "--check-only", "-c"}, "pre-commit": {"run"}, "prek": {"run"},
+	"jest": nil, "vitest": nil, "mocha": nil, "ava": nil, "karma": {"start"}, "cypress": {"run"}, "playwright": {"test"}, "stryker": {"run"}, "eslint": nil, "oxlint": nil, "tslint": nil,
+	"biome": {"check", "ci", "lint"}, "stylelint": nil, "prettier": {"--check", "-c", "--list-different", "-l"}, "tsc": nil, "vue-tsc": nil, "tsd": nil, "publint": nil, "attw": nil, "knip": nil,
+	"rspec": nil, "rubocop": nil, "standardrb": nil, "brakeman": nil, "bundle-audit": nil, "bundler-audit": nil, "srb": {"tc"}, "steep": {"check"}, "minitest": nil, "rails": {"test"},
+	"phpunit": nil, "phpstan": nil, "psalm": nil, "pest": nil, "ktlint": nil, "detekt": nil, "hadolint": nil, "shellcheck": nil, "yamllint": nil, "actionlint": nil, "zizmor": nil,
+	"markdownlint": nil, "markdownlint-cli2": nil, "codespell": nil, "typos": nil, "commitlint": nil, "buf": {"lint", "breaking"}, "shfmt": {"-d"}, "terraform": {"validate", "fmt -check"},
+	"trivy": nil, "grype": nil, "semgrep": nil, "snyk": {"test"}, "gitleaks": nil, "trufflehog": nil, "osv-scanner": nil, "gosec": nil, "diff-cover": nil, "nyc": {"check-coverage"}, "c8": {"check-coverage"},
+	"coverage": {"report"}, "git": {"diff --exit-code", "diff --quiet"},
+}
+
+// runners are the programs that run a target or script by its name.
+var runners = []string{"make", "gmake", "just", "task", "mage", "rake", "npm", "yarn", "pnpm", "bun", "npx", "composer", "mvn", "mvnw", "gradle", "gradlew", "hatch", "poe", "invoke", "inv", "nx", "turbo", "lerna", "pdm", "moon"}
+
+// wrappers are what stands before a command and runs it: how many words each takes with it.
+var wrappers = map[string]int{
+	"sudo": 1, "env": 1, "time": 1, "nice": 1, "exec": 1, "command": 1, "xvfb-run": 1, "timeout": 2, "npx": 1, "bunx": 1, "pnpx": 1, "corepack": 1, "stdbuf": 1, "retry": 1, "coverage run": 2,
+	"bundle exec": 2, "poetry run": 2, "uv run": 2, "pipenv run": 2, "hatch run": 2, "pdm run": 2, "rye run": 2, "pipx run": 2, "uvx": 1, "yarn exec": 2, "pnpm exec": 2, "npm exec": 2, "pnpm dlx": 2,
+	"yarn dlx": 2, "python -m": 2, "python3 -m": 2, "py -m": 2, "go run": 2, "go tool": 2, "uv tool": 3, "docker-compose run": 3, "cross": 0, "mise exec": 2, "nix develop": 2, "rtx exec": 2,
+}
+
+var (
+	assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
+	checking   = regexp.MustCompile(`(?i)(?:^|[-_:./])(?:tests?|spec|specs|lint|check|checks|verify|validate|ci|vet|typecheck|type-check|types|tsc|e2e|coverage|clippy|audit)(?:$|[-_:./])`)
+	fixing     = regexp.MustCompile(`(?i)(?:^|[-_:])(?:fix|watch|install|update|clean|build-?only|setup|deps)(?:$|[-_:])`)
+	script     = regexp.MustCompile(`^(?:\.{0,2}/|\w[\w.-]*/)[\w./-]+$|\.(?:sh|py|rb|js|ts|mjs|pl)$`)
+)
+
+// Check says what a command checks, if it does.
+func (c Command) Check() (Check, bool) {
+	args := unwrap(c.Args)
+	if len(args) == 0 {
+		return Check{}, false
+	}
+	name := strings.TrimSuffix(path.Base(args[0]), ".exe")
+	if at := strings.LastIndexByte(name, '@'); at > 0 {
+		name = name[:at]
+	}
+	if slices.Contains(args, "--fix") || slices.Contains(args, "--version") || slices.Contains(args, "--help") {
+		return Check{}, false
+	}
+	if words, known := tools[name]; known {
+		return asked(name, words, args[1:])
+	}
+	if slices.Contains(runners, name) {
+		return target(name, args[1:])
+	}
+	for len(args) > 1 && slices.Contains([]string{"bash", "sh", "python", "python3", "node", "ruby", "pwsh", "tsx", "ts-node", "perl"}, path.Base(args[0])) {
+		args = args[1:]
+		for len(args) > 1 && strings.HasPrefix(args[0], "-") {
+			args = args[1:]
+		}
+	}
+	if script.MatchString(args[0]) && namesCheck(args[0]) {
+		return Check{strings.TrimPrefix(args[0], "./"), true}, true
+	}
+	return Check{}, false
+}
+
+// namesCheck reports whether a script's own name, not its folder's, says that it checks.
+func namesCheck(file string) bool {
+	base := path.Base(file)
+	return checking.MatchString(strings.TrimSuffix(base, path.Ext(base))) && !fixing.MatchString(base)
+}
+
+// unwrap takes what stands before the command itself away.
+func unwrap(args []string) []string {
+	for {
+		for len(args) > 0 && assignment.MatchString(args[0]) {
+			args = args[1:]
+		}
+		if len(args) == 0 {
+			return nil
+		}
+		n, known := wrappers[path.Base(args[0])]
+		if len(args) > 1 {
+			if two, ok := wrappers[path.Base(args[0])+" "+args[1]]; ok {
+				n, known = two, true
+			}
+		}
+		if !known || n == 0 || n >= len(args) {
+			return args
+		}
+		args = args[n:]
+		for len(args) > 1 && strings.HasPrefix(args[0], "-") {
+			args = args[1:]
+		}
+	}
+}
+
+// asked matches the words that make a program check.
+func asked(name string, words, args []string) (Check, bool) {
+	if len(words) == 0 {
+		return Check{Name: name}, true
+	}
+	sub := ""
+	for _, a := range args {
+		if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+") {
+			sub = a
+			break
+		}
+	}
+	for _, word := range words {
+		verb, option, _ := strings.Cut(word, " ")
+		if strings.HasPrefix(verb, "-") {
+			verb, option = "", verb
+		}
+		if (verb == "" || verb == sub) && (option == "" || slices.ContainsFunc(args, func(a string) bool { return a == option || strings.HasPrefix(a, option+"=") })) {
+			return Check{Name: strings.TrimSpace(name + " " + verb)}, true
+		}
+	}
+	return Check{}, false
+}
+
+// phases are the targets of Maven and Gradle that test.
+var phases = []string{"test", "verify", "check", "integration-test", "install", "build"}
+
+// target is what a runner is asked for.
+func target(runner string, args []string) (Check, bool) {
+	name := map[string]string{"mvnw": "mvn", "gradlew": "gradle", "gmake": "make"}[runner]
+	if name == "" {
+		name = runner
+	}
+	for i, a := range args {
+		if i > 0 && (args[i-1] == "-C" || args[i-1] == "-f" || args[i-1] == "--prefix" || args[i-1] == "--filter" || args[i-1] == "-F" || args[i-1] == "-w") {
+			continue
+		}
+		last := a[strings.LastIndexByte(a, ':')+1:]
+		switch {
+		case strings.HasPrefix(a, "-"), a == "run", a == "workspace", a == "workspaces", a == "run-many", strings.Contains(a, "="):
+		case a == "install" && name != "mvn", a == "ci" && name != "make", a == "i", a == "add", a == "exec", a == "publish":
+			return Check{}, false
+		case (name == "mvn" || name == "gradle") && (slices.Contains(phases, last) || checking.MatchString(last)):
+			return Check{Name: name + " " + last}, true
+		case (a == "t" || a == "tst") && name == "npm":
+			return Check{Name: "npm test"}, true
+		case fixing.MatchString(a):
+			return Check{}, false
+		case checking.MatchString(a) || a == "all" && name == "make":
+			return Check{Name: name + " " + a}, true
+		case name != "mvn" && name != "gradle" && name != "make" && name != "nx":
+			return Check{}, false
+		}
+	}
+	return Check{}, false
+}

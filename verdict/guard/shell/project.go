@@ -1,0 +1,269 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/doc"
+)
+
+// maxResolve bounds how deep scripts call scripts.
+const maxResolve = 6
+
+// Project is what a repository's commands stand for: the targets of its Makefiles, the
+// scripts of its packages, its tox environments and its script files.
+type Project struct {
+	targets map[string][]Command // by directory, runner and name
+	deps    map[string][]string  // of a Makefile's targets
+	files   map[string][]byte
+}
+
+// IsProject reports whether a file of this name can say what a command stands for.
+func IsProject(name string) bool {
+	switch path.Base(name) {
+	case "Makefile", "makefile", "GNUmakefile", "package.json", "tox.ini":
+		return true
+	}
+	return (path.Ext(name) == "" || path.Ext(name) == ".sh") && namesCheck(name)
+}
+
+// NewProject reads the files that [IsProject] names, by path. What does not parse names
+// nothing: a command that cannot be looked up stands for itself.
+func NewProject(files map[string][]byte) *Project {
+	p := &Project{targets: map[string][]Command{}, deps: map[string][]string{}, files: files}
+	for name, content := range files {
+		dir := path.Dir(name)
+		switch path.Base(name) {
+		case "package.json":
+			p.scripts(dir, name, content)
+		case "tox.ini":
+			p.tox(dir, name, content)
+		case "Makefile", "makefile", "GNUmakefile":
+			p.makefile(dir, string(content))
+		}
+	}
+	return p
+}
+
+func (p *Project) scripts(dir, name string, content []byte) {
+	root, err := doc.Parse(name, content)
+	if err != nil {
+		return
+	}
+	for _, s := range root.Get("scripts").Members() {
+		if commands, err := Parse(s.Value, Options{}); err == nil {
+			p.targets[dir+"\x00npm\x00"+s.Key] = commands
+		}
+	}
+}
+
+func (p *Project) tox(dir, name string, content []byte) {
+	root, err := doc.Parse(name, content)
+	if err != nil {
+		return
+	}
+	for _, s := range root.Items {
+		env, ok := strings.CutPrefix(s.Key, "testenv")
+		if !ok {
+			continue
+		}
+		var all []Command
+		for line := range strings.Lines(s.Text("commands")) {
+			text := strings.TrimSpace(line)
+			commands, err := Parse(strings.TrimPrefix(text, "-"), Options{})
+			if err != nil {
+				continue
+			}
+			for _, c := range commands {
+				c.Lost = c.Lost || strings.HasPrefix(text, "-") || s.Text("ignore_outcome") == "true"
+				all = append(all, c)
+			}
+		}
+		p.targets[dir+"\x00tox\x00"+strings.TrimPrefix(env, ":")] = all
+	}
+}
+
+// makefile reads the rules of a Makefile: targets, what they need, and their recipes, of
+// which every line is a script. See https://www.gnu.org/software/make/manual/html_node/Rules.html
+func (p *Project) makefile(dir, text string) {
+	variables := map[string]string{}
+	var open []string
+	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
+		line = strings.TrimRight(line, " \n")
+		if recipe, ok := strings.CutPrefix(line, "\t"); ok {
+			bare := strings.TrimLeft(recipe, "@+- ")
+			ignored := strings.Contains(recipe[:len(recipe)-len(bare)], "-")
+			commands, err := Parse(expand(bare, variables), Options{})
+			for _, c := range commands {
+				c.Lost = c.Lost || ignored
+				for _, key := range open {
+					p.targets[key] = append(p.targets[key], c)
+				}
+			}
+			if err != nil {
+				for _, key := range open {
+					p.targets[key] = append(p.targets[key], Command{Args: strings.Fields(bare)})
+				}
+			}
+			continue
+		}
+		if at := strings.IndexAny(line, "=:"); at > 0 && !strings.HasPrefix(line, "#") {
+			if assigned := strings.Index(line, "="); assigned >= 0 && strings.Trim(line[at:assigned+1], ":?+") == "=" {
+				variables[strings.Trim(line[:at], " ?+:")] = strings.TrimSpace(line[assigned+1:])
+				continue
+			}
+			open = nil
+			needs, _, _ := strings.Cut(strings.TrimLeft(line[at:], ":"), "#")
+			for _, name := range strings.Fields(line[:at]) {
+				key := dir + "\x00make\x00" + name
+				open = append(open, key)
+				p.deps[key] = append(p.deps[key], strings.Fields(expand(needs, variables))...)
+				p.targets[key] = append(p.targets[key], []Command{}...)
+			}
+		}
+	}
+}
+
+// expand puts a Makefile's variables in.
+func expand(text string, variables map[string]string) string {
+	for range 3 {
+		for name, value := range variables {
+			text = strings.NewReplacer("$("+name+")", value, "${"+name+"}", value).Replace(text)
+		}
+		if !strings.Contains(text, "$(") {
+			break
+		}
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "$$", "$"), "$(", "${")
+}
+
+// Resolve returns the commands that a command, run in a directory, stands for: itself
+// where nothing is known of it.
+func (p *Project) Resolve(c Command, dir string) []Command { return p.resolve(c, dir, 0) }
+
+func (p *Project) resolve(c Command, dir string, depth int) []Command {
+	if depth > maxResolve {
+		return []Command{c}
+	}
+	var out []Command
+	for _, inner := range p.lookUp(unwrap(c.Args), dir) {
+		for _, one := range p.resolve(inner, dir, depth+1) {
+			one.Line, one.Lost, one.Conditional = c.Line, one.Lost || c.Lost, one.Conditional || c.Conditional
+			out = append(out, one)
+		}
+	}
+	if !slices.ContainsFunc(out, func(c Command) bool { _, ok := c.Check(); return ok }) {
+		return []Command{c}
+	}
+	return out
+}
+
+// lookUp is one step of what a command stands for; nil if that is not known.
+func (p *Project) lookUp(args []string, dir string) []Command {
+	if len(args) == 0 {
+		return nil
+	}
+	switch runner := path.Base(args[0]); runner {
+	case "make", "gmake":
+		var out []Command
+		rest, into := makeTargets(args[1:], dir)
+		for _, target := range rest {
+			out = append(out, p.rule(path.Clean(into)+"\x00make\x00", target, 0)...)
+		}
+		return out
+	case "npm", "yarn", "pnpm", "bun":
+		name, extra := scriptOf(args[1:])
+		commands, known := p.targets[dir+"\x00npm\x00"+name]
+		if !known {
+			return nil
+		}
+		var out []Command
+		for i, c := range commands {
+			if c.Args = slices.Clone(c.Args); i == len(commands)-1 {
+				c.Args = append(c.Args, extra...)
+			}
+			out = append(out, c)
+		}
+		return slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], out, p.targets[dir+"\x00npm\x00post"+name])
+	case "tox":
+		return p.toxed(args[1:], dir)
+	}
+	for len(args) > 1 && slices.Contains([]string{"bash", "sh"}, path.Base(args[0])) {
+		args = args[1:]
+	}
+	content, known := p.files[path.Join(dir, args[0])]
+	if !known || !script.MatchString(args[0]) {
+		return nil
+	}
+	first, _, _ := strings.Cut(string(content), "\n")
+	commands, err := Parse(string(content), Options{Errexit: strings.HasPrefix(first, "#!") && strings.Contains(first, " -") && strings.HasSuffix(first, "e")})
+	if err != nil {
+		return nil
+	}
+	return commands
+}
+
+// makeTargets are the targets that make is asked for, and where it looks for them.
+func makeTargets(args []string, dir string) (targets []string, into string) {
+	into = dir
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "-C" && i+1 < len(args):
+			i++
+			into = path.Join(dir, args[i])
+		case strings.HasPrefix(args[i], "-") || strings.Contains(args[i], "="):
+		default:
+			targets = append(targets, args[i])
+		}
+	}
+	return targets, into
+}
+
+// rule is what a target runs, what it needs first.
+func (p *Project) rule(prefix, target string, depth int) []Command {
+	if depth > maxResolve {
+		return nil
+	}
+	var out []Command
+	for _, need := range p.deps[prefix+target] {
+		out = append(out, p.rule(prefix, need, depth+1)...)
+	}
+	return append(out, p.targets[prefix+target]...)
+}
+
+// scriptOf is the script that npm and its kin are asked to run, and what it is given.
+func scriptOf(args []string) (name string, extra []string) {
+	for i, a := range args {
+		switch {
+		case strings.HasPrefix(a, "-"), a == "run":
+		default:
+			extra = args[i+1:]
+			if len(extra) > 0 && extra[0] == "--" {
+				extra = extra[1:]
+			}
+			if a == "t" {
+				a = "test"
+			}
+			return a, extra
+		}
+	}
+	return "", nil
+}
+
+func (p *Project) toxed(args []string, dir string) []Command {
+	var out []Command
+	for i, a := range args {
+		if (a == "-e" || a == "-m") && i+1 < len(args) {
+			for _, env := range strings.Split(args[i+1], ",") {
+				commands, known := p.targets[dir+"\x00tox\x00"+env]
+				if !known {
+					commands = p.targets[dir+"\x00tox\x00"]
+				}
+				out = append(out, commands...)
+			}
+			return out
+		}
+	}
+	return p.targets[dir+"\x00tox\x00"]
+}

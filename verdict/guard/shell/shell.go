@@ -1,0 +1,354 @@
+// Package shell reads scripts: which commands one runs, and whether the failure of each
+// can fail the whole. Scripts are parsed by mvdan.cc/sh; what a Makefile's target or a
+// package's script stands for is looked up in the files of the change. It runs nothing
+// and does no I/O.
+package shell
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// MaxScript bounds one script, in bytes.
+const MaxScript = 256 << 10
+
+// Command is one simple command that a script runs.
+type Command struct {
+	// Args are its words without quotes; what is only known at run time stands there as
+	// it is written.
+	Args []string
+	// Line is where it begins, from 1, in the script.
+	Line int
+	// Lost says that its failure cannot fail the script.
+	Lost bool
+	// Conditional says that it runs only if something else is so.
+	Conditional bool
+}
+
+// String is the command on one line.
+func (c Command) String() string { return strings.Join(c.Args, " ") }
+
+// Options say how a shell is started.
+type Options struct {
+	Errexit  bool // as with "set -e": the first failure ends the script
+	Pipefail bool // as with "set -o pipefail": any part of a pipe can fail it
+	// EachCounts says that every line is run by itself and that each can fail the whole.
+	EachCounts bool
+}
+
+// Parse reads a script. The error says that it is no shell script that can be read.
+func Parse(script string, o Options) ([]Command, error) {
+	if len(script) > MaxScript {
+		return nil, fmt.Errorf("a script of %d bytes is more than is read", len(script))
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil {
+		return nil, err
+	}
+	w := walker{errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts, functions: map[string]*syntax.Stmt{}}
+	w.passes = strings.Contains(script, "exit $") || strings.Contains(script, "exit \"$") || strings.Contains(script, "exit \"${")
+	w.block(file.Stmts, true)
+	for i := range w.out {
+		w.out[i].Lost = w.out[i].Lost || w.trapped
+	}
+	return w.out, nil
+}
+
+// walker goes through a script in the order in which it runs.
+type walker struct {
+	errexit, pipefail, each bool
+	passes                  bool // the script ends with a status that it kept
+	trapped                 bool // a trap ends it well
+	ended                   bool // what follows is not reached
+	lost, conditional       bool // of what is walked now
+	depth                   int
+	functions               map[string]*syntax.Stmt
+	out                     []Command
+}
+
+// block walks statements one after the other; last says that the status of the last one
+// is the script's.
+func (w *walker) block(stmts []*syntax.Stmt, last bool) {
+	for i, s := range stmts {
+		if w.ended {
+			return
+		}
+		final := last && (i == len(stmts)-1 || endsWell(stmts[i+1]) && w.errexit)
+		lost := w.lost
+		if !final && !w.errexit && !w.passes {
+			w.lost = true
+		}
+		w.stmt(s, final)
+		w.lost = lost
+	}
+}
+
+// endsWell reports a statement that only says that all went well.
+func endsWell(s *syntax.Stmt) bool {
+	words := wordsOf(s)
+	return len(words) > 0 && (words[0] == "echo" || words[0] == "true" || words[0] == ":")
+}
+
+func (w *walker) stmt(s *syntax.Stmt, last bool) {
+	if w.depth++; w.depth > 100 {
+		w.depth--
+		return
+	}
+	lost, conditional := w.lost, w.conditional
+	defer func() { w.lost, w.conditional, w.depth = lost, conditional, w.depth-1 }()
+	w.lost = w.lost || s.Negated || s.Background
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		w.call(c)
+	case *syntax.BinaryCmd:
+		w.binary(c, last)
+	case *syntax.IfClause:
+		w.branches(c, last)
+	case *syntax.Block:
+		w.block(c.Stmts, last)
+	case *syntax.Subshell:
+		inner := *w
+		inner.block(c.Stmts, last)
+		w.out = inner.out
+	case *syntax.ForClause:
+		w.block(c.Do, last && w.errexit)
+	case *syntax.WhileClause:
+		w.conditional = true
+		w.block(c.Cond, false)
+		w.block(c.Do, last && w.errexit)
+	case *syntax.CaseClause:
+		w.conditional = true
+		for _, item := range c.Items {
+			w.within(func() { w.block(item.Stmts, last) })
+		}
+	case *syntax.FuncDecl:
+		w.functions[c.Name.Value] = c.Body
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			w.stmt(c.Stmt, last)
+		}
+	}
+}
+
+// within walks what is one of several ways: that it ends there does not end the rest.
+func (w *walker) within(walk func()) {
+	errexit, pipefail := w.errexit, w.pipefail
+	walk()
+	w.ended, w.errexit, w.pipefail = false, errexit, pipefail
+}
+
+func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
+	lost, conditional := w.lost, w.conditional
+	switch c.Op {
+	case syntax.OrStmt:
+		w.lost = lost || forgives(c.Y)
+		w.stmt(c.X, last)
+		w.lost, w.conditional = lost, true
+	case syntax.AndStmt:
+		w.lost = lost || !last && !w.passes && !w.each
+		w.stmt(c.X, last)
+		w.lost = lost
+		w.conditional = conditional || isTest(c.X)
+	default: // a pipe
+		w.lost = lost || !w.pipefail
+		w.stmt(c.X, last)
+		w.lost = lost
+	}
+	w.within(func() { w.stmt(c.Y, last) })
+	w.lost, w.conditional = lost, conditional
+}
+
+// isTest reports a statement that asks something.
+func isTest(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.TestClause:
+		return true
+	case *syntax.BinaryCmd:
+		return isTest(c.X)
+	}
+	words := wordsOf(s)
+	return len(words) > 0 && (words[0] == "[" || words[0] == "test")
+}
+
+// forgives reports whether what follows a failure makes it none: it always ends well.
+func forgives(s *syntax.Stmt) bool {
+	words := wordsOf(s)
+	switch c := s.Cmd.(type) {
+	case *syntax.Block:
+		return len(c.Stmts) > 0 && forgives(c.Stmts[len(c.Stmts)-1])
+	case *syntax.Subshell:
+		return len(c.Stmts) > 0 && forgives(c.Stmts[len(c.Stmts)-1])
+	}
+	if len(words) == 0 {
+		return false
+	}
+	switch path.Base(words[0]) {
+	case "true", ":", "echo", "printf":
+		return true
+	case "exit", "return":
+		return len(words) > 1 && words[1] == "0"
+	}
+	return false
+}
+
+// branches walks an if. What is asked can fail the script if one of the ways does.
+func (w *walker) branches(c *syntax.IfClause, last bool) {
+	lost, conditional := w.lost, w.conditional
+	for ; c != nil; c = c.Else {
+		w.lost = lost || !fails(c.Then) && (c.Else == nil || !fails(c.Else.Then))
+		w.block(c.Cond, true)
+		w.lost, w.conditional = lost, true
+		w.within(func() { w.block(c.Then, last) })
+	}
+	w.lost, w.conditional = lost, conditional
+}
+
+// fails reports whether statements can end a script badly of their own accord.
+func fails(stmts []*syntax.Stmt) bool {
+	return slices.ContainsFunc(stmts, func(s *syntax.Stmt) bool {
+		words := wordsOf(s)
+		return len(words) > 0 && (words[0] == "false" || (words[0] == "exit" || words[0] == "return") && (len(words) == 1 || words[1] != "0")) ||
+			len(words) == 0 && s.Cmd != nil
+	})
+}
+
+func (w *walker) call(c *syntax.CallExpr) {
+	for _, a := range c.Assigns {
+		if a.Value != nil {
+			w.substitutions(a.Value, w.lost || len(c.Args) > 0)
+		}
+	}
+	for _, word := range c.Args {
+		w.substitutions(word, true)
+	}
+	args := texts(c.Args)
+	if len(args) == 0 {
+		return
+	}
+	if body := w.functions[args[0]]; body != nil {
+		w.stmt(body, true)
+		return
+	}
+	if inner, ok := nested(args); ok {
+		o := Options{Errexit: strings.Contains(strings.Join(args[1:len(args)-1], " "), "e") && args[0] != "eval", Pipefail: w.pipefail}
+		if commands, err := Parse(inner, o); err == nil {
+			for _, one := range commands {
+				one.Line = int(c.Pos().Line())
+				one.Lost, one.Conditional = one.Lost || w.lost, one.Conditional || w.conditional
+				w.out = append(w.out, one)
+			}
+			return
+		}
+	}
+	switch args[0] {
+	case "set":
+		w.set(args[1:])
+	case "trap":
+		w.trapped = w.trapped || len(args) > 2 && strings.Contains(args[1], "exit 0")
+	case "exit", "return":
+		w.exit(args)
+	}
+	w.out = append(w.out, Command{Args: args, Line: int(c.Pos().Line()), Lost: w.lost, Conditional: w.conditional})
+}
+
+func (w *walker) exit(args []string) {
+	if w.ended = !w.conditional; w.ended && !w.errexit && len(args) > 1 && args[1] == "0" {
+		for i := range w.out {
+			w.out[i].Lost = true
+		}
+	}
+}
+
+func (w *walker) set(args []string) {
+	for i, a := range args {
+		if len(a) < 2 || a[0] != '-' && a[0] != '+' {
+			continue
+		}
+		on := a[0] == '-'
+		if strings.Contains(a[1:], "e") {
+			w.errexit = on
+		}
+		if strings.HasSuffix(a, "o") && i+1 < len(args) {
+			switch args[i+1] {
+			case "pipefail":
+				w.pipefail = on
+			case "errexit":
+				w.errexit = on
+			}
+		}
+	}
+}
+
+// substitutions walks the commands within a word, whose failure is lost unless they are
+// all that an assignment does.
+func (w *walker) substitutions(word *syntax.Word, lost bool) {
+	syntax.Walk(word, func(n syntax.Node) bool {
+		if s, ok := n.(*syntax.CmdSubst); ok {
+			inner := *w
+			inner.lost = lost
+			inner.block(s.Stmts, true)
+			w.out = inner.out
+			return false
+		}
+		return true
+	})
+}
+
+// nested is the script that a command is given to run.
+func nested(args []string) (string, bool) {
+	switch path.Base(args[0]) {
+	case "bash", "sh", "zsh", "dash":
+		for i, a := range args[1:] {
+			if strings.HasPrefix(a, "-") && strings.HasSuffix(a, "c") && i+2 < len(args) {
+				return args[i+2], true
+			}
+		}
+	case "eval":
+		return strings.Join(args[1:], " "), len(args) > 1
+	}
+	return "", false
+}
+
+func wordsOf(s *syntax.Stmt) []string {
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok {
+		return texts(c.Args)
+	}
+	return nil
+}
+
+func texts(words []*syntax.Word) []string {
+	var out []string
+	for _, word := range words {
+		out = append(out, textOf(word))
+	}
+	return out
+}
+
+// textOf is a word without its quotes.
+func textOf(word *syntax.Word) string {
+	var out strings.Builder
+	var parts func(list []syntax.WordPart)
+	parts = func(list []syntax.WordPart) {
+		for _, part := range list {
+			switch p := part.(type) {
+			case *syntax.Lit:
+				out.WriteString(strings.ReplaceAll(p.Value, "\\\n", ""))
+			case *syntax.SglQuoted:
+				out.WriteString(p.Value)
+			case *syntax.DblQuoted:
+				parts(p.Parts)
+			default:
+				var b bytes.Buffer
+				_ = syntax.NewPrinter().Print(&b, part)
+				out.Write(b.Bytes())
+			}
+		}
+	}
+	parts(word.Parts)
+	return out.String()
+}

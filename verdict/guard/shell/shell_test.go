@@ -1,0 +1,127 @@
+package shell_test
+
+import (
+	"strings"
+	"testing"
+
+	"touchstone/verdict/guard/shell"
+)
+
+// said writes the checks of a script: "!" for one whose failure is lost, "?" for one that
+// runs under a condition.
+func said(commands []shell.Command) string {
+	var out []string
+	for _, c := range commands {
+		check, ok := c.Check()
+		if !ok {
+			continue
+		}
+		name := check.Name
+		if c.Lost {
+			name = "!" + name
+		}
+		if c.Conditional {
+			name = "?" + name
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestWhetherACheckCanFailTheScript(t *testing.T) {
+	for script, want := range map[string]string{
+		"go test ./...":                                       "go test",
+		"go test ./... || true":                               "!go test",
+		"go test ./... || echo failed":                        "!go test",
+		"go test ./... || exit 1":                             "go test",
+		"go test ./... || (echo no; exit 1)":                  "go test",
+		"go test ./... || { cat log; true; }":                 "!go test",
+		"go test ./... ; exit 0":                              "go test",
+		"set +e\ngo test ./...\nexit 0":                       "!go test",
+		"set +e\ngo test ./...\nrc=$?\nexit $rc":              "go test",
+		"exit 0\ngo test ./...":                               "",
+		"go test ./... | tee log":                             "!go test",
+		"set -o pipefail\ngo test ./... | tee log":            "go test",
+		"set -euo pipefail; go test ./... | tee log":          "go test",
+		"go test ./... &":                                     "!go test",
+		"! go test ./...":                                     "!go test",
+		"if [ -n \"$X\" ]; then go test ./...; fi":            "?go test",
+		"if go test ./...; then echo ok; else exit 1; fi":     "go test",
+		"if go test ./...; then echo ok; fi":                  "!go test",
+		"trap 'exit 0' EXIT\ngo test ./...":                   "!go test",
+		"bash -c 'go test ./... || true'":                     "!go test",
+		"echo \"go test || true\"":                            "",
+		"git commit -m 'skip go test --no-verify'":            "",
+		"f() { go test ./...; }\nf || true":                   "!go test",
+		"cd x && go vet ./... && go test ./...":               "go vet, go test",
+		"for d in a b; do (cd $d; go test ./...); done":       "go test",
+		"echo $(go test ./...)":                               "!go test",
+		"CI=1 xvfb-run -a npx jest --ci":                      "jest",
+		"uv run --frozen pytest -x":                           "pytest",
+		"python -m pytest":                                    "pytest",
+		"pip install pytest && npm install jest":              "",
+		"npm ci && npm run lint:fix":                          "",
+		"./gradlew --no-daemon :app:check":                    "gradle check",
+		"mvn -B verify":                                       "mvn verify",
+		"gofmt -l . && gofmt -w .":                            "gofmt",
+		"ruff format .; ruff format --check .; ruff check .":  "ruff format, ruff check",
+		"test -z \"$(gofmt -l .)\"":                           "!gofmt",
+		"./scripts/run-tests.sh":                              "scripts/run-tests.sh",
+		"docker build -t coverage . && ./coverage/upload.txt": "",
+	} {
+		commands, err := shell.Parse(script, shell.Options{Errexit: true})
+		if err != nil {
+			t.Errorf("%q: %v", script, err)
+		} else if got := said(commands); got != want {
+			t.Errorf("%q: got %q, want %q", script, got, want)
+		}
+	}
+}
+
+func TestWithoutErrexitTheLastCommandCounts(t *testing.T) {
+	commands, err := shell.Parse("go vet ./...\ngo test ./...", shell.Options{})
+	if got := said(commands); err != nil || got != "!go vet, go test" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestTargetsAndScriptsAreLookedUp(t *testing.T) {
+	p := shell.NewProject(map[string][]byte{
+		"Makefile":       []byte("GO ?= go\ncheck: lint test ## all\n\nlint:\n\t@golangci-lint run\ntest:\n\t-$(GO) test ./...\n"),
+		"package.json":   []byte(`{"scripts": {"test": "jest --ci", "ci": "npm run lint && npm test", "lint": "eslint . || true"}}`),
+		"w/package.json": []byte(`{"scripts": {"test": "vitest run"}}`),
+		"tox.ini":        []byte("[testenv]\ncommands =\n    pytest\n[testenv:style]\ncommands = - flake8\n"),
+		"scripts/check":  []byte("#!/bin/sh -e\nmypy x\nruff check .\n"),
+	})
+	for text, want := range map[string]string{
+		"make check":       "golangci-lint run, !go test",
+		"make -C . lint":   "golangci-lint run",
+		"npm run ci":       "!eslint, jest",
+		"yarn test":        "jest",
+		"tox":              "pytest",
+		"tox -e style":     "!flake8",
+		"./scripts/check":  "mypy, ruff check",
+		"make unknown":     "",
+		"npm run test:all": "npm test:all",
+	} {
+		if got := said(p.Resolve(shell.Command{Args: strings.Fields(text)}, ".")); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+	if got := said(p.Resolve(shell.Command{Args: []string{"npm", "test"}}, "w")); got != "vitest" {
+		t.Errorf("in another directory: %q", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("set +e; go test | tee x || (exit 1) && if a; then b; fi")
+	f.Fuzz(func(t *testing.T, script string) {
+		commands, err := shell.Parse(script, shell.Options{})
+		for _, c := range commands {
+			if len(c.Args) == 0 || c.Line < 1 || err != nil {
+				t.Fatalf("%+v, %v", c, err)
+			}
+			c.Check()
+		}
+	})
+}
