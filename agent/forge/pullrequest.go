@@ -37,10 +37,11 @@ type PullRequest struct {
 	Labelled  []Labelling // when labels were put on or taken off
 	Requested []string    // logins of the people and bots whose review is asked for; teams are not among them
 	Reviews   []SubmittedReview
-	Comments  []Comment // comments on the conversation, not on lines
-	Threads   []Thread  // conversations on lines or files of the diff, resolved ones too
-	Issues    []Issue   // what merging it would close, 10 at most; an issue that the token cannot see is not listed
-	Checks    []Check   // check runs and commit statuses of Head.SHA, and one more where a workflow has yet to report
+	Comments  []Comment  // comments on the conversation, not on lines
+	Threads   []Thread   // conversations on lines or files of the diff, resolved ones too
+	Deleted   []Deletion // the last 50 comments on the conversation that were deleted
+	Issues    []Issue    // what merging it would close, 10 at most; an issue that the token cannot see is not listed
+	Checks    []Check    // check runs and commit statuses of Head.SHA, and one more where a workflow has yet to report
 
 	Mergeable Mergeable
 	Behind    bool   // the base's protection wants it merged in first; GitHub says so only once nothing else blocks
@@ -138,6 +139,8 @@ type SubmittedReview struct {
 	SHA         string // the commit reviewed; empty when GitHub no longer has it
 	SubmittedAt time.Time
 	EditedAt    *time.Time // nil when the body is as first submitted
+	EditedBy    User       // who edited it last; zero when nobody has
+	Node        string     // GraphQL node id, for Client.Revisions
 	URL         string
 }
 
@@ -155,11 +158,11 @@ type ReviewRemark struct {
 func (pr PullRequest) Said() []Comment {
 	all := slices.Clone(pr.Comments)
 	for _, r := range pr.Reviews {
-		all = append(all, Comment{ID: r.ID, Author: r.Author, ByPerson: r.ByPerson, InReview: true, Body: r.Body, CreatedAt: r.SubmittedAt, EditedAt: r.EditedAt, URL: r.URL})
+		all = append(all, Comment{ID: r.ID, Author: r.Author, ByPerson: r.ByPerson, InReview: true, Body: r.Body, CreatedAt: r.SubmittedAt, EditedAt: r.EditedAt, EditedBy: r.EditedBy, Node: r.Node, URL: r.URL})
 	}
 	for _, t := range pr.Threads {
 		for _, c := range t.Comments {
-			all = append(all, Comment{ID: c.ID, Author: c.Author, ByPerson: c.ByPerson, InReview: true, Body: c.Body, CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, URL: c.URL})
+			all = append(all, Comment{ID: c.ID, Author: c.Author, ByPerson: c.ByPerson, InReview: true, Association: c.Association, Body: c.Body, CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, EditedBy: c.EditedBy, Node: c.Node, URL: c.URL})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
@@ -176,7 +179,20 @@ type Comment struct {
 	Body        string // untrusted text
 	CreatedAt   time.Time
 	EditedAt    *time.Time // nil when never edited
+	EditedBy    User       // who edited it last; zero when nobody has
+	Node        string     // GraphQL node id, for Client.Revisions
 	URL         string
+}
+
+// EditedByAnother reports whether the last edit of what was said was not its author's.
+func (c Comment) EditedByAnother() bool { return c.EditedAt != nil && c.EditedBy != c.Author }
+
+// Deletion is a comment that was deleted. What it said GitHub does not tell.
+type Deletion struct {
+	By       User // who deleted it
+	Author   User // whose it was
+	ByPerson bool // of its author, as in SubmittedReview
+	At       time.Time
 }
 
 // Thread is a conversation on a place of the diff, begun by a review's comment.
@@ -192,14 +208,17 @@ type Thread struct {
 
 // ThreadComment is one turn of a Thread.
 type ThreadComment struct {
-	ID        int64
-	Review    int64 // the review it belongs to: of the first comment, the one that began the thread
-	Author    User
-	ByPerson  bool   // as in SubmittedReview
-	Body      string // untrusted text
-	CreatedAt time.Time
-	EditedAt  *time.Time // nil when never edited
-	URL       string
+	ID          int64
+	Review      int64 // the review it belongs to: of the first comment, the one that began the thread
+	Author      User
+	ByPerson    bool   // as in SubmittedReview
+	Association string // as in Comment
+	Body        string // untrusted text
+	CreatedAt   time.Time
+	EditedAt    *time.Time // nil when never edited
+	EditedBy    User       // as in Comment
+	Node        string     // GraphQL node id, for Client.Revisions
+	URL         string
 }
 
 // Issue is one that a pull request says it closes.

@@ -8,12 +8,14 @@ import (
 )
 
 type reviewNode struct {
+	ID                        string
 	FullDatabaseID            bigInt
 	Author                    *actorNode
 	AuthorCanPushToRepository bool
 	State, Body               string
 	SubmittedAt               *time.Time
 	LastEditedAt              *time.Time
+	Editor                    *actorNode
 	Commit                    *oidNode
 	URL                       string
 }
@@ -26,7 +28,7 @@ func submitted(reviews connection[reviewNode]) []SubmittedReview {
 		}
 		review := SubmittedReview{
 			ID: int64(r.FullDatabaseID), Author: r.Author.user(), ByPerson: r.Author.person(), CanPush: r.AuthorCanPushToRepository,
-			State: r.State, Body: r.Body, SubmittedAt: *r.SubmittedAt, EditedAt: r.LastEditedAt, URL: r.URL,
+			State: r.State, Body: r.Body, SubmittedAt: *r.SubmittedAt, EditedAt: r.LastEditedAt, EditedBy: editor(r.LastEditedAt, r.Editor), Node: r.ID, URL: r.URL,
 		}
 		if r.Commit != nil {
 			review.SHA = r.Commit.Oid
@@ -37,13 +39,23 @@ func submitted(reviews connection[reviewNode]) []SubmittedReview {
 }
 
 type commentNode struct {
+	ID                string
 	FullDatabaseID    bigInt
 	Author            *actorNode
 	AuthorAssociation string
 	Body              string
 	CreatedAt         time.Time
 	LastEditedAt      *time.Time
+	Editor            *actorNode
 	URL               string
+}
+
+// editor is who last edited something, zero where nobody has.
+func editor(at *time.Time, by *actorNode) User {
+	if at == nil {
+		return User{}
+	}
+	return by.user()
 }
 
 func (n *pullRequestNode) comments() []Comment {
@@ -51,7 +63,7 @@ func (n *pullRequestNode) comments() []Comment {
 	for _, c := range n.Comments.Nodes {
 		all = append(all, Comment{
 			ID: int64(c.FullDatabaseID), Author: c.Author.user(), ByPerson: c.Author.person(), Association: c.AuthorAssociation, Body: c.Body,
-			CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, URL: c.URL,
+			CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, EditedBy: editor(c.LastEditedAt, c.Editor), Node: c.ID, URL: c.URL,
 		})
 	}
 	return all
@@ -63,7 +75,25 @@ type threadNode struct {
 	IsResolved         bool
 	IsOutdated         bool
 	ResolvedBy         *actorNode
-	Comments           connection[threadCommentNode]
+	Comments           turnsNode
+}
+
+// turnsNode are comments of a thread.
+type turnsNode struct{ connection[threadCommentNode] }
+
+func (n turnsNode) turns() []ThreadComment {
+	var all []ThreadComment
+	for _, c := range n.Nodes {
+		comment := ThreadComment{
+			ID: int64(c.FullDatabaseID), Author: c.Author.user(), ByPerson: c.Author.person(), Association: c.AuthorAssociation, Body: c.Body,
+			CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, EditedBy: editor(c.LastEditedAt, c.Editor), Node: c.ID, URL: c.URL,
+		}
+		if c.PullRequestReview != nil {
+			comment.Review = int64(c.PullRequestReview.FullDatabaseID)
+		}
+		all = append(all, comment)
+	}
+	return all
 }
 
 type threadCommentNode struct {
@@ -78,15 +108,7 @@ func (n *pullRequestNode) threads() []Thread {
 		if t.IsResolved {
 			thread.ResolvedBy = t.ResolvedBy.user()
 		}
-		for _, c := range t.Comments.Nodes {
-			comment := ThreadComment{
-				ID: int64(c.FullDatabaseID), Author: c.Author.user(), ByPerson: c.Author.person(), Body: c.Body, CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, URL: c.URL,
-			}
-			if c.PullRequestReview != nil {
-				comment.Review = int64(c.PullRequestReview.FullDatabaseID)
-			}
-			thread.Comments = append(thread.Comments, comment)
-		}
+		thread.Comments = t.Comments.turns()
 		all = append(all, thread)
 	}
 	return all

@@ -136,3 +136,62 @@ func TestLinkedIssues(t *testing.T) {
 		t.Errorf("issues %+v", got)
 	}
 }
+
+func TestLongThreadsAreReadWhole(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	ref, sha := w.open("topic")
+	if _, err := w.post(ref, sha, forge.RequestChanges, "One thing.", forge.ReviewComment{Path: "topic.go", Line: 4, Body: "0"}); err != nil {
+		t.Fatal(err)
+	}
+	remarks, _, err := w.raw(octocat).PullRequests.ListComments(t.Context(), app.Owner, app.Name, ref.Number, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const all = 230
+	for i := 1; i < all; i++ {
+		w.answer(ref, remarks[0].GetID(), fmt.Sprint(i))
+	}
+	threads := w.read(ref).Threads
+	if len(threads) != 1 || len(threads[0].Comments) != all {
+		t.Fatalf("%d threads, %d comments in the first", len(threads), len(threads[0].Comments))
+	}
+	for i, c := range threads[0].Comments {
+		if c.Body != fmt.Sprint(i) {
+			t.Fatalf("comment %d says %q", i, c.Body)
+		}
+	}
+}
+
+func TestWhatOthersMadeOfAComment(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	ref, _ := w.open("topic")
+	var ids []int64
+	for _, body := range []string{"mine", "changed", "gone"} {
+		comment, _, err := w.raw(octocat).Issues.CreateComment(t.Context(), app.Owner, app.Name, ref.Number, &github.IssueComment{Body: github.String(body)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, comment.GetID())
+	}
+	edit := func(login string, id int64, body string) {
+		if _, _, err := w.raw(login).Issues.EditComment(t.Context(), app.Owner, app.Name, id, &github.IssueComment{Body: &body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit(octocat, ids[0], "mine still")
+	edit(hubot, ids[1], "other")
+	if _, err := w.raw(hubot).Issues.DeleteComment(t.Context(), app.Owner, app.Name, ids[2]); err != nil {
+		t.Fatal(err)
+	}
+	pr := w.read(ref)
+	if len(pr.Comments) != 2 || pr.Comments[0].EditedByAnother() || !pr.Comments[1].EditedByAnother() || pr.Comments[1].EditedBy.Login != hubot {
+		t.Errorf("the comments are %+v", pr.Comments)
+	}
+	if len(pr.Deleted) != 1 || pr.Deleted[0].By.Login != hubot || pr.Deleted[0].Author.Login != octocat || !pr.Deleted[0].ByPerson || pr.Deleted[0].At.IsZero() {
+		t.Errorf("deleted are %+v", pr.Deleted)
+	}
+	revisions, err := w.as(octocat).Revisions(t.Context(), pr.Comments[1].Node)
+	if err != nil || len(revisions) != 2 || revisions[0].Text != "other" || revisions[0].By.Login != hubot || revisions[1].Text != "changed" || revisions[1].By.Login != octocat {
+		t.Errorf("the revisions are %+v, %v", revisions, err)
+	}
+}

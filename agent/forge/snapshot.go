@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -19,10 +20,11 @@ const (
 // errMoving: the pages read do not belong together.
 var errMoving = errors.New("the pull request keeps changing while it is read")
 
-// PullRequest reads a pull request whole, as it stood at one moment: when it changes between two pages, or when
+// PullRequest reads a pull request whole, as it stands when it returns: when it changes between two pages, or when
 // GitHub has not yet connected the newest push with its commit, the reading starts over, and after four tries it is
-// an ErrUnavailable. More than 1,000 reviews, comments or threads, 100 comments in a thread, or 2,000 checks or changes of
-// labels, are an ErrUnreadable: what it comes with has the latest of each, enough to call a person and no more.
+// an ErrUnavailable. More than 1,000 reviews, comments or threads, 2,000 checks or changes of labels, or threads of more
+// than 2,000 comments beyond the newest 100 of each are an ErrUnreadable: what it comes with has the latest of each, enough
+// to call a person and no more.
 func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) {
 	op := "read " + ref.String()
 	for try := 1; ; try++ {
@@ -37,47 +39,31 @@ func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) 
 }
 
 // snapshot makes one try. All lists are paged by the same query; one that is read to its end answers further
-// pages with nothing.
+// pages with nothing. What took more than one request ends with the first of them again: nothing has changed since.
 func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
-	variables := map[string]any{"owner": ref.Owner, "name": ref.Name, "number": ref.Number}
-	var pr PullRequest
+	variables := ref.variables()
+	var first, pr PullRequest
 	var suites []suiteNode
+	var long []threadNode
 	beyond := ""
 	for page := 1; ; page++ {
-		var data snapshotData
-		if err := c.query(ctx, pullRequestQuery, variables, &data); err != nil {
+		next, node, err := c.page(ctx, ref, variables)
+		if err != nil {
 			return PullRequest{}, err
 		}
-		if data.Repository == nil || data.Repository.PullRequest == nil {
-			return PullRequest{}, c.missing()
-		}
-		// GitHub goes on answering under the old name, but its events and settings have the new one.
-		if name := data.Repository.NameWithOwner; !strings.EqualFold(name, ref.Repo.String()) {
-			return PullRequest{}, &Error{
-				Message: fmt.Sprintf("the repository %s is called %s now", ref.Repo, name),
-				Remedy:  "put that name in its place in `repositories`, and start the agent again",
-			}
-		}
-		node := data.Repository.PullRequest
-		next := node.head(ref)
-		next.Viewer = data.Viewer.Login
-		next.Shared = node.shared(data.Repository.DefaultBranchRef)
-		next.Twin = node.twin(ref)
-		next.Stacked = node.stacked(data.Repository.DefaultBranchRef, ref.Repo)
-		next.ViewerPermission = Permission(lower(data.Repository.ViewerPermission))
-		if page > 1 && !sameMoment(pr, next) {
+		if page == 1 {
+			first = next
+		} else if !sameMoment(pr, next) {
 			return PullRequest{}, errMoving
 		}
 		commit := node.commit()
-		if next.Open && (commit.Oid == "" || commit.Oid != next.Head.SHA) {
-			return PullRequest{}, errMoving // checks of another commit must not vouch for this one
-		}
-		next.Reviews = slices.Concat(submitted(node.Reviews), pr.Reviews)
-		next.Comments = slices.Concat(node.comments(), pr.Comments)
+		next.Reviews = slices.Concat(next.Reviews, pr.Reviews)
+		next.Comments = slices.Concat(next.Comments, pr.Comments)
 		next.Labelled = slices.Concat(next.Labelled, pr.Labelled)
-		next.Threads = slices.Concat(node.threads(), pr.Threads)
-		next.Checks = slices.Concat(pr.Checks, commit.checks())
+		next.Threads = slices.Concat(next.Threads, pr.Threads)
+		next.Checks = slices.Concat(pr.Checks, next.Checks)
 		suites = append(suites, commit.CheckSuites.Nodes...)
+		long = append(long, node.long()...)
 		pr = next
 
 		beyond = cmp.Or(beyond, node.beyond())
@@ -89,12 +75,59 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 			pr.Stacked = 0 // by rules of a ruleset, which the branch does not tell of
 		}
 		pr.Checks = append(pr.Checks, unlisted(pr.Checks, suites)...)
+		tail, err := c.restOf(ctx, &pr, long)
+		if err != nil {
+			return PullRequest{}, err
+		}
 		pr.ClockAhead = time.Duration(c.clock.ahead.Load())
-		if beyond = cmp.Or(beyond, more); beyond != "" {
+		if beyond = cmp.Or(beyond, more, tail); beyond != "" {
 			return pr, unreadable("it has more than " + beyond + ", which is more than the agents read")
 		}
-		return pr, nil
+		if page == 1 && len(long) == 0 {
+			return pr, nil
+		}
+		now, _, err := c.page(ctx, ref, ref.variables())
+		if err == nil && !reflect.DeepEqual(now, first) {
+			err = errMoving
+		}
+		return pr, err
 	}
+}
+
+// variables are those of a query about a pull request.
+func (r Ref) variables() map[string]any {
+	return map[string]any{"owner": r.Owner, "name": r.Name, "number": r.Number}
+}
+
+// page reads one page of all lists, and what is not paged.
+func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (PullRequest, *pullRequestNode, error) {
+	var data snapshotData
+	if err := c.query(ctx, pullRequestQuery, variables, &data); err != nil {
+		return PullRequest{}, nil, err
+	}
+	if data.Repository == nil || data.Repository.PullRequest == nil {
+		return PullRequest{}, nil, c.missing()
+	}
+	// GitHub goes on answering under the old name, but its events and settings have the new one.
+	if name := data.Repository.NameWithOwner; !strings.EqualFold(name, ref.Repo.String()) {
+		return PullRequest{}, nil, &Error{
+			Message: fmt.Sprintf("the repository %s is called %s now", ref.Repo, name),
+			Remedy:  "put that name in its place in `repositories`, and start the agent again",
+		}
+	}
+	node := data.Repository.PullRequest
+	pr := node.head(ref)
+	pr.Viewer = data.Viewer.Login
+	pr.Shared = node.shared(data.Repository.DefaultBranchRef)
+	pr.Twin = node.twin(ref)
+	pr.Stacked = node.stacked(data.Repository.DefaultBranchRef, ref.Repo)
+	pr.ViewerPermission = Permission(lower(data.Repository.ViewerPermission))
+	commit := node.commit()
+	if pr.Open && (commit.Oid == "" || commit.Oid != pr.Head.SHA) {
+		return PullRequest{}, nil, errMoving // checks of another commit must not vouch for this one
+	}
+	pr.Reviews, pr.Comments, pr.Threads, pr.Checks = submitted(node.Reviews), node.comments(), node.threads(), commit.checks()
+	return pr, node, nil
 }
 
 // advance moves a list's cursor to the page just read and reports whether another one follows. An empty page has no
@@ -135,8 +168,6 @@ func (n *pullRequestNode) beyond() string {
 		return "100 labels"
 	case n.ReviewRequests.PageInfo.HasNextPage:
 		return "100 reviewers"
-	case slices.ContainsFunc(n.ReviewThreads.Nodes, func(t threadNode) bool { return t.Comments.PageInfo.HasNextPage }):
-		return "100 comments in one thread"
 	}
 	return ""
 }
@@ -188,6 +219,10 @@ type pullRequestNode struct {
 		Enqueuer   *actorNode
 		EnqueuedAt time.Time
 	}
+	Deletions connection[struct {
+		Actor, DeletedCommentAuthor *actorNode
+		CreatedAt                   time.Time
+	}]
 	Removals connection[struct {
 		Actor     *actorNode
 		CreatedAt time.Time
@@ -226,6 +261,9 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	}
 	if n.MergeQueueEntry != nil {
 		pr.Enqueued = Enqueuing{n.MergeQueueEntry.Enqueuer.user(), n.MergeQueueEntry.EnqueuedAt}
+	}
+	for _, d := range n.Deletions.Nodes {
+		pr.Deleted = append(pr.Deleted, Deletion{By: d.Actor.user(), Author: d.DeletedCommentAuthor.user(), ByPerson: d.DeletedCommentAuthor.person(), At: d.CreatedAt})
 	}
 	for _, r := range n.Removals.Nodes {
 		pr.Dequeued = append(pr.Dequeued, Enqueuing{r.Actor.user(), r.CreatedAt})

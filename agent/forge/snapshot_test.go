@@ -54,7 +54,7 @@ func TestHolesInAnAnswer(t *testing.T) {
 		Ref: pull, ID: "PR_1", Title: "Add it", URL: "https://github.com/acme/app/pull/12", Author: User{Login: "ghost"},
 		Open: true, Fork: true, MaintainerCanModify: true, Queue: true,
 		Head: Branch{Name: "topic", SHA: "abc"}, Base: Branch{Repo: pull.Repo, Name: "main"}, Requested: []string{"helper[bot]"},
-		Reviews: []SubmittedReview{{ID: 3000000001, Author: User{"linter[bot]", true}, State: Commented, SubmittedAt: edited.Add(-55 * time.Second), EditedAt: &edited, URL: "u"}},
+		Reviews: []SubmittedReview{{ID: 3000000001, Author: User{"linter[bot]", true}, State: Commented, SubmittedAt: edited.Add(-55 * time.Second), EditedAt: &edited, EditedBy: User{Login: "ghost"}, URL: "u"}},
 		Checks: []Check{
 			{Name: "build", Kind: CheckRun, State: CheckFailure, Required: true},
 			{Name: "lint", Kind: Status, State: CheckPending, Required: true},
@@ -140,6 +140,36 @@ func TestASnapshotThatNeverHolds(t *testing.T) {
 	}
 }
 
+// What took several requests is what is there when the last of them is answered.
+func TestALongReadingEndsWhereItBegan(t *testing.T) {
+	for name, tc := range map[string]struct {
+		changesAt int // the request that is the first to see a change
+		requests  int
+	}{"nothing changes": {100, 3}, "a check fails meanwhile": {3, 6}} {
+		synctest.Test(t, func(t *testing.T) {
+			n := 0
+			c := client(t, func(*http.Request) (*http.Response, error) {
+				n++
+				comments, state := moreComments, "SUCCESS"
+				if n == 2 || n == 5 {
+					comments = strings.Replace(moreComments, "true", "false", 1)
+				}
+				if n >= tc.changesAt {
+					state = "FAILURE"
+				}
+				return answer(200, strings.Replace(page("abc", then, comments), "EXPECTED", state, 1)), nil
+			})
+			pr, err := c.PullRequest(t.Context(), pull)
+			if err != nil || n != tc.requests || len(pr.Comments) != 2 {
+				t.Fatalf("%s: %d requests, %d comments, %v", name, n, len(pr.Comments), err)
+			}
+			if failed := pr.Checks[len(pr.Checks)-1].State == CheckFailure; failed != (tc.requests == 6) {
+				t.Errorf("%s: the checks are %+v", name, pr.Checks)
+			}
+		})
+	}
+}
+
 func TestBoundsAreErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		body            string
@@ -148,10 +178,17 @@ func TestBoundsAreErrors(t *testing.T) {
 	}{
 		"comments without end": {page("abc", then, moreComments), snapshotPages, snapshotPages, "1,000 comments"},
 		"too many labels":      {strings.Replace(page("abc", then, noComments), `"hasNextPage":false`, `"hasNextPage":true`, 1), 1, 0, "100 labels"},
-		"a thread without end": {strings.Replace(page("abc", then, noComments), `"pullRequestReview":null}]`, `"pullRequestReview":null}],"pageInfo":{"hasNextPage":true}`, 1), 1, 0, "100 comments in one thread"},
+		"a thread without end": {strings.Replace(page("abc", then, noComments), `"pullRequestReview":null}]`, `"pullRequestReview":null}],"pageInfo":{"hasPreviousPage":true,"startCursor":"k"}`, 1), 1 + snapshotPages, 0, "2,000 comments in long threads"},
 	} {
 		n := 0
-		c := client(t, func(*http.Request) (*http.Response, error) { n++; return answer(200, test.body), nil })
+		c := client(t, func(r *http.Request) (*http.Response, error) {
+			n++
+			asked, err := io.ReadAll(r.Body)
+			if strings.Contains(string(asked), "query Thread(") {
+				return answer(200, `{"data":{"node":{"comments":`+moreComments+`}}}`), err
+			}
+			return answer(200, test.body), err
+		})
 		pr, err := c.PullRequest(t.Context(), pull)
 		if !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), "more than "+test.why) || !strings.Contains(err.Error(), "by hand") || n != test.pages {
 			t.Errorf("%s: after %d pages %v; want ErrUnreadable after %d", name, n, err, test.pages)

@@ -31,7 +31,7 @@ func (c *call) graphQL() (reply, error) {
 	query := &graphql.Object{Type: "Query", Fields: fields{
 		"viewer":     graphql.Resolver(func(args) (any, error) { return c.userNode(c.user, "User"), nil }),
 		"repository": graphql.Resolver(c.repositoryField),
-		"node":       graphql.Resolver(func(a args) (any, error) { return c.pullNode(c.pullByID(a.Text("id"))), nil }),
+		"node":       graphql.Resolver(func(a args) (any, error) { return c.nodeByID(a.Text("id")), nil }),
 		"rateLimit":  graphql.Resolver(c.rateLimitField),
 	}}
 	mutation := &graphql.Object{Type: "Mutation", Fields: fields{

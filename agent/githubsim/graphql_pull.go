@@ -102,8 +102,9 @@ func (c *call) reviewNode(p *pull, rv *review) node {
 		"id": nodeID("PRR", rv.id), "databaseId": rv.id, "fullDatabaseId": idText(rv.id), "author": c.actor(rv.author),
 		"authorAssociation": p.repo.association(rv.author), "authorCanPushToRepository": p.repo.canWrite(rv.author),
 		"state": rv.state, "body": rv.body, "createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted), "lastEditedAt": stamp(rv.edited), "editor": c.actor(rv.editor),
-		"commit": field(func() any { return c.commitNode(p.repo, rv.commit) }),
-		"url":    fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", c.sim.url, p.repo.fullName(), p.number, rv.id),
+		"userContentEdits": c.editConnection(rv.revisions),
+		"commit":           field(func() any { return c.commitNode(p.repo, rv.commit) }),
+		"url":              fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", c.sim.url, p.repo.fullName(), p.number, rv.id),
 		"comments": graphql.Connection("PullRequestReviewCommentConnection", nodes(rv.comments, func(rc *reviewComment) node {
 			return c.reviewCommentNode(p, rc)
 		})),
@@ -114,7 +115,7 @@ func (c *call) commentNode(p *pull, cm *comment) node {
 	return &graphql.Object{Type: "IssueComment", Fields: fields{
 		"id": nodeID("IC", cm.id), "databaseId": cm.id, "fullDatabaseId": idText(cm.id), "author": c.actor(cm.author),
 		"authorAssociation": p.repo.association(cm.author), "body": cm.body, "createdAt": stamp(cm.created),
-		"updatedAt": stamp(cm.updated), "lastEditedAt": stamp(cm.edited), "editor": c.actor(cm.editor), "isMinimized": false,
+		"updatedAt": stamp(cm.updated), "lastEditedAt": stamp(cm.edited), "editor": c.actor(cm.editor), "userContentEdits": c.editConnection(cm.revisions), "isMinimized": false,
 		"url": fmt.Sprintf("%s/%s/pull/%d#issuecomment-%d", c.sim.url, p.repo.fullName(), p.number, cm.id),
 	}}
 }

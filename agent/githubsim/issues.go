@@ -74,6 +74,7 @@ func (c *call) updateComment(cm *comment) (reply, error) {
 		return reply{}, err
 	}
 	before := cm.body
+	cm.revisions = revised(cm.revisions, revision{cm.author, cm.created, before}, revision{c.user, c.sim.now(), body})
 	cm.body, cm.updated, cm.edited, cm.editor = body, c.sim.now(), c.sim.now(), c.user
 	c.emitComment(cm, "edited", object{"changes": object{"body": object{"from": before}}})
 	return ok(c.renderComment(cm))

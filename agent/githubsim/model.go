@@ -205,6 +205,7 @@ type review struct {
 	submitted   time.Time // zero while pending
 	edited      time.Time // zero when never
 	editor      *account
+	revisions   []revision
 	comments    []*reviewComment
 }
 
@@ -245,6 +246,22 @@ type comment struct {
 	created, updated time.Time
 	edited           time.Time // zero when never
 	editor           *account
+	revisions        []revision
+}
+
+// revision is a text that something had once it was edited, the first one included.
+type revision struct {
+	by   *account
+	at   time.Time
+	text string
+}
+
+// revised adds an edit to the texts that something had.
+func revised(before []revision, first, next revision) []revision {
+	if len(before) == 0 {
+		before = []revision{first}
+	}
+	return append(before, next)
 }
 
 type label struct {

@@ -224,6 +224,7 @@ func (c *call) updateReview(rv *review) (reply, error) {
 	if strings.TrimSpace(in.Body) == "" || utf8.RuneCountInString(in.Body) > maxText {
 		return reply{}, textRefusal("Body is required and at most 65536 characters long")
 	}
+	rv.revisions = revised(rv.revisions, revision{rv.author, rv.submitted, rv.body}, revision{c.user, c.sim.now(), in.Body})
 	rv.body, rv.edited, rv.editor, c.pull.updated = in.Body, c.sim.now(), c.user, c.sim.now()
 	c.emitReview(rv, "edited")
 	return ok(c.renderReview(rv))

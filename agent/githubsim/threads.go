@@ -72,7 +72,7 @@ func (c *call) reviewCommentNode(p *pull, rc *reviewComment) node {
 	return &graphql.Object{Type: "PullRequestReviewComment", Fields: fields{
 		"id": nodeID("PRRC", rc.id), "databaseId": rc.id, "fullDatabaseId": idText(rc.id), "author": c.actor(rc.author),
 		"authorAssociation": p.repo.association(rc.author), "body": rc.body, "path": rc.path, "line": rc.line,
-		"diffHunk": rc.hunk, "createdAt": stamp(rc.created), "lastEditedAt": nil,
+		"diffHunk": rc.hunk, "createdAt": stamp(rc.created), "lastEditedAt": nil, "editor": nil,
 		"url":               fmt.Sprintf("%s/%s/pull/%d#discussion_r%d", c.sim.url, p.repo.fullName(), p.number, rc.id),
 		"pullRequestReview": field(func() any { return c.reviewNode(p, rc.review) }),
 	}}

@@ -1,0 +1,84 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	_ "embed"
+)
+
+//go:embed thread.graphql
+var threadQuery string
+
+//go:embed revisions.graphql
+var revisionsQuery string
+
+// long are the threads of which a page has the newest comments only.
+func (n *pullRequestNode) long() []threadNode {
+	return slices.DeleteFunc(slices.Clone(n.ReviewThreads.Nodes), func(t threadNode) bool { return !t.Comments.PageInfo.HasPreviousPage })
+}
+
+// restOf reads what is missing of long threads, some pages for all of them together, and names what is more than that.
+func (c *Client) restOf(ctx context.Context, pr *PullRequest, long []threadNode) (beyond string, err error) {
+	pages := 0
+	for _, t := range long {
+		thread := &pr.Threads[slices.IndexFunc(pr.Threads, func(read Thread) bool { return read.ID == t.ID })]
+		variables := map[string]any{"id": t.ID}
+		for info := t.Comments.PageInfo; advance(variables, "before", info.HasPreviousPage, info.StartCursor); pages++ {
+			if pages == snapshotPages {
+				return "2,000 comments in long threads", nil
+			}
+			var data struct{ Node *struct{ Comments turnsNode } }
+			if err := c.query(ctx, threadQuery, variables, &data); err != nil {
+				return "", err
+			}
+			if data.Node == nil {
+				return "", errMoving
+			}
+			thread.Comments = slices.Concat(data.Node.Comments.turns(), thread.Comments)
+			info = data.Node.Comments.PageInfo
+		}
+	}
+	return "", nil
+}
+
+// Revision is a text that a comment or review had at some time.
+type Revision struct {
+	By   User   // who wrote it
+	Text string // untrusted; empty for one whose text was deleted
+}
+
+// Revisions reads all texts that an edited comment or review has had, named by its Node, the first one among them, in no
+// certain order.
+func (c *Client) Revisions(ctx context.Context, node string) ([]Revision, error) {
+	const op = "read what an edited comment said before"
+	variables := map[string]any{"id": node}
+	var all []Revision
+	for range snapshotPages {
+		var data struct {
+			Node *struct {
+				UserContentEdits *connection[struct {
+					Diff   string // despite its name, the whole text
+					Editor *actorNode
+				}]
+			}
+		}
+		if err := c.query(ctx, revisionsQuery, variables, &data); err != nil {
+			return nil, c.failed(op, err)
+		}
+		if data.Node == nil {
+			return nil, c.failed(op, c.missing())
+		}
+		if data.Node.UserContentEdits == nil {
+			return all, nil
+		}
+		for _, edit := range data.Node.UserContentEdits.Nodes {
+			all = append(all, Revision{By: edit.Editor.user(), Text: edit.Diff})
+		}
+		if info := data.Node.UserContentEdits.PageInfo; !advance(variables, "before", info.HasPreviousPage, info.StartCursor) {
+			return all, nil
+		}
+	}
+	return nil, c.failed(op, errors.New("it was edited more often than this program reads: look at it by hand"))
+}
