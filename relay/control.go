@@ -32,15 +32,16 @@ the next one asks the new one.
   engine.models.trivial   reviews changes of this size; also .lite and .full
   engine.models.fix       applies reviews; engine.models.conflict, where merging conflicts
   engine.failback         those to go on with when one does not answer: a list with commas
-  engine.off              those that are not asked: names, parts of names such as opus,
-                          or all of an engine, such as codex:
+  engine.off              those that are not asked: whole names with their engine, such as
+                          codex:o3, parts of at least four characters, such as opus, or
+                          all of an engine, such as codex:
 
 A model is named as its engine names it; that of another engine than the agent's own has
 the engine's name before it, as in codex:gpt-5. Nothing else can be set: no commands, no
 addresses, no rights, no secrets. Agents with control: false do not listen.
 
-RELAY_TOKEN holds an admin's access token, where the relay has tokens; to show the
-settings, any token will do.`,
+RELAY_TOKEN holds an admin's access token; a relay without tokens takes no changes. To show
+the settings, any token will do.`,
 		Example: `  relay control set engine.review.model=claude-sonnet-4-5
   relay control set engine.off=opus engine.failback=sonnet,codex:gpt-5
   relay control unset engine.off
@@ -169,7 +170,7 @@ func printControl(out io.Writer, control event.Control) error {
 // whose is who made a control, for people.
 func whose(control event.Control) string {
 	if control.By == "" {
-		return "whoever was at the relay's machine"
+		return "somebody without a token, on an older relay"
 	}
 	return printable(control.By)
 }

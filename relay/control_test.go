@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"touchstone/relay/client"
@@ -13,11 +15,11 @@ import (
 
 // controls are the models that a follower is told, one after the other, until the test
 // ends. It asks for events that never come.
-func controls(t *testing.T, address string) <-chan string {
+func controls(t *testing.T, address, token string) <-chan string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	models, done := make(chan string, 100), make(chan error, 1)
-	c := &client.Client{URL: "http://" + address, Filter: event.Filter{Repos: []string{"acme/app"}, Sources: []string{"github"}}}
+	c := &client.Client{URL: "http://" + address, Token: token, Filter: event.Filter{Repos: []string{"acme/app"}, Sources: []string{"github"}}}
 	go func() {
 		done <- c.Follow(ctx, client.Now, func(_ context.Context, m event.Message) error {
 			if m.Control != nil {
@@ -33,6 +35,17 @@ func controls(t *testing.T, address string) <-chan string {
 		}
 	})
 	return models
+}
+
+// administrator makes an admin's token for the relays of a store.
+func administrator(t *testing.T, binary, store string) string {
+	t.Helper()
+	create := exec.CommandContext(t.Context(), binary, "token", "create", "--store", store, "--name", "ops", "--role", "admin")
+	text, err := create.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // awaitModel waits until a follower is told a model.
@@ -56,11 +69,13 @@ func TestControlSurvivesKill(t *testing.T) {
 	t.Parallel()
 	binary := buildRelay(t)
 	store := newStore(t)
+	token := administrator(t, binary, store)
 	p := startRelay(t, binary, store, "")
-	one, two := controls(t, p.address), controls(t, p.address)
+	one, two := controls(t, p.address, token), controls(t, p.address, token)
 	for i := range 4 {
 		model := fmt.Sprint("model-", i)
 		set := exec.CommandContext(t.Context(), binary, "control", "set", "--url", "http://"+p.address, "engine.review.model="+model)
+		set.Env = append(os.Environ(), "RELAY_TOKEN="+token)
 		if output, err := set.CombinedOutput(); err != nil {
 			t.Fatalf("set %s: %v\n%s", model, err, output)
 		}
@@ -70,6 +85,6 @@ func TestControlSurvivesKill(t *testing.T) {
 		}
 		awaitModel(t, "the first follower", one, model)
 		awaitModel(t, "the second follower", two, model)
-		awaitModel(t, "who comes later", controls(t, p.address), model)
+		awaitModel(t, "who comes later", controls(t, p.address, token), model)
 	}
 }

@@ -50,7 +50,7 @@ func TestTailPrintsControls(t *testing.T) {
 		}
 	}
 	want := "-- for all agents, since q7m2x4ka-7, by ops: engine.model=sonnet engine.off=opus[2J\n" +
-		"-- for all agents, since q7m2x4ka-7, by whoever was at the relay's machine: nothing is set\n"
+		"-- for all agents, since q7m2x4ka-7, by somebody without a token, on an older relay: nothing is set\n"
 	if out.String() != want {
 		t.Errorf("it printed\n%swant\n%s", &out, want)
 	}

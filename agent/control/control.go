@@ -91,7 +91,7 @@ func (s Said) String() string {
 	for _, key := range slices.Sorted(maps.Keys(s.Settings)) {
 		set = append(set, key+"="+s.Settings[key])
 	}
-	return fmt.Sprintf("%s, by %s for all agents", strings.Join(set, " "), cmp.Or(s.By, "whoever was at the relay's machine"))
+	return fmt.Sprintf("%s, by %s for all agents", strings.Join(set, " "), cmp.Or(s.By, "somebody without a token, on an older relay"))
 }
 
 // Said gives the choices.

@@ -15,6 +15,7 @@ func (w *world) choose(patch string) {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(w.ctx, http.MethodPatch, w.relay.url+"/control", strings.NewReader(patch))
 	w.must(err)
+	request.Header.Set("Authorization", "Bearer "+w.relay.token)
 	response, err := http.DefaultClient.Do(request)
 	w.must(err)
 	w.must(response.Body.Close())

@@ -24,8 +24,10 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/contract"
+	"touchstone/relay/event"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
+	access "touchstone/relay/token"
 	"touchstone/verdict"
 )
 
@@ -91,6 +93,9 @@ type relay struct {
 	url   string
 	door  door
 	store string
+	// tokens are the relay's own, of which token is an administrator's.
+	tokens access.File
+	token  string
 	// retention is how long it keeps events; zero is for ever.
 	retention time.Duration
 	stop      func()
@@ -160,6 +165,11 @@ func newWorld(t testing.TB, script map[string]any) *world {
 	w.relay = &relay{store: "sqlite:" + filepath.Join(t.TempDir(), "relay.db"), url: "http://" + entrance.Addr().String(), door: door{Listener: entrance}}
 	running.Go(w.relay.door.keep)
 	t.Cleanup(func() { _ = entrance.Close() })
+	w.relay.tokens = access.File{Path: filepath.Join(t.TempDir(), "tokens")}
+	made, text, err := access.New("ops", access.Admin, event.Filter{})
+	w.must(err)
+	w.must(access.Add(ctx, w.relay.tokens, made))
+	w.relay.token = text
 	w.startRelay()
 	t.Cleanup(func() { w.relay.stop() })
 	w.hook()
@@ -201,7 +211,9 @@ func (w *world) startRelay() {
 	store, err := server.OpenStore(w.ctx, w.relay.store)
 	w.must(err)
 	ctx, cancel := context.WithCancel(w.ctx)
-	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Store: store, Retention: w.relay.retention, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
+	tokens, err := access.NewGuard(ctx, w.relay.tokens)
+	w.must(err)
+	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Tokens: tokens, Store: store, Retention: w.relay.retention, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
 	w.must(err)
 	done := make(chan struct{})
 	go func() {
@@ -244,7 +256,7 @@ func (w *world) configure(role verdict.Role, login string) *machine {
 	cfg := config.Default()
 	cfg.GitHub.APIURL = w.simURL + "/api/v3/"
 	cfg.GitHub.Token = config.Secret(token(login))
-	cfg.Relay.URL = w.relay.url
+	cfg.Relay.URL, cfg.Relay.Token = w.relay.url, config.Secret(w.relay.token)
 	cfg.Repositories = []string{repo.String()}
 	cfg.Reviewers = []string{reviewer}
 	// The scripted model counts its sessions beside its script, out of a sandbox's reach.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 const (
@@ -120,8 +121,21 @@ func ValidateSetting(key, value string) error {
 	var errs []error
 	for _, name := range models {
 		errs = append(errs, validateModel(key, name))
+		if key == "engine.off" && !strings.Contains(name, ":") && !IsModelPart(name) {
+			errs = append(errs, fmt.Errorf("%s=%.20s could switch off much else; write the whole name with its engine, such as codex:o3, or a part of at least %d characters and one letter, such as opus", key, name, minPart))
+		}
 	}
 	return errors.Join(errs...)
+}
+
+// minPart is how long a part of a model's name has to be to stand for the models that have it.
+const minPart = 4
+
+// IsModelPart reports whether a name in engine.off can stand for all models that have it as a
+// part, and not only for the one that is called so: shorter ones, and mere numbers, are parts
+// of models that nobody meant.
+func IsModelPart(name string) bool {
+	return len(name) >= minPart && strings.ContainsFunc(name, unicode.IsLetter)
 }
 
 // validateModel leaves out of its errors what may be a secret.

@@ -55,12 +55,17 @@ func (s *Server) operators(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// admins gives next the requests with an admin's token. Where there are no tokens, that is
-// whoever reaches a loopback address.
+// admins gives next the requests with an admin's token. Where there are no tokens, there are
+// no admins: every program on the relay's machine reaches its loopback address, a model's
+// session in a sandbox too.
 func (s *Server) admins(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		grant, ok := s.admit(w, r)
 		if !ok {
+			return
+		}
+		if grant.ID == "" {
+			refuse(w, http.StatusForbidden, "this takes an admin's token, and the relay has no tokens; make one with relay token create --name ops --role admin")
 			return
 		}
 		if grant.Role != token.Admin {

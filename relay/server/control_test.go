@@ -19,8 +19,9 @@ import (
 	"touchstone/relay/token"
 )
 
-// administered starts a relay with an admin's token and one for each scope.
-func administered(t *testing.T, scopes ...event.Filter) (r *relay, admin string, texts []string) {
+// administered starts a relay with an admin's token and one for each scope. What the
+// relay is opened with by itself is the admin's.
+func administered(t *testing.T, config server.Config, scopes ...event.Filter) (r *relay, admin string, texts []string) {
 	t.Helper()
 	store := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
 	admin = mint(t, store, "ops", token.Admin, event.Filter{})
@@ -31,7 +32,10 @@ func administered(t *testing.T, scopes ...event.Filter) (r *relay, admin string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return start(t, server.Config{Tokens: guard}), admin, texts
+	config.Tokens = guard
+	r = start(t, config)
+	r.token = admin
+	return r, admin, texts
 }
 
 // change sends a patch of the settings, with a token if one is given.
@@ -107,7 +111,7 @@ func (r *relay) follow(t *testing.T, token, after string, filter event.Filter) <
 // Whoever is connected is told of new settings, and whoever comes later begins with those
 // that hold: from wherever, with whatever filter, within whatever scope.
 func TestControlReachesEverybody(t *testing.T) {
-	r, admin, texts := administered(t, event.Filter{}, event.Filter{Repos: []string{"acme/*"}}, event.Filter{Sources: []string{"grafana"}})
+	r, admin, texts := administered(t, server.Config{}, event.Filter{}, event.Filter{Repos: []string{"acme/*"}}, event.Filter{Sources: []string{"grafana"}})
 	first := r.post(t, "a", `{}`)
 	var early []<-chan event.Message
 	for _, text := range texts {
@@ -148,17 +152,17 @@ func TestControlReachesEverybody(t *testing.T) {
 // A replay has no settings in it that are older than those it began with, and everything
 // else that it had; the frames are as the README shows them.
 func TestReplayBeginsWithTheNewestControl(t *testing.T) {
-	r := start(t, server.Config{})
-	r.must(t, "", `{"engine.model":"opus"}`)
+	r, admin, _ := administered(t, server.Config{})
+	r.must(t, admin, `{"engine.model":"opus"}`)
 	a := r.post(t, "a", `{}`)
-	second := r.must(t, "", `{"engine.model":"haiku"}`)
+	second := r.must(t, admin, `{"engine.model":"haiku"}`)
 	b := r.post(t, "b", `{}`)
 	log := strings.TrimSuffix(a, "2")
 	stream := r.open(t, "after=oldest", "")
 	if frame, want := stream.next(), "retry: 1000\nid: "+log+"0\n"; frame != want {
 		t.Errorf("it begins with %q, want %q", frame, want)
 	}
-	head := "event: relay.control\ndata: {\"id\":\"" + second.ID.String() + "\",\"settings\":{\"engine.model\":\"haiku\"},\"at\":\""
+	head := "event: relay.control\ndata: {\"id\":\"" + second.ID.String() + "\",\"settings\":{\"engine.model\":\"haiku\"},\"by\":\"ops\",\"at\":\""
 	if frame := stream.next(); !strings.HasPrefix(frame, head) || !strings.HasSuffix(frame, "\"}\nid: "+log+"0\n") {
 		t.Errorf("then comes %q", frame)
 	}
@@ -167,7 +171,7 @@ func TestReplayBeginsWithTheNewestControl(t *testing.T) {
 			t.Errorf("then comes %s, want %s", got, want)
 		}
 	}
-	third := r.must(t, "", `{"engine.model":"sonnet"}`)
+	third := r.must(t, admin, `{"engine.model":"sonnet"}`)
 	if frame := stream.message(); !strings.HasPrefix(frame, "event: relay.control\n") || !strings.HasSuffix(frame, "\nid: "+third.ID.String()+"\n") {
 		t.Errorf("a later change is told as %q", frame)
 	}
@@ -175,7 +179,7 @@ func TestReplayBeginsWithTheNewestControl(t *testing.T) {
 
 // What cannot be set is refused in a sentence, and leaves nothing behind.
 func TestControlRefuses(t *testing.T) {
-	r, admin, texts := administered(t, event.Filter{})
+	r, admin, texts := administered(t, server.Config{}, event.Filter{})
 	for name, test := range map[string]struct {
 		token, patch, sentence string
 		status                 int
@@ -206,16 +210,32 @@ func TestControlRefuses(t *testing.T) {
 // With the store down nothing is set, and the sender is told to come back.
 func TestControlWithTheStoreDown(t *testing.T) {
 	store := &brokenStore{Store: openStore(t, filepath.Join(t.TempDir(), "relay.db"))}
-	r := start(t, server.Config{Store: store})
+	r, admin, _ := administered(t, server.Config{Store: store})
 	store.broken.Store(true)
-	if a, _ := r.change(t, "", `{"engine.model":"opus"}`); a.status != http.StatusServiceUnavailable || a.retryAfter == "" {
+	if a, _ := r.change(t, admin, `{"engine.model":"opus"}`); a.status != http.StatusServiceUnavailable || a.retryAfter == "" {
 		t.Errorf("with the store down: %+v", a)
 	}
 	store.broken.Store(false)
-	if c := r.control(t, ""); len(c.Settings) != 0 {
+	if c := r.control(t, admin); len(c.Settings) != 0 {
 		t.Errorf("what was refused holds: %+v", c)
 	}
-	if c := r.must(t, "", `{"engine.model":"opus"}`); c.ID.Seq != 1 {
+	if c := r.must(t, admin, `{"engine.model":"opus"}`); c.ID.Seq != 1 {
 		t.Errorf("it holds since %s", c.ID)
+	}
+}
+
+// A model's session in a sandbox reaches the loopback address too: without tokens there
+// are no admins, neither straight nor by a proxy, in whatever version of HTTP.
+func TestNoTokensNoAdministrators(t *testing.T) {
+	r := start(t, server.Config{})
+	a, _ := r.change(t, "", `{"engine.model":"opus"}`)
+	if a.status != http.StatusForbidden || !strings.Contains(a.Error, "relay token create") {
+		t.Errorf("a change without tokens is answered %+v", a)
+	}
+	if a, _ := r.change(t, "rly_aaaaaaaa_guess", `{"engine.off":"opus"}`); a.status != http.StatusForbidden {
+		t.Errorf("a change with an invented token is answered %+v", a)
+	}
+	if c := r.control(t, ""); len(c.Settings) != 0 {
+		t.Errorf("now holds %+v", c)
 	}
 }

@@ -30,6 +30,7 @@ const secret = "s3cret"
 // relay is a running relay and the means to stop it.
 type relay struct {
 	address string
+	token   string // what open asks with; empty for none
 	stop    func()
 	gone    departures
 }
@@ -154,6 +155,9 @@ func (r *relay) open(tb testing.TB, query, lastEventID string) *frames {
 	}
 	if lastEventID != "" {
 		request.Header.Set("Last-Event-ID", lastEventID)
+	}
+	if r.token != "" {
+		request.Header.Set("Authorization", "Bearer "+r.token)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -474,6 +474,8 @@ func TestChain(t *testing.T) {
 		"a part switched off":   {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"opus"} }, []string{"claude sonnet"}},
 		"a part of a path":      {"opencode:openai/gpt-5", func(c *config.Engine) { c.Failback, c.Off = []string{"opencode:openai/gpt-4.1"}, []string{"gpt-5"} }, []string{"opencode openai/gpt-4.1"}},
 		"not a part":            {"opus", func(c *config.Engine) { c.Off = []string{"son", "pus"} }, []string{"claude opus", "claude sonnet"}},
+		"a number":              {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"4", "4-1"} }, []string{"claude claude-opus-4-1", "claude sonnet"}},
+		"a short whole name":    {"opencode:openai/o3", func(c *config.Engine) { c.Failback, c.Off = []string{"sonnet"}, []string{"o3"} }, []string{"claude sonnet"}},
 		"one of an engine":      {"opus", func(c *config.Engine) { c.Off = []string{"codex:opus"} }, []string{"claude opus", "claude sonnet"}},
 		"all of an engine":      {"opus", func(c *config.Engine) { c.Failback, c.Off = []string{"sonnet", "codex:gpt"}, []string{"claude:"} }, []string{"codex gpt"}},
 		"chosen for all": {"codex:gpt", func(c *config.Engine) {

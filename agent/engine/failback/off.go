@@ -9,6 +9,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
+	"touchstone/relay/event"
 )
 
 // errOff is why a model is not asked, or no longer, that is switched off.
@@ -36,9 +37,12 @@ func off(s config.Engine, c Choice) bool {
 	})
 }
 
-// has reports whether a model's name is another one, or has it as a part that stands between
-// dashes or slashes.
+// has reports whether a model's name is another one, with or without a provider's before it, or
+// has it as a part that stands between dashes or slashes and is long enough to mean that model.
 func has(model, part string) bool {
+	if !event.IsModelPart(part) {
+		return model == part || strings.HasSuffix(model, "/"+part)
+	}
 	dashed := func(name string) string { return "-" + strings.ReplaceAll(name, "/", "-") + "-" }
 	return strings.Contains(dashed(model), dashed(part))
 }
