@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -13,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -95,9 +98,7 @@ func (p printer) print(_ context.Context, m event.Message) error {
 	var err error
 	switch {
 	case m.Event != nil && p.json:
-		encoder := json.NewEncoder(p.out)
-		encoder.SetEscapeHTML(false)
-		err = encoder.Encode(m.Event)
+		err = p.printJSON(*m.Event)
 	case m.Event != nil:
 		e := m.Event
 		subject := cmp.Or(e.Repo, "-")
@@ -109,10 +110,33 @@ func (p printer) print(_ context.Context, m event.Message) error {
 	case m.Control != nil:
 		_, err = fmt.Fprintf(p.notes(), "-- for all agents, since %s, by %s: %s\n", m.Control.ID, whose(*m.Control), inOneLine(m.Control.Settings))
 	case m.Gap != nil:
-		_, err = fmt.Fprintf(p.notes(), "-- %s to %s are gone (%s)\n", m.Gap.From, m.Gap.To, m.Gap.Reason)
+		_, err = fmt.Fprintf(p.notes(), "-- %s to %s are gone (%s)\n", m.Gap.From, m.Gap.To, printable(m.Gap.Reason))
 	case m.Reset != nil:
-		_, err = fmt.Fprintf(p.notes(), "-- the cursor is none of this relay's (%s); going on from the oldest event of log %s\n", m.Reset.Reason, m.Reset.Log)
+		_, err = fmt.Fprintf(p.notes(), "-- the cursor is none of this relay's (%s); going on from the oldest event of log %s\n", printable(m.Reset.Reason), printable(m.Reset.Log))
 	}
+	return err
+}
+
+// printJSON escapes what printable drops: in JSON, that can stand in strings alone.
+func (p printer) printJSON(e event.Event) error {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(e); err != nil {
+		return err
+	}
+	var out []byte
+	for _, r := range strings.TrimSuffix(line.String(), "\n") {
+		switch {
+		case unicode.IsPrint(r):
+			out = utf8.AppendRune(out, r)
+		default:
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, "\\u%04x", unit)
+			}
+		}
+	}
+	_, err := p.out.Write(append(out, '\n'))
 	return err
 }
 
@@ -125,10 +149,11 @@ func inOneLine(settings map[string]string) string {
 	return cmp.Or(strings.Join(all, " "), "nothing is set")
 }
 
-// printable drops what could steer a terminal from text that a sender chose.
+// printable drops what could steer a terminal from text that a sender chose, or make it show
+// the text in another order than it has.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if !unicode.IsPrint(r) {
 			return -1
 		}
 		return r

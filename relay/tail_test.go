@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	stdlog "log"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/rs/zerolog"
 
@@ -85,5 +87,26 @@ func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
 	}
 	if text := written.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "the connection is lost") || strings.Contains(text, "--url") {
 		t.Errorf("of a connection that was lost it said:\n%s", text)
+	}
+}
+
+// What a sender wrote is shown in the order that it has, and steers no terminal, for people
+// and for programs; programs read it as it was.
+func TestTailPrintsWhatCannotDeceive(t *testing.T) {
+	e := event.Event{ID: event.Cursor{Log: "q7m2x4ka", Seq: 1}, Source: "github", Delivery: "d", Type: "push",
+		Repo: "acme/\u202eppa", Sender: "eve\u2066\u200b\x1b[2J", Payload: []byte("{\"title\":\"a\u202eb\U000e0041\"}")}
+	for _, asJSON := range []bool{false, true} {
+		var out bytes.Buffer
+		if err := (printer{out: &out, json: asJSON}).print(t.Context(), event.Message{Event: &e}); err != nil {
+			t.Fatal(err)
+		}
+		line := strings.TrimSuffix(out.String(), "\n")
+		if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+			t.Errorf("it printed %q", line)
+		}
+		var back event.Event
+		if err := json.Unmarshal(out.Bytes(), &back); asJSON && (err != nil || back.Repo != e.Repo || !strings.Contains(string(back.Payload), `\u202e`)) {
+			t.Errorf("a program reads %+v, %v", back, err)
+		}
 	}
 }

@@ -80,12 +80,8 @@ func (g Generic) Accept(name string, header http.Header, body []byte, at time.Ti
 			return event.Event{}, err
 		}
 	}
-	delivery := clip(header.Get(g.DeliveryHeader))
-	if delivery == "" {
-		delivery = hashDelivery(name, body, at)
-	}
 	e := event.Event{
-		Source: name, Delivery: delivery, Type: typeName(header.Get(g.TypeHeader)),
+		Source: name, Delivery: deliveryID(name, header.Get(g.DeliveryHeader), body, at), Type: typeName(header.Get(g.TypeHeader)),
 		ReceivedAt: at.UTC().Truncate(time.Millisecond),
 		Headers:    keep(header, g.keeps),
 		Payload:    body,

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/v1"
-
 	"touchstone/relay/event"
 )
 
@@ -42,12 +40,8 @@ func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Tim
 	if err != nil {
 		return event.Event{}, err
 	}
-	delivery := clip(header.Get("X-GitHub-Delivery"))
-	if delivery == "" {
-		delivery = hashDelivery(name, body, at)
-	}
 	e := event.Event{
-		Source: name, Delivery: delivery, Type: kind,
+		Source: name, Delivery: deliveryID(name, header.Get("X-GitHub-Delivery"), body, at), Type: kind,
 		ReceivedAt: at.UTC().Truncate(time.Millisecond),
 		Headers:    keep(header, githubHeader),
 		Payload:    payload,
@@ -134,7 +128,7 @@ type githubSummary struct {
 // less: Unmarshal goes on behind a value of the wrong type, and what it did find is good.
 func describe(e *event.Event) bool {
 	var s githubSummary
-	if err := json.Unmarshal(e.Payload, &s); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+	if err := decode(e.Payload, &s); err != nil {
 		return false
 	}
 	e.Action = clip(s.Action)

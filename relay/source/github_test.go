@@ -217,3 +217,38 @@ func TestTwoSecrets(t *testing.T) {
 		t.Error("without a previous secret, an empty one is believed")
 	}
 }
+
+// By its repository an event is kept from subscribers: only a member of exactly GitHub's name
+// says it, whatever kind of source reads the payload.
+func TestNamesCountInTheirOwnCaseOnly(t *testing.T) {
+	for _, body := range []string{
+		`{"Repository":{"full_name":"acme/secret"}}`,
+		`{"repository":{"FULL_NAME":"acme/secret"}}`,
+		`{"REPOSITORY":{"Full_Name":"acme/secret"},"Action":"opened","SENDER":{"login":"x"}}`,
+		`{"commonLabels":{"Repository":"acme/secret"},"Status":"firing"}`,
+		`{"CommonLabels":{"repository":"acme/secret"},"Type":"x"}`,
+	} {
+		for name, kind := range map[string]interface {
+			Accept(string, http.Header, []byte, time.Time) (event.Event, error)
+		}{"github": source.GitHub{}, "generic": source.Generic{}, "grafana": source.Grafana{}, "standard": source.Standard{}} {
+			e, err := kind.Accept(name, http.Header{"X-Github-Event": {"push"}}, []byte(body), at)
+			if err != nil || e.Repo != "" || e.Action != "" || e.Sender != "" || e.Type == "x" {
+				t.Errorf("%s reads %s as %+v, %v", name, body, e, err)
+			}
+		}
+	}
+}
+
+// What cannot be shown, compared and written to a subscriber is no delivery's id.
+func TestDeliveryIDsThatAreNoText(t *testing.T) {
+	for _, id := range []string{"\xff\xfe", "a\x1b[2J", "a\u202eb", "a\u200bb", strings.Repeat("a", 257)} {
+		header := http.Header{"X-Github-Event": {"push"}, "X-Github-Delivery": {id}, "Webhook-Id": {id}, "X-Id": {id}}
+		for name, kind := range map[string]interface {
+			Accept(string, http.Header, []byte, time.Time) (event.Event, error)
+		}{"github": source.GitHub{}, "generic": source.Generic{DeliveryHeader: "X-Id"}, "standard": source.Standard{}} {
+			if e, err := kind.Accept(name, header, []byte(`{}`), at); err != nil || !strings.HasPrefix(e.Delivery, "sha256-") {
+				t.Errorf("%s takes %q as %q, %v", name, id, e.Delivery, err)
+			}
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -76,7 +75,7 @@ func (g Grafana) Accept(name string, header http.Header, body []byte, at time.Ti
 			Repository string `json:"repository"`
 		} `json:"commonLabels"`
 	}
-	if err := json.Unmarshal(body, &alert); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+	if err := decode(body, &alert); err != nil {
 		return event.Event{}, errors.New("the body is not JSON")
 	}
 	return event.Event{

@@ -14,7 +14,13 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // ErrUnauthorized is wrapped by errors about requests that nobody vouches for.
@@ -29,6 +35,26 @@ func clip(name string) string {
 		return ""
 	}
 	return name
+}
+
+// deliveryID is the id that a sender gave a delivery, or, where it gave none that can be
+// shown and compared, one that stands for the body.
+func deliveryID(source, id string, body []byte, at time.Time) string {
+	if id == "" || len(id) > maxNameLength || strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return hashDelivery(source, body, at)
+	}
+	return id
+}
+
+// decode reads JSON into what v has of it, by the members' exact names: a payload with
+// "Repository" says nothing of its repository, by which events are kept from subscribers. A
+// value of another type than v's is left out and no error. What is not JSON is one.
+func decode(body []byte, v any) error {
+	err := json.Unmarshal(body, v, jsonv1.DefaultOptionsV1(), json.MatchCaseInsensitiveNames(false))
+	if errors.As(err, new(*jsonv1.UnmarshalTypeError)) {
+		return nil
+	}
+	return err
 }
 
 // typeShape is what a type may look like: it stands in a frame's head, where nothing

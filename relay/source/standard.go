@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -54,15 +53,11 @@ func (s Standard) Accept(name string, header http.Header, body []byte, at time.T
 	var payload struct {
 		Type string `json:"type"`
 	}
-	if err := json.Unmarshal(body, &payload); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+	if err := decode(body, &payload); err != nil {
 		return event.Event{}, errors.New("the body is not JSON")
 	}
-	delivery := clip(header.Get("Webhook-Id"))
-	if delivery == "" {
-		delivery = hashDelivery(name, body, at)
-	}
 	return event.Event{
-		Source: name, Delivery: delivery, Type: typeName(payload.Type),
+		Source: name, Delivery: deliveryID(name, header.Get("Webhook-Id"), body, at), Type: typeName(payload.Type),
 		ReceivedAt: at.UTC().Truncate(time.Millisecond),
 		Headers: keep(header, func(name string) bool {
 			return name == "Content-Type" || name == "User-Agent" || strings.HasPrefix(name, "Webhook-")
