@@ -7,7 +7,7 @@ STATICCHECK = $(GO) tool staticcheck
 
 .PHONY: help
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Go renames what it built into place when that is on the same file system, so
 # that two builds at once, or one beside a running program, do not disturb each other.
@@ -56,6 +56,16 @@ engines: tools ## Drive every case of the engines' conformance suite through the
 .PHONY: hostile
 hostile: ## Take hostile pull requests through a review by a model that obeys them
 	@$(GO) run ./scripts/hostile $(ARGS)
+
+.PHONY: guard-mutants
+guard-mutants: ## Write the guard's scenarios in other ways that mean the same, and count what differs
+	@$(GO) run ./scripts/guardmutants $(ARGS)
+
+CLONES ?= ..
+
+.PHONY: guard-real
+guard-real: ## Measure the guard and the text checks on real histories (CLONES=directory of clones)
+	@$(GO) run ./scripts/guardreal -clones "$(CLONES)" $(ARGS)
 
 SEEDS ?= 100
 SEED ?= 1

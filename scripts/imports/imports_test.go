@@ -72,8 +72,15 @@ func TestWhoMayImportWhom(t *testing.T) {
 	}{
 		{
 			"verdict, guidelines and worktree import nothing of this module",
-			func(from string) bool { return under(from, "verdict", "guidelines", "worktree") },
+			func(from string) bool {
+				return under(from, "verdict", "guidelines", "worktree") && !under(from, "verdict/guard")
+			},
 			func(imported string) bool { return !ours(imported) },
+		},
+		{
+			"verdict/guard imports only its own parts",
+			func(from string) bool { return under(from, "verdict/guard") },
+			func(imported string) bool { return !ours(imported) || under(imported, "verdict/guard") },
 		},
 		{
 			"relay imports only relay",

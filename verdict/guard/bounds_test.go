@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
 	"touchstone/verdict/guard"
+	"touchstone/verdict/guard/guardtest"
 )
 
 func TestTooLargeIsSaid(t *testing.T) {
@@ -83,8 +85,12 @@ func TestEveryKindHasItsRule(t *testing.T) {
 
 func FuzzExamine(f *testing.F) {
 	for _, dir := range []string{"hit", "pass"} {
-		for _, s := range scenarios(f, dir) {
-			one := s.change.Files[0]
+		all, err := guardtest.Read(filepath.Join("testdata", dir))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, s := range all {
+			one := s.Change.Files[0]
 			f.Add(one.OldPath, one.Path, one.Before, one.After)
 		}
 	}

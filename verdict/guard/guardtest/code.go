@@ -1,0 +1,247 @@
+package guardtest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+)
+
+// languages are the extensions of the languages whose files are respelled, each with its
+// lexer's name.
+var languages = map[string]string{
+	".go": "Go", ".py": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".ts": "TypeScript", ".tsx": "TypeScript", ".java": "Java",
+	".kt": "Kotlin", ".rs": "Rust", ".rb": "Ruby", ".cs": "C#",
+}
+
+// source is a file as its tokens.
+type source struct {
+	ext    string
+	tokens []chroma.Token
+}
+
+// tokenize reads a file, with the tokens that make up one string joined.
+func tokenize(name string, text []byte) *source {
+	lexer := lexers.Get(languages[ext(name)])
+	if languages[ext(name)] == "" || lexer == nil {
+		return nil
+	}
+	all, err := chroma.Tokenise(lexer, &chroma.TokeniseOptions{State: "root"}, string(text))
+	if err != nil || chroma.Stringify(all...) != string(text) {
+		return nil
+	}
+	s := &source{ext: ext(name)}
+	for _, t := range all {
+		last := len(s.tokens) - 1
+		if last >= 0 && t.Type.InSubCategory(chroma.LiteralString) && s.tokens[last].Type.InSubCategory(chroma.LiteralString) {
+			s.tokens[last].Value += t.Value
+			continue
+		}
+		s.tokens = append(s.tokens, t)
+	}
+	return s
+}
+
+func isString(t chroma.Token) bool  { return t.Type.InSubCategory(chroma.LiteralString) }
+func isComment(t chroma.Token) bool { return t.Type.InCategory(chroma.Comment) }
+
+// edit writes a file with each token of code replaced; strings and comments stay.
+func (s *source) edit(replace func(i int, value string) string) string {
+	var b strings.Builder
+	for i, t := range s.tokens {
+		if isString(t) || isComment(t) {
+			b.WriteString(t.Value)
+			continue
+		}
+		b.WriteString(replace(i, t.Value))
+	}
+	return b.String()
+}
+
+// hasComments reports whether there is anything that could be a directive.
+func (s *source) hasComments() bool { return slices.ContainsFunc(s.tokens, isComment) }
+
+// longStrings reports whether a string goes over several lines.
+func (s *source) longStrings() bool {
+	return slices.ContainsFunc(s.tokens, func(t chroma.Token) bool { return isString(t) && strings.Contains(t.Value, "\n") })
+}
+
+func codeSpellings() []Spelling {
+	of := func(name string, extensions string, write func(s *source) string) Spelling {
+		return Spelling{name, func(file string, text []byte) []byte {
+			if extensions != "" && !slices.Contains(strings.Fields(extensions), ext(file)) {
+				return nil
+			}
+			s := tokenize(file, text)
+			if s == nil {
+				return nil
+			}
+			return []byte(write(s))
+		}}
+	}
+	return []Spelling{
+		of("code indented twice as deep", ".py .js .mjs .ts .tsx .java .kt .rs .rb .cs", func(s *source) string {
+			return s.edit(func(_ int, value string) string { return margin.ReplaceAllString(value, "\n$1$1") })
+		}),
+		of("code with other quotes", ".py .js .mjs .ts .tsx", (*source).otherQuotes),
+		of("code with arguments on lines of their own", ".go .py .js .mjs .ts .tsx .java .kt .rs .rb .cs", (*source).wrapped),
+		of("code with arguments in one line", ".py .js .mjs .ts .tsx .java .kt .rs .rb .cs", (*source).unwrapped),
+		of("code with braces on lines of their own", ".java .cs .rs", func(s *source) string {
+			if s.longStrings() {
+				return ""
+			}
+			return strings.ReplaceAll(chroma.Stringify(s.tokens...), " {\n", "\n{\n")
+		}),
+		of("code with marks on the line of what they mark", ".java .kt .cs .rs", (*source).joinMarks),
+		of("code with comments", "", func(s *source) string { return s.noted() }),
+		of("code with blank lines", "", func(s *source) string {
+			if s.hasComments() {
+				return ""
+			}
+			return s.edit(func(_ int, value string) string { return strings.ReplaceAll(value, "\n", "\n\n") })
+		}),
+	}
+}
+
+var margin = regexp.MustCompile(`\n([ \t]+)`)
+
+func (s *source) otherQuotes() string {
+	var b strings.Builder
+	for i, t := range s.tokens {
+		v := t.Value
+		if isString(t) && len(v) > 2 && (v[0] == '"' || v[0] == '\'') && v[0] == v[len(v)-1] && !strings.ContainsAny(v[1:len(v)-1], "\\\"'\n`") {
+			other := map[byte]string{'"': "'", '\'': `"`}[v[0]]
+			if i == 0 || !isString(s.tokens[i-1]) {
+				v = other + v[1:len(v)-1] + other
+			}
+		}
+		b.WriteString(v)
+	}
+	return b.String()
+}
+
+// brackets follows which brackets are open over the tokens of a file.
+type brackets []byte
+
+func (o *brackets) read(value string) {
+	for i := range len(value) {
+		switch c := value[i]; c {
+		case '(', '[', '{':
+			*o = append(*o, c)
+		case ')', ']', '}':
+			if len(*o) > 0 {
+				*o = (*o)[:len(*o)-1]
+			}
+		}
+	}
+}
+
+// inCall reports whether only round brackets are open within the innermost others.
+func (o brackets) inCall() bool { return len(o) > 0 && o[len(o)-1] == '(' }
+
+// comment reports whether a comment stands on the lines around a token.
+func (s *source) comment(i int) bool {
+	for j := i; j >= 0; j-- {
+		if isComment(s.tokens[j]) {
+			return true
+		}
+		if !isString(s.tokens[j]) && strings.Contains(s.tokens[j].Value, "\n") && j < i {
+			break
+		}
+	}
+	for j := i; j < len(s.tokens); j++ {
+		if isComment(s.tokens[j]) {
+			return true
+		}
+		if !isString(s.tokens[j]) && strings.Contains(s.tokens[j].Value, "\n") {
+			break
+		}
+	}
+	return false
+}
+
+// wrapped begins a new line after each bracket and comma of a call.
+func (s *source) wrapped() string {
+	var open brackets
+	return s.edit(func(i int, value string) string {
+		var b strings.Builder
+		for j := range len(value) {
+			c := value[j]
+			open.read(value[j : j+1])
+			b.WriteByte(c)
+			next := ""
+			if j+1 < len(value) {
+				next = value[j+1:]
+			} else if i+1 < len(s.tokens) {
+				next = s.tokens[i+1].Value
+			}
+			if (c == '(' || c == ',') && open.inCall() && !s.comment(i) && !strings.HasPrefix(strings.TrimLeft(next, " \t"), "\n") && !strings.HasPrefix(next, ")") {
+				b.WriteString("\n        ")
+			}
+		}
+		return b.String()
+	})
+}
+
+// unwrapped writes what stands between round brackets in one line.
+func (s *source) unwrapped() string {
+	var open brackets
+	return s.edit(func(i int, value string) string {
+		var b strings.Builder
+		for j := 0; j < len(value); j++ {
+			open.read(value[j : j+1])
+			if value[j] != '\n' || !open.inCall() || s.comment(i) {
+				b.WriteByte(value[j])
+				continue
+			}
+			for j+1 < len(value) && strings.IndexByte(" \t\n", value[j+1]) >= 0 {
+				j++
+			}
+			if !strings.HasSuffix(b.String(), "(") && (b.Len() > 0 || i == 0 || !strings.HasSuffix(s.tokens[i-1].Value, "(")) {
+				b.WriteByte(' ')
+			}
+		}
+		return b.String()
+	})
+}
+
+// markLine is an annotation or attribute that has a line of its own.
+var markLine = regexp.MustCompile(`(?m)^([ \t]*(?:@[\w.]+(?:\([^()\n]*\))?|#?\[[^\]\n]*\]))\n[ \t]*(\S)`)
+
+// joinMarks puts annotations and attributes on the line of what they mark.
+func (s *source) joinMarks() string {
+	text := chroma.Stringify(s.tokens...)
+	for {
+		next := markLine.ReplaceAllString(text, "$1 $2")
+		if next == text || s.longStrings() {
+			return text
+		}
+		text = next
+	}
+}
+
+// noted puts a comment above the first line, and above what begins after a blank line.
+func (s *source) noted() string {
+	sign := "// "
+	if s.ext == ".py" || s.ext == ".rb" {
+		sign = "# "
+	}
+	var open brackets
+	text := s.edit(func(i int, value string) string {
+		open.read(value)
+		next := i + 1
+		if len(open) > 0 || next < len(s.tokens) && (isComment(s.tokens[next]) || isString(s.tokens[next])) {
+			return value
+		}
+		if next < len(s.tokens) && strings.HasSuffix(value, "\n\n") && !strings.HasPrefix(s.tokens[next].Value, " ") {
+			return value + sign + note + "\n"
+		}
+		return value
+	})
+	if strings.HasPrefix(text, "#!") || s.hasComments() {
+		return text
+	}
+	return sign + note + "\n\n" + text
+}

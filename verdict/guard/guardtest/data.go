@@ -1,0 +1,365 @@
+package guardtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+func jsonSpellings() []Spelling {
+	as := func(name string, write func(v *jsontext.Value) error) Spelling {
+		return Spelling{name, func(file string, text []byte) []byte {
+			if ext(file) != ".json" {
+				return nil
+			}
+			value := jsontext.Value(bytes.Clone(text))
+			if write(&value) != nil {
+				return nil // with comments it is another format
+			}
+			return append(value, '\n')
+		}}
+	}
+	return []Spelling{
+		as("JSON in one line", func(v *jsontext.Value) error { return v.Compact() }),
+		as("JSON indented by tabs", func(v *jsontext.Value) error { return v.Indent(jsontext.WithIndent("\t")) }),
+		as("JSON with blanks around colons", func(v *jsontext.Value) error {
+			return v.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true), jsontext.Multiline(false))
+		}),
+		as("JSON with keys in another order", reverseKeys),
+		as("JSON with escaped letters", escapeLetters),
+	}
+}
+
+// reverseKeys turns the keys of each object round.
+func reverseKeys(v *jsontext.Value) error {
+	if v.Kind() == '{' || v.Kind() == '[' {
+		parts, err := members(*v)
+		if err != nil {
+			return err
+		}
+		for i := range parts {
+			if err := reverseKeys(&parts[i].value); err != nil {
+				return err
+			}
+		}
+		if v.Kind() == '{' {
+			slices.Reverse(parts)
+		}
+		*v = joined(v.Kind(), parts)
+	}
+	if err := json.Unmarshal(*v, new(any)); err != nil {
+		return err
+	}
+	return v.Indent(jsontext.WithIndent("  "))
+}
+
+type member struct {
+	name  string // as it is written; "" in an array
+	value jsontext.Value
+}
+
+func members(v jsontext.Value) (all []member, err error) {
+	d := jsontext.NewDecoder(bytes.NewReader(v))
+	open, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	for d.PeekKind() != '}' && d.PeekKind() != ']' {
+		var m member
+		if open.Kind() == '{' {
+			name, err := d.ReadValue()
+			if err != nil {
+				return nil, err
+			}
+			m.name = string(name)
+		}
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		m.value = value.Clone()
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+func joined(kind jsontext.Kind, parts []member) jsontext.Value {
+	var texts []string
+	for _, p := range parts {
+		text := string(p.value)
+		if kind == '{' {
+			text = p.name + ": " + text
+		}
+		texts = append(texts, text)
+	}
+	if kind == '{' {
+		return jsontext.Value("{" + strings.Join(texts, ", ") + "}")
+	}
+	return jsontext.Value("[" + strings.Join(texts, ", ") + "]")
+}
+
+// escapeLetters writes the first letter of each string by its number.
+func escapeLetters(v *jsontext.Value) error {
+	var b bytes.Buffer
+	d := jsontext.NewDecoder(bytes.NewReader(*v))
+	at := int64(0)
+	for {
+		t, err := d.ReadToken()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		end := d.InputOffset()
+		raw := (*v)[at:end]
+		at = end
+		if s := t.String(); t.Kind() == '"' && s != "" && s[0] >= 'a' && s[0] <= 'z' {
+			i := bytes.IndexByte(raw, '"')
+			b.Write(raw[:i+1])
+			fmt.Fprintf(&b, `\u%04x`, s[0])
+			raw = raw[i+2:]
+		}
+		b.Write(raw)
+	}
+	b.Write((*v)[at:])
+	*v = b.Bytes()
+	return nil
+}
+
+// tomlPart is one line of a TOML document, so to speak: a table's head or a pair.
+type tomlPart struct {
+	table string // of a head, as it is written with its brackets
+	key   string
+	value string
+}
+
+func tomlSpellings() []Spelling {
+	as := func(name string, write func([]tomlPart) string) Spelling {
+		return Spelling{name, func(file string, text []byte) []byte {
+			if ext(file) != ".toml" {
+				return nil
+			}
+			parts := tomlParts(text)
+			if parts == nil {
+				return nil
+			}
+			spelled := []byte(write(parts))
+			var before, after any
+			if toml.Unmarshal(text, &before) != nil || toml.Unmarshal(spelled, &after) != nil || !reflect.DeepEqual(before, after) {
+				return nil
+			}
+			return spelled
+		}}
+	}
+	pairs := func(sep string, value func(string) string) func([]tomlPart) string {
+		return func(parts []tomlPart) string {
+			var b strings.Builder
+			for _, p := range parts {
+				if p.table != "" {
+					fmt.Fprintf(&b, "\n%s\n", p.table)
+					continue
+				}
+				fmt.Fprintf(&b, "%s%s%s\n", p.key, sep, value(p.value))
+			}
+			return b.String()
+		}
+	}
+	same := func(s string) string { return s }
+	return []Spelling{
+		as("TOML without blanks", pairs("=", same)),
+		as("TOML with other quotes", pairs(" = ", otherQuotes)),
+		as("TOML with arrays over several lines", pairs(" = ", func(v string) string {
+			if !strings.HasPrefix(v, "[") || strings.Contains(v, "\n") || strings.Contains(v, "{") {
+				return v
+			}
+			return "[\n  " + strings.ReplaceAll(strings.Trim(v, "[]"), ", ", ",\n  ") + ",\n]"
+		})),
+		as("TOML with arrays in one line", pairs(" = ", func(v string) string {
+			if !strings.HasPrefix(v, "[") {
+				return v
+			}
+			return strings.Join(strings.Fields(v), " ")
+		})),
+		as("TOML with comments", pairs(" = ", func(v string) string { return v + " # " + note })),
+		as("TOML with quoted keys", func(parts []tomlPart) string {
+			for i, p := range parts {
+				if p.key != "" && !strings.ContainsAny(p.key, `."'`) {
+					parts[i].key = `"` + p.key + `"`
+				}
+			}
+			return pairs(" = ", same)(parts)
+		}),
+		as("TOML with keys in another order", func(parts []tomlPart) string {
+			for i := 0; i < len(parts); i++ {
+				j := i
+				for j < len(parts) && parts[j].table == "" {
+					j++
+				}
+				slices.Reverse(parts[i:j])
+				i = j
+			}
+			return pairs(" = ", same)(parts)
+		}),
+		as("TOML with dotted keys", func(parts []tomlPart) string {
+			var b strings.Builder
+			table := ""
+			for _, p := range parts {
+				if p.table != "" {
+					table = strings.Trim(p.table, "[]") + "."
+					continue
+				}
+				fmt.Fprintf(&b, "%s%s = %s\n", table, p.key, p.value)
+			}
+			return b.String()
+		}),
+	}
+}
+
+func otherQuotes(v string) string {
+	inner := strings.Trim(v, `"`)
+	if len(inner) != len(v)-2 || strings.ContainsAny(inner, `'"\`) || !strings.HasPrefix(v, `"`) {
+		return v
+	}
+	return "'" + inner + "'"
+}
+
+// tomlParts are the expressions of a document without comments; nil for any other.
+func tomlParts(text []byte) (all []tomlPart) {
+	p := unstable.Parser{KeepComments: true}
+	p.Reset(text)
+	var starts []int
+	for p.NextExpression() {
+		e := p.Expression()
+		if e.Kind == unstable.Comment {
+			return nil
+		}
+		keys := e.Key()
+		var first, last unstable.Range
+		for n := 0; keys.Next(); n++ {
+			last = keys.Node().Raw
+			if n == 0 {
+				first = last
+			}
+		}
+		start := int(first.Offset)
+		switch e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			start = bytes.LastIndexByte(text[:start], '\n') + 1
+			line, _, _ := bytes.Cut(text[start:], []byte("\n"))
+			all = append(all, tomlPart{table: strings.TrimSpace(string(line))})
+		case unstable.KeyValue:
+			end := int(last.Offset + last.Length)
+			value := end + bytes.IndexByte(text[end:], '=') + 1
+			all = append(all, tomlPart{key: string(text[start:end]), value: fmt.Sprint(value)})
+		}
+		starts = append(starts, start)
+	}
+	if p.Error() != nil {
+		return nil
+	}
+	for i := range all {
+		if all[i].table == "" {
+			end := len(text)
+			if i+1 < len(starts) {
+				end = starts[i+1]
+			}
+			var at int
+			fmt.Sscan(all[i].value, &at)
+			all[i].value = strings.TrimSpace(string(text[at:end]))
+		}
+	}
+	if bytes.Contains(text, []byte("#")) {
+		return nil
+	}
+	return all
+}
+
+func xmlSpellings() []Spelling {
+	as := func(name string, write func(t xml.Token, raw []byte, depth int) string) Spelling {
+		return Spelling{name, func(file string, text []byte) []byte {
+			if !slices.Contains([]string{".xml", ".csproj", ".props", ".targets", ".runsettings"}, ext(file)) {
+				return nil
+			}
+			d := xml.NewDecoder(bytes.NewReader(text))
+			var b strings.Builder
+			depth, at := 0, int64(0)
+			for {
+				t, err := d.RawToken()
+				if err == io.EOF {
+					return []byte(b.String())
+				}
+				if err != nil {
+					return nil
+				}
+				end := d.InputOffset()
+				if _, ok := t.(xml.EndElement); ok {
+					depth--
+				}
+				b.WriteString(write(t, text[at:end], depth))
+				if _, ok := t.(xml.StartElement); ok {
+					depth++
+				}
+				at = end
+			}
+		}}
+	}
+	blank := func(t xml.Token) bool {
+		c, ok := t.(xml.CharData)
+		return ok && len(bytes.TrimSpace(c)) == 0
+	}
+	tag := func(sep, quote string) func(xml.Token, []byte, int) string {
+		return func(t xml.Token, raw []byte, _ int) string {
+			e, ok := t.(xml.StartElement)
+			if !ok || len(raw) == 0 || bytes.ContainsAny(raw, "&'") {
+				return string(raw)
+			}
+			name := e.Name.Local
+			if e.Name.Space != "" {
+				name = e.Name.Space + ":" + name
+			}
+			for _, a := range e.Attr {
+				key := a.Name.Local
+				if a.Name.Space != "" {
+					key = a.Name.Space + ":" + key
+				}
+				name += sep + key + "=" + quote + a.Value + quote
+			}
+			if bytes.HasSuffix(raw, []byte("/>")) {
+				return "<" + name + " />"
+			}
+			return "<" + name + ">"
+		}
+	}
+	return []Spelling{
+		as("XML with other quotes", tag(" ", "'")),
+		as("XML with attributes over several lines", tag("\n    ", `"`)),
+		as("XML without indentation", func(t xml.Token, raw []byte, _ int) string {
+			if blank(t) {
+				return "\n"
+			}
+			return string(raw)
+		}),
+		as("XML in one line", func(t xml.Token, raw []byte, _ int) string {
+			if blank(t) {
+				return ""
+			}
+			return string(raw)
+		}),
+		as("XML with comments", func(t xml.Token, raw []byte, depth int) string {
+			if blank(t) && depth > 0 {
+				return string(raw) + "<!-- " + note + " -->" + string(raw)
+			}
+			return string(raw)
+		}),
+	}
+}
