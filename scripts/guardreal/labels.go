@@ -1,0 +1,100 @@
+package main
+
+import (
+	"embed"
+	"encoding/csv"
+	"fmt"
+	"strings"
+)
+
+//go:embed testdata
+var testdata embed.FS
+
+// The labels that a person gave to what was found, the gravest first.
+const (
+	isTrue     = "TRUE"     // a maintainer would want to be asked
+	isArguable = "ARGUABLE" // the letter of the rule is met, in ordinary work
+	isFalse    = "FALSE"    // nobody should be held up
+	unlabelled = "unlabelled"
+)
+
+// labels are what people said of the findings in a set of commits.
+type labels struct {
+	// at is by repository and commit.
+	at map[string][]label
+}
+
+type label struct{ commit, kind, place, said string }
+
+func (l label) path() string {
+	path, _, _ := strings.Cut(l.place, ":")
+	return path
+}
+
+// table reads a table of testdata, without its header.
+func table(name string) ([][]string, error) {
+	f, err := testdata.Open("testdata/" + name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return rows[1:], nil
+}
+
+func readLabels() (labels, error) {
+	rows, err := table("labels.csv")
+	all := labels{at: map[string][]label{}}
+	for _, r := range rows {
+		all.at[r[0]] = append(all.at[r[0]], label{commit: r[1], kind: r[2], place: r[3], said: r[4]})
+	}
+	return all, err
+}
+
+// of is the label of a finding: that of its line, or else the one that all labels of its
+// kind in its file agree on, since a rule may point at another line of the same matter.
+func (l labels) of(repo, sha, kind, path string, line int) string {
+	said := ""
+	for _, one := range l.at[repo] {
+		if !strings.HasPrefix(sha, one.commit) || one.path() != path {
+			continue
+		}
+		if one.place == fmt.Sprintf("%s:%d", path, line) {
+			return one.said
+		}
+		switch {
+		case one.kind != kind || said == one.said:
+		case said == "":
+			said = one.said
+		default:
+			said = unlabelled
+		}
+	}
+	if said == "" {
+		return unlabelled
+	}
+	return said
+}
+
+// graver is the label of a change that has findings with both.
+func graver(a, b string) string {
+	for _, l := range []string{isTrue, isArguable, unlabelled, isFalse} {
+		if a == l || b == l {
+			return l
+		}
+	}
+	return b
+}
+
+// missed are the commits whose diffs were read for what the guard had not seen.
+func missed() (map[string]string, error) {
+	rows, err := table("misses.csv")
+	all := map[string]string{}
+	for _, r := range rows {
+		all[r[0]+" "+r[1]] = r[2]
+	}
+	return all, err
+}

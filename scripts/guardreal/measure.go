@@ -1,0 +1,260 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/reviewer/suspect"
+	"touchstone/verdict/guard"
+	"touchstone/worktree"
+)
+
+const (
+	hold     = "hold"
+	evidence = "evidence"
+)
+
+// found is one finding with its label.
+type found struct {
+	tier, kind, rule, path string
+	line                   int
+	why, label             string
+}
+
+// result is what came of one change.
+type result struct {
+	repo     string
+	commit   commit
+	findings []found
+	took     time.Duration
+}
+
+func (r result) held() bool {
+	return slices.ContainsFunc(r.findings, func(f found) bool { return f.tier == hold && !f.text() })
+}
+
+// text reports whether the finding is one of the text checks.
+func (f found) text() bool { return strings.HasSuffix(f.kind, "-text") || f.kind == "manipulation" }
+
+// label is that of the change as held: that of its gravest hold.
+func (r result) label() string {
+	label := isFalse
+	for _, f := range r.findings {
+		if f.tier == hold && !f.text() {
+			label = graver(label, f.label)
+		}
+	}
+	return label
+}
+
+func history(ctx context.Context, dir, repo, tip string, n int, said labels) (all []result, err error) {
+	c, err := openClone(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closing := c.Close(); err == nil {
+			err = closing
+		}
+	}()
+	commits, err := c.commits(ctx, tip, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range commits {
+		r, err := examine(ctx, c, repo, one)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", one.sha, err)
+		}
+		for i := range r.findings {
+			f := &r.findings[i]
+			f.label = said.of(repo, one.sha, f.kind, f.path, f.line)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// examine takes one change through the checks. The time is that of the guard, with the
+// reading of what it looks at.
+func examine(ctx context.Context, c *clone, repo string, of commit) (result, error) {
+	r := result{repo: repo, commit: of}
+	d, err := c.diff(ctx, of)
+	if err != nil {
+		return r, err
+	}
+	started := time.Now()
+	if r.findings, err = lowered(ctx, c, d); err != nil {
+		return r, err
+	}
+	r.took = time.Since(started)
+	texts := []suspect.Text{{Form: suspect.Name, Text: of.title}, {Form: suspect.Markdown, What: "the description", Text: of.body}}
+	for _, f := range d.Files {
+		texts = append(texts, suspect.Added(f.Path, f.Patch)...)
+	}
+	for _, h := range suspect.Holds(texts) {
+		r.findings = append(r.findings, found{tier: hold, kind: string(h.Kind), path: h.Path, line: h.Line, why: h.Detail})
+	}
+	return r, nil
+}
+
+func lowered(ctx context.Context, c *clone, d worktree.Diff) ([]found, error) {
+	sides, err := c.Sides(ctx, d, guard.Examines, guard.MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	var change guard.Change
+	for _, s := range sides {
+		change.Files = append(change.Files, guard.File(s))
+	}
+	for _, f := range d.Files {
+		change.Names = append(change.Names, f.Path)
+	}
+	if err := guard.Surround(ctx, &change, d.Base, c); err != nil {
+		return nil, err
+	}
+	var all []found
+	for _, h := range guard.Examine(change) {
+		all = append(all, found{tier: hold, kind: string(h.Kind), path: h.Path, line: h.Line, why: h.Why})
+	}
+	return all, nil
+}
+
+// held says how many of the changes are held.
+func held(all []result, of func(result) bool) string {
+	n, h, e := 0, 0, 0
+	for _, r := range all {
+		if !of(r) {
+			continue
+		}
+		n++
+		if r.held() {
+			h++
+		}
+		if slices.ContainsFunc(r.findings, func(f found) bool { return f.tier == evidence }) {
+			e++
+		}
+	}
+	return fmt.Sprintf("%4d changes, %3d held (%s), %3d with evidence (%s)", n, h, percent(h, n), e, percent(e, n))
+}
+
+func percent(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
+}
+
+// announced are the words of a title that says that a check is weakened.
+var announced = regexp.MustCompile(`(?i)\b(?:skip|disabl|flak|ignor|xfail|relax|lower|suppress|loosen|quarantin|temporar|retr(?:y|ies)|nolint|noqa|deflak|allow fail|unstable|tolera)`)
+
+func summary(out io.Writer, all []result, misses map[string]string) {
+	fmt.Fprintf(out, "people: %s\n", held(all, func(r result) bool { return !r.commit.bot() }))
+	fmt.Fprintf(out, "bots:   %s\n", held(all, func(r result) bool { return r.commit.bot() }))
+	changes := map[string]int{}
+	for _, r := range all {
+		if r.held() {
+			changes[r.label()]++
+		}
+	}
+	fmt.Fprintf(out, "held changes: %s\n", shares(changes))
+	byKind := map[string]map[string]int{}
+	for _, r := range all {
+		for _, f := range r.findings {
+			key := fmt.Sprintf("%-8s %s", f.tier, f.kind)
+			if byKind[key] == nil {
+				byKind[key] = map[string]int{}
+			}
+			byKind[key][f.label]++
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(byKind)) {
+		fmt.Fprintf(out, "  %-22s %s\n", key, shares(byKind[key]))
+	}
+	recall(out, all, misses)
+	texts(out, all)
+	times(out, all)
+}
+
+// shares writes how many of each label there are, and what share of the labelled.
+func shares(n map[string]int) string {
+	labelled := n[isTrue] + n[isArguable] + n[isFalse]
+	return fmt.Sprintf("%4d: TRUE %s, TRUE or ARGUABLE %s of %d labelled; %d unlabelled",
+		labelled+n[unlabelled], percent(n[isTrue], labelled), percent(n[isTrue]+n[isArguable], labelled), labelled, n[unlabelled])
+}
+
+// recall counts the lowerings that a title announces and a person confirmed: those that
+// the labels call true, and those that were found by reading what the guard had let pass.
+func recall(out io.Writer, all []result, misses map[string]string) {
+	truly := map[string]bool{}
+	rows, err := table("labels.csv")
+	if err != nil {
+		return // it was read before
+	}
+	for _, r := range rows {
+		truly[r[0]+" "+r[1]] = truly[r[0]+" "+r[1]] || r[4] == isTrue
+	}
+	n, seen, holds := 0, 0, 0
+	for _, r := range all {
+		known := announced.MatchString(r.commit.title) && is(truly, r, true)
+		if !known && !is(misses, r, "MISS") {
+			continue
+		}
+		n++
+		guarded := slices.DeleteFunc(slices.Clone(r.findings), found.text)
+		if len(guarded) > 0 {
+			seen++
+		} else {
+			fmt.Fprintf(out, "  not seen: %s %s\n", r.repo, r.commit.sha[:12])
+		}
+		if r.held() {
+			holds++
+		}
+	}
+	fmt.Fprintf(out, "announced lowerings: %d, seen %d (%s), held %d (%s)\n", n, seen, percent(seen, n), holds, percent(holds, n))
+}
+
+// is reports whether a table that is keyed by repository and short commit says so of a change.
+func is[T comparable](table map[string]T, r result, want T) bool {
+	for key, value := range table {
+		repo, sha, _ := strings.Cut(key, " ")
+		if value == want && repo == r.repo && strings.HasPrefix(r.commit.sha, sha) {
+			return true
+		}
+	}
+	return false
+}
+
+func texts(out io.Writer, all []result) {
+	holds, bots := 0, 0
+	for _, r := range all {
+		if !slices.ContainsFunc(r.findings, func(f found) bool { return f.tier == hold && f.text() }) {
+			continue
+		}
+		holds++
+		if r.commit.bot() {
+			bots++
+		}
+	}
+	fmt.Fprintf(out, "changes held for their text: %d of %d, bots' among them: %d\n", holds, len(all), bots)
+}
+
+func times(out io.Writer, all []result) {
+	var took []time.Duration
+	slowest := all[0]
+	for _, r := range all {
+		took = append(took, r.took)
+		if r.took > slowest.took {
+			slowest = r
+		}
+	}
+	slices.Sort(took)
+	at := func(p int) time.Duration { return took[min(len(took)-1, len(took)*p/100)].Round(time.Millisecond) }
+	fmt.Fprintf(out, "time: median %s, p95 %s, p99 %s, max %s (%s %s)\n", at(50), at(95), at(99), took[len(took)-1].Round(time.Millisecond), slowest.repo, slowest.commit.sha[:12])
+}
