@@ -14,8 +14,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// MaxScript bounds one script, in bytes.
-const MaxScript = 256 << 10
+const (
+	// MaxScript bounds one script, in bytes.
+	MaxScript = 256 << 10
+	// maxSteps and maxDepth bound the walk through a script whose functions call each other.
+	maxSteps = 5000
+	maxDepth = 100
+)
 
 // Command is one simple command that a script runs.
 type Command struct {
@@ -50,9 +55,13 @@ func Parse(script string, o Options) ([]Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := walker{errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts, functions: map[string]*syntax.Stmt{}}
+	w := walker{errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts, functions: map[string]*syntax.Stmt{}, left: new(int)}
+	*w.left = maxSteps
 	w.passes = strings.Contains(script, "exit $") || strings.Contains(script, "exit \"$") || strings.Contains(script, "exit \"${")
 	w.block(file.Stmts, true)
+	if *w.left < 0 {
+		return nil, fmt.Errorf("the script runs more than %d statements", maxSteps)
+	}
 	for i := range w.out {
 		w.out[i].Lost = w.out[i].Lost || w.trapped
 	}
@@ -67,6 +76,7 @@ type walker struct {
 	ended                   bool // what follows is not reached
 	lost, conditional       bool // of what is walked now
 	depth                   int
+	left                    *int // how many statements may still be walked, functions called
 	functions               map[string]*syntax.Stmt
 	out                     []Command
 }
@@ -95,7 +105,8 @@ func endsWell(s *syntax.Stmt) bool {
 }
 
 func (w *walker) stmt(s *syntax.Stmt, last bool) {
-	if w.depth++; w.depth > 100 {
+	*w.left--
+	if w.depth++; w.depth > maxDepth || *w.left < 0 {
 		w.depth--
 		return
 	}
@@ -127,7 +138,9 @@ func (w *walker) stmt(s *syntax.Stmt, last bool) {
 			w.within(func() { w.block(item.Stmts, last) })
 		}
 	case *syntax.FuncDecl:
-		w.functions[c.Name.Value] = c.Body
+		if c.Name != nil {
+			w.functions[c.Name.Value] = c.Body
+		}
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			w.stmt(c.Stmt, last)

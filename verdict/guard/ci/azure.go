@@ -1,0 +1,97 @@
+package ci
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"touchstone/verdict/guard/doc"
+	"touchstone/verdict/guard/shell"
+)
+
+func isAzure(name string) bool {
+	return isYAML(name) && (strings.HasPrefix(path.Base(name), "azure-pipelines") || strings.HasPrefix(name, ".azure-pipelines/") || strings.HasPrefix(name, ".azuredevops/"))
+}
+
+// parameter is what CircleCI and Azure put in before a script runs.
+var parameter = regexp.MustCompile(`<<[^<>\n]*>>|\$\([\w.]+\)`)
+
+// readAzure follows https://learn.microsoft.com/en-us/azure/devops/pipelines/yaml-schema/
+func readAzure(root *doc.Node) (Pipeline, error) {
+	p := Pipeline{Strength: Always, Line: 1}
+	if pr := root.Get("pr"); pr != nil {
+		if p.Line = pr.Line; pr.Value == "none" {
+			p.Strength = Elsewhere
+		}
+	}
+	azureJobs(&p, root, Always, 0)
+	return p, nil
+}
+
+func azureJobs(p *Pipeline, n *doc.Node, outer Strength, depth int) {
+	if depth > 5 {
+		return
+	}
+	outer = min(outer, azureStrength(n))
+	for _, key := range []string{"stages", "jobs"} {
+		for _, item := range n.Get(key).Members() {
+			azureJobs(p, item, outer, depth+1)
+		}
+	}
+	steps := n.Get("steps")
+	if steps == nil {
+		return
+	}
+	job := Job{Name: n.Text("job"), Line: n.Line, Strength: outer, Cells: []Cell{{}}}
+	if legs := n.Get("strategy", "matrix"); legs != nil && legs.Kind == doc.Map {
+		job.Cells = nil
+		for _, leg := range legs.Items {
+			c := Cell{}
+			for _, v := range leg.Items {
+				set(c, v.Key, v)
+			}
+			job.Cells = append(job.Cells, c)
+		}
+	}
+	for _, s := range steps.Items {
+		job.Steps = append(job.Steps, azureStep(s))
+	}
+	p.Jobs = append(p.Jobs, job)
+}
+
+func azureStep(s *doc.Node) Step {
+	step := Step{Line: s.Line, Uses: s.Text("task"), With: map[string]string{}, Dir: s.Text("workingDirectory"), Strength: fixed(azureStrength(s))}
+	for _, w := range s.Get("inputs").Members() {
+		step.With[w.Key] = w.Value
+	}
+	step.Script = actionScript(step.Uses, step.With)
+	step.ScriptLine = step.Line - 1
+	for _, key := range []string{"script", "bash", "pwsh", "powershell"} {
+		if n := s.Get(key); n != nil {
+			step.Script, step.ScriptLine = n.Value, n.Line
+			if !strings.Contains(n.Value, "\n") {
+				step.ScriptLine--
+			}
+			step.Options = shell.Options{EachCounts: key == "pwsh" || key == "powershell"}
+		}
+	}
+	step.Script = parameter.ReplaceAllString(step.Script, "PARAMETER")
+	return step
+}
+
+// azureStrength is what "condition", "continueOnError" and "enabled" allow.
+func azureStrength(n *doc.Node) Strength {
+	if n.Text("continueOnError") == "true" || n.Text("enabled") == "false" {
+		return Never
+	}
+	condition := n.Text("condition")
+	switch {
+	case condition == "" || strings.HasPrefix(condition, "succeeded") || strings.HasPrefix(condition, "always"), strings.HasPrefix(condition, "not(canceled"):
+		return Always
+	case condition == "false" || condition == "never()":
+		return Never
+	case strings.Contains(condition, "'refs/heads/") || strings.Contains(condition, "ne(variables['Build.Reason'], 'PullRequest')"):
+		return Elsewhere
+	}
+	return Sometimes
+}

@@ -1,0 +1,269 @@
+package ci
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/shell"
+)
+
+// Examines reports whether a file of this name says what a pipeline checks.
+func Examines(name string) bool { return Is(name) || isAction(name) || shell.IsProject(name) }
+
+// side is all that one side of a change checks.
+type side struct {
+	runs []Run
+	// jobs are the jobs that are there, whatever they check.
+	jobs map[string]bool
+	// broken are the pipelines that do not parse, and unread the lines of scripts that do not.
+	broken map[string]error
+	unread map[string][]int
+	// pipelines are those that could be read.
+	pipelines map[string]Pipeline
+}
+
+// read gathers a side: content is nil where the file is not there. A file is called by the
+// name that it has after the change, which is what makes a renamed one the same.
+func read(files []change.File, content func(change.File) (string, []byte)) side {
+	s := side{jobs: map[string]bool{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
+	project, actions := map[string][]byte{}, map[string][]Step{}
+	pipelines := map[string]Pipeline{}
+	names := map[string]string{} // as the side calls them
+	var order []string
+	for _, f := range files {
+		name, text := content(f)
+		if text == nil {
+			continue
+		}
+		if shell.IsProject(name) {
+			project[name] = text
+		}
+		if isAction(name) {
+			actions[path.Dir(name)] = readAction(name, text)
+		}
+		if !Is(name) {
+			continue
+		}
+		p, err := Read(name, text)
+		if err != nil {
+			s.broken[f.Name()] = err
+		}
+		pipelines[f.Name()], names[name] = p, f.Name()
+		order = append(order, f.Name())
+	}
+	known := shell.NewProject(project)
+	raise(pipelines, names)
+	for _, name := range order {
+		p := inline(pipelines[name], actions)
+		runs, unread := p.Runs(name, known)
+		s.runs, s.unread[name], s.pipelines[name] = append(s.runs, runs...), unread, p
+		for _, j := range p.Jobs {
+			s.jobs[name+"\x00"+j.Name] = true
+		}
+	}
+	return s
+}
+
+// raise makes pipelines that others run as strong as the jobs that run them.
+func raise(pipelines map[string]Pipeline, names map[string]string) {
+	for range 3 {
+		for _, caller := range pipelines {
+			for _, job := range caller.Jobs {
+				name := names[job.Calls]
+				if called, ok := pipelines[name]; ok && called.Called {
+					called.Strength = max(called.Strength, min(caller.Strength, job.Strength))
+					pipelines[name] = called
+				}
+			}
+		}
+	}
+}
+
+// Compare finds the checks of pipelines that the change takes out, keeps from failing, or
+// no longer runs for pull requests.
+func Compare(files []change.File) []change.Finding {
+	before := read(files, func(f change.File) (string, []byte) { return f.OldPath, f.Before })
+	after := read(files, func(f change.File) (string, []byte) { return f.Path, f.After })
+	c := comparison{before: before, after: after, seen: map[string]bool{}}
+	c.unexamined()
+	c.triggers()
+	for _, check := range names(before.runs) {
+		c.check(check, of(before.runs, check), of(after.runs, check))
+	}
+	c.options()
+	return c.found
+}
+
+type comparison struct {
+	before, after side
+	found         []change.Finding
+	seen          map[string]bool
+}
+
+func (c *comparison) add(tier change.Tier, kind change.Kind, rule, why string, at change.Place) {
+	if id := fmt.Sprint(rule, at.Path, at.Line, at.After == ""); !c.seen[id] {
+		c.seen[id] = true
+		c.found = append(c.found, change.Finding{Tier: tier, Kind: kind, Rule: "ci/" + rule, Why: why, Place: at})
+	}
+}
+
+func (c *comparison) unexamined() {
+	for name, err := range c.after.broken {
+		if was := c.before.broken[name]; was == nil || was.Error() != err.Error() {
+			c.add(change.Hold, change.Unexamined, "unread", fmt.Sprintf("This pipeline cannot be read, so what it checks is not known: %v", oneLine(err)), change.Place{Path: name})
+		}
+	}
+	for name, lines := range c.after.unread {
+		if len(lines) > len(c.before.unread[name]) && c.after.broken[name] == nil {
+			c.add(change.Evidence, change.Unexamined, "unread-script", "This script cannot be read as a shell's, so what it checks is not known.", change.Place{Path: name, Line: lines[len(lines)-1]})
+		}
+	}
+}
+
+func oneLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
+
+func names(runs []Run) (out []string) {
+	for _, r := range runs {
+		if !slices.Contains(out, r.Check) {
+			out = append(out, r.Check)
+		}
+	}
+	return out
+}
+
+func of(runs []Run, check string) (out []Run) {
+	for _, r := range runs {
+		if r.Check == check {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (r Run) job() string     { return r.Path + "\x00" + r.Job }
+func (r Run) command() string { return strings.Join(r.Args, " ") }
+
+func strongest(runs []Run) (best Run) {
+	for i, r := range runs {
+		if i == 0 || r.Strength > best.Strength {
+			best = r
+		}
+	}
+	return best
+}
+
+func count(runs []Run, s Strength) (n int) {
+	for _, r := range runs {
+		if r.Strength >= s {
+			n++
+		}
+	}
+	return n
+}
+
+// check compares all runs of one check.
+func (c *comparison) check(check string, before, after []Run) {
+	was, is := strongest(before), strongest(after)
+	switch {
+	case was.Strength < Sometimes || len(c.after.broken) > 0:
+	case len(after) == 0:
+		c.gone(check, before)
+	case is.Strength < Sometimes:
+		c.weaker(was, is)
+	case count(after, Always) < count(before, Always):
+		c.jobs(before, after)
+	}
+}
+
+// certain lowers what is only guessed, or only sometimes ran, to evidence.
+func certain(was Run) change.Tier {
+	if was.Guessed || was.Strength < Always {
+		return change.Evidence
+	}
+	return change.Hold
+}
+
+// gone says that a check runs nowhere any more, unless a new one of the same purpose does.
+func (c *comparison) gone(check string, before []Run) {
+	was := strongest(before)
+	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
+	for _, other := range names(c.after.runs) {
+		now := of(c.after.runs, other)
+		if (isTest(other) == isTest(check) || isAll(other)) && count(now, Sometimes) > count(of(c.before.runs, other), Sometimes) && strongest(now).Strength >= was.Strength {
+			c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s runs now.", check, other), at)
+			return
+		}
+	}
+	c.add(certain(was), change.CI, "check-gone", fmt.Sprintf("The check %s no longer runs.", check), at)
+}
+
+// isTest tells what runs tests from what looks at code.
+func isTest(check string) bool {
+	for _, word := range []string{"test", "spec", "jest", "vitest", "mocha", "tox", "nox", "verify", "check", "e2e", "cypress", "ava", "phpunit", "build"} {
+		if strings.Contains(check, word) && !strings.HasPrefix(check, "ruff") && !strings.HasPrefix(check, "biome") && !strings.HasPrefix(check, "cargo check") {
+			return true
+		}
+	}
+	return false
+}
+
+// isAll tells targets that run several checks.
+func isAll(check string) bool {
+	tool, _, _ := strings.Cut(check, " ")
+	target := check[strings.LastIndexByte(check, ' ')+1:]
+	return slices.Contains([]string{"tox", "nox", "pre-commit"}, tool) || slices.Contains([]string{"check", "checks", "ci", "all", "verify", "validate", "build"}, target)
+}
+
+// weaker says in what way a check that still runs stops less.
+func (c *comparison) weaker(was, is Run) {
+	at := change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()}
+	if slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Rule == "ci/trigger-gone" && f.Path == is.Path }) {
+		return
+	}
+	switch is.Strength {
+	case Never:
+		c.add(certain(was), change.CI, "cannot-fail", fmt.Sprintf("The check %s can no longer fail the change, or no longer runs.", was.Check), at)
+	case Elsewhere:
+		if c.after.pipelines[is.Path].Strength < Sometimes {
+			at.Line = is.Trigger
+		}
+		c.add(certain(was), change.CI, "not-for-pull-requests", fmt.Sprintf("The check %s no longer runs for pull requests.", was.Check), at)
+	case Sometimes:
+		c.add(change.Evidence, change.CI, "conditional", fmt.Sprintf("The check %s now depends on a condition.", was.Check), at)
+	}
+}
+
+// jobs compares a check that still runs somewhere job by job.
+func (c *comparison) jobs(before, after []Run) {
+	done := map[string]bool{}
+	for _, was := range before {
+		if done[was.job()] || was.Strength < Always {
+			continue
+		}
+		done[was.job()] = true
+		same := func(runs []Run) []Run {
+			return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.job() != was.job() })
+		}
+		had, now := same(before), same(after)
+		at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
+		switch best := strongest(now); {
+		case len(now) > 0 && best.Strength < Always:
+			c.weaker(was, best)
+		case len(now) > 0 && count(now, Always) < count(had, Always):
+			at.Line, at.After = best.Line, best.command()
+			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.", was.Check, count(now, Always), count(had, Always)), at)
+		case len(now) == 0:
+			tier := change.Evidence
+			if !c.after.jobs[was.job()] && !was.Guessed && !slices.ContainsFunc(after, func(r Run) bool { return r.command() == was.command() }) {
+				tier = change.Hold
+			}
+			c.add(tier, change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package ci
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rhysd/actionlint"
+)
+
+// truth is what can be said of an expression before it runs.
+type truth int
+
+const (
+	unknown truth = iota
+	yes
+	no
+)
+
+// value is what an expression is: a text that is known, or only whether it holds.
+type value struct {
+	text  string
+	known bool
+	truth truth
+}
+
+func text(s string) value {
+	v := value{text: s, known: true, truth: yes}
+	if s == "" || s == "false" || s == "0" {
+		v.truth = no
+	}
+	return v
+}
+
+func boolean(t truth) value {
+	switch t {
+	case yes:
+		return text("true")
+	case no:
+		return text("false")
+	}
+	return value{}
+}
+
+// holds evaluates a condition of GitHub's as it is for a pull request, in a cell of the
+// matrix. See https://docs.github.com/en/actions/reference/evaluate-expressions-in-workflows-and-actions
+func holds(condition string, cell Cell) truth {
+	condition = strings.TrimSpace(condition)
+	if inner, ok := strings.CutPrefix(condition, "${{"); ok && strings.Count(condition, "${{") == 1 && strings.HasSuffix(condition, "}}") {
+		condition = strings.TrimSuffix(inner, "}}")
+	}
+	tree, err := actionlint.NewExprParser().Parse(actionlint.NewExprLexer(condition + "}}"))
+	if err != nil {
+		return unknown
+	}
+	return evaluate(tree, cell).truth
+}
+
+func evaluate(n actionlint.ExprNode, cell Cell) value {
+	switch n := n.(type) {
+	case *actionlint.BoolNode:
+		return text(strconv.FormatBool(n.Value))
+	case *actionlint.IntNode:
+		return text(strconv.Itoa(n.Value))
+	case *actionlint.StringNode:
+		return text(n.Value)
+	case *actionlint.NullNode:
+		return text("")
+	case *actionlint.ObjectDerefNode:
+		return variable(n, cell)
+	case *actionlint.NotOpNode:
+		switch evaluate(n.Operand, cell).truth {
+		case yes:
+			return boolean(no)
+		case no:
+			return boolean(yes)
+		}
+	case *actionlint.CompareOpNode:
+		return compare(n, cell)
+	case *actionlint.LogicalOpNode:
+		a, b := evaluate(n.Left, cell), evaluate(n.Right, cell)
+		decides := no
+		if n.Kind == actionlint.LogicalOpNodeKindOr {
+			decides = yes
+		}
+		switch {
+		case a.truth == decides || b.truth == unknown && a.truth == unknown:
+			return a
+		case b.truth == decides && a.truth == unknown:
+			return boolean(decides)
+		case a.truth == unknown:
+			return value{}
+		}
+		return b
+	case *actionlint.FuncCallNode:
+		return call(n, cell)
+	}
+	return value{}
+}
+
+func compare(n *actionlint.CompareOpNode, cell Cell) value {
+	a, b := evaluate(n.Left, cell), evaluate(n.Right, cell)
+	if !a.known || !b.known || n.Kind != actionlint.CompareOpNodeKindEq && n.Kind != actionlint.CompareOpNodeKindNotEq {
+		return value{}
+	}
+	if strings.EqualFold(a.text, b.text) == (n.Kind == actionlint.CompareOpNodeKindEq) {
+		return boolean(yes)
+	}
+	return boolean(no)
+}
+
+// variable knows what is the same for all pull requests, and the matrix.
+func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
+	of, ok := n.Receiver.(*actionlint.VariableNode)
+	switch {
+	case !ok && n.Property == "draft":
+		return text("false")
+	case !ok:
+		return value{}
+	case of.Name == "github" && n.Property == "event_name":
+		return text("pull_request")
+	case of.Name == "github" && n.Property == "ref":
+		return text("refs/pull/1/merge")
+	case of.Name == "github" && n.Property == "ref_type":
+		return text("branch")
+	case of.Name == "matrix":
+		if v, ok := cell[n.Property]; ok {
+			return text(v)
+		}
+		if cell[dynamic] == "" {
+			return text("")
+		}
+	}
+	return value{}
+}
+
+func call(n *actionlint.FuncCallNode, cell Cell) value {
+	switch strings.ToLower(n.Callee) {
+	case "always", "success":
+		return boolean(yes)
+	case "failure", "cancelled":
+		return boolean(no)
+	case "startswith", "contains":
+		if len(n.Args) == 2 {
+			a, b := evaluate(n.Args[0], cell), evaluate(n.Args[1], cell)
+			if a.known && b.known {
+				found := strings.Contains(strings.ToLower(a.text), strings.ToLower(b.text))
+				if strings.EqualFold(n.Callee, "startswith") {
+					found = strings.HasPrefix(strings.ToLower(a.text), strings.ToLower(b.text))
+				}
+				return text(strconv.FormatBool(found))
+			}
+		}
+	}
+	return value{}
+}
+
+var expression = regexp.MustCompile(`\$\{\{[^}]*\}\}`)
+
+// withoutExpressions puts a word into a script where an expression stands, whose operators
+// are none of the shell's.
+func withoutExpressions(script string) string {
+	return expression.ReplaceAllStringFunc(script, func(e string) string {
+		return "EXPR" + strings.Map(func(r rune) rune {
+			if r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+				return r
+			}
+			return -1
+		}, e)
+	})
+}

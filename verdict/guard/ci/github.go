@@ -1,0 +1,235 @@
+package ci
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/doc"
+	"touchstone/verdict/guard/shell"
+)
+
+// isGitHub knows the workflows of GitHub and of the forges that read the same.
+func isGitHub(name string) bool {
+	switch path.Dir(name) {
+	case ".github/workflows", ".gitea/workflows", ".forgejo/workflows":
+		return isYAML(name)
+	}
+	return false
+}
+
+// readGitHub follows https://docs.github.com/en/actions/reference/workflow-syntax-for-github-actions
+func readGitHub(root *doc.Node) (Pipeline, error) {
+	on, jobs := root.Get("on"), root.Get("jobs")
+	if on == nil || jobs == nil {
+		return Pipeline{}, errNoPipeline
+	}
+	p := Pipeline{Strength: githubEvents(on), Line: on.Line}
+	p.Triggers = triggers(on)
+	p.Called = on.Get("workflow_call") != nil || contains(on.Strings(), "workflow_call")
+	for _, j := range jobs.Items {
+		p.Jobs = append(p.Jobs, githubJob(root, j))
+	}
+	needed(p.Jobs, jobs)
+	return p, nil
+}
+
+// githubEvents says whether pull requests trigger a workflow. A push to any branch does
+// what a pull request would; what is called is as strong as what calls it.
+func githubEvents(on *doc.Node) Strength {
+	out := Never
+	see := func(event string, filter *doc.Node) {
+		switch event {
+		case "pull_request", "pull_request_target", "merge_group":
+			if types := filter.Get("types").Strings(); len(types) == 0 || contains(types, "opened", "synchronize", "checks_requested") {
+				out = Always
+			} else {
+				out = max(out, Elsewhere)
+			}
+		case "push":
+			if filter.Get("branches") == nil && filter.Get("tags") == nil && filter.Get("branches-ignore") == nil || contains(filter.Get("branches").Strings(), "**", "*") {
+				out = Always
+			}
+			out = max(out, Elsewhere)
+		case "workflow_dispatch", "repository_dispatch", "workflow_call":
+		default:
+			out = max(out, Elsewhere)
+		}
+	}
+	for _, item := range on.Items {
+		if on.Kind == doc.Map {
+			see(item.Key, item)
+		} else {
+			see(item.Value, nil)
+		}
+	}
+	if on.Kind == doc.Scalar {
+		see(on.Value, nil)
+	}
+	return out
+}
+
+// triggers are the events of a workflow with what each is limited to.
+func triggers(on *doc.Node) []Trigger {
+	var out []Trigger
+	for _, name := range on.Strings() {
+		out = append(out, Trigger{Event: name, Line: on.Line})
+	}
+	for _, item := range on.Items {
+		if on.Kind != doc.Map {
+			break
+		}
+		t := Trigger{Event: item.Key, Line: item.Line}
+		for _, filter := range item.Items {
+			for _, v := range filter.Strings() {
+				t.Filters = append(t.Filters, filter.Key+" "+v)
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func contains(list []string, any ...string) bool {
+	for _, s := range list {
+		for _, a := range any {
+			if s == a {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func githubJob(root, j *doc.Node) Job {
+	job := Job{Name: j.Key, Line: j.Line, Strength: Always, Cells: cells(j.Get("strategy", "matrix"))}
+	shellOf := first(j.Text("defaults", "run", "shell"), root.Text("defaults", "run", "shell"))
+	dir := first(j.Text("defaults", "run", "working-directory"), root.Text("defaults", "run", "working-directory"))
+	if uses := j.Text("uses"); uses != "" {
+		job.Calls = strings.TrimPrefix(uses, "./")
+		job.Strength = conditioned(nil, j)(Cell{dynamic: "true"})
+	}
+	checkout := ""
+	windows := strings.HasPrefix(j.Text("runs-on"), "windows")
+	for _, s := range j.Get("steps").Members() {
+		step := Step{Line: s.Line, Uses: s.Text("uses"), With: map[string]string{}, Dir: first(s.Text("working-directory"), dir)}
+		for _, w := range s.Get("with").Members() {
+			step.With[w.Key] = w.Value
+		}
+		step.Options, step.Script, step.ScriptLine = githubShell(first(s.Text("shell"), shellOf), windows), s.Text("run"), s.Line
+		if run := s.Get("run"); run != nil {
+			step.Line, step.ScriptLine = run.Line, run.Line
+			if !strings.Contains(run.Value, "\n") {
+				step.ScriptLine--
+			}
+		}
+		if step.Script == "" {
+			step.Script = actionScript(step.Uses, step.With)
+			step.ScriptLine = step.Line - 1
+		}
+		step.Script = withoutExpressions(step.Script)
+		step.Strength = conditioned(s, j)
+		step.Context = strings.Join([]string{step.Dir, first(s.Text("shell"), shellOf), environment(s, j, root)}, " ")
+		if ref := first(step.With["ref"], step.With["repository"]); ref != "" && strings.HasPrefix(step.Uses, "actions/checkout") {
+			checkout = "checkout of " + ref
+		}
+		step.Context = strings.TrimSpace(step.Context + " " + checkout)
+		job.Steps = append(job.Steps, step)
+	}
+	return job
+}
+
+// steering are variables by which checks are told what to look at or when to give up.
+var steering = []string{"GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "NODE_OPTIONS", "MAVEN_OPTS", "MAVEN_ARGS", "SKIP", "HUSKY", "GRADLE_OPTS", "TOX_SKIP_ENV", "ESLINT_USE_FLAT_CONFIG"}
+
+// environment is what a step and what is around it set of the variables that steer checks.
+func environment(nodes ...*doc.Node) string {
+	var out []string
+	for _, n := range nodes {
+		for _, v := range n.Get("env").Members() {
+			if contains(steering, v.Key) || strings.Contains(v.Key, "RETRY") || strings.Contains(v.Key, "RETRIES") {
+				out = append(out, v.Key+"="+v.Value)
+			}
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), " ")
+}
+
+// conditioned is what "if" and "continue-on-error" of a step and its job allow.
+func conditioned(step, job *doc.Node) func(Cell) Strength {
+	return func(cell Cell) Strength {
+		out := Always
+		for _, n := range []*doc.Node{step, job} {
+			if c := n.Get("if"); c != nil {
+				switch holds(c.Value, cell) {
+				case no:
+					out = min(out, runsElsewhere(c.Value))
+				case unknown:
+					out = min(out, Sometimes)
+				}
+			}
+			if c := n.Get("continue-on-error"); c != nil && c.Value != "" {
+				switch holds(c.Value, cell) {
+				case yes:
+					out = Never
+				case unknown:
+					out = min(out, Sometimes)
+				}
+			}
+		}
+		return out
+	}
+}
+
+// runsElsewhere tells what is for other events from what never runs.
+func runsElsewhere(condition string) Strength {
+	if strings.Contains(condition, "github.") {
+		return Elsewhere
+	}
+	return Never
+}
+
+// githubShell is how GitHub starts a step's shell: only a shell that is named has pipefail.
+func githubShell(name string, windows bool) shell.Options {
+	switch {
+	case name == "" && !windows, strings.HasSuffix(name, "sh -e {0}"):
+		return shell.Options{Errexit: true}
+	case name == "bash":
+		return shell.Options{Errexit: true, Pipefail: true}
+	case name == "sh":
+		return shell.Options{Errexit: true}
+	case strings.Contains(name, "{0}") && strings.Contains(name, "sh"):
+		return shell.Options{Errexit: strings.Contains(name, " -e") || strings.Contains(name, "-ex"), Pipefail: strings.Contains(name, "pipefail")}
+	}
+	return shell.Options{EachCounts: true}
+}
+
+// needed lowers jobs that wait for a job that does not run for pull requests.
+func needed(jobs []Job, nodes *doc.Node) {
+	for range 3 { // as deep as such chains go
+		for i := range jobs {
+			n := nodes.Items[i]
+			condition := n.Get("if")
+			for _, need := range n.Get("needs").Strings() {
+				for k, other := range jobs {
+					if o := nodes.Items[k].Get("if"); other.Name == need && o != nil && holds(o.Value, Cell{dynamic: "true"}) == no && (condition == nil || !strings.Contains(condition.Value, "always()")) {
+						jobs[i].Strength = min(jobs[i].Strength, runsElsewhere(o.Value))
+					}
+					if other.Name == need && other.Strength < jobs[i].Strength && condition == nil {
+						jobs[i].Strength = other.Strength
+					}
+				}
+			}
+		}
+	}
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,81 @@
+package ci
+
+import (
+	"path"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+
+	"touchstone/verdict/guard/shell"
+)
+
+func isJenkins(name string) bool {
+	return strings.HasPrefix(path.Base(name), "Jenkinsfile") || path.Ext(name) == ".jenkinsfile"
+}
+
+// maxJenkins bounds a Jenkinsfile, in bytes.
+const maxJenkins = 256 << 10
+
+// readJenkins reads a declarative pipeline by its tokens: the scripts of its stages, and
+// the blocks in which they stand. See https://www.jenkins.io/doc/book/pipeline/syntax/
+func readJenkins(content []byte) (Pipeline, error) {
+	if len(content) > maxJenkins {
+		return Pipeline{}, errNoPipeline
+	}
+	tokens, err := chroma.Tokenise(lexers.Get("groovy"), nil, string(content))
+	if err != nil {
+		return Pipeline{}, err
+	}
+	type block struct {
+		name     string
+		strength Strength
+	}
+	p := Pipeline{Strength: Always, Line: 1}
+	job := Job{Name: "pipeline", Line: 1, Strength: Always, Cells: []Cell{{}}}
+	var open []block
+	var words []string // of this statement
+	line := 1
+	for _, t := range tokens {
+		at := line
+		line += strings.Count(t.Value, "\n")
+		text := strings.TrimSpace(t.Value)
+		switch {
+		case t.Type.InCategory(chroma.Comment):
+		case t.Type.InSubCategory(chroma.LiteralString):
+			strength := Always
+			for _, b := range open {
+				strength = min(strength, b.strength)
+			}
+			if contains(words, "sh", "bat") && text != "" {
+				script := strings.Trim(text, `"'`)
+				s := Step{Line: at, Script: strings.ReplaceAll(script, `\"`, `"`), ScriptLine: at - 1, Options: shell.Options{Errexit: true}, Strength: fixed(strength)}
+				if contains(words, "returnStatus") {
+					s.Strength = fixed(Never)
+				}
+				job.Steps = append(job.Steps, s)
+			}
+		case text == "{":
+			b := block{strings.Join(words, " "), Always}
+			switch {
+			case contains(words, "catchError", "warnError", "warnings"):
+				b.strength = Never
+			case contains(words, "when"):
+				if len(open) > 0 {
+					open[len(open)-1].strength = Sometimes
+				}
+			case contains(words, "try"):
+				b.strength = Sometimes
+			}
+			open, words = append(open, b), nil
+		case text == "}":
+			open, words = open[:max(0, len(open)-1)], nil
+		case strings.Contains(t.Value, "\n") && text == "" || text == ";":
+			words = nil
+		case text != "":
+			words = append(words, text)
+		}
+	}
+	p.Jobs = append(p.Jobs, job)
+	return p, nil
+}

@@ -1,0 +1,112 @@
+package ci
+
+import (
+	"maps"
+
+	"touchstone/verdict/guard/doc"
+)
+
+const (
+	// dynamic marks a cell whose values are only known at run time.
+	dynamic = "?"
+	// maxCells bounds the cases of one matrix; GitHub's own bound is 256.
+	maxCells = 256
+)
+
+// cells expands a matrix as GitHub does: the product of its axes, without what is
+// excluded, with what is included. A job without one has one cell.
+func cells(matrix *doc.Node) []Cell {
+	if matrix == nil {
+		return []Cell{{}}
+	}
+	if matrix.Kind != doc.Map {
+		return []Cell{{dynamic: "true"}}
+	}
+	out := []Cell{{}}
+	axes := 0
+	for _, axis := range matrix.Items {
+		if axis.Key == "include" || axis.Key == "exclude" {
+			continue
+		}
+		axes++
+		var next []Cell
+		for _, base := range out {
+			if axis.Kind != doc.List { // computed
+				one := maps.Clone(base)
+				one[dynamic] = "true"
+				next = append(next, one)
+			}
+			for _, v := range axis.Items {
+				if one := maps.Clone(base); axis.Kind == doc.List && len(next) < maxCells {
+					set(one, axis.Key, v)
+					next = append(next, one)
+				}
+			}
+		}
+		out = next
+	}
+	if axes == 0 {
+		out = nil
+	}
+	out = excluded(out, matrix.Get("exclude"))
+	return included(out, matrix.Get("include"))
+}
+
+// set puts a value in, and the members of an object by their names.
+func set(c Cell, key string, v *doc.Node) {
+	c[key] = v.Value
+	for _, item := range v.Items {
+		c[key] += " " + item.Key + "=" + item.Value
+	}
+}
+
+func excluded(list []Cell, exclude *doc.Node) []Cell {
+	var out []Cell
+	for _, c := range list {
+		drop := false
+		for _, e := range exclude.Members() {
+			fits := len(e.Items) > 0
+			for _, item := range e.Items {
+				fits = fits && c[item.Key] == item.Value
+			}
+			drop = drop || fits
+		}
+		if !drop {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// included adds to the cells that an entry fits, or makes a cell of it.
+func included(list []Cell, include *doc.Node) []Cell {
+	made := len(list)
+	for _, e := range include.Members() {
+		fitted := false
+		for i := range list[:made] {
+			fits := len(e.Items) > 0
+			for _, item := range e.Items {
+				if had, there := list[i][item.Key]; there && had != item.Value {
+					fits = false
+				}
+			}
+			if fits {
+				fitted = true
+				for _, item := range e.Items {
+					set(list[i], item.Key, item)
+				}
+			}
+		}
+		if !fitted && len(list) < maxCells {
+			one := Cell{}
+			for _, item := range e.Items {
+				set(one, item.Key, item)
+			}
+			list = append(list, one)
+		}
+	}
+	if include != nil && include.Kind == doc.Scalar || len(list) == 0 {
+		list = append(list, Cell{dynamic: "true"})
+	}
+	return list
+}

@@ -1,0 +1,122 @@
+package ci
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+var (
+	// limit is an option whose number has to be met; the ones with "max" may not be passed.
+	limit = regexp.MustCompile(`(?i)^--?([\w.-]*(?:fail-under|min-coverage|threshold|max-warnings|coverage-min)[\w.-]*)$`)
+	// demanding are options without which a check finds less.
+	demanding = []string{"-race", "--strict", "-Werror", "-warnaserror", "--deny=warnings", "--all-features", "--all-targets", "--workspace", "--error-on-warnings", "--forbid-only", "./...", "--locked"}
+	// easing are options by which a check looks at less, or tries until it passes.
+	easing = regexp.MustCompile(`^(?:--deselect|--ignore|-k|--skip|-skip|--exclude|--retries|--reruns|-short|--passWithNoTests|--no-cov|--new-from|--only-changed|--lf|--no-verify|--if-present|--testPathIgnorePatterns)`)
+)
+
+// options compares the command lines of checks that stayed in their jobs.
+func (c *comparison) options() {
+	done := map[string]bool{}
+	for _, was := range c.before.runs {
+		id := was.job() + "\x00" + was.Check
+		if done[id] || was.Strength < Sometimes {
+			continue
+		}
+		done[id] = true
+		before, after := lines(c.before.runs, was), lines(c.after.runs, was)
+		for i := range min(len(before), len(after)) {
+			if len(before) == len(after) {
+				c.arguments(before[i], after[i])
+			}
+		}
+		c.context(before, after)
+	}
+}
+
+// lines are the runs of one check of one job with different command lines.
+func lines(runs []Run, like Run) (out []Run) {
+	for _, r := range runs {
+		if r.Check == like.Check && r.job() == like.job() && r.Strength >= Sometimes && !slices.ContainsFunc(out, func(o Run) bool { return o.command() == r.command() }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (c *comparison) arguments(was, is Run) {
+	at := change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()}
+	for name, old := range numbers(was.Args) {
+		now, there := numbers(is.Args)[name]
+		if lower := now < old; !there || strings.Contains(name, "max") && now > old || !strings.Contains(name, "max") && lower {
+			tier := change.Hold
+			if !there {
+				tier = change.Evidence // it may stand in a file of its own now
+			}
+			c.add(tier, change.Threshold, "limit", fmt.Sprintf("The limit %s of %s is easier to meet.", name, was.Check), at)
+		}
+	}
+	for _, a := range was.Args {
+		if slices.Contains(demanding, a) && !slices.Contains(is.Args, a) {
+			c.add(change.Evidence, change.CI, "option-gone", fmt.Sprintf("The check %s is no longer given %s.", was.Check, a), at)
+		}
+	}
+	if denies(was.Args) && !denies(is.Args) {
+		c.add(change.Hold, change.CI, "warnings-allowed", fmt.Sprintf("The check %s no longer fails on warnings.", was.Check), at)
+	}
+	for _, a := range is.Args {
+		if easing.MatchString(a) && !slices.Contains(was.Args, a) {
+			c.add(change.Evidence, change.CI, "option-added", fmt.Sprintf("The check %s is given %s, by which it may look at less or fail less.", was.Check, a), at)
+		}
+	}
+}
+
+// context says that a check that stayed is run otherwise than it was, where nothing above
+// says how.
+func (c *comparison) context(before, after []Run) {
+	if len(after) == 0 {
+		return
+	}
+	was, is := before[0], after[0]
+	at := change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()}
+	for _, f := range c.found {
+		if f.Path == is.Path && f.Line == is.Line {
+			return
+		}
+	}
+	switch {
+	case was.Context != is.Context:
+		at.Before, at.After = was.Context, is.Context
+		c.add(change.Evidence, change.CI, "context-changed", fmt.Sprintf("Where or with what %s runs is changed.", is.Check), at)
+	case slices.ContainsFunc(before, func(b Run) bool {
+		return !slices.ContainsFunc(after, func(a Run) bool { return a.command() == b.command() })
+	}):
+		c.add(change.Evidence, change.CI, "command-changed", fmt.Sprintf("The command line of %s is changed.", is.Check), at)
+	}
+}
+
+// denies reports what makes Rust's tools fail on warnings.
+func denies(args []string) bool {
+	return strings.Contains(strings.Join(args, " ")+" ", "-D warnings ") || slices.Contains(args, "-Dwarnings")
+}
+
+// numbers are the limits among the options of a command.
+func numbers(args []string) map[string]float64 {
+	out := map[string]float64{}
+	for i, a := range args {
+		name, value, inline := strings.Cut(a, "=")
+		if !inline && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if m := limit.FindStringSubmatch(name); m != nil {
+			if n, err := strconv.ParseFloat(value, 64); err == nil {
+				out[m[1]] = n
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,65 @@
+package ci
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+// forPulls are the events by which a workflow runs for the pull request itself.
+var forPulls = []string{"pull_request", "pull_request_target", "merge_group"}
+
+// triggers compares what starts the pipelines that check something.
+func (c *comparison) triggers() {
+	for name, was := range c.before.pipelines {
+		is, there := c.after.pipelines[name]
+		checks := slices.ContainsFunc(c.before.runs, func(r Run) bool { return r.Path == name && r.Strength >= Sometimes && !r.Guessed })
+		if !there || !checks || c.after.broken[name] != nil {
+			continue
+		}
+		for _, t := range was.Triggers {
+			if slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers, func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
+				if c.covered(name) {
+					continue
+				}
+				c.add(change.Hold, change.CI, "trigger-gone", "The workflow no longer runs for pull requests.", change.Place{Path: name, Line: t.Line, Before: t.Event})
+			}
+			c.filters(name, t, is)
+		}
+	}
+}
+
+// covered reports whether all that a workflow checked runs for pull requests elsewhere.
+func (c *comparison) covered(name string) bool {
+	for _, r := range c.before.runs {
+		if r.Path == name && r.Strength >= Sometimes && !slices.ContainsFunc(c.after.runs, func(o Run) bool {
+			return o.Check == r.Check && o.Path != name && o.Strength >= r.Strength
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// filters finds filters of an event that let fewer changes through.
+func (c *comparison) filters(name string, was Trigger, is Pipeline) {
+	pulls := slices.ContainsFunc(is.Triggers, func(o Trigger) bool { return slices.Contains(forPulls, o.Event) })
+	for _, now := range is.Triggers {
+		if now.Event != was.Event || was.Event == "push" && pulls || was.Event != "push" && !slices.Contains(forPulls, was.Event) {
+			continue
+		}
+		for _, f := range append(slices.Clone(was.Filters), now.Filters...) {
+			kind, value, _ := strings.Cut(f, " ")
+			excludes := strings.HasSuffix(kind, "-ignore") || strings.HasPrefix(value, "!")
+			had, has := slices.Contains(was.Filters, f), slices.Contains(now.Filters, f)
+			limited := slices.ContainsFunc(was.Filters, func(o string) bool { return strings.HasPrefix(o, kind+" ") })
+			limits := slices.ContainsFunc(now.Filters, func(o string) bool { return strings.HasPrefix(o, kind+" ") })
+			if excludes && has && !had || !excludes && had && !has && limits || !excludes && has && !limited {
+				c.add(change.Evidence, change.CI, "trigger-narrowed", fmt.Sprintf("The workflow runs for fewer changes than it did (%s).", f),
+					change.Place{Path: name, Line: now.Line, Before: strings.Join(was.Filters, ", "), After: strings.Join(now.Filters, ", ")})
+			}
+		}
+	}
+}
