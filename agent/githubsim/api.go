@@ -206,6 +206,15 @@ func (c *call) needWrite() error {
 	return refuse(http.StatusForbidden, "Must have write access to %s.", c.repo.fullName())
 }
 
+// needTriage refuses callers who may not label.
+// https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
+func (c *call) needTriage() error {
+	if c.repo.archived || !c.repo.atLeast(c.user, "triage") {
+		return refuse(http.StatusForbidden, "Must have triage access to %s.", c.repo.fullName())
+	}
+	return nil
+}
+
 // page cuts one page out of items and leaves the Link header for the others.
 func page[T any](c *call, items []T) []T {
 	query := c.r.URL.Query()

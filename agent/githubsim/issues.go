@@ -130,7 +130,7 @@ func (c *call) addLabels() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.needWrite(); err != nil {
+	if err := c.needTriage(); err != nil {
 		return reply{}, err
 	}
 	for _, name := range names {
@@ -144,7 +144,7 @@ func (c *call) setLabels() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.needWrite(); err != nil {
+	if err := c.needTriage(); err != nil {
 		return reply{}, err
 	}
 	for _, l := range slices.Clone(c.pull.labels) {
@@ -184,7 +184,7 @@ func (c *call) dropLabel(l *label) {
 }
 
 func (c *call) removeLabel() (reply, error) {
-	if err := c.needWrite(); err != nil {
+	if err := c.needTriage(); err != nil {
 		return reply{}, err
 	}
 	l := c.repo.labels[strings.ToLower(c.r.PathValue("name"))]

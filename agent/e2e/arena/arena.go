@@ -134,6 +134,11 @@ const ByHand = "by hand"
 // the model. It has no journal.
 func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daemon.Agent, error) {
 	login := map[verdict.Role]string{verdict.Reviewer: Judge, verdict.Author: Author}[role]
+	return a.AgentOf(role, login, machine, m)
+}
+
+// AgentOf is Agent in the name of any login.
+func (a *Arena) AgentOf(role verdict.Role, login, machine string, m engine.Engine) (*daemon.Agent, error) {
 	client, err := forge.New(forge.Config{APIURL: a.url + "/api/v3/", Token: Token(login), Version: "arena"})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,115 @@
+package forgery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"touchstone/agent/e2e/reading"
+	"touchstone/agent/engine"
+	"touchstone/verdict"
+)
+
+// The lines that the model knows: a defect, a line that only a person may let pass, and
+// the protection that no change may remove.
+const (
+	defect     = "unsafe()"
+	suppressed = "quiet() //nolint:all"
+	protection = "checkRights()"
+)
+
+// price is what one session of a model costs, in US dollars.
+const price = 0.25
+
+// model objects to each defect that it is shown, and fixes nothing.
+type model struct {
+	// stern has it object to anything.
+	stern *atomic.Bool
+	// asked counts its sessions.
+	asked *atomic.Int64
+}
+
+func (model) Name() string { return "model" }
+
+func (model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
+
+func (m model) Open(_ context.Context, request engine.Request) (engine.Session, error) {
+	return session{m, request}, nil
+}
+
+type session struct {
+	model
+	request engine.Request
+}
+
+func (session) Close() error { return nil }
+
+var (
+	runLine  = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
+	fileLine = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
+	// A changed line has its number in front of it.
+	changedLine = regexp.MustCompile(`(?m)^ *(\d+) +([+-])(.*)$`)
+	patchLine   = regexp.MustCompile(`(?m)^  patch: (.+)$`)
+)
+
+func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
+	started := time.Now()
+	s.asked.Add(1)
+	reading.Patches(s.request, prompt)
+	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}}
+	for _, d := range verdict.Dimensions() {
+		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
+	}
+	_, list, _ := strings.Cut(prompt, "\n# Changed files\n")
+	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {
+		a.Files = append(a.Files, m[1])
+	}
+	v := verdict.Approve
+	a.Findings = append(a.Findings, wrong(prompt)...)
+	if s.stern.Load() {
+		a.Findings = append(a.Findings, objection("It is not wanted."))
+	}
+	if len(a.Findings) > 0 {
+		v = verdict.RequestChanges
+	}
+	answer, err := json.Marshal(a)
+	nonce := runLine.FindAllString(prompt, -1)
+	if err != nil || len(nonce) == 0 {
+		return engine.Result{Text: "It cannot be done.", Started: started, CostUSD: price}, err
+	}
+	text := fmt.Sprintf("```%s\n%s\n```\n%s\n%s\n", verdict.Fence, answer, nonce[len(nonce)-1], verdict.Marker(v))
+	return engine.Result{Text: text, Started: started, Duration: time.Since(started), CostUSD: price}, nil
+}
+
+// wrong are findings about the lines of the patches that a prompt lists which no change
+// may have: the defect added, or the protection removed.
+func wrong(prompt string) []verdict.Finding {
+	var all []verdict.Finding
+	for _, m := range patchLine.FindAllStringSubmatch(prompt, -1) {
+		data, err := os.ReadFile(m[1])
+		if err != nil {
+			return []verdict.Finding{objection("A patch cannot be read.")}
+		}
+		path, _, _ := strings.Cut(string(data), " (")
+		for _, line := range changedLine.FindAllStringSubmatch(string(data), -1) {
+			if f := objection("It breaks: " + strings.TrimSpace(line[3])); line[2] == "-" && strings.Contains(line[3], protection) {
+				all = append(all, f)
+			} else if line[2] == "+" && strings.Contains(line[3], defect) {
+				f.Path, f.Quote = path, line[3]
+				f.Line, _ = strconv.Atoi(line[1])
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+func objection(claim string) verdict.Finding {
+	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3", Claim: claim, Why: "It breaks.", Verify: "Read it."}
+}

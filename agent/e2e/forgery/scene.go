@@ -1,0 +1,314 @@
+package forgery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/verdict"
+)
+
+// stage is what a pull request is like before an attack.
+type stage struct {
+	// text is a line that the pull request adds to the file; blank is a harmless one.
+	text string
+	// unreviewed has the reviewer's agent stay away for good.
+	unreviewed bool
+	// by also writes a commit of the pull request, where that is not its author.
+	by string
+	// early is done before the reviewer's agent looks, late after that. The author's agent
+	// looks once the attack is made.
+	early, late func(*scene) error
+	// settings changes what the agents are told.
+	settings func(*config.Config)
+	// repository changes the repository's options.
+	repository func(*githubsim.RepoOptions)
+}
+
+// The branch of the pull request and the files of a repository.
+const (
+	branch = "topic"
+	file   = "store/search.go"
+	guard  = "store/rights.go"
+)
+
+// ground is an arena on which cases are taken.
+type ground struct {
+	*arena.Arena
+	template arena.Template
+	weaken   func(verdict.Role, *daemon.Agent)
+	taken    int
+}
+
+func newGround(ctx context.Context, a *arena.Arena, weaken func(verdict.Role, *daemon.Agent)) (*ground, error) {
+	for _, user := range actors() {
+		if err := a.Sim.AddUser(user); err != nil {
+			return nil, err
+		}
+	}
+	template, err := a.Template(ctx, map[string]string{
+		"README.md": "# App\n", file: source("old()"), guard: "package store\n\nfunc rights() {\n\t" + protection + "\n}\n",
+	})
+	return &ground{Arena: a, template: template, weaken: weaken}, err
+}
+
+// source is the file's text with some calls.
+func source(calls ...string) string {
+	return "package store\n\n// Search finds everything.\nfunc Search() {\n\t" + strings.Join(calls, "\n\t") + "\n}\n"
+}
+
+// scene is one case at work.
+type scene struct {
+	*ground
+	ctx   context.Context
+	ref   forge.Ref
+	stage stage
+	base  string // the branch that it is to be merged into
+	steps []string
+
+	stern    atomic.Bool              // has the model object to anything
+	sessions atomic.Int64             // of the model
+	agents   map[string]*daemon.Agent // by login
+
+	mu   sync.Mutex
+	plan plan
+}
+
+// take takes a case to its end.
+func (g *ground) take(ctx context.Context, name string, c Case) Result {
+	s := &scene{ground: g, ctx: ctx, stage: c.stage, base: "main", agents: map[string]*daemon.Agent{},
+		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: name}}}
+	result := Result{Case: c}
+	g.Sim.Intercept(s.intercept)
+	defer g.Sim.Intercept(nil)
+	err := s.open()
+	if err == nil && c.act != nil {
+		err = c.act(s)
+	}
+	if err == nil {
+		err = s.settle()
+	}
+	if err == nil {
+		err = s.inspect(&result)
+	}
+	result.Steps, result.Err = s.steps, errors.Join(err, s.restore())
+	return result
+}
+
+// open makes the repository and its pull request and has the reviewer look at it.
+func (s *scene) open() error {
+	options := githubsim.RepoOptions{Permissions: maps.Clone(roles)}
+	if s.stage.repository != nil {
+		s.stage.repository(&options)
+	}
+	if err := s.Create(s.ctx, s.ref.Name, s.template, options); err != nil {
+		return err
+	}
+	if s.stage.early != nil && s.stage.text == none {
+		return s.stage.early(s)
+	}
+	text := s.stage.text
+	if text == "" {
+		text = "fine()"
+	}
+	err := s.push(arena.Author, branch, map[string]string{file: source(text)})
+	if err == nil && s.stage.by != "" {
+		err = s.push(s.stage.by, branch, map[string]string{"notes.md": "Some notes.\n"})
+	}
+	if err == nil {
+		err = s.request(branch)
+	}
+	if err == nil && s.stage.early != nil {
+		err = s.stage.early(s)
+	}
+	if err == nil && !s.stage.unreviewed {
+		err = s.review()
+	}
+	if err == nil && s.stage.late != nil {
+		err = s.stage.late(s)
+	}
+	return err
+}
+
+// none is the text of a stage that opens its pull request by itself.
+const none = "none"
+
+// request opens the pull request of a branch.
+func (s *scene) request(head string) error {
+	var made struct{ Number int }
+	err := s.call(arena.Author, http.MethodPost, "pulls", map[string]any{"title": "Search", "body": "It finds things.", "head": head, "base": s.base}, &made)
+	s.ref.Number = made.Number
+	return err
+}
+
+// later lets a minute pass.
+func (s *scene) later() { s.Sim.Advance(time.Minute) }
+
+func (s *scene) note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps = append(s.steps, fmt.Sprintf(format, args...))
+}
+
+// call calls the REST API below the repository, a minute after what came before.
+func (s *scene) call(login, method, path string, body, answer any) error {
+	s.later()
+	if method != http.MethodGet {
+		s.note("%s: %s %s %.300s", login, method, path, fmt.Sprint(body))
+	}
+	return s.Call(s.ctx, login, method, s.ref.Repo, path, body, answer)
+}
+
+func (s *scene) pulls(what string) string {
+	return strings.TrimSuffix(fmt.Sprintf("pulls/%d/%s", s.ref.Number, what), "/")
+}
+
+func (s *scene) issues(what string) string { return fmt.Sprintf("issues/%d/%s", s.ref.Number, what) }
+
+// push commits files to a branch in somebody's name, and waits for GitHub.
+func (s *scene) push(login, to string, files map[string]string) error {
+	return s.commit(login, to, "Change "+to, files)
+}
+
+func (s *scene) commit(login, to, message string, files map[string]string) error {
+	s.later()
+	s.note("%s: push to %s %v", login, to, slices.Sorted(maps.Keys(files)))
+	_, err := s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), to, message, files)
+	return err
+}
+
+// git runs git in GitHub's own repository.
+func (s *scene) git(args ...string) (string, error) {
+	url, _ := s.Local(s.ref.Repo)
+	cmd := exec.CommandContext(s.ctx, "git", append([]string{"-c", "user.name=alice", "-c", "user.email=alice@example.com",
+		"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...)
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// move has somebody push a commit to a branch by force.
+func (s *scene) move(login, to, sha string) error {
+	return s.call(login, http.MethodPatch, "git/refs/heads/"+to, map[string]any{"sha": sha, "force": true}, nil)
+}
+
+// agent is the agent of a login, made when it is first asked for.
+func (s *scene) agent(role verdict.Role, login string) (*daemon.Agent, error) {
+	if a := s.agents[login]; a != nil {
+		return a, nil
+	}
+	a, err := s.AgentOf(role, login, "machine", model{stern: &s.stern, asked: &s.sessions})
+	if err != nil {
+		return nil, err
+	}
+	cfg := a.Config()
+	cfg.Author.Pause = config.Duration(time.Millisecond)
+	cfg.Rounds.Backoff = config.Duration(time.Millisecond)
+	if s.stage.settings != nil {
+		s.stage.settings(&cfg)
+	}
+	a.Config = func() config.Config { return cfg }
+	a.Remote, a.Reviewer.Remote = s.Local, s.Local
+	if s.weaken != nil {
+		s.weaken(role, a)
+	}
+	s.agents[login] = a
+	return a, nil
+}
+
+// look has an agent look and do what it decides, once. It reports whether there may be
+// more to do.
+func (s *scene) look(role verdict.Role, login string) (more bool, err error) {
+	a, err := s.agent(role, login)
+	if err == nil {
+		err = s.Sim.Settle(s.ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	s.later()
+	pr, action, err := a.Look(s.ctx, s.ref)
+	if err != nil {
+		s.note("  %s cannot look: %v", login, err)
+		return false, nil
+	}
+	s.note("  %s: %s %.7s, %s", login, action.Kind, action.SHA, action.Reason)
+	switch action.Kind {
+	case verdict.Skip, verdict.Done, verdict.Fix: // a fix would only be reviewed in turn
+		return false, nil
+	case verdict.Wait:
+		s.Sim.Advance(action.Recheck)
+		return action.Recheck > 0, nil
+	}
+	if _, err := a.Act(s.ctx, pr, action); err != nil {
+		s.note("  %s: %s: %v", login, action.Kind, err)
+	}
+	return true, nil
+}
+
+// enough is how often an agent looks before it is left to itself.
+const enough = 6
+
+// work has an agent look and act until there is nothing left to do.
+func (s *scene) work(role verdict.Role, login string) error {
+	for range enough {
+		if more, err := s.look(role, login); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// review has the reviewers do what they see to do.
+func (s *scene) review() error {
+	a, err := s.agent(verdict.Author, arena.Author)
+	if err != nil {
+		return err
+	}
+	for _, login := range a.Config().Reviewers {
+		if err := s.work(verdict.Reviewer, login); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle lets all agents work until none has anything left to do.
+func (s *scene) settle() error {
+	for range 2 {
+		if !s.stage.unreviewed {
+			if err := s.review(); err != nil {
+				return err
+			}
+		}
+		if err := s.work(verdict.Author, arena.Author); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge has the author's agent do what it sees to do, and nobody else anything.
+func (s *scene) merge() error { return s.work(verdict.Author, arena.Author) }
+
+// restore gives the arena back the accounts that the case took from it.
+func (s *scene) restore() error { return nil }
