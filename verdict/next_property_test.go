@@ -220,7 +220,7 @@ func broken(s State, a Action) []string {
 		must(!here || !o.Edited, "an edited review calls a person")
 		must(!here || o.Record.Verdict == Approve, "no record of this head blocks")
 		must(!here || len(o.Record.Holds) == 0 && o.Record.Lifted == nil || o.Record.Lifted != nil && spoke(s, *o.Record.Lifted), "what is held passes on a person's word alone")
-		if o.State != "CHANGES_REQUESTED" {
+		if o.State != "CHANGES_REQUESTED" || !o.CanPush && !trusted(o.By) && o.By != "ghost" {
 			continue
 		}
 		takenBack := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {

@@ -158,7 +158,7 @@ func TestNextForAuthor(t *testing.T) {
 	before := func(opinions ...Opinion) func(*State) {
 		return func(s *State) { s.Opinions = append(opinions, s.Opinions...) }
 	}
-	byHand := func(by, state string) Opinion { return Opinion{By: by, SHA: head, State: state, At: noon} }
+	byHand := func(by, state string) Opinion { return Opinion{By: by, SHA: head, State: state, CanPush: true, At: noon} }
 	runNext(t, ready, []nextCase{
 		{"ready", func(s *State) {}, Merge, "approved and green"},
 		{"reviewer in other case", review(func(o *Opinion) { o.By = "ALICE" }), Merge, ""},
@@ -254,13 +254,15 @@ func TestNextForAuthor(t *testing.T) {
 		{"approved in the last round", before(rounds(2)...), Merge, ""},
 
 		{"a person objects", also(byHand("mona", "CHANGES_REQUESTED")), Wait, "still requests changes"},
-		{"a person objected to an older head", before(Opinion{By: "mona", SHA: older, State: "CHANGES_REQUESTED"}), Wait, "still requests changes"},
+		{"a person objected to an older head", before(Opinion{By: "mona", SHA: older, State: "CHANGES_REQUESTED", CanPush: true}), Wait, "still requests changes"},
 		{"and then only comments", also(byHand("mona", "CHANGES_REQUESTED"), byHand("Mona", "COMMENTED")), Wait, "still requests changes"},
 		{"and then approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("Mona", "APPROVED")), Merge, ""},
 		{"and then is dismissed", also(byHand("mona", "DISMISSED")), Merge, ""},
 		{"another person approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("hubot", "APPROVED")), Wait, "still requests changes"},
 		{"the reviewer's owner objects by hand", before(byHand("alice", "CHANGES_REQUESTED")), Wait, "still requests changes"},
-		{"a stranger's record objects", also(says("mallory", head, RequestChanges)), Wait, "still requests changes"},
+		{"a colleague's record objects", also(says("mallory", head, RequestChanges), byHand("mallory", "CHANGES_REQUESTED")), Wait, "still requests changes"},
+		{"a stranger objects", also(Opinion{By: "mallory", SHA: head, State: "CHANGES_REQUESTED", Person: true}), Merge, ""},
+		{"a stranger's record objects", also(says("mallory", head, RequestChanges)), Merge, ""},
 		{"the same reviewer blocked an older head", before(says("alice", older, RequestChanges)), Merge, ""},
 		{"another reviewer blocked an older head", before(says("bob", older, RequestChanges)), Wait, "still requests changes"},
 

@@ -278,7 +278,7 @@ func (s State) objector() string {
 }
 
 // objections are the latest words that ask for changes, whichever head they were said of,
-// oldest first. As on GitHub itself, a mere comment takes nothing back, nor does
+// oldest first, of people who may write here and of agents. As on GitHub itself, a mere comment takes nothing back, nor does
 // dismissing a later one. A person and the agent under the same login are two: neither
 // takes back what the other said. All deleted accounts have one login, and may be as many
 // people.
@@ -291,6 +291,9 @@ func (s State) objections() []Opinion {
 	for i, o := range s.Opinions {
 		switch o.State {
 		case "APPROVED", "CHANGES_REQUESTED":
+			if !o.CanPush && !s.trusts(o.By) && o.By != deleted {
+				continue
+			}
 			v := voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}
 			if _, known := latest[v]; v.login != deleted || !known || o.State == "CHANGES_REQUESTED" {
 				latest[v] = i

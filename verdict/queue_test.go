@@ -21,7 +21,7 @@ func TestTheMergeQueue(t *testing.T) {
 		{"held while in the queue", enqueued(func(s *State) { s.Held = true }), Dequeue, "a label holds it"},
 		{"left to its author while in the queue", enqueued(func(s *State) { s.Manual, s.Told = byHandOnly, []Telling{{Topic: "auto", SHA: older}} }), Dequeue, "merge.auto is off"},
 		{"objected to while in the queue", enqueued(func(s *State) {
-			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", At: noon})
+			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", At: noon, CanPush: true})
 		}), Dequeue, "mona still requests changes"},
 		{"its approval is edited in the queue", enqueued(func(s *State) { s.Opinions[0].Edited = true }), Dequeue, "edited"},
 		{"taking it out of the queue failed", enqueued(func(s *State) { s.Held, s.Failed, s.RetryIn = true, Dequeue, time.Minute }), Wait, "next one waits"},
