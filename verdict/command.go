@@ -39,6 +39,9 @@ type Command struct {
 	// By is who gave it, At when.
 	By string
 	At time.Time
+	// Removed is, of an order to stop, who has edited or deleted the comment that held it or
+	// may have held it; "" if nobody but its author has.
+	Removed string
 }
 
 // Comment is a comment on a pull request, with what its author may do there.
@@ -50,6 +53,12 @@ type Comment struct {
 	// Bot says that no person wrote it, Edited that it is not as it was written, InReview that
 	// it is a review's text or stands on a line of the diff.
 	Bot, Edited, InReview bool
+	// Changed is who else edited it last, Was what its author had written, each version; one
+	// that nobody can read any more is "". Deleted is who else deleted it: what it said is
+	// not known, and At is when that happened.
+	Changed string
+	Was     []string
+	Deleted string
 	// CanPush is whether its author may push to the repository now, CanWaive and
 	// CanBreakGlass whether that is enough to give those orders.
 	CanPush, CanWaive, CanBreakGlass bool
@@ -121,24 +130,52 @@ func parseOrder(line string) (c Command, ok bool) {
 
 // Orders are the commands that count: of people who may give them, in comments on the
 // conversation that nobody edited, oldest first. To stop is an order in any, since it only
-// keeps things from happening. What an agent said is no order, whoever's login it has.
+// keeps things from happening. It stays one when somebody else edits it away, and a comment
+// that somebody else deleted may have been one. What an agent said is no order, whoever's
+// login it has.
 func Orders(comments []Comment, agents []string) []Command {
 	var all []Command
 	for _, comment := range comments {
-		c, ok := ParseCommand(comment.Body)
-		if ok && comment.counts(agents) && comment.may(c.Verb) && (c.Verb == Stop || !comment.Edited && !comment.InReview) {
-			if c.By, c.At = comment.By, comment.At; !comment.InReview {
-				c.ID = comment.ID
-			}
-			all = append(all, c)
+		if !comment.counts(agents) {
+			continue
 		}
+		c, ok := ParseCommand(comment.Body)
+		switch removed := comment.removed(); {
+		case removed != "":
+			c = Command{Verb: Stop, Removed: removed}
+		case !ok || !comment.may(c.Verb) || c.Verb != Stop && (comment.Edited || comment.InReview):
+			continue
+		}
+		if c.By, c.At = comment.By, comment.At; !comment.InReview {
+			c.ID = comment.ID
+		}
+		all = append(all, c)
 	}
 	return all
 }
 
-// counts reports whether a comment is a person's, of those who may order anything.
+// removed is who else has taken an order to stop out of a comment, as far as can be told.
+func (c Comment) removed() string {
+	stops := func(text string) bool {
+		order, ok := ParseCommand(text)
+		return text == "" || ok && order.Verb == Stop
+	}
+	if c.Deleted == "" && slices.ContainsFunc(c.Was, stops) {
+		return c.Changed
+	}
+	return c.Deleted
+}
+
+// counts reports whether a comment is a person's, of those who may order anything. An
+// agent's ends with its mark; one that quotes a mark is a person's.
 func (c Comment) counts(agents []string) bool {
-	return !c.Bot && c.CanPush && !ListsLogin(agents, c.By) && !strings.Contains(c.Body, "<!-- touchstone:")
+	text := c.Body
+	if len(c.Was) > 0 {
+		text = c.Was[0]
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	marked := strings.HasPrefix(lines[len(lines)-1], "<!-- touchstone:")
+	return !c.Bot && c.CanPush && !ListsLogin(agents, c.By) && !marked
 }
 
 // last is the newest of the orders with one of these verbs. Of two in one second it is the one

@@ -129,7 +129,7 @@ func nextReview(s State) Action {
 	case s.Draft:
 		return s.act(Wait, "it is a draft")
 	case s.stopped() != "":
-		return s.act(Wait, s.stopped()+" has stopped the agents here")
+		return s.act(Wait, s.stopped())
 	}
 	sound := o != nil && s.stands(*o)
 	if word, ok := s.lifted(o); ok {
@@ -335,12 +335,16 @@ func (s State) waitForPerson() Action {
 	return s.act(Wait, "it waits for a person")
 }
 
-// stopped is who has stopped the agents, or "".
+// stopped says, as a sentence part, who has stopped the agents, or "".
 func (s State) stopped() string {
-	if c, ok := last(s.Orders, Stop, Resume); ok && c.Verb == Stop {
-		return c.By
+	c, ok := last(s.Orders, Stop, Resume)
+	switch {
+	case !ok || c.Verb != Stop:
+		return ""
+	case c.Removed != "":
+		return fmt.Sprintf("%s edited or deleted a comment of %s's that stopped the agents, or may have; /touchstone resume has them go on", c.Removed, c.By)
 	}
-	return ""
+	return c.By + " has stopped the agents here"
 }
 
 // barred is why an agent of the state's role holds no session about a pull request,
@@ -348,7 +352,7 @@ func (s State) stopped() string {
 func (s State) barred() string {
 	switch {
 	case s.stopped() != "":
-		return s.stopped() + " has stopped the agents here"
+		return s.stopped()
 	case !s.Open:
 		return "the pull request is closed"
 	case s.Draft:

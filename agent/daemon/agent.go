@@ -32,6 +32,7 @@ type Reader interface {
 // Facts reads from GitHub what some decisions need besides a pull request.
 type Facts interface {
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
+	Revisions(ctx context.Context, node string) ([]forge.Revision, error)
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 	RepositoryReader
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)

@@ -19,6 +19,9 @@ import (
 type facts struct {
 	// may is what those may do here who gave an order.
 	may map[string]forge.Permission
+	// written is what the authors of comments wrote that somebody else edited since, by the
+	// comment's node.
+	written map[string][]string
 	// rebased are the commits of the base, reviewed against, that it no longer holds.
 	rebased map[string]bool
 	// manual is why its author has to merge it, or blank.
@@ -39,9 +42,13 @@ type facts struct {
 	past   history
 }
 
+func newFacts() facts {
+	return facts{may: map[string]forge.Permission{}, written: map[string][]string{}, rebased: map[string]bool{}}
+}
+
 // gather reads the facts. Most pull requests need no further request.
 func (a *Agent) gather(ctx context.Context, read Facts, pr forge.PullRequest) (facts, error) {
-	f := facts{may: map[string]forge.Permission{}, rebased: map[string]bool{}}
+	f := newFacts()
 	if !pr.Open {
 		return f, nil
 	}
@@ -133,25 +140,46 @@ func byPerson(u forge.User) bool { return !u.Bot && u.Login != "ghost" }
 
 // orders are what people have ordered, as far as they may.
 func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error) {
-	f := facts{may: map[string]forge.Permission{}}
+	f := newFacts()
 	err := f.ask(ctx, a.Read, pr)
 	return verdict.Orders(commentsOf(pr, a.Config(), f), a.Config().Reviewers), err
 }
 
-// ask finds out what those may do here who gave an order.
+// ask finds out what those may do here who gave an order or may have, and what they wrote where
+// somebody else has edited it.
 func (f facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error {
+	may := func(login string) (err error) {
+		if _, known := f.may[login]; !known {
+			f.may[login], err = read.Permission(ctx, pr.Ref.Repo, login)
+		}
+		return err
+	}
 	for _, c := range pr.Said() {
-		if !verdict.MeantAsOrder(c.Body) || !c.ByPerson {
+		if !c.ByPerson || !c.EditedByAnother() && !verdict.MeantAsOrder(c.Body) {
 			continue
 		}
-		if _, known := f.may[c.Author.Login]; known {
+		if err := may(c.Author.Login); err != nil {
+			return err
+		}
+		if !c.EditedByAnother() || !c.MayOrder(f.may[c.Author.Login]) {
 			continue
 		}
-		may, err := read.Permission(ctx, pr.Ref.Repo, c.Author.Login)
+		revisions, err := read.Revisions(ctx, c.Node)
 		if err != nil {
 			return err
 		}
-		f.may[c.Author.Login] = may
+		for _, r := range revisions {
+			if r.By == c.Author {
+				f.written[c.Node] = append(f.written[c.Node], r.Text)
+			}
+		}
+	}
+	for _, d := range pr.Deleted {
+		if d.ByPerson && d.By != d.Author {
+			if err := may(d.Author.Login); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

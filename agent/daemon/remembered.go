@@ -36,6 +36,10 @@ func (r *remembered) Permission(ctx context.Context, repo forge.Repo, login stri
 	return recall(r, fmt.Sprint("permission ", repo, " ", login), func() (forge.Permission, error) { return r.read.Permission(ctx, repo, login) })
 }
 
+func (r *remembered) Revisions(ctx context.Context, node string) ([]forge.Revision, error) {
+	return recall(r, fmt.Sprint("revisions ", node), func() ([]forge.Revision, error) { return r.read.Revisions(ctx, node) })
+}
+
 func (r *remembered) Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error) {
 	return recall(r, fmt.Sprint("contains ", repo, " ", descendant, " ", ancestor), func() (bool, error) { return r.read.Contains(ctx, repo, descendant, ancestor) })
 }

@@ -97,10 +97,21 @@ func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comm
 	var comments []verdict.Comment
 	for _, c := range pr.Said() {
 		may := f.may[c.Author.Login]
-		comments = append(comments, verdict.Comment{
+		comment := verdict.Comment{
 			ID: c.ID, By: c.Author.Login, At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil, InReview: c.InReview,
 			CanPush: c.MayOrder(may), CanWaive: may.Includes(cfg.Rights.Waive), CanBreakGlass: may.Includes(cfg.Rights.BreakGlass),
-		})
+		}
+		if c.EditedByAnother() {
+			comment.Changed, comment.Was = c.EditedBy.Login, f.written[c.Node]
+		}
+		comments = append(comments, comment)
+	}
+	for _, d := range pr.Deleted {
+		if d.By != d.Author {
+			comments = append(comments, verdict.Comment{
+				By: d.Author.Login, At: d.At, Bot: !d.ByPerson, Deleted: d.By.Login, CanPush: f.may[d.Author.Login].CanWrite(),
+			})
+		}
 	}
 	return comments
 }

@@ -12,12 +12,13 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
 	"touchstone/verdict"
 )
 
 // talk is a conversation on a line of a pull request, with so many comments. The last but one
-// gives an order.
-func talk(t *testing.T, g *loopback.GitHub, comments int, order string) {
+// gives an order. It returns the id of the first.
+func talk(t *testing.T, g *loopback.GitHub, comments int, order string) int64 {
 	t.Helper()
 	review := map[string]any{"event": "COMMENT", "body": "One thing.", "comments": []map[string]any{{"path": "code.txt", "line": 1, "side": "RIGHT", "body": "Why?"}}}
 	g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", review, nil)
@@ -30,6 +31,7 @@ func talk(t *testing.T, g *loopback.GitHub, comments int, order string) {
 		}
 		g.Call(loopback.Person, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first[0].ID), map[string]any{"body": body}, nil)
 	}
+	return first[0].ID
 }
 
 // TestAnOrderLateInAThreadIsHeard: people say stop where they talk, however long that is.
@@ -39,6 +41,27 @@ func TestAnOrderLateInAThreadIsHeard(t *testing.T) {
 	talk(t, g, 20, "/touchstone stop")
 	if action := decide(t, g, agentOf(g, verdict.Author, loopback.Author), pr); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "has stopped the agents") {
 		t.Errorf("it comes to %+v", action)
+	}
+}
+
+// TestTalkOfAStrangerHidesNothing: not the order to stop before it, and nobody is called to it.
+func TestTalkOfAStrangerHidesNothing(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	a := agentOf(g, verdict.Author, loopback.Author)
+	first := talk(t, g, 3, "Well.")
+	for range 101 {
+		g.Call(loopback.Stranger, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "/touchstone stop"}, nil)
+	}
+	if action := decide(t, g, a, pr); action.Kind != verdict.Merge {
+		t.Fatalf("over a stranger's talk it comes to %+v", action)
+	}
+	g.Call(loopback.Person, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "/touchstone stop"}, nil)
+	for range 101 {
+		g.Call(loopback.Stranger, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "Well."}, nil)
+	}
+	if action := decide(t, g, a, pr); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "walter has stopped the agents") {
+		t.Errorf("with an order to stop amid a stranger's talk it comes to %+v", action)
 	}
 }
 
@@ -58,7 +81,14 @@ func TestOpenConversationsAreCounted(t *testing.T) {
 func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
-	talk(t, g, 101, "Well.")
+	crowd := make([]string, 101)
+	for i := range crowd {
+		crowd[i] = fmt.Sprintf("reader-%d", i)
+		if err := g.Sim.AddUser(githubsim.User{Login: crowd[i], Token: crowd[i]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.Call(loopback.Author, http.MethodPost, "pulls/1/requested_reviewers", map[string]any{"reviewers": crowd}, nil)
 	a := authorOf(t, g, nil)
 	configure(a, func(c *config.Config) { c.Merge.RequireChecks = false })
 	look := func() (forge.PullRequest, verdict.Action) {
@@ -70,7 +100,7 @@ func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
 		return now, action
 	}
 	now, action := look()
-	if action.Kind != verdict.Escalate || !strings.Contains(action.Reason, "more than 100 comments in one thread") {
+	if action.Kind != verdict.Escalate || !strings.Contains(action.Reason, "more than 100 reviewers") {
 		t.Fatalf("it comes to %+v", action)
 	}
 	if _, err := a.Act(t.Context(), now, action); err != nil {

@@ -23,12 +23,13 @@ import (
 	"touchstone/worktree"
 )
 
-// The logins. All but Root, who owns everything, may write.
+// The logins. Root owns everything, a stranger may only read, and the others may write.
 const (
-	Root   = "root"
-	Author = "alice"
-	Judge  = "judge"
-	Person = "walter"
+	Root     = "root"
+	Author   = "alice"
+	Judge    = "judge"
+	Person   = "walter"
+	Stranger = "mallory"
 )
 
 // Repo is the repository that is there.
@@ -58,12 +59,15 @@ func New(t testing.TB, files map[string]string) *GitHub {
 	front := httptest.NewUnstartedServer(nil)
 	g := &GitHub{URL: "http://" + front.Listener.Addr().String(), Worktrees: &worktree.Store{Root: worktrees}, t: t, ctx: ctx}
 	var users []githubsim.User
-	for _, login := range []string{Root, Author, Judge, Person} {
+	for _, login := range []string{Root, Author, Judge, Person, Stranger} {
 		users = append(users, githubsim.User{Login: login, Token: token(login), Admin: login == Root})
 	}
 	sim, err := githubsim.New(githubsim.Config{Dir: dir, URL: g.URL, Users: users})
 	g.must(err)
-	g.must(sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: Repo.Owner, Name: Repo.Name, Files: files}))
+	g.must(sim.CreateRepo(ctx, githubsim.RepoOptions{
+		Owner: Repo.Owner, Name: Repo.Name, Files: files,
+		Permissions: map[string]string{Author: "write", Judge: "write", Person: "write", Stranger: "read"},
+	}))
 	g.Sim = sim
 	front.Config.Handler = contract.Wrap(t, sim.Handler())
 	front.Start()
