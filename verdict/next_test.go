@@ -158,7 +158,9 @@ func TestNextForAuthor(t *testing.T) {
 	before := func(opinions ...Opinion) func(*State) {
 		return func(s *State) { s.Opinions = append(opinions, s.Opinions...) }
 	}
-	byHand := func(by, state string) Opinion { return Opinion{By: by, SHA: head, State: state, CanPush: true, At: noon} }
+	byHand := func(by, state string) Opinion {
+		return Opinion{By: by, SHA: head, State: state, CanPush: true, At: noon}
+	}
 	runNext(t, ready, []nextCase{
 		{"ready", func(s *State) {}, Merge, "approved and green"},
 		{"reviewer in other case", review(func(o *Opinion) { o.By = "ALICE" }), Merge, ""},
