@@ -16,6 +16,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Set is a set of guideline documents in reading order: the index, severity,
@@ -66,7 +67,8 @@ type Row struct {
 	ID string
 	// Document is the name of the document that the row belongs to.
 	Document string
-	// Severity is critical, major, minor, nit or Off.
+	// Severity is critical, major, minor, nit or Off, or two levels between which the
+	// reach of a finding decides, as in "major or nit", the graver first.
 	Severity string
 	// Scope decides which changes the row is about.
 	Scope Scope
@@ -78,6 +80,21 @@ type Row struct {
 	Source string
 	// Line is its 1-based line there.
 	Line int
+}
+
+// Worst is the graver of the levels that the severity names.
+func (r Row) Worst() string { worst, _ := levels(r.Severity); return worst }
+
+// Mildest is the level below which no finding of the row may fall.
+func (r Row) Mildest() string { _, mildest := levels(r.Severity); return mildest }
+
+// levels are the one or two levels of a severity.
+func levels(severity string) (worst, mildest string) {
+	worst, mildest, two := strings.Cut(severity, " or ")
+	if !two {
+		mildest = worst
+	}
+	return worst, mildest
 }
 
 // Row returns the rule with the given id, such as "security/S3", unless it is

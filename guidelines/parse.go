@@ -272,13 +272,20 @@ func (p *parser) enter(row Row) {
 		p.errorf(row.Line, "%s is a row of this very document: delete it instead of switching it off", row.ID)
 	case row.Severity == Off && row.Scope.text != "all" && row.Scope.text != "":
 		p.errorf(row.Line, "%s is switched off as a whole, so its scope is all: to narrow a rule, repeat it with a narrower scope", row.ID)
-	case row.Severity != Off && !slices.Contains(severities, row.Severity):
-		p.errorf(row.Line, "the severity of %s is %q, not one of %s", row.ID, row.Severity, strings.Join(severities, ", "))
+	case row.Severity != Off && !isSeverity(row.Severity):
+		p.errorf(row.Line, "the severity of %s is %q, not one of %s, nor two of them as in \"major or nit\", the graver first", row.ID, row.Severity, strings.Join(severities, ", "))
 	case amends:
 		p.doc.Amendments = append(p.doc.Amendments, row)
 	default:
 		p.doc.Rows = append(p.doc.Rows, row)
 	}
+}
+
+// isSeverity reports whether a cell names one level, or two of which the first is the graver.
+func isSeverity(cell string) bool {
+	worst, mildest := levels(cell)
+	first, second := slices.Index(severities, worst), slices.Index(severities, mildest)
+	return first >= 0 && second >= 0 && (worst == cell || first < second)
 }
 
 func isNoDelimiter(cell string) bool { return !delimiterPattern.MatchString(cell) }

@@ -204,7 +204,7 @@ func TestAmendments(t *testing.T) {
 	if last := only.Documents[len(only.Documents)-1]; len(last.Rows) > 0 {
 		t.Errorf("switching off what is not there adds a row: %+v", last.Rows)
 	}
-	if row, ok := base.Row("test/T8"); !ok || row.Severity != "minor" {
+	if row, ok := base.Row("test/T8"); !ok || row.Severity != "minor or nit" {
 		t.Error("the set that was laid over has changed")
 	}
 	versions := []string{base.Version(), organisation.Version(), repository.Version()}

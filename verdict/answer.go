@@ -37,7 +37,8 @@ type Grounds struct {
 	Changed []string
 	// Opened, if set, reports whether the session opened what shows a changed file.
 	Opened func(path string) bool
-	// Rows are the guideline rows that apply to the change, each with its severity.
+	// Rows are the guideline rows that apply to the change, each with the mildest severity
+	// that a finding of it may have.
 	Rows map[string]Severity
 	// File gives a file as it stands at the head. Its path is spelled as in Changed.
 	// The error is fs.ErrNotExist where there is none.

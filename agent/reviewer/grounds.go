@@ -16,7 +16,7 @@ import (
 func (p *Prepared) grounds(ctx context.Context) verdict.Grounds {
 	rows := map[string]verdict.Severity{}
 	for _, a := range p.Rules {
-		rows[a.Row.ID] = verdict.Severity(a.Row.Severity)
+		rows[a.Row.ID] = verdict.Severity(a.Row.Mildest())
 	}
 	g := verdict.Grounds{Rows: rows, Ledger: p.Ledger, Ratchet: p.Settings.Review.Ratchet, File: p.at(ctx, p.Diff.Head), Before: p.before(ctx)}
 	if p.PriorHead != "" {

@@ -61,7 +61,7 @@ Then give one fenced block, and nothing after it but the two closing lines named
 
 All nine dimensions and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened.
 Lines are those of the file at the head, as the patch files number them; a finding about a whole file, or about one that is deleted, has no line. The quote is copied exactly, indentation included: a finding whose rule does not apply or whose quote is not there is dropped.
-severity is critical, major, minor or nit; all but nit block, and none is milder than its rule's own.
+severity is critical, major, minor or nit; all but nit block, and none is milder than its row allows.
 The verdict is APPROVE if nothing blocks, otherwise REQUEST_CHANGES.
 `
 
@@ -220,6 +220,6 @@ func names(dimensions []verdict.Dimension) string {
 
 // closing asks for the two lines that end an answer.
 func closing(nonce string) string {
-	return fmt.Sprintf("\n# The closing lines\n\nEnd your answer with these two lines and nothing after them, the second being %s or %s:\n%s\n%s\n",
-		verdict.Marker(verdict.Approve), verdict.Marker(verdict.RequestChanges), verdict.RunLine(nonce), verdict.Marker(verdict.RequestChanges))
+	return fmt.Sprintf("\n# The closing lines\n\nThe last two lines of your answer, with nothing after them, are this one:\n%s\nand below it your verdict: %s or %s\n",
+		verdict.RunLine(nonce), verdict.Marker(verdict.Approve), verdict.Marker(verdict.RequestChanges))
 }

@@ -83,7 +83,7 @@ func (p *Prepared) rule(id string) (verdict.Severity, bool) {
 	built, ok := p.examiner.Guidelines.Row(id)
 	for _, a := range p.Rules {
 		if ok && a.Row.ID == id && a.Row.Criterion == built.Criterion {
-			return verdict.Severity(a.Row.Severity), true
+			return verdict.Severity(a.Row.Worst()), true
 		}
 	}
 	return "", false

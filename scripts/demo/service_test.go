@@ -112,7 +112,7 @@ func TestFindingsCiteGuidelines(t *testing.T) {
 		if !strings.EqualFold(row.Document, string(d.Finding.Dimension)) {
 			t.Errorf("the finding about %s is of the dimension %s, its row %s is not", d.Path, d.Finding.Dimension, row.ID)
 		}
-		if row.Severity != string(d.Finding.Severity) {
+		if severity := string(d.Finding.Severity); severity != row.Worst() && severity != row.Mildest() {
 			t.Errorf("the finding about %s is %s, its row %s is %s", d.Path, d.Finding.Severity, row.ID, row.Severity)
 		}
 	}
