@@ -41,8 +41,8 @@ func TestAccounts(t *testing.T) {
 	if old, now := may(reviewer), may("hubot-2"); old != "read" || now != "write" {
 		t.Errorf("the old login may %s and the new one %s, want read and write", old, now)
 	}
-	if now := may(mannequin); now != "none" {
-		t.Errorf("a mannequin may %s, want none", now)
+	if now := may(mannequin); now != "read" {
+		t.Errorf("a mannequin may %s, want read", now)
 	}
 	check(t, w.SetPermission(repoName, "hubot-2", "triage"))
 	if now := may("hubot-2"); now != "read" { // as this endpoint calls triage

@@ -87,7 +87,7 @@ var roles = []string{"none", "read", "triage", "write", "maintain", "admin"}
 func (r *repo) permission(a *account) string {
 	switch {
 	case a.deleted || a.Mannequin:
-		return "none"
+		return "read"
 	case a.Admin || strings.EqualFold(a.Login, r.owner):
 		return "admin"
 	case r.perms == nil:

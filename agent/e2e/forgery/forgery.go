@@ -37,6 +37,8 @@ type Case struct {
 	act func(*scene) error
 	// harmed reports whether the attack had its way; nil is that it was merged.
 	harmed func(*scene) (bool, error)
+	// unapproved says that nobody approves it, though its text is fine.
+	unapproved bool
 	// told is what `agent why` has to say of it, in any order.
 	told []string
 }

@@ -101,7 +101,7 @@ func (s *scene) untruths(p pull, chain evidence.Chain, c Case) (wrong []string, 
 			wrong = append(wrong, fmt.Sprintf("`why` does not say %q", want))
 		}
 	}
-	approvable := s.stage.text != defect && s.stage.text != suppressed && !s.stage.unreviewed
+	approvable := s.stage.text != defect && s.stage.text != suppressed && !s.stage.unreviewed && !c.unapproved
 	if chain.Approved != 0 && !approvable && !c.Legitimate {
 		wrong = append(wrong, fmt.Sprintf("`why` says that %.7s was approved, and no reviewer's session approves it", p.Head.SHA))
 	}

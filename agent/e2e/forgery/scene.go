@@ -26,6 +26,8 @@ import (
 type stage struct {
 	// text is a line that the pull request adds to the file; blank is a harmless one.
 	text string
+	// base is the branch that it is to be merged into; blank is main.
+	base string
 	// unreviewed has the reviewer's agent stay away for good.
 	unreviewed bool
 	// by also writes a commit of the pull request, where that is not its author.
@@ -84,6 +86,8 @@ type scene struct {
 	sessions atomic.Int64             // of the model
 	agents   map[string]*daemon.Agent // by login
 
+	undo []func() error
+
 	mu   sync.Mutex
 	plan plan
 }
@@ -120,6 +124,12 @@ func (s *scene) open() error {
 	}
 	if s.stage.early != nil && s.stage.text == none {
 		return s.stage.early(s)
+	}
+	if s.stage.base != "" {
+		s.base = s.stage.base
+		if err := s.push(neutral, s.base, map[string]string{"base.md": "Another base.\n"}); err != nil {
+			return err
+		}
 	}
 	text := s.stage.text
 	if text == "" {
@@ -311,4 +321,11 @@ func (s *scene) settle() error {
 func (s *scene) merge() error { return s.work(verdict.Author, arena.Author) }
 
 // restore gives the arena back the accounts that the case took from it.
-func (s *scene) restore() error { return nil }
+func (s *scene) restore() error {
+	for _, undo := range slices.Backward(s.undo) {
+		if err := undo(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

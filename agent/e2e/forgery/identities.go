@@ -1,0 +1,100 @@
+package forgery
+
+import (
+	"fmt"
+
+	"touchstone/agent/e2e/arena"
+	"touchstone/agent/githubsim"
+)
+
+// takeOver gives a login up and has the thief take it, with a role in the repository.
+// The account that had it is there under another name until the case is over.
+func (s *scene) takeOver(login, role string) error {
+	old := login + "-renamed"
+	if err := s.Sim.Rename(login, old); err != nil {
+		return err
+	}
+	s.note("%s renames itself, and a thief takes the login with the role %q", login, role)
+	s.undo = append(s.undo, func() error { return s.Sim.Rename(old, login) })
+	if err := s.Sim.AddUser(githubsim.User{Login: login, Token: arena.Token(thief)}); err != nil {
+		return err
+	}
+	s.undo = append(s.undo, func() error { return s.Sim.Delete(login) })
+	s.stage.unreviewed = true
+	return s.Sim.SetPermission(s.ref.Repo.String(), login, role)
+}
+
+// leave deletes an account until the case is over.
+func (s *scene) leave(login string) error {
+	s.note("%s deletes the account", login)
+	s.undo = append(s.undo, func() error { return s.Sim.AddUser(githubsim.User{Login: login, Token: arena.Token(login)}) })
+	return s.Sim.Delete(login)
+}
+
+// identities are the attacks by who is not who the login says.
+func identities() []Case {
+	var all []Case
+	for _, role := range []string{"", "read", "triage", "write"} {
+		for _, fresh := range []bool{false, true} {
+			name := fmt.Sprintf("%s: approving review: the reviewer's login with the role %q", who(thief), role)
+			if fresh {
+				name += ", new to the author's agent"
+			}
+			all = append(all, Case{Name: name, stage: stage{text: defect}, act: func(s *scene) error {
+				text, err := s.forged()
+				if err == nil && !fresh {
+					err = s.merge()
+				}
+				return s.then(err, func() error { return s.takeOver(arena.Judge, role) }, func() error {
+					_, err := s.submit(thief, "APPROVE", text)
+					return err
+				})
+			}})
+		}
+		if role == "write" {
+			continue // with it the login may well do so
+		}
+		all = append(all,
+			Case{Name: fmt.Sprintf("%s: comment: break-glass by a maintainer's login with the role %q", who(thief), role), stage: stage{text: defect}, act: func(s *scene) error {
+				return s.then(s.takeOver(neutral, role), func() error {
+					_, err := s.comment(thief, glass)
+					return err
+				})
+			}},
+			Case{Name: fmt.Sprintf("%s: approving review: a hold, by a writer's login with the role %q", who(thief), role), stage: stage{text: suppressed}, act: func(s *scene) error {
+				return s.then(s.takeOver(arena.Person, role), func() error {
+					_, err := s.submit(thief, "APPROVE", "I have read it.")
+					return err
+				})
+			}})
+	}
+	return append(all,
+		Case{Name: "deleted account: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) error {
+			_, err := s.comment(neutral, glass)
+			return s.then(err, func() error { return s.leave(neutral) })
+		}},
+		Case{Name: "deleted account: approving review: a hold", stage: stage{text: suppressed}, act: func(s *scene) error {
+			_, err := s.submit(arena.Person, "APPROVE", "I have read it.")
+			return s.then(err, func() error { return s.leave(arena.Person) })
+		}},
+		Case{Name: "deleted account: approving review: the reviewer's", stage: stage{late: func(s *scene) error { return s.leave(arena.Judge) }}, act: func(s *scene) error {
+			s.stage.unreviewed = true
+			return nil
+		}},
+		Case{Name: "mannequin: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) error {
+			_, err := s.comment(imported, glass)
+			return err
+		}},
+		Case{Name: "mannequin: approving review: a hold", stage: stage{text: suppressed}, act: func(s *scene) error {
+			_, err := s.submit(imported, "APPROVE", "I have read it.")
+			return err
+		}},
+		Case{Name: "mannequin: approving review: a forged approval", stage: stage{text: defect}, act: func(s *scene) error {
+			text, err := s.forged()
+			return s.then(err, func() error {
+				_, err := s.submit(imported, "APPROVE", text)
+				return err
+			})
+		}},
+	)
+}
