@@ -89,6 +89,10 @@ check: ## Everything a change has to pass besides the tests: format, vet, lint, 
 		echo "build $$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./relay || exit 1; \
 		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./agent || exit 1; done; done
 
+.PHONY: release-check
+release-check: check test race sweep demo engines ## Everything before a release: all suites whole, and 10,000 schedules
+	@$(MAKE) --no-print-directory sim SEEDS=10000
+
 .PHONY: bench
 bench: ## Measure what the documentation claims
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...

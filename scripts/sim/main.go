@@ -36,6 +36,7 @@ func main() {
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	fmt.Printf("sim: seeds %d to %d\n", *first, *first+*seeds-1)
 	s := sim{out: os.Stdout, verbose: *verbose, ends: map[string]int{}}
 	err := s.run(ctx, *first, *seeds)
 	if err != nil {
