@@ -31,7 +31,7 @@ func entry(id string, s Severity) Entry { return Entry{ID: id, Status: Open, Sev
 
 // by is a person's review.
 func by(login, sha, state string) Opinion {
-	return Opinion{By: login, SHA: sha, State: state, Person: true, CanPush: true, At: noon.Add(time.Minute)}
+	return Opinion{By: login, SHA: sha, State: state, Person: true, CanPush: true, Independent: true, At: noon.Add(time.Minute)}
 }
 
 func ordered(verb Verb, by string, after time.Duration) Command {
@@ -50,7 +50,9 @@ func TestReviewerLifts(t *testing.T) {
 		{"called, and the label taken off", also(opinions(heldBy()), func(s *State) { s.CalledAt = noon }), Wait, "is reviewed"},
 		{"called to an older head", also(opinions(heldBy()), func(s *State) { s.EscalatedAt = noon }), Escalate, ""},
 		{"a person approves", also(opinions(heldBy(), lone), called), Lift, "a person lets it pass"},
-		{"a person approved before", opinions(lone, heldBy()), Lift, ""},
+		{"a person approved before", opinions(lone, heldBy()), Escalate, "only a person may let it pass"},
+		{"a person approved before, and again", opinions(lone, heldBy(), lone), Lift, ""},
+		{"who wrote a part approves", also(opinions(heldBy(), func() Opinion { o := lone; o.Independent = false; return o }()), called), Wait, ""},
 		{"an older head", also(opinions(heldBy(), by("mona", older, "APPROVED")), called), Wait, ""},
 		{"approved, then dismissed", also(opinions(heldBy(), by("mona", head, "DISMISSED")), called), Wait, ""},
 		{"approved, then taken back", also(opinions(heldBy(), lone, by("Mona", head, "CHANGES_REQUESTED")), called), Wait, ""},

@@ -114,9 +114,9 @@ func (s State) whole(a Action) Action {
 }
 
 func nextReview(s State) Action {
-	o := s.own()
+	i := s.own()
 	ordered, again := last(s.Orders, AskReview)
-	again = again && (o == nil || ordered.ID > o.Record.Heard)
+	again = again && (i < 0 || s.Opinions[i].precedes(ordered))
 	switch {
 	case SameLogin(s.Author, s.Self):
 		return s.act(Skip, "GitHub lets nobody review their own pull request")
@@ -131,25 +131,27 @@ func nextReview(s State) Action {
 	case s.stopped() != "":
 		return s.act(Wait, s.stopped())
 	}
-	sound := o != nil && s.stands(*o)
-	if word, ok := s.lifted(o); ok {
+	if word, ok := s.lifted(i); ok {
 		a := s.retry(Lift, "a person lets it pass")
-		a.Record = s.approval(o, word)
+		a.Record = s.approval(i, word)
 		return a
 	}
+	sound := i >= 0 && s.stands(s.Opinions[i])
 	rounds := s.rounds(func(login string) bool { return SameLogin(login, s.Self) })
 	switch {
 	case s.NeedsHuman:
 		return s.waitForPerson()
 	case again:
 		return s.spend(Review, ordered.By+" asks for a review", rounds)
-	case sound && s.disputed(*o):
+	case sound && s.expired(*s.Opinions[i].Record):
+		return s.spend(Review, "a finding was waived for another base", rounds)
+	case sound && s.disputed(s.Opinions[i]):
 		return s.spend(Review, "a finding is disputed", rounds)
-	case sound && s.held(*o):
+	case sound && s.held(i):
 		return s.escalate("only a person may let it pass: approve this very head, or have it changed")
 	case sound:
 		return s.act(Wait, "this head is reviewed")
-	case o != nil && !s.Asked:
+	case i >= 0 && !s.Asked:
 		return s.act(Wait, "its review was dismissed or edited; request it again for another one")
 	}
 	return s.spend(Review, "this head is not reviewed yet", rounds)
@@ -168,9 +170,11 @@ func nextFix(s State) Action {
 		s.Manual = Left{Topic: "shared", Why: sharedBranch}
 	}
 	rounds := s.rounds(s.trusts)
-	switch s.heard() {
+	switch s.stance() {
 	case approves:
 		return nextMerge(s, rounds)
+	case takenBack:
+		return s.awaitReviewer("a review of this head was dismissed; request it again for another one")
 	case objects:
 		if !s.Fork && !s.Shared && s.namesNothing() {
 			return s.unanswerable("the review requests changes and names nothing that a fix could answer: read why, and ask for another one with /touchstone review")
@@ -183,7 +187,7 @@ func nextFix(s State) Action {
 	case disputes:
 		return s.awaitReviewer("a finding is disputed, and its reviewer is about to judge it again")
 	case doubtful:
-		return s.unanswerable("the review of this head was edited or does not agree with itself; request it again for another one")
+		return s.unanswerable(s.doubt() + "; request it again for another one")
 	}
 	if _, ordered := last(s.Orders, AskReview); !s.Requested && !ordered {
 		a := s.act(Wait, "nobody has asked "+strings.Join(s.Reviewers, " or ")+" for a review: request it on GitHub, or comment /touchstone review")
@@ -198,7 +202,7 @@ func nextFix(s State) Action {
 func (s State) unanswerable(why string) Action {
 	ordered, ok := last(s.Orders, AskReview)
 	for _, i := range s.Counting() {
-		ok = ok && ordered.ID > s.Opinions[i].Record.Heard
+		ok = ok && s.Opinions[i].precedes(ordered)
 	}
 	if ok {
 		return s.awaitReviewer(ordered.By + " asks for a review, and its reviewer is about to begin")
@@ -206,11 +210,30 @@ func (s State) unanswerable(why string) Action {
 	return s.escalate(why)
 }
 
+// precedes reports whether an order came after a review had begun; where that cannot be
+// believed, after it was posted.
+func (o Opinion) precedes(c Command) bool {
+	if o.void() {
+		return c.At.After(o.At)
+	}
+	return c.ID > o.Record.Heard
+}
+
+// doubt is why a review of this head cannot be believed, as a sentence part.
+func (s State) doubt() string {
+	for _, i := range s.Counting() {
+		if o := s.Opinions[i]; o.Doubt != "" {
+			return "the review of this head by " + o.By + " does not count: " + o.Doubt
+		}
+	}
+	return "the review of this head was edited or does not agree with itself"
+}
+
 // namesNothing reports whether there is nothing that a session could work on: no finding, no
 // hold, no failed check and no conflict.
 func (s State) namesNothing() bool {
 	for _, i := range s.Counting() {
-		if r := s.Opinions[i].Record; len(r.Ledger.Heed(s.Orders, r.Heard).Outstanding()) > 0 || len(r.Holds) > 0 {
+		if r := s.Opinions[i].Record; r != nil && (len(s.heed(*r).Outstanding()) > 0 || len(r.Holds) > 0) {
 			return false
 		}
 	}
@@ -274,22 +297,6 @@ func (s State) awaitAnswer() Action {
 	return s.await(rulePatience, ordered+", and is about to be told", ordered+", and nobody has told them")
 }
 
-// withoutOvertaken is the state without what a reviewing agent said of other heads, if it
-// approves this one. A push by force can bring an approved head back after a later one
-// was objected to, and nobody would take that objection back.
-func (s State) withoutOvertaken() State {
-	approving := map[string]bool{}
-	for _, o := range s.Opinions {
-		if s.trusts(o.By) && s.concerns(o) && s.stands(o) && s.approved(o) {
-			approving[strings.ToLower(o.By)] = true
-		}
-	}
-	s.Opinions = slices.DeleteFunc(slices.Clone(s.Opinions), func(o Opinion) bool {
-		return o.Record != nil && o.SHA != s.Head && approving[strings.ToLower(o.By)]
-	})
-	return s
-}
-
 // Why a branch needs work.
 const (
 	objected    = "the review requests changes"
@@ -326,7 +333,8 @@ func (s State) fix(reason string, rounds int) Action {
 // waitForPerson leaves what has the label to people, until one of them has the
 // agents go on.
 func (s State) waitForPerson() Action {
-	if c, ok := last(s.Orders, Resume, AskReview, AskFix); ok && !s.LabelledAt.IsZero() && !c.At.Before(s.LabelledAt) {
+	c, ok := last(s.Orders, Resume, AskReview, AskFix)
+	if ok && !s.LabelledAt.IsZero() && !c.At.Before(s.LabelledAt) && s.ofThisBase(c.At) {
 		return s.retry(Release, c.By+" has the agents go on")
 	}
 	if s.Rested {
@@ -441,11 +449,11 @@ func (s State) needsNoModel(k Kind) bool {
 	if k == Fix {
 		old := s.Mergeable == MergeableBehind && s.Checks == ChecksGreen
 		mended := s.Mergeable != MergeableDirty && s.Checks == ChecksFailed && s.BaseFailed != ""
-		return s.heard() == approves && (old || mended)
+		return s.stance() == approves && (old || mended)
 	}
 	var latest *Opinion
 	for i, o := range s.Opinions {
-		if SameLogin(o.By, s.Self) && o.Record != nil && !o.Edited {
+		if SameLogin(o.By, s.Self) && !o.void() {
 			latest = &s.Opinions[i]
 		}
 	}

@@ -30,7 +30,7 @@ func (d dice) opinion() Opinion {
 	o.Record.BaseBranch = pick(d, "main", "main", "main", "release")
 	o.Edited = d.IntN(12) == 0
 	o.At = pick(d, noon, noon.Add(time.Hour), time.Time{})
-	o.Rebased, o.Person, o.CanPush = d.IntN(12) == 0, d.IntN(4) > 0, d.IntN(4) > 0
+	o.Rebased, o.Person, o.CanPush, o.Independent = d.IntN(12) == 0, d.IntN(4) > 0, d.IntN(4) > 0, d.IntN(4) > 0
 	if d.IntN(4) == 0 {
 		o.Record.Holds = []Hold{{Kind: QualityBar}}
 		o.Record.Settled = d.IntN(4) > 0
@@ -38,10 +38,14 @@ func (d dice) opinion() Opinion {
 	}
 	if d.IntN(4) == 0 {
 		o.Record.Ledger = Ledger{{ID: "0badcafe", Status: pick(d, Open, Waived, Verified), Severity: pick(d, Major, Nit)}}
+		o.Record.Ledger[0].Said = pick(d, nil, &Said{By: "mona", At: noon.Add(2 * time.Hour)})
 		o.Record.Settled = d.IntN(4) > 0
 	}
-	if d.IntN(4) == 0 {
+	switch d.IntN(8) {
+	case 0, 1:
 		o.Record = nil
+	case 2:
+		o.Record, o.Doubt = nil, pick(d, "", "it was edited")
 	}
 	return o
 }
@@ -58,8 +62,9 @@ func (d dice) state() State {
 	s := State{
 		Role: pick(d, Author, Reviewer, Reviewer, ""), Self: pick(d, "octocat", "alice", "alice", ""),
 		Open: !rare(), Draft: rare(), Fork: rare(), Shared: rare(), Author: pick(d, "octocat", "alice", "Octocat", ""), Head: pick(d, head, head, head, ""),
-		BaseBranch: pick(d, "main", "main", "main", "release"),
-		Requested:  !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
+		BaseBranch: pick(d, "main", "main", "main", "release"), BaseReplaced: pick(d, time.Time{}, noon.Add(-time.Minute), noon, noon.Add(time.Hour)),
+		Forced:    pick(d, Replacement{}, Replacement{noon.Add(-time.Minute), head}, Replacement{noon, older}, Replacement{noon.Add(time.Hour), head}),
+		Requested: !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: pick(d, nil, []Telling{{Topic: "auto", SHA: older}}),
 		Unbegun: pick(d, nil, []string{"ci"}), Unproved: pick(d, "", "", "", "ci"), BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon), AwaitedSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
 		Queue: d.IntN(3) == 0, Enqueued: d.IntN(2) == 0, EnqueuedAt: pick(d, time.Time{}, noon, noon.Add(-24*time.Hour)),
@@ -92,7 +97,7 @@ func (d dice) state() State {
 	if d.IntN(3) == 0 {
 		held := says("alice", head, RequestChanges)
 		held.Record.Holds, held.Record.Settled = []Hold{{Kind: HiddenText}}, true
-		s.Opinions = append(s.Opinions, held, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: d.IntN(4) > 0, CanPush: d.IntN(4) > 0, At: noon})
+		s.Opinions = append(s.Opinions, held, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: d.IntN(4) > 0, CanPush: d.IntN(4) > 0, Independent: d.IntN(4) > 0, At: noon.Add(time.Minute)})
 	}
 	slices.SortStableFunc(s.Opinions, func(a, b Opinion) int { return a.At.Compare(b.At) })
 	for i, o := range s.Opinions {
@@ -137,7 +142,7 @@ func broken(s State, a Action) []string {
 		must(c.SHA != s.Head || c.Message != "Mine" || c.Bot || c.At != s.Now || ordered || first, "a person who just pushed is made way for")
 	}
 	must(a.Kind != Fix && a.Kind != Merge || len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
-	must(a.Topic != NoReviewer || s.Role == Author && s.heard() != approves, "a reviewer who approves is not missed")
+	must(a.Topic != NoReviewer || s.Role == Author && s.stance() != approves, "a reviewer who approves is not missed")
 	must(s.Unread == "" || !acts && a.Kind != Tell, "what was not read whole is left to people")
 	if acts || speaks {
 		must(s.Open, "nothing happens to a closed pull request")
@@ -153,28 +158,30 @@ func broken(s State, a Action) []string {
 	if a.Kind == Review {
 		must(s.Role == Reviewer && asked, "a review is asked for")
 		must(!same(s.Self, s.Author), "nobody reviews their own")
-		mine := func(o Opinion) bool {
-			return same(o.By, s.Self) && o.SHA == s.Head && o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased
-		}
+		mine := func(o Opinion) bool { return same(o.By, s.Self) && isHere(s, o) }
 		asPosted := func(o Opinion) bool {
-			return mine(o) && !o.Edited && o.Record.Head == s.Head &&
+			return mine(o) && !o.Edited && o.Doubt == "" && o.Record.Head == s.Head &&
 				(o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges)
 		}
-		must(!containsAt(s.Opinions, func(i int, o Opinion) bool {
-			if !mine(o) {
-				return false
+		reviewed, sound := false, false
+		for i, o := range s.Opinions {
+			reviewed = reviewed || mine(o)
+			if !asPosted(o) || takenWith(s, i) || slices.ContainsFunc(s.Opinions[i+1:], mine) {
+				continue
 			}
-			sound := asPosted(o) && !takenWith(s, i) && !slices.ContainsFunc(s.Opinions[i+1:], asPosted)
+			sound = true
 			wanted := slices.ContainsFunc(s.Orders, func(c Command) bool {
-				return (c.Verb == AskReview || c.Verb == Dispute && c.Finding != "") && (c.ID > o.Record.Heard || !sound)
+				return (c.Verb == AskReview || c.Verb == Dispute && c.Finding != "") && c.ID > o.Record.Heard
 			})
-			return !wanted && (sound || !s.Asked)
-		}), "one review per head and base, and another only on request")
+			expired := !s.BaseReplaced.IsZero() && slices.ContainsFunc(o.Record.Ledger, func(e Entry) bool { return e.Status == Waived })
+			must(wanted || expired, "one review per head and base, and another only on request")
+		}
+		must(!reviewed || sound || s.Asked || len(s.Orders) > 0, "what was dismissed or edited is reviewed again on request only")
 	}
 	if a.Kind == Lift {
 		must(s.Role == Reviewer && asked && !same(s.Self, s.Author), "a reviewer lifts")
 		must(a.Record != nil && a.Record.Verdict == Approve && a.Record.Head == s.Head && a.Record.BaseBranch == s.BaseBranch, "what is lifted is this very head")
-		must(a.Record.Lifted == nil || spoke(s, *a.Record.Lifted), "what is lifted has a person's word")
+		must(a.Record.Lifted == nil || spoke(s, *a.Record.Lifted, s.Self, len(s.Opinions)), "what is lifted has a person's word")
 		must(len(a.Record.Holds) == 0 || a.Record.Lifted != nil, "what is held takes a person's word")
 		must(a.Record.Lifted != nil || slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == Waive }), "or a person's waiver")
 	}
@@ -209,24 +216,31 @@ func broken(s State, a Action) []string {
 	must(s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue, "it merges cleanly")
 	approved := false
 	for i, o := range s.Opinions {
-		ours := trusted(o.By) && o.Record != nil
 		replaced := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
-			return same(later.By, o.By) && later.Record != nil && later.SHA == s.Head && later.Record.BaseBranch == s.BaseBranch && !later.Rebased && later.State != "DISMISSED"
+			return same(later.By, o.By) && isHere(s, later) && later.State != "DISMISSED"
 		})
-		here := ours && !replaced && !takenWith(s, i) && o.SHA == s.Head && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && o.State != "DISMISSED"
-		if here && o.State == "APPROVED" && o.Record.Verdict == Approve && o.Record.Head == s.Head && !o.Edited {
-			approved = true
+		must(!trusted(o.By) || !isHere(s, o) || o.State != "DISMISSED" || replaced || spokeBefore(s, i), "a reviewer whose review was dismissed is waited for")
+		here := trusted(o.By) && isHere(s, o) && !replaced && !takenWith(s, i) && o.State != "DISMISSED"
+		must(!here || !o.Edited && o.Doubt == "", "a review that cannot be believed calls a person")
+		if !here || o.Edited || o.Doubt != "" {
+			continue
 		}
-		must(!here || !o.Edited, "an edited review calls a person")
-		must(!here || o.Record.Verdict == Approve, "no record of this head blocks")
-		must(!here || len(o.Record.Holds) == 0 && o.Record.Lifted == nil || o.Record.Lifted != nil && spoke(s, *o.Record.Lifted), "what is held passes on a person's word alone")
+		approved = approved || o.State == "APPROVED" && o.Record.Verdict == Approve && o.Record.Head == s.Head
+		must(o.Record.Verdict == Approve, "no record of this head blocks")
+		must(len(o.Record.Holds) == 0 && o.Record.Lifted == nil || o.Record.Lifted != nil && spoke(s, *o.Record.Lifted, o.By, i), "what is held passes on a person's word alone")
+		must(!slices.ContainsFunc(o.Record.Ledger, func(e Entry) bool {
+			return e.Status == Waived && e.Severity.Blocks() && !s.BaseReplaced.IsZero() && (e.Said == nil || !e.Said.At.After(s.BaseReplaced))
+		}), "what was waived for another base does not pass")
+	}
+	for i, o := range s.Opinions {
+		ours := trusted(o.By) && o.Record != nil
 		if o.State != "CHANGES_REQUESTED" || !o.CanPush && !trusted(o.By) && o.By != "ghost" {
 			continue
 		}
 		takenBack := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
 			return same(later.By, o.By) && later.State == "APPROVED" && ours == (trusted(later.By) && later.Record != nil)
 		})
-		overtaken := ours && o.SHA != s.Head && slices.ContainsFunc(s.Opinions, func(other Opinion) bool {
+		overtaken := ours && !isHere(s, o) && slices.ContainsFunc(s.Opinions, func(other Opinion) bool {
 			return same(other.By, o.By) && other.Record != nil && other.SHA == s.Head && other.State == "APPROVED"
 		})
 		must(takenBack || overtaken, "nobody requests changes")
@@ -244,15 +258,35 @@ func containsAt(all []Opinion, holds func(i int, o Opinion) bool) bool {
 	return false
 }
 
+// isHere reports whether an agent's review is about this head and base, or cannot be believed
+// and so may be.
+func isHere(s State, o Opinion) bool {
+	void := o.Edited || o.Doubt != ""
+	return o.SHA == s.Head && (void || o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased)
+}
+
+// atOnce reports whether two reviews are of one round and came of the same.
+func atOnce(a, b Opinion) bool {
+	void := a.Edited || b.Edited || a.Record == nil || b.Record == nil
+	return !void && a.Record.Round == b.Record.Round && (a.Record.Engine == "") == (b.Record.Engine == "") && sameWord(a.Record.Lifted, b.Record.Lifted)
+}
+
 // takenWith reports whether a later review of the same head by the same login, which was
 // dismissed, leaves that login silent.
 func takenWith(s State, i int) bool {
-	o := s.Opinions[i]
 	return slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
-		about := strings.EqualFold(later.By, o.By) && later.Record != nil && later.SHA == s.Head && later.Record.BaseBranch == s.BaseBranch && !later.Rebased
-		atOnce := o.Record != nil && later.Record != nil && later.Record.Round == o.Record.Round && (later.Record.Engine == "") == (o.Record.Engine == "") && sameWord(later.Record.Lifted, o.Record.Lifted)
-		heavier := about && o.Record != nil && later.Record.Verdict == RequestChanges && o.Record.Verdict == Approve
-		return about && later.State == "DISMISSED" && (!atOnce || heavier)
+		if !strings.EqualFold(later.By, s.Opinions[i].By) || !isHere(s, later) || later.State != "DISMISSED" {
+			return false
+		}
+		return !atOnce(s.Opinions[i], later) || later.Record.Verdict == RequestChanges && s.Opinions[i].Record.Verdict == Approve
+	})
+}
+
+// spokeBefore reports whether a dismissed review was one of two at once, of which the other
+// one is in force.
+func spokeBefore(s State, i int) bool {
+	return containsAt(s.Opinions[:i], func(n int, before Opinion) bool {
+		return strings.EqualFold(before.By, s.Opinions[i].By) && isHere(s, before) && before.State != "DISMISSED" && atOnce(before, s.Opinions[i]) && !takenWith(s, n)
 	})
 }
 
@@ -260,16 +294,23 @@ func sameWord(a, b *Word) bool {
 	return a == b || a != nil && b != nil && a.By == b.By && a.At.Equal(b.At)
 }
 
-// spoke reports whether a person's word is there: the order that broke the glass,
-// or an approval of this very head that its author has not taken back.
-func spoke(s State, w Word) bool {
+// spoke reports whether a person's word is there for what a reviewer says before an index: the
+// order that broke the glass, or an approval of this very head that came after what it lets pass,
+// of somebody who wrote none of it, and was not taken back. Neither is older than the base.
+func spoke(s State, w Word, reviewer string, before int) bool {
+	ofThisBase := func(at time.Time) bool { return s.BaseReplaced.IsZero() || at.After(s.BaseReplaced) }
 	if w.Glass {
-		return slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == BreakGlass && c.By == w.By && c.At.Equal(w.At) })
+		return ofThisBase(w.At) && (s.Forced.SHA != s.Head || w.At.After(s.Forced.At)) && slices.ContainsFunc(s.Orders, func(c Command) bool {
+			return c.Verb == BreakGlass && c.By == w.By && c.At.Equal(w.At)
+		})
 	}
 	stands := false
-	for _, o := range s.Opinions {
+	for i, o := range s.Opinions {
 		if strings.EqualFold(o.By, w.By) && o.Record == nil && o.State != "COMMENTED" {
-			stands = o.State == "APPROVED" && o.SHA == s.Head && o.Person && o.CanPush
+			stands = o.State == "APPROVED" && o.SHA == s.Head && o.Person && o.CanPush && o.Independent && o.Doubt == "" && ofThisBase(o.At)
+		}
+		if i < before && strings.EqualFold(o.By, reviewer) && isHere(s, o) && (o.Record == nil || o.Record.Lifted == nil) {
+			stands = false
 		}
 	}
 	agent := strings.EqualFold(w.By, s.Author) || slices.ContainsFunc(s.Reviewers, func(r string) bool { return strings.EqualFold(r, w.By) })

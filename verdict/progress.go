@@ -44,7 +44,7 @@ func (s State) stuck(fixes []Repair) string {
 		return ""
 	}
 	latest := reviewed[len(reviewed)-1]
-	for _, e := range latest.Ledger.Heed(s.Orders, latest.Heard) {
+	for _, e := range s.heed(latest) {
 		n := 0
 		for _, f := range fixes {
 			if f.answers(e.ID) {

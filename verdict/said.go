@@ -36,21 +36,43 @@ func (l Ledger) Claimed(head string, messages []string) Ledger {
 	return next
 }
 
-// Heed is the ledger with what people have ordered: findings waived, and those
-// disputed whose dispute is later than what the review had heard that last judged
-// them.
-func (l Ledger) Heed(orders []Command, heard int64) Ledger {
+// Heed is the ledger with what people have ordered of the findings that a review found: those
+// waived, and those disputed. Only orders count that the review had not heard yet, as those it
+// had are judged in its ledger, by the right that their authors had then; and only those of
+// after since, when the base was replaced last.
+func (l Ledger) Heed(orders []Command, heard int64, since time.Time) Ledger {
 	next := slices.Clone(l)
 	for _, o := range orders {
+		if o.ID <= heard || !since.IsZero() && !o.At.After(since) {
+			continue
+		}
 		said := Said{By: o.By, At: o.At, Why: o.Reason}
-		switch {
-		case o.Verb == Waive:
+		switch o.Verb {
+		case Waive:
 			next.set(o.Finding, Waived, said)
-		case o.Verb == Dispute && o.ID > heard:
+		case Dispute:
 			next.set(o.Finding, Disputed, said)
 		}
 	}
 	return next
+}
+
+// Renewed is the ledger for a base that has been the present one since a moment, zero for
+// always: what was waived for another base is open again.
+func (l Ledger) Renewed(since time.Time) Ledger {
+	next := slices.Clone(l)
+	for i := range next {
+		if e := &next[i]; e.waivedBefore(since) {
+			e.Status = Open
+		}
+	}
+	return next
+}
+
+// waivedBefore reports whether an entry is waived, and not known to have been so after a
+// moment.
+func (e Entry) waivedBefore(moment time.Time) bool {
+	return e.Status == Waived && !moment.IsZero() && (e.Said == nil || !e.Said.At.After(moment))
 }
 
 // set changes the status of a finding that stands. Without a reason, what was

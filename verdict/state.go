@@ -40,11 +40,18 @@ type Opinion struct {
 	Record *Record
 	// Edited says that the body was changed after it was posted.
 	Edited bool
+	// Doubt says, as a sentence part about it, why a review of a reviewer's login that is no
+	// person's cannot be believed, such as that its record was taken out; blank if it can. Its
+	// Record is then nil.
+	Doubt string
 	// Rebased says that the base branch was rewritten since: it no longer holds the
 	// commit that the head was reviewed against.
 	Rebased bool
 	// Person says that no bot wrote it, CanPush that its author may push.
 	Person, CanPush bool
+	// Independent says that its author is known to have written, committed, co-authored and
+	// pushed none of the pull request.
+	Independent bool
 	// At is when it was submitted.
 	At time.Time
 }
@@ -70,6 +77,11 @@ type State struct {
 	// BaseBranch is the branch that it is to be merged into. The same head against
 	// another base is another change.
 	BaseBranch string
+	// BaseReplaced is when the base was last another one: another branch, or the same with
+	// commits that were taken off it; zero if it never was. Forced is the last push by force to
+	// the head.
+	BaseReplaced time.Time
+	Forced       Replacement
 
 	// Unread is, as a sentence part about it, why not all of the pull request was read, or
 	// blank: what is missing could turn every decision.
@@ -87,7 +99,7 @@ type State struct {
 	Held       bool
 	// LabelledAt is when NeedsHuman was put on, zero if that is not known.
 	LabelledAt time.Time
-	// EscalatedAt is when a person was last called, CalledAt when to this very head,
+	// EscalatedAt is when a person was last called, CalledAt when to this very head and base,
 	// or zero. Taking the label off again resumes the loop with a fresh count of
 	// rounds.
 	EscalatedAt, CalledAt time.Time

@@ -208,7 +208,7 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 			if err != nil {
 				return brief{}, err
 			}
-			b.ledger = b.ledger.Heed(orders, record.Heard)
+			b.ledger = b.ledger.Renewed(pr.BaseReplaced).Heed(orders, record.Heard, pr.BaseReplaced)
 		}
 		var err error
 		if b.remarks, err = a.Read.ReviewRemarks(ctx, pr.Ref, review.ID); err != nil {

@@ -36,6 +36,7 @@ type Facts interface {
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 	RepositoryReader
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
+	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
 	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 }
 

@@ -32,7 +32,7 @@ func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action ve
 	latest, url := a.latest(pr)
 	b.WriteString(open(latest, url, pr.Head.SHA))
 	label := a.Config().Labels.NeedsHuman
-	mark := fmt.Sprintf("<!-- touchstone:escalation v1 %s -->", pr.Head.SHA)
+	mark := callMark(pr)
 	if action.Tomorrow {
 		until := startOfDay(time.Now()).AddDate(0, 0, 1).UTC()
 		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)

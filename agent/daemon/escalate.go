@@ -26,11 +26,8 @@ type Caller interface {
 // label that cannot be set has it ring no more.
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
-	label, mark := a.Config().Labels.NeedsHuman, escalation
-	if step.Action.Tomorrow {
-		mark = rest
-	}
-	half := halfCalled(pr, label, mark)
+	label := a.Config().Labels.NeedsHuman
+	half := halfCalled(pr, label, step.Action.Tomorrow)
 	if !half {
 		// Without the commits, the briefing says as much as can be said.
 		commits, err := a.Read.Commits(ctx, pr.Ref)

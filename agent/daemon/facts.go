@@ -24,6 +24,9 @@ type facts struct {
 	written map[string][]string
 	// rebased are the commits of the base, reviewed against, that it no longer holds.
 	rebased map[string]bool
+	// writers are the logins that had a hand in it, where that was asked for; nil where it is
+	// not known.
+	writers []string
 	// manual is why its author has to merge it, or blank.
 	manual verdict.Left
 	// unbegun are the checks that reported on an earlier head and not on this one, unproved is
@@ -56,6 +59,14 @@ func (a *Agent) gather(ctx context.Context, read Facts, pr forge.PullRequest) (f
 		return f, err
 	}
 	a.tellBlind(ctx, pr, f)
+	if err := f.askWriters(ctx, read, pr); err != nil {
+		return f, err
+	}
+	for _, base := range callBases(pr) {
+		if err := f.compare(ctx, read, pr, base); err != nil {
+			return f, err
+		}
+	}
 	var approved time.Time
 	against := "" // the base that it was approved against
 	for _, r := range pr.Reviews {
@@ -182,6 +193,33 @@ func (f facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error 
 		}
 	}
 	return nil
+}
+
+// askWriters finds out who had a hand in a pull request that somebody approves of while it is
+// held for a person. Where GitHub cannot tell, nobody is known to have had none.
+func (f *facts) askWriters(ctx context.Context, read Facts, pr forge.PullRequest) (err error) {
+	held, approved := false, false
+	for _, r := range pr.Reviews {
+		if r.SHA != pr.Head.SHA {
+			continue
+		}
+		record, err := verdict.ParseRecord(r.Body)
+		held = held || err == nil && len(record.Holds) > 0
+		approved = approved || err != nil && r.State == forge.Approved
+	}
+	if !held || !approved {
+		return nil
+	}
+	f.writers, err = read.Writers(ctx, pr)
+	if errors.Is(err, forge.ErrUnreadable) || errors.Is(err, forge.ErrForbidden) || errors.Is(err, forge.ErrNotFound) {
+		f.writers, err = nil, nil
+	}
+	return err
+}
+
+// independent reports whether a login is known to have had no hand in a pull request.
+func (f facts) independent(login string) bool {
+	return len(f.writers) > 0 && !verdict.ListsLogin(f.writers, login)
 }
 
 // tellBlind tells the log, once for each repository, that orders are not heard there since

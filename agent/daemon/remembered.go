@@ -56,6 +56,10 @@ func (r *remembered) Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit
 	return recall(r, fmt.Sprint("commits ", ref), func() ([]forge.Commit, error) { return r.read.Commits(ctx, ref) })
 }
 
+func (r *remembered) Writers(ctx context.Context, pr forge.PullRequest) ([]string, error) {
+	return recall(r, fmt.Sprint("writers ", pr.Ref, " ", pr.Head.SHA, " ", len(pr.HeadForced)), func() ([]string, error) { return r.read.Writers(ctx, pr) })
+}
+
 func (r *remembered) ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error) {
 	return recall(r, fmt.Sprint("checks ", repo, " ", sha), func() ([]forge.Check, error) { return r.read.ChecksOf(ctx, repo, sha) })
 }

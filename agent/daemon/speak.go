@@ -38,7 +38,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 	if err != nil {
 		return err
 	}
-	if !calledAt(pr, a.Config().Labels.NeedsHuman).IsZero() {
+	if !calledAt(pr, a.Config().Labels.NeedsHuman, nil).IsZero() {
 		if err := a.Caller.RemoveLabel(ctx, pr.Ref, a.Config().Labels.NeedsHuman); err != nil {
 			return err
 		}

@@ -24,6 +24,8 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 	s := verdict.State{
 		Role: role, Self: pr.Viewer,
 		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Twin: pr.Twin, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
+		BaseReplaced:  pr.BaseReplaced,
+		Forced:        forced(pr),
 		Unread:        unread(f.unread),
 		Asked:         verdict.ListsLogin(pr.Requested, pr.Viewer),
 		Requested:     cfg.Review == config.ReviewAll || slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
@@ -31,7 +33,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		Held:          labelled(pr, cfg.Labels.Hold),
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
 		EscalatedAt:   escalatedAt(pr, cfg.Labels.NeedsHuman),
-		CalledAt:      calledAt(pr, cfg.Labels.NeedsHuman),
+		CalledAt:      calledAt(pr, cfg.Labels.NeedsHuman, f.rebased),
 		Orders:        verdict.Orders(comments, cfg.Reviewers),
 		Commits:       commitsOf(f.commits),
 		Queue:         pr.Queue,
@@ -72,6 +74,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 	var known verdict.Ledger
 	for _, r := range pr.Reviews {
 		o := r.Opinion()
+		o.Independent = f.independent(r.Author.Login)
 		if o.Record != nil {
 			o.Rebased = f.rebased[o.Record.Base]
 			// GitHub takes a reviewer off the list of requests when the review is in.
@@ -177,7 +180,7 @@ func mergeable(pr forge.PullRequest) verdict.Mergeable {
 // The marks of what an agent says in comments: that it called a person, for good or until
 // the next day; that a pull request waits for its author; that it answered an order.
 var (
-	escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation v1 ([0-9a-f]{7,64}) -->$`)
+	escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation (?:v1 ([0-9a-f]{7,64})|v2 ([0-9a-f]{7,64}) ([0-9a-f]{7,64}|-) ([^ <>]+)) -->$`)
 	rest       = regexp.MustCompile(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
 	waiting    = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
 )
@@ -227,53 +230,13 @@ func rested(pr forge.PullRequest, label string, now time.Time) bool {
 	return over
 }
 
-// escalatedAt is when an agent of either side last called a person, or zero. Only
-// those who belong to the repository are believed: the mark resets what bounds the
-// rounds.
-func escalatedAt(pr forge.PullRequest, label string) time.Time {
-	return lastCall(pr, label, func(forge.Comment, string) bool { return true })
-}
-
-// calledAt is escalatedAt of the present head alone.
-func calledAt(pr forge.PullRequest, label string) time.Time {
-	return lastCall(pr, label, func(_ forge.Comment, sha string) bool { return sha == pr.Head.SHA })
-}
-
-// lastCall is when a person was last called in a comment that counts. One without the
-// label is half a call: nobody was stopped by it, so it resets nothing.
-func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, sha string) bool) time.Time {
-	var at time.Time
-	for _, c := range pr.Comments {
-		mark := escalation.FindStringSubmatch(c.Body)
-		if mark != nil && insider(pr, c) && counts(c, mark[1]) && c.CreatedAt.After(at) && wore(pr, label, c.CreatedAt) {
-			at = c.CreatedAt
-		}
+// forced is the last push by force to the head.
+func forced(pr forge.PullRequest) verdict.Replacement {
+	if len(pr.HeadForced) == 0 {
+		return verdict.Replacement{}
 	}
-	return at
-}
-
-func insider(pr forge.PullRequest, c forge.Comment) bool {
-	return c.Insider() || verdict.SameLogin(c.Author.Login, pr.Viewer)
-}
-
-// wore reports whether a pull request had a label at a moment or at any later one: it has
-// it now, or it was put on or taken off since.
-func wore(pr forge.PullRequest, label string, since time.Time) bool {
-	return labelled(pr, label) || slices.ContainsFunc(pr.Labelled, func(l forge.Labelling) bool {
-		return strings.EqualFold(l.Label, label) && (l.At.After(since) || l.Added && l.At.Equal(since))
-	})
-}
-
-// halfCalled reports whether this login has called a person to the present head by the
-// comment alone, for good or until tomorrow as mark says: the label is still missing.
-func halfCalled(pr forge.PullRequest, label string, mark *regexp.Regexp) bool {
-	for _, c := range slices.Backward(pr.Comments) {
-		said := mark.FindStringSubmatch(c.Body)
-		if said != nil && said[1] == pr.Head.SHA && verdict.SameLogin(c.Author.Login, pr.Viewer) {
-			return !wore(pr, label, c.CreatedAt)
-		}
-	}
-	return false
+	last := pr.HeadForced[len(pr.HeadForced)-1]
+	return verdict.Replacement{At: last.At, SHA: last.SHA}
 }
 
 // told is what this login has told its author of: why it leaves a pull request to them.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -144,6 +145,43 @@ func TestEscalatedAt(t *testing.T) {
 	}
 }
 
+// A call is to a head and a base: it says nothing of another one, nor does a comment that
+// somebody changed since.
+func TestACallIsToOneHeadAndBase(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	const head, base, other = "0123456789", "ba5e0123456", "0ddba5e0123"
+	now := forge.PullRequest{Viewer: "judge", Head: forge.Branch{SHA: head}, Base: forge.Branch{Name: "feat/a-->b", SHA: base}}
+	for name, tc := range map[string]struct {
+		change func(pr *forge.PullRequest, c *forge.Comment)
+		counts bool
+	}{
+		"as it was made":             {func(*forge.PullRequest, *forge.Comment) {}, true},
+		"the base has moved on":      {func(pr *forge.PullRequest, _ *forge.Comment) { pr.Base.SHA = "c0ffee" }, true},
+		"another head":               {func(pr *forge.PullRequest, _ *forge.Comment) { pr.Head.SHA = "c0ffee" }, false},
+		"another base":               {func(pr *forge.PullRequest, _ *forge.Comment) { pr.Base.Name = "main" }, false},
+		"to another base and back":   {func(pr *forge.PullRequest, _ *forge.Comment) { pr.BaseReplaced = at.Add(time.Minute) }, false},
+		"in the second of the base":  {func(pr *forge.PullRequest, _ *forge.Comment) { pr.BaseReplaced = at }, false},
+		"since the base is this one": {func(pr *forge.PullRequest, _ *forge.Comment) { pr.BaseReplaced = at.Add(-time.Second) }, true},
+		"edited":                     {func(_ *forge.PullRequest, c *forge.Comment) { c.EditedAt = &at }, false},
+		"by an earlier version": {func(_ *forge.PullRequest, c *forge.Comment) {
+			c.Body = "<!-- touchstone:escalation v1 " + head + " -->"
+		}, true},
+		"at a commit that was rewritten": {func(_ *forge.PullRequest, c *forge.Comment) { c.Body = strings.Replace(c.Body, base, other, 1) }, false},
+		"earlier, and since another base": {func(pr *forge.PullRequest, c *forge.Comment) {
+			c.Body, pr.BaseReplaced = "<!-- touchstone:escalation v1 "+head+" -->", at
+		}, false},
+		"with a branch that cannot be one": {func(_ *forge.PullRequest, c *forge.Comment) { c.Body = strings.Replace(c.Body, "feat", "%zz", 1) }, false},
+	} {
+		pr, c := now, forge.Comment{Author: forge.User{Login: "judge"}, Body: callMark(now), CreatedAt: at}
+		tc.change(&pr, &c)
+		pr.Comments, pr.Labels = []forge.Comment{c}, []string{"needs-human"}
+		if got := !calledAt(pr, "needs-human", map[string]bool{other: true}).IsZero(); got != tc.counts {
+			t.Errorf("%s: counts %v, want %v", name, got, tc.counts)
+		}
+	}
+}
+
 // A call is its comment and its label: the comment alone stopped nobody.
 func TestACallCountsOnceItHasItsLabel(t *testing.T) {
 	t.Parallel()
@@ -168,7 +206,7 @@ func TestACallCountsOnceItHasItsLabel(t *testing.T) {
 			Viewer: "judge", Head: forge.Branch{SHA: "0123456"}, Labels: tc.labels, Labelled: tc.events,
 			Comments: []forge.Comment{{Author: forge.User{Login: "judge"}, Body: "Text.\n<!-- touchstone:escalation v1 0123456 -->", CreatedAt: at}},
 		}
-		for what, got := range map[string]bool{"the call": !escalatedAt(pr, "needs-human").IsZero(), "the call to this head": !calledAt(pr, "needs-human").IsZero(), "the whole call": !halfCalled(pr, "needs-human", escalation)} {
+		for what, got := range map[string]bool{"the call": !escalatedAt(pr, "needs-human").IsZero(), "the call to this head": !calledAt(pr, "needs-human", nil).IsZero(), "the whole call": !halfCalled(pr, "needs-human", false)} {
 			if got != tc.counts {
 				t.Errorf("%s: %s counts: %v", name, what, got)
 			}

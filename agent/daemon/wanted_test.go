@@ -49,7 +49,7 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 		"the review is dismissed": {func(g *loopback.GitHub, pr forge.PullRequest) {
 			path := fmt.Sprintf("pulls/1/reviews/%d/dismissals", pr.Reviews[0].ID)
 			g.Call(loopback.Root, http.MethodPut, path, map[string]any{"message": "No.", "event": "DISMISS"}, nil)
-		}, "not reviewed"},
+		}, "was dismissed"},
 		"the head is approved": {func(g *loopback.GitHub, pr forge.PullRequest) { g.Reviewed(pr.Ref, verdict.Approve) }, "approved"},
 		"its branch is proposed elsewhere too": {func(g *loopback.GitHub, _ forge.PullRequest) {
 			g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Backport", "head": "topic", "base": "release", "body": "Why."}, nil)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-github/v66/github"
 
@@ -95,5 +96,49 @@ func TestApprovalOfAnOlderHeadLiftsNothing(t *testing.T) {
 	w.until("merged", func() bool { return w.merged(ref) })
 	if records := w.records(ref); len(records) != 3 || records[2].Head != newer || records[2].Lifted == nil {
 		t.Errorf("the records are %+v", records)
+	}
+}
+
+// retarget points a pull request at another base.
+func (w *world) retarget(ref forge.Ref, base string) {
+	w.t.Helper()
+	_, _, err := w.as(author).PullRequests.Edit(w.ctx, owner, repo.Name, ref.Number, &github.PullRequest{Base: &github.PullRequestBranch{Ref: &base}})
+	w.must(err)
+}
+
+// A glass that was broken for a sandbox, and an approval that was given for it, let nothing
+// into main.
+func TestAPersonsWordIsForTheBaseItWasGivenFor(t *testing.T) {
+	t.Parallel()
+	for name, speak := range map[string]func(w *world, ref forge.Ref){
+		"glass":    func(w *world, ref forge.Ref) { w.say(admin, ref, "/touchstone break-glass it burns") },
+		"approval": func(w *world, ref forge.Ref) { w.review(person, ref, w.pull(ref).GetHead().GetSHA(), "APPROVE") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, map[string]any{})
+			ref := w.open("Search", relaxed, false)
+			_, err := w.sim.Commit(w.ctx, admin, repo.String(), "sandbox", "Play", map[string]string{"sand.txt": "castle\n"})
+			w.must(err)
+			w.retarget(ref, "sandbox")
+			w.sim.Advance(time.Minute)
+			w.startBoth()
+			w.until("a person is called", func() bool { return w.called(ref) })
+			w.agents[verdict.Author].halt()
+			w.sim.Advance(time.Minute)
+			speak(w, ref)
+			w.until("it is approved for the sandbox", func() bool { n := len(w.records(ref)); return n > 0 && w.records(ref)[n-1].Lifted != nil })
+			w.sim.Advance(time.Minute)
+			w.retarget(ref, "main")
+			w.sim.Advance(time.Minute)
+			w.agents[verdict.Author].start()
+			w.until("a person is called again", func() bool { return w.called(ref) && len(w.comments(ref)) > 1 })
+			if w.merged(ref) || w.mergesOnMain() != 0 {
+				t.Fatal("it was merged on a word that was given for another base")
+			}
+			w.sim.Advance(time.Minute)
+			speak(w, ref)
+			w.until("merged", func() bool { return w.merged(ref) })
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,16 +13,24 @@ import (
 
 // conclude finds the approval of the head, and what is missing. Which reviews count, and of whom the last word asks for
 // changes, it asks of the decision that the agents take; left is why its author has to merge it.
-func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.Command, rewritten map[string]bool, left string) {
+func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.Command, rewritten map[string]bool, writers []string, left string) {
 	reviews := slices.DeleteFunc(slices.Clone(pr.Reviews), func(r forge.SubmittedReview) bool { return c.afterMerge(r.SubmittedAt) })
-	s := verdict.State{Author: c.Author, Head: c.Head, BaseBranch: c.BaseBranch, Reviewers: c.Reviewers, Orders: orders}
+	s := verdict.State{Author: c.Author, Head: c.Head, BaseBranch: c.BaseBranch, BaseReplaced: pr.BaseReplaced, Reviewers: c.Reviewers, Orders: orders}
+	if n := len(pr.HeadForced); n > 0 {
+		s.Forced = verdict.Replacement{At: pr.HeadForced[n-1].At, SHA: pr.HeadForced[n-1].SHA}
+	}
 	for _, r := range reviews {
 		o := r.Opinion()
 		o.Rebased = o.Record != nil && rewritten[o.Record.Base]
+		o.Independent = len(writers) > 0 && !verdict.ListsLogin(writers, o.By)
 		s.Opinions = append(s.Opinions, o)
 	}
 	var against *Round
 	for _, i := range s.Counting() {
+		if s.Opinions[i].Record == nil {
+			c.miss("the review of %s by %s does not count: %s", short(c.Head), s.Opinions[i].By, cmp.Or(s.Opinions[i].Doubt, "it was edited"))
+			continue
+		}
 		r := c.round(reviews[i].ID)
 		if s.Approves(i) {
 			c.Approved = r.Record.Round
@@ -33,8 +42,15 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.C
 	case against != nil:
 		c.Approved = 0
 		c.objection(*against)
-	case c.Approved == 0:
+	case c.Approved == 0 && len(s.TakenBack()) == 0:
 		c.unapproved(rewritten)
+	}
+	for _, i := range s.TakenBack() {
+		c.Approved = 0
+		c.miss("the review of %s by %s was dismissed, and it has not reviewed that again: request its review", short(c.Head), s.Opinions[i].By)
+	}
+	for _, u := range s.Unheeded() {
+		c.miss("the %s of %s, %s, does not count: %s", u.What, u.By, stamp(u.At), u.Why)
 	}
 	for _, o := range s.Objections() {
 		// What an agent asks for is told as a review of the head, or superseded by the lack of one.

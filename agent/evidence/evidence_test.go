@@ -300,7 +300,7 @@ func TestWhatCountsIsWhatTheAgentsHeed(t *testing.T) {
 		"a later review was dismissed": {func(w *world) {
 			w.review(loopback.Judge, approved)
 			dismiss(w, w.review(loopback.Judge, later(objects)).ID)
-		}, "no review that counts approved"},
+		}, "by judge was dismissed, and it has not reviewed"},
 		"two machines at once": {func(w *world) {
 			w.review(loopback.Judge, objects)
 			w.review(loopback.Judge, approved)

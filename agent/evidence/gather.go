@@ -18,6 +18,7 @@ type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
 	Incidents(ctx context.Context, ref forge.Ref) ([]forge.Incident, error)
+	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 }
@@ -94,7 +95,11 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	case err != nil:
 		return Chain{}, err
 	}
-	c.conclude(pr, settings.Stop, orders, rewritten, left)
+	writers, err := read.Writers(ctx, pr)
+	if err != nil && !errors.Is(err, forge.ErrUnreadable) && !errors.Is(err, forge.ErrForbidden) {
+		return Chain{}, err
+	}
+	c.conclude(pr, settings.Stop, orders, rewritten, writers, left)
 	return c, nil
 }
 

@@ -53,7 +53,11 @@ type PullRequest struct {
 	UpdatedAt time.Time
 	// RenewedAt is when it was last reopened, made ready, pointed at another base, pushed to by force or taken out of a
 	// merge queue; zero if it never was.
-	RenewedAt        time.Time
+	RenewedAt time.Time
+	// BaseReplaced is when its base was last another one: pointed at another branch, pushed to by force or deleted; zero if
+	// it never was. HeadForced are the last 100 pushes by force to its head, the oldest first.
+	BaseReplaced     time.Time
+	HeadForced       []ForcePush
 	MergedAt         *time.Time // nil before
 	Viewer           string     // login the token belongs to
 	ViewerPermission Permission // what that login may do here
@@ -92,6 +96,13 @@ type Labelling struct {
 	Added bool // false when it was taken off
 	By    User
 	At    time.Time
+}
+
+// ForcePush is a push that took commits off a branch.
+type ForcePush struct {
+	By  User
+	At  time.Time
+	SHA string // the commit that it left at the tip; empty when GitHub no longer has it
 }
 
 // Enqueuing is who put a pull request into a merge queue or took it out, and when. What a queue itself takes out, because

@@ -227,7 +227,13 @@ type pullRequestNode struct {
 		Actor     *actorNode
 		CreatedAt time.Time
 	}]
-	Renewals                connection[struct{ CreatedAt time.Time }]
+	Renewals connection[struct{ CreatedAt time.Time }]
+	Bases    connection[struct{ CreatedAt time.Time }]
+	Forced   connection[struct {
+		Actor       *actorNode
+		CreatedAt   time.Time
+		AfterCommit *oidNode
+	}]
 	MergeCommit             *oidNode
 	Labels                  connection[struct{ Name string }]
 	TimelineItems           connection[labellingNode]
@@ -270,6 +276,16 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	}
 	for _, r := range n.Renewals.Nodes {
 		pr.RenewedAt = r.CreatedAt
+	}
+	for _, b := range n.Bases.Nodes {
+		pr.BaseReplaced = b.CreatedAt
+	}
+	for _, f := range n.Forced.Nodes {
+		push := ForcePush{By: f.Actor.user(), At: f.CreatedAt}
+		if f.AfterCommit != nil {
+			push.SHA = f.AfterCommit.Oid
+		}
+		pr.HeadForced = append(pr.HeadForced, push)
 	}
 	if n.Merged {
 		pr.MergedBy, pr.MergedAt = n.MergedBy.user(), n.MergedAt

@@ -2,6 +2,7 @@ package githubsim
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -130,6 +131,27 @@ func (c *call) pullCommitConnection(p *pull, a args) (any, error) {
 	}))(a)
 }
 
+// coAuthor is the trailer that names another author of a commit
+// (https://docs.github.com/en/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors).
+var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by: (.+) <(.+)>$`)
+
+// commitAuthors are a commit's author and those whom its message names besides.
+func (c *call) commitAuthors(r *repo, sha string, a args) (any, error) {
+	cm, err := r.git.commit(sha)
+	if err != nil {
+		return nil, err
+	}
+	list := []node{c.gitActor(cm.authorName, cm.authorMail)}
+	for _, m := range coAuthor.FindAllStringSubmatch(cm.message, -1) {
+		list = append(list, c.gitActor(m[1], m[2]))
+	}
+	return graphql.Connection("GitActorConnection", list)(a)
+}
+
+func (c *call) gitActor(name, email string) node {
+	return &graphql.Object{Type: "GitActor", Fields: fields{"name": name, "email": email, "user": c.userNode(c.sim.accountOf(email), "User")}}
+}
+
 func (c *call) commitNode(r *repo, sha string) node {
 	read := func(get func(commit) any) graphql.Resolver {
 		return func(args) (any, error) {
@@ -143,6 +165,8 @@ func (c *call) commitNode(r *repo, sha string) node {
 		"messageHeadline": read(func(cm commit) any { first, _, _ := strings.Cut(cm.message, "\n"); return first }),
 		"committedDate":   read(func(cm commit) any { return cm.commitDate }),
 		"authoredDate":    read(func(cm commit) any { return cm.authorDate }),
+		"authors":         graphql.Resolver(func(a args) (any, error) { return c.commitAuthors(r, sha, a) }),
+		"committer":       read(func(cm commit) any { return c.gitActor(cm.commitName, cm.commitMail) }),
 		"checkSuites": graphql.Resolver(func(a args) (any, error) {
 			var suites []node
 			for _, cs := range r.suites {

@@ -1,6 +1,7 @@
 package reviewer_test
 
 import (
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -117,7 +118,7 @@ func TestCodeFindsWithoutAModel(t *testing.T) {
 		ref := g.Open("fix/it")
 		record, _ := reviewed(t, g, ref)
 		g.Commit("fix/it", "More", map[string]string{"code.go": "package app\n\n// More.\n"})
-		waive := verdict.Command{Verb: verdict.Waive, Finding: record.Ledger[0].ID, Reason: "it is a demo", By: loopback.Person, At: time.Now()}
+		waive := verdict.Command{ID: math.MaxInt64, Verb: verdict.Waive, Finding: record.Ledger[0].ID, Reason: "it is a demo", By: loopback.Person, At: time.Now()}
 		out, err := newReviewer(t, g, answering()).Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{Orders: []verdict.Command{waive}})
 		if err != nil || out.Record.Verdict != verdict.Approve || out.Record.Ledger[0].Status != verdict.Waived {
 			t.Errorf("%s, %+v, %v", out.Record.Verdict, out.Record.Ledger, err)

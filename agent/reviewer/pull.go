@@ -39,7 +39,7 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	if s.PatchID, err = tree.PatchID(ctx); err != nil {
 		return s, err
 	}
-	s.Ledger = s.Ledger.Claimed(prior.Head, s.Commits).Heed(opts.Orders, prior.Heard)
+	s.Ledger = s.Ledger.Renewed(pr.BaseReplaced).Claimed(prior.Head, s.Commits).Heed(opts.Orders, prior.Heard, pr.BaseReplaced)
 	for _, c := range pr.Comments {
 		s.Heard = max(s.Heard, c.ID)
 	}

@@ -86,7 +86,7 @@ func Holds(texts []Text, known ...string) []verdict.Hold {
 // ownMark is by which the product finds its own comments again, each kind in the very form
 // that agent/daemon writes. Whoever copies one says nothing with it.
 var ownMark = regexp.MustCompile(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
-	`|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}) -->$`)
+	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}) -->$`)
 
 func (t Text) hold(kind verdict.HoldKind, line int, detail string) verdict.Hold {
 	h := verdict.Hold{Kind: kind, Rule: rule, Path: t.Path, Detail: clip(detail, maxDetail)}

@@ -1,0 +1,100 @@
+package daemon
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// calling is what a person was called to: a head and its base, of which earlier versions told
+// neither commit nor branch.
+type calling struct{ head, base, branch string }
+
+// callMark ends the comment that calls a person.
+func callMark(pr forge.PullRequest) string {
+	return fmt.Sprintf("<!-- touchstone:escalation v2 %s %s %s -->", pr.Head.SHA, cmp.Or(pr.Base.SHA, "-"), url.QueryEscape(pr.Base.Name))
+}
+
+// callIn is the call that a comment makes, if it does.
+func callIn(body string) (c calling, ok bool) {
+	mark := escalation.FindStringSubmatch(body)
+	if mark == nil {
+		return calling{}, false
+	}
+	branch, err := url.QueryUnescape(mark[4])
+	return calling{head: cmp.Or(mark[1], mark[2]), base: mark[3], branch: branch}, err == nil
+}
+
+// callBases are the commits of the base at which people were called to the present head.
+func callBases(pr forge.PullRequest) (bases []string) {
+	for _, c := range pr.Comments {
+		if to, ok := callIn(c.Body); ok && to.head == pr.Head.SHA && to.branch == pr.Base.Name && insider(pr, c) {
+			bases = append(bases, to.base)
+		}
+	}
+	return bases
+}
+
+// escalatedAt is when an agent of either side last called a person, or zero. Only
+// those who belong to the repository are believed: the mark resets what bounds the
+// rounds.
+func escalatedAt(pr forge.PullRequest, label string) time.Time {
+	return lastCall(pr, label, func(forge.Comment, calling) bool { return true })
+}
+
+// calledAt is escalatedAt of the present head and base alone. A comment that was edited does
+// not tell what it called to; rebased are commits that the base does not hold any more.
+func calledAt(pr forge.PullRequest, label string, rebased map[string]bool) time.Time {
+	return lastCall(pr, label, func(c forge.Comment, to calling) bool {
+		sameBase := to.branch == "" || to.branch == pr.Base.Name && !rebased[to.base]
+		later := pr.BaseReplaced.IsZero() || c.CreatedAt.After(pr.BaseReplaced)
+		return to.head == pr.Head.SHA && c.EditedAt == nil && sameBase && later
+	})
+}
+
+// lastCall is when a person was last called in a comment that counts. One without the
+// label is half a call: nobody was stopped by it, so it resets nothing.
+func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, to calling) bool) time.Time {
+	var at time.Time
+	for _, c := range pr.Comments {
+		to, ok := callIn(c.Body)
+		if ok && insider(pr, c) && counts(c, to) && c.CreatedAt.After(at) && labelledSince(pr, label, c.CreatedAt) {
+			at = c.CreatedAt
+		}
+	}
+	return at
+}
+
+func insider(pr forge.PullRequest, c forge.Comment) bool {
+	return c.Insider() || verdict.SameLogin(c.Author.Login, pr.Viewer)
+}
+
+// labelledSince reports whether a pull request had a label at a moment or at any later one: it has
+// it now, or it was put on or taken off since.
+func labelledSince(pr forge.PullRequest, label string, since time.Time) bool {
+	return labelled(pr, label) || slices.ContainsFunc(pr.Labelled, func(l forge.Labelling) bool {
+		return strings.EqualFold(l.Label, label) && (l.At.After(since) || l.Added && l.At.Equal(since))
+	})
+}
+
+// halfCalled reports whether this login has called a person to the present head and base by
+// the comment alone, until tomorrow or for good: the label is still missing.
+func halfCalled(pr forge.PullRequest, label string, tomorrow bool) bool {
+	for _, c := range slices.Backward(pr.Comments) {
+		to, ok := callIn(c.Body)
+		called := ok && to.head == pr.Head.SHA && (to.branch == "" || to.branch == pr.Base.Name)
+		if mark := rest.FindStringSubmatch(c.Body); tomorrow {
+			called = mark != nil && mark[1] == pr.Head.SHA
+		}
+		if called && verdict.SameLogin(c.Author.Login, pr.Viewer) {
+			return !labelledSince(pr, label, c.CreatedAt)
+		}
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package forge
+
+import (
+	"context"
+	"slices"
+
+	_ "embed"
+)
+
+//go:embed writers.graphql
+var writersQuery string
+
+// Writers returns the logins of all that GitHub knows to have had a hand in what a pull request, as it was read, is made
+// of: who wrote, co-authored or committed one of its commits, and who pushed to its head by force. An address that
+// belongs to no account has no login. More than 2,000 commits, or 50 authors of one, are an ErrUnreadable.
+func (c *Client) Writers(ctx context.Context, pr PullRequest) ([]string, error) {
+	op := "read who wrote " + pr.Ref.String()
+	var all []string
+	add := func(user *actorNode) {
+		if user != nil && user.Login != "" && !slices.Contains(all, user.Login) {
+			all = append(all, user.Login)
+		}
+	}
+	for _, push := range pr.HeadForced {
+		add(&actorNode{Login: push.By.Login})
+	}
+	variables := map[string]any{"owner": pr.Owner, "name": pr.Name, "number": pr.Number}
+	for range snapshotPages {
+		var data struct {
+			Repository *struct {
+				PullRequest *struct {
+					Commits connection[struct{ Commit writtenNode }]
+				}
+			}
+		}
+		if err := c.query(ctx, writersQuery, variables, &data); err != nil {
+			return nil, c.failed(op, err)
+		}
+		if data.Repository == nil || data.Repository.PullRequest == nil {
+			return nil, c.failed(op, c.missing())
+		}
+		page := data.Repository.PullRequest.Commits
+		for _, node := range page.Nodes {
+			if node.Commit.Authors.PageInfo.HasNextPage {
+				return nil, c.failed(op, unreadable("one of its commits has more than 50 authors, which is more than the agents read"))
+			}
+			for _, author := range node.Commit.Authors.Nodes {
+				add(author.User)
+			}
+			if node.Commit.Committer != nil {
+				add(node.Commit.Committer.User)
+			}
+		}
+		if !advance(variables, "after", page.PageInfo.HasNextPage, page.PageInfo.EndCursor) {
+			return all, nil
+		}
+	}
+	return nil, c.failed(op, unreadable("it has more than 2,000 commits, which is more than the agents read"))
+}
+
+type writtenNode struct {
+	Authors   connection[struct{ User *actorNode }]
+	Committer *struct{ User *actorNode }
+}

@@ -1,0 +1,74 @@
+package verdict
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// deleted is the login that GitHub shows in the place of all accounts that were deleted
+// (https://docs.github.com/en/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-your-personal-account/deleting-your-personal-account).
+const deleted = "ghost"
+
+// objector is somebody whose latest review asks for changes, or "".
+func (s State) objector() string {
+	var objectors []string
+	for _, o := range s.objections() {
+		objectors = append(objectors, strings.ToLower(o.By))
+	}
+	if len(objectors) == 0 {
+		return ""
+	}
+	return slices.Min(objectors)
+}
+
+// objections are the latest reviews that ask for changes, whichever head they are about,
+// oldest first, of people who may write here and of agents. As on GitHub itself, a mere comment takes nothing back, nor does
+// dismissing a later one. A person and the agent under the same login are two: neither
+// takes back what the other said. All deleted accounts have one login, and may be as many
+// people.
+func (s State) objections() []Opinion {
+	type voice struct {
+		login string
+		agent bool
+	}
+	latest := map[voice]int{}
+	for i, o := range s.Opinions {
+		switch o.State {
+		case "APPROVED", "CHANGES_REQUESTED":
+			if !o.CanPush && !s.trusts(o.By) && o.By != deleted {
+				continue
+			}
+			v := voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}
+			if _, known := latest[v]; v.login != deleted || !known || o.State == "CHANGES_REQUESTED" {
+				latest[v] = i
+			}
+		}
+	}
+	var all []Opinion
+	for _, i := range slices.Sorted(maps.Values(latest)) {
+		if s.Opinions[i].State == "CHANGES_REQUESTED" {
+			all = append(all, s.Opinions[i])
+		}
+	}
+	return all
+}
+
+// Objections are the reviews that keep a head from being merged which its reviewers approve,
+// oldest first: of everybody, be they about another head.
+func (s State) Objections() []Opinion { return s.withoutOvertaken().objections() }
+
+// withoutOvertaken is the state without what a reviewing agent said of other heads, or of
+// this one against another base, if it approves this one. A push by force can bring an
+// approved head back after a later one was objected to, as pointing the pull request at its
+// former base can, and nobody would take that objection back.
+func (s State) withoutOvertaken() State {
+	approving := map[string]bool{}
+	for by, w := range s.words() {
+		approving[by] = s.stanceOf(w) == approves
+	}
+	s.Opinions = slices.DeleteFunc(slices.Clone(s.Opinions), func(o Opinion) bool {
+		return o.Record != nil && !s.concerns(o) && approving[strings.ToLower(o.By)]
+	})
+	return s
+}

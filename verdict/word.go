@@ -1,0 +1,265 @@
+package verdict
+
+import (
+	"slices"
+	"time"
+)
+
+// Replacement is a push by force, which put another commit in the place of a head.
+type Replacement struct {
+	At time.Time
+	// SHA is the commit that it left as the head, empty where that is not known.
+	SHA string
+}
+
+// ofThisBase reports whether what was said at a moment was said while the pull request had
+// its present base, neither rewritten nor another branch since. GitHub's times are cut off to
+// seconds: what was said in the same second may have been said before.
+func (s State) ofThisBase(at time.Time) bool {
+	return s.BaseReplaced.IsZero() || at.After(s.BaseReplaced)
+}
+
+// ofThisHead reports whether the present head is known to have been the head at a moment and
+// ever since. After a push by force that left another commit, it is from when an agent found
+// it to be the head.
+func (s State) ofThisHead(at time.Time) bool {
+	switch {
+	case s.Forced.At.IsZero():
+		return true
+	case s.Forced.SHA == s.Head:
+		return at.After(s.Forced.At)
+	}
+	found := func(when time.Time) bool { return when.After(s.Forced.At) && !at.Before(when) }
+	return found(s.CalledAt) || slices.ContainsFunc(s.Opinions, func(o Opinion) bool {
+		return !o.void() && (s.trusts(o.By) || SameLogin(o.By, s.Self)) && o.SHA == s.Head && o.Record.Head == s.Head && found(o.At)
+	})
+}
+
+// current reports whether what was said at a moment, in a comment, was said of the present
+// head and base.
+func (s State) current(at time.Time) bool { return s.ofThisBase(at) && s.ofThisHead(at) }
+
+// heed is a record's ledger with what people have ordered since of its findings, for the
+// present base.
+func (s State) heed(r Record) Ledger {
+	return r.Ledger.Renewed(s.BaseReplaced).Heed(s.Orders, r.Heard, s.BaseReplaced)
+}
+
+// lifted reports whether people let pass what the review at an index requests changes for,
+// and gives the word of the one who does. Where there is none, at -1, or it does not stand,
+// the head can only be passed by breaking the glass.
+func (s State) lifted(i int) (*Word, bool) {
+	if i >= 0 && !s.stands(s.Opinions[i]) {
+		i = -1
+	}
+	if i >= 0 && s.approved(i) {
+		return nil, false
+	}
+	if word, ok := s.glass(i); ok || i < 0 {
+		return word, ok
+	}
+	r := s.Opinions[i].Record
+	before, after := count(r.Ledger, Entry.blocks), count(s.heed(*r), Entry.blocks)
+	switch {
+	case !r.Settled || after > 0:
+		return nil, false
+	case len(r.Holds) > 0:
+		words := s.approvals(s.seen(i))
+		if len(words) == 0 {
+			return nil, false
+		}
+		return &words[0], true
+	}
+	return nil, before > 0
+}
+
+// approval is the record of an approval on a person's word, nil where waivers are
+// all that it takes, of what the review at an index says or, at -1, of the bare head. It
+// used no model, so it counts nothing of one.
+func (s State) approval(i int, word *Word) *Record {
+	r := Record{Head: s.Head, BaseBranch: s.BaseBranch}
+	for _, past := range s.Opinions {
+		if SameLogin(past.By, s.Self) && !past.void() {
+			r.Round, r.Ledger, r.Heard = past.Record.Round, past.Record.Ledger, past.Record.Heard
+		}
+	}
+	if i >= 0 && s.stands(s.Opinions[i]) {
+		r = *s.Opinions[i].Record
+	}
+	r.Verdict, r.Lifted, r.Ledger = Approve, word, s.heed(r)
+	for _, c := range s.Orders {
+		r.Heard = max(r.Heard, c.ID)
+	}
+	r.Engine, r.Model, r.Tokens, r.CostUSD, r.Duration = "", "", Tokens{}, 0, 0
+	return &r
+}
+
+// glass is the order to let this head pass as it is. It counts only as an answer: to the
+// review of the head at an index, or to a person's having been called to it; nobody can have
+// meant a head or a base that came later, or what was not found yet. An author cannot break
+// the glass over a hold, or where nobody has looked for one.
+func (s State) glass(i int) (*Word, bool) {
+	c, ok := last(s.Orders, BreakGlass)
+	if !ok || !s.answers(c, i) || SameLogin(c.By, s.Author) && (i < 0 || len(s.Opinions[i].Record.Holds) > 0) {
+		return nil, false
+	}
+	return &Word{By: c.By, At: c.At, Why: c.Reason, Glass: true}, true
+}
+
+// answers reports whether an order is an answer to the review at an index, where there is
+// one, or to a call, and was given of the present head and base.
+func (s State) answers(c Command, i int) bool {
+	review := i >= 0 && c.ID > s.Opinions[i].Record.Heard && !c.At.Before(s.Opinions[i].At)
+	call := !s.CalledAt.IsZero() && !c.At.Before(s.CalledAt)
+	return (review || call) && s.current(c.At)
+}
+
+// approvals are the words of the people who approve this very head, oldest first, and have
+// seen the review at an index: of others than its author and the agents, who may push and
+// wrote none of it, each their latest word.
+func (s State) approvals(seen int) []Word {
+	var all []Word
+	for i, o := range s.Opinions {
+		if s.unheeded(i, seen) == "" && !s.replaced(i) {
+			all = append(all, Word{By: o.By, At: o.At})
+		}
+	}
+	return all
+}
+
+// upheld reports whether the word stands on which the review at an index approves, if it
+// took one.
+func (s State) upheld(i int) bool {
+	r := s.Opinions[i].Record
+	switch {
+	case r.Lifted == nil:
+		return len(r.Holds) == 0
+	case r.Lifted.Glass:
+		return s.current(r.Lifted.At) && slices.ContainsFunc(s.Orders, func(c Command) bool {
+			return c.Verb == BreakGlass && SameLogin(c.By, r.Lifted.By) && c.At.Equal(r.Lifted.At)
+		})
+	}
+	return slices.ContainsFunc(s.approvals(s.answered(i)), func(w Word) bool { return SameLogin(w.By, r.Lifted.By) })
+}
+
+// answered is the index of the review whose holds the one at an index lifts: the last
+// before it of the same login and head that a session gave; -1 if there is none.
+func (s State) answered(i int) int {
+	for n := i - 1; n >= 0; n-- {
+		o := s.Opinions[n]
+		if SameLogin(o.By, s.Opinions[i].By) && s.concerns(o) && (o.void() || o.Record.Lifted == nil) {
+			return n
+		}
+	}
+	return -1
+}
+
+// expired reports whether a record goes without a finding that people waived for another
+// base than the present one.
+func (s State) expired(r Record) bool {
+	return slices.ContainsFunc(r.Ledger, func(e Entry) bool { return e.Severity.Blocks() && e.waivedBefore(s.BaseReplaced) })
+}
+
+// Unheeded is a person's word that does not count.
+type Unheeded struct {
+	// By is whose it is, What it says, such as an approval or an order's verb.
+	By, What string
+	At       time.Time
+	// Why it does not count, as a sentence part about it.
+	Why string
+}
+
+// Unheeded are the approvals of this head and the orders to let something pass that do not
+// count, although something waits for such a word, oldest first.
+func (s State) Unheeded() []Unheeded {
+	var all []Unheeded
+	add := func(by, what string, at time.Time, why string) {
+		u := Unheeded{By: by, What: what, At: at, Why: why}
+		if why != "" && !slices.Contains(all, u) {
+			all = append(all, u)
+		}
+	}
+	for n := range s.words() {
+		w, _ := s.wordOf(n)
+		if w.takenBack || !s.stands(s.Opinions[w.index]) || s.approved(w.index) {
+			continue
+		}
+		for i, o := range s.Opinions {
+			if len(s.Opinions[w.index].Record.Holds) > 0 && o.State == "APPROVED" && o.SHA == s.Head && !s.isAgent(o) && !s.replaced(i) {
+				add(o.By, "approval", o.At, s.unheeded(i, s.seen(w.index)))
+			}
+		}
+		for _, c := range s.Orders {
+			add(c.By, string(c.Verb), c.At, s.unheededOrder(c, w.index))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Unheeded) int { return a.At.Compare(b.At) })
+	return all
+}
+
+// seen is the index of the review that a person has to have seen to lift what the one at an
+// index holds: itself, unless it stands on a person's word.
+func (s State) seen(i int) int {
+	if s.Opinions[i].Record.Lifted != nil {
+		return s.answered(i)
+	}
+	return i
+}
+
+// isAgent reports whether a review is an agent's, or of a login that an agent has.
+func (s State) isAgent(o Opinion) bool {
+	return o.Record != nil || o.Doubt != "" || SameLogin(o.By, s.Self) || s.trusts(o.By)
+}
+
+// unheeded is why the review at an index does not lift what the one at seen holds for a
+// person, as a sentence part; "" if it does.
+func (s State) unheeded(i, seen int) string {
+	o := s.Opinions[i]
+	switch {
+	case o.State != "APPROVED" || o.SHA != s.Head:
+		return "it does not approve this head"
+	case SameLogin(o.By, s.Author):
+		return "it is of the pull request's author"
+	case s.isAgent(o) || !o.Person:
+		return "it is no person's"
+	case !o.CanPush:
+		return o.By + " may not push to the repository"
+	case !o.Independent:
+		return o.By + " wrote or pushed a part of what is to be approved"
+	case !s.ofThisBase(o.At):
+		return "it was given before the base was replaced"
+	case i <= seen:
+		return "it was given before the review that holds the change for a person"
+	}
+	return ""
+}
+
+// replaced reports whether the author of the review at an index, a person, has said something
+// else since.
+func (s State) replaced(i int) bool {
+	return slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
+		return SameLogin(later.By, s.Opinions[i].By) && later.Record == nil && later.State != "COMMENTED"
+	})
+}
+
+// unheededOrder is why an order to let something pass does not count beside the review at an
+// index, as a sentence part; "" if it does, or is another order.
+func (s State) unheededOrder(c Command, i int) string {
+	r := s.Opinions[i].Record
+	stands := slices.ContainsFunc(s.heed(*r), func(e Entry) bool { return e.ID == c.Finding && e.stands() })
+	switch {
+	case c.Verb != BreakGlass && (c.Verb != Waive || !stands):
+		return ""
+	case !s.ofThisBase(c.At):
+		return "it was given before the base was replaced"
+	case c.Verb == Waive:
+		return "it was given before the latest review of this head, which did not take it: give it again"
+	case !s.ofThisHead(c.At):
+		return "it may have been given for another head"
+	case !s.answers(c, i):
+		return "it was given before the review of this head was there: give it again"
+	case SameLogin(c.By, s.Author) && len(r.Holds) > 0:
+		return "the change is held for a person other than its author"
+	}
+	return ""
+}

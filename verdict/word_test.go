@@ -1,0 +1,91 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor: whoever points a pull request at another
+// base, rewrites that, or brings another head into its place takes no word of a person along.
+func TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor(t *testing.T) {
+	opinions := func(all ...Opinion) func(*State) { return func(s *State) { s.Opinions = all } }
+	also := func(changes ...func(*State)) func(*State) {
+		return func(s *State) {
+			for _, change := range changes {
+				change(s)
+			}
+		}
+	}
+	called := func(s *State) { s.NeedsHuman, s.CalledAt, s.EscalatedAt, s.LabelledAt = true, noon, noon, noon }
+	orders := func(all ...Command) func(*State) { return func(s *State) { s.Orders = all } }
+	replaced := func(after time.Duration) func(*State) { return func(s *State) { s.BaseReplaced = noon.Add(after) } }
+	forced := func(sha string, after time.Duration) func(*State) {
+		return func(s *State) { s.Forced = Replacement{At: noon.Add(after), SHA: sha} }
+	}
+	glass := orders(ordered(BreakGlass, "mona", time.Hour))
+	approves := by("mona", head, "APPROVED")
+	waived := found(Entry{ID: "0badcafe", Status: Waived, Severity: Major, Said: &Said{By: "mona", At: noon.Add(time.Hour)}})
+	waived.State, waived.Record.Verdict = "APPROVED", Approve
+	runNext(t, asks, []nextCase{
+		{"glass", also(opinions(found(entry("1", Critical))), glass), Lift, ""},
+		{"glass, and then another base", also(opinions(found(entry("1", Critical))), glass, replaced(2*time.Hour)), Wait, "is reviewed"},
+		{"glass in the second in which the base is replaced", also(opinions(found(entry("1", Critical))), glass, replaced(time.Hour)), Wait, "is reviewed"},
+		{"glass for the base that came before", also(opinions(found(entry("1", Critical))), glass, replaced(30*time.Minute)), Lift, ""},
+		{"glass over what nobody could review, and then another base", also(called, glass, replaced(2*time.Hour)), Wait, "waits for a person"},
+		{"glass, and then a push by force to another head and back", also(opinions(found(entry("1", Critical))), glass, forced(head, 2*time.Hour)), Wait, "is reviewed"},
+		{"glass for another head, to which an ordinary push led back", also(opinions(found(entry("1", Critical))), glass, forced(older, time.Minute)), Wait, "is reviewed"},
+		{"glass for a head that an ordinary push led to, as an agent found", also(opinions(found(entry("1", Critical))), glass, forced(older, -time.Minute)), Lift, ""},
+		{"glass for a head that was pushed by force", also(opinions(found(entry("1", Critical))), glass, forced(head, -time.Minute)), Lift, ""},
+		{"glass before the review was there", also(opinions(found(entry("1", Critical))), orders(ordered(BreakGlass, "mona", -time.Minute))), Wait, "is reviewed"},
+		{"an approval, and then another base", also(opinions(heldBy(), approves), called, replaced(2*time.Minute)), Wait, "waits for a person"},
+		{"an approval for the base that came before", also(opinions(heldBy(), approves), called, replaced(time.Second)), Lift, ""},
+		{"a waiver, and then another base", also(opinions(found(entry("0badcafe", Major))), orders(ordered(Waive, "mona", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
+		{"approved on a waiver, and then another base", also(opinions(waived), replaced(2*time.Hour)), Review, "waived for another base"},
+		{"a dispute, and then another base", also(opinions(found(entry("0badcafe", Major))), orders(ordered(Dispute, "octocat", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
+		{"the order to go on", also(called, orders(ordered(Resume, "mona", time.Hour))), Release, ""},
+		{"the order to go on, and then another base", also(called, orders(ordered(Resume, "mona", time.Hour)), replaced(2*time.Hour)), Wait, "waits for a person"},
+	})
+	word, broken := Word{By: "mona", At: approves.At}, Word{By: "mona", At: noon.Add(time.Hour), Glass: true}
+	runNext(t, ready, []nextCase{
+		{"approved on a word", opinions(heldBy(), approves, lifted(word)), Merge, ""},
+		{"approved on a word, and then another base", also(opinions(heldBy(), approves, lifted(word)), replaced(2*time.Minute)), Wait, "only a person"},
+		{"approved on a word from before the review", opinions(approves, heldBy(), lifted(word)), Wait, "only a person"},
+		{"approved on the glass", also(opinions(lifted(broken)), glass), Merge, ""},
+		{"approved on the glass, and then another base", also(opinions(lifted(broken)), glass, replaced(2*time.Hour)), Wait, "only a person"},
+		{"approved on a waiver, and then another base", also(opinions(waived), replaced(2*time.Hour)), Wait, "about to judge it again"},
+	})
+}
+
+// TestWordsThatDoNotCountAreNamed, each with the reason.
+func TestWordsThatDoNotCountAreNamed(t *testing.T) {
+	s := ready()
+	wrote, before := by("hubot", head, "APPROVED"), by("mona", head, "APPROVED")
+	wrote.Independent, before.At = false, noon.Add(-time.Minute)
+	s.Opinions = []Opinion{before, heldBy(entry("0badcafe", Minor)), wrote, by("root", head, "APPROVED")}
+	s.Orders = []Command{ordered(Waive, "mona", -time.Minute), ordered(BreakGlass, "octocat", time.Minute)}
+	var got []string
+	for _, u := range s.Unheeded() {
+		got = append(got, u.By+" "+u.What+": "+u.Why)
+	}
+	want := []string{
+		"mona approval: it was given before the review that holds the change for a person",
+		"mona waive: it was given before the latest review of this head, which did not take it: give it again",
+		"hubot approval: hubot wrote or pushed a part of what is to be approved",
+		"octocat break-glass: the change is held for a person other than its author",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	s.BaseReplaced = noon.Add(2 * time.Hour)
+	for _, u := range s.Unheeded() {
+		if u.By != "hubot" && u.Why != "it was given before the base was replaced" {
+			t.Errorf("with another base: %+v", u)
+		}
+	}
+	s.Opinions = []Opinion{says("alice", head, Approve), by("mona", head, "APPROVED")}
+	if got := s.Unheeded(); len(got) > 0 {
+		t.Errorf("where nothing waits for a word: %+v", got)
+	}
+}
