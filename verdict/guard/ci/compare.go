@@ -91,9 +91,12 @@ func Compare(files []change.File) []change.Finding {
 	c.unexamined()
 	c.triggers()
 	for _, check := range names(before.runs) {
-		c.check(check, of(before.runs, check), of(after.runs, check))
+		c.check(check, runsOf(before.runs, check), runsOf(after.runs, check))
 	}
 	c.options()
+	if len(c.found) == 0 {
+		return scripts(files)
+	}
 	return c.found
 }
 
@@ -137,7 +140,7 @@ func names(runs []Run) (out []string) {
 	return out
 }
 
-func of(runs []Run, check string) (out []Run) {
+func runsOf(runs []Run, check string) (out []Run) {
 	for _, r := range runs {
 		if r.Check == check {
 			out = append(out, r)
@@ -194,8 +197,8 @@ func (c *comparison) gone(check string, before []Run) {
 	was := strongest(before)
 	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
 	for _, other := range names(c.after.runs) {
-		now := of(c.after.runs, other)
-		if (isTest(other) == isTest(check) || isAll(other)) && count(now, Sometimes) > count(of(c.before.runs, other), Sometimes) && strongest(now).Strength >= was.Strength {
+		now := runsOf(c.after.runs, other)
+		if (isTest(other) == isTest(check) || isAll(other)) && count(now, Sometimes) > count(runsOf(c.before.runs, other), Sometimes) && strongest(now).Strength >= was.Strength {
 			c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s runs now.", check, other), at)
 			return
 		}

@@ -116,7 +116,7 @@ var formats = map[string]func([]byte) (*Node, error){
 var named = map[string]func([]byte) (*Node, error){
 	".coveragerc": parseINI, ".flake8": parseINI, ".pylintrc": parseINI, "pylintrc": parseINI, ".editorconfig": parseINI, ".globalconfig": parseINI,
 	".shellcheckrc": parseINI, ".bandit": parseINI, ".yamllint": parseYAML, ".eslintrc": parseYAML, ".stylelintrc": parseYAML, ".nycrc": parseJSON, ".c8rc": parseJSON,
-	".jshintrc": parseJSON, ".swcrc": parseJSON, ".mocharc": parseYAML, "Pipfile": parseTOML, ".oxlintrc.json": parseJSON, "OWNERS": parseYAML, "OWNERS_ALIASES": parseYAML,
+	".jshintrc": parseJSON, ".swcrc": parseJSON, ".mocharc": parseYAML, "Pipfile": parseTOML, ".eslintignore": parseLines, ".stylelintignore": parseLines, ".semgrepignore": parseLines, ".trivyignore": parseLines, ".gitleaksignore": parseLines, ".covignore": parseLines, "OWNERS": parseYAML, "OWNERS_ALIASES": parseYAML,
 }
 
 // Parse reads a document by the format that its name tells. An empty document is an
@@ -202,6 +202,17 @@ func (n *Node) open(key string, line int) *Node {
 		next = next.Items[len(next.Items)-1]
 	}
 	return next
+}
+
+// parseLines is a list of all lines that say something.
+func parseLines(content []byte) (*Node, error) {
+	root := &Node{Kind: List, Line: 1}
+	for i, line := range strings.Split(string(content), "\n") {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			root.Items = append(root.Items, &Node{Value: line, Line: i + 1})
+		}
+	}
+	return root, nil
 }
 
 // lineAt counts lines up to an offset.

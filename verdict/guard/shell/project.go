@@ -138,6 +138,18 @@ func expand(text string, variables map[string]string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "$$", "$"), "$(", "${")
 }
 
+// Targets are the names of the targets and scripts of a file, with what each runs.
+func (p *Project) Targets() map[string][]Command {
+	out := map[string][]Command{}
+	for key, commands := range p.targets {
+		for _, c := range commands {
+			dir, _, _ := strings.Cut(key, "\x00")
+			out[key] = append(out[key], p.Resolve(c, dir)...)
+		}
+	}
+	return out
+}
+
 // Resolve returns the commands that a command, run in a directory, stands for: itself
 // where nothing is known of it.
 func (p *Project) Resolve(c Command, dir string) []Command { return p.resolve(c, dir, 0) }

@@ -1,0 +1,339 @@
+package tools
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
+)
+
+// compare compares one tool's configuration. A tool that was not configured is adopted.
+func (c *comparison) compare(p *pair) {
+	switch {
+	case !p.before.there:
+		for dir := p.dir; dir != "." && p.tool.Nearest; {
+			dir = path.Dir(dir)
+			if up := c.parts[p.tool.Name+"\x00"+dir]; up != nil && up.before.there {
+				c.outranks(p, "the one in "+dir)
+				return
+			}
+		}
+		return
+	case !p.after.there:
+		c.abandoned(p)
+		return
+	}
+	for _, file := range slices.Sorted(maps.Keys(p.before.files)) {
+		if p.after.files[file] {
+			c.outranks(p, file)
+			break
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.before.values)) {
+		was := p.before.values[key]
+		if is, there := p.after.values[key]; there {
+			c.changed(p, was, is)
+		} else {
+			c.missing(p, was)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.after.values)) {
+		if _, had := p.before.values[key]; !had {
+			c.fresh(p, p.after.values[key])
+		}
+	}
+	c.lists(p)
+}
+
+// abandoned is a tool whose configuration is gone. Where it set a limit that is certainly
+// lower; otherwise the tool may be gone or another may have taken its place.
+func (c *comparison) abandoned(p *pair) {
+	for _, key := range slices.Sorted(maps.Keys(p.before.values)) {
+		if was := p.before.values[key]; was.setting.Way == Floor && !zero(was.text) {
+			c.add(p, change.Hold, "limit-gone", was, key+" = "+was.text, "", fmt.Sprintf("%s (%s) is gone with its configuration.", key, was.text))
+			return
+		}
+	}
+	for _, was := range p.before.values {
+		c.add(p, change.Evidence, "configuration-gone", was, was.key, "", "its configuration is gone.")
+		return
+	}
+	for _, list := range p.before.lists {
+		c.add(p, change.Evidence, "configuration-gone", list[0], list[0].key, "", "its configuration is gone.")
+		return
+	}
+}
+
+// outranks says that a new configuration takes the place of another, which the tool then
+// no longer reads.
+func (c *comparison) outranks(p *pair, other string) {
+	for _, file := range slices.Sorted(maps.Keys(p.after.files)) {
+		if !p.before.files[file] {
+			c.found = append(c.found, change.Finding{Tier: change.Evidence, Kind: change.Strictness, Rule: p.tool.Name + "/outranks",
+				Why: fmt.Sprintf("%s: this new configuration takes the place of %s.", p.tool.Name, other), Place: change.Place{Path: file}})
+			return
+		}
+	}
+}
+
+// inherited reports whether a setting is in the configuration of a folder further up now.
+func (c *comparison) inherited(p *pair, was value) bool {
+	for dir := p.dir; dir != "."; {
+		dir = path.Dir(dir)
+		if up := c.parts[p.tool.Name+"\x00"+dir]; up != nil {
+			if is, there := up.after.values[was.key]; there && !weaker(was.setting.Way, was.text, is.text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tier lowers what holds for some files only.
+func (v value) tier() change.Tier {
+	if v.scoped {
+		return change.Evidence
+	}
+	return change.Hold
+}
+
+func (c *comparison) changed(p *pair, was, is value) {
+	if weaker(was.setting.Way, was.text, is.text) {
+		rule := "weaker"
+		if was.setting.Way <= Ceiling {
+			rule = "limit"
+		}
+		c.add(p, is.tier(), rule, is, was.key+" = "+was.text, is.key+" = "+is.text, fmt.Sprintf("%s turns from %s to %s.", is.key, was.text, is.text))
+	}
+}
+
+// missing is a setting that is gone: certain where its default is known to be weaker.
+func (c *comparison) missing(p *pair, was value) {
+	s := was.setting
+	if s.Implied != "" && slices.ContainsFunc(slices.Collect(maps.Values(p.after.values)), func(v value) bool {
+		return v.key[strings.LastIndexByte(v.key, '/')+1:] == s.Implied && on(v.text)
+	}) || renamed(p.tool, was, p.after.values) || c.inherited(p, was) {
+		return
+	}
+	why := fmt.Sprintf("%s (%s) is gone.", was.key, was.text)
+	switch {
+	case s.Default != "" && weaker(s.Way, was.text, s.Default), s.Way == Floor && !zero(was.text):
+		c.add(p, was.tier(), "gone", was, was.key+" = "+was.text, "", why)
+	case s.Default != "":
+	case s.Way == Ceiling, s.Way == On && on(was.text), s.Way == Grade && grade(was.text) > 0:
+		c.add(p, change.Evidence, "gone", was, was.key+" = "+was.text, "", why)
+	}
+}
+
+// renamed reports whether a rule goes on under another name.
+func renamed(t *Tool, was value, after map[string]value) bool {
+	name := was.key[strings.LastIndexByte(was.key, '/')+1:]
+	return slices.ContainsFunc(slices.Collect(maps.Values(after)), func(is value) bool {
+		other := is.key[strings.LastIndexByte(is.key, '/')+1:]
+		return is.setting == was.setting && is.key != was.key && t.same(name, other) && !weaker(was.setting.Way, was.text, is.text)
+	})
+}
+
+// fresh is a setting that was not there.
+func (c *comparison) fresh(p *pair, is value) {
+	s := is.setting
+	gained := s.Way == Off && on(is.text) || s.Way == On && off(is.text) || s.Way == Grade && grade(is.text) == 0
+	if s.Default != "" {
+		gained = weaker(s.Way, s.Default, is.text)
+	}
+	if !gained {
+		return
+	}
+	for _, was := range p.before.values { // it only has another place now
+		if was.setting == s && was.text == is.text && !has(p.after.values, was.key) && p.tool.same(base(was.key), base(is.key)) {
+			return
+		}
+	}
+	tier := is.tier()
+	if c.sharpened(p) {
+		tier = change.Evidence
+	}
+	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
+}
+
+func has(m map[string]value, key string) bool { _, ok := m[key]; return ok }
+
+func base(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+
+// sharpened reports whether the same tool checks more than it did: what is switched off
+// beside it may never have been on.
+func (c *comparison) sharpened(p *pair) bool {
+	for key, now := range p.after.lists {
+		if now[0].setting.Way == Rules && len(now) > len(p.before.lists[key]) {
+			return true
+		}
+	}
+	for key, is := range p.after.values {
+		was, had := p.before.values[key]
+		if is.setting.Way == On && on(is.text) && (!had || off(was.text)) || is.setting.Way == Grade && grade(is.text) > 0 && grade(is.text) != other && (!had || grade(was.text) < grade(is.text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// lists compares the elements of lists.
+func (c *comparison) lists(p *pair) {
+	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
+		before, after := p.before.lists[key], p.after.lists[key]
+		lost, gained := p.tool.without(before, after), p.tool.without(after, before)
+		for _, v := range lost {
+			switch {
+			case v.setting.Way == Rules && len(gained) == 0 && len(after) > 0:
+				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
+			case v.setting.Way == Rules:
+				c.add(p, change.Evidence, "rule-replaced", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
+			case v.setting.Way == Included:
+				c.add(p, change.Evidence, "files-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
+		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
+			if relocated(p, v) {
+				continue
+			}
+			switch {
+			case v.setting.Way == Ignored && (c.sharpened(p) || removable(v.text)):
+				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, while more is checked elsewhere.", key, v.text))
+			case v.setting.Way == Ignored:
+				c.add(p, v.tier(), "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer reported.", key, v.text))
+			case v.setting.Way == Included && len(p.before.lists[key]) == 0:
+				c.add(p, change.Evidence, "files-chosen", v, "", v.text, fmt.Sprintf("%s has %s now, and others are no longer looked at.", key, v.text))
+			case v.setting.Way == Excluded:
+				c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer looked at.", key, v.text))
+			}
+		}
+	}
+}
+
+// removable tells paths and patterns, which stand for files, from the names of rules.
+func removable(text string) bool { return strings.ContainsAny(text, "/\\") }
+
+// relocated reports whether an element is gone from another list of the same kind.
+func relocated(p *pair, v value) bool {
+	count := func(lists map[string][]value) (n int) {
+		for _, list := range lists {
+			for _, o := range list {
+				if o.setting.Way == v.setting.Way && p.tool.same(o.text, v.text) {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	return count(p.before.lists) >= count(p.after.lists)
+}
+
+// without are the elements of a list that another does not have.
+func (t *Tool) without(list, other []value) (out []value) {
+	for _, v := range list {
+		if !slices.ContainsFunc(other, func(o value) bool { return t.same(v.text, o.text) }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// same reports whether two names are of one rule: by what stands for what, or because
+// they differ in punctuation and plural alone.
+func (t *Tool) same(a, b string) bool {
+	plain := func(s string) string {
+		if to, ok := t.Aliases[s]; ok {
+			s = to
+		}
+		s = strings.Map(func(r rune) rune {
+			if r == '-' || r == '_' {
+				return -1
+			}
+			return r
+		}, s)
+		return strings.TrimSuffix(s, "s")
+	}
+	return plain(a) == plain(b)
+}
+
+func weaker(w Way, was, is string) bool {
+	switch w {
+	case Floor, Ceiling:
+		a, okA := number(was)
+		b, okB := number(is)
+		return okA && okB && (w == Floor && b < a || w == Ceiling && b > a)
+	case On:
+		return on(was) && off(is)
+	case Off:
+		return off(was) && on(is)
+	case Grade:
+		return grade(was) != other && grade(is) < grade(was)
+	}
+	return false
+}
+
+// number reads a number with a unit of per cent.
+func number(text string) (float64, bool) {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
+	return n, err == nil
+}
+
+func zero(text string) bool { n, ok := number(text); return ok && n == 0 }
+
+func on(text string) bool {
+	return slices.Contains([]string{"true", "yes", "on", "1", "enable", "enabled", "all"}, strings.ToLower(text))
+}
+
+func off(text string) bool {
+	return slices.Contains([]string{"false", "no", "off", "0", "disable", "disabled", "none", "annotations"}, strings.ToLower(text))
+}
+
+// other is what is no grade; it compares as strict.
+const other = 9
+
+var grades = [][]string{
+	{"off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "disabled", "disable"},
+	{"info", "hint", "suggestion", "information", "basic", "default"},
+	{"warn", "1", "warning", "standard", "on", "true"},
+	{"error", "2", "deny", "fatal", "strict", "failure", "all", "recommended"},
+	{"forbid"},
+}
+
+func grade(text string) int {
+	i := slices.IndexFunc(grades, func(words []string) bool { return slices.Contains(words, strings.ToLower(text)) })
+	if i < 0 {
+		return other
+	}
+	return i
+}
+
+// gradeText is a grade, or the first of a list that begins with one, or a map's level.
+func gradeText(n *doc.Node) string {
+	text := n.Value
+	switch {
+	case n.Kind == doc.List && len(n.Items) > 0:
+		text = n.Items[0].Value
+	case n.Kind == doc.Map:
+		text = first(n.Text("level"), n.Text("severity"))
+	}
+	if grade(text) == other {
+		return ""
+	}
+	return text
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

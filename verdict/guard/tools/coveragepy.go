@@ -1,0 +1,15 @@
+package tools
+
+// See https://coverage.readthedocs.io/en/latest/config.html.
+var coveragepy = []Setting{
+	{Keys: "report/fail_under", Way: Floor}, {Keys: "run/branch", Way: On, Default: "false"}, {Keys: "run|report/omit", Way: Excluded},
+	{Keys: "report/exclude_lines|exclude_also", Way: Excluded}, {Keys: "run/source|include", Way: Included},
+}
+
+var _ = register(
+	&Tool{Name: "coverage", Nearest: true, Files: []string{".coveragerc"}, Settings: coveragepy},
+	&Tool{Name: "coverage", Nearest: true, Files: []string{"pyproject.toml"}, Within: []string{"tool/coverage"}, Settings: coveragepy},
+	&Tool{Name: "coverage", Nearest: true, Files: []string{"setup.cfg", "tox.ini"}, Settings: []Setting{
+		{Keys: "coverage:report/fail_under", Way: Floor}, {Keys: "coverage:run/branch", Way: On, Default: "false"}, {Keys: "coverage:run|coverage:report/omit|exclude_lines", Way: Excluded},
+	}},
+)

@@ -1,0 +1,194 @@
+package tools
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	table "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+
+	"touchstone/verdict/guard/change"
+)
+
+// guides are the documents that tell contributors and models how to work.
+var guides = []string{
+	"AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTRIBUTING.md", ".cursorrules", ".github/copilot-instructions.md", ".cursor/rules/*", ".claude/*", "SECURITY.md",
+}
+
+func isGuide(name string) bool {
+	return slices.ContainsFunc(guides, func(pattern string) bool { return fits(pattern, name) })
+}
+
+const (
+	// maxGuide bounds a document, in bytes.
+	maxGuide = 512 << 10
+	// rewritten is how many rules may go before a document counts as written anew.
+	rewritten = 3
+)
+
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table))
+
+// sentences are those of a document's paragraphs, lists and tables, however their lines
+// are broken.
+func sentences(content []byte) []statement {
+	if len(content) > maxGuide {
+		return nil
+	}
+	var out []statement
+	root := markdown.Parser().Parse(text.NewReader(content))
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || n.Type() != ast.TypeBlock || n.Kind() == ast.KindHeading || n.Lines() == nil || n.Lines().Len() == 0 || n.Kind() == table.KindTableCell {
+			return ast.WalkContinue, nil
+		}
+		whole := string(n.Lines().Value(content))
+		line := 1 + bytes.Count(content[:n.Lines().At(0).Start], []byte("\n"))
+		for _, s := range ending.Split(whole, -1) {
+			if plain := strings.Join(strings.Fields(strings.Trim(s, "*_` \n")), " "); plain != "" {
+				out = append(out, statement{plain, line + strings.Count(whole[:max(0, strings.Index(whole, s))], "\n")})
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return out
+}
+
+var (
+	ending = regexp.MustCompile(`[.!?](?:\s+|$)`)
+	firm   = regexp.MustCompile(`(?i)\b(?:must|never|always|do not|don't|shall|forbidden|may not|required?|mandatory)\b`)
+	word   = regexp.MustCompile(`[\pL\pN]+`)
+)
+
+// sentencesIn are those of all documents after the change: what moved is not gone.
+func sentencesIn(files []change.File) map[string]bool {
+	kept := map[string]bool{}
+	for _, f := range files {
+		if isGuide(f.Path) || path.Ext(f.Path) == ".md" {
+			for _, s := range sentences(f.After) {
+				kept[s.text] = true
+			}
+		}
+	}
+	return kept
+}
+
+// lostRules finds sentences that bound contributors and are gone. One that says much the
+// same in other words, or a document that was written anew, is for the session to read.
+func lostRules(f change.File, kept map[string]bool) []change.Finding {
+	after := sentences(f.After)
+	if f.Path != f.OldPath && !isGuide(f.Path) && !isOwn(f.Path) {
+		after = nil
+	}
+	var found []change.Finding
+	for _, was := range sentences(f.Before) {
+		if kept[was.text] || !firm.MatchString(was.text) || len(strings.Fields(was.text)) < 3 || strings.HasPrefix(was.text, "|") {
+			continue
+		}
+		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Hold, "A rule for contributors is gone."
+		if near := nearest(was.text, after); near.text != "" {
+			if firm.MatchString(near.text) {
+				continue
+			}
+			at.Line, at.After, tier, why = near.line, near.text, change.Evidence, "A rule for contributors is put in other words, which bind less."
+		}
+		found = append(found, policy(tier, "rule", why, at))
+	}
+	holds := 0
+	for _, one := range found {
+		if one.Tier == change.Hold {
+			holds++
+		}
+	}
+	if holds > rewritten && f.After != nil {
+		for i := range found {
+			found[i].Tier = change.Evidence
+		}
+	}
+	if f.After == nil && len(found) > 1 {
+		found = found[:1]
+	}
+	return found
+}
+
+// nearest is the sentence that shares most words with one, at least half of them.
+func nearest(sentence string, list []statement) (best statement) {
+	words := word.FindAllString(strings.ToLower(sentence), -1)
+	most := len(words) / 2
+	for _, s := range list {
+		others := word.FindAllString(strings.ToLower(s.text), -1)
+		n := 0
+		for _, w := range words {
+			if slices.Contains(others, w) {
+				n++
+			}
+		}
+		if n > most {
+			best, most = s, n
+		}
+	}
+	return best
+}
+
+var severities = []string{"nit", "minor", "major", "critical"}
+
+// row is one line of a guideline's table: its id, severity, scope and criterion.
+type row struct {
+	cells []string
+	line  int
+}
+
+// rows are those of a guideline's tables that have a severity, by id.
+func rows(content []byte) map[string]row {
+	out := map[string]row{}
+	root := markdown.Parser().Parse(text.NewReader(content))
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || n.Kind() != table.KindTableRow {
+			return ast.WalkContinue, nil
+		}
+		r := row{}
+		for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			r.cells = append(r.cells, strings.Trim(string(cell.Lines().Value(content)), " `"))
+			if cell.Lines().Len() > 0 && r.line == 0 {
+				r.line = 1 + bytes.Count(content[:cell.Lines().At(0).Start], []byte("\n"))
+			}
+		}
+		if len(r.cells) > 3 && slices.Contains(severities, strings.ToLower(r.cells[1])) {
+			out[r.cells[0]] = r
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	return out
+}
+
+// guidelineRows finds rows that are gone, milder, narrower, or say something else.
+func guidelineRows(f change.File, files []change.File) []change.Finding {
+	after := map[string]row{}
+	for _, o := range files {
+		if isOwn(o.Path) && path.Ext(o.Path) == ".md" && path.Dir(o.Path) == path.Dir(f.OldPath) {
+			for id, r := range rows(o.After) {
+				after[id] = r
+			}
+		}
+	}
+	var found []change.Finding
+	for id, was := range rows(f.Before) {
+		is, there := after[id]
+		at := change.Place{Path: f.Name(), Line: was.line, Before: strings.Join(was.cells, " | ")}
+		switch {
+		case !there:
+			found = append(found, policy(change.Hold, "guideline", "The guideline "+id+" is gone.", at))
+			continue
+		case slices.Index(severities, strings.ToLower(is.cells[1])) >= slices.Index(severities, strings.ToLower(was.cells[1])) && (is.cells[2] == was.cells[2] || is.cells[2] == "all") && is.cells[3] == was.cells[3]:
+			continue
+		}
+		at.Line, at.After = is.line, strings.Join(is.cells, " | ")
+		found = append(found, policy(change.Hold, "guideline", "The guideline "+id+" is milder, narrower or says something else.", at))
+	}
+	slices.SortFunc(found, func(a, b change.Finding) int { return a.Line - b.Line })
+	return found
+}

@@ -1,0 +1,177 @@
+package tools
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
+)
+
+// owners are files of which every effective change is one of who decides.
+var owners = []string{
+	"CODEOWNERS", "OWNERS", "OWNERS_ALIASES", ".policy.yml", ".github/policy.yml", ".mergify.yml", ".github/mergify.yml", ".github/settings.yml", ".github/settings.yaml", ".github/rulesets/*",
+	".github/branch-protection*", ".github/branch_protection*", ".gitlab/approval_rules*",
+}
+
+func isOwners(name string) bool {
+	return slices.ContainsFunc(owners, func(pattern string) bool { return fits(pattern, name) })
+}
+
+func isOwn(name string) bool { return strings.HasPrefix(name, ".touchstone/") }
+
+func isPolicy(name string) bool {
+	return isOwners(name) || isOwn(name) || isGuide(name) || path.Base(name) == ".gitattributes"
+}
+
+// policies finds owners, review settings, guidelines and contributor rules that got weaker.
+func policies(files []change.File) []change.Finding {
+	kept := sentencesIn(files)
+	var found []change.Finding
+	for _, f := range files {
+		if string(f.Before) == string(f.After) && f.OldPath == f.Path {
+			continue
+		}
+		switch {
+		case isOwners(f.OldPath) || isOwners(f.Path):
+			found = append(found, ownership(f)...)
+		case isOwn(f.OldPath) && path.Ext(f.OldPath) == ".md":
+			found = append(found, guidelineRows(f, files)...)
+			found = append(found, lostRules(f, kept)...)
+		case isOwn(f.OldPath) || isOwn(f.Path) && path.Ext(f.Path) != ".md":
+			found = append(found, reviewSettings(f)...)
+		case isGuide(f.OldPath):
+			found = append(found, lostRules(f, kept)...)
+		case path.Base(f.Path) == ".gitattributes":
+			found = append(found, hidden(f)...)
+		}
+	}
+	return found
+}
+
+func policy(tier change.Tier, rule, why string, at change.Place) change.Finding {
+	return change.Finding{Tier: tier, Kind: change.Policy, Rule: "policy/" + rule, Why: why, Place: at}
+}
+
+// statement is what a line or a value of a policy says.
+type statement struct {
+	text string
+	line int
+}
+
+// statements are what a file says, however it is written. A document with a known format
+// is its values by their keys, another its lines without comments.
+func statements(name string, content []byte) ([]statement, error) {
+	if content == nil {
+		return nil, nil
+	}
+	root, err := doc.Parse(name, content)
+	var out []statement
+	if err == nil {
+		visit(root, nil, nil, func(n *doc.Node, keys []string, _ []*doc.Node) {
+			if n.Kind == doc.Scalar || len(n.Items) == 0 && len(keys) > 0 {
+				out = append(out, statement{strings.Join(keys, "/") + ": " + n.Value, n.Line})
+			}
+		})
+		return out, nil
+	}
+	if path.Ext(name) != "" || strings.HasPrefix(path.Base(name), "OWNERS") {
+		return nil, err
+	}
+	for i, line := range strings.Split(string(content), "\n") {
+		line, _, _ = strings.Cut(line, " #")
+		if text := strings.Join(strings.Fields(line), " "); text != "" && text[0] != '#' {
+			out = append(out, statement{text, i + 1})
+		}
+	}
+	return out, nil
+}
+
+// ownership holds on any change of what is said: even an added owner is one more who can
+// approve alone, and of CODEOWNERS the last line that fits wins. See
+// https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
+func ownership(f change.File) []change.Finding {
+	before, errBefore := statements(f.OldPath, f.Before)
+	after, errAfter := statements(f.Path, f.After)
+	if errAfter != nil && errBefore == nil || errAfter != nil && f.Before == nil {
+		return []change.Finding{policy(change.Hold, "unread", "Who has to approve cannot be read: "+errAfter.Error(), change.Place{Path: f.Name()})}
+	}
+	if f.Path != f.OldPath && !(isOwners(f.OldPath) && isOwners(f.Path)) && f.OldPath != "" && f.Path != "" {
+		return []change.Finding{policy(change.Hold, "owners", "Who has to approve is changed: the file has another name now.", change.Place{Path: f.Name(), Before: f.OldPath, After: f.Path})}
+	}
+	if path.Ext(f.Name()) != "" || strings.HasPrefix(path.Base(f.Name()), "OWNERS") { // maps have no order
+		order := func(a, b statement) int { return strings.Compare(a.text, b.text) }
+		slices.SortStableFunc(before, order)
+		slices.SortStableFunc(after, order)
+	}
+	for i := range max(len(before), len(after)) {
+		at := change.Place{Path: f.Name()}
+		switch {
+		case i >= len(before):
+			at.Line, at.After = after[i].line, after[i].text
+		case i >= len(after):
+			at.Line, at.Before = before[i].line, before[i].text
+		case before[i].text == after[i].text:
+			continue
+		default:
+			at.Line, at.Before, at.After = after[i].line, before[i].text, after[i].text
+		}
+		return []change.Finding{policy(change.Hold, "owners", "Who has to approve is changed.", at)}
+	}
+	return nil
+}
+
+// lax are words of settings by which less is reviewed, or more happens unasked.
+var lax = []string{"disable", "ignore", "exclude", "skip", "allow", "exempt", "waive", "trust", "ratchet", "auto"}
+
+// reviewSettings holds on settings of this product that are changed or gone, and on new
+// ones that ask for less.
+func reviewSettings(f change.File) []change.Finding {
+	before, errBefore := statements(f.OldPath, f.Before)
+	after, errAfter := statements(f.Path, f.After)
+	if f.OldPath != "" && f.Path != f.OldPath {
+		after, errAfter = nil, nil // where it is now it is not read
+	}
+	if errAfter != nil && errBefore == nil {
+		return []change.Finding{policy(change.Hold, "unread", "The review's settings cannot be read: "+errAfter.Error(), change.Place{Path: f.Name()})}
+	}
+	has := func(list []statement, s statement) bool {
+		return slices.ContainsFunc(list, func(o statement) bool { return o.text == s.text })
+	}
+	var found []change.Finding
+	for _, was := range before {
+		if !has(after, was) {
+			found = append(found, policy(change.Hold, "setting", "A setting of the review is changed or gone.", change.Place{Path: f.Name(), Line: was.line, Before: was.text}))
+		}
+	}
+	for _, is := range after {
+		name, value, _ := strings.Cut(strings.ToLower(is.text), ": ")
+		asksLess := slices.ContainsFunc(lax, func(word string) bool { return strings.Contains(name, word) }) && !off(value)
+		void := strings.HasPrefix(name, "verify/command") && (value == "true" || value == ":" || strings.HasPrefix(value, "echo"))
+		if !has(before, is) && (asksLess || void) {
+			found = append(found, policy(change.Hold, "setting", "The review is told to look away, or that less is needed than before.", change.Place{Path: f.Name(), Line: is.line, After: is.text}))
+		}
+	}
+	return found
+}
+
+// hidden finds attributes by which a diff is no longer shown, or a file counts as
+// generated.
+func hidden(f change.File) []change.Finding {
+	var found []change.Finding
+	for i, line := range strings.Split(string(f.After), "\n") {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || strings.Contains(string(f.Before), line) || fields[0][0] == '#' {
+			continue
+		}
+		for _, a := range fields[1:] {
+			if slices.Contains([]string{"-diff", "binary", "linguist-generated", "linguist-generated=true", "linguist-vendored", "linguist-vendored=true"}, a) {
+				found = append(found, policy(change.Evidence, "hidden", fmt.Sprintf("Files are marked %s, so that their changes are not shown.", a), change.Place{Path: f.Path, Line: i + 1, After: line}))
+				break
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,334 @@
+// Package tools compares how the tools that check code are configured before and after a
+// change: linters, type checkers, compilers, test runners and coverage. One file per tool
+// says which settings it has and which way is weaker; the comparison here is the same for
+// all, of values and not of lines. It also compares who owns and approves what. It does no
+// I/O.
+//
+// To add a tool, write one file with a [Tool] and register it in its init.
+package tools
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
+)
+
+// Tool is what the guard knows of one tool's configuration.
+type Tool struct {
+	// Name is how its rules are called, such as "ruff" for "ruff/ignored".
+	Name string
+	// Files are the names of its files: patterns of a base name or, with a slash, of a path.
+	Files []string
+	// Within are the parts of those files that are this tool's, as patterns of keys; none
+	// for the whole. A setting is the same in any of them.
+	Within []string
+	// Settings are what can be set, the first that fits a key counts.
+	Settings []Setting
+	// Aliases are other names of rules, and those that took a rule's place.
+	Aliases map[string]string
+	// Nearest says that it takes only the nearest of several configurations.
+	Nearest bool
+	// Scope is a key beside a rule's that limits it to some files, "" if there is none.
+	Scope string
+}
+
+// Setting is a setting, or a list of them.
+type Setting struct {
+	// Keys is a pattern of keys, divided by slashes: "*" within a key stands for anything,
+	// "**" for any number of keys, "[]" for an element of a list, and "a|b" for a or b.
+	Keys string
+	Way  Way
+	// Implied is a key that, when it is on, makes this one's absence harmless.
+	Implied string
+	// Default is the value that is meant where there is none, "" if that is not known.
+	Default string
+	// Only chooses the elements of a list that count; nil for all.
+	Only func(element string) bool
+}
+
+// Way is how a setting can get weaker, and what is said of it.
+type Way int
+
+// The ways. Numbers are thresholds; the others are strictness.
+const (
+	Floor    Way = iota // a number that has to be reached: lower is weaker
+	Ceiling             // a number that may not be passed: higher is weaker
+	On                  // a switch that makes the tool stricter
+	Off                 // a switch that makes it milder
+	Grade               // off, warning, error: lower is weaker
+	Rules               // a list of rules that are checked
+	Ignored             // a list of rules that are not
+	Excluded            // a list of files or lines that are left out: evidence alone
+	Included            // a list of files that are looked at: evidence alone
+)
+
+var registry []*Tool
+
+// register adds tools to those that are compared.
+func register(tools ...*Tool) bool {
+	registry = append(registry, tools...)
+	return true
+}
+
+// Examines reports whether a file of this name configures a tool or says who decides.
+func Examines(name string) bool { return isPolicy(name) || len(toolsOf(name)) > 0 }
+
+func toolsOf(name string) (out []*Tool) {
+	for _, t := range registry {
+		if slices.ContainsFunc(t.Files, func(pattern string) bool { return fits(pattern, name) }) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// fits matches a file's name: a pattern without a slash is of its base name.
+func fits(pattern, name string) bool {
+	if !strings.Contains(pattern, "/") {
+		name = path.Base(name)
+	}
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+// value is one setting of one tool as a file has it.
+type value struct {
+	setting *Setting
+	key     string // relative to the tool's part of the file
+	text    string
+	file    string
+	line    int
+	scoped  bool // it holds for some files only
+}
+
+// part is a tool's configuration in one directory, from all files there.
+type part struct {
+	values map[string]value   // by key: numbers, switches and grades
+	lists  map[string][]value // by key: the elements of lists
+	there  bool
+	files  map[string]bool // those that it was read from
+}
+
+// read adds what a file says of a tool.
+func (p *part) read(t *Tool, file string, root *doc.Node) {
+	within := t.Within
+	if len(within) == 0 {
+		within = []string{""}
+	}
+	for _, w := range within {
+		var pattern []string
+		if w != "" {
+			pattern = strings.Split(w, "/")
+		}
+		visit(root, nil, nil, func(n *doc.Node, keys []string, parents []*doc.Node) {
+			rest, prefix, ok := cut(pattern, keys)
+			if !ok {
+				return
+			}
+			p.there, p.files[file] = true, true
+			if len(rest) > 0 {
+				p.take(t, file, n, prefix, rest, parents)
+			}
+		})
+	}
+}
+
+// cut takes a tool's part away from a path of keys; what its pattern leaves open stays in
+// prefix.
+func cut(pattern, keys []string) (rest []string, prefix string, ok bool) {
+	if len(keys) < len(pattern) {
+		return nil, "", false
+	}
+	for i, p := range pattern {
+		if !alternatives(p, keys[i]) {
+			return nil, "", false
+		}
+		if strings.Contains(p, "*") {
+			prefix += keys[i] + "/"
+		}
+	}
+	return keys[len(pattern):], prefix, true
+}
+
+func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []string, parents []*doc.Node) {
+	for i := range t.Settings {
+		s := &t.Settings[i]
+		if !matches(strings.Split(s.Keys, "/"), keys) {
+			continue
+		}
+		v := value{setting: s, key: prefix + strings.Join(keys, "/"), file: file, line: n.Line}
+		if t.Scope != "" {
+			for _, parent := range parents {
+				if scope := parent.Get(t.Scope); scope != nil {
+					v.scoped, v.key = true, v.key+" for "+strings.Join(scope.Strings(), ",")
+				}
+			}
+		}
+		switch s.Way {
+		case Rules, Ignored, Excluded, Included:
+			p.list(n, v)
+		case Grade:
+			if v.text = gradeText(n); v.text != "" {
+				p.values[v.key] = v
+			}
+		default:
+			if n.Kind == doc.Scalar {
+				v.text = n.Value
+				p.values[v.key] = v
+			}
+		}
+		return
+	}
+}
+
+// optionFloor is a limit among the options in a list.
+var optionFloor = &Setting{Way: Floor}
+
+// list adds the elements of a list, or of a text that is one.
+func (p *part) list(n *doc.Node, v value) {
+	v.key = strings.TrimSuffix(v.key, "/[]")
+	add := func(text string, line int) {
+		if name, number, ok := strings.Cut(text, "fail-under="); ok && v.setting.Way == Rules {
+			floor := v
+			floor.setting, floor.key, floor.text = optionFloor, v.key+"/"+name+"fail-under", strings.Trim(number, `"'`)
+			p.values[floor.key] = floor
+			return
+		}
+		if text = strings.TrimSpace(text); text != "" && (v.setting.Only == nil || v.setting.Only(text)) {
+			one := v
+			one.text, one.line = text, line
+			p.lists[v.key] = append(p.lists[v.key], one)
+		}
+	}
+	for _, item := range n.Items {
+		if item.Kind == doc.Scalar && n.Kind == doc.List {
+			add(item.Value, item.Line)
+		}
+	}
+	if n.Kind == doc.Scalar {
+		for _, text := range strings.FieldsFunc(n.Value, func(r rune) bool { return strings.ContainsRune(",;\n\t ", r) }) {
+			add(text, n.Line)
+		}
+	}
+}
+
+// visit calls f for every node with the keys and nodes that lead to it.
+func visit(n *doc.Node, keys []string, parents []*doc.Node, f func(n *doc.Node, keys []string, parents []*doc.Node)) {
+	f(n, keys, parents)
+	parents = append(slices.Clip(parents), n)
+	for _, item := range n.Items {
+		key := item.Key
+		if n.Kind == doc.List {
+			key = "[]"
+		}
+		visit(item, append(slices.Clip(keys), key), parents, f)
+	}
+}
+
+// matches matches a path of keys.
+func matches(pattern, keys []string) bool {
+	if len(pattern) == 0 {
+		return len(keys) == 0
+	}
+	if pattern[0] == "**" {
+		return matches(pattern[1:], keys) || len(keys) > 0 && matches(pattern, keys[1:])
+	}
+	return len(keys) > 0 && alternatives(pattern[0], keys[0]) && matches(pattern[1:], keys[1:])
+}
+
+func alternatives(pattern, key string) bool {
+	return slices.ContainsFunc(strings.Split(pattern, "|"), func(p string) bool {
+		before, after, star := strings.Cut(p, "*")
+		if !star {
+			return strings.EqualFold(p, key)
+		}
+		return len(key) >= len(before)+len(after) && strings.HasPrefix(key, before) && strings.HasSuffix(key, after)
+	})
+}
+
+// Compare finds the settings that got weaker.
+func Compare(files []change.File) []change.Finding {
+	c := &comparison{parts: map[string]*pair{}}
+	for _, f := range files {
+		c.read(f)
+	}
+	slices.Sort(c.order)
+	for _, id := range c.order {
+		c.compare(c.parts[id])
+	}
+	return append(c.found, policies(files)...)
+}
+
+// pair is a tool's configuration in a directory before and after.
+type pair struct {
+	tool          *Tool
+	dir           string
+	before, after part
+}
+
+type comparison struct {
+	parts map[string]*pair
+	order []string
+	found []change.Finding
+}
+
+func (c *comparison) read(f change.File) {
+	before, after := toolsOf(f.OldPath), toolsOf(f.Path)
+	if len(before)+len(after) == 0 {
+		return
+	}
+	old, oldErr := parse(f.OldPath, f.Before, len(before) > 0)
+	now, nowErr := parse(f.Path, f.After, len(after) > 0)
+	if nowErr != nil && (oldErr == nil || string(f.Before) != string(f.After)) {
+		tier := change.Evidence
+		if old != nil {
+			tier = change.Hold
+		}
+		why, _, _ := strings.Cut(nowErr.Error(), "\n")
+		c.found = append(c.found, change.Finding{Tier: tier, Kind: change.Unexamined, Rule: "tools/unread",
+			Why: "This configuration cannot be read, so what it asks for is not known: " + why, Place: change.Place{Path: f.Name()}})
+		return
+	}
+	for _, t := range registry {
+		if slices.Contains(before, t) && old != nil {
+			p := c.pair(t, path.Dir(f.Name()))
+			p.before.read(t, f.Name(), old)
+		}
+		if slices.Contains(after, t) && now != nil {
+			p := c.pair(t, path.Dir(f.Name()))
+			p.after.read(t, f.Name(), now)
+		}
+	}
+}
+
+func parse(name string, content []byte, wanted bool) (*doc.Node, error) {
+	if !wanted || content == nil {
+		return nil, nil
+	}
+	return doc.Parse(name, content)
+}
+
+func (c *comparison) pair(t *Tool, dir string) *pair {
+	id := t.Name + "\x00" + dir
+	if c.parts[id] == nil {
+		empty := func() part {
+			return part{values: map[string]value{}, lists: map[string][]value{}, files: map[string]bool{}}
+		}
+		c.parts[id] = &pair{t, dir, empty(), empty()}
+		c.order = append(c.order, id)
+	}
+	return c.parts[id]
+}
+
+func (c *comparison) add(p *pair, tier change.Tier, rule string, v value, was, is, why string) {
+	kind := change.Strictness
+	if v.setting.Way <= Ceiling {
+		kind = change.Threshold
+	}
+	c.found = append(c.found, change.Finding{Tier: tier, Kind: kind, Rule: p.tool.Name + "/" + rule, Why: fmt.Sprintf("%s: %s", p.tool.Name, why),
+		Place: change.Place{Path: v.file, Line: v.line, Before: was, After: is}})
+}

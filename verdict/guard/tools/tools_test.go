@@ -1,0 +1,114 @@
+package tools_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/tools"
+)
+
+func file(name, before, after string) change.File {
+	f := change.File{Path: name, OldPath: name, Before: []byte(before), After: []byte(after)}
+	if before == "" {
+		f.OldPath, f.Before = "", nil
+	}
+	if after == "" {
+		f.Path, f.After = "", nil
+	}
+	return f
+}
+
+func found(files ...change.File) string {
+	var out []string
+	for _, f := range tools.Compare(files) {
+		out = append(out, fmt.Sprintf("%s %s:%d", f.Tier, f.Rule, f.Line))
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+func TestASettingIsComparedByValue(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file, before, after, want string
+	}{
+		"a rule is ignored":              {"pyproject.toml", "[tool.ruff]\nselect = ['E']\n", "[tool.ruff]\nselect = ['E']\nignore = [\"E501\"]\n", "hold ruff/ignored:3"},
+		"a section under another name":   {"ruff.toml", "ignore = ['B904']\nselect = ['B']\n", "[lint]\nselect = [\"B\"]\nextend-ignore = [\"B904\"]\n", ""},
+		"a new rule with its exceptions": {"ruff.toml", "select = ['E']\n", "select = ['E', 'UP']\nignore = ['UP036']\n", "evidence ruff/ignored:2"},
+		"a tool is adopted":              {"pyproject.toml", "[project]\nname = 'x'\n", "[project]\nname = 'x'\n[tool.pyright]\nreportPrivateUsage = false\n", ""},
+		"a lint renamed upstream":        {"Cargo.toml", "[workspace.lints.clippy]\nempty_enum = 'warn'\n", "[workspace.lints.clippy]\nempty_enums = { level = \"warn\" }\n", ""},
+		"a lint milder":                  {"Cargo.toml", "[lints.clippy]\nall = 'deny'\n", "[lints.clippy]\nall = 'warn'\n", "hold cargo/weaker:2"},
+		"a hook renamed upstream":        {".pre-commit-config.yaml", "repos:\n- hooks: [{id: ruff}]\n", "repos:\n  - hooks:\n    - id: ruff-check\n", ""},
+		"a hook gone":                    {".pre-commit-config.yaml", "repos:\n- hooks: [{id: ruff}, {id: mypy}]\n", "repos:\n- hooks: [{id: ruff}]\n", "hold pre-commit/rule-gone:2"},
+		"hooks exchanged":                {".pre-commit-config.yaml", "repos:\n- hooks: [{id: flake8}]\n", "repos:\n- hooks: [{id: ruff}]\n", "evidence pre-commit/rule-replaced:2"},
+		"a limit lowered":                {".coveragerc", "[report]\nfail_under = 90\n", "[report]\nfail_under = 85.5\n", "hold coverage/limit:2"},
+		"a limit gone":                   {"vitest.config.ts", "export default defineConfig({ test: { coverage: { thresholds: { lines: 90 } } } })\n", "export default defineConfig({ test: { coverage: {} } })\n", "hold vitest/gone:1"},
+		"a limit among options":          {"pytest.ini", "[pytest]\naddopts = -q --cov-fail-under=90\n", "[pytest]\naddopts = -q --cov-fail-under=80\n", "hold pytest/limit:2"},
+		"lines left out of coverage":     {".coveragerc", "[report]\nfail_under = 90\n", "[report]\nfail_under = 90\nexclude_also =\n    if TYPE_CHECKING:\n", "evidence coverage/excluded:3, evidence coverage/excluded:3"},
+		"a rule off":                     {"eslint.config.js", "export default [{ rules: { eqeqeq: ['error', 'always'] } }]\n", "export default [{ rules: { eqeqeq: 'off' } }]\n", "hold eslint/weaker:1"},
+		"a rule off for some files":      {"eslint.config.js", "export default [{ rules: { a: 'error' } }]\n", "export default [{ rules: { a: 'error' } }, { files: ['x'], rules: { b: 'off' } }]\n", "evidence eslint/off:1"},
+		"strict gone":                    {"tsconfig.json", "{\"compilerOptions\": {\"strict\": true}} // x\n", "{\"compilerOptions\": {}}\n", "evidence typescript/gone:1"},
+		"strict off":                     {"tsconfig.json", "{\"compilerOptions\": {\"strict\": true}}\n", "{\"compilerOptions\": {\"strict\": false,}}\n", "hold typescript/weaker:1"},
+		"mypy's switches become strict":  {"mypy.ini", "[mypy]\ndisallow_untyped_defs = True\n", "[mypy]\nstrict = true\n", ""},
+		"a warning suppressed":           {"a.csproj", "<Project><PropertyGroup><NoWarn>CA1</NoWarn></PropertyGroup></Project>", "<Project>\n<PropertyGroup>\n<NoWarn>$(NoWarn);CA1;CA2</NoWarn></PropertyGroup></Project>", "hold dotnet/ignored:3"},
+		"golangci's versions":            {".golangci.yml", "linters:\n  enable: [golint, gosimple]\n", "version: \"2\"\nlinters:\n  enable:\n    - revive\n    - staticcheck\n", ""},
+		"broken":                         {"ruff.toml", "select = ['E']\n", "select = ['E'\n", "hold tools/unread:0"},
+		"gone with its limit":            {".coveragerc", "[report]\nfail_under = 90\n", "", "hold coverage/limit-gone:2"},
+		"gone":                           {".flake8", "[flake8]\nselect = E\n", "", "evidence flake8/configuration-gone:2"},
+	} {
+		if got := found(file(tt.file, tt.before, tt.after)); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+		if got := found(file(tt.file, tt.before, tt.before)); got != "" {
+			t.Errorf("%s, unchanged: %q", name, got)
+		}
+	}
+}
+
+func TestASettingMayMoveToAnotherFileOfItsTool(t *testing.T) {
+	got := found(file(".coveragerc", "[report]\nfail_under = 90\n", ""), file("pyproject.toml", "[project]\nname = 'x'\n", "[project]\nname = 'x'\n[tool.coverage.report]\nfail_under = 90\n"))
+	if got != "" {
+		t.Errorf("moved: %q", got)
+	}
+	got = found(file("src/a.csproj", "<Project><PropertyGroup><TreatWarningsAsErrors>true</TreatWarningsAsErrors></PropertyGroup></Project>", "<Project></Project>"),
+		file("Directory.Build.props", "", "<Project><PropertyGroup><TreatWarningsAsErrors>true</TreatWarningsAsErrors></PropertyGroup></Project>"))
+	if got != "" {
+		t.Errorf("moved up: %q", got)
+	}
+}
+
+func TestWhoDecides(t *testing.T) {
+	for name, tt := range map[string]struct{ file, before, after, want string }{
+		"an owner gone":             {"CODEOWNERS", "* @a @b\n", "*  @a # x\n", "hold policy/owners:1"},
+		"owners written otherwise":  {"CODEOWNERS", "* @a\n", "# all\n\n*\t@a\n", ""},
+		"an approver added":         {"pkg/OWNERS", "approvers:\n- a\n", "approvers: [a, b]\n", "hold policy/owners:1"},
+		"approvers in flow style":   {"pkg/OWNERS", "approvers:\n- a\n", "\"approvers\": [a]\n", ""},
+		"a policy that is broken":   {".policy.yml", "policy:\n  approval: [x]\n", "policy:\n\t- x\n", "hold policy/unread:0"},
+		"a rule gone":               {"AGENTS.md", "Be kind.\n\nEvery change must have a test.\n", "Be kind.\n", "hold policy/rule:3"},
+		"a rule with other breaks":  {"AGENTS.md", "Every change must\nhave a test. Be kind.\n", "Every change must have a test.\nBe kind.\n", ""},
+		"a rule that binds less":    {"CONTRIBUTING.md", "Every change must have a test.\n", "Every change may have a test.\n", "evidence policy/rule:1"},
+		"a guideline milder":        {".touchstone/guidelines/a.md", "| ID | Severity | Scope | Criterion |\n| - | - | - | - |\n| A1 | major | all | x |\n", "| ID | Severity | Scope | Criterion |\n| - | - | - | - |\n| A1 | nit | all | x |\n", "hold policy/guideline:3"},
+		"a guideline narrower":      {".touchstone/guidelines/a.md", "| ID | Severity | Scope | Criterion |\n| - | - | - | - |\n| A1 | major | all | x |\n", "| ID | Severity | Scope | Criterion |\n| - | - | - | - |\n| A1 | major | docs-only | x |\n", "hold policy/guideline:3"},
+		"a setting changed":         {".touchstone/config.yaml", "verify:\n  command: make check\n", "verify:\n  command: \"true\"\n", "hold policy/setting:2, hold policy/setting:2"},
+		"a setting reordered":       {".touchstone/config.yaml", "a: 1\nb: 2\n", "b: 2\na: 1\n", ""},
+		"files marked as generated": {".gitattributes", "", "src/** linguist-generated\n", "evidence policy/hidden:1"},
+	} {
+		if got := found(file(tt.file, tt.before, tt.after)); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func FuzzCompare(f *testing.F) {
+	f.Add("pyproject.toml", []byte("[tool.ruff]\nignore = ['E']\n"), []byte("[tool.ruff]\nignore = []\n"))
+	f.Add(".touchstone/a.md", []byte("| A1 | major | all | x |"), []byte("must not"))
+	f.Add("eslint.config.js", []byte("export default [{rules: {a: 'off'}}]"), []byte("[{"))
+	f.Fuzz(func(t *testing.T, name string, before, after []byte) {
+		tools.Compare([]change.File{{Path: name, OldPath: name, Before: before, After: after}})
+		if got := tools.Compare([]change.File{{Path: name, OldPath: name, Before: after, After: after}}); len(got) > 0 {
+			t.Fatalf("a file that did not change: %+v", got)
+		}
+	})
+}
