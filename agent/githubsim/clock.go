@@ -8,7 +8,9 @@ import (
 // clock is GitHub's clock.
 type clock struct{ ahead atomic.Int64 }
 
-// now is UTC in whole seconds.
+// Now is GitHub's time: UTC in whole seconds.
+func (c *clock) Now() time.Time { return c.now() }
+
 func (c *clock) now() time.Time {
 	return time.Now().Add(time.Duration(c.ahead.Load())).UTC().Truncate(time.Second)
 }

@@ -80,7 +80,7 @@ func (g gitRepo) prepare(ctx context.Context, opts RepoOptions, parent *repo) er
 // gitEnv is all that a child git sees: no configuration of the user's, and trust
 // in repositories that somebody else made.
 func gitEnv(extra ...string) []string {
-	env := []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "TZ=UTC",
+	env := []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "USERPROFILE"} {
 		if value, ok := os.LookupEnv(name); ok {

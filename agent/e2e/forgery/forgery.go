@@ -104,8 +104,9 @@ func (r Runner) Run(ctx context.Context, cases []Case, done func(Result)) error 
 	for from := 0; from < len(cases); from += perArena {
 		some := cases[from:min(from+perArena, len(cases))]
 		all.Go(func() error {
-			return arena.Within(ctx, filepath.Join(r.Dir, fmt.Sprint(from)), func(ctx context.Context, a *arena.Arena) error {
-				ground, err := newGround(ctx, a, r.Weaken)
+			dir := filepath.Join(r.Dir, fmt.Sprint(from))
+			return arena.Within(ctx, dir, func(ctx context.Context, a *arena.Arena) error {
+				ground, err := newGround(ctx, a, dir, r.Weaken)
 				if err != nil {
 					return err
 				}

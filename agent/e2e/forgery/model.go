@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +34,8 @@ type model struct {
 	stern *atomic.Bool
 	// asked counts its sessions.
 	asked *atomic.Int64
+	// shown takes the paths that it is told of.
+	shown *sync.Map
 }
 
 func (model) Name() string { return "model" }
@@ -69,6 +72,7 @@ func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
 	_, list, _ := strings.Cut(prompt, "\n# Changed files\n")
 	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {
 		a.Files = append(a.Files, m[1])
+		s.shown.Store(m[1], true)
 	}
 	v := verdict.Approve
 	a.Findings = append(a.Findings, wrong(prompt)...)

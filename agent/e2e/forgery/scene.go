@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -53,10 +54,10 @@ type ground struct {
 	*arena.Arena
 	template arena.Template
 	weaken   func(verdict.Role, *daemon.Agent)
-	taken    int
+	dir      string
 }
 
-func newGround(ctx context.Context, a *arena.Arena, weaken func(verdict.Role, *daemon.Agent)) (*ground, error) {
+func newGround(ctx context.Context, a *arena.Arena, dir string, weaken func(verdict.Role, *daemon.Agent)) (*ground, error) {
 	for _, user := range actors() {
 		if err := a.Sim.AddUser(user); err != nil {
 			return nil, err
@@ -65,7 +66,7 @@ func newGround(ctx context.Context, a *arena.Arena, weaken func(verdict.Role, *d
 	template, err := a.Template(ctx, map[string]string{
 		"README.md": "# App\n", file: source("old()"), guard: "package store\n\nfunc rights() {\n\t" + protection + "\n}\n",
 	})
-	return &ground{Arena: a, template: template, weaken: weaken}, err
+	return &ground{Arena: a, template: template, weaken: weaken, dir: dir}, err
 }
 
 // source is the file's text with some calls.
@@ -82,9 +83,11 @@ type scene struct {
 	base  string // the branch that it is to be merged into
 	steps []string
 
-	stern    atomic.Bool              // has the model object to anything
-	sessions atomic.Int64             // of the model
-	agents   map[string]*daemon.Agent // by login
+	trees, age int                      // scratch branches made; of the next commit, in minutes
+	shown      sync.Map                 // the paths that the model was told of
+	stern      atomic.Bool              // has the model object to anything
+	sessions   atomic.Int64             // of the model
+	agents     map[string]*daemon.Agent // by login
 
 	undo []func() error
 
@@ -202,10 +205,14 @@ func (s *scene) commit(login, to, message string, files map[string]string) error
 }
 
 // git runs git in GitHub's own repository.
-func (s *scene) git(args ...string) (string, error) {
+func (s *scene) git(args ...string) (string, error) { return s.gitWith(nil, args...) }
+
+func (s *scene) gitWith(env []string, args ...string) (string, error) {
 	url, _ := s.Local(s.ref.Repo)
 	cmd := exec.CommandContext(s.ctx, "git", append([]string{"-c", "user.name=alice", "-c", "user.email=alice@example.com",
 		"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...)
+	date := s.Sim.Now().Add(-time.Duration(s.age) * time.Minute).Format(time.RFC3339)
+	cmd.Env = append(append(os.Environ(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date), env...)
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = fmt.Errorf("%w: %s", err, exit.Stderr)
@@ -226,7 +233,7 @@ func (s *scene) agent(role verdict.Role, login string) (*daemon.Agent, error) {
 	if a := s.agents[login]; a != nil {
 		return a, nil
 	}
-	a, err := s.AgentOf(role, login, "machine", model{stern: &s.stern, asked: &s.sessions})
+	a, err := s.AgentOf(role, login, "machine", model{stern: &s.stern, asked: &s.sessions, shown: &s.shown})
 	if err != nil {
 		return nil, err
 	}
