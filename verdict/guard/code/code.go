@@ -1,0 +1,211 @@
+// Package code reads source code for the guard: which tests a change deletes, skips,
+// empties or loosens, and what it adds that tells a tool to look away.
+//
+// Files are cut into tokens by the tables in language.go, so that strings and comments
+// are never code; Go is read by go/parser. Tests are found by their syntax. The tests of
+// all files together are paired with those of the head, and only a test whose own text
+// or marks changed can be a finding. Hold is what is certain; all else is evidence.
+package code
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+// maxSource bounds the source of one change that is cut into tokens, in bytes. A token
+// takes ten times the bytes of its text.
+const maxSource = 24 << 20
+
+// Examines reports whether a file of this path can hold a finding, or be the subject of
+// a test that goes with it.
+func Examines(path string) bool {
+	return languageOf(path) != nil || isSnapshot(path) || isSubject(path)
+}
+
+// Examine returns what a change lowers in its source code. It never fails: what it
+// cannot read it says in a finding of kind [change.Unexamined].
+func Examine(files []change.File) []change.Finding { return ExamineWith(files, nil) }
+
+// examination is one change that is examined.
+type examination struct {
+	before, after []*side
+	renamed       map[*side]*side // a side of before and the same file's one of after
+	vanished      vanished
+	tests         pairing
+	reworked      []*unit // tests at the head that are new, or that say more
+	runs          Runs
+	findings      []change.Finding
+}
+
+// Runs says what is known of how the tests ran at the head; nil knows nothing.
+type Runs interface {
+	// Passed reports whether a test of this name, and a class or file of these names if
+	// the reports say one, ran at the head and passed.
+	Passed(name string, within []string) bool
+}
+
+// ExamineWith is [Examine] for a change whose tests ran: what they prove to have run is
+// no finding for being renamed, moved or marked.
+func ExamineWith(files []change.File, runs Runs) []change.Finding {
+	x := &examination{renamed: map[*side]*side{}, runs: runs}
+	x.vanished.init()
+	size := 0
+	for _, f := range files {
+		size += x.read(f, size)
+	}
+	x.vanished.settle()
+	for _, s := range x.before {
+		if x.renamed[s] == nil && !s.tests {
+			x.vanished.removed(s)
+		}
+	}
+	for _, s := range slices.Concat(x.before, x.after) {
+		s.describe()
+	}
+	x.compareTests()
+	x.compareHelpers()
+	x.compareSuppressions()
+	for _, f := range files {
+		x.compareSnapshot(f)
+	}
+	slices.SortStableFunc(x.findings, func(a, b change.Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
+	})
+	return slices.CompactFunc(x.findings, func(a, b change.Finding) bool {
+		return a.Path == b.Path && a.Line == b.Line && a.Rule == b.Rule && a.After == b.After
+	})
+}
+
+// read parses both sides of a file, if anything in it can matter, and returns how many
+// bytes it read.
+func (x *examination) read(f change.File, size int) int {
+	before, after := languageOf(f.OldPath), languageOf(f.Path)
+	if bytes.Equal(f.Before, f.After) && before == after && isTestPath(f.OldPath) == isTestPath(f.Path) &&
+		(f.OldPath == f.Path || systems(f.OldPath, f.Before) == systems(f.Path, f.After)) {
+		return 0
+	}
+	lang := cmp.Or(before, after)
+	if lang == nil {
+		x.vanished.count(string(f.Before), -1)
+		x.vanished.count(string(f.After), 1)
+		return 0
+	}
+	n := len(f.Before) + len(f.After)
+	if f.Unread || size+n > maxSource {
+		x.unexamined(f)
+		return 0
+	}
+	if (f.OldPath == "" || generated(f.OldPath, f.Before)) && (f.Path == "" || generated(f.Path, f.After)) {
+		return 0
+	}
+	var old, now *side
+	if f.OldPath != "" && before != nil {
+		old = parse(f.OldPath, f.Before, before)
+		x.before = append(x.before, old)
+		x.vanished.side(old, -1)
+	}
+	if f.Path != "" && after != nil {
+		now = parse(f.Path, f.After, after)
+		x.after = append(x.after, now)
+		x.vanished.side(now, 1)
+	}
+	if old != nil && now != nil {
+		x.renamed[old] = now
+		if now.broken && !old.broken {
+			x.unexamined(f)
+		}
+	}
+	return n
+}
+
+// unexamined says that a file was not read. It holds where tests stood.
+func (x *examination) unexamined(f change.File) {
+	tier := change.Evidence
+	if isTestPath(f.OldPath) {
+		tier = change.Hold
+	}
+	x.findings = append(x.findings, change.Finding{Tier: tier, Kind: change.Unexamined, Rule: "code/unread",
+		Why: "The file is too large to be read, or is no valid source code.", Place: change.Place{Path: f.Name()}})
+}
+
+// describe computes what units are compared by.
+func (s *side) describe() {
+	s.skippers = map[string]bool{}
+	for _, u := range s.units {
+		if u.role == definition && s.tests {
+			s.bodyMarks(u, func(effect, string, int) { s.skippers[u.name] = true })
+		}
+	}
+	for _, u := range s.units {
+		s.digestOf(u)
+		if u.role != definition {
+			s.markUnit(u)
+		}
+		if u.role == test || u.role == definition && (s.tests || u.within(group)) {
+			s.claimsOf(u)
+			s.rowsOf(u)
+		}
+	}
+}
+
+// say adds a finding at a line of a side.
+func (x *examination) say(tier change.Tier, kind change.Kind, rule, why string, before, after *side, oldLine, newLine int) {
+	f := change.Finding{Tier: tier, Kind: kind, Rule: rule, Why: why}
+	if before != nil && oldLine > 0 {
+		f.Path, f.Line, f.Before = before.path, oldLine, before.lineText(oldLine)
+	}
+	if after != nil && newLine > 0 {
+		f.Path, f.Line, f.After = after.path, newLine, after.lineText(newLine)
+	}
+	x.findings = append(x.findings, f)
+}
+
+// maxText bounds the text of a finding, in bytes.
+const maxText = 300
+
+// lineText is a line without the space around it, cut to a few hundred bytes.
+func (s *side) lineText(line int) string {
+	if s.lines == nil {
+		s.lines = append(s.lines, 0)
+		for i := 0; i < len(s.text); i++ {
+			if s.text[i] == '\n' {
+				s.lines = append(s.lines, int32(i+1))
+			}
+		}
+	}
+	if line < 1 || line > len(s.lines) {
+		return ""
+	}
+	rest := s.text[s.lines[line-1]:]
+	rest, _, _ = strings.Cut(rest, "\n")
+	return strings.ToValidUTF8(strings.TrimSpace(rest[:min(len(rest), maxText)]), "")
+}
+
+// generated reports whether a file says in its first lines that a program wrote it, for
+// Go as https://go.dev/s/generatedcode asks for it.
+func generated(name string, content []byte) bool {
+	for range 20 {
+		line, rest, found := bytes.Cut(content, []byte("\n"))
+		text := strings.TrimSpace(string(line[:min(len(line), maxText)]))
+		lower := strings.ToLower(strings.TrimLeft(text, "/*#-<! "))
+		switch {
+		case strings.HasSuffix(name, ".go"):
+			if strings.HasPrefix(text, "// Code generated ") && strings.HasSuffix(text, " DO NOT EDIT.") {
+				return true
+			}
+		case len(lower) == len(text): // no comment
+		case strings.HasPrefix(lower, "@generated"), strings.HasPrefix(lower, "auto-generated>"),
+			strings.Contains(lower, "generated") && (strings.Contains(lower, "do not edit") || strings.Contains(lower, "do not modify")):
+			return true
+		}
+		if !found {
+			return false
+		}
+		content = rest
+	}
+	return false
+}

@@ -1,0 +1,237 @@
+package code
+
+import "strings"
+
+// braced finds what a word begins in a language of braces.
+func (f *finder) braced(i int) *unit {
+	w, before, after := f.of(i), f.of(i-1), f.of(i+1)
+	switch {
+	case f.lang.calls[w] || f.lang.groups[w]:
+		if u := f.call(i); u != nil {
+			return u
+		}
+	case f.lang.macros[w] && after == "(":
+		return f.macro(i)
+	case w == "if" && after == "(" && f.tokens[i+1].mate > 0 && f.of(int(f.tokens[i+1].mate)+1) == "{":
+		return f.conditional(i)
+	case w == "else" && after == "{" && f.tokens[i+1].mate > 0:
+		return &unit{role: condition, name: "else", at: i, from: i, body: i + 2, to: int(f.tokens[i+1].mate) + 1}
+	}
+	if f.lang.define[w] && before != "." && before != "::" {
+		return f.defined(i)
+	}
+	if f.lang.cstyle && after == "(" && !control[w] && before != "new" && before != "." && before != "return" && before != "=" {
+		return f.method(i)
+	}
+	return nil
+}
+
+var control = set("if for while switch catch return do else try using lock synchronized with when fixed foreach " +
+	"sizeof typeof function super this throw await async get set match in of and or not")
+
+// statement are words that begin a statement and so end what stands before a definition.
+var statement = set("else return case throw new yield do default goto")
+
+// conditional is an "if" with a block.
+func (f *finder) conditional(i int) *unit {
+	open := int(f.tokens[i+1].mate) + 1
+	if f.tokens[open].mate < 0 {
+		return nil
+	}
+	return &unit{role: condition, name: "if " + f.plain(i+2, open-1), at: i, from: i, body: open + 1, to: int(f.tokens[open].mate) + 1}
+}
+
+// defined is a definition that a keyword begins.
+func (f *finder) defined(i int) *unit {
+	n := i + 1
+	for f.of(n) == "*" || f.of(n) == "&" || f.of(n) == "!" {
+		n++
+	}
+	if f.of(n) == "<" {
+		n = f.pastAngles(n)
+	}
+	for f.kindOf(n) == word && (f.of(n+1) == "." || f.of(n) == "class" && f.of(i) == "enum" || f.of(n) == "struct" && f.of(i) == "enum") {
+		n++
+		if f.of(n) == "." {
+			n++
+		}
+	}
+	if f.kindOf(n) != word {
+		return nil
+	}
+	open, to := f.extent(n + 1)
+	if to < 0 {
+		return nil
+	}
+	return &unit{name: strings.Trim(f.of(n), "`"), word: f.of(i), at: n, from: f.headOf(i), body: open, to: to}
+}
+
+// method is a function that is written as a type, a name, parameters and a body.
+func (f *finder) method(i int) *unit {
+	closing := int(f.tokens[i+1].mate)
+	if closing < 0 || f.kindOf(i-1) == number || f.kindOf(i-1) == text || f.lang.define[f.of(i-1)] {
+		return nil
+	}
+	if !f.typed(i) {
+		return nil
+	}
+	open, to := f.extent(i + 1)
+	if to < 0 || open >= len(f.tokens) || f.of(open-1) != "{" && f.of(open-1) != "=>" {
+		return nil
+	}
+	return &unit{name: f.of(i), word: "method", at: i, from: f.headOf(i), body: open, to: to}
+}
+
+// typed reports whether something that can be a type, or a script's class, stands before a name.
+func (f *finder) typed(i int) bool {
+	switch before := f.of(i - 1); {
+	case f.kindOf(i-1) == word:
+		return !control[before] && before != "case"
+	case before == ">" || before == "]" || before == "*" || before == "&" || before == "?":
+		return true
+	default:
+		return f.lang.newlines && (before == "{" || before == "}" || before == ";" || before == ",")
+	}
+}
+
+// maxHead bounds the tokens of a head.
+const maxHead = 400
+
+// extent is the first token of the body of a definition whose name ends before a
+// token, and one past its last; -1 where it has no body.
+func (f *finder) extent(i int) (body, to int) {
+	last := min(len(f.tokens), i+maxHead)
+	for from := i; i < last; i++ {
+		t := f.of(i)
+		switch {
+		case t == ";" || t == ")" || t == "}" || t == "]":
+			return i, -1
+		case t == "{" && (f.of(i-1) == ":" || f.of(i-1) == "<" || f.of(i-1) == "|") && f.lang.newlines:
+			i = int(f.tokens[i].mate)
+		case t == "{":
+			if f.tokens[i].mate < 0 {
+				return i, -1
+			}
+			return i + 1, int(f.tokens[i].mate) + 1
+		case t == "=" || t == "=>":
+			return f.expression(i + 1)
+		case t == "(" || t == "[":
+			i = int(f.tokens[i].mate)
+		case f.lang.newlines && i > from && f.tokens[i].first && (f.lang.define[t] || t == "@"):
+			return i, -1
+		}
+		if i < from {
+			break
+		}
+	}
+	return i, -1
+}
+
+// expression is the extent of what is defined as an expression.
+func (f *finder) expression(i int) (body, to int) {
+	body = i
+	for i < len(f.tokens) {
+		t := f.of(i)
+		switch {
+		case t == ";" || t == ")" || t == "}" || t == "]":
+			return body, i
+		case f.tokens[i].first && i > body && (f.begins(i) || f.tokens[i].column == 0 && t != "."):
+			return body, i
+		case f.tokens[i].mate > int32(i):
+			i = int(f.tokens[i].mate)
+			if t == "{" && (i+1 >= len(f.tokens) || f.tokens[i+1].first && f.of(i+1) != ".") {
+				return body, i + 1
+			}
+		}
+		i++
+	}
+	return body, i
+}
+
+// begins reports whether a word at the beginning of a line begins a definition.
+func (f *finder) begins(i int) bool {
+	t := f.of(i)
+	return f.lang.newlines && (f.lang.define[t] || t == "@" || modifiers[t])
+}
+
+var modifiers = set("public private protected internal static final abstract override virtual sealed open data inline " +
+	"suspend async export default pub unsafe extern const readonly partial operator infix tailrec lateinit " +
+	"fileprivate mutating lazy implicit case annotation inner companion external declare")
+
+// headOf is the first token of the marks and modifiers before a definition.
+func (f *finder) headOf(i int) int {
+	for i > 0 {
+		p := i - 1
+		switch t := f.of(p); {
+		case f.tokens[p].kind == word && f.of(p-1) == "@":
+			i = p - 1
+		case f.tokens[p].kind == word && (f.of(p-1) == "." || f.of(p-1) == "::"):
+			i = p - 1
+		case f.tokens[p].kind == word && !statement[t] && (modifiers[t] || !f.lang.newlines || !f.tokens[i].first):
+			i = p
+		case t == ")" && f.tokens[p].mate > 0 && f.kindOf(int(f.tokens[p].mate)-1) == word && f.marked(int(f.tokens[p].mate)-1):
+			i = int(f.tokens[p].mate)
+		case t == "]" && f.tokens[p].mate >= 0 && !f.lang.newlines || t == "]" && f.tokens[p].mate > 0 && f.of(int(f.tokens[p].mate)-1) == "#":
+			open := int(f.tokens[p].mate)
+			if f.of(open-1) == "!" { // Rust's #![…] is about the file
+				return i
+			}
+			if i = open; f.of(i-1) == "#" {
+				i--
+			}
+		case t == ">" && !f.lang.newlines:
+			if i = f.beforeAngles(p); i == p {
+				return p + 1
+			}
+		case (t == "." || t == "::" || t == "?" || t == "*" || t == "&") && !f.lang.newlines, t == "." || t == "@":
+			i = p
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// marked reports whether a word is the name of an annotation or an access such as pub(crate).
+func (f *finder) marked(i int) bool {
+	for f.of(i-1) == "." && f.kindOf(i-2) == word {
+		i -= 2
+	}
+	return f.of(i-1) == "@" || f.of(i-1) == ":" || modifiers[f.of(i)]
+}
+
+// pastAngles is one past the bracket that closes "<"; the token itself if none does.
+func (f *finder) pastAngles(i int) int {
+	depth := 0
+	for n := i; n < min(len(f.tokens), i+maxHead); n++ {
+		switch f.of(n) {
+		case "<":
+			depth++
+		case ">":
+			if depth--; depth == 0 {
+				return n + 1
+			}
+		case ";", "{", "}":
+			return i
+		}
+	}
+	return i
+}
+
+// beforeAngles is the bracket that ">" closes; the token itself if there is none.
+func (f *finder) beforeAngles(i int) int {
+	depth := 0
+	for n := i; n >= max(0, i-maxHead); n-- {
+		switch f.of(n) {
+		case ">":
+			depth++
+		case "<":
+			if depth--; depth == 0 {
+				return n
+			}
+		case ";", "{", "}":
+			return i
+		}
+	}
+	return i
+}

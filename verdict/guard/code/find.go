@@ -1,0 +1,348 @@
+package code
+
+import (
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"sort"
+	"strings"
+)
+
+// call is a test or a group that is written as a call with a title: it("adds", …).
+func (f *finder) call(i int) *unit {
+	if before := f.of(i - 1); before == "." && !callers[f.of(i-2)] || before == "def" || before == "function" || before == ":" && f.lang.ruby {
+		return nil
+	}
+	u := &unit{at: i, from: i, word: f.of(i)}
+	if f.of(i-1) == "." {
+		u.from = i - 2
+	}
+	n := i + 1
+	for {
+		switch {
+		case f.of(n) == "." && f.kindOf(n+1) == word:
+			u.chain = append(u.chain, n+1)
+			n += 2
+			continue
+		case len(u.chain) > 0 && f.kindOf(n) == text && strings.HasPrefix(f.of(n), "`"): // each`…`
+			n++
+			continue
+		case len(u.chain) > 0 && f.of(n) == "(" && f.tokens[n].mate > 0 && f.of(int(f.tokens[n].mate)+1) == "(": // each(…)(
+			n = int(f.tokens[n].mate) + 1
+			continue
+		}
+		break
+	}
+	if !f.titled(u, n) {
+		return nil
+	}
+	last := ""
+	if len(u.chain) > 0 {
+		last = f.of(u.chain[len(u.chain)-1])
+	}
+	u.role = test
+	if f.lang.groups[f.of(i)] || f.lang.groups[last] {
+		u.role = group
+	}
+	return u
+}
+
+var callers = set("Deno RSpec QUnit")
+
+// titled sets what a call's arguments, which begin at a token, say: name, body and end.
+func (f *finder) titled(u *unit, n int) bool {
+	parens := f.of(n) == "("
+	if parens && f.tokens[n].mate < 0 || !parens && f.lang.layout != ends {
+		return false
+	}
+	first := n
+	if parens {
+		first = n + 1
+	}
+	switch {
+	case f.kindOf(first) == text && !isRegexp(f.of(first)):
+		u.name = contentOf(f.of(first))
+	case f.kindOf(first) == word && (f.lang.groups[u.word] || len(u.chain) > 0 || f.tests) && f.of(first+1) != "=>":
+		last := first + 1
+		for last < min(first+12, len(f.tokens)) && f.of(last) != "," && f.of(last) != "do" && f.of(last) != ")" {
+			last++
+		}
+		u.name = f.plain(first, last)
+	case f.lang.layout == ends && f.of(first) == "{" && f.tests:
+	default:
+		return false
+	}
+	if f.lang.layout == ends {
+		return f.blockCall(u, n, parens)
+	}
+	end := int(f.tokens[n].mate)
+	u.to, u.body = end+1, end
+	for k := first; k < end; k++ { // the body is the last function among the arguments
+		if f.of(k) == "{" && int(f.outer[k]) == n && (f.of(k-1) == "=>" || f.of(k-1) == ")" || f.of(k-1) == "async") {
+			u.body = k + 1
+		} else if f.of(k) == "=>" && int(f.outer[k]) == n {
+			u.body = k + 1
+		}
+		if f.tokens[k].mate > int32(k) {
+			k = int(f.tokens[k].mate)
+		}
+	}
+	if next := end + 1; f.of(next) == "{" && f.tokens[next].mate > 0 && f.lang.newlines { // Kotlin, Scala, Swift: test("…") { … }
+		u.body, u.to = next+1, int(f.tokens[next].mate)+1
+	}
+	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text
+}
+
+func isRegexp(literal string) bool { return literal != "" && literal[0] == '/' }
+
+// blockCall finds the block of a call in Ruby or Elixir; without one it has no body.
+func (f *finder) blockCall(u *unit, n int, parens bool) bool {
+	k := n
+	if parens {
+		k = int(f.tokens[n].mate) + 1
+	}
+	outer := f.outer[u.at]
+	for ; k < min(len(f.tokens), n+maxHead); k++ {
+		switch t := f.of(k); {
+		case f.outer[k] != outer:
+			continue
+		case t == "do" && f.closing[k] > 0:
+			u.body, u.to = k+1, f.closing[k]+1
+			return true
+		case t == "{" && f.tokens[k].mate > 0 && f.lang.ruby && (f.of(k-1) != "," && f.of(k-1) != "=>"):
+			u.body, u.to = k+1, int(f.tokens[k].mate)+1
+			return true
+		case f.tokens[k].first && f.of(k-1) != ",":
+			u.body, u.to = k, k
+			return f.tests && u.word != "skip" && u.word != "pending"
+		}
+	}
+	u.body, u.to = k, k
+	return f.tests && u.word != "skip" && u.word != "pending"
+}
+
+// macro is a test that a macro defines, as in C and C++.
+func (f *finder) macro(i int) *unit {
+	closing := int(f.tokens[i+1].mate)
+	if closing < 0 || f.of(closing+1) != "{" || f.tokens[closing+1].mate < 0 {
+		return nil
+	}
+	return &unit{role: test, name: strings.ReplaceAll(f.plain(i+2, closing), `"`, ""), word: f.of(i), at: i, from: i,
+		body: closing + 2, to: int(f.tokens[closing+1].mate) + 1}
+}
+
+// indented finds what a word begins in Python.
+func (f *finder) indented(i int) *unit {
+	w := f.of(i)
+	if w == "if" && f.tokens[i].first && f.outer[i] < 0 {
+		body, to := f.suite(i)
+		return &unit{role: condition, name: f.plain(i, body-1), at: i, from: i, body: body, to: to}
+	}
+	if w != "def" && w != "class" || f.kindOf(i+1) != word || !f.tokens[i].first && f.of(i-1) != "async" {
+		return nil
+	}
+	start := i
+	if f.of(i-1) == "async" {
+		start = i - 1
+	}
+	body, to := f.suite(start)
+	u := &unit{name: f.of(i + 1), word: w, at: i + 1, from: start, body: body, to: to}
+	for n := start - 1; n >= max(0, start-4*maxHead); n-- { // decorators
+		t := f.tokens[n]
+		if t.mate >= 0 && int(t.mate) < n {
+			n = int(t.mate)
+			continue
+		}
+		if t.first && f.outer[n] == f.outer[i] && t.column == f.tokens[start].column {
+			if f.of(n) != "@" {
+				break
+			}
+			u.from = n
+		} else if t.first && f.outer[n] == f.outer[i] {
+			break
+		}
+	}
+	return u
+}
+
+// suite is the body of a statement of Python, and one past its last token.
+func (f *finder) suite(start int) (body, to int) {
+	outer, column := f.outer[start], f.tokens[start].column
+	body = start
+	for to = start + 1; to < len(f.tokens); to++ {
+		if f.outer[to] != outer {
+			continue
+		}
+		if f.of(to) == ":" && body == start && f.of(to-1) != "lambda" {
+			body = to + 1
+		}
+		if f.tokens[to].first && f.tokens[to].column <= column && f.of(to) != ")" && f.of(to) != "]" && f.of(to) != "}" {
+			break
+		}
+	}
+	return max(body, start+1), to
+}
+
+// ended finds what a word begins in Ruby and Elixir.
+func (f *finder) ended(i int) *unit {
+	w := f.of(i)
+	if f.lang.calls[w] || f.lang.groups[w] {
+		return f.call(i)
+	}
+	if !f.lang.define[w] || f.of(i-1) == "." || f.closing[i] == 0 && f.of(i+2) != "do" && !f.lang.define[w] {
+		return nil
+	}
+	n := i + 1
+	for f.kindOf(n) == word && (f.of(n+1) == "." || f.of(n+1) == "::") {
+		n += 2
+	}
+	end := f.closing[i]
+	if f.lang.name == "Elixir" {
+		for k := n; k < min(n+maxHead, len(f.tokens)) && (k == n || !f.tokens[k].first); k++ {
+			if f.of(k) == "do" && f.closing[k] > 0 {
+				end = f.closing[k]
+				break
+			}
+		}
+	}
+	if f.kindOf(n) != word || end == 0 {
+		return nil
+	}
+	body := n + 1
+	if f.of(body) == "(" && f.tokens[body].mate > 0 {
+		body = int(f.tokens[body].mate) + 1
+	}
+	return &unit{name: f.of(n), word: w, at: n, from: i, body: body, to: end + 1}
+}
+
+var (
+	rubyBlocks = set("def class module begin case do if unless while until for")
+	rubyAlways = set("def class module begin case do")
+	rubyLoops  = set("while until for")
+	rubyBefore = set("; = ( return && || then else do and or not => , [ { |")
+)
+
+// blocks finds for each token that opens a block the "end" that closes it.
+func (f *finder) blocks() map[int]int {
+	out := map[int]int{}
+	var open []int
+	loop := -1 // the line of a loop whose "do" opens nothing more
+	for i := range f.tokens {
+		t := f.of(i)
+		if f.tokens[i].kind != word || f.of(i-1) == "." || f.symbol(i) {
+			continue
+		}
+		line := int(f.tokens[i].line)
+		switch {
+		case t == "end":
+			if n := len(open); n > 0 {
+				out[open[n-1]] = i
+				open = open[:n-1]
+			}
+		case !f.lang.ruby:
+			if t == "do" || t == "fn" {
+				open = append(open, i)
+			}
+		case !rubyBlocks[t]:
+		case t == "do" && loop == line:
+			loop = -1
+		case t == "def" && f.endless(i):
+		case rubyAlways[t] || f.tokens[i].first || rubyBefore[f.of(i-1)]:
+			open = append(open, i)
+			if rubyLoops[t] {
+				loop = line
+			}
+		}
+	}
+	return out
+}
+
+// symbol reports whether a word is a symbol or a key, as in ":end" and "end:".
+func (f *finder) symbol(i int) bool {
+	return f.of(i+1) == ":" && f.tokens[i+1].from == f.tokens[i].to || f.of(i-1) == ":" && f.tokens[i-1].to == f.tokens[i].from
+}
+
+// endless reports whether a method is written as "def name = expression".
+func (f *finder) endless(i int) bool {
+	n := i + 2
+	for f.of(n) == "." && f.kindOf(n+1) == word {
+		n += 2
+	}
+	if f.of(n) == "(" && f.tokens[n].mate > 0 {
+		n = int(f.tokens[n].mate) + 1
+	}
+	return f.of(n) == "=" && !f.tokens[n].first && f.tokens[n].from > f.tokens[n-1].to
+}
+
+// golang finds the functions, types and values of a Go file and its subtests.
+func (f *finder) golang() {
+	files := gotoken.NewFileSet()
+	file, err := parser.ParseFile(files, f.path, f.text, parser.SkipObjectResolution)
+	f.broken = err != nil
+	if file == nil {
+		return
+	}
+	index := func(p gotoken.Pos) int {
+		at := int32(files.PositionFor(p, false).Offset)
+		return sort.Search(len(f.tokens), func(i int) bool { return f.tokens[i].from >= at })
+	}
+	add := func(u *unit, node ast.Node, name gotoken.Pos) {
+		u.from, u.at, u.to = index(node.Pos()), index(name), index(node.End())
+		if u.body == 0 {
+			u.body = u.at + 1
+		}
+		if u.at < len(f.tokens) {
+			f.units = append(f.units, u)
+		}
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					add(&unit{name: spec.Name.Name, word: "type"}, spec, spec.Name.Pos())
+				case *ast.ValueSpec:
+					add(&unit{name: spec.Names[0].Name, word: "var"}, spec, spec.Pos())
+				}
+			}
+		case *ast.FuncDecl:
+			u := &unit{name: d.Name.Name, word: "func", role: goRole(f.path, d)}
+			if d.Body != nil {
+				u.body = index(d.Body.Lbrace) + 1
+			}
+			add(u, d, d.Name.Pos())
+			if u.role == test {
+				f.subtests(d, add, index)
+			}
+		}
+	}
+}
+
+// goRole tells tests from helpers, as the go command does.
+func goRole(path string, d *ast.FuncDecl) role {
+	for _, prefix := range []string{"Test", "Fuzz", "Example"} {
+		rest, ok := strings.CutPrefix(d.Name.Name, prefix)
+		if ok && isTestPath(path) && d.Name.Name != "TestMain" && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
+			return test
+		}
+	}
+	return definition
+}
+
+// subtests adds the subtests of a test that have a literal name: t.Run("name", …).
+func (f *finder) subtests(d *ast.FuncDecl, add func(*unit, ast.Node, gotoken.Pos), index func(gotoken.Pos) int) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) != 2 {
+			return true
+		}
+		run, isRun := call.Fun.(*ast.SelectorExpr)
+		title, isText := call.Args[0].(*ast.BasicLit)
+		body, isBody := call.Args[1].(*ast.FuncLit)
+		if isRun && isText && isBody && run.Sel.Name == "Run" {
+			add(&unit{name: contentOf(title.Value), word: "Run", role: test, body: index(body.Body.Lbrace) + 1}, call, run.Sel.Pos())
+		}
+		return true
+	})
+}

@@ -1,0 +1,152 @@
+package code
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// layout is how a language shows where a block ends.
+type layout uint8
+
+const (
+	braces layout = iota // { and }
+	indent               // by indentation
+	ends                 // do and end
+)
+
+// language is what the guard knows of one programming language.
+type language struct {
+	name   string
+	layout layout
+
+	// How its words, comments and literals are written.
+	line       []string // what begins a comment to the end of the line
+	block      string   // what begins a comment to "*/"; "" where there is none
+	nested     bool     // such comments nest
+	quotes     []quote  // longest first
+	prefixes   []string // letters that may stand before a quote, in lower case
+	heredoc    string   // what begins a here-document
+	regexps    bool     // /…/ is a literal
+	backticks  bool     // `…` is a name
+	dollar     bool     // "$" is a letter
+	attributes bool     // "#[" begins an attribute rather than a comment
+	// Lines that begin with "#" are for a preprocessor.
+	preprocessor              bool
+	python, ruby, rust, shell bool
+
+	// How it defines and tests.
+	newlines bool            // a statement may end with its line
+	cstyle   bool            // a function is a type, a name and parameters
+	define   map[string]bool // words before the name of a definition
+	tests    func(*unit) bool
+	calls    map[string]bool // functions whose calls with a title are tests
+	groups   map[string]bool // and groups of tests
+	macros   map[string]bool // macros that define a test: TEST(Suite, Name)
+}
+
+var (
+	double     = quote{open: `"`, close: `"`}
+	single     = quote{open: `'`, close: `'`}
+	tripled    = quote{open: `"""`, close: `"""`, lines: true}
+	tripled1   = quote{open: `'''`, close: `'''`, lines: true}
+	rawTripled = quote{open: `"""`, close: `"""`, raw: true, lines: true}
+	long       = quote{open: `"`, close: `"`, lines: true}
+	long1      = quote{open: `'`, close: `'`, lines: true}
+	template   = quote{open: "`", close: "`", lines: true, code: "${"}
+	slashes    = []string{"//"}
+	hash       = []string{"#"}
+)
+
+// with is a string of several parts: something begins code within it.
+func (q quote) with(code string) quote {
+	q.code = code
+	return q
+}
+
+// verbatim is a string of C# in which only its quote is escaped, by writing it twice.
+func verbatim(open, code string) quote {
+	return quote{open: open, close: `"`, raw: true, doubled: true, lines: true, code: code}
+}
+
+const (
+	containers = "class interface struct enum trait record object namespace mod module union protocol actor mixin extension impl "
+	functions  = "fn fun func function def defp defmodule defmacro macro_rules type const "
+)
+
+// languages are all that are known, by the extensions of their files.
+var languages = func() map[string]*language {
+	byExtension := map[string]*language{}
+	definitions := set(containers + functions)
+	for _, l := range []*language{
+		{name: "Go go", line: slashes, block: "/*", newlines: true,
+			quotes: []quote{double, single, {open: "`", close: "`", raw: true, lines: true}}},
+		{name: "Java java groovy", line: slashes, block: "/*", quotes: []quote{tripled, double, single}, cstyle: true, tests: annotated},
+		{name: "Kotlin kt kts", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
+			quotes: []quote{rawTripled.with("${"), double.with("${"), single},
+			calls:  set("test it should expect xtest xit"), groups: set("describe context xdescribe xcontext")},
+		{name: "C# cs", line: slashes, block: "/*", cstyle: true, preprocessor: true, tests: annotated, prefixes: []string{"$"},
+			quotes: []quote{verbatim(`$@"`, "{"), verbatim(`@$"`, "{"), verbatim(`@"`, ""), {open: `$"""`, close: `"""`, raw: true, lines: true},
+				rawTripled, {open: `$"`, close: `"`, code: "{"}, double, single}},
+		{name: "Rust rs", line: slashes, block: "/*", nested: true, rust: true, prefixes: []string{"b", "c", "r", "br", "cr"},
+			quotes: []quote{long}, tests: annotated},
+		{name: "Python py pyi", layout: indent, line: hash, python: true, newlines: true, tests: named("test"),
+			prefixes: strings.Fields("r b u f t br rb fr rf tr rt"), quotes: []quote{tripled, tripled1, double, single}},
+		{name: "Ruby rb rake", layout: ends, line: hash, ruby: true, newlines: true, heredoc: "<<", regexps: true, tests: named("test_"),
+			quotes: []quote{long.with("#{"), long1, {open: "`", close: "`"}},
+			calls:  set("it specify example scenario test should xit xspecify xexample fit fspecify pending skip"),
+			groups: set("describe context feature xdescribe xcontext fdescribe fcontext shared_examples")},
+		{name: "JavaScript js jsx mjs cjs ts tsx mts cts vue svelte", line: slashes, block: "/*", newlines: true,
+			dollar: true, regexps: true, cstyle: true, quotes: []quote{template, double, single},
+			calls: set("it test xit xtest fit ftest specify xspecify"), groups: set("describe context suite xdescribe fdescribe xcontext")},
+		{name: "Swift swift", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, attributes: true, tests: named("test"),
+			quotes: []quote{{open: `#"`, close: `"#`, raw: true}, tripled.with(`\(`), double.with(`\(`)},
+			calls:  set("it xit fit"), groups: set("describe context xdescribe")},
+		{name: "PHP php", line: []string{"//", "#"}, block: "/*", dollar: true, heredoc: "<<<", attributes: true, tests: named("test"),
+			quotes: []quote{long, long1}, calls: set("it test"), groups: set("describe")},
+		{name: "C c h cc cpp cxx hpp hh cu m mm", line: slashes, block: "/*", preprocessor: true, cstyle: true,
+			prefixes: strings.Fields("l u u8 r lr ur"), quotes: []quote{double, single},
+			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE SCENARIO BOOST_AUTO_TEST_CASE SECTION")},
+		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
+			prefixes: strings.Fields("s f raw"), quotes: []quote{rawTripled, double, single},
+			calls: set("test it ignore property"), groups: set("describe")},
+		{name: "Dart dart", line: slashes, block: "/*", nested: true, cstyle: true, dollar: true, prefixes: []string{"r"},
+			quotes: []quote{tripled.with("${"), tripled1.with("${"), double.with("${"), single.with("${")},
+			calls:  set("test testWidgets"), groups: set("group")},
+		{name: "Elixir ex exs", layout: ends, line: hash, newlines: true, calls: set("test property feature"), groups: set("describe"),
+			quotes: []quote{tripled.with("#{"), tripled1, long.with("#{"), single}},
+		{name: "shell sh bash bats", line: hash, newlines: true, shell: true,
+			quotes: []quote{long, {open: `'`, close: `'`, raw: true, lines: true}}},
+	} {
+		l.define = definitions
+		names := strings.Fields(l.name)
+		l.name = names[0]
+		for _, extension := range names[1:] {
+			byExtension["."+extension] = l
+		}
+	}
+	return byExtension
+}()
+
+// languageOf is the language of a file by its name, or nil.
+func languageOf(name string) *language { return languages[strings.ToLower(path.Ext(name))] }
+
+// testPaths are the names by which runners, and people, tell files of tests.
+var testPaths = []*regexp.Regexp{
+	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|it|conftest)(?:[/._-]|$)`),
+	regexp.MustCompile(`(?:Tests?|Specs?|TestCase|IT)(?:\.\w+)?(?:/|\.\w+$)`),
+	regexp.MustCompile(`(?:^|/)Test[A-Z]\w*\.\w+$`),
+}
+
+// isTestPath reports whether a file of this name usually holds tests.
+func isTestPath(name string) bool {
+	if strings.HasSuffix(name, ".go") {
+		return strings.HasSuffix(name, "_test.go") && !notBuilt.MatchString(name)
+	}
+	return slices.ContainsFunc(testPaths, func(p *regexp.Regexp) bool { return p.MatchString(name) })
+}
+
+// notBuilt are files that the go command does not build. See
+// https://pkg.go.dev/cmd/go#hdr-Package_lists_and_patterns
+var notBuilt = regexp.MustCompile(`(?:^|/)(?:testdata/|vendor/|[_.][^/]+(?:/|$))`)

@@ -1,0 +1,355 @@
+package code
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is what a token is.
+type kind uint8
+
+const (
+	word   kind = iota
+	number      // a literal number
+	text        // a literal string, character or regular expression, with its quotes
+	sign        // brackets and operators
+)
+
+// token is one lexical token. Comments and preprocessor lines are kept apart.
+type token struct {
+	from, to int32 // bytes in the source
+	line     int32 // 1-based
+	column   int32 // bytes from the beginning of the line
+	mate     int32 // the matching bracket's index, or -1
+	kind     kind
+	first    bool // nothing but space stands before it in its line
+}
+
+// note is a comment, or a line for a preprocessor.
+type note struct {
+	from, to int
+	line     int
+	alone    bool // no code stands before it in its line
+	next     int  // the index of the token that follows
+}
+
+// source is one side of a file, cut into tokens.
+type source struct {
+	text   string
+	lang   *language
+	tokens []token
+	outer  []int32 // for each token the innermost bracket around it, or -1
+	notes  []note
+}
+
+// of is the text of a token; "" beyond the ends.
+func (s *source) of(i int) string {
+	if i < 0 || i >= len(s.tokens) {
+		return ""
+	}
+	return s.text[s.tokens[i].from:s.tokens[i].to]
+}
+
+// kindOf is the kind of a token; that of a sign beyond the ends.
+func (s *source) kindOf(i int) kind {
+	if i < 0 || i >= len(s.tokens) {
+		return sign
+	}
+	return s.tokens[i].kind
+}
+
+// lexer cuts a source into tokens in one pass. It never looks back over more than one
+// token, and what it cannot read it takes for a sign of one byte, so that its time is
+// linear in the length of the source.
+type lexer struct {
+	*source
+	at, line, start int      // position, its line, and where that line begins
+	heredocs        []string // what ends the here-documents that begin after this line
+	wasted          int      // bytes read for literals that turned out to be none
+	fresh           bool     // nothing but space stood in this line so far
+}
+
+// lex cuts a text into tokens.
+func lex(content string, lang *language) *source {
+	l := &lexer{source: &source{text: content, lang: lang}, line: 1, fresh: true}
+	l.tokens = make([]token, 0, len(content)/5+8)
+	for l.at < len(l.text) {
+		l.step()
+	}
+	l.match()
+	return l.source
+}
+
+func (l *lexer) step() {
+	c := l.text[l.at]
+	switch {
+	case c == '\n':
+		l.newline()
+	case c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v':
+		l.at++
+	case l.comment():
+	case isWordStart(c) || (c == '$' || c == '@' && l.lang.heredoc == "<<") && isWordStart(l.byteAt(l.at+1)):
+		l.word()
+	case c >= '0' && c <= '9':
+		l.number()
+	case l.literal():
+	default:
+		l.sign()
+	}
+}
+
+func (l *lexer) byteAt(i int) byte {
+	if i < 0 || i >= len(l.text) {
+		return 0
+	}
+	return l.text[i]
+}
+
+func isWordStart(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
+}
+
+func isWordByte(c byte) bool { return isWordStart(c) || c >= '0' && c <= '9' }
+
+// newline ends a line, and passes over the here-documents that begin after it.
+func (l *lexer) newline() {
+	l.at++
+	l.line, l.start, l.fresh = l.line+1, l.at, true
+	for _, end := range l.heredocs {
+		for l.at < len(l.text) {
+			line, _, _ := strings.Cut(l.text[l.at:], "\n")
+			l.advance(min(l.at+len(line)+1, len(l.text)))
+			if bare := strings.TrimSpace(line); bare == end || l.lang.heredoc == "<<<" && strings.HasPrefix(bare, end) {
+				break
+			}
+		}
+	}
+	l.heredocs = nil
+}
+
+// advance moves on to a position and counts the lines up to it.
+func (l *lexer) advance(to int) {
+	passed := l.text[l.at:to]
+	if n := strings.Count(passed, "\n"); n > 0 {
+		l.line += n
+		l.start = l.at + strings.LastIndexByte(passed, '\n') + 1
+		l.fresh = to == l.start
+	}
+	l.at = to
+}
+
+// add makes a token of the text up to a position.
+func (l *lexer) add(k kind, to int) {
+	l.tokens = append(l.tokens, token{from: int32(l.at), to: int32(to), line: int32(l.line),
+		column: int32(l.at - l.start), mate: -1, kind: k, first: l.fresh})
+	l.fresh = false
+	l.advance(to)
+	if k == text {
+		l.fresh = false
+	}
+}
+
+// comment takes a comment or a preprocessor's line.
+func (l *lexer) comment() bool {
+	end := -1
+	rest := l.text[l.at:]
+	switch {
+	case l.lang.preprocessor && l.fresh && rest[0] == '#':
+		end = lineEnd(rest, true)
+	case l.lang.ruby && l.at == l.start && strings.HasPrefix(rest, "=begin"):
+		end = blockEnd(rest, "\n=end")
+	case l.lang.ruby && l.at == l.start && strings.HasPrefix(rest, "__END__\n"):
+		end = len(rest)
+	default:
+		for _, open := range l.lang.line {
+			if strings.HasPrefix(rest, open) && !(open == "#" && l.attribute(rest)) {
+				end = lineEnd(rest, false)
+				break
+			}
+		}
+		if end < 0 && l.lang.block != "" && strings.HasPrefix(rest, l.lang.block) {
+			end = l.blockComment(rest)
+		}
+	}
+	if end < 0 {
+		return false
+	}
+	l.notes = append(l.notes, note{l.at, l.at + end, l.line, l.fresh, len(l.tokens)})
+	fresh := l.fresh
+	l.advance(l.at + end)
+	l.fresh = l.fresh || fresh
+	return true
+}
+
+// attribute tells what looks like a comment and is none: "#[Test]" in PHP, and in
+// shell a "#" within a word.
+func (l *lexer) attribute(rest string) bool {
+	return l.lang.attributes && strings.HasPrefix(rest, "#[") ||
+		l.lang.shell && l.at > l.start && l.text[l.at-1] != ' ' && l.text[l.at-1] != '\t' && l.text[l.at-1] != ';'
+}
+
+func lineEnd(rest string, continued bool) int {
+	for from := 0; ; {
+		i := strings.IndexByte(rest[from:], '\n')
+		if i < 0 {
+			return len(rest)
+		}
+		from += i
+		if !continued || from == 0 || rest[from-1] != '\\' {
+			return from
+		}
+		from++
+	}
+}
+
+func blockEnd(rest, closing string) int {
+	if i := strings.Index(rest, closing); i >= 0 {
+		return i + len(closing)
+	}
+	return len(rest)
+}
+
+func (l *lexer) blockComment(rest string) int {
+	open, closing := l.lang.block, "*/"
+	if !l.lang.nested {
+		if i := strings.Index(rest[len(open):], closing); i >= 0 {
+			return i + len(open) + len(closing)
+		}
+		return len(rest)
+	}
+	depth := 0
+	for i := 0; i < len(rest); i++ {
+		switch {
+		case strings.HasPrefix(rest[i:], open):
+			depth++
+			i++
+		case strings.HasPrefix(rest[i:], closing):
+			depth--
+			i++
+			if depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(rest)
+}
+
+func (l *lexer) word() {
+	end := l.at + 1
+	for end < len(l.text) && (isWordByte(l.text[end]) || l.text[end] == '$' && l.lang.dollar) {
+		end++
+	}
+	if l.lang.layout == ends && end < len(l.text) && (l.text[end] == '?' || l.text[end] == '!') && l.byteAt(end+1) != '=' {
+		end++
+	}
+	prefix := l.text[l.at:end]
+	if q := l.byteAt(end); (q == '"' || q == '\'' || q == '#' && prefix != "" && l.lang.rust) && len(prefix) <= 3 {
+		if to := l.prefixed(prefix, end); to > 0 {
+			l.add(text, to)
+			return
+		}
+	}
+	l.add(word, end)
+}
+
+// prefixed is where a string ends that begins with some letters; 0 when it is none.
+func (l *lexer) prefixed(prefix string, quote int) int {
+	if !slices.Contains(l.lang.prefixes, strings.ToLower(prefix)) {
+		return 0
+	}
+	raw := strings.ContainsAny(prefix, "rR")
+	switch {
+	case l.lang.rust && raw:
+		hashes := 0
+		for l.byteAt(quote+hashes) == '#' {
+			hashes++
+		}
+		if l.byteAt(quote+hashes) != '"' {
+			return 0
+		}
+		return quote + blockEnd(l.text[quote:], `"`+strings.Repeat("#", hashes))
+	case l.lang.preprocessor && strings.Contains(prefix, "R") && l.text[quote] == '"':
+		open := strings.IndexByte(l.text[quote:], '(')
+		if open < 0 || open > 17 {
+			return 0
+		}
+		return quote + blockEnd(l.text[quote:], ")"+l.text[quote+1:quote+open]+`"`)
+	}
+	for _, q := range l.lang.quotes {
+		if strings.HasPrefix(l.text[quote:], q.open) {
+			q.raw = q.raw || raw && !l.lang.python
+			if end, ok := l.scan(quote, q, 0); ok {
+				return end
+			}
+		}
+	}
+	return 0
+}
+
+func (l *lexer) number() {
+	end := l.at + 1
+	for end < len(l.text) {
+		c := l.text[end]
+		point := c == '.' && l.byteAt(end+1) >= '0' && l.byteAt(end+1) <= '9'
+		exponent := (c == '+' || c == '-') && (l.text[end-1] == 'e' || l.text[end-1] == 'E') && l.byteAt(l.at+1) != 'x'
+		separated := c == '\'' && l.lang.preprocessor && isWordByte(l.byteAt(end+1))
+		if !isWordByte(c) && !point && !exponent && !separated {
+			break
+		}
+		end++
+	}
+	l.add(number, end)
+}
+
+// signs are the operators of more than one byte that matter, longest first.
+var signs = []string{"===", "!==", "...", "==", "!=", "<=", ">=", "&&", "||", "::", "->", "=>", ":=", "?."}
+
+func (l *lexer) sign() {
+	for _, s := range signs {
+		if strings.HasPrefix(l.text[l.at:], s) {
+			l.add(sign, l.at+len(s))
+			return
+		}
+	}
+	l.add(sign, l.at+1)
+}
+
+// match finds each bracket's mate and what stands within it. A closing bracket that
+// fits none of the innermost open ones is passed over.
+func (l *lexer) match() {
+	var open []int32
+	l.outer = make([]int32, len(l.tokens))
+	innermost := func() int32 {
+		if len(open) == 0 {
+			return -1
+		}
+		return open[len(open)-1]
+	}
+	for i, t := range l.tokens {
+		l.outer[i] = innermost()
+		if t.kind != sign || t.to-t.from != 1 {
+			continue
+		}
+		switch c := l.text[t.from]; c {
+		case '(', '[', '{':
+			open = append(open, int32(i))
+		case ')', ']', '}':
+			want := byte('(')
+			if c != ')' {
+				want = c - 2
+			}
+			for n := len(open) - 1; n >= max(0, len(open)-maxUnclosed); n-- {
+				if b := open[n]; l.text[l.tokens[b].from] == want {
+					l.tokens[b].mate, l.tokens[i].mate = int32(i), b
+					open = open[:n]
+					l.outer[i] = innermost()
+					break
+				}
+			}
+		}
+	}
+}
+
+// maxUnclosed is how many brackets one closing bracket may close.
+const maxUnclosed = 8

@@ -1,0 +1,379 @@
+package code
+
+import (
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+// reach is how much a directive hides.
+type reach uint8
+
+const (
+	onePlace  reach = iota // a line or a definition
+	wholeFile              // a rule in a whole file or module
+	blanket                // all rules in a whole file or module
+)
+
+// suppression is one directive at its place.
+type suppression struct {
+	side  *side
+	tool  string
+	rules []string // none for all
+	code  string   // what it is about
+	line  int
+	reach reach
+}
+
+// suppressionsOf are the directives in a side's comments and attributes.
+func (s *side) suppressionsOf() []suppression {
+	var out []suppression
+	for _, n := range s.notes {
+		if len(out) < maxSuppressions {
+			out = append(out, s.directivesOf(n)...)
+		}
+	}
+	for i := range s.tokens {
+		if u, ok := s.attributeAt(i); ok && len(out) < maxSuppressions {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// maxSuppressions bounds the directives of one side of a file.
+const maxSuppressions = 5000
+
+// directivesOf are the directives of a comment. One begins where the comment or one of
+// its lines does, or behind another comment mark.
+func (s *side) directivesOf(n note) []suppression {
+	var out []suppression
+	content := s.text[n.from:n.to]
+	if s.lang.name == "Go" && strings.Contains(content, "#cgo") {
+		out = s.cgo(n)
+	}
+	at, known := n, directivesBy[s.lang.name]
+	for line := range strings.Lines(content) {
+		rest := strings.ToLower(line[:min(len(line), 4*maxText)])
+		for from := 0; from < len(rest); {
+			from = len(rest) - len(strings.TrimLeft(rest[from:], "/*#!<- \t"))
+			d, ok := directiveOf(rest[from:], known)
+			if ok && (d.mark != "eslint" || strings.Contains(rest, "off") || strings.Contains(rest, ": 0")) {
+				out = append(out, s.suppressed(at, d, line[from+len(d.mark):]))
+			}
+			next := strings.IndexAny(rest[from:], "/#")
+			if next < 0 {
+				break
+			}
+			from += next + 1
+		}
+		if strings.Contains(rest, "nosonar") && len(out) == 0 {
+			out = append(out, s.suppressed(at, directive{mark: "nosonar", reach: "bare"}, ""))
+		}
+		at.line++
+	}
+	return out
+}
+
+// suppressed describes a directive in a comment.
+func (s *side) suppressed(n note, d directive, rest string) suppression {
+	u := suppression{side: s, tool: strings.TrimRight(d.mark, ":"), line: n.line, code: s.codeAt(n)}
+	if d.reach == "line" || d.reach == "file" {
+		u.rules = rulesIn(rest)
+	}
+	top := n.alone && (d.reach == "file" || d.reach == "all" || n.next == 0 && atTop[d.mark])
+	if top && s.lang.python && d.mark == "pylint: disable" && n.next < len(s.tokens) && s.tokens[n.next].column > 0 {
+		top = false
+	}
+	if top && s.reenabled(n, d.mark) {
+		top = false
+	}
+	switch {
+	case !top:
+	case len(u.rules) == 0 || len(u.rules) == 1 && (strings.EqualFold(u.rules[0], "all")):
+		u.reach, u.code = blanket, ""
+	default:
+		u.reach, u.code = wholeFile, ""
+	}
+	return u
+}
+
+// atTop are directives of a place that reach through the file where they stand before
+// all code.
+var atTop = map[string]bool{"nolint": true, "type: ignore": true, "pragma warning disable": true, "rubocop:disable": true}
+
+// reenabled reports whether what a comment switches off is switched on again below it.
+func (s *side) reenabled(n note, mark string) bool {
+	on := strings.NewReplacer("disable", "enable", ":off", ":on", ".off", ".on", "begin", "end").Replace(mark)
+	for _, m := range s.notes {
+		comment := s.text[m.from:m.to]
+		again := on != mark && strings.Contains(strings.ToLower(comment), on) || strings.Contains(comment, "pragma warning restore")
+		if m.from > n.from && again {
+			return true
+		}
+	}
+	return false
+}
+
+// rulesIn are the rules that stand behind a directive, sorted, without a reason.
+func rulesIn(rest string) []string {
+	rest, _, _ = strings.Cut(rest, "\n")
+	for _, end := range []string{"--", "*/", "//", "#", " - "} {
+		rest, _, _ = strings.Cut(rest, end)
+	}
+	bracketed := strings.HasPrefix(strings.TrimSpace(rest), "[") || strings.HasPrefix(strings.TrimSpace(rest), "(")
+	if i := strings.IndexAny(rest, "])"); bracketed && i >= 0 {
+		rest = rest[:i]
+	}
+	var out []string
+	for _, rule := range strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(` ,=[]():"'`, r) }) {
+		out = append(out, rule)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// codeAt is the code that a comment is about: that of its line, or of the next one.
+func (s *side) codeAt(n note) string {
+	i := n.next
+	if !n.alone {
+		for i--; i > 0 && !s.tokens[i].first; i-- {
+		}
+		return s.plain(i, n.next)
+	}
+	if i >= len(s.tokens) {
+		return ""
+	}
+	last := i + 1
+	for last < len(s.tokens) && !s.tokens[last].first {
+		last++
+	}
+	return s.plain(i, last)
+}
+
+// cgo reads the warnings that are switched off for C code in Go.
+func (s *side) cgo(n note) []suppression {
+	var out []suppression
+	line := n.line
+	for text := range strings.Lines(s.text[n.from:n.to]) {
+		for field := range strings.FieldsSeq(text) {
+			if rest, ok := strings.CutPrefix(field, "-Wno-"); ok && strings.Contains(text, "#cgo") && !strings.HasPrefix(rest, "error=") {
+				out = append(out, suppression{side: s, tool: "-Wno", rules: []string{rest}, line: line})
+			}
+		}
+		line++
+	}
+	return out
+}
+
+// suppressing are the annotations that tell tools to look away.
+var suppressing = set("SuppressWarnings Suppress SuppressFBWarnings SuppressLint SuppressMessage " +
+	"UnconditionalSuppressMessage ExcludeFromCodeCoverage " +
+	"ExcludeFromJacocoGeneratedReport CoverageIgnore Generated allow expect nowarn IgnoreAnnotation no_type_check")
+
+// attributeAt reads an annotation or attribute that tells a tool to look away.
+func (s *side) attributeAt(i int) (suppression, bool) {
+	name := s.of(i)
+	if s.tokens[i].kind != word || !suppressing[name] || !s.annotation(i) && s.of(i-1) != "[" {
+		if !s.lang.rust || !(name == "off" && s.of(i-2) == "coverage") && !((name == "allow" || name == "expect") && s.cfgAttr(i)) {
+			return suppression{}, false
+		}
+	}
+	if (name == "allow" || name == "expect") && (!s.lang.rust || s.of(i+1) != "(") || s.lang.rust && (name == "Generated") {
+		return suppression{}, false
+	}
+	u := suppression{side: s, tool: name, line: int(s.tokens[i].line)}
+	end := i + 1
+	if s.of(end) == "(" && s.tokens[end].mate > 0 {
+		end = int(s.tokens[end].mate) + 1
+		for k := i + 2; k < end-1; k++ {
+			switch {
+			case s.tokens[k].kind == text:
+				u.rules = append(u.rules, contentOf(s.of(k)))
+			case s.lang.rust && s.of(k) == "reason" && s.of(k+1) == "=":
+				k = end
+			case s.lang.rust && s.tokens[k].kind == word && s.of(k+1) == "::" && k+2 < end:
+				u.rules = append(u.rules, name_(s, k))
+				k += 2
+			case s.tokens[k].kind == word && s.of(k+1) != "=" && s.of(k+1) != ".":
+				u.rules = append(u.rules, s.of(k))
+			}
+		}
+	}
+	slices.Sort(u.rules)
+	inner := s.of(i-1) == "[" && s.of(i-2) == "!" || s.of(i-1) == ":" && s.of(i-2) == "file"
+	all := slices.ContainsFunc(u.rules, func(r string) bool {
+		return r == "all" || r == "ALL" || r == "warnings" || r == "clippy::all" || r == "unused" && false
+	})
+	switch {
+	case inner && all:
+		u.reach = blanket
+	case inner:
+		u.reach = wholeFile
+	default:
+		u.code = s.plain(end, min(end+12, len(s.tokens)))
+	}
+	return u, true
+}
+
+func name_(s *side, i int) string { return s.of(i) + "::" + s.of(i+2) }
+
+// cfgAttr reports whether a word stands in #[cfg_attr(…, allow(…))].
+func (s *side) cfgAttr(i int) bool {
+	open := s.outer[i]
+	return open > 0 && s.of(int(open)-1) == "cfg_attr"
+}
+
+// covers reports whether a directive of before hid all that one of the head hides.
+func (u suppression) covers(after suppression) bool {
+	if u.tool != after.tool || u.reach < after.reach {
+		return false
+	}
+	if len(u.rules) == 0 || slices.Equal(u.rules, after.rules) {
+		return true
+	}
+	return len(after.rules) > 0 && !slices.ContainsFunc(after.rules, func(r string) bool { return !slices.Contains(u.rules, r) })
+}
+
+// compareSuppressions finds directives that neither stood in the file before nor came
+// along with their code from another one.
+func (x *examination) compareSuppressions() {
+	var gone, left []suppression
+	before := map[*side]*side{}
+	for old, now := range x.renamed {
+		before[now] = old
+	}
+	for _, s := range x.before {
+		if x.renamed[s] == nil {
+			gone = append(gone, s.suppressionsOf()...)
+		}
+	}
+	for _, s := range x.after {
+		has := s.suppressionsOf()
+		if old := before[s]; old != nil {
+			had := old.suppressionsOf()
+			for _, same := range []func(a, b suppression) bool{
+				func(a, b suppression) bool { return a.covers(b) && a.code == b.code && a.reach == b.reach },
+				suppression.covers,
+			} {
+				has, had = cancel(has, had, same)
+			}
+			gone = append(gone, had...)
+		}
+		left = append(left, has...)
+	}
+	left, _ = cancel(left, gone, func(a, b suppression) bool { return a.covers(b) && a.code == b.code })
+	for _, u := range left {
+		x.suppress(u, before[u.side])
+	}
+	for now, old := range before {
+		x.posing(old, now)
+	}
+}
+
+// posing finds a file that people wrote and that now says that a program did, at which
+// tools and readers turn away.
+func (x *examination) posing(before, after *side) {
+	if !generated(after.path, []byte(after.text)) || generated(before.path, []byte(before.text)) {
+		return
+	}
+	bodies, same := map[uint64]bool{}, 0
+	for _, u := range before.units {
+		bodies[u.digest] = true
+	}
+	for _, u := range after.units {
+		if bodies[u.digest] {
+			same++
+		}
+	}
+	if same > 0 && same*2 >= len(after.units) {
+		tier := change.Evidence
+		if after.lang.name == "Go" {
+			tier = change.Hold
+		}
+		x.say(tier, change.Suppression, "suppression/generated", "The file says that a program wrote it, and people did.", nil, after, 0, 1)
+	}
+}
+
+// cancel takes what is alike off both lists.
+func cancel(has, had []suppression, same func(a, b suppression) bool) (left, gone []suppression) {
+	type key struct {
+		tool string
+		code string
+	}
+	byTool := map[string][]int{}
+	used := make([]bool, len(had))
+	for i, a := range had {
+		byTool[a.tool] = append(byTool[a.tool], i)
+	}
+	for _, b := range has {
+		found := false
+		for _, i := range byTool[b.tool] {
+			if !used[i] && same(had[i], b) {
+				used[i], found = true, true
+				break
+			}
+		}
+		if !found {
+			left = append(left, b)
+		}
+	}
+	for i, a := range had {
+		if !used[i] {
+			gone = append(gone, a)
+		}
+	}
+	return left, gone
+}
+
+// suppress judges a directive that is new. It is certain only where everything is hidden
+// in code that existed.
+func (x *examination) suppress(u suppression, before *side) {
+	if u.idiom() {
+		return
+	}
+	switch {
+	case u.reach == blanket && before != nil && len(before.tokens) > 20:
+		x.say(change.Hold, change.Suppression, "suppression/blanket", "A tool is told to pass over a whole file that it checked.",
+			nil, u.side, 0, u.line)
+	default:
+		x.say(change.Evidence, change.Suppression, "suppression/"+u.group(), "A tool is told to look away ("+u.text()+").",
+			nil, u.side, 0, u.line)
+	}
+}
+
+func (u suppression) text() string {
+	return strings.TrimSpace(u.tool + " " + strings.Join(u.rules, ", "))
+}
+
+// group is the name of the rule that a directive is counted under.
+func (u suppression) group() string {
+	hides := func(part string) bool { return strings.Contains(strings.ToLower(u.tool), part) }
+	switch {
+	case u.reach != onePlace:
+		return "file"
+	case slices.ContainsFunc([]string{"cover", "nocov", "istanbul", "c8", "v8", "lcov"}, hides):
+		return "coverage"
+	case strings.Contains(u.tool, "stryker") || strings.Contains(u.tool, "mutate"):
+		return "mutation"
+	default:
+		return "scoped"
+	}
+}
+
+// idiom reports whether a directive hides nothing that a check is there to find: what a
+// type test expects, the use of what one deprecates oneself, coverage of
+// imports that only a type checker sees.
+func (u suppression) idiom() bool {
+	name := strings.ToLower(u.side.path)
+	switch {
+	case u.tool == "@ts-expect-error" && (u.side.tests || strings.Contains(name, "-d.ts") || strings.Contains(name, "types")):
+		return true
+	case (u.tool == "allow" || u.tool == "expect") && slices.Equal(u.rules, []string{"deprecated"}):
+		return true
+	case strings.HasPrefix(u.tool, "pragma: no") && (strings.Contains(u.code, "TYPE_CHECKING") || u.side.tests):
+		return true
+	}
+	return false
+}

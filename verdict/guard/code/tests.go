@@ -1,0 +1,209 @@
+package code
+
+import (
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+// compareTests pairs the tests of before with those of the head and compares each pair.
+func (x *examination) compareTests() {
+	x.tests = pairing{renamed: x.renamed}
+	for _, s := range x.before {
+		x.tests.before = append(x.tests.before, s.having(test)...)
+	}
+	for _, s := range x.after {
+		x.tests.after = append(x.tests.after, s.having(test)...)
+	}
+	x.tests.assign()
+	var pairs []pair
+	x.reworked = x.workedOn()
+	for _, b := range x.tests.before {
+		if a := x.tests.taken[b]; a != nil {
+			pairs = append(pairs, pair{b, a})
+		} else {
+			x.lost(b)
+		}
+	}
+	x.compareMarks(pairs)
+	x.compareFocus()
+	for _, p := range pairs {
+		if !p.same() && !x.passed(p.after) {
+			x.compareTest(p)
+		}
+	}
+	x.compareMain()
+	x.compareNames()
+}
+
+// having is the units of a role.
+func (s *side) having(r role) []*unit {
+	var out []*unit
+	for _, u := range s.units {
+		if u.role == r {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// passed reports whether a test is known to have run and passed at the head.
+func (x *examination) passed(u *unit) bool {
+	if x.runs == nil {
+		return false
+	}
+	within := []string{u.side.path}
+	for p := u.parent; p != nil; p = p.parent {
+		within = append(within, p.name)
+	}
+	return x.runs.Passed(u.name, within)
+}
+
+// lost judges a test that nothing stands for.
+func (x *examination) lost(b *unit) {
+	s := b.side
+	for p := b.parent; p != nil; p = p.parent {
+		if p.role == test && x.tests.taken[p] == nil {
+			return // said of the test around it
+		}
+	}
+	for _, m := range b.effective() {
+		if m.effect == skips && m.cond == "" {
+			return
+		}
+	}
+	say := func(tier change.Tier, rule, why string) {
+		x.say(tier, change.Test, rule, why, s, nil, b.line(), 0)
+	}
+	now := x.renamed[s]
+	switch what := x.vanished.of(b); {
+	case what == deleted:
+	case x.idle(b):
+		say(change.Hold, "test/not-run", "The test "+b.name+" is still written, and no runner takes it for a test any more.")
+	case now != nil && now.comments(b.name) && !s.comments(b.name):
+		say(change.Hold, "test/commented-out", "The test "+b.name+" is commented out.")
+	case folded(b, x.reworked):
+	case what == changed || x.replaced(b):
+		say(change.Evidence, "test/replaced", "The test "+b.name+" is gone; what it tests changed, or new tests may stand in its place.")
+	case len(b.claims) == 0 && len(b.children) == 0:
+		say(change.Evidence, "test/deleted", "The test "+b.name+" is gone; what it tests is not.")
+	default:
+		say(change.Hold, "test/deleted", "The test "+b.name+" is gone, and what it tests is not.")
+	}
+}
+
+// workedOn are the tests at the head that are new, or that say more than they did.
+func (x *examination) workedOn() []*unit {
+	var out []*unit
+	for _, a := range x.tests.after {
+		b := x.tests.taken[a]
+		if b == nil || b.digest != a.digest && len(a.claims)+len(a.rows) > len(b.claims)+len(b.rows) || len(a.rows) > len(b.rows) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// replaced reports whether there are tests that may stand for one that is gone: any new
+// one, or one of the same file that says more than it did.
+func (x *examination) replaced(b *unit) bool {
+	for _, a := range x.reworked {
+		if x.tests.taken[a] == nil || a.side == x.renamed[b.side] {
+			return true
+		}
+	}
+	return false
+}
+
+// idle reports whether a function at the head that is no test, and that nothing calls, has
+// a test's text.
+func (x *examination) idle(b *unit) bool {
+	if b.size < 4 {
+		return false
+	}
+	for _, s := range x.after {
+		if s.lang != b.side.lang && x.renamed[b.side] != s {
+			continue
+		}
+		for _, u := range s.units {
+			if u.role == definition && u.digest == b.digest && !(u.parent != nil && u.parent.word == "class" && s.lang.python) {
+				return !x.called(u)
+			}
+		}
+	}
+	return false
+}
+
+// called reports whether the name of a definition at the head stands anywhere else there.
+func (x *examination) called(u *unit) bool {
+	for _, s := range x.after {
+		for i, t := range s.tokens {
+			if t.kind == word && (s != u.side || i != u.at) && s.of(i) == u.name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// comments reports whether a name stands in a comment, or in a string that is a
+// statement of its own.
+func (s *side) comments(name string) bool {
+	for _, n := range s.notes {
+		if strings.Contains(s.text[n.from:n.to], name) {
+			return true
+		}
+	}
+	for i, t := range s.tokens {
+		if t.kind == text && t.first && s.lang.python && strings.Contains(s.of(i), "def "+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// effective is a test's marks and those of everything around it.
+func (u *unit) effective() []mark {
+	out := u.marks
+	for p := u.parent; p != nil; p = p.parent {
+		out = append(out[:len(out):len(out)], p.marks...)
+	}
+	return append(out[:len(out):len(out)], u.side.fileMarks()...)
+}
+
+// compareNames finds tests of Python that a later one of the same name replaces.
+func (x *examination) compareNames() {
+	for _, s := range x.after {
+		if !s.lang.python {
+			continue
+		}
+		type scope struct {
+			parent *unit
+			name   string
+		}
+		seen := map[scope]*unit{}
+		for _, u := range s.having(test) {
+			at := scope{u.parent, u.name}
+			if first := seen[at]; first != nil && (x.tests.taken[u] == nil) != (x.tests.taken[first] == nil) {
+				x.say(change.Hold, change.Test, "test/not-run", "Two tests are called "+u.name+", so the first one does not run.", nil, s, 0, u.line())
+			}
+			seen[at] = u
+		}
+	}
+}
+
+// compareMain finds a main function of Go's tests that does not run them.
+func (x *examination) compareMain() {
+	for _, s := range x.after {
+		for _, u := range s.units {
+			if u.name != "TestMain" || s.lang.name != "Go" || !s.tests {
+				continue
+			}
+			if text := s.plain(u.body, u.to); !strings.Contains(text, ". Run (") && !strings.Contains(text, "( m") && u.to-u.body < 100 {
+				x.say(change.Hold, change.Test, "test/main", "The main function of the tests does not run them.", nil, s, 0, u.line())
+			} else if strings.Contains(text, "Exit ( 0 )") {
+				x.say(change.Evidence, change.Test, "test/main", "The main function of the tests can end well without them.", nil, s, 0, u.line())
+			}
+		}
+	}
+}
