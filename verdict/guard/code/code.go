@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/junit"
 )
 
 // maxSource bounds the source of one change that is cut into tokens, in bytes. A token
@@ -37,21 +38,17 @@ type examination struct {
 	vanished      vanished
 	tests         pairing
 	reworked      []*unit // tests at the head that are new, or that say more
-	runs          Runs
+	runs          *junit.Runs
+	named         map[string][]*unit // the tests of before by their names; made by the first that asks
+	said          map[*unit]bool     // tests that a finding was said of
 	findings      []change.Finding
 }
 
-// Runs says what is known of how the tests ran at the head; nil knows nothing.
-type Runs interface {
-	// Passed reports whether a test of this name, and a class or file of these names if
-	// the reports say one, ran at the head and passed.
-	Passed(name string, within []string) bool
-}
-
-// ExamineWith is [Examine] for a change whose tests ran: what they prove to have run is
-// no finding for being renamed, moved or marked.
-func ExamineWith(files []change.File, runs Runs) []change.Finding {
-	x := &examination{renamed: map[*side]*side{}, runs: runs}
+// ExamineWith is [Examine] for a change whose tests ran. What ran before and does not run
+// now is found whatever the code says, and what passed at the head is no finding for
+// being renamed, moved or marked. Nil runs say nothing.
+func ExamineWith(files []change.File, runs *junit.Runs) []change.Finding {
+	x := &examination{renamed: map[*side]*side{}, runs: runs, said: map[*unit]bool{}}
 	x.vanished.init()
 	size := 0
 	for _, f := range files {
@@ -67,6 +64,7 @@ func ExamineWith(files []change.File, runs Runs) []change.Finding {
 		s.describe()
 	}
 	x.compareTests()
+	x.compareRuns()
 	x.compareHelpers()
 	x.compareSuppressions()
 	for _, f := range files {

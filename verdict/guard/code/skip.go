@@ -61,6 +61,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		if f.cond != "" && (same[f.cond] >= manyMarked || unknownWords(f.cond, f.before.side)) {
 			f.tier = change.Evidence
 		}
+		x.said[f.before] = true
 		x.say(f.tier, change.Test, "test/"+string(f.effect), "The test "+f.after.name+" "+effects[f.effect], nil, f.after.side, 0, f.line)
 	}
 	for _, s := range x.before {

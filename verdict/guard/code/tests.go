@@ -47,21 +47,12 @@ func (s *side) having(r role) []*unit {
 	return out
 }
 
-// passed reports whether a test is known to have run and passed at the head.
-func (x *examination) passed(u *unit) bool {
-	if x.runs == nil {
-		return false
-	}
-	within := []string{u.side.path}
-	for p := u.parent; p != nil; p = p.parent {
-		within = append(within, p.name)
-	}
-	return x.runs.Passed(u.name, within)
-}
-
 // lost judges a test that nothing stands for.
 func (x *examination) lost(b *unit) {
 	s := b.side
+	if x.passed(b) {
+		return
+	}
 	for p := b.parent; p != nil; p = p.parent {
 		if p.role == test && x.tests.taken[p] == nil {
 			return // said of the test around it
@@ -73,6 +64,7 @@ func (x *examination) lost(b *unit) {
 		}
 	}
 	say := func(tier change.Tier, rule, why string) {
+		x.said[b] = true
 		x.say(tier, change.Test, rule, why, s, nil, b.line(), 0)
 	}
 	now := x.renamed[s]

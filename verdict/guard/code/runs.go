@@ -1,0 +1,79 @@
+package code
+
+import (
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/junit"
+)
+
+// around are the names of what stands around a test, and of its file.
+func (u *unit) around() []string {
+	out := []string{u.side.path}
+	for p := u.parent; p != nil; p = p.parent {
+		out = append(out, p.name)
+	}
+	return out
+}
+
+// passed reports whether a test is known to have run and passed at the head.
+func (x *examination) passed(u *unit) bool {
+	return x.runs != nil && x.runs.Passed(u.name, u.around())
+}
+
+// maxRuns bounds the findings that the runs alone make.
+const maxRuns = 200
+
+// compareRuns finds what the runners themselves say of both sides. What the code told of
+// the same test before is not said again.
+func (x *examination) compareRuns() {
+	if x.runs == nil {
+		return
+	}
+	left := maxRuns
+	say := func(c junit.Case, tier change.Tier, rule, why string) {
+		b := x.unitOf(c)
+		if left--; left < 0 || b != nil && x.said[b] {
+			return
+		}
+		if b != nil {
+			x.say(tier, change.Test, rule, why, b.side, nil, b.line(), 0)
+			return
+		}
+		x.findings = append(x.findings, change.Finding{Tier: tier, Kind: change.Test, Rule: rule, Why: why,
+			Place: change.Place{Path: c.Class, Before: c.Name}})
+	}
+	for _, c := range x.runs.Missing() {
+		b := x.unitOf(c)
+		switch {
+		case b == nil, x.tests.taken[b] != nil && !x.passed(x.tests.taken[b]):
+			say(c, change.Hold, "test/ran-before", "The test "+c.Name+" ran and passed before and does not run now.")
+		case x.tests.taken[b] != nil && x.tests.taken[b].name == b.name:
+			say(c, change.Evidence, "assertion/case-removed", "The case "+c.Name+" ran and passed before and does not run now.")
+		}
+	}
+	for _, c := range x.runs.Skipped() {
+		say(c, change.Hold, "test/skipped-run", "The test "+c.Name+" ran and passed before and is skipped now.")
+	}
+	for _, c := range x.runs.Retried() {
+		say(c, change.Evidence, "test/retry", "The test "+c.Name+" passed at once before and is tried again now.")
+	}
+}
+
+// unitOf is the test of before that a runner's case is of; nil when the change does not
+// touch it.
+func (x *examination) unitOf(c junit.Case) *unit {
+	if x.named == nil {
+		x.named = map[string][]*unit{}
+		for _, b := range x.tests.before {
+			x.named[junit.Plain(b.name)] = append(x.named[junit.Plain(b.name)], b)
+		}
+	}
+	var found *unit
+	for _, name := range c.Names() {
+		for _, b := range x.named[name] {
+			if found = b; c.In(b.around()) {
+				return b
+			}
+		}
+	}
+	return found
+}

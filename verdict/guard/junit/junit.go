@@ -1,0 +1,237 @@
+// Package junit compares what test runners themselves report of two commits, in the
+// JUnit format that nearly all of them write. It knows no language: a test is what a
+// runner calls one.
+package junit
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Case is one test case as a runner names it.
+type Case struct {
+	Class string // a class, package or file; "" where the runner says none
+	Name  string
+}
+
+// String is how a sentence names the case.
+func (c Case) String() string {
+	if c.Class == "" {
+		return c.Name
+	}
+	return c.Class + ": " + c.Name
+}
+
+// state is how a case ended. The larger one counts where a case is reported twice.
+type state uint8
+
+const (
+	skipped state = iota
+	failed
+	passed
+)
+
+// outcome is what one commit's reports say of a case.
+type outcome struct {
+	state   state
+	retried bool
+}
+
+// Runs are the test runs of a base and a head.
+type Runs struct {
+	base, head map[Case]outcome
+	leaves     map[string][]Case // the head's cases by the last part of their names
+}
+
+const (
+	maxCases = 500_000   // of one commit
+	maxBytes = 256 << 20 // of one commit's reports together
+)
+
+// Read reads the reports of both commits, each a whole file. Its error says which report
+// is no such report, or that they are too large.
+func Read(base, head [][]byte) (*Runs, error) {
+	r := &Runs{leaves: map[string][]Case{}}
+	var err error
+	if r.base, err = readAll("base", base); err != nil {
+		return nil, err
+	}
+	if r.head, err = readAll("head", head); err != nil {
+		return nil, err
+	}
+	for c := range r.head {
+		for _, leaf := range leavesOf(c.Name) {
+			r.leaves[leaf] = append(r.leaves[leaf], c)
+		}
+	}
+	return r, nil
+}
+
+func readAll(side string, reports [][]byte) (map[Case]outcome, error) {
+	out, size := map[Case]outcome{}, 0
+	for i, report := range reports {
+		if size += len(report); size > maxBytes {
+			return nil, fmt.Errorf("the %s's test reports are larger than %d MiB", side, maxBytes>>20)
+		}
+		if err := read(report, out); err != nil {
+			return nil, fmt.Errorf("test report %d of the %s: %w", i+1, side, err)
+		}
+	}
+	return out, nil
+}
+
+// testcase is the element that every runner writes.
+type testcase struct {
+	Class string `xml:"classname,attr"`
+	Name  string `xml:"name,attr"`
+	Parts []struct {
+		XMLName xml.Name
+	} `xml:",any"`
+}
+
+var errNoReport = errors.New("it is no JUnit report")
+
+// read adds the cases of a report.
+func read(report []byte, out map[Case]outcome) error {
+	d := xml.NewDecoder(bytes.NewReader(report))
+	d.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil }
+	suites := false
+	for {
+		t, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF) && suites:
+			return nil
+		case errors.Is(err, io.EOF):
+			return errNoReport
+		case err != nil:
+			return fmt.Errorf("%w: %w", errNoReport, err)
+		}
+		start, ok := t.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		suites = suites || strings.HasPrefix(start.Name.Local, "testsuite")
+		if start.Name.Local != "testcase" || !suites {
+			continue
+		}
+		var c testcase
+		if err := d.DecodeElement(&c, &start); err != nil {
+			return fmt.Errorf("%w: %w", errNoReport, err)
+		}
+		if len(out) >= maxCases {
+			return fmt.Errorf("it holds more than %d cases", maxCases)
+		}
+		add(out, c)
+	}
+}
+
+// add notes a case. One that is reported more than once, and failed once, was retried.
+func add(out map[Case]outcome, c testcase) {
+	now := outcome{state: passed}
+	for _, p := range c.Parts {
+		switch p.XMLName.Local {
+		case "skipped", "disabled", "ignored":
+			now.state = skipped
+		case "failure", "error":
+			now.state = failed
+		case "flakyFailure", "flakyError", "rerunFailure", "rerunError", "rerun":
+			now.retried = true
+		}
+	}
+	key := Case{c.Class, c.Name}
+	if had, twice := out[key]; twice {
+		now.retried = now.retried || had.retried || (had.state == failed) != (now.state == failed)
+		now.state = max(now.state, had.state)
+	}
+	out[key] = now
+}
+
+// Skipped are the cases that passed at the base and are skipped at the head, sorted.
+func (r *Runs) Skipped() []Case {
+	return r.changed(func(_ Case, had, has outcome, ran bool) bool {
+		return ran && had.state == passed && has.state == skipped
+	})
+}
+
+// Missing are the cases that passed at the base and that the head's reports do not have,
+// sorted.
+func (r *Runs) Missing() []Case {
+	return r.changed(func(_ Case, had, _ outcome, ran bool) bool { return !ran && had.state == passed })
+}
+
+// Retried are the cases that passed at the base at once and at the head at the second
+// try or later, sorted.
+func (r *Runs) Retried() []Case {
+	return r.changed(func(_ Case, had, has outcome, _ bool) bool { return had.state == passed && !had.retried && has.retried })
+}
+
+func (r *Runs) changed(is func(c Case, had, has outcome, ran bool) bool) []Case {
+	var out []Case
+	for c, had := range r.base {
+		has, ran := r.head[c]
+		if is(c, had, has, ran) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b Case) int { return strings.Compare(a.String(), b.String()) })
+	return out
+}
+
+// Passed reports whether a test ran at the head and passed: one of its name, within one
+// of some classes, groups or files where the name alone is not unique.
+func (r *Runs) Passed(name string, within []string) bool {
+	cases := r.leaves[Plain(name)]
+	if len(cases) > 1 {
+		cases = slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return !c.In(within) })
+	}
+	return len(cases) > 0 && !slices.ContainsFunc(cases, func(c Case) bool { return r.head[c].state != passed })
+}
+
+// In reports whether a case's class or name says one of some classes, groups or files.
+func (c Case) In(within []string) bool {
+	said := Plain(c.Class + " " + c.Name)
+	return slices.ContainsFunc(within, func(w string) bool {
+		w = w[strings.LastIndexByte(w, '/')+1:]
+		if stem, _, file := strings.Cut(w, "."); file {
+			w = stem
+		}
+		return w != "" && strings.Contains(said, Plain(w))
+	})
+}
+
+// Names are what the case's test may be called in the code, each as [Plain] writes it.
+func (c Case) Names() []string { return leavesOf(c.Name) }
+
+// separators stand between the parts of a test's name: Go, Rust, Vitest, Jest, .NET.
+var separators = []string{"/", "::", " > ", " › ", "."}
+
+// leavesOf are the last parts of a case's name, however the runner joins them, without
+// the parameters of the case.
+func leavesOf(name string) []string {
+	out := []string{Plain(name)}
+	bare := name
+	if i := strings.IndexAny(bare, "[("); i > 0 {
+		bare = bare[:i]
+		out = append(out, Plain(bare))
+	}
+	for _, s := range separators {
+		if i := strings.LastIndex(bare, s); i >= 0 {
+			out = append(out, Plain(bare[i+len(s):]))
+		}
+	}
+	for i := range bare { // RSpec and Jest: the titles with a blank between them
+		if bare[i] == ' ' && len(out) < 12 {
+			out = append(out, Plain(bare[i+1:]))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Plain is a name as runners agree on it: Go writes blanks as "_".
+func Plain(name string) string { return strings.TrimSpace(strings.ReplaceAll(name, "_", " ")) }

@@ -1,0 +1,106 @@
+package junit_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"touchstone/verdict/guard/junit"
+)
+
+// report is a report with cases: "class|name", and what stands in the element behind a
+// further bar.
+func report(cases ...string) []byte {
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?><testsuites><testsuite name="all">`)
+	for _, c := range cases {
+		part := append(strings.Split(c, "|"), "")
+		fmt.Fprintf(&b, `<testcase classname=%q name=%q time="0.1">%s</testcase>`, part[0], part[1], part[2])
+	}
+	b.WriteString(`</testsuite></testsuites>`)
+	return []byte(b.String())
+}
+
+func runs(t *testing.T, base, head []byte) *junit.Runs {
+	t.Helper()
+	r, err := junit.Read([][]byte{base}, [][]byte{head})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestCompare(t *testing.T) {
+	r := runs(t,
+		report("a|stays", "a|goes", "a|rests", "a|fails|<failure/>", "a|rested|<skipped/>", "a|flaky"),
+		report("a|stays", "a|rests|<skipped message='later'/>", "a|fails|<skipped/>", "a|new", "a|flaky|<flakyFailure>x</flakyFailure>"))
+	for _, c := range []struct {
+		name string
+		got  []junit.Case
+		want string
+	}{
+		{"missing", r.Missing(), "[a: goes]"},
+		{"skipped", r.Skipped(), "[a: rests]"},
+		{"retried", r.Retried(), "[a: flaky]"},
+	} {
+		if got := fmt.Sprint(c.got); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A case that is reported twice passed if it passed once, and was retried.
+func TestReportedTwice(t *testing.T) {
+	r := runs(t, report("a|x", "a|y"), report("a|x|<failure/>", "a|x", "a|y", "a|y"))
+	if got := fmt.Sprint(r.Retried(), r.Missing()); got != "[a: x] []" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Every runner joins the names of groups and tests in its own way.
+func TestPassed(t *testing.T) {
+	r := runs(t, report(), report(
+		"example.com/store|TestSearch/finds_all", "tests.test_pay.TestPay|test_pay[1-EUR]", "src/a.test.ts|cart > adds two",
+		"app|tests::adds", "spec.user_spec|User has a name", "N.PayTests|Pays(amount: 1)", "a.X|twice", "b.Y|twice|<failure/>", "c|rests|<skipped/>"))
+	for _, c := range []struct {
+		name   string
+		within []string
+		want   bool
+	}{
+		{"finds all", []string{"store/store_test.go"}, true},
+		{"test_pay", []string{"TestPay"}, true},
+		{"adds two", nil, true},
+		{"adds", nil, true},
+		{"has a name", nil, true},
+		{"Pays", nil, true},
+		{"twice", []string{"X"}, true},
+		{"twice", []string{"Y"}, false},
+		{"twice", nil, false},
+		{"rests", nil, false},
+		{"unknown", nil, false},
+	} {
+		if got := r.Passed(c.name, c.within); got != c.want {
+			t.Errorf("Passed(%q, %q) = %t", c.name, c.within, got)
+		}
+	}
+}
+
+func TestReadRefusesWhatIsNoReport(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing": "", "another document": "<html><p/></html>", "half a report": `<testsuite><testcase name="a">`, "JSON": "{}",
+	} {
+		if _, err := junit.Read(nil, [][]byte{[]byte(text)}); err == nil || !strings.Contains(err.Error(), "report 1 of the head") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(report("a|b|<skipped/>"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := junit.Read([][]byte{text}, [][]byte{text})
+		if err == nil && len(r.Missing())+len(r.Skipped()) > 0 {
+			t.Error("the same report twice differs")
+		}
+	})
+}
