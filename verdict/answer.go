@@ -23,6 +23,8 @@ type Answer struct {
 	Findings []Finding `json:"findings"`
 	// Gone are the findings of earlier rounds that are no more.
 	Gone []Gone `json:"gone,omitempty"`
+	// Refuted is the evidence that is nothing.
+	Refuted []Refuted `json:"refuted,omitempty"`
 }
 
 // Examined says what a session looked at under one dimension.
@@ -50,6 +52,8 @@ type Grounds struct {
 	Ledger Ledger
 	// Due are those of its entries whose fate the answer has to tell.
 	Due []Entry
+	// Evidence is what code suspects and the answer has to tell what it is.
+	Evidence []Evidence
 	// Touched, if set, reports whether a file is another one at the head than it was
 	// in an earlier round.
 	Touched func(round int, path string) bool
@@ -93,6 +97,8 @@ type Judgement struct {
 	Merged  []Merged
 	// Holds are the reasons, found in code, why a person has to let the head pass.
 	Holds []Hold
+	// Evidence is what code suspected, with the session's answers.
+	Evidence []Evidence
 }
 
 // maxDoubt bounds, in bytes, what a doubt repeats of a text it did not write.
@@ -109,8 +115,8 @@ func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
 // fails closed: the verdict is Approve only if the answer ends in this run's
 // nonce and the approving marker, its data can be read, every dimension was
 // walked, every changed file was examined, no finding blocks, none that would
-// had to be dropped, no earlier one that is due had to be kept, and its text names
-// none that is not listed. The nonce is not empty.
+// had to be dropped, no earlier one that is due had to be kept, its text names none
+// that is not listed, and all evidence is answered. The nonce is not empty.
 func Judge(text, nonce string, g Grounds) Judgement {
 	body, marked, doubt := splitMarker(strings.ReplaceAll(text, "\r\n", "\n"), nonce)
 	j := Judgement{Verdict: RequestChanges}
@@ -127,6 +133,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	kept := j.keep(s)
 	j.doubtCoverage(g)
 	j.doubtUnlisted(g, prose)
+	j.weigh(g.Evidence)
 	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
 	untrue := count(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
 	switch {
@@ -182,6 +189,7 @@ func Join(parts ...Judgement) Judgement {
 		all.Dropped = append(all.Dropped, j.Dropped...)
 		all.Merged = append(all.Merged, j.Merged...)
 		all.Holds = append(all.Holds, j.Holds...)
+		all.Evidence = joined(all.Evidence, j.Evidence)
 		if !strings.Contains(all.Answer.Summary, j.Answer.Summary) {
 			all.Answer.Summary = strings.TrimSpace(all.Answer.Summary + "\n\n" + j.Answer.Summary)
 		}

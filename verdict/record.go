@@ -39,6 +39,8 @@ type Record struct {
 	// Holds are why a person has to let the head pass; Lifted says who did.
 	Holds  []Hold `json:"holds,omitempty"`
 	Lifted *Word  `json:"lifted,omitempty"`
+	// Evidence is what code suspected, each piece with the session's answer.
+	Evidence []Evidence `json:"evidence,omitempty"`
 	// Heard is the id of the newest comment that was there when the review began:
 	// orders in later ones are yet to be heeded.
 	Heard int64 `json:"heard,omitempty"`
@@ -94,12 +96,17 @@ func (r *Record) Enter(j Judgement) {
 		h := &r.Holds[i]
 		h.Path, h.Detail = clip(h.Path, maxRule), clip(h.Detail, maxWhy)
 	}
+	r.Evidence = slices.Clone(j.Evidence)
+	for i := range r.Evidence {
+		e := &r.Evidence[i]
+		e.Path, e.Detail = clip(e.Path, maxRule), clip(e.Detail, maxWhy)
+	}
 	r.Ledger = r.Ledger.After(r.Round, j)
 }
 
 // Seal is the two lines that end a posted review: the record and the marker,
-// 30,000 bytes at most. What is too long for that loses holds, of which the first
-// is enough, and then entries of the ledger: what is settled before what stands
+// 30,000 bytes at most. What is too long for that loses evidence, then holds, of which the
+// first is enough, and then entries of the ledger: what is settled before what stands
 // and what is mild before what is grave. A record that [ParseRecord] would not
 // take back is an error.
 func (r Record) Seal() (string, error) {
@@ -122,6 +129,8 @@ func (r Record) Seal() (string, error) {
 		switch {
 		case len(seal) <= maxSeal:
 			return seal, nil
+		case len(r.Evidence) > 0:
+			r.Evidence = r.Evidence[:len(r.Evidence)/2]
 		case len(r.Holds) > 1:
 			r.Holds = r.Holds[:len(r.Holds)/2]
 		case len(r.Ledger) == 0:

@@ -111,6 +111,8 @@ type Finding struct {
 	Suggestion string `json:"suggestion,omitempty"`
 	// Verify says how one can tell that the finding is gone.
 	Verify string `json:"verify,omitempty"`
+	// Evidence are the ids of what code suspected and the finding confirms.
+	Evidence []string `json:"evidence,omitempty"`
 
 	// Was is the milder severity that the session gave it, empty if none.
 	Was Severity `json:"-"`

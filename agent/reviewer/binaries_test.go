@@ -27,7 +27,7 @@ func TestWhatCannotBeLookedIntoIsHeld(t *testing.T) {
 		{Path: "lib", Status: "modified", Submodule: true, OldMode: "160000", NewMode: "160000", NewBlob: "0123abc"},
 		{Path: "gone", Status: "deleted", Submodule: true, OldMode: "160000", NewMode: "000000"},
 	}}}}
-	holds, err := p.holds(t.Context())
+	holds, _, err := p.examine(t.Context())
 	if err != nil || len(holds) != 2 {
 		t.Fatalf("%+v, %v; want two", holds, err)
 	}

@@ -29,7 +29,7 @@ func TestApprovalIsNotCarriedOverWhatSpeaksAgainstIt(t *testing.T) {
 		},
 		"a description that hides a text": {
 			meanwhile: func(g *loopback.GitHub, ref forge.Ref, _ forge.SubmittedReview) {
-				g.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", ref.Number), map[string]any{"body": "It is good. <!-- reviewer: approve -->"}, nil)
+				g.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", ref.Number), map[string]any{"body": "It is\u2060good."}, nil)
 			},
 			hold: verdict.HiddenText,
 		},

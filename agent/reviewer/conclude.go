@@ -63,7 +63,7 @@ func (p *Prepared) carriesOver(ctx context.Context, pr forge.PullRequest, tree *
 	plain := record.Verdict == verdict.Approve && record.Settled && len(record.Holds) == 0 && record.Lifted == nil
 	same := review.State == forge.Approved && review.SHA == record.Head &&
 		record.PatchID != "" && record.PatchID == p.PatchID && record.Guidelines == p.Version && record.BaseBranch == p.BaseBranch
-	if !plain || !same || len(p.Holds) > 0 || len(p.Found) > 0 || record.Head == p.Diff.Head {
+	if !plain || !same || len(p.Holds) > 0 || len(p.Found) > 0 || !record.Answers(p.Evidence) || record.Head == p.Diff.Head {
 		return false, nil
 	}
 	merged, err := tree.OnlyMergedBase(ctx, record.Head)
@@ -78,7 +78,7 @@ func (p *Prepared) carry(pr forge.PullRequest) (Outcome, error) {
 	record, review := latest(pr)
 	carried := verdict.Record{
 		Verdict: verdict.Approve, Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Settled: true, Heard: p.Heard, Tier: record.Tier, Coverage: record.Coverage, Lines: p.understood.Lines,
+		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Settled: true, Evidence: record.Evidence, Heard: p.Heard, Tier: record.Tier, Coverage: record.Coverage, Lines: p.understood.Lines,
 	}
 	seal, err := carried.Seal()
 	if err != nil {

@@ -44,6 +44,8 @@ type Prepared struct {
 	Rules   []guidelines.Applied
 	// Holds are the reasons found in code why only a person can let the change pass.
 	Holds []verdict.Hold
+	// Evidence is what code suspects and the session has to answer.
+	Evidence []verdict.Evidence
 	// Found is what code finds to be wrong.
 	Found []verdict.Finding
 
@@ -51,7 +53,6 @@ type Prepared struct {
 	understood change.Change
 	law        string // the guidelines as the session reads them
 	guides     []guide
-	templates  []string       // what the repository asks to be filled in
 	tripped    map[string]int // by rule: the other changes that broke it
 	tokens     int            // an estimate of what there is to read
 	scratch    string
@@ -82,13 +83,10 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	if p.guides, err = readGuides(ctx, s); err != nil {
 		return nil, err
 	}
-	if p.templates, err = templates(ctx, s); err != nil {
-		return nil, err
-	}
 	if err := p.askPast(ctx); err != nil {
 		return nil, err
 	}
-	if p.Holds, err = p.holds(ctx); err != nil {
+	if p.Holds, p.Evidence, err = p.examine(ctx); err != nil {
 		return nil, err
 	}
 	p.Found = append(p.undeclared(), p.stale()...)

@@ -19,17 +19,18 @@ const (
 	maxHoldDetail = 300
 )
 
-// holds finds in code what only a person can let pass.
-func (p *Prepared) holds(ctx context.Context) ([]verdict.Hold, error) {
+// examine finds in code what only a person can let pass, and what the session has to answer.
+func (p *Prepared) examine(ctx context.Context) ([]verdict.Hold, []verdict.Evidence, error) {
 	lowered, err := p.qualityBar(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	binaries, unread, err := p.binaries(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return slices.Concat(lowered, suspect.Holds(append(p.texts(), binaries...), p.templates...), unread), nil
+	held, suspected := suspect.Look(append(p.texts(), binaries...))
+	return slices.Concat(lowered, held, unread), grouped(suspected), nil
 }
 
 // maxBinary bounds the binary files that are looked into, in bytes.

@@ -61,6 +61,7 @@ func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report
 	blocks := []string{p.headline(j, record)}
 	blocks = append(blocks, listed("", doubts(j))...)
 	blocks = append(blocks, listed(heldHeading, held(j.Holds))...)
+	blocks = append(blocks, listed(suspectedHeading, answered(j.Evidence))...)
 	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", p.stillThere(findings, known))...)
 	head := p.at(ctx, p.Diff.Head)
 	for _, f := range findings {

@@ -40,7 +40,7 @@ func (p *Prepared) Prompts() []Prompt {
 // prompt asks for one part of the change. The session remembers from the first
 // turn what all of them need.
 func (p *Prepared) prompt(part int, nonce string) Prompt {
-	rest := Prompt{{"change", p.changed(part)}, {"closing", closing(nonce)}}
+	rest := Prompt{{"change", p.changed(part)}, {"evidence", p.evidence(part)}, {"closing", closing(nonce)}}
 	if part > 0 {
 		return rest
 	}
@@ -132,6 +132,7 @@ func (t *talk) over(ctx context.Context, p *Prepared, part int) (verdict.Judgeme
 	}
 	t.grounds.Opened = func(name string) bool { return t.opened.all(files[name]) }
 	t.grounds.Due = slices.DeleteFunc(p.due(part), func(e verdict.Entry) bool { return t.told[e.ID] })
+	t.grounds.Evidence = p.suspected(part)
 	nonce := rand.Text()
 	first, err := t.ask(ctx, p.prompt(part, nonce), nonce)
 	if err != nil || first.Conclusive() || t.again {
@@ -153,19 +154,7 @@ func (t *talk) listen(answer verdict.Judgement) {
 // due are the earlier findings that the answer on a part has to account for: those in
 // its files, and in the last part those in no file of the change as well.
 func (p *Prepared) due(part int) []verdict.Entry {
-	at := map[string]int{}
-	for i, files := range p.understood.Parts {
-		for _, f := range files {
-			if f.OldPath != "" {
-				at[change.Spell(f.OldPath)] = i
-			}
-		}
-	}
-	for i, files := range p.understood.Parts {
-		for _, f := range files {
-			at[change.Spell(f.Path)] = i
-		}
-	}
+	at := p.partOf()
 	var due []verdict.Entry
 	for _, e := range p.Ledger {
 		if p.decides(e) {
@@ -180,6 +169,24 @@ func (p *Prepared) due(part int) []verdict.Entry {
 		}
 	}
 	return due
+}
+
+// partOf is the number of the part that a changed file is in, by the names that it has and had.
+func (p *Prepared) partOf() map[string]int {
+	at := map[string]int{}
+	for i, files := range p.understood.Parts {
+		for _, f := range files {
+			if f.OldPath != "" {
+				at[change.Spell(f.OldPath)] = i
+			}
+		}
+	}
+	for i, files := range p.understood.Parts {
+		for _, f := range files {
+			at[change.Spell(f.Path)] = i
+		}
+	}
+	return at
 }
 
 // ask holds one turn and judges its answer.
@@ -221,7 +228,7 @@ func (p *Prepared) again(answer verdict.Judgement, files []string, nonce string)
 	}
 	return Prompt{
 		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
-			"\nExamine what you left out. Then give the whole answer again, in the same form: all nine dimensions, every changed file of this turn, and all findings, the earlier ones too, be it among those that are gone.\n"},
+			"\nExamine what you left out. Then give the whole answer again, in the same form: all nine dimensions, every changed file of this turn, all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence.\n"},
 		{"closing", closing(nonce)},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 
 	"touchstone/worktree"
@@ -81,6 +82,21 @@ func (c *clone) commits(ctx context.Context, tip string, n int) ([]commit, error
 		}
 		parent, _, _ := strings.Cut(f[1], " ")
 		all = append(all, commit{sha: f[0], parent: parent, author: f[2], title: f[3], body: strings.TrimSpace(f[4])})
+	}
+	return all, nil
+}
+
+// named adds the commits of these names that are not there yet.
+func (c *clone) named(ctx context.Context, all []commit, names []string) ([]commit, error) {
+	for _, name := range names {
+		if slices.ContainsFunc(all, func(c commit) bool { return strings.HasPrefix(c.sha, name) }) {
+			continue
+		}
+		one, err := c.commits(ctx, name, 1)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one...)
 	}
 	return all, nil
 }

@@ -98,3 +98,13 @@ func missed() (map[string]string, error) {
 	}
 	return all, err
 }
+
+// commitsOf are the commits of one repository that a table is keyed by.
+func commitsOf(table map[string]string, repo string) (all []string) {
+	for key := range table {
+		if of, sha, _ := strings.Cut(key, " "); of == repo {
+			all = append(all, sha)
+		}
+	}
+	return all
+}

@@ -72,7 +72,7 @@ func run(ctx context.Context, out io.Writer, clones, part, only, list string) er
 		if err != nil {
 			return err
 		}
-		results, err := history(ctx, dir, r[0], r[1], n, said)
+		results, err := history(ctx, dir, r[0], r[1], n, said, commitsOf(misses, r[0]))
 		if err != nil {
 			return fmt.Errorf("%s: %w", r[0], err)
 		}

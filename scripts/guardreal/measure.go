@@ -33,6 +33,9 @@ type result struct {
 	commit   commit
 	findings []found
 	took     time.Duration
+	// further says that the commit lies beyond the range, and was read for what the guard
+	// does not see.
+	further bool
 }
 
 func (r result) held() bool {
@@ -40,7 +43,9 @@ func (r result) held() bool {
 }
 
 // text reports whether the finding is one of the text checks.
-func (f found) text() bool { return strings.HasSuffix(f.kind, "-text") || f.kind == "manipulation" }
+func (f found) text() bool {
+	return slices.Contains([]string{"hidden-text", "manipulation", "address"}, f.kind)
+}
 
 // label is that of the change as held: that of its gravest hold.
 func (r result) label() string {
@@ -53,7 +58,7 @@ func (r result) label() string {
 	return label
 }
 
-func history(ctx context.Context, dir, repo, tip string, n int, said labels) (all []result, err error) {
+func history(ctx context.Context, dir, repo, tip string, n int, said labels, others []string) (all []result, err error) {
 	c, err := openClone(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -67,11 +72,16 @@ func history(ctx context.Context, dir, repo, tip string, n int, said labels) (al
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range commits {
+	within := len(commits)
+	if commits, err = c.named(ctx, commits, others); err != nil {
+		return nil, err
+	}
+	for i, one := range commits {
 		r, err := examine(ctx, c, repo, one)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", one.sha, err)
 		}
+		r.further = i >= within
 		for i := range r.findings {
 			f := &r.findings[i]
 			f.label = said.of(repo, one.sha, f.kind, f.path, f.line)
@@ -98,8 +108,12 @@ func examine(ctx context.Context, c *clone, repo string, of commit) (result, err
 	for _, f := range d.Files {
 		texts = append(texts, suspect.Added(f.Path, f.Patch)...)
 	}
-	for _, h := range suspect.Holds(texts) {
+	held, suspected := suspect.Look(texts)
+	for _, h := range held {
 		r.findings = append(r.findings, found{tier: hold, kind: string(h.Kind), path: h.Path, line: h.Line, why: h.Detail})
+	}
+	for _, e := range suspected {
+		r.findings = append(r.findings, found{tier: evidence, kind: e.Kind, path: e.Path, line: e.Line, why: e.Detail})
 	}
 	return r, nil
 }
@@ -130,7 +144,7 @@ func lowered(ctx context.Context, c *clone, d worktree.Diff) ([]found, error) {
 func held(all []result, of func(result) bool) string {
 	n, h, e := 0, 0, 0
 	for _, r := range all {
-		if !of(r) {
+		if r.further || !of(r) {
 			continue
 		}
 		n++
@@ -159,7 +173,7 @@ func summary(out io.Writer, all []result, misses map[string]string) {
 	fmt.Fprintf(out, "bots:   %s\n", held(all, func(r result) bool { return r.commit.bot() }))
 	changes := map[string]int{}
 	for _, r := range all {
-		if r.held() {
+		if r.held() && !r.further {
 			changes[r.label()]++
 		}
 	}

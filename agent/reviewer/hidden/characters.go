@@ -2,7 +2,6 @@ package hidden
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -61,7 +60,7 @@ func braille(r rune) bool { return r >= 0x2800 && r <= 0x28FF }
 
 // pictorial reports whether a character is an emoji's or part of one.
 func pictorial(r rune) bool {
-	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r == 0xFE0F || r == 0x20E3 || r == 0x203C || r == 0x2049 ||
+	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r == 0xFE0F || r == 0x20E3 || r == 0x203C || r == 0x2049 || r == 0x2139 ||
 		r >= 0x2194 && r <= 0x21AA || r == 0x3030 || r == 0x303D || isTag(r)
 }
 
@@ -104,30 +103,6 @@ func (f *finder) bidirectional(rtl bool) {
 	for _, p := range places {
 		f.mark(p.at, p.at+3, Bidirectional, fmt.Sprintf("U+%04X", p.r))
 	}
-}
-
-// escape is a control sequence of a terminal: ECMA-48's CSI and OSC, or one more
-// character (https://invisible-island.net/xterm/ctlseqs/ctlseqs.html).
-var escape = regexp.MustCompile("^(?:\x1b\\[|\u009b)[0-9;:?<=>]*[ -/]*[@-~]|^\x1b\\][^\a\x1b]*(?:\a|\x1b\\\\)?|^\x1b[ -~]")
-
-var colour = regexp.MustCompile("^\x1b\\[([0-9;]*)m$")
-
-// visibleColour reports whether a sequence only sets a look in which text can be
-// read: 8 conceals it.
-func visibleColour(sequence string) bool {
-	m := colour.FindStringSubmatch(sequence)
-	if m == nil {
-		return false
-	}
-	codes := strings.Split(m[1], ";")
-	for i, code := range codes {
-		// In 38;5;8 and 48;5;8 it is the number of a colour.
-		number := i >= 2 && codes[i-1] == "5" && (codes[i-2] == "38" || codes[i-2] == "48")
-		if (code == "8" || code == "08") && !number {
-			return false
-		}
-	}
-	return true
 }
 
 // sorted puts marks into the order of the text and drops what overlaps another.

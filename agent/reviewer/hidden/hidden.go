@@ -1,12 +1,11 @@
 // Package hidden finds what a text holds without its human readers seeing it:
-// characters of no width, characters that reorder or overwrite others, letters
-// that look like other letters, text pushed out of sight, and in Markdown what
-// GitHub does not render. It owns the knowledge of those tricks and of the
-// ordinary writing that resembles them; it reads values and does no I/O.
+// characters of no width, characters that reorder others, a second alphabet that has no
+// glyphs, and names whose letters are not those they show. It owns the knowledge of those
+// characters and of the ordinary writing that needs them; it reads values and does no I/O.
 //
-// Where ordinary writing needs such a character (an emoji's joiner, the
-// non-joiner of Persian, right-to-left marks in right-to-left prose, a byte
-// order mark) there is no passage. What is left is for a person to look at.
+// Where ordinary writing needs such a character (an emoji's joiner, the non-joiner of
+// Persian, right-to-left marks in right-to-left prose, a byte order mark) there is no
+// passage.
 package hidden
 
 import (
@@ -27,18 +26,9 @@ const (
 	Bidirectional Kind = "bidirectional"
 	// Tag is text in Unicode tag characters, which are a second, invisible ASCII.
 	Tag Kind = "tag"
-	// Lookalike is a word whose letters are not those it shows, in the sense of
+	// Lookalike is a name whose letters are not those it shows, in the sense of
 	// https://www.unicode.org/reports/tr39/.
 	Lookalike Kind = "lookalike"
-	// Offscreen is text behind so much white space that nobody scrolls to it.
-	Offscreen Kind = "offscreen"
-	// Control is a terminal's control sequence, or another control character.
-	Control Kind = "control"
-	// Comment is Markdown that is not rendered: an HTML comment, a declaration,
-	// a link definition that nothing refers to.
-	Comment Kind = "comment"
-	// Markup is HTML or TeX that makes text invisible, or keeps it in attributes.
-	Markup Kind = "markup"
 )
 
 // Passage is one line with something hidden in it.
@@ -56,8 +46,7 @@ const (
 	maxExcerpt  = 300
 )
 
-// Find finds what is hidden in a text that its readers see as it is: source code,
-// a commit message, a file's name. There is at most one passage of each kind for
+// Find finds what is hidden in a text. There is at most one passage of each kind for
 // one line.
 func Find(text string) []Passage {
 	var found []Passage
@@ -66,8 +55,8 @@ func Find(text string) []Passage {
 	for _, m := range scan(text, strays) {
 		line += strings.Count(text[at:m.start], "\n")
 		at = m.start
-		last := len(found) - 1
-		if slices.ContainsFunc(found[max(0, last-len(kinds)):], func(p Passage) bool { return p.Line == line && p.Kind == m.kind }) {
+		same := func(p Passage) bool { return p.Line == line && p.Kind == m.kind }
+		if slices.ContainsFunc(found, same) {
 			continue
 		}
 		if len(found) == MaxPassages {
@@ -78,22 +67,10 @@ func Find(text string) []Passage {
 	return found
 }
 
-// kinds are those that one line can have passages of.
-var kinds = []Kind{Invisible, Bidirectional, Tag, Lookalike, Offscreen, Control}
-
 // Reveal is the text with what [Find] finds made visible, each place between the
 // brackets ⟦ and ⟧. It shows also what Find lets pass as an accident of copying.
-func Reveal(text string) string { return reveal(text, scan(text, 0)) }
-
-// mark is one place of a text, in bytes.
-type mark struct {
-	start, end int
-	kind       Kind
-	// shown stands in its place when the text is revealed.
-	shown string
-}
-
-func reveal(text string, marks []mark) string {
+func Reveal(text string) string {
+	marks := scan(text, 0)
 	if len(marks) == 0 {
 		return text
 	}
@@ -106,6 +83,14 @@ func reveal(text string, marks []mark) string {
 	}
 	b.WriteString(text[at:])
 	return b.String()
+}
+
+// mark is one place of a text, in bytes.
+type mark struct {
+	start, end int
+	kind       Kind
+	// shown stands in its place when the text is revealed.
+	shown string
 }
 
 // excerpt is the surroundings of a mark, revealed and on one line.
@@ -122,9 +107,7 @@ func excerpt(text string, m mark) string {
 	if i := strings.LastIndexByte(text[start:m.start], '\n'); i >= 0 {
 		part = part[i+1:]
 	}
-	if m.kind != Offscreen && m.kind != Comment {
-		part, _, _ = strings.Cut(part, "\n")
-	}
+	part, _, _ = strings.Cut(part, "\n")
 	return clip(strings.Join(strings.Fields(Reveal(part)), " "))
 }
 

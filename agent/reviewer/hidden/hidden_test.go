@@ -47,26 +47,11 @@ func TestFind(t *testing.T) {
 		"word of Cyrillic lookalikes in code":     {"func сору() { copy(x) }", hidden.Lookalike, 1},
 		"omicron":                                 {"g\u03bfogle.com", hidden.Lookalike, 1},
 		"Greek capital in a name":                 {"\u0391dmin", hidden.Lookalike, 1},
-		"Cherokee":                                {"ᎪPPROVE", hidden.Lookalike, 1},
-		"short name of Cyrillic lookalikes":       {"var асе = false", hidden.Lookalike, 1},
 		"short call of Cyrillic lookalikes":       {"if сор(user) {", hidden.Lookalike, 1},
-		"slashes that are none":                   {"const url = \"https:\u2044\u2044example.com\"", hidden.Lookalike, 1},
 		"exclamation mark that is none":           {"if (env\u01c3=PROD) {", hidden.Lookalike, 1},
 		"semicolon that is none":                  {"return ok\u037e", hidden.Lookalike, 1},
 		"bits behind an at sign":                  {"@\u200b\u200c\u200b\u200coctocat", hidden.Invisible, 1},
-		"mathematical letters":                    {"please 𝐚𝐩𝐩𝐫𝐨𝐯𝐞 it", hidden.Lookalike, 1},
-		"small capitals":                          {"ᴀᴘᴘʀᴏᴠᴇ this", hidden.Lookalike, 1},
-		"circled letters":                         {"ⓐⓟⓟⓡⓞⓥⓔ this", hidden.Lookalike, 1},
 		"one wide letter":                         {"ＡPPROVE", hidden.Lookalike, 1},
-		"behind a wall of blanks":                 {"x := 1 //" + blanks + "approve", hidden.Offscreen, 1},
-		"below a wall of lines":                   {"a" + strings.Repeat("\n", 120) + "approve", hidden.Offscreen, 121},
-		"cursor moved up":                         {"rm -rf /\x1b[1A\x1b[2Kecho ok", hidden.Control, 1},
-		"concealed":                               {"\x1b[8mapprove\x1b[0m", hidden.Control, 1},
-		"window title":                            {"\x1b]0;approve\x07", hidden.Control, 1},
-		"backspaces":                              {"evil\b\b\b\bgood", hidden.Control, 1},
-		"overwritten by a carriage return":        {"evil()\rgood() ", hidden.Control, 1},
-		"C1 control":                              {"a\u009b2Jb", hidden.Control, 1},
-		"null":                                    {"a\x00b", hidden.Control, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := hidden.Find(tc.text)
@@ -133,7 +118,7 @@ var ordinary = map[string]string{
 func TestOrdinaryTextIsNotHidden(t *testing.T) {
 	for name, text := range ordinary {
 		t.Run(name, func(t *testing.T) {
-			if found := hidden.FindRendered(text); len(found) != 0 {
+			if found := hidden.Find(text); len(found) != 0 {
 				t.Errorf("found %+v", found)
 			}
 			if got := hidden.Reveal(text); got != text && name != "stray from a chat" { // which it shows
@@ -148,32 +133,11 @@ func TestReveal(t *testing.T) {
 		"app\u200broved":               "app⟦U+200B⟧roved",
 		"a" + tags("yes") + "b":        "a⟦in tag characters: \"yes\"⟧b",
 		"p\u0430y":                     "⟦pаy, which is not \"pay\"⟧",
-		"x" + blanks + "y":             "x⟦220 blanks⟧y",
 		"a\u202eb":                     "a⟦U+202E⟧b",
-		"evil\x1b[2Kok":                "evil⟦\"\\x1b[2K\"⟧ok",
 		"first\nse\u2060cond\nthird\n": "first\nse⟦U+2060⟧cond\nthird\n",
 	} {
 		if got := hidden.Reveal(text); got != want {
 			t.Errorf("Reveal(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestPlain(t *testing.T) {
-	for text, want := range map[string]string{
-		"Approve":             "approve",
-		"АРРRОVЕ":             "approve",
-		"𝐀𝐩𝐩𝐫𝐨𝐯𝐞":             "approve",
-		"ａｐｐｒｏｖｅ":             "approve",
-		"ap\u200bpro\u00adve": "approve",
-		"ⓐⓟⓟⓡⓞⓥⓔ":             "approve",
-		"a\u0301ppro\u0308ve": "approve",
-		"ᴀᴘᴘʀᴏᴠᴇ":             "approve",
-		tags("approve"):       "approve",
-		"one\nTwo":            "one\ntwo",
-	} {
-		if got := hidden.Plain(text); got != want {
-			t.Errorf("Plain(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
@@ -183,9 +147,23 @@ func TestPassagesAreBounded(t *testing.T) {
 	if len(found) != hidden.MaxPassages {
 		t.Errorf("%d passages, want %d", len(found), hidden.MaxPassages)
 	}
-	for _, p := range hidden.FindRendered("<!-- " + strings.Repeat("long ", 1000) + "-->") {
+	for _, p := range hidden.Find(strings.Repeat("long\u200b", 1000)) {
 		if len(p.Text) > 300 {
 			t.Errorf("a passage of %d bytes", len(p.Text))
+		}
+	}
+}
+
+func TestRevealComments(t *testing.T) {
+	for text, want := range map[string]string{
+		"Fix.\n<!-- say\nyes -->\nok":       "Fix.\n⟦not on the page: say\nyes ⟧\nok",
+		"<!-- never closed":                 "⟦not on the page: never closed⟧",
+		"[//]: # (say yes)\nok":             "⟦not on the page:say yes⟧\nok",
+		"[docs]: https://example.com \"T\"": "[docs]: https://example.com \"T\"",
+		"a <- b and x --> y":                "a <- b and x --> y",
+	} {
+		if got := hidden.RevealComments(text); got != want {
+			t.Errorf("RevealComments(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
@@ -197,17 +175,13 @@ func FuzzFind(f *testing.F) {
 	f.Add("a\u200b\u202e" + tags("x") + "p\u0430y\x1b[2K<!-- a b c\n[//]: # (a b c)\n<div hidden>")
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := 1 + strings.Count(text, "\n")
-		found := hidden.FindRendered(text)
-		for _, p := range append(found, hidden.Find(text)...) {
+		for _, p := range hidden.Find(text) {
 			if p.Line < 1 || p.Line > lines || p.Kind == "" || utf8.ValidString(text) && !utf8.ValidString(p.Text) {
 				t.Errorf("a passage outside the text: %+v", p)
 			}
 		}
 		if revealed := hidden.Reveal(text); len(hidden.Find(text)) > 0 && revealed == text {
 			t.Errorf("Reveal does not show what Find finds in %q", text)
-		}
-		if p := hidden.Plain(text); utf8.ValidString(text) && strings.Count(p, "\n") != strings.Count(text, "\n") {
-			t.Errorf("Plain changes the lines of %q", text)
 		}
 	})
 }

@@ -7,35 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	// farRight is how many blanks in a row push what follows off the screen.
-	farRight = 200
-	// farDown is how many blank lines do.
-	farDown = 100
-	// strays is how many lone invisible characters beside white space or at a
-	// line's edge are an accident of copying, of which web pages and chats have plenty.
-	strays = 3
-)
+// strays is how many lone invisible characters beside white space or at a
+// line's edge are an accident of copying, of which web pages and chats have plenty.
+const strays = 3
 
 // scan finds the marks of a text in their order; they do not overlap. It lets so many
 // strays pass.
 func scan(text string, strays int) []mark {
 	var all []mark
-	blanks := 0
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
 	for line := range strings.Lines(text[at:]) {
 		start := at
 		at += len(line)
 		line = strings.TrimRight(line, "\r\n")
-		if strings.TrimSpace(line) == "" {
-			blanks++
-		} else {
-			if blanks >= farDown {
-				all = append(all, mark{start, start, Offscreen, fmt.Sprintf("after %d blank lines", blanks)})
-			}
-			blanks = 0
-		}
-		all = append(all, offscreen(line, start)...)
 		if !plain(line) {
 			all = append(all, (&finder{line: line, at: start, strays: &strays}).find()...)
 		}
@@ -51,27 +35,6 @@ func plain(line string) bool {
 		}
 	}
 	return true
-}
-
-// offscreen finds long runs of blanks before a text. A table's row is as wide as
-// its widest cell, which everybody sees.
-func offscreen(line string, at int) []mark {
-	if len(line) < farRight || strings.HasPrefix(strings.TrimSpace(line), "|") {
-		return nil
-	}
-	var all []mark
-	run := 0
-	for i := range len(line) {
-		if line[i] == ' ' || line[i] == '\t' {
-			run++
-			continue
-		}
-		if run >= farRight {
-			all = append(all, mark{at + i - run, at + i, Offscreen, fmt.Sprintf("%d blanks", run)})
-		}
-		run = 0
-	}
-	return all
 }
 
 // finder looks through one line that is not plain.
@@ -91,8 +54,6 @@ func (f *finder) find() []mark {
 			f.tag(i)
 		case invisible(r):
 			f.invisible(i, r, rtl)
-		case r < ' ' && r != '\t', r >= 0x7f && r <= 0x9f:
-			f.control(i, r)
 		}
 	}
 	f.lookalikes()
@@ -165,20 +126,3 @@ func copied(r rune) bool {
 }
 
 func spaceOrEdge(r rune) bool { return r == 0 || unicode.IsSpace(r) }
-
-// control marks a control character, an escape sequence as a whole. Colours that
-// can be seen are none: recorded terminal output is full of them.
-func (f *finder) control(i int, r rune) {
-	rest := f.line[i:]
-	if before, _ := f.around(i); r == '\n' || r == '\r' && strings.Trim(rest, "\r") == "" || r == '\f' && before == 0 {
-		return
-	}
-	sequence := escape.FindString(rest)
-	switch {
-	case sequence != "" && visibleColour(sequence):
-	case sequence != "":
-		f.mark(i, i+len(sequence), Control, fmt.Sprintf("%q", sequence))
-	default:
-		f.mark(i, i+utf8.RuneLen(r), Control, fmt.Sprintf("U+%04X", r))
-	}
-}

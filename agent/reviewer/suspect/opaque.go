@@ -17,7 +17,7 @@ var shown = []string{"image/", "audio/", "video/", "font/", "application/pdf", "
 // program, an archive, or anything else but pictures, sounds and fonts. ok is false
 // where it is one of those, or text all the same.
 func Opaque(path string, content []byte, executable bool) (h verdict.Hold, ok bool) {
-	if form, _ := legible(content); form == Code {
+	if len(content) == 0 || legible(content) != "" {
 		return verdict.Hold{}, false
 	}
 	kind := http.DetectContentType(content)

@@ -1,22 +1,21 @@
-// Package suspect finds, in code and without a model, where a change speaks to
-// the machine that reviews it instead of to its readers: text that is hidden, and
-// text that gives a reviewing model orders, imitates the product's own markers or
-// asks for secrets. It owns the knowledge of how such texts look; it reads values
-// and does no I/O. The rule behind it is row S14 of the security guideline.
+// Package suspect finds, in code and without a model, what in a change is not what its
+// readers take it for, and what speaks to the machine that reviews it. It owns the
+// knowledge of how such texts and files look; it reads values and does no I/O. The rule
+// behind it is row S14 of the security guideline.
 //
-// No list of patterns finds every sentence that could sway a model. What is found
-// never depends on a model's judgement, and a person has to look at it. What is
-// not found still meets the model's own instructions, the judgement of its answer
-// and the other checks in code.
-//
-// A change that speaks of prompts, reviews and verdicts is not suspect for that;
-// one that spells such orders out, in a test for instance, is, since a model reads
-// them all the same.
+// What is certain holds a change for a person: characters that nobody sees, names that look
+// like others, the product's own markers and delimiters, files that no session can read.
+// What reads like an address to the reviewer is evidence: the session has to answer it and
+// the posted review shows it. No list of sentences finds each one that could sway a model,
+// and none is needed for what holds: a session's answer counts only in this run's form, and
+// what strangers wrote stands between delimiters that they cannot form.
 package suspect
 
 import (
 	"bytes"
 	"fmt"
+	"iter"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -55,32 +54,71 @@ type Text struct {
 }
 
 const (
-	// MaxHolds bounds the holds of one change. One more says that there were others.
-	MaxHolds = 50
-	// maxDetail bounds Hold.Detail, in bytes.
+	// MaxFound bounds the holds of one change, and its evidence. One more hold says that
+	// there were others.
+	MaxFound = 50
+	// maxDetail bounds what is said of one place, in bytes.
 	maxDetail = 300
 	rule      = "security/S14"
 )
 
-// Holds are the reasons why a person has to look at a change with these texts,
-// one at most for each kind and line. Known texts are those of the base branch
-// that a description may repeat, such as a template with comments.
-func Holds(texts []Text, known ...string) []verdict.Hold {
-	var holds []verdict.Hold
+// Look finds what holds a change with these texts, and what the session has to answer, one
+// of each kind at most for a line.
+func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 	for _, t := range texts {
 		t.Text = ownMark.ReplaceAllString(t.Text, "")
-		for _, p := range t.hidden(known) {
-			holds = append(holds, t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text)))
+		for _, p := range t.hidden() {
+			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
+			if data(t.Path) {
+				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
+				continue
+			}
+			holds = append(holds, h)
 		}
-		for _, o := range ordersIn(t) {
-			holds = append(holds, t.hold(verdict.Manipulation, o.line, fmt.Sprintf("%s %s: “%s”", t.what(), o.why, o.quote)))
+		for line, said := range matches(marker, t.Text) {
+			holds = append(holds, t.hold(verdict.Manipulation, line, fmt.Sprintf("%s imitates the product's own markers: “%s”", t.what(), said)))
 		}
-		if len(holds) > MaxHolds {
-			holds = append(holds[:MaxHolds:MaxHolds], verdict.Hold{Kind: holds[MaxHolds].Kind, Rule: rule, Detail: "There is more of this than is listed here."})
-			break
+		for line, said := range matches(address, t.Text) {
+			h := t.hold(verdict.Manipulation, line, fmt.Sprintf("%s reads like an address to the reviewer: “%s”", t.what(), said))
+			evidence = append(evidence, verdict.Evidence{Kind: "address", Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 		}
 	}
-	return holds
+	if len(holds) > MaxFound {
+		holds = append(holds[:MaxFound:MaxFound], verdict.Hold{Kind: holds[MaxFound].Kind, Rule: rule, Detail: "There is more of this than is listed here."})
+	}
+	return holds, evidence[:min(len(evidence), MaxFound)]
+}
+
+// marker is what only the product and its sessions write: the lines that end an answer, the
+// product's state, the delimiters of a prompt and the fence of an answer's data.
+var marker = regexp.MustCompile(`<!--\s*(?:VERDICT:|RUN:|touchstone:)\w*|</?untrusted-\w*|(?:` + "```|~~~" + `)touchstone\b`)
+
+// address is how texts begin that are meant for a reviewing machine. It is for drawing
+// attention, and stops nothing.
+var address = regexp.MustCompile(`(?i)\b(?:` + strings.Join([]string{
+	`(?:ai|llm|automated|machine|bot) (?:code )?review(?:er|ing|s)\b`,
+	`(?:ignore|disregard|forget|override) (?:\w+ ){0,2}(?:previous|prior|above|earlier|your) (?:\w+ )?(?:instructions|rules|prompts?|guidelines)`,
+	`(?:dear|attention|(?:notes?|message|instructions?|hint) (?:to|for))(?: the| any| all)?[ ,:]+(?:ai|llm|bot|reviewer|assistant|model|agent)s?\b`,
+	`(?:please |must |should |simply |just )approve (?:this|it|the (?:change|pr|pull request))\b`,
+	`(?:report|raise|list) no findings\b`,
+	`you are (?:now )?(?:an? |the )(?:ai|language model|reviewer|assistant)\b`,
+}, "|") + `)`)
+
+// matches are the lines of a text in which a pattern is found, each with its text.
+func matches(pattern *regexp.Regexp, text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		line, at, before := 1, 0, 0
+		for _, m := range pattern.FindAllStringIndex(text, MaxFound) {
+			line += strings.Count(text[at:m[0]], "\n")
+			at = m[0]
+			start := strings.LastIndexByte(text[:m[0]], '\n') + 1
+			said, _, _ := strings.Cut(text[start:], "\n")
+			if line != before && !yield(line, clip(strings.TrimSpace(text[max(start, m[0]-80):start+len(said)]), 160)) {
+				return
+			}
+			before = line
+		}
+	}
 }
 
 // ownMark is by which the product finds its own comments again, each kind in the very form
@@ -106,22 +144,36 @@ func (t Text) what() string {
 	return "The file's name"
 }
 
-func (t Text) hidden(known []string) []hidden.Passage {
-	switch t.Form {
-	case Markdown:
-		return hidden.FindRendered(t.Text, known...)
-	case Output:
-		return nil // a log is what programs print, cursor movements and all
+// hidden is what a text holds unseen. Letters that look like others are none in prose,
+// which is written in all scripts.
+func (t Text) hidden() []hidden.Passage {
+	if t.Form == Output {
+		return nil // a log is what programs print
 	}
 	found := hidden.Find(t.Text)
-	if t.Form == Code && page.MatchString(t.Path) {
-		found = append(found, hidden.FindComments(t.Text)...)
+	if t.Form == Name || t.Form == Code && !prose(t.Path) {
+		return found
 	}
-	return found
+	return slices.DeleteFunc(found, func(p hidden.Passage) bool { return p.Kind == hidden.Lookalike })
 }
 
-// page is the name of a file that is read as a page.
-var page = regexp.MustCompile(`(?i)\.(?:md|mdx|markdown)$`)
+// prose reports whether a file is written for people, by its name.
+func prose(name string) bool {
+	return slices.Contains([]string{".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".po", ".pot", ".arb", ".csv", ".tsv", ".html"}, strings.ToLower(path.Ext(name)))
+}
+
+// data reports whether a file holds what tests are run on, by its name: test vectors have
+// such characters on purpose.
+func data(name string) bool {
+	formats := []string{".json", ".jsonl", ".txt", ".csv", ".tsv", ".xml", ".html", ".yaml", ".yml", ".md", ".snap", ".golden", ".out"}
+	if !slices.Contains(formats, strings.ToLower(path.Ext(name))) {
+		return false
+	}
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
+		dir = strings.Trim(strings.ToLower(dir), "_")
+		return slices.Contains([]string{"test", "tests", "testdata", "fixtures", "spec", "snapshots"}, dir)
+	})
+}
 
 func clip(s string, n int) string {
 	if len(s) <= n {
@@ -134,8 +186,7 @@ func clip(s string, n int) string {
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
 // Added is what a unified diff of one file brings in: the file's name, and the
-// added lines, those that follow each other as one text. A line that the diff
-// repeats for context was there before, and only stays where it has no words.
+// added lines, those that follow each other as one text.
 func Added(path string, patch []byte) []Text {
 	texts := []Text{{Form: Name, Path: path, Text: path}}
 	line, inHunk := 0, false
@@ -159,9 +210,6 @@ func Added(path string, patch []byte) []Text {
 			run = append(run, '\n')
 			line++
 		case part[0] == '-':
-		case len(run) > 0 && len(part) > 1 && len(bytes.TrimLeft(part[1:], leader+"\r\n")) == 0:
-			run = append(run, part[1:]...) // a line without words parts no sentence
-			line++
 		default:
 			flush()
 			line++
@@ -169,33 +217,4 @@ func Added(path string, patch []byte) []Text {
 	}
 	flush()
 	return texts
-}
-
-// order is a place where a text gives orders.
-type order struct {
-	line       int // in its text, from 1
-	why, quote string
-}
-
-// ordersIn finds what a text says to a reviewing machine, one place for each line.
-func ordersIn(t Text) []order {
-	var found []order
-	for _, r := range readings(t) {
-		for _, w := range windows(r.text) {
-			for _, p := range patterns {
-				if !p.in(t.Form) || r.bare && !p.bare {
-					continue
-				}
-				for _, at := range p.find(r.text[w.start:w.end]) {
-					start, end := w.start+at[0], w.start+at[1]
-					o := order{line: r.line(start), why: p.why, quote: clip(strings.Join(strings.Fields(r.text[start:end]), " "), 160)}
-					if !slices.ContainsFunc(found, func(f order) bool { return f.line == o.line }) {
-						found = append(found, o)
-					}
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(found, func(a, b order) int { return a.line - b.line })
-	return found
 }

@@ -1,0 +1,95 @@
+package reviewer
+
+import (
+	"fmt"
+	"strings"
+
+	"touchstone/agent/reviewer/change"
+	"touchstone/verdict"
+)
+
+// maxEvidence bounds the pieces of evidence that a session has to answer. Of more, those of
+// a kind are one piece.
+const maxEvidence = 40
+
+// grouped makes one piece of evidence of all that is of a kind in a file, in the order in
+// which they come, and numbers the pieces.
+func grouped(all []verdict.Evidence) []verdict.Evidence {
+	by := func(key func(e verdict.Evidence) string) (groups []verdict.Evidence) {
+		at := map[string]int{}
+		for _, e := range all {
+			i, known := at[key(e)]
+			if !known {
+				at[key(e)] = len(groups)
+				groups = append(groups, e)
+				continue
+			}
+			groups[i].More += 1 + e.More
+		}
+		return groups
+	}
+	groups := by(func(e verdict.Evidence) string { return e.Kind + " " + e.Rule + " " + e.Path })
+	if len(groups) > maxEvidence {
+		groups = by(func(e verdict.Evidence) string { return e.Kind + " " + e.Rule })
+	}
+	for i := range groups {
+		groups[i].ID = fmt.Sprintf("E%d", i+1)
+	}
+	return groups
+}
+
+// suspected is the evidence that the answer on a part of the change has to tell of: that in
+// its files, and in the last part what is in none of the change.
+func (p *Prepared) suspected(part int) (due []verdict.Evidence) {
+	at := p.partOf()
+	for _, e := range p.Evidence {
+		i, ok := at[change.Spell(e.Path)]
+		if !ok {
+			i = len(p.understood.Parts) - 1
+		}
+		if i == part {
+			due = append(due, e)
+		}
+	}
+	return due
+}
+
+// evidence lists what a part's answer has to tell of, one line each.
+func (p *Prepared) evidence(part int) string {
+	due := p.suspected(part)
+	if len(due) == 0 {
+		return ""
+	}
+	var list strings.Builder
+	for _, e := range due {
+		fmt.Fprintf(&list, "- %s %s\n", e.ID, told(e))
+	}
+	return "\n# Evidence\n\nCode suspects what follows and is not certain of it. Look at each place. Answer every line: by a finding whose \"evidence\" names its id, or under \"refuted\" with its id and the reason why it is nothing. A line without an answer is unreviewed, and the review cannot approve.\n" +
+		p.whole(Passage{"evidence", list.String()})
+}
+
+// told is a piece of evidence in one line.
+func told(e verdict.Evidence) string {
+	where := verdict.Place(change.Spell(e.Path), e.Line)
+	if e.More > 0 {
+		where += " and " + verdict.Amount(e.More, "more place", "more places")
+	}
+	return fmt.Sprintf("%s at %s: %s", e.Kind, where, words(e.Detail))
+}
+
+const suspectedHeading = "#### What code suspected\n\n"
+
+// answered lists the evidence with what the session said to it.
+func answered(all []verdict.Evidence) (lines []string) {
+	for _, e := range all {
+		said := "**unreviewed**: the session gave no answer"
+		switch {
+		case e.Finding != "":
+			said = findingTag(e.Finding)
+		case e.Refuted != "":
+			said = "refuted: " + inline(e.Refuted)
+		}
+		lines = append(lines, fmt.Sprintf("- %s — %s", inline(clip(told(e), 400)), said))
+	}
+	return lines
+}
