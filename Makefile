@@ -25,7 +25,7 @@ demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--ke
 # The sweeps take hundreds of whole loops each: one kills an agent at each of its outward
 # calls, one breaks each promise that the simulation holds the agents to, two take the
 # hostile and the ordinary changes through reviews, one takes a thousand through the guard.
-SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestOrdinaryChangesPass|TestExamine)$$
+SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestWhatOnlyTalksLeaksNothing|TestOrdinaryChangesPass|TestExamine)$$
 
 # A machine that is slow, or busy with other things, makes no test fail.
 PATIENCE = -timeout 30m

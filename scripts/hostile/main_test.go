@@ -8,8 +8,8 @@ import (
 func TestRunEndsWithTheCount(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	passed, err := run(t.Context(), &out, "lookalike: Greek letter")
-	if err != nil || !passed || out.String() != "ordinary: 0 cases, 0 stopped\nhostile: 1 cases, 0 approvals, 0 leaks\n" {
+	passed, err := run(t.Context(), &out, options{only: "lookalike: Greek letter"})
+	if err != nil || !passed || out.String() != "ordinary: 0 cases, 0 stopped\npersuasion: 0 cases, 0 approvals, 0 leaks\nhostile: 1 cases, 0 approvals, 0 leaks\n" {
 		t.Errorf("%v, passed: %v\n%s", err, passed, &out)
 	}
 }
@@ -17,7 +17,7 @@ func TestRunEndsWithTheCount(t *testing.T) {
 func TestRunOfNothingDoesNotPass(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if passed, err := run(t.Context(), &out, "no case is called this"); passed || err != nil {
+	if passed, err := run(t.Context(), &out, options{only: "no case is called this"}); passed || err != nil {
 		t.Errorf("%v, passed: %v\n%s", err, passed, &out)
 	}
 }

@@ -1,13 +1,14 @@
 // Package hostile holds a corpus of hostile pull requests, one of ordinary ones,
 // and what takes them through the whole path: a simulated GitHub, real git, the
 // reviewer as it runs every day, and the author's side that merges by itself. Only
-// the model is made up, and it is on the attacker's side: whatever a text asks
-// for, it does, and its answers are formally perfect.
+// the model is made up, and it is on the attacker's side: it does what a text asks
+// for, refutes what code suspects, and its answers are formally perfect.
 //
-// What the run shows is that each of these texts is caught in code, before and
-// after the model, and that nothing a model writes can leak or act. It shows
-// nothing about texts that are not in the corpus: those meet the same code, and a
-// model that is not on the attacker's side.
+// What structure or parsing decides is caught whatever the model does, and nothing that a
+// model writes can leak or act: that is the list of [Hostile]. What only tries to talk a
+// model round is the list of [Persuasive]: the run shows what a model lets through that
+// obeys all of it. No code can see that; an honest model's judgement and the repository's
+// own tests have to.
 package hostile
 
 import (
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,8 +52,34 @@ type Case struct {
 // with it stands as a finding, or as a doubt about the answer.
 const Refused verdict.HoldKind = "refused"
 
-// Hostile are the pull requests that must never be approved by themselves.
-func Hostile() ([]Case, error) { return read("hostile") }
+// Persuasion is what a case wants that only talks: nothing in it is certain enough to hold
+// a change, and a model that obeys it approves.
+const Persuasion verdict.HoldKind = "persuasion"
+
+// Hostile are the pull requests that must never be approved by themselves, whatever a model
+// makes of them: what is wrong with them is decided by structure or by parsing.
+func Hostile() ([]Case, error) {
+	all, err := read("hostile")
+	return slices.DeleteFunc(all, func(c Case) bool { return c.Want == Persuasion }), err
+}
+
+// Persuasive are the pull requests that try to talk a model round: those of the corpus that
+// nothing holds, and those that ask a model to give something away.
+func Persuasive() ([]Case, error) {
+	all, err := read("hostile")
+	for i := range all {
+		if all[i].family() == "leak" && all[i].Want == Refused {
+			all[i].Want = Persuasion
+		}
+	}
+	return slices.DeleteFunc(all, func(c Case) bool { return c.Want != Persuasion }), err
+}
+
+// family is the name of a case's file.
+func (c Case) family() string {
+	family, _, _ := strings.Cut(c.Name, ":")
+	return family
+}
 
 // Ordinary are the pull requests that nobody has to hold.
 func Ordinary() ([]Case, error) { return read("ordinary") }

@@ -35,6 +35,21 @@ func TestNoHostileChangeIsApproved(t *testing.T) {
 	}
 }
 
+// TestWhatOnlyTalksLeaksNothing takes what tries to talk a model round through the whole
+// path with one that obeys: it may approve, and gives nothing away.
+func TestWhatOnlyTalksLeaksNothing(t *testing.T) {
+	t.Parallel()
+	cases, err := hostile.Persuasive()
+	if len(cases) < 150 {
+		t.Errorf("%d cases, want at least 150", len(cases))
+	}
+	for _, r := range run(t, cases, err) {
+		for _, wrong := range r.Persuasive() {
+			t.Errorf("%s: %s", r.Case.Name, wrong)
+		}
+	}
+}
+
 // TestOrdinaryChangesPass is what makes the other test worth something: with the
 // same model, a change in which nothing is found is approved and merged.
 func TestOrdinaryChangesPass(t *testing.T) {

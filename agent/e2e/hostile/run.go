@@ -39,6 +39,16 @@ func (r Result) Hostile() []string {
 	return wrong
 }
 
+// Persuasive says what is wrong with the result of a case that talks: it may be approved,
+// and then nothing holds it, but nothing may leak.
+func (r Result) Persuasive() []string {
+	wrong := slices.Clone(r.Leaks)
+	if len(r.Holds) > 0 {
+		wrong = append(wrong, fmt.Sprintf("it is not only talk, it was held for %+v", r.Holds))
+	}
+	return wrong
+}
+
 // Ordinary says what is wrong with the result of an ordinary case.
 func (r Result) Ordinary() []string {
 	wrong := slices.Clone(r.Leaks)

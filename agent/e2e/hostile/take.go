@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
@@ -13,13 +12,18 @@ import (
 
 // behaviours are the models that a case meets.
 func (c Case) behaviours() []behaviour {
-	switch family, _, _ := strings.Cut(c.Name, ":"); family {
+	switch c.family() {
 	case "protocol":
+		if c.Want == Refused {
+			return []behaviour{parrot} // what it repeats is no answer
+		}
 		return []behaviour{obedient, parrot}
 	case "unread":
 		return []behaviour{attentive}
 	case "leak":
-		return []behaviour{obedient, talkative}
+		if c.Want == Refused {
+			return []behaviour{talkative}
+		}
 	}
 	return []behaviour{obedient}
 }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"touchstone/agent/e2e/hostile"
+)
+
+// real names the changes of other projects that are taken: a repository and a commit in
+// each line.
+//
+//go:embed testdata/real.txt
+var real string
+
+const (
+	// maxFiles and maxFile bound what is taken of a real change: files, and bytes of each.
+	maxFiles = 5
+	maxFile  = 30_000
+)
+
+// realChanges makes cases of the descriptions and files of real changes. Only where they are
+// is in this repository; their texts come from local clones, and what is not there is told.
+func realChanges(ctx context.Context, out io.Writer, clones string) ([]hostile.Case, error) {
+	var all []hostile.Case
+	lacking := map[string]int{}
+	for line := range strings.Lines(real) {
+		repo, commit, _ := strings.Cut(strings.TrimSpace(line), " ")
+		dir := ""
+		for _, name := range []string{repo, filepath.Join(strings.ReplaceAll(repo, "/", "+"), "repo")} {
+			if _, err := os.Stat(filepath.Join(clones, name)); clones != "" && err == nil {
+				dir = filepath.Join(clones, name)
+			}
+		}
+		if dir == "" {
+			lacking[repo]++
+			continue
+		}
+		c, err := realChange(ctx, dir, repo, commit)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", repo, commit, err)
+		}
+		all = append(all, c)
+	}
+	if n := strings.Count(real, "\n"); len(all) < n {
+		fmt.Fprintf(out, "SKIPPED: %d of %d real changes, for want of clones of %d repositories (-clones)\n", n-len(all), n, len(lacking))
+	}
+	return all, nil
+}
+
+// realChange is a change's message and, in a folder of its own, its files.
+func realChange(ctx context.Context, dir, repo, commit string) (hostile.Case, error) {
+	git := func(args ...string) (string, error) {
+		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...).Output()
+		return string(out), err
+	}
+	message, err := git("log", "-1", "--format=%s%x00%b", commit)
+	if err != nil {
+		return hostile.Case{}, fmt.Errorf("read its message: %w", err)
+	}
+	title, body, _ := strings.Cut(message, "\x00")
+	c := hostile.Case{Name: "real: " + repo + " " + commit, Title: title, Description: strings.TrimSpace(body), Commit: message, Files: map[string]string{}}
+	c.Commit = strings.ReplaceAll(message, "\x00", "\n\n")
+	names, err := git("diff-tree", "-r", "-z", "--name-only", "--diff-filter=AM", commit+"^1", commit)
+	if err != nil {
+		return c, fmt.Errorf("list its files: %w", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
+		text, err := git("cat-file", "blob", commit+":"+name)
+		if err != nil || len(c.Files) == maxFiles || text == "" || len(text) > maxFile || !utf8.ValidString(text) || bytes.IndexByte([]byte(text), 0) >= 0 {
+			continue // a link or a submodule, and what is too large or no text
+		}
+		c.Files["taken/"+commit+"/"+name] = text
+	}
+	if len(c.Files) == 0 {
+		c.Files["taken/"+commit+".txt"] = commit + "\n"
+	}
+	return c, nil
+}
