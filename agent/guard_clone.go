@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +67,6 @@ func (c *clone) change(ctx context.Context, from, to string) (guard.Change, erro
 			}
 			f.Path, fields = fields[0], fields[1:]
 		}
-		change.Names = append(change.Names, cmp.Or(f.Path, f.OldPath))
 		if strings.TrimPrefix(meta[0], ":") == "160000" || meta[1] == "160000" || !guard.Examines(f.Path) && !guard.Examines(f.OldPath) {
 			continue
 		}

@@ -104,7 +104,7 @@ func (c ownChange) diff(ctx context.Context, since string) (worktree.Diff, error
 // relaxed refuses a change that lowers the quality bar: who repairs a finding by
 // silencing what found it has repaired nothing.
 func (c ownChange) relaxed(ctx context.Context, diffs []worktree.Diff) error {
-	var own []guard.Hit
+	var own []guard.Finding
 	for i, diff := range diffs {
 		sides, err := c.tree.Sides(ctx, diff, guard.Examines, guard.MaxFile)
 		if err != nil {
@@ -114,10 +114,10 @@ func (c ownChange) relaxed(ctx context.Context, diffs []worktree.Diff) error {
 		for _, s := range sides {
 			change.Files = append(change.Files, guard.File(s))
 		}
-		hits := guard.Examine(change)
+		hits := guard.Holds(guard.Examine(change))
 		if i > 0 {
-			hits = slices.DeleteFunc(own, func(h guard.Hit) bool {
-				return !slices.ContainsFunc(hits, func(o guard.Hit) bool { return o.Kind == h.Kind && o.Path == h.Path && o.After == h.After })
+			hits = slices.DeleteFunc(own, func(h guard.Finding) bool {
+				return !slices.ContainsFunc(hits, func(o guard.Finding) bool { return o.Kind == h.Kind && o.Path == h.Path && o.After == h.After })
 			})
 		}
 		own = hits

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"touchstone/agent/reviewer/suspect"
 	"touchstone/verdict"
@@ -12,11 +13,12 @@ import (
 )
 
 const (
-	// maxLowered bounds what is listed of a lowered quality bar: beyond it, a person
-	// knows.
-	maxLowered = 50
+	// maxPlaces bounds the places that a hold names.
+	maxPlaces = 5
 	// maxHoldDetail bounds what one hold says, in bytes.
-	maxHoldDetail = 300
+	maxHoldDetail = 600
+	// maxHoldPlaces is how much of that is kept for further places.
+	maxHoldPlaces = 250
 )
 
 // examine finds in code what only a person can let pass, and what the session has to answer.
@@ -78,24 +80,34 @@ func (p *Prepared) qualityBar(ctx context.Context) ([]verdict.Hold, error) {
 	for _, s := range sides {
 		change.Files = append(change.Files, guard.File(s))
 	}
-	for _, f := range p.Diff.Files {
-		change.Names = append(change.Names, f.Path)
-	}
 	if err := guard.Surround(ctx, &change, p.Diff.Base, p.Files); err != nil {
 		return nil, err
 	}
 	var found []verdict.Hold
-	for _, hit := range guard.Examine(change) {
-		detail := hit.Why
-		if hit.Before != "" || hit.After != "" {
-			detail += fmt.Sprintf(" Before: %s After: %s", orNothing(hit.Before), orNothing(hit.After))
-		}
-		found = append(found, verdict.Hold{Kind: verdict.QualityBar, Rule: hit.Kind.Rule(), Path: hit.Path, Line: hit.Line, Detail: clip(detail, maxHoldDetail)})
-	}
-	if more := len(found) - maxLowered; more > 0 {
-		found = append(found[:maxLowered:maxLowered], verdict.Hold{Kind: verdict.QualityBar, Detail: fmt.Sprintf("%d more of these are not listed.", more)})
+	for _, g := range guard.Groups(guard.Holds(guard.Examine(change))) {
+		found = append(found, lowered(g))
 	}
 	return found, nil
+}
+
+// lowered is one hold for all places of one kind.
+func lowered(g guard.Group) verdict.Hold {
+	first := g.Findings[0]
+	detail := first.Why
+	if first.Before != "" || first.After != "" {
+		detail += fmt.Sprintf(" Before: %s After: %s", orNothing(first.Before), orNothing(first.After))
+	}
+	var places []string
+	for _, f := range g.Findings[1:min(len(g.Findings), maxPlaces)] {
+		places = append(places, fmt.Sprintf("%s:%d", words(f.Path), f.Line))
+	}
+	if len(places) > 0 {
+		detail = clip(detail, maxHoldDetail-maxHoldPlaces) + " Also at " + strings.Join(places, ", ")
+	}
+	if more := len(g.Findings) - maxPlaces; more > 0 {
+		detail += fmt.Sprintf(" and %d more", more)
+	}
+	return verdict.Hold{Kind: verdict.QualityBar, Rule: g.Kind.Row(), Path: first.Path, Line: first.Line, Detail: clip(detail, maxHoldDetail)}
 }
 
 // orNothing shows a line of code within a sentence.

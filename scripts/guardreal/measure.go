@@ -127,15 +127,12 @@ func lowered(ctx context.Context, c *clone, d worktree.Diff) ([]found, error) {
 	for _, s := range sides {
 		change.Files = append(change.Files, guard.File(s))
 	}
-	for _, f := range d.Files {
-		change.Names = append(change.Names, f.Path)
-	}
 	if err := guard.Surround(ctx, &change, d.Base, c); err != nil {
 		return nil, err
 	}
 	var all []found
 	for _, h := range guard.Examine(change) {
-		all = append(all, found{tier: hold, kind: string(h.Kind), path: h.Path, line: h.Line, why: h.Why})
+		all = append(all, found{tier: string(h.Tier), kind: string(h.Kind), path: h.Path, line: h.Line, why: h.Why})
 	}
 	return all, nil
 }

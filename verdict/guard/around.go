@@ -8,6 +8,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"touchstone/verdict/guard/ci"
+	"touchstone/verdict/guard/tools"
 )
 
 // Base reads files as they are in a commit.
@@ -19,31 +22,42 @@ type Base interface {
 	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
 }
 
-const (
-	// maxAround bounds the unchanged files that are added to a change.
-	maxAround = 300
-	// maxWalk bounds the directories that are looked through for what a new file
-	// governs.
-	maxWalk = 200
-)
+// maxAround bounds the unchanged files that are added to a change.
+const maxAround = 300
 
-// Surround adds to a change what it leaves as it is and has to be seen with: the
-// configurations that a new one takes the place of, the workflows beside a changed
-// one, and of the code below a new configuration or module one file. It reads them
-// from the commit that the change is compared with. A file that cannot be read is
+// pipelineDirs are where pipelines and what they run usually lie, besides the root.
+var pipelineDirs = []string{
+	".", ".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".circleci", ".buildkite", ".woodpecker", ".gitlab/ci", ".azure-pipelines",
+	"scripts", "script", "bin", "ci", ".ci", ".github/scripts",
+}
+
+// Surround adds to a change what it leaves as it is and has to be seen with: the other
+// pipelines and the scripts that they run, where one of those changed; the configurations
+// that a new one takes the place of; and what the repository says is not its own. It reads
+// them from the commit that the change is compared with. A file that cannot be read is
 // added as [File.Unread].
-func Surround(ctx context.Context, change *Change, rev string, base Base) error {
-	a := around{
-		change: change, have: map[string]bool{},
-		names:   func(dir string) ([]string, error) { return base.ReadDir(ctx, rev, dir) },
-		content: func(name string) ([]byte, error) { return base.ReadFile(ctx, rev, name) },
-		ended:   ctx.Err,
-	}
-	for _, f := range change.Files {
+func Surround(ctx context.Context, c *Change, rev string, base Base) error {
+	a := around{ctx: ctx, change: c, rev: rev, base: base, have: map[string]bool{}, listed: map[string][]string{}}
+	for _, f := range c.Files {
 		a.have[f.Path], a.have[f.OldPath] = true, true
 	}
-	for _, f := range slices.Clone(change.Files) {
-		a.gather(f)
+	changed := slices.Clone(c.Files)
+	if len(changed) > 0 {
+		a.take(".", func(name string) bool { return name == attributes })
+	}
+	if slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
+		a.pipelines(changed)
+	}
+	for _, f := range changed {
+		if f.Path == "" || f.Path == f.OldPath || !tools.Examines(f.Path) {
+			continue
+		}
+		for up := path.Dir(f.Path); ; up = path.Dir(up) {
+			a.take(up, func(name string) bool { return tools.Rivals(f.Path, name) })
+			if up == "." {
+				break
+			}
+		}
 	}
 	if a.err != nil {
 		return fmt.Errorf("read what stands around the change: %w", a.err)
@@ -53,47 +67,46 @@ func Surround(ctx context.Context, change *Change, rev string, base Base) error 
 
 // around gathers unchanged files. The first error ends it.
 type around struct {
+	ctx    context.Context
 	change *Change
-	// names and content read the base.
-	names   func(dir string) ([]string, error)
-	content func(name string) ([]byte, error)
-	ended   func() error
-	have    map[string]bool
-	added   int
-	err     error
+	rev    string
+	base   Base
+	have   map[string]bool
+	listed map[string][]string
+	added  int
+	err    error
 }
 
-func (a *around) gather(f File) {
-	if dir := path.Dir(f.Path); f.Path != "" && isWorkflow(f.Path) {
-		a.take(dir, isWorkflow)
+// pipelines takes all pipelines, the actions of the repository itself, and the scripts
+// that are known by name.
+func (a *around) pipelines(changed []File) {
+	for _, dir := range pipelineDirs {
+		a.take(dir, ci.Examines)
 	}
-	if f.Path == "" || path.Dir(f.Path) == path.Dir(f.OldPath) && f.Path == f.OldPath {
-		return
-	}
-	dir := path.Dir(f.Path)
-	if isModule(f.Path) {
-		a.witness(dir, isTest)
-	}
-	if len(nearestTools(f.Path)) == 0 {
-		return
-	}
-	for up := dir; ; up = path.Dir(up) {
-		a.take(up, func(name string) bool { return rivals(f.Path, name) })
-		if up == "." {
-			break
+	for _, f := range changed {
+		if dir := path.Dir(f.Name()); ci.Examines(f.Name()) {
+			a.take(dir, ci.Examines)
 		}
 	}
-	a.witness(dir, func(name string) bool { return languageOf(name) != "" && len(toolsOf(name)) == 0 })
+	for _, name := range a.list(".github/actions") {
+		if dir, ok := strings.CutSuffix(name, "/"); ok {
+			a.take(path.Join(".github/actions", dir), ci.Examines)
+		}
+	}
 }
 
 // list reads a directory. A directory that is not there is empty.
 func (a *around) list(dir string) []string {
-	if a.err != nil || a.added >= maxAround {
+	if a.err != nil {
 		return nil
 	}
-	names, err := a.names(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		a.err = err
+	names, known := a.listed[dir]
+	if !known {
+		var err error
+		if names, err = a.base.ReadDir(a.ctx, a.rev, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			a.err = err
+		}
+		a.listed[dir] = names
 	}
 	return names
 }
@@ -101,41 +114,15 @@ func (a *around) list(dir string) []string {
 // take adds the files of a directory whose paths are wanted.
 func (a *around) take(dir string, wanted func(name string) bool) {
 	for _, name := range a.list(dir) {
-		if full := path.Join(dir, name); !strings.HasSuffix(name, "/") && wanted(full) {
-			a.add(full)
+		full := path.Join(dir, name)
+		if strings.HasSuffix(name, "/") || !wanted(full) || a.have[full] || a.added >= maxAround || a.err != nil {
+			continue
 		}
-	}
-}
-
-func (a *around) add(name string) {
-	if a.have[name] || a.err != nil || a.added >= maxAround {
-		return
-	}
-	a.have[name] = true
-	a.added++
-	content, err := a.content(name)
-	if a.err = a.ended(); a.err != nil {
-		return
-	}
-	a.change.Files = append(a.change.Files, File{Path: name, OldPath: name, Before: content, After: content, Unread: err != nil})
-}
-
-// witness adds one file of a kind from a directory or below it: the proof that there
-// was something that a new file there is about.
-func (a *around) witness(dir string, wanted func(name string) bool) {
-	todo := []string{dir}
-	for n := 0; len(todo) > 0 && n < maxWalk; n++ {
-		one := todo[0]
-		todo = todo[1:]
-		for _, name := range a.list(one) {
-			full := path.Join(one, name)
-			switch {
-			case strings.HasSuffix(name, "/"):
-				todo = append(todo, full)
-			case wanted(full):
-				a.add(full)
-				return
-			}
+		a.have[full] = true
+		a.added++
+		content, err := a.base.ReadFile(a.ctx, a.rev, full)
+		if a.err = a.ctx.Err(); a.err == nil {
+			a.change.Files = append(a.change.Files, File{Path: full, OldPath: full, Before: content, After: content, Unread: err != nil})
 		}
 	}
 }

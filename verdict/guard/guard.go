@@ -1,124 +1,164 @@
-// Package guard finds, in code and without a model, where a change lowers the
-// quality bar: thresholds, lint and compiler strictness, suppressions, tests,
-// assertions, CI and policy. It owns the knowledge of how such changes look in
-// the usual files of the usual languages and tools; it reads values and does no
-// I/O. The rules are rows Q1 to Q7 of the severity guideline.
+// Package guard finds, in code and without a model, where a change lowers the quality
+// bar. It reads values and does no I/O; what it is given is parsed once, by the parsers of
+// package doc, shell and code, and compared by meaning:
 //
-// It compares what a file says before and after rather than its changed lines,
-// so that what merely moved, within a file or to another one, is no hit. A test
-// that goes together with the code it tests is none either. Where it cannot
-// tell, it hits: a person can lift a hit, nobody sees what was missed.
+//	ci     what pipelines check, and whether a check can fail
+//	tools  how linters, compilers, test runners and coverage are set; who owns and decides
+//	code   tests, assertions and suppressions in source code
+//
+// A finding is a hold where code is certain, and evidence where it only suspects. The
+// rules are rows Q1 to Q7 of the severity guideline.
 package guard
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/ci"
+	"touchstone/verdict/guard/code"
+	"touchstone/verdict/guard/tools"
+)
+
+// What is shared with the parts of this package.
+type (
+	// File is one file that a pull request changes.
+	File = change.File
+	// Finding is one way in which a change lowers the quality bar, or may do so.
+	Finding = change.Finding
+	// Tier says what a finding does to a pull request.
+	Tier = change.Tier
+	// Kind is the family that a finding belongs to.
+	Kind = change.Kind
+)
+
+// The tiers and the kinds.
+const (
+	Hold        = change.Hold
+	Evidence    = change.Evidence
+	Threshold   = change.Threshold
+	Strictness  = change.Strictness
+	Suppression = change.Suppression
+	Test        = change.Test
+	Assertion   = change.Assertion
+	CI          = change.CI
+	Policy      = change.Policy
+	Unexamined  = change.Unexamined
 )
 
 const (
 	// MaxFile bounds one side of one examined file, in bytes.
-	MaxFile = 1 << 20
+	MaxFile = 8 << 20
 	// MaxChange bounds both sides of all examined files together, in bytes.
 	MaxChange = 64 << 20
-	// MaxHits bounds the hits of one change. One further hit of kind
-	// [Unexamined] says that there were more.
-	MaxHits = 200
-	// maxText bounds Hit.Before and Hit.After, in bytes.
+	// MaxFindings bounds the findings of one change in each tier. One further finding of
+	// kind [Unexamined] says that there were more.
+	MaxFindings = 200
+	// maxText bounds what a finding quotes, in bytes.
 	maxText = 300
 )
 
-// Kind is the family that a hit belongs to.
-type Kind string
-
-// The kinds of hits.
-const (
-	Threshold   Kind = "threshold"   // a number that is easier to meet, or less that is measured
-	Strictness  Kind = "strictness"  // a lint, type or compiler rule gone, off, milder or narrower
-	Suppression Kind = "suppression" // code told a tool to look away
-	Test        Kind = "test"        // a test that is gone, skipped or emptied
-	Assertion   Kind = "assertion"   // a test that more results pass
-	CI          Kind = "ci"          // a check that no longer runs, or can no longer fail
-	Policy      Kind = "policy"      // a guideline, owner or contributor rule weakened
-	// Unexamined is a file beyond the bounds of this package that could have
-	// held any of the others.
-	Unexamined Kind = "unexamined"
-)
-
-// Rule is the guideline row behind a kind, such as "severity/Q1". It is empty
-// for [Unexamined].
-func (k Kind) Rule() string {
-	i := slices.Index([]Kind{Threshold, Strictness, Suppression, Test, Assertion, CI, Policy}, k)
-	if i < 0 {
-		return ""
-	}
-	return fmt.Sprintf("severity/Q%d", i+1)
-}
-
-// Change is everything that a pull request changes: all of its files, because
-// what is gone from one may have moved to another.
+// Change is everything that a pull request changes: all of its files, because what is
+// gone from one may have moved to another.
 type Change struct {
-	// Files are those that [Examines] names, changed ones and, with both sides
-	// alike, those that [Surround] adds.
+	// Files are those that [Examines] names, changed ones and, with both sides alike, those
+	// that [Surround] adds.
 	Files []File
-	// Names are the paths of all changed files, examined or not. Where they are
-	// nil nothing is said of expectations that changed alone: who gives only a part
-	// of a pull request cannot know.
-	Names []string
 }
 
-// File is one changed file.
-type File struct {
-	// Path is relative to the root, with forward slashes; "" when the file is gone.
-	Path string
-	// OldPath is where it was; "" when the file is new.
-	OldPath string
-	// Before and After are the whole contents. Their backing arrays are not kept.
-	Before, After []byte
-	// Unread says that a side was too large to be handed over. Such a file is
-	// reported as [Unexamined] if its name is one that the guard examines.
-	Unread bool
+// Examines reports whether a file of this name can hold a finding.
+func Examines(name string) bool {
+	return name != "" && !vendored(name) && (examinesGates(name) || code.Examines(name))
 }
 
-// Hit is one place where a change lowers the bar.
-type Hit struct {
-	Kind Kind   `json:"kind"`
-	Path string `json:"path"`
-	// Line is 1-based. It counts in the file at the head or, when After is
-	// empty because something is gone, in the file before. It is 0 when the hit
-	// is about the whole file.
-	Line int `json:"line"`
-	// Before and After are the lines in question, shortened to a few hundred
-	// bytes. One of them may be empty.
-	Before string `json:"before"`
-	After  string `json:"after"`
-	// Why is a sentence for the person who decides.
-	Why string `json:"why"`
+// examinesGates reports whether the hold tier depends on a file's being read.
+func examinesGates(name string) bool {
+	return name != "" && (ci.Examines(name) || tools.Examines(name) || name == attributes)
 }
 
-// Examine returns the hits of a change, ordered by path and line. It never
-// fails: what it cannot read it either reports as [Unexamined] or, being no
-// file of a kind it knows, passes over.
-func Examine(change Change) []Hit {
-	p, hits := newPatch(change)
-	for _, family := range []func(*patch) []Hit{
-		ratchets, outranks, secluded, suppressions, pragmas, tests, snapshots, pipelines, policies,
-	} {
-		hits = append(hits, family(p)...)
+// parts are what compares files, by the kind of what they compare.
+var parts = []struct {
+	name    string
+	compare func([]File) []Finding
+}{{"pipelines", ci.Compare}, {"settings", tools.Compare}, {"source code", code.Examine}}
+
+// Examine returns the findings of a change: holds first, then evidence, each ordered by
+// kind, path and line. It never fails: what it cannot read it reports as [Unexamined].
+func Examine(c Change) []Finding {
+	files, found := readable(c.Files)
+	for _, p := range parts {
+		found = append(found, examinePart(p.name, p.compare, files)...)
 	}
-	for i := range hits {
-		hits[i].Before, hits[i].After = clip(hits[i].Before), clip(hits[i].After)
+	for i := range found {
+		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind))
+	slices.SortStableFunc(found, func(a, b Finding) int {
+		return cmp.Or(-cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
-	hits = slices.CompactFunc(hits, func(a, b Hit) bool {
-		return a.Path == b.Path && a.Line == b.Line && a.Kind == b.Kind && (a.After == "") == (b.After == "")
-	})
-	if len(hits) > MaxHits {
-		more := len(hits) - MaxHits
-		hits = append(hits[:MaxHits:MaxHits], Hit{Kind: Unexamined, Path: hits[MaxHits].Path,
-			Why: fmt.Sprintf("%d more hits are left out here.", more)})
+	evidence := slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence })
+	if evidence < 0 {
+		return bound(found)
 	}
-	return hits
+	return slices.Concat(bound(found[:evidence]), bound(found[evidence:]))
+}
+
+// examinePart runs one part. One that fails has not examined the change, and says so.
+func examinePart(name string, compare func([]File) []Finding, files []File) (found []Finding) {
+	defer func() {
+		if r := recover(); r != nil {
+			found = []Finding{{Tier: Hold, Kind: Unexamined, Rule: "guard/failed", Why: fmt.Sprintf("The comparison of %s failed (%v); a person has to look.", name, r)}}
+		}
+	}()
+	return compare(files)
+}
+
+func bound(found []Finding) []Finding {
+	if len(found) <= MaxFindings {
+		return found
+	}
+	more := len(found) - MaxFindings
+	return append(found[:MaxFindings:MaxFindings], Finding{Tier: found[0].Tier, Kind: Unexamined, Rule: "guard/more",
+		Why: fmt.Sprintf("%d more findings are left out here.", more), Place: change.Place{Path: found[MaxFindings].Path}})
+}
+
+// Group is the findings of one tier and kind, which a person decides on together.
+type Group struct {
+	Tier     Tier
+	Kind     Kind
+	Findings []Finding // at least one
+}
+
+// Groups puts findings together by tier and kind, in their order.
+func Groups(found []Finding) []Group {
+	var out []Group
+	for _, f := range found {
+		i := slices.IndexFunc(out, func(g Group) bool { return g.Tier == f.Tier && g.Kind == f.Kind })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Group{Tier: f.Tier, Kind: f.Kind})
+		}
+		out[i].Findings = append(out[i].Findings, f)
+	}
+	return out
+}
+
+// Holds are the findings that only a person can let pass.
+func Holds(found []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return f.Tier != Hold })
+}
+
+// clip shortens a text at a rune's boundary.
+func clip(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) <= maxText {
+		return s
+	}
+	n := maxText
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
 }

@@ -1,45 +1,171 @@
 package guard_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"touchstone/verdict/guard"
 	"touchstone/verdict/guard/guardtest"
 )
 
+func scenarios(t testing.TB, dir string) []guardtest.Scenario {
+	t.Helper()
+	all, err := guardtest.Read(filepath.Join("testdata", dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestExamine has the changes in testdata: those in hit have findings, those in pass none.
 func TestExamine(t *testing.T) {
 	for _, dir := range []string{"hit", "pass"} {
-		all, err := guardtest.Read(filepath.Join("testdata", dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(all) < 120 {
-			t.Errorf("%d scenarios in %s, want at least 120", len(all), dir)
-		}
 		names := map[string]bool{}
-		for _, s := range all {
+		for _, s := range scenarios(t, dir) {
 			t.Run(s.Name, func(t *testing.T) {
 				if names[s.Name] || (len(s.Want) > 0) != (dir == "hit") {
 					t.Fatal("the name is taken, or it stands in the wrong directory")
 				}
 				names[s.Name] = true
 				var got []string
-				for _, hit := range guard.Examine(s.Change) {
-					got = append(got, fmt.Sprintf("%s %s:%d", hit.Kind, hit.Path, hit.Line))
-					if hit.Why == "" || hit.Before == "" && hit.After == "" {
-						t.Errorf("a hit without reason or text: %+v", hit)
+				for _, f := range guard.Examine(s.Change) {
+					got = append(got, fmt.Sprintf("%s %s %s:%d", f.Tier, f.Kind, f.Path, f.Line))
+					if f.Why == "" || f.Rule == "" {
+						t.Errorf("a finding without a reason or a rule: %+v", f)
 					}
 				}
 				slices.Sort(got)
 				slices.Sort(s.Want)
-				if !slices.Equal(got, s.Want) {
+				if got = slices.Compact(got); !slices.Equal(got, s.Want) {
 					t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(s.Want, "\n  "))
 				}
 			})
 		}
+	}
+}
+
+func file(name string, before, after []byte) guard.Change {
+	return guard.Change{Files: []guard.File{{Path: name, OldPath: name, Before: before, After: after}}}
+}
+
+func TestWhatCannotBeReadIsSaid(t *testing.T) {
+	large := make([]byte, guard.MaxFile+1)
+	workflow := []byte("on: pull_request\njobs:\n  t:\n    steps:\n      - run: go test ./...\n")
+	for name, tt := range map[string]struct {
+		change guard.Change
+		tier   guard.Tier
+	}{
+		"a large test":        {file("a_test.go", nil, large), guard.Evidence},
+		"a large workflow":    {file(".github/workflows/ci.yml", workflow, bytes.Repeat([]byte("# a comment\n"), 500_000)), guard.Hold},
+		"broken YAML":         {file(".github/workflows/ci.yml", workflow, []byte("on:\n\t- x\n")), guard.Hold},
+		"anchors upon anchors": {file(".github/workflows/ci.yml", workflow, []byte("a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
+			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\non: [*e,*e,*e]\njobs: {}\n")), guard.Hold},
+		"not read": {guard.Change{Files: []guard.File{{Path: "ruff.toml", OldPath: "ruff.toml", Unread: true}}}, guard.Hold},
+	} {
+		found := guard.Examine(tt.change)
+		if len(found) == 0 || found[0].Kind != guard.Unexamined || found[0].Tier != tt.tier {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+	if found := guard.Examine(guard.Change{Files: []guard.File{{Path: "film.mp4", After: large, Unread: true}}}); len(found) != 0 {
+		t.Errorf("a file that no rule speaks of: %+v", found)
+	}
+}
+
+func TestFindingsAreBounded(t *testing.T) {
+	var ignored strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&ignored, "  'E%d%s',\n", i, strings.Repeat("x", 500))
+	}
+	found := guard.Examine(file("ruff.toml", []byte("ignore = []\n"), []byte("ignore = [\n"+ignored.String()+"]\n")))
+	if len(found) != guard.MaxFindings+1 || found[guard.MaxFindings].Kind != guard.Unexamined {
+		t.Fatalf("%d findings, want %d and one that says how many more", len(found), guard.MaxFindings)
+	}
+	if n := len(found[0].After); n > 310 {
+		t.Errorf("a finding quotes %d bytes", n)
+	}
+}
+
+func TestEncodingsAreRead(t *testing.T) {
+	const before, after = "ignore = []\n", "ignore = ['E501']\n"
+	encode := func(order binary.AppendByteOrder, text string) []byte {
+		out := order.AppendUint16(nil, 0xFEFF)
+		for _, unit := range utf16.Encode([]rune(text)) {
+			out = order.AppendUint16(out, unit)
+		}
+		return out
+	}
+	for name, write := range map[string]func(string) []byte{
+		"UTF-16 little endian": func(s string) []byte { return encode(binary.LittleEndian, s) }, "UTF-16 big endian": func(s string) []byte { return encode(binary.BigEndian, s) },
+		"a byte order mark": func(s string) []byte { return []byte("\ufeff" + s) }, "line ends of Windows": func(s string) []byte { return []byte(strings.ReplaceAll(s, "\n", "\r\n")) },
+	} {
+		found := guard.Examine(file("ruff.toml", write(before), write(after)))
+		if len(found) != 1 || found[0].Tier != guard.Hold || found[0].Line != 1 {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
+func TestWhatIsWrittenElsewhereIsLeftOut(t *testing.T) {
+	before, after := []byte("fail_under = 1\n[lint]\nignore = []\n"), []byte("[lint]\nignore = ['E501']\n")
+	for name, held := range map[string]bool{"ruff.toml": true, "vendor/x/ruff.toml": false, "a/third_party/b/ruff.toml": false, "vendored/ruff.toml": true} {
+		if found := guard.Holds(guard.Examine(file(name, before, after))); (len(found) > 0) != held {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+	test := guard.File{Path: "gen/a_test.go", OldPath: "gen/a_test.go", Before: []byte("package a\n\nfunc TestA(t *testing.T) {\n\tif A() != 1 {\n\t\tt.Fatal()\n\t}\n}\n"),
+		After: []byte("package a\n\nfunc TestA(t *testing.T) {\n\tt.Skip()\n\tif A() != 1 {\n\t\tt.Fatal()\n\t}\n}\n")}
+	said := func(before, after string) int {
+		marks := guard.File{Path: ".gitattributes", OldPath: ".gitattributes", Before: []byte(before), After: []byte(after)}
+		return len(guard.Holds(guard.Examine(guard.Change{Files: []guard.File{test, marks}})))
+	}
+	if said("gen/** linguist-generated\n", "gen/** linguist-generated\n") != 0 || said("", "gen/** linguist-generated\n") == 0 || said("gen/** -linguist-generated\n", "") == 0 {
+		t.Error("what counts is what the base calls generated")
+	}
+}
+
+func TestOneGroupForEachTierAndKind(t *testing.T) {
+	groups := guard.Groups([]guard.Finding{{Tier: guard.Hold, Kind: guard.CI}, {Tier: guard.Hold, Kind: guard.CI}, {Tier: guard.Evidence, Kind: guard.CI}})
+	if len(groups) != 2 || len(groups[0].Findings) != 2 || groups[1].Tier != guard.Evidence {
+		t.Errorf("%+v", groups)
+	}
+}
+
+func FuzzExamine(f *testing.F) {
+	for _, dir := range []string{"hit", "pass"} {
+		for _, s := range scenarios(f, dir) {
+			one := s.Change.Files[0]
+			f.Add(one.OldPath, one.Path, one.Before, one.After)
+		}
+	}
+	f.Fuzz(func(t *testing.T, old, path string, before, after []byte) {
+		for _, found := range guard.Examine(guard.Change{Files: []guard.File{{Path: path, OldPath: old, Before: before, After: after}}}) {
+			if found.Rule == "guard/failed" || found.Line < 0 || found.Line > 1+bytes.Count(before, []byte("\n"))+bytes.Count(after, []byte("\n"))+bytes.Count(after, []byte("\r")) {
+				t.Fatalf("a failure, or a finding beyond its file: %+v", found)
+			}
+		}
+		if found := guard.Examine(file(path, after, after)); len(guard.Holds(found)) > 0 {
+			t.Fatalf("a file that did not change: %+v", found)
+		}
+	})
+}
+
+// BenchmarkExamine is a change of 20 test files of 1,000 lines each.
+func BenchmarkExamine(b *testing.B) {
+	line := "	if err := store.Append(ctx, event); err != nil { return fmt.Errorf(\"append: %w\", err) }\n"
+	var change guard.Change
+	for i := range 20 {
+		name := fmt.Sprintf("a/a%d_test.go", i)
+		text := []byte("package a\n\nfunc TestAppend(t *testing.T) {\n" + strings.Repeat(line, 1000) + "}\n")
+		change.Files = append(change.Files, guard.File{Path: name, OldPath: name, Before: text, After: append(text, '\n')})
+	}
+	for b.Loop() {
+		guard.Examine(change)
 	}
 }

@@ -4,8 +4,6 @@
 package guardtest
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,18 +64,7 @@ func parse(text string) (Scenario, error) {
 	for _, text := range strings.Split(body, "\n--- ") {
 		s.Change.Files = append(s.Change.Files, fileOf(text))
 	}
-	s.Change.Names = names(s.Change.Files)
 	return s, nil
-}
-
-// names are the paths of the files that differ.
-func names(files []guard.File) (all []string) {
-	for _, f := range files {
-		if f.Path != f.OldPath || !bytes.Equal(f.Before, f.After) {
-			all = append(all, cmp.Or(f.Path, f.OldPath))
-		}
-	}
-	return all
 }
 
 func fileOf(text string) guard.File {

@@ -72,7 +72,6 @@ func Variants(s Scenario, in Spelling) []Variant {
 			change.Files = append(change.Files, f)
 		}
 		if changed {
-			change.Names = s.Change.Names
 			all = append(all, Variant{fmt.Sprintf("%s on %s", in.Name, side.name), change, s.Change})
 		}
 	}
@@ -85,7 +84,7 @@ func Variants(s Scenario, in Spelling) []Variant {
 		same := alone
 		same.After = same.Before
 		all = append(all, Variant{fmt.Sprintf("%s of %s alone", in.Name, f.Path),
-			guard.Change{Files: []guard.File{alone}, Names: []string{f.Path}}, guard.Change{Files: []guard.File{same}, Names: []string{}}})
+			guard.Change{Files: []guard.File{alone}}, guard.Change{Files: []guard.File{same}}})
 	}
 	return all
 }

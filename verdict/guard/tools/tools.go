@@ -332,3 +332,10 @@ func (c *comparison) add(p *pair, tier change.Tier, rule string, v value, was, i
 	c.found = append(c.found, change.Finding{Tier: tier, Kind: kind, Rule: p.tool.Name + "/" + rule, Why: fmt.Sprintf("%s: %s", p.tool.Name, why),
 		Place: change.Place{Path: v.file, Line: v.line, Before: was, After: is}})
 }
+
+// Rivals reports whether two files configure the same tool, of which it takes only one.
+func Rivals(name, other string) bool {
+	return slices.ContainsFunc(toolsOf(name), func(t *Tool) bool {
+		return slices.ContainsFunc(toolsOf(other), func(o *Tool) bool { return o.Name == t.Name && t.Nearest })
+	})
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"touchstone/verdict/guard"
+)
+
+// guardFormats are the ways in which findings are printed.
+var guardFormats = []string{"text", "json", "sarif", "github"}
+
+// printFindings prints findings. evidence is how much evidence there is, shown or not.
+func printFindings(out io.Writer, found []guard.Finding, evidence int, format string) error {
+	switch format {
+	case "json":
+		return printJSON(out, map[string]any{"findings": withRows(found)})
+	case "sarif":
+		return printJSON(out, sarif(found))
+	case "github":
+		return printAnnotations(out, found)
+	}
+	var text strings.Builder
+	holds := 0
+	for _, g := range guard.Groups(found) {
+		if g.Tier == guard.Hold {
+			holds++
+		}
+		fmt.Fprintf(&text, "%s: %s\n", g.Tier, g.Kind)
+		for _, f := range g.Findings {
+			fmt.Fprintf(&text, "  %s:%d: %s [%s]\n", visible(f.Path), f.Line, visible(f.Why), f.Rule)
+			if f.Before != "" {
+				fmt.Fprintf(&text, "    - %s\n", visible(f.Before))
+			}
+			if f.After != "" {
+				fmt.Fprintf(&text, "    + %s\n", visible(f.After))
+			}
+		}
+	}
+	switch holds {
+	case 0:
+		text.WriteString("guard: nothing here certainly lowers the quality bar\n")
+	case 1:
+		text.WriteString("guard: 1 hold; take it back, or let a person approve it\n")
+	default:
+		fmt.Fprintf(&text, "guard: %d holds; take them back, or let a person approve them\n", holds)
+	}
+	if evidence > 0 && len(found) == len(guard.Holds(found)) {
+		fmt.Fprintf(&text, "guard: %d more could; see them with --all\n", evidence)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+func printJSON(out io.Writer, value any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(value)
+}
+
+// rowed is a finding with the guideline row behind its kind.
+type rowed struct {
+	guard.Finding
+	Row string `json:"row,omitempty"`
+}
+
+func withRows(found []guard.Finding) []rowed {
+	out := make([]rowed, len(found))
+	for i, f := range found {
+		out[i] = rowed{f, f.Kind.Row()}
+	}
+	return out
+}
+
+// sarif writes findings as SARIF 2.1.0, of which GitHub shows holds as errors and evidence
+// as notes. See https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+func sarif(found []guard.Finding) any {
+	type object = map[string]any
+	results := []object{}
+	for _, f := range found {
+		level := "note"
+		if f.Tier == guard.Hold {
+			level = "error"
+		}
+		place := object{"artifactLocation": object{"uri": f.Path}}
+		if f.Line > 0 {
+			place["region"] = object{"startLine": f.Line}
+		}
+		results = append(results, object{
+			"ruleId": f.Rule, "level": level, "message": object{"text": f.Why},
+			"locations": []object{{"physicalLocation": place}}, "properties": object{"tier": f.Tier, "kind": f.Kind, "before": f.Before, "after": f.After},
+		})
+	}
+	return object{
+		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+		"runs": []object{{"tool": object{"driver": object{"name": "touchstone guard"}}, "results": results}},
+	}
+}
+
+// printAnnotations writes a workflow's commands. See
+// https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
+func printAnnotations(out io.Writer, found []guard.Finding) error {
+	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, f := range found {
+		level := "notice"
+		if f.Tier == guard.Hold {
+			level = "error"
+		}
+		if _, err := fmt.Fprintf(out, "::%s file=%s,line=%d,title=%s::%s\n", level, property.Replace(f.Path), max(f.Line, 1), property.Replace(string(f.Kind)+" ("+f.Rule+")"), text.Replace(f.Why)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visible keeps what a change contains from steering the terminal.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != ' ' && !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ReplaceAll(s, "\t", " "))
+}

@@ -1,0 +1,110 @@
+package guard
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/go-git/go-git/v5/plumbing/format/gitattributes"
+
+	"touchstone/verdict/guard/change"
+)
+
+// attributes is the file in which a repository says what is generated or not its own.
+const attributes = ".gitattributes"
+
+// elsewhere are folders of code that is written elsewhere.
+var elsewhere = []string{"vendor", "third_party", "node_modules", "bower_components", "Pods"}
+
+// vendored reports whether a file lies in such a folder.
+func vendored(name string) bool {
+	folders := strings.Split(name, "/")
+	return slices.ContainsFunc(folders[:len(folders)-1], func(f string) bool { return slices.Contains(elsewhere, f) })
+}
+
+// readable are the files that are examined, as text, and what is said of those that
+// cannot be.
+func readable(files []File) (read []File, found []Finding) {
+	generated := marked(files)
+	size := 0
+	unexamined := func(f File, why string) {
+		tier := Evidence
+		if examinesGates(f.Path) || examinesGates(f.OldPath) {
+			tier = Hold
+		}
+		found = append(found, Finding{Tier: tier, Kind: Unexamined, Rule: "guard/unread", Why: why, Place: change.Place{Path: f.Name()}})
+	}
+	for _, f := range files {
+		switch {
+		case !Examines(f.Path) && !Examines(f.OldPath), generated(f.Name()) && !examinesGates(f.Name()):
+			continue
+		case f.Unread || max(len(f.Before), len(f.After)) > MaxFile:
+			unexamined(f, fmt.Sprintf("The file is larger than %d MiB, or cannot be read; somebody has to look.", MaxFile>>20))
+			continue
+		case size > MaxChange:
+			unexamined(f, fmt.Sprintf("The change is larger than the %d MiB that are examined; somebody has to look.", MaxChange>>20))
+			return read, found
+		}
+		size += len(f.Before) + len(f.After)
+		f.Before, f.After = plain(f.Before), plain(f.After)
+		if f.OldPath != "" && f.Before == nil { // an empty file is there all the same
+			f.Before = []byte{}
+		}
+		if f.Path != "" && f.After == nil {
+			f.After = []byte{}
+		}
+		read = append(read, f)
+	}
+	return read, found
+}
+
+// marked tells the files that the base's attributes call generated or vendored. What the
+// change itself says of them does not count.
+func marked(files []File) func(name string) bool {
+	for _, f := range files {
+		if f.OldPath != attributes {
+			continue
+		}
+		list, err := gitattributes.ReadAttributes(bytes.NewReader(f.Before), nil, true)
+		if err != nil {
+			break
+		}
+		slices.Reverse(list) // the last line that fits wins
+		m := gitattributes.NewMatcher(list)
+		return func(name string) bool {
+			found, _ := m.Match(strings.Split(name, "/"), []string{"linguist-generated", "linguist-vendored"})
+			for _, a := range found {
+				if a.IsSet() || a.IsValueSet() && a.Value() == "true" {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	return func(string) bool { return false }
+}
+
+// plain is a text as UTF-8 without a byte order mark, its lines ended as on Unix.
+func plain(content []byte) []byte {
+	if content == nil {
+		return nil
+	}
+	switch {
+	case bytes.HasPrefix(content, []byte{0xFF, 0xFE}), bytes.HasPrefix(content, []byte{0xFE, 0xFF}):
+		big := content[0] == 0xFE
+		units := make([]uint16, 0, len(content)/2)
+		for i := 2; i+1 < len(content); i += 2 {
+			low, high := content[i], content[i+1]
+			if big {
+				low, high = high, low
+			}
+			units = append(units, uint16(low)|uint16(high)<<8)
+		}
+		content = []byte(string(utf16.Decode(units)))
+	default:
+		content = bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF"))
+	}
+	return bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
+}
