@@ -58,13 +58,14 @@ func TestSurroundAddsWhatHasToBeSeen(t *testing.T) {
 	}{
 		"the configurations above a new one": {fresh("a/b/ruff.toml"),
 			commit("ruff.toml", "a/ruff.toml", "a/pyproject.toml", "c/ruff.toml", "a/tsconfig.json"), "a/pyproject.toml a/ruff.toml ruff.toml"},
-		"a rival beside it, and code below": {fresh("a/ruff.toml"), commit("a/.ruff.toml", "a/b/c/x.py", "d/y.py"), "a/.ruff.toml a/b/c/x.py"},
-		"the workflows beside a changed one": {guard.File{Path: ".github/workflows/a.yml", OldPath: ".github/workflows/a.yml"},
-			commit(".github/workflows/a.yml", ".github/workflows/b.yml", ".github/dependabot.yml"), ".github/workflows/b.yml"},
-		"a test below a new module": {fresh("a/go.mod"), commit("a/x.go", "a/b/x_test.go", "c_test.go"), "a/b/x_test.go"},
-		"nothing in a new folder":   {fresh("a/go.mod"), commit("c_test.go"), ""},
-		"nothing for a changed one": {guard.File{Path: "a/ruff.toml", OldPath: "a/ruff.toml"}, commit("ruff.toml"), ""},
-		"nothing for other files":   {fresh("a/x.py"), commit("ruff.toml", "a/y.py"), ""},
+		"a rival beside it": {fresh("a/ruff.toml"), commit("a/.ruff.toml", "a/b/c/x.py", "d/y.py"), "a/.ruff.toml"},
+		"the workflows beside a changed one, and what they run": {guard.File{Path: ".github/workflows/a.yml", OldPath: ".github/workflows/a.yml"},
+			commit(".github/workflows/a.yml", ".github/workflows/b.yml", ".github/dependabot.yml", ".github/actions/x/action.yml", "Makefile", "package.json", "scripts/test.sh", "scripts/release.sh"),
+			".github/actions/x/action.yml .github/workflows/b.yml Makefile package.json scripts/test.sh"},
+		"the workflows that run a changed target": {guard.File{Path: "Makefile", OldPath: "Makefile"}, commit(".github/workflows/a.yml"), ".github/workflows/a.yml"},
+		"what is not the repository's own":        {fresh("a.go"), commit(".gitattributes"), ".gitattributes"},
+		"nothing for a changed one":               {guard.File{Path: "a/ruff.toml", OldPath: "a/ruff.toml"}, commit("ruff.toml"), ""},
+		"nothing for other files":                 {fresh("a/x.py"), commit("ruff.toml", "a/y.py"), ""},
 	} {
 		change := guard.Change{Files: []guard.File{tt.change}}
 		if err := guard.Surround(t.Context(), &change, "base", tt.base); err != nil {
@@ -94,7 +95,7 @@ func TestSurroundFailsClosed(t *testing.T) {
 	if err := guard.Surround(t.Context(), c, "base", base); err != nil {
 		t.Fatal(err)
 	}
-	if hits := guard.Examine(*c); !slices.ContainsFunc(hits, func(h guard.Hit) bool { return h.Kind == guard.Unexamined && h.Path == "ruff.toml" }) {
+	if hits := guard.Examine(*c); !slices.ContainsFunc(hits, func(h guard.Finding) bool { return h.Kind == guard.Unexamined && h.Path == "ruff.toml" }) {
 		t.Errorf("a configuration that cannot be read: %+v", hits)
 	}
 	base.broken = "a"
@@ -116,7 +117,7 @@ func TestSurroundIsBounded(t *testing.T) {
 		base.files["a/"+strings.Repeat("d", i%200+1)+"/"+strings.Repeat("f", i/200+1)+".txt"] = &fstest.MapFile{}
 		base.files[".github/workflows/"+strings.Repeat("w", i+1)+".yml"] = &fstest.MapFile{Mode: fs.ModePerm}
 	}
-	c := guard.Change{Files: []guard.File{{Path: "a/go.mod"}, {Path: ".github/workflows/new.yml"}}}
+	c := guard.Change{Files: []guard.File{{Path: "a/ruff.toml"}, {Path: ".github/workflows/new.yml"}}}
 	if err := guard.Surround(t.Context(), &c, "base", base); err != nil {
 		t.Fatal(err)
 	}

@@ -61,10 +61,10 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 		change guard.Change
 		tier   guard.Tier
 	}{
-		"a large test":        {file("a_test.go", nil, large), guard.Evidence},
-		"a large workflow":    {file(".github/workflows/ci.yml", workflow, bytes.Repeat([]byte("# a comment\n"), 500_000)), guard.Hold},
-		"broken YAML":         {file(".github/workflows/ci.yml", workflow, []byte("on:\n\t- x\n")), guard.Hold},
-		"anchors upon anchors": {file(".github/workflows/ci.yml", workflow, []byte("a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
+		"a large test":     {file("a_test.go", nil, large), guard.Evidence},
+		"a large workflow": {file(".github/workflows/ci.yml", workflow, bytes.Repeat([]byte("# a comment\n"), 500_000)), guard.Hold},
+		"broken YAML":      {file(".github/workflows/ci.yml", workflow, []byte("on:\n\t- x\n")), guard.Hold},
+		"anchors upon anchors": {file(".github/workflows/ci.yml", workflow, []byte("a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"+
 			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\non: [*e,*e,*e]\njobs: {}\n")), guard.Hold},
 		"not read": {guard.Change{Files: []guard.File{{Path: "ruff.toml", OldPath: "ruff.toml", Unread: true}}}, guard.Hold},
 	} {
