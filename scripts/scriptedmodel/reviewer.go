@@ -14,6 +14,7 @@ var dimensions = []string{
 var (
 	nonceMark   = regexp.MustCompile(`<!-- RUN:([0-9A-Za-z_-]+) -->`)
 	patch       = regexp.MustCompile(`(?m)^  patch: (.+)$`)
+	evidence    = regexp.MustCompile(`(?m)^- (E[0-9]+) `)
 	changedFile = regexp.MustCompile(`^- (.+) \([A-Za-z]+ \+[0-9]+ -[0-9]+\)$`)
 )
 
@@ -23,6 +24,12 @@ type answer struct {
 	Dimensions []examined `json:"dimensions"`
 	Files      []string   `json:"files"`
 	Findings   []Finding  `json:"findings"`
+	Refuted    []refuted  `json:"refuted"`
+}
+
+type refuted struct {
+	Evidence string `json:"evidence"`
+	Reason   string `json:"reason"`
 }
 
 type examined struct {
@@ -55,6 +62,9 @@ func (s *session) review(tools []string) error {
 	}
 
 	review := answer{Summary: summary(all), Files: files, Findings: all}
+	for _, m := range evidence.FindAllStringSubmatch(s.prompt, -1) {
+		review.Refuted = append(review.Refuted, refuted{m[1], "It is nothing here."})
+	}
 	for i, dimension := range dimensions {
 		text := walk(dimension, len(files), byDimension[dimension])
 		if err := s.text(text); err != nil {

@@ -52,10 +52,9 @@ type conversation struct {
 func (conversation) Close() error { return nil }
 
 var (
-	runLine      = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
-	fileLine     = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
-	evidenceLine = regexp.MustCompile(`(?m)^- (E\d+) `)
-	quoted       = regexp.MustCompile(`(?s)\n<untrusted-(\w+) what="[^"]*">\n(.*?)\n</untrusted-`)
+	runLine  = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
+	fileLine = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
+	quoted   = regexp.MustCompile(`(?s)\n<untrusted-(\w+) what="[^"]*">\n(.*?)\n</untrusted-`)
 )
 
 func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, error) {
@@ -109,12 +108,9 @@ func shows(prompt, text string) bool {
 // answer is an answer in perfect form: this run's own nonce, all dimensions, and
 // every file that the prompt lists.
 func answer(prompt string, v verdict.Verdict, summary string, findings ...verdict.Finding) string {
-	a := verdict.Answer{Summary: summary, Findings: append([]verdict.Finding{}, findings...)}
+	a := verdict.Answer{Summary: summary, Findings: append([]verdict.Finding{}, findings...), Refuted: reading.Refuted(prompt)}
 	for _, d := range verdict.Dimensions() {
 		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it; " + summary})
-	}
-	for _, m := range evidenceLine.FindAllStringSubmatch(prompt, -1) {
-		a.Refuted = append(a.Refuted, verdict.Refuted{Evidence: m[1], Reason: "It is nothing."})
 	}
 	_, list, _ := strings.Cut(prompt, "\n# Changed files\n")
 	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {

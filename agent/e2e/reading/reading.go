@@ -1,11 +1,13 @@
-// Package reading is how made-up models open what a prompt tells them to open: a review
-// counts a file as examined only if a tool was called for its patch. It stores nothing.
+// Package reading is how made-up models do what a prompt asks of every session: a review
+// counts a file as examined only if a tool was called for its patch, and approves only if
+// all evidence is answered. It stores nothing.
 package reading
 
 import (
 	"regexp"
 
 	"touchstone/agent/engine"
+	"touchstone/verdict"
 )
 
 var patch = regexp.MustCompile(`(?m)^  patch: (.+)$`)
@@ -19,4 +21,14 @@ func Patches(request engine.Request, prompt string) {
 	for _, m := range patch.FindAllStringSubmatch(prompt, -1) {
 		request.Progress(engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: m[1]})
 	}
+}
+
+var evidence = regexp.MustCompile(`(?m)^- (E\d+) `)
+
+// Refuted says of each piece of evidence that a prompt lists that it is nothing.
+func Refuted(prompt string) (all []verdict.Refuted) {
+	for _, m := range evidence.FindAllStringSubmatch(prompt, -1) {
+		all = append(all, verdict.Refuted{Evidence: m[1], Reason: "It is nothing here."})
+	}
+	return all
 }
