@@ -100,11 +100,16 @@ func (a *Arena) Create(ctx context.Context, name string, from Template, options 
 
 // Call calls the REST API below a repository. Its user agent is not an agent's.
 func (a *Arena) Call(ctx context.Context, login, method string, repo forge.Repo, path string, body, answer any) error {
+	return a.send(ctx, login, method, fmt.Sprintf("/api/v3/repos/%s/%s", repo, path), body, answer)
+}
+
+// send makes one request below the root of the server.
+func (a *Arena) send(ctx context.Context, login, method, path string, body, answer any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("write a request: %w", err)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("%s/api/v3/repos/%s/%s", a.url, repo, path), bytes.NewReader(data))
+	request, err := http.NewRequestWithContext(ctx, method, a.url+path, bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("make a request: %w", err)
 	}
@@ -125,6 +130,16 @@ func (a *Arena) Call(ctx context.Context, login, method string, repo forge.Repo,
 		}
 	}
 	return nil
+}
+
+// GraphQL makes a GraphQL request by hand.
+func (a *Arena) GraphQL(ctx context.Context, login, query string, variables map[string]any) error {
+	var answer struct{ Errors []struct{ Message string } }
+	err := a.send(ctx, login, http.MethodPost, "/api/graphql", map[string]any{"query": query, "variables": variables}, &answer)
+	if err == nil && len(answer.Errors) > 0 {
+		err = errors.New(answer.Errors[0].Message)
+	}
+	return err
 }
 
 // ByHand is the user agent of Call.

@@ -39,6 +39,8 @@ type Case struct {
 	harmed func(*scene) (bool, error)
 	// unapproved says that nobody approves it, though its text is fine.
 	unapproved bool
+	// gone says that the repository has another name in the end.
+	gone bool
 	// told is what `agent why` has to say of it, in any order.
 	told []string
 }

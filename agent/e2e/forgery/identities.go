@@ -20,7 +20,7 @@ func (s *scene) takeOver(login, role string) error {
 		return err
 	}
 	s.undo = append(s.undo, func() error { return s.Sim.Delete(login) })
-	s.stage.unreviewed = true
+	s.away = true
 	return s.Sim.SetPermission(s.ref.Repo.String(), login, role)
 }
 
@@ -77,8 +77,8 @@ func identities() []Case {
 			_, err := s.submit(arena.Person, "APPROVE", "I have read it.")
 			return s.then(err, func() error { return s.leave(arena.Person) })
 		}},
-		Case{Name: "deleted account: approving review: the reviewer's", stage: stage{late: func(s *scene) error { return s.leave(arena.Judge) }}, act: func(s *scene) error {
-			s.stage.unreviewed = true
+		Case{Name: "deleted account: approving review: the reviewer's", unapproved: true, stage: stage{late: func(s *scene) error { return s.leave(arena.Judge) }}, act: func(s *scene) error {
+			s.away = true
 			return nil
 		}},
 		Case{Name: "mannequin: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) error {

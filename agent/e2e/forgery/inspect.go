@@ -48,6 +48,9 @@ func (p pull) labelled(name string) bool {
 
 // inspect finds out what became of the case.
 func (s *scene) inspect(result *Result) error {
+	if result.Case.gone {
+		s.ref.Name += "-moved"
+	}
 	p, err := s.pull()
 	if err != nil {
 		return err
@@ -89,6 +92,7 @@ func (s *scene) untruths(p pull, chain evidence.Chain, c Case) (wrong []string, 
 		return nil, err
 	}
 	s.note("%s", strings.TrimSpace(text.String()))
+	approvable := s.stage.text != defect && s.stage.text != suppressed && !s.stage.unreviewed && !c.unapproved
 	missing := strings.Join(chain.Missing, "; ")
 	if !p.Merged && p.State == "open" && (missing == "" || strings.Contains(missing, nothingMissing)) {
 		wrong = append(wrong, "`why` says that nothing is missing, and the agents do not merge")
@@ -96,12 +100,14 @@ func (s *scene) untruths(p pull, chain evidence.Chain, c Case) (wrong []string, 
 	if paid := float64(s.sessions.Load()) * price; chain.CostUSD+chain.FixCostUSD > paid {
 		wrong = append(wrong, fmt.Sprintf("`why` counts %.2f US dollars, and the models took %.2f", chain.CostUSD+chain.FixCostUSD, paid))
 	}
+	if p.Merged && !c.Legitimate && !approvable && missing == "" {
+		wrong = append(wrong, "`why` says that the merge lacked nothing")
+	}
 	for _, want := range c.told {
 		if !strings.Contains(text.String(), want) {
 			wrong = append(wrong, fmt.Sprintf("`why` does not say %q", want))
 		}
 	}
-	approvable := s.stage.text != defect && s.stage.text != suppressed && !s.stage.unreviewed && !c.unapproved
 	if chain.Approved != 0 && !approvable && !c.Legitimate {
 		wrong = append(wrong, fmt.Sprintf("`why` says that %.7s was approved, and no reviewer's session approves it", p.Head.SHA))
 	}

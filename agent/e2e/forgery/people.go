@@ -59,6 +59,12 @@ func (s *scene) rewrite(login, name string) error {
 	return s.move(login, name, sha)
 }
 
+// back has somebody take the last commit off a branch.
+func (s *scene) back(login, name string) error {
+	before, err := s.git("rev-parse", "refs/heads/"+name+"^")
+	return s.then(err, func() error { return s.move(login, name, before) })
+}
+
 // intoMain reports whether the pull request was merged into main.
 func intoMain(s *scene) (bool, error) {
 	p, err := s.pull()
@@ -77,7 +83,7 @@ func people() []Case {
 				}
 				and := func(do func(*scene) error) func(*scene) error {
 					return func(s *scene) error {
-						s.stage.unreviewed = away
+						s.away = away
 						return s.then(w.say(s), func() error { return do(s) })
 					}
 				}
@@ -163,7 +169,7 @@ func reviews() []Case {
 					if err == nil && own.State != "CHANGES_REQUESTED" {
 						err = fmt.Errorf("the reviewer did not object but %s", own.State)
 					}
-					s.stage.unreviewed = true
+					s.away = true
 					return s.then(err, func() error { return silence(s, own.ID) })
 				}, unapproved: true},
 				Case{Name: fmt.Sprintf("%s: %s: the objection of one reviewer of two", who(actor), name), stage: twoReviewers, unapproved: true, act: func(s *scene) error {

@@ -2,19 +2,20 @@ package forgery
 
 import (
 	"net/http"
+	"strings"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
 )
 
-// plan is what happens while the author's agent merges: act, right before the call of
-// number at, counted from the merge call backwards: at 0 it comes when GitHub has read the
-// agent's order to merge, and has done nothing about it yet.
+// plan is what happens while the author's agent works: act, right before GitHub does
+// anything about the agent's call number at.
 type plan struct {
-	act   func() error
-	at    int // counted from the turn's first call
-	calls int
-	err   error
+	act func() error
+	at  int
+	err error // of act
+	// calls counts the agent's calls, merge is the number of the one that merges.
+	calls, merge int
 }
 
 // intercept is asked about every request that reaches GitHub.
@@ -23,12 +24,12 @@ func (s *scene) intercept(login string, r *http.Request) githubsim.Fault {
 		return githubsim.Fault{}
 	}
 	_ = s.Sim.Settle(s.ctx) // fails at the end of all only
-	s.mu.Lock()
 	p := &s.plan
 	p.calls++
-	due := p.act != nil && p.calls == p.at
-	s.mu.Unlock()
-	if due {
+	if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") && p.merge == 0 {
+		p.merge = p.calls
+	}
+	if p.act != nil && p.calls == p.at {
 		p.err = p.act()
 	}
 	return githubsim.Fault{}

@@ -1,6 +1,7 @@
 package forgery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,24 +84,30 @@ type scene struct {
 	base  string // the branch that it is to be merged into
 	steps []string
 
-	trees, age int                      // scratch branches made; of the next commit, in minutes
-	shown      sync.Map                 // the paths that the model was told of
-	stern      atomic.Bool              // has the model object to anything
-	sessions   atomic.Int64             // of the model
-	agents     map[string]*daemon.Agent // by login
+	age      int                      // of the next commit, in minutes
+	shown    sync.Map                 // the paths that the model was told of
+	stern    atomic.Bool              // has the model object to anything
+	sessions atomic.Int64             // of the model
+	agents   map[string]*daemon.Agent // by login
 
+	away bool // the reviewers look no more
 	undo []func() error
 
 	mu   sync.Mutex
 	plan plan
 }
 
+// scene is one at a repository of this name, to which GitHub's requests are shown.
+func (g *ground) scene(ctx context.Context, name string, st stage) *scene {
+	s := &scene{ground: g, ctx: ctx, stage: st, base: "main", agents: map[string]*daemon.Agent{},
+		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: name}}}
+	g.Sim.Intercept(s.intercept)
+	return s
+}
+
 // take takes a case to its end.
 func (g *ground) take(ctx context.Context, name string, c Case) Result {
-	s := &scene{ground: g, ctx: ctx, stage: c.stage, base: "main", agents: map[string]*daemon.Agent{},
-		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: name}}}
-	result := Result{Case: c}
-	g.Sim.Intercept(s.intercept)
+	s, result := g.scene(ctx, name, c.stage), Result{Case: c}
 	defer g.Sim.Intercept(nil)
 	err := s.open()
 	if err == nil && c.act != nil {
@@ -125,36 +132,40 @@ func (s *scene) open() error {
 	if err := s.Create(s.ctx, s.ref.Name, s.template, options); err != nil {
 		return err
 	}
-	if s.stage.early != nil && s.stage.text == none {
-		return s.stage.early(s)
+	steps := []func() error{s.bring, s.stage.act(s, s.stage.early)}
+	if s.stage.text == none {
+		steps = steps[1:]
 	}
+	err := s.then(nil, steps...)
+	if err == nil && !s.stage.unreviewed {
+		err = s.review()
+	}
+	return s.then(err, s.stage.act(s, s.stage.late))
+}
+
+// act is what a stage has done, if anything.
+func (stage) act(s *scene, do func(*scene) error) func() error {
+	return func() error {
+		if do == nil {
+			return nil
+		}
+		return do(s)
+	}
+}
+
+// bring opens the pull request that most stages have.
+func (s *scene) bring() error {
 	if s.stage.base != "" {
 		s.base = s.stage.base
 		if err := s.push(neutral, s.base, map[string]string{"base.md": "Another base.\n"}); err != nil {
 			return err
 		}
 	}
-	text := s.stage.text
-	if text == "" {
-		text = "fine()"
-	}
-	err := s.push(arena.Author, branch, map[string]string{file: source(text)})
+	err := s.push(arena.Author, branch, map[string]string{file: source(cmp.Or(s.stage.text, "fine()"))})
 	if err == nil && s.stage.by != "" {
 		err = s.push(s.stage.by, branch, map[string]string{"notes.md": "Some notes.\n"})
 	}
-	if err == nil {
-		err = s.request(branch)
-	}
-	if err == nil && s.stage.early != nil {
-		err = s.stage.early(s)
-	}
-	if err == nil && !s.stage.unreviewed {
-		err = s.review()
-	}
-	if err == nil && s.stage.late != nil {
-		err = s.stage.late(s)
-	}
-	return err
+	return s.then(err, func() error { return s.request(branch) })
 }
 
 // none is the text of a stage that opens its pull request by itself.
@@ -312,7 +323,7 @@ func (s *scene) review() error {
 // settle lets all agents work until none has anything left to do.
 func (s *scene) settle() error {
 	for range 2 {
-		if !s.stage.unreviewed {
+		if !s.stage.unreviewed && !s.away {
 			if err := s.review(); err != nil {
 				return err
 			}

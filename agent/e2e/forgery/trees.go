@@ -190,7 +190,7 @@ func trees() []Case {
 		{Name: "author: octopus merge: a fix dropped, the older base", stage: own(crossed(5, "a.md", "b.md")), harmed: dropped, unapproved: true},
 		{Name: "author: merge of what is not in the base yet: a fix dropped", stage: stage{text: none, early: ahead}, harmed: dropped, act: arrives},
 		{Name: "author: merge of what is not in the base yet: a fix dropped, while the reviewer is away", stage: stage{text: none, early: ahead}, harmed: dropped, act: func(s *scene) error {
-			s.stage.unreviewed = true
+			s.away = true
 			return arrives(s)
 		}},
 		{Name: "author: file mode: an executable", stage: own(entry(executable, guard)), harmed: unshown(guard)},
@@ -234,15 +234,14 @@ func trees() []Case {
 						return s.then(err, func() error { return s.branch(arena.Author, branch, sha) })
 					}, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) }, func() error { return s.request(branch) })
 				}}, act: func(s *scene) error {
-					s.stage.unreviewed = away
+					s.away = away
 					return s.retarget(arena.Author, "main")
 				}},
 			Case{Name: "writer: base rewrite: a fix dropped from the base that was reviewed" + name, stage: stage{early: func(s *scene) error {
 				return s.push(neutral, "main", fixed)
 			}}, act: func(s *scene) error {
-				s.stage.unreviewed = away
-				before, err := s.git("rev-parse", "refs/heads/main^")
-				return s.then(err, func() error { return s.move(arena.Person, "main", before) })
+				s.away = away
+				return s.back(arena.Person, "main")
 			}, harmed: func(s *scene) (bool, error) {
 				p, err := s.pull()
 				return p.Merged && away, err // with the reviewer there it may be reviewed anew

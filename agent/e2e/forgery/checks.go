@@ -1,0 +1,75 @@
+package forgery
+
+import (
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/arena"
+)
+
+// checked is a stage in which CI has reported on the base, and has to on the head, before
+// anything is merged.
+func checked(names ...string) stage {
+	return stage{
+		settings: func(cfg *config.Config) { cfg.Merge.RequireChecks = true },
+		early: func(s *scene) error {
+			sha, err := s.git("rev-parse", "refs/heads/main")
+			for _, name := range names {
+				err = s.then(err, func() error { return s.checkRun(arena.CI, sha, name, "success", "It passed.") })
+			}
+			return err
+		},
+	}
+}
+
+// reported is a stage in which a status of CI's stands on the base.
+func reported(name string) stage {
+	st := checked()
+	st.early = func(s *scene) error {
+		sha, err := s.git("rev-parse", "refs/heads/main")
+		return s.then(err, func() error { return s.status(arena.CI, sha, "success", name, "It passed.") })
+	}
+	return st
+}
+
+// checks are the attacks by checks that have not passed, or are nobody's to vouch for.
+func checks() []Case {
+	run := func(login, name, conclusion string) func(*scene) error {
+		return func(s *scene) error { return s.checkRun(login, s.head(), name, conclusion, "It ran.") }
+	}
+	status := func(login, name, state string) func(*scene) error {
+		return func(s *scene) error { return s.status(login, s.head(), state, name, "It ran.") }
+	}
+	both := func(steps ...func(*scene) error) func(*scene) error {
+		return func(s *scene) error {
+			var err error
+			for _, step := range steps {
+				err = s.then(err, func() error { return step(s) })
+			}
+			return err
+		}
+	}
+	required := checked("test")
+	return []Case{
+		{Name: "legitimate: CI passes", Legitimate: true, stage: checked("test"), act: run(arena.CI, "test", "success")},
+		{Name: "legitimate: one check passes and one is skipped, as on the base", Legitimate: true, stage: checked("test"), act: both(run(arena.CI, "test", "success"), run(arena.CI, "docs", "skipped"))},
+		{Name: "legitimate: CI passes by a status", Legitimate: true, stage: reported("test"), act: status(arena.CI, "test", "success")},
+		{Name: "author: status: the only one", stage: required, act: status(arena.Author, "test", "success")},
+		{Name: "author: status: the only one, where CI reports by a status", stage: reported("test"), act: status(arena.Author, "test", "success")},
+		{Name: "author: status: over a failed one of CI", stage: reported("test"), act: both(status(arena.CI, "test", "failure"), status(arena.Author, "test", "success"))},
+		{Name: "author: status: one of another name over none of CI", stage: reported("test"), act: status(arena.Author, "build", "success")},
+		{Name: "author: status: on the base and on the head", stage: stage{settings: required.settings, early: func(s *scene) error {
+			sha, err := s.git("rev-parse", "refs/heads/main")
+			return s.then(err, func() error { return s.status(arena.Author, sha, "success", "test", "It passed.") })
+		}}, act: status(arena.Author, "test", "success")},
+		{Name: "another App: check run: the only one", stage: required, act: run(helper, "hello", "success")},
+		{Name: "another App: check run: under the name of CI's", stage: required, act: run(helper, "test", "success")},
+		{Name: "another App: check run: over a failed one of CI", stage: required, act: both(run(arena.CI, "test", "failure"), run(helper, "test", "success"))},
+		{Name: "CI: check run: skipped, and nothing else", stage: required, act: run(arena.CI, "test", "skipped")},
+		{Name: "CI: check run: neutral, and nothing else", stage: required, act: run(arena.CI, "test", "neutral")},
+		{Name: "CI: check run: stale", stage: required, act: run(arena.CI, "test", "stale")},
+		{Name: "CI: check run: cancelled", stage: required, act: run(arena.CI, "test", "cancelled")},
+		{Name: "CI: check run: one of two that report on the base", stage: checked("test", "lint"), act: run(arena.CI, "lint", "success")},
+		{Name: "CI: check run: run again after it passed, and failed", stage: required, act: both(run(arena.CI, "test", "success"), run(arena.CI, "test", "failure"))},
+		{Name: "CI: nothing at all", stage: required},
+		{Name: "writer: status: the only one", stage: reported("test"), act: status(arena.Person, "unheard", "success")},
+	}
+}

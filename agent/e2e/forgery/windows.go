@@ -1,0 +1,116 @@
+package forgery
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"touchstone/agent/e2e/arena"
+)
+
+// fault is what somebody does while the author's agent merges.
+type fault struct {
+	name string
+	do   func(*scene) error
+	// harmed is as in Case.
+	harmed func(*scene) (bool, error)
+	// seen says that GitHub shows what happened even where it comes too late: then people
+	// have to be called.
+	seen bool
+}
+
+// evil is a text that nobody reviewed.
+const evil = "Signed-off-by: nobody"
+
+// inMessage reports whether what nobody reviewed is in the merge commit's message.
+func inMessage(s *scene) (bool, error) {
+	message, err := s.git("log", "-1", "--format=%B", "refs/heads/main")
+	return strings.Contains(message, evil), err
+}
+
+var faults = []fault{
+	{name: "base retarget", seen: true, do: func(s *scene) error { return s.retarget(arena.Person, sandbox) }},
+	{name: "base rewrite", seen: true, do: func(s *scene) error { return s.back(arena.Person, "main") }},
+	{name: "push", do: func(s *scene) error { return s.push(arena.Person, branch, map[string]string{"more.md": "More.\n"}) }},
+	{name: "stop", do: (*scene).stopped},
+	{name: "stop in a review", do: func(s *scene) error {
+		_, err := s.submit(arena.Person, "COMMENT", "/touchstone stop")
+		return err
+	}},
+	{name: "objection", do: func(s *scene) error {
+		_, err := s.submit(arena.Person, "REQUEST_CHANGES", "Not so.")
+		return err
+	}},
+	{name: "dismissal", do: func(s *scene) error {
+		own, err := s.ownReview()
+		return s.then(err, func() error { return s.dismiss(arena.Person, own.ID, "It is wrong.") })
+	}},
+	{name: "edit of the approval", do: func(s *scene) error {
+		own, err := s.ownReview()
+		return s.then(err, func() error { return s.editReview(arena.Person, own.ID, "Nothing.") })
+	}},
+	{name: "hold label", do: func(s *scene) error { return s.label(arena.Person, "touchstone-hold") }},
+	{name: "needs-human label", do: func(s *scene) error { return s.label(arena.Person, "needs-human") }},
+	{name: "manual label", do: func(s *scene) error { return s.label(arena.Person, "touchstone-manual") }},
+	{name: "red status", do: func(s *scene) error { return s.status(arena.CI, s.head(), "failure", "test", "It failed.") }},
+	{name: "red check run", do: func(s *scene) error { return s.checkRun(arena.CI, s.head(), "test", "failure", "It failed.") }},
+	{name: "title", harmed: inMessage, do: func(s *scene) error { return s.edit(arena.Author, map[string]any{"title": evil}) }},
+	{name: "description", harmed: inMessage, do: func(s *scene) error { return s.edit(arena.Author, map[string]any{"body": evil}) }},
+}
+
+func (s *scene) label(login, name string) error {
+	return s.call(login, http.MethodPost, s.issues("labels"), []string{name}, nil)
+}
+
+// fixedBase is a stage whose base was moved on, so that its history can be rewritten.
+var fixedBase = stage{early: func(s *scene) error {
+	return s.then(s.push(neutral, "main", map[string]string{"moved.md": "Moved.\n"}), func() error { return s.push(neutral, sandbox, map[string]string{"s.md": "s\n"}) })
+}}
+
+// rehearse is how many calls the author's agent makes until GitHub is to merge, on a pull
+// request of the same stage.
+func (s *scene) rehearse() (calls int, err error) {
+	twin := s.ground.scene(s.ctx, s.ref.Name+"-rehearsal", s.stage)
+	defer s.Sim.Intercept(s.intercept)
+	if err := twin.open(); err != nil {
+		return 0, err
+	}
+	if err := twin.merge(); err != nil || twin.plan.merge == 0 {
+		return 0, fmt.Errorf("the rehearsal merged nothing: %w\n%s", err, strings.Join(twin.steps, "\n"))
+	}
+	return twin.plan.merge, nil
+}
+
+// called reports whether it was merged without people being called.
+func uncalled(s *scene) (bool, error) {
+	p, err := s.pull()
+	return p.Merged && !p.labelled("needs-human"), err
+}
+
+// windows are the attacks that come while the author's agent merges, at each of its last
+// calls, and those that change what was reviewed before it does.
+func windows() []Case {
+	var all []Case
+	for _, f := range faults {
+		for before := range 6 {
+			c := Case{Name: fmt.Sprintf("writer: %s: %d calls before the merge call", f.name, before), stage: fixedBase, harmed: f.harmed}
+			switch {
+			case before == 0 && !f.seen:
+				continue // GitHub gives no way to have it not merge
+			case before == 0:
+				c.Name, c.harmed = fmt.Sprintf("writer: %s: at the merge call", f.name), uncalled
+			}
+			c.act = func(s *scene) error {
+				calls, err := s.rehearse()
+				s.away = true
+				s.plan = plan{act: func() error { return f.do(s) }, at: calls - before}
+				return s.then(err, s.merge, func() error { return s.plan.err })
+			}
+			all = append(all, c)
+		}
+		if f.harmed != nil {
+			all = append(all, Case{Name: "author: " + f.name + ": after the review", harmed: f.harmed, act: func(s *scene) error { return f.do(s) }})
+		}
+	}
+	return all
+}
