@@ -23,7 +23,7 @@ const (
 
 // examine finds in code what only a person can let pass, and what the session has to answer.
 func (p *Prepared) examine(ctx context.Context) ([]verdict.Hold, []verdict.Evidence, error) {
-	lowered, err := p.qualityBar(ctx)
+	lowered, doubted, err := p.qualityBar(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,7 +32,7 @@ func (p *Prepared) examine(ctx context.Context) ([]verdict.Hold, []verdict.Evide
 		return nil, nil, err
 	}
 	held, suspected := suspect.Look(append(p.texts(), binaries...))
-	return slices.Concat(lowered, held, unread), grouped(suspected), nil
+	return slices.Concat(lowered, held, unread), grouped(slices.Concat(doubted, suspected)), nil
 }
 
 // maxBinary bounds the binary files that are looked into, in bytes.
@@ -70,33 +70,44 @@ func (p *Prepared) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold
 	return all, unread, nil
 }
 
-// qualityBar is what the guard finds: checks that the change makes easier to pass.
-func (p *Prepared) qualityBar(ctx context.Context) ([]verdict.Hold, error) {
+// qualityBar is what the guard finds: checks that the change makes easier to pass, and what
+// may be such.
+func (p *Prepared) qualityBar(ctx context.Context) (holds []verdict.Hold, evidence []verdict.Evidence, err error) {
 	sides, err := p.Files.Sides(ctx, p.Diff, guard.Examines, guard.MaxFile)
 	if err != nil {
-		return nil, fmt.Errorf("read what could lower the quality bar: %w", err)
+		return nil, nil, fmt.Errorf("read what could lower the quality bar: %w", err)
 	}
 	var change guard.Change
 	for _, s := range sides {
 		change.Files = append(change.Files, guard.File(s))
 	}
 	if err := guard.Surround(ctx, &change, p.Diff.Base, p.Files); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var found []verdict.Hold
-	for _, g := range guard.Groups(guard.Holds(guard.Examine(change))) {
-		found = append(found, lowered(g))
+	found := guard.Examine(change)
+	for _, g := range guard.Groups(guard.Holds(found)) {
+		holds = append(holds, lowered(g))
 	}
-	return found, nil
+	for _, f := range found {
+		if f.Tier == guard.Evidence {
+			evidence = append(evidence, verdict.Evidence{Kind: string(f.Kind), Rule: f.Kind.Row(), Path: f.Path, Line: f.Line, Detail: clip(explained(f), maxHoldDetail)})
+		}
+	}
+	return holds, evidence, nil
+}
+
+// explained is what a finding of the guard's says, with what is compared.
+func explained(f guard.Finding) string {
+	if f.Before == "" && f.After == "" {
+		return f.Why
+	}
+	return f.Why + fmt.Sprintf(" Before: %s After: %s", orNothing(f.Before), orNothing(f.After))
 }
 
 // lowered is one hold for all places of one kind.
 func lowered(g guard.Group) verdict.Hold {
 	first := g.Findings[0]
-	detail := first.Why
-	if first.Before != "" || first.After != "" {
-		detail += fmt.Sprintf(" Before: %s After: %s", orNothing(first.Before), orNothing(first.After))
-	}
+	detail := explained(first)
 	var places []string
 	for _, f := range g.Findings[1:min(len(g.Findings), maxPlaces)] {
 		places = append(places, fmt.Sprintf("%s:%d", words(f.Path), f.Line))

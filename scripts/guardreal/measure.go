@@ -132,7 +132,7 @@ func lowered(ctx context.Context, c *clone, d worktree.Diff) ([]found, error) {
 	}
 	var all []found
 	for _, h := range guard.Examine(change) {
-		all = append(all, found{tier: string(h.Tier), kind: string(h.Kind), path: h.Path, line: h.Line, why: h.Why})
+		all = append(all, found{tier: string(h.Tier), kind: string(h.Kind), rule: h.Rule, path: h.Path, line: h.Line, why: h.Why})
 	}
 	return all, nil
 }

@@ -95,12 +95,12 @@ func fileOf(text string) guard.File {
 	return f
 }
 
-// Examine says what the guard finds in a change, as "kind path", sorted and without
+// Examine says what the guard finds in a change, as "tier kind path", sorted and without
 // repetitions: the line, and how many lines there are, differ from one spelling to the next.
 func Examine(change guard.Change) []string {
 	var all []string
 	for _, found := range guard.Examine(change) {
-		all = append(all, fmt.Sprintf("%s %s", found.Kind, found.Path))
+		all = append(all, fmt.Sprintf("%s %s %s", found.Tier, found.Kind, found.Path))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
