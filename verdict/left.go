@@ -27,8 +27,13 @@ const NoCheck = "checks"
 const Unproved = "unproved"
 
 // unheard is why such a head is left to its author.
-var unheard = Left{Topic: NoCheck, OneHead: true,
-	Why: "no check has reported on it, and merge.require_checks is on in the agent's configuration"}
+func (s State) unheard() Left {
+	l := Left{Topic: NoCheck, OneHead: true, Why: "no check has passed on it, and merge.require_checks is on in the agent's configuration"}
+	if s.Unknown != "" {
+		l.Why = fmt.Sprintf("the check %q passed on it, but nothing on %s came from where that comes from, or it comes from the author", clip(s.Unknown, maxWhy), s.BaseBranch)
+	}
+	return l
+}
 
 // NoReviewer is the topic of a head whose reviewer does not do what it waits for.
 const NoReviewer = "reviewer"
@@ -85,14 +90,24 @@ func (s State) unproved() Action {
 	return s.leave("it is approved", l)
 }
 
+// silent is for a head that has not been seen by what reports on the base: somebody may have
+// kept CI from starting.
+func (s State) silent() Action {
+	l := s.Manual
+	if l.Why == "" {
+		l = Left{Topic: NoCheck, OneHead: true, Why: fmt.Sprintf("the check %q, which reports on %s, has not run on it, and neither has another one from there", clip(s.Silent, maxWhy), s.BaseBranch)}
+	}
+	return s.leave("it is approved", l)
+}
+
 // unchecked is for a head that no check has reported on, though one is asked for: its
 // author is told, and may be told that the agent leaves merging to them anyway.
 func (s State) unchecked() Action {
 	if left := s.left(signPatience); left > 0 {
-		return Action{Kind: Wait, SHA: s.Head, Reason: "no check has reported on this head", Recheck: left}
+		return Action{Kind: Wait, SHA: s.Head, Reason: "no check that counts has passed on this head", Recheck: left}
 	}
 	if s.Manual.Why != "" {
 		return s.leave("it is approved", s.Manual)
 	}
-	return s.leave("it is approved", unheard)
+	return s.leave("it is approved", s.unheard())
 }

@@ -264,6 +264,8 @@ func nextMerge(s State, rounds int) Action {
 		return s.awaited()
 	case s.Unproved != "" && green && clean:
 		return s.unproved()
+	case s.Silent != "" && s.RequireChecks && green && clean:
+		return s.silent()
 	case !byAgent && green && clean:
 		return s.leave("it is approved and green", s.Manual)
 	case !byAgent && green && (s.Mergeable == MergeableBehind || s.Mergeable == MergeableBlocked && s.left(rulePatience) <= 0):

@@ -66,7 +66,7 @@ func (d dice) state() State {
 		Forced:    pick(d, Replacement{}, Replacement{noon.Add(-time.Minute), head}, Replacement{noon, older}, Replacement{noon.Add(time.Hour), head}),
 		Requested: !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: pick(d, nil, []Telling{{Topic: "auto", SHA: older}}),
-		Unbegun: pick(d, nil, []string{"ci"}), Unproved: pick(d, "", "", "", "ci"), BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon), AwaitedSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
+		Unbegun: pick(d, nil, []string{"ci"}), Unproved: pick(d, "", "", "", "ci"), Silent: pick(d, "", "", "", "ci"), BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon), AwaitedSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
 		Queue: d.IntN(3) == 0, Enqueued: d.IntN(2) == 0, EnqueuedAt: pick(d, time.Time{}, noon, noon.Add(-24*time.Hour)),
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, MergeableBlocked, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
@@ -212,6 +212,7 @@ func broken(s State, a Action) []string {
 	must(s.Manual.Why == "" && !s.InQueue, "merging is the author's choice")
 	must(s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks, "checks are green")
 	must(s.Unproved == "", "a check that failed has to be seen to pass")
+	must(s.Silent == "" || !s.RequireChecks, "what reports on the base has seen it")
 	must(len(s.Unbegun) == 0 || s.left(signPatience) <= 0, "checks that are about to begin are waited for")
 	must(s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue, "it merges cleanly")
 	approved := false

@@ -312,15 +312,19 @@ func TestNextForAuthor(t *testing.T) {
 		{"not so long since an order", func(s *State) {
 			s.Checks, s.Now, s.Orders = ChecksPending, noon.Add(checkPatience), []Command{{ID: 1, Verb: Resume, By: "mona", At: noon.Add(time.Second)}}
 		}, Wait, "running"},
-		{"checks not begun", func(s *State) { s.Checks = ChecksNone }, Wait, "no check has reported"},
-		{"nor ever", func(s *State) { s.Checks, s.Now = ChecksNone, noon.Add(signPatience) }, Tell, "merge it: no check has reported on it"},
+		{"checks not begun", func(s *State) { s.Checks = ChecksNone }, Wait, "no check that counts has passed"},
+		{"nor ever", func(s *State) { s.Checks, s.Now = ChecksNone, noon.Add(signPatience) }, Tell, "merge it: no check has passed on it"},
+		{"none but one from elsewhere", func(s *State) { s.Checks, s.Unknown, s.Now = ChecksNone, "cla", noon.Add(signPatience) }, Tell, `merge it: the check "cla" passed on it, but nothing on main came from`},
+		{"what reports on the base has not seen it", func(s *State) { s.Unbegun, s.Silent = []string{"ci"}, "ci"; s.Now = noon.Add(signPatience) }, Tell, `the check "ci", which reports on main, has not run on it`},
+		{"and it is left to its author anyway", func(s *State) { s.Silent, s.Manual = "ci", byHandOnly; s.Now = noon.Add(signPatience) }, Tell, "merge.auto is off"},
+		{"nor need it", func(s *State) { s.Silent, s.RequireChecks = "ci", false; s.Now = noon.Add(signPatience) }, Merge, ""},
 		{"nor ever, and told", func(s *State) {
 			s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), []Telling{{Topic: "checks", SHA: head}}
 		}, Wait, "its author"},
 		{"nor ever, and told of an older head", func(s *State) {
 			s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), []Telling{{Topic: "checks", SHA: older}}
-		}, Tell, "no check has reported on it"},
-		{"a check that reported before has not begun", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience-1) }, Wait, `the check "ci", which reported on an earlier head, has not begun`},
+		}, Tell, "no check has passed on it"},
+		{"a check that reported before has not begun", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience-1) }, Wait, `the check "ci", which reported on an earlier head or on main, has not begun`},
 		{"nor does it ever", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience) }, Merge, ""},
 		{"nor does it ever, and it failed before", func(s *State) {
 			s.Unbegun, s.Unproved, s.Now = []string{"ci"}, "ci", noon.Add(signPatience)

@@ -89,10 +89,10 @@ func (s State) await(patience time.Duration, reason, late string) Action {
 // takes longer to begin.
 func (s State) ExpectsChecks() bool { return s.left(signPatience) > 0 }
 
-// awaited waits for the first word of a check that reported on an earlier head. One that
-// never comes, as of a workflow that looks at some paths only, keeps nothing from being merged
-// that it did not fail before.
+// awaited waits for the first word of a check that reported on an earlier head or on the base.
+// One that never comes, as of a workflow that looks at some paths only, keeps nothing from
+// being merged that it did not fail before, if others of its source pass.
 func (s State) awaited() Action {
 	return Action{Kind: Wait, SHA: s.Head, Recheck: s.left(signPatience),
-		Reason: fmt.Sprintf("the check %q, which reported on an earlier head, has not begun on this one", clip(s.Unbegun[0], maxWhy))}
+		Reason: fmt.Sprintf("the check %q, which reported on an earlier head or on %s, has not begun on this one", clip(s.Unbegun[0], maxWhy), s.BaseBranch)}
 }

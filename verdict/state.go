@@ -120,10 +120,15 @@ type State struct {
 
 	Mergeable Mergeable
 	Checks    Checks
-	// Unbegun are the names of checks that reported on an earlier head and not on this one,
-	// where no check is required; Unproved is one of them that failed there, or blank.
-	Unbegun  []string
-	Unproved string
+	// Unknown is a check that passed and does not count: it comes from somewhere that nothing
+	// on the base came from, or from the author. Blank if one counts, or none passed.
+	Unknown string
+	// Unbegun are the names of checks that reported on an earlier head or on the base and not
+	// on this head, where no check is named or required. Unproved is one of them that failed on
+	// the earlier head, Silent one of them of which nothing shows that what reports it has seen
+	// this head; or blank.
+	Unbegun          []string
+	Unproved, Silent string
 	// BaseFails is one of the failed checks, where all of them fail on the base's tip too;
 	// BaseFailed is one where they did so on the commit that the head was approved against, and
 	// the base has moved on since. Either is blank if that is not so.

@@ -49,6 +49,9 @@ type RepositoryMerge struct {
 	Auto bool `yaml:"auto"`
 	// Manual are files whose changes wait for their author to merge them. None by default.
 	Manual Scope `yaml:"manual"`
+	// Checks are the names of the checks that have to pass; no other counts then. None by
+	// default: those that the base branch requires, and if it requires none, all.
+	Checks []string `yaml:"checks"`
 }
 
 // Scope is a list of scopes in the grammar of the guidelines' tables, such as
@@ -84,7 +87,7 @@ func DefaultRepository() Repository {
 }
 
 // repositoryKeys are all that a repository's file may hold.
-const repositoryKeys = "review.sensitive, review.skip, review.ratchet, verify.command, verify.timeout, merge.auto and merge.manual"
+const repositoryKeys = "review.sensitive, review.skip, review.ratchet, verify.command, verify.timeout, merge.auto, merge.manual and merge.checks"
 
 // ParseRepository reads the content of a repository's RepositoryPath: at most 64 KiB.
 // An unknown key is an error that names it, and whoever gets an error reviews and merges
@@ -110,6 +113,9 @@ func (r Repository) validate() error {
 	}
 	if slices.ContainsFunc(r.Verify.Command, func(arg string) bool { return strings.Contains(arg, "\x00") }) || len(r.Verify.Command) > 0 && r.Verify.Command[0] == "" {
 		errs = append(errs, errors.New("verify.command has to begin with a program, such as [make, test]"))
+	}
+	if slices.ContainsFunc(r.Merge.Checks, func(name string) bool { return strings.TrimSpace(name) == "" }) {
+		errs = append(errs, errors.New("merge.checks names a check without a name"))
 	}
 	return errors.Join(errs...)
 }

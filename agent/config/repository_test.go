@@ -26,7 +26,7 @@ func TestParseRepository(t *testing.T) {
 		"an empty list": {"review: {skip: []}\nverify: {command: []}", func(r *Repository) { r.Verify.Command = []string{} }},
 		"a part":        {"review: {ratchet: true}\nmerge: {auto: false}\n", func(r *Repository) { r.Review.Ratchet, r.Merge.Auto = true, false }},
 		"a mark":        {"\ufeffverify: {command: [make, test], timeout: 90s}\n", func(r *Repository) { r.Verify = RepositoryVerify{[]string{"make", "test"}, Duration(90 * time.Second)} }},
-		"the example":   {string(example), func(r *Repository) { r.Verify.Command = []string{} }},
+		"the example":   {string(example), func(r *Repository) { r.Verify.Command, r.Merge.Checks = []string{}, []string{} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseRepository([]byte(test.text))

@@ -38,6 +38,7 @@ type Facts interface {
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
 	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
 	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
+	BaseChecks(ctx context.Context, repo forge.Repo, sha string) (forge.BaseChecks, error)
 }
 
 // Agent takes one role in the loop and does what a pull request needs of it,

@@ -10,7 +10,7 @@ import (
 // inherited finds out whether all that keeps an approved head from being green failed on its
 // base too: on the tip, or if that is past, on the commit that the head was approved against.
 func (f *facts) inherited(ctx context.Context, read Facts, pr forge.PullRequest, reviewed string) error {
-	failed := failing(deciding(pr.Checks))
+	failed := failing(f.checks.deciding(pr.Checks))
 	if len(failed) == 0 {
 		return nil
 	}

@@ -204,3 +204,72 @@ func TestAReviewThatNobodyAsksForIsTold(t *testing.T) {
 		t.Errorf("once it is requested, it comes to %+v", action)
 	}
 }
+
+// reportsAs has a login say of a commit how a check of it stands.
+func reportsAs(g *loopback.GitHub, login, sha, check, state string) {
+	g.Call(login, http.MethodPost, "statuses/"+sha, map[string]any{"state": state, "context": check}, nil)
+}
+
+// TestOnlyWhatTheBaseKnowsIsGreen: where no check is required, a single one from anywhere let a head through.
+func TestOnlyWhatTheBaseKnowsIsGreen(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		settings string
+		reports  func(g *loopback.GitHub, base, head string)
+		want     verdict.Kind
+		reason   string // a part of it
+	}{
+		"what reports on the base passes": {"", func(g *loopback.GitHub, base, head string) {
+			reports(g, base, "build", "success")
+			reports(g, head, "build", "success")
+		}, verdict.Merge, ""},
+		"the author says so": {"", func(g *loopback.GitHub, base, head string) {
+			reports(g, base, "build", "success")
+			reportsAs(g, loopback.Author, base, "lint", "success")
+			reportsAs(g, loopback.Author, head, "build", "success")
+			reportsAs(g, loopback.Author, head, "lint", "success")
+		}, verdict.Tell, `passed on it, but nothing on main came from where that comes from, or it comes from the author`},
+		"somebody else does": {"", func(g *loopback.GitHub, base, head string) {
+			reports(g, base, "build", "success")
+			reportsAs(g, loopback.Root, head, "build", "success")
+		}, verdict.Tell, `the check "build" passed on it, but nothing on main came from`},
+		"nothing reports on the base": {"", func(g *loopback.GitHub, _, head string) {
+			reports(g, head, "build", "success")
+		}, verdict.Tell, `the check "build" passed on it, but nothing on main came from`},
+		"one passes, and what tests it has not seen it": {"", func(g *loopback.GitHub, base, head string) {
+			reportsAs(g, loopback.Root, base, "build", "success")
+			reports(g, base, "cla", "success")
+			reports(g, head, "cla", "success")
+		}, verdict.Tell, `the check "build", which reports on main, has not run on it`},
+		"one is not started for this change": {"", func(g *loopback.GitHub, base, head string) {
+			reports(g, base, "build", "success")
+			reports(g, base, "docs", "success")
+			reports(g, head, "docs", "success")
+		}, verdict.Merge, ""},
+		"the settings name it": {"merge:\n  checks: [build]\n", func(g *loopback.GitHub, _, head string) {
+			reports(g, head, "build", "success")
+		}, verdict.Merge, ""},
+		"the settings name another": {"merge:\n  checks: [test]\n", func(g *loopback.GitHub, base, head string) {
+			reports(g, base, "build", "success")
+			reports(g, head, "build", "success")
+		}, verdict.Wait, "checks are running"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base := map[string]string{"README.md": "one\n"}
+			if tc.settings != "" {
+				base[config.RepositoryPath] = tc.settings
+			}
+			g, pr := approved(t, base, fine)
+			a := agentOf(g, verdict.Author, loopback.Author)
+			configure(a, func(c *config.Config) { c.Merge.RequireChecks = true })
+			tc.reports(g, pr.Base.SHA, pr.Head.SHA)
+			now := g.Read(loopback.Author, pr.Ref)
+			now.ClockAhead -= 15 * time.Minute // by GitHub's clock, what has not begun by now does not begin
+			action, err := a.Decide(t.Context(), now)
+			if err != nil || action.Kind != tc.want || !strings.Contains(action.Reason, tc.reason) {
+				t.Errorf("it comes to %+v, %v; want %s for %q", action, err, tc.want, tc.reason)
+			}
+		})
+	}
+}

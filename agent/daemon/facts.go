@@ -29,10 +29,12 @@ type facts struct {
 	writers []string
 	// manual is why its author has to merge it, or blank.
 	manual verdict.Left
-	// unbegun are the checks that reported on an earlier head and not on this one, unproved is
-	// one of them that failed there.
-	unbegun  []string
-	unproved string
+	// checks is how the checks are counted. Unbegun are those that reported on an earlier head
+	// or on the base and not on this head, unproved is one of them that failed on the earlier
+	// head, silent one of them whose source has passed nothing on this head.
+	checks           checks
+	unbegun          []string
+	unproved, silent string
 	// baseFails is a check of the head that fails on its base too, baseFailed one that did when
 	// the head was approved.
 	baseFails, baseFailed string
@@ -52,6 +54,7 @@ func newFacts() facts {
 // gather reads the facts. Most pull requests need no further request.
 func (a *Agent) gather(ctx context.Context, read Facts, pr forge.PullRequest) (facts, error) {
 	f := newFacts()
+	f.checks.author = pr.Author.Login
 	if !pr.Open {
 		return f, nil
 	}
@@ -88,40 +91,51 @@ func (a *Agent) gather(ctx context.Context, read Facts, pr forge.PullRequest) (f
 	if approved.IsZero() || a.Role != verdict.Author {
 		return f, nil
 	}
-	var err error
-	if f.manual, err = a.manual(ctx, read, pr, a.takenOut(pr, approved, since)); err != nil {
+	repository, left, err := settingsOf(ctx, read, pr)
+	if err != nil {
 		return f, err
 	}
-	if f.unbegun, f.unproved, err = a.unbegun(ctx, read, pr); err != nil {
+	f.checks.named = repository.Merge.Checks
+	if f.manual, err = a.manual(ctx, read, pr, repository, left, a.takenOut(pr, approved, since)); err != nil {
+		return f, err
+	}
+	if err = f.expect(ctx, read, pr, a.earlier(pr)); err != nil {
 		return f, err
 	}
 	return f, f.inherited(ctx, read, pr, against)
 }
 
-// unbegun are the checks that reported on the head reviewed before this one, and have not
-// begun here, and one of them that failed there. Where the base requires some, those are what
-// counts, and GitHub waits for them.
-func (a *Agent) unbegun(ctx context.Context, read Facts, pr forge.PullRequest) (names []string, failed string, err error) {
-	earlier := ""
+// expect finds out which checks an approved head should have, after those of its base and of an
+// earlier head, if there is one.
+func (f *facts) expect(ctx context.Context, read Facts, pr forge.PullRequest, earlier string) (err error) {
+	if pr.Base.SHA != "" {
+		if f.checks.base, err = read.BaseChecks(ctx, pr.Ref.Repo, pr.Base.SHA); err != nil {
+			return err
+		}
+	}
+	var before []forge.Check
+	if earlier != "" {
+		if before, err = read.ChecksOf(ctx, pr.Ref.Repo, earlier); err != nil {
+			return err
+		}
+	}
+	f.unbegun, f.silent = f.checks.missing(pr.Checks, before)
+	for _, c := range before {
+		if c.State == forge.CheckFailure && slices.Contains(f.unbegun, c.Name) {
+			f.unproved = c.Name
+		}
+	}
+	return nil
+}
+
+// earlier is the head that was reviewed before the present one, or "".
+func (a *Agent) earlier(pr forge.PullRequest) (sha string) {
 	for _, r := range pr.Reviews {
 		if a.counts(pr, r.Author.Login) && r.SHA != "" && r.SHA != pr.Head.SHA {
-			earlier = r.SHA
+			sha = r.SHA
 		}
 	}
-	if earlier == "" || slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Required }) {
-		return nil, "", nil
-	}
-	reported, err := read.ChecksOf(ctx, pr.Ref.Repo, earlier)
-	for _, there := range reported {
-		if slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == there.Name }) {
-			continue
-		}
-		names = append(names, there.Name)
-		if there.State == forge.CheckFailure {
-			failed = there.Name
-		}
-	}
-	return names, failed, err
+	return sha
 }
 
 // dropped counts how often a merge queue gave the present head back: since it was approved,
@@ -262,8 +276,8 @@ func (f facts) compare(ctx context.Context, read Facts, pr forge.PullRequest, ba
 
 // manual says why an approved pull request of this login's is its author's to
 // merge, as the configuration, the base branch and the person who took it out of a merge
-// queue have it, or nothing.
-func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, takenOutBy string) (verdict.Left, error) {
+// queue have it, or nothing. Left says so where the repository's settings cannot be read.
+func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, repository config.Repository, left verdict.Left, takenOutBy string) (verdict.Left, error) {
 	switch {
 	case a.ByHand:
 		return verdict.Left{}, nil
@@ -279,8 +293,10 @@ func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, ta
 		return verdict.Left{Topic: "queue", OneHead: true, Why: takenOutBy + " took it out of the merge queue"}, nil
 	case pr.ViewerPermission == "read" || pr.ViewerPermission == "triage":
 		return verdict.Left{Topic: "rights", Why: pr.Viewer + " may not merge into this repository"}, nil
+	case left.Why != "":
+		return left, nil
 	}
-	return LeftByRepository(ctx, read, pr)
+	return leftByRepository(ctx, read, pr, repository)
 }
 
 // RepositoryReader reads a repository's own settings, and what they are about.
@@ -292,19 +308,35 @@ type RepositoryReader interface {
 // LeftByRepository says why the repository's own settings leave a pull request to its author
 // to merge, if they do.
 func LeftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (verdict.Left, error) {
+	repository, left, err := settingsOf(ctx, read, pr)
+	if err != nil || left.Why != "" {
+		return left, err
+	}
+	return leftByRepository(ctx, read, pr, repository)
+}
+
+// settingsOf are the repository's settings on the base branch. Left says why a pull request is
+// left to its author where they cannot be read.
+func settingsOf(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (config.Repository, verdict.Left, error) {
 	text, err := read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
 	switch {
 	case errors.Is(err, forge.ErrNotFound):
-		return verdict.Left{}, nil
-	case errors.Is(err, forge.ErrUnreadable):
-		return verdict.Left{Topic: "unreadable", Why: fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err)}, nil
-	case err != nil:
-		return verdict.Left{}, err
+		return config.DefaultRepository(), verdict.Left{}, nil
+	case err != nil && !errors.Is(err, forge.ErrUnreadable):
+		return config.Repository{}, verdict.Left{}, err
 	}
-	repository, err := config.ParseRepository(text)
+	repository := config.Repository{}
+	if err == nil {
+		repository, err = config.ParseRepository(text)
+	}
+	if err != nil {
+		return repository, verdict.Left{Topic: "unreadable", Why: fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err)}, nil
+	}
+	return repository, verdict.Left{}, nil
+}
+
+func leftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest, repository config.Repository) (verdict.Left, error) {
 	switch {
-	case err != nil:
-		return verdict.Left{Topic: "unreadable", Why: fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err)}, nil
 	case !repository.Merge.Auto:
 		return verdict.Left{Topic: "repository", Why: "merge.auto is off in " + config.RepositoryPath}, nil
 	case repository.Merge.Manual.String() == "":

@@ -64,6 +64,10 @@ func (r *remembered) ChecksOf(ctx context.Context, repo forge.Repo, sha string) 
 	return recall(r, fmt.Sprint("checks ", repo, " ", sha), func() ([]forge.Check, error) { return r.read.ChecksOf(ctx, repo, sha) })
 }
 
+func (r *remembered) BaseChecks(ctx context.Context, repo forge.Repo, sha string) (forge.BaseChecks, error) {
+	return recall(r, fmt.Sprint("base checks ", repo, " ", sha), func() (forge.BaseChecks, error) { return r.read.BaseChecks(ctx, repo, sha) })
+}
+
 // Decider makes the decisions of one attempt to merge. What they take besides the pull request is read once: what
 // depends on a head or a base is asked for by its commit, and so is read again when that changes.
 func (a *Agent) Decider() merger.Decide {

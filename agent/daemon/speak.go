@@ -108,7 +108,7 @@ func remedy(step *Step) string {
 	case step.Action.Topic == verdict.Unproved:
 		return "Have it run on this head, after which the agent goes on, or merge it on GitHub."
 	case step.Action.Topic == verdict.NoCheck:
-		return "Merge it on GitHub, or turn `merge.require_checks` off where the repository has no checks."
+		return "Have one run on this head that also runs on the base, or merge it on GitHub. `merge.checks` in `.touchstone/config.yaml` can name the checks that count; where the repository has none, turn `merge.require_checks` off."
 	case green && step.PR.Shared:
 		return "Merge it on GitHub."
 	case green:

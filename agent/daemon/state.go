@@ -43,10 +43,12 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		Told:          told(pr),
 		Unbegun:       f.unbegun,
 		Unproved:      f.unproved,
+		Silent:        f.silent,
 		BaseFails:     f.baseFails,
 		BaseFailed:    f.baseFailed,
 		Mergeable:     mergeable(pr),
-		Checks:        sum(pr.Checks),
+		Checks:        f.checks.sum(pr.Checks),
+		Unknown:       f.checks.unknown(pr.Checks),
 		Conversations: pr.Unresolved(),
 		Reviewers:     cfg.Reviewers,
 		Manual:        f.manual,
@@ -128,39 +130,6 @@ func commitsOf(commits []forge.Commit) []verdict.Commit {
 		})
 	}
 	return all
-}
-
-// sum is the state of all checks together: of the required ones if the base
-// branch requires any, otherwise of all. As under branch protection, success,
-// skipped and neutral pass
-// (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
-// One that somebody cancelled, that waits for somebody, or that CI did not start or lost, is
-// waited for: no change of the code ends it.
-func sum(checks []forge.Check) verdict.Checks {
-	total := verdict.ChecksNone
-	for _, c := range deciding(checks) {
-		switch c.State {
-		case forge.CheckSuccess, forge.CheckSkipped, forge.CheckNeutral:
-			if total == verdict.ChecksNone {
-				total = verdict.ChecksGreen
-			}
-		case forge.CheckPending, forge.CheckCancelled, forge.CheckActionRequired, forge.CheckStartupFailure, forge.CheckStale:
-			if total != verdict.ChecksFailed {
-				total = verdict.ChecksPending
-			}
-		default:
-			total = verdict.ChecksFailed
-		}
-	}
-	return total
-}
-
-// deciding are the checks that count.
-func deciding(checks []forge.Check) []forge.Check {
-	if !slices.ContainsFunc(checks, func(c forge.Check) bool { return c.Required }) {
-		return checks
-	}
-	return slices.DeleteFunc(slices.Clone(checks), func(c forge.Check) bool { return !c.Required })
 }
 
 func mergeable(pr forge.PullRequest) verdict.Mergeable {

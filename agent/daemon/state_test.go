@@ -10,37 +10,6 @@ import (
 	"touchstone/verdict"
 )
 
-func TestSumOfChecks(t *testing.T) {
-	t.Parallel()
-	check := func(state forge.CheckState) forge.Check { return forge.Check{State: state} }
-	required := func(state forge.CheckState) forge.Check { return forge.Check{State: state, Required: true} }
-	for name, tc := range map[string]struct {
-		checks []forge.Check
-		want   verdict.Checks
-	}{
-		"none":                             {nil, verdict.ChecksNone},
-		"success":                          {[]forge.Check{check(forge.CheckSuccess)}, verdict.ChecksGreen},
-		"skipped and neutral pass":         {[]forge.Check{check(forge.CheckSkipped), check(forge.CheckNeutral)}, verdict.ChecksGreen},
-		"one is pending":                   {[]forge.Check{check(forge.CheckSuccess), check(forge.CheckPending)}, verdict.ChecksPending},
-		"pending comes first":              {[]forge.Check{check(forge.CheckPending), check(forge.CheckSuccess)}, verdict.ChecksPending},
-		"failure outweighs pending":        {[]forge.Check{check(forge.CheckFailure), check(forge.CheckPending)}, verdict.ChecksFailed},
-		"pending does not hide failure":    {[]forge.Check{check(forge.CheckPending), check(forge.CheckFailure), check(forge.CheckSuccess)}, verdict.ChecksFailed},
-		"not started":                      {[]forge.Check{check(forge.CheckStartupFailure), check(forge.CheckSuccess)}, verdict.ChecksPending},
-		"lost":                             {[]forge.Check{check(forge.CheckStale), check(forge.CheckSuccess)}, verdict.ChecksPending},
-		"cancelled":                        {[]forge.Check{check(forge.CheckCancelled), check(forge.CheckSuccess)}, verdict.ChecksPending},
-		"a person has to act":              {[]forge.Check{check(forge.CheckSuccess), check(forge.CheckActionRequired)}, verdict.ChecksPending},
-		"an unheard-of state":              {[]forge.Check{check("splendid")}, verdict.ChecksFailed},
-		"only required ones count":         {[]forge.Check{required(forge.CheckSuccess), check(forge.CheckFailure)}, verdict.ChecksGreen},
-		"a required one fails":             {[]forge.Check{required(forge.CheckFailure), check(forge.CheckSuccess)}, verdict.ChecksFailed},
-		"a required one has not reported":  {[]forge.Check{check(forge.CheckSuccess), required(forge.CheckPending)}, verdict.ChecksPending},
-		"all required ones, not one alone": {[]forge.Check{required(forge.CheckSuccess), required(forge.CheckPending)}, verdict.ChecksPending},
-	} {
-		if got := sum(tc.checks); got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
-		}
-	}
-}
-
 func TestMergeability(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

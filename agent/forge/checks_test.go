@@ -88,3 +88,33 @@ func TestJobLogsAndAnnotations(t *testing.T) {
 		t.Errorf("%d bytes of the log, which begin with %.60q", len(job.Text), job.Text)
 	}
 }
+
+func TestBaseChecks(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{})
+	first := w.commit("main", map[string]string{"first.txt": "1\n"})
+	w.status("deploy", first, "success")
+	w.status("flaky", first, "pending")
+	ref, head := w.open("topic")
+	w.check("build", head, "completed", "success", nil)
+	w.check("docs", head, "completed", "skipped", nil)
+	author := w.raw(octocat)
+	if _, _, err := author.Repositories.CreateStatus(t.Context(), app.Owner, app.Name, head, &github.RepoStatus{Context: github.String("mine"), State: github.String("success")}); err != nil {
+		t.Fatal(err)
+	}
+	w.read(ref) // settles
+	if _, err := forge.NewMerger(w.as(octocat)).Squash(t.Context(), ref, forge.SquashRequest{SHA: head, Title: "Topic"}); err != nil {
+		t.Fatal(err)
+	}
+	tip := w.commit("main", map[string]string{"last.txt": "1\n"})
+	base, err := w.as(octocat).BaseChecks(t.Context(), app, tip)
+	if err != nil || len(base.Expected) != 1 || base.Expected[0].Name != "build" {
+		t.Errorf("expected are %+v, %v; want what reported on the pull request merged last", base.Expected, err)
+	}
+	if build := base.Expected[0].Source(); !base.Sources[build] || len(base.Sources) != 2 {
+		t.Errorf("the sources are %v; want that of %s and of what reported on main itself", base.Sources, build)
+	}
+	before, err := w.as(octocat).BaseChecks(t.Context(), app, first)
+	if err != nil || len(before.Expected) != 1 || before.Expected[0].Name != "deploy" {
+		t.Errorf("before, expected are %+v, %v", before.Expected, err)
+	}
+}

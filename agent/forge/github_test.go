@@ -211,7 +211,7 @@ func TestPullRequestIsReadWhole(t *testing.T) {
 	}
 	want := []forge.Check{
 		{Name: "build", App: ci, Kind: forge.CheckRun, State: forge.CheckFailure, Required: true, URL: "https://ci.example.com/1", Summary: "2 tests failed"},
-		{Name: "lint", Kind: forge.Status, State: forge.CheckSuccess, Summary: "it said success"},
+		{Name: "lint", By: forge.User{Login: octocat}, Kind: forge.Status, State: forge.CheckSuccess, Summary: "it said success"},
 		{Name: "slow", App: ci, Kind: forge.CheckRun, State: forge.CheckPending, URL: "https://ci.example.com/1"},
 	}
 	if !reflect.DeepEqual(pr.Checks, want) {

@@ -274,12 +274,21 @@ const (
 type Check struct {
 	Name     string
 	App      string // slug of the app that reports it; empty for a status
+	By       User   // who reports a status; zero for a check run
 	Kind     CheckKind
 	State    CheckState
 	Required bool      // branch protection demands it
 	At       time.Time // when it last began or ended; zero where GitHub does not say
 	URL      string
 	Summary  string // one line: the check run's title, the status's description; untrusted text
+}
+
+// Source is the app or the login that reports a check.
+func (c Check) Source() string {
+	if c.Kind == Status {
+		return "login " + lower(c.By.Login)
+	}
+	return "app " + c.App
 }
 
 // Mergeable is GitHub's answer whether head merges into base without conflict. It is clean only where GitHub has also

@@ -41,13 +41,16 @@ type checkNode struct {
 	StartedAt, CompletedAt, CreatedAt      time.Time // zero where null
 	IsRequired                             bool
 	CheckSuite                             *struct{ App *struct{ Slug string } }
+	Creator                                *actorNode
 }
 
 func (n commitNode) checks() []Check {
 	var all []Check
 	for _, c := range n.contexts().Nodes {
 		if c.Typename == "StatusContext" {
-			all = append(all, Check{Name: c.Context, Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL, Summary: c.Description, At: c.CreatedAt})
+			all = append(all, Check{
+				Name: c.Context, By: c.Creator.user(), Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL, Summary: c.Description, At: c.CreatedAt,
+			})
 			continue
 		}
 		check := Check{Name: c.Name, Kind: CheckRun, State: runState(c.Status, c.Conclusion), Required: c.IsRequired, URL: c.DetailsURL, Summary: c.Title, At: c.StartedAt}
@@ -98,7 +101,7 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 }
 
 // ChecksOf lists the check runs and commit statuses that have reported on a commit, those under way included, of each its
-// name, kind and state. One that GitHub no longer has has no name. Of more than 2,000 it lists the first.
+// name, source, kind and state. One that GitHub no longer has has no name. Of more than 2,000 it lists the first.
 func (c *Client) ChecksOf(ctx context.Context, repo Repo, sha string) ([]Check, error) {
 	var all []Check
 	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "oid": sha}

@@ -57,7 +57,7 @@ func TestHolesInAnAnswer(t *testing.T) {
 		Reviews: []SubmittedReview{{ID: 3000000001, Author: User{"linter[bot]", true}, State: Commented, SubmittedAt: edited.Add(-55 * time.Second), EditedAt: &edited, EditedBy: User{Login: "ghost"}, URL: "u"}},
 		Checks: []Check{
 			{Name: "build", Kind: CheckRun, State: CheckFailure, Required: true},
-			{Name: "lint", Kind: Status, State: CheckPending, Required: true},
+			{Name: "lint", By: User{Login: "ghost"}, Kind: Status, State: CheckPending, Required: true},
 		},
 		Threads: []Thread{{
 			ID: "T", Path: "a.go", Resolved: true, ResolvedBy: User{Login: "ghost"},

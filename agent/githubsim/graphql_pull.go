@@ -176,6 +176,10 @@ func (c *call) commitNode(r *repo, sha string) node {
 			}
 			return graphql.Connection("CheckSuiteConnection", suites)(a)
 		}),
+		"history": graphql.Resolver(func(a args) (any, error) { return c.historyConnection(r, sha, a) }),
+		"associatedPullRequests": graphql.Resolver(func(a args) (any, error) {
+			return c.pullConnection(r, a, func(p *pull) bool { return p.mergeSHA == sha || p.headSHA == sha })
+		}),
 		"statusCheckRollup": field(func() any {
 			if r.rollup(sha) == "" {
 				return nil
@@ -183,6 +187,24 @@ func (c *call) commitNode(r *repo, sha string) node {
 			return c.rollupNode(r, sha)
 		}),
 	}}
+}
+
+// historyConnection lists a commit and those before it, each by the first parent of the one after it, as many as a
+// page holds at the most.
+func (c *call) historyConnection(r *repo, sha string, a args) (any, error) {
+	var list []node
+	for sha != "" && len(list) < 100 {
+		cm, err := r.git.commit(sha)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c.commitNode(r, sha))
+		sha = ""
+		if len(cm.parents) > 0 {
+			sha = cm.parents[0]
+		}
+	}
+	return graphql.Connection("CommitHistoryConnection", list)(a)
 }
 
 func (c *call) rollupNode(r *repo, sha string) node {

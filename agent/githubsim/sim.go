@@ -226,6 +226,9 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	if err := r.load(); err != nil {
 		return err
 	}
+	if err := s.tested(ctx, r); err != nil {
+		return err
+	}
 	s.repos = append(s.repos, r)
 	return nil
 }

@@ -1,0 +1,134 @@
+package daemon
+
+import (
+	"slices"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// ownContexts are the statuses that the agents post. They say what the agents think, and so
+// are no news to them.
+var ownContexts = []string{"touchstone/review", "touchstone/fix"}
+
+// checks is what a pull request's checks say, with what is known of those of its base.
+type checks struct {
+	author string // of the pull request
+	// named are those that the repository's settings name; nothing else counts then.
+	named []string
+	base  forge.BaseChecks
+}
+
+// sum is the state of all checks together: of those that the settings name, or else of those
+// that the base branch requires, or else of all. They are green if at least one passes whose
+// word counts, and none failed or is still to come; skipped and neutral ones stand in the way
+// of nothing
+// (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
+// One that somebody cancelled, that waits for somebody, or that CI did not start or lost, is
+// waited for: no change of the code ends it.
+func (k checks) sum(all []forge.Check) verdict.Checks {
+	total := verdict.ChecksNone
+	for _, c := range k.deciding(all) {
+		switch c.State {
+		case forge.CheckSkipped, forge.CheckNeutral:
+		case forge.CheckSuccess:
+			if total == verdict.ChecksNone && k.counts(c) {
+				total = verdict.ChecksGreen
+			}
+		case forge.CheckPending, forge.CheckCancelled, forge.CheckActionRequired, forge.CheckStartupFailure, forge.CheckStale:
+			if total != verdict.ChecksFailed {
+				total = verdict.ChecksPending
+			}
+		default:
+			total = verdict.ChecksFailed
+		}
+	}
+	return total
+}
+
+// counts reports whether a check's success says that the change is fit to be merged: of one
+// that the settings or the base branch ask for, or that comes from where the base's checks
+// come from. What the pull request's author reports says nothing.
+func (k checks) counts(c forge.Check) bool {
+	return !k.byAuthor(c) && (len(k.named) > 0 || c.Required || k.base.Sources[c.Source()])
+}
+
+func (k checks) byAuthor(c forge.Check) bool {
+	return c.Kind == forge.Status && verdict.SameLogin(c.By.Login, k.author)
+}
+
+// deciding are the checks that count. One that is asked for and has not reported, or of which
+// only the author reports that it passed, is there as pending.
+func (k checks) deciding(all []forge.Check) []forge.Check {
+	all = slices.DeleteFunc(slices.Clone(all), func(c forge.Check) bool { return slices.Contains(ownContexts, c.Name) })
+	required := func(c forge.Check) bool { return c.Required }
+	switch {
+	case len(k.named) > 0:
+		missing := slices.Clone(k.named)
+		all = slices.DeleteFunc(all, func(c forge.Check) bool { return !slices.Contains(k.named, c.Name) })
+		for _, c := range all {
+			missing = slices.DeleteFunc(missing, func(name string) bool { return name == c.Name })
+		}
+		for _, name := range missing {
+			all = append(all, forge.Check{Name: name, State: forge.CheckPending})
+		}
+	case slices.ContainsFunc(all, required):
+		all = slices.DeleteFunc(all, func(c forge.Check) bool { return !required(c) })
+	default:
+		return all
+	}
+	for i := range all {
+		if c := &all[i]; c.State == forge.CheckSuccess && k.byAuthor(*c) {
+			c.State = forge.CheckPending
+		}
+	}
+	return all
+}
+
+// unknown is a check that passed, and does not count since nothing on the base came from
+// where it comes from, or from its author; "" if one counts or none passed.
+func (k checks) unknown(all []forge.Check) (name string) {
+	for _, c := range k.deciding(all) {
+		switch {
+		case c.State != forge.CheckSuccess:
+		case k.counts(c):
+			return ""
+		case name == "":
+			name = c.Name
+		}
+	}
+	return name
+}
+
+// missing are the checks that are to be expected after what reported on the base, or on an
+// earlier head, and that have not reported on this one: of several of one name, as many as
+// there were. Silent is one of those whose source has passed nothing here: a workflow that
+// looks at some paths only is not started for others, but what starts workflows has been here
+// then. Where checks are named or required, those are waited for, and no others.
+func (k checks) missing(all, earlier []forge.Check) (names []string, silent string) {
+	if len(k.named) > 0 || slices.ContainsFunc(all, func(c forge.Check) bool { return c.Required }) {
+		return nil, ""
+	}
+	for _, expected := range [][]forge.Check{earlier, k.base.Expected} {
+		left := slices.Clone(all)
+		for _, c := range expected {
+			if slices.Contains(ownContexts, c.Name) {
+				continue
+			}
+			if i := slices.IndexFunc(left, func(here forge.Check) bool { return here.Name == c.Name }); i >= 0 {
+				left = slices.Delete(left, i, i+1)
+				continue
+			}
+			if !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+			heard := slices.ContainsFunc(all, func(here forge.Check) bool {
+				return here.State == forge.CheckSuccess && here.Source() == c.Source() && !k.byAuthor(here)
+			})
+			if !heard && silent == "" {
+				silent = c.Name
+			}
+		}
+	}
+	return names, silent
+}

@@ -1,0 +1,106 @@
+package daemon
+
+import (
+	"slices"
+	"testing"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// Checks as GitHub Actions reports them, which reports on the base too, and one that the base requires.
+func ran(name string, state forge.CheckState) forge.Check {
+	return forge.Check{Name: name, App: "github-actions", Kind: forge.CheckRun, State: state}
+}
+
+func required(name string, state forge.CheckState) forge.Check {
+	c := ran(name, state)
+	c.Required = true
+	return c
+}
+
+func status(name, by string, state forge.CheckState) forge.Check {
+	return forge.Check{Name: name, By: forge.User{Login: by}, Kind: forge.Status, State: state}
+}
+
+// known is what counts of a pull request of alice's whose base GitHub Actions and jenkins report on.
+var known = checks{author: "alice", base: forge.BaseChecks{
+	Sources:  map[string]bool{"app github-actions": true, "login jenkins": true},
+	Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)},
+}}
+
+func TestSumOfChecks(t *testing.T) {
+	t.Parallel()
+	check := func(state forge.CheckState) forge.Check { return ran("build", state) }
+	named := known
+	named.named = []string{"build"}
+	for name, tc := range map[string]struct {
+		known  checks
+		checks []forge.Check
+		want   verdict.Checks
+	}{
+		"none":                             {known, nil, verdict.ChecksNone},
+		"success":                          {known, []forge.Check{check(forge.CheckSuccess)}, verdict.ChecksGreen},
+		"a status of the base's own CI":    {known, []forge.Check{status("build", "Jenkins", forge.CheckSuccess)}, verdict.ChecksGreen},
+		"skipped and neutral alone":        {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckNeutral)}, verdict.ChecksNone},
+		"skipped beside success":           {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckSuccess)}, verdict.ChecksGreen},
+		"of an app that is not the base's": {known, []forge.Check{{Name: "x", App: "helper", Kind: forge.CheckRun, State: forge.CheckSuccess}}, verdict.ChecksNone},
+		"of a login that is not":           {known, []forge.Check{status("build", "walter", forge.CheckSuccess)}, verdict.ChecksNone},
+		"of the author":                    {checks{author: "jenkins", base: known.base}, []forge.Check{status("build", "Jenkins", forge.CheckSuccess)}, verdict.ChecksNone},
+		"a failure of the author's":        {known, []forge.Check{status("build", "alice", forge.CheckFailure)}, verdict.ChecksFailed},
+		"a failure from anywhere":          {known, []forge.Check{check(forge.CheckSuccess), status("x", "walter", forge.CheckFailure)}, verdict.ChecksFailed},
+		"our own":                          {known, []forge.Check{status("touchstone/review", "jenkins", forge.CheckSuccess), status("touchstone/fix", "jenkins", forge.CheckFailure)}, verdict.ChecksNone},
+		"our own, required":                {known, []forge.Check{check(forge.CheckSuccess), {Name: "touchstone/review", Required: true, State: forge.CheckPending}}, verdict.ChecksGreen},
+		"two of one name":                  {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckFailure)}, verdict.ChecksFailed},
+		"one is pending":                   {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckPending)}, verdict.ChecksPending},
+		"pending comes first":              {known, []forge.Check{check(forge.CheckPending), check(forge.CheckSuccess)}, verdict.ChecksPending},
+		"failure outweighs pending":        {known, []forge.Check{check(forge.CheckFailure), check(forge.CheckPending)}, verdict.ChecksFailed},
+		"pending does not hide failure":    {known, []forge.Check{check(forge.CheckPending), check(forge.CheckFailure), check(forge.CheckSuccess)}, verdict.ChecksFailed},
+		"not started":                      {known, []forge.Check{check(forge.CheckStartupFailure), check(forge.CheckSuccess)}, verdict.ChecksPending},
+		"stale":                            {known, []forge.Check{check(forge.CheckStale), check(forge.CheckSuccess)}, verdict.ChecksPending},
+		"cancelled":                        {known, []forge.Check{check(forge.CheckCancelled), check(forge.CheckSuccess)}, verdict.ChecksPending},
+		"a person has to act":              {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckActionRequired)}, verdict.ChecksPending},
+		"an unheard-of state":              {known, []forge.Check{check("splendid")}, verdict.ChecksFailed},
+		"only required ones count":         {known, []forge.Check{required("build", forge.CheckSuccess), check(forge.CheckFailure)}, verdict.ChecksGreen},
+		"required ones count at once":      {checks{}, []forge.Check{required("build", forge.CheckSuccess)}, verdict.ChecksGreen},
+		"a required one fails":             {known, []forge.Check{required("build", forge.CheckFailure), check(forge.CheckSuccess)}, verdict.ChecksFailed},
+		"a required one has not reported":  {known, []forge.Check{check(forge.CheckSuccess), required("build", forge.CheckPending)}, verdict.ChecksPending},
+		"all required ones, not one alone": {known, []forge.Check{required("build", forge.CheckSuccess), required("lint", forge.CheckPending)}, verdict.ChecksPending},
+		"a required one by the author":     {known, []forge.Check{{Name: "build", By: forge.User{Login: "alice"}, Kind: forge.Status, State: forge.CheckSuccess, Required: true}, required("lint", forge.CheckSuccess)}, verdict.ChecksPending},
+		"the named one passes":             {named, []forge.Check{status("build", "walter", forge.CheckSuccess), ran("lint", forge.CheckFailure)}, verdict.ChecksGreen},
+		"the named one is missing":         {named, []forge.Check{ran("lint", forge.CheckSuccess)}, verdict.ChecksPending},
+		"the named one is the author's":    {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, verdict.ChecksPending},
+	} {
+		if got := tc.known.sum(tc.checks); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+func TestChecksThatAreMissing(t *testing.T) {
+	t.Parallel()
+	named := known
+	named.named = []string{"build"}
+	twice := checks{base: forge.BaseChecks{Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("build", forge.CheckSuccess)}}}
+	for name, tc := range map[string]struct {
+		known         checks
+		here, earlier []forge.Check
+		missing       []string
+		silent        string
+	}{
+		"all are there":                    {known, []forge.Check{ran("build", forge.CheckPending), ran("lint", forge.CheckSuccess)}, nil, nil, ""},
+		"none is":                          {known, nil, nil, []string{"build", "lint"}, "build"},
+		"another passes from there":        {known, []forge.Check{ran("lint", forge.CheckSuccess)}, nil, []string{"build"}, ""},
+		"another is skipped from there":    {known, []forge.Check{ran("lint", forge.CheckSkipped)}, nil, []string{"build"}, "build"},
+		"another passes from elsewhere":    {known, []forge.Check{status("cla", "jenkins", forge.CheckSuccess)}, nil, []string{"build", "lint"}, "build"},
+		"one of two of that name":          {twice, []forge.Check{ran("build", forge.CheckSuccess)}, nil, []string{"build"}, ""},
+		"an earlier head had more":         {known, []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)}, []forge.Check{ran("e2e", forge.CheckFailure)}, []string{"e2e"}, ""},
+		"they are required":                {known, []forge.Check{required("x", forge.CheckSuccess)}, nil, nil, ""},
+		"they are named":                   {named, nil, nil, nil, ""},
+		"the base has our own words alone": {checks{base: forge.BaseChecks{Expected: []forge.Check{status("touchstone/review", "judge", forge.CheckSuccess)}}}, nil, nil, nil, ""},
+	} {
+		if missing, silent := tc.known.missing(tc.here, tc.earlier); !slices.Equal(missing, tc.missing) || silent != tc.silent {
+			t.Errorf("%s: %q, silent %q; want %q and %q", name, missing, silent, tc.missing, tc.silent)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package forge
+
+import (
+	"context"
+	"slices"
+
+	_ "embed"
+)
+
+//go:embed basechecks.graphql
+var baseChecksQuery string
+
+// BaseChecks are what has reported on a branch of late: on its last ten commits, and on the heads of the pull requests
+// that brought them.
+type BaseChecks struct {
+	// Sources are those of all of them, as [Check.Source].
+	Sources map[string]bool
+	// Expected are those that passed or failed on the head of the newest of those pull requests, or if there is none, on
+	// the newest commit that has any.
+	Expected []Check
+}
+
+// BaseChecks reads what has reported on a branch whose tip is sha. What a pull request's own author reported on it is left
+// out. Of a commit with more than 100 checks it takes the first.
+func (c *Client) BaseChecks(ctx context.Context, repo Repo, sha string) (BaseChecks, error) {
+	var data struct {
+		Repository *struct {
+			Object *struct{ History connection[baseCommitNode] }
+		}
+	}
+	err := c.query(ctx, baseChecksQuery, map[string]any{"owner": repo.Owner, "name": repo.Name, "oid": sha}, &data)
+	if err == nil && (data.Repository == nil || data.Repository.Object == nil) {
+		err = c.missing()
+	}
+	if err != nil {
+		return BaseChecks{}, c.failed("read which checks report on "+repo.String(), err)
+	}
+	all := BaseChecks{Sources: map[string]bool{}}
+	var onCommit []Check
+	for _, commit := range data.Repository.Object.History.Nodes {
+		direct := ended(commit.checks(), "")
+		if len(onCommit) == 0 {
+			onCommit = direct
+		}
+		all.add(direct)
+		for _, pull := range commit.AssociatedPullRequests.Nodes {
+			if pull == nil || pull.MergeCommit == nil || pull.MergeCommit.Oid != commit.Oid {
+				continue
+			}
+			for _, head := range pull.Commits.Nodes {
+				reported := ended(head.Commit.checks(), pull.Author.user().Login)
+				if len(all.Expected) == 0 {
+					all.Expected = reported
+				}
+				all.add(reported)
+			}
+		}
+	}
+	if len(all.Expected) == 0 {
+		all.Expected = onCommit
+	}
+	return all, nil
+}
+
+func (b *BaseChecks) add(checks []Check) {
+	for _, c := range checks {
+		b.Sources[c.Source()] = true
+	}
+}
+
+// ended are the checks that passed or failed, without an author's own.
+func ended(checks []Check, author string) []Check {
+	return slices.DeleteFunc(checks, func(c Check) bool {
+		return c.State != CheckSuccess && c.State != CheckFailure || c.Kind == Status && c.By.Login == author
+	})
+}
+
+type baseCommitNode struct {
+	commitNode
+	AssociatedPullRequests connection[*struct {
+		Author      *actorNode
+		MergeCommit *oidNode
+		Commits     connection[struct{ Commit commitNode }]
+	}]
+}
