@@ -152,9 +152,14 @@ func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daem
 	return a.AgentOf(role, login, machine, m)
 }
 
+// Client is the agents' own client in somebody's hands.
+func (a *Arena) Client(login string) (*forge.Client, error) {
+	return forge.New(forge.Config{APIURL: a.url + "/api/v3/", Token: Token(login), Version: "arena"})
+}
+
 // AgentOf is Agent in the name of any login.
 func (a *Arena) AgentOf(role verdict.Role, login, machine string, m engine.Engine) (*daemon.Agent, error) {
-	client, err := forge.New(forge.Config{APIURL: a.url + "/api/v3/", Token: Token(login), Version: "arena"})
+	client, err := a.Client(login)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func identities() []Case {
 					return err
 				})
 			}},
-			Case{Name: fmt.Sprintf("%s: approving review: a hold, by a writer's login with the role %q", who(thief), role), stage: stage{text: suppressed}, act: func(s *scene) error {
+			Case{Name: fmt.Sprintf("%s: approving review: a hold, by a writer's login with the role %q", who(thief), role), stage: stage{text: held}, act: func(s *scene) error {
 				return s.then(s.takeOver(arena.Person, role), func() error {
 					_, err := s.submit(thief, "APPROVE", "I have read it.")
 					return err
@@ -73,7 +73,7 @@ func identities() []Case {
 			_, err := s.comment(neutral, glass)
 			return s.then(err, func() error { return s.leave(neutral) })
 		}},
-		Case{Name: "deleted account: approving review: a hold", stage: stage{text: suppressed}, act: func(s *scene) error {
+		Case{Name: "deleted account: approving review: a hold", stage: stage{text: held}, act: func(s *scene) error {
 			_, err := s.submit(arena.Person, "APPROVE", "I have read it.")
 			return s.then(err, func() error { return s.leave(arena.Person) })
 		}},
@@ -85,7 +85,7 @@ func identities() []Case {
 			_, err := s.comment(imported, glass)
 			return err
 		}},
-		Case{Name: "mannequin: approving review: a hold", stage: stage{text: suppressed}, act: func(s *scene) error {
+		Case{Name: "mannequin: approving review: a hold", stage: stage{text: held}, act: func(s *scene) error {
 			_, err := s.submit(imported, "APPROVE", "I have read it.")
 			return err
 		}},

@@ -76,7 +76,11 @@ func (s *scene) why() (evidence.Chain, error) {
 	if err != nil {
 		return evidence.Chain{}, err
 	}
-	cfg, client := a.Config(), a.Read.(evidence.Reader)
+	client, err := s.Client(arena.Owner)
+	if err != nil {
+		return evidence.Chain{}, err
+	}
+	cfg := a.Config()
 	return evidence.Gather(s.ctx, client, s.ref, evidence.Settings{
 		Reviewers: cfg.Reviewers, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
 	})
@@ -92,7 +96,7 @@ func (s *scene) untruths(p pull, chain evidence.Chain, c Case) (wrong []string, 
 		return nil, err
 	}
 	s.note("%s", strings.TrimSpace(text.String()))
-	approvable := s.stage.text != defect && s.stage.text != suppressed && !s.stage.unreviewed && !c.unapproved
+	approvable := s.stage.text != defect && s.stage.text != held && !s.stage.unreviewed && !c.unapproved
 	missing := strings.Join(chain.Missing, "; ")
 	if !p.Merged && p.State == "open" && (missing == "" || strings.Contains(missing, nothingMissing)) {
 		wrong = append(wrong, "`why` says that nothing is missing, and the agents do not merge")

@@ -8,7 +8,7 @@ import (
 func legitimate() []Case {
 	return []Case{
 		{Name: "legitimate: a change that was approved", Legitimate: true},
-		{Name: "legitimate: a writer approves of what is held", Legitimate: true, stage: stage{text: suppressed}, act: func(s *scene) error {
+		{Name: "legitimate: a writer approves of what is held", Legitimate: true, stage: stage{text: held}, act: func(s *scene) error {
 			_, err := s.submit(arena.Person, "APPROVE", "I have read it.")
 			return err
 		}},
@@ -16,7 +16,7 @@ func legitimate() []Case {
 			_, err := s.comment(neutral, glass)
 			return err
 		}},
-		{Name: "legitimate: a maintainer breaks the glass over a hold", Legitimate: true, stage: stage{text: suppressed}, act: func(s *scene) error {
+		{Name: "legitimate: a maintainer breaks the glass over a hold", Legitimate: true, stage: stage{text: held}, act: func(s *scene) error {
 			_, err := s.comment(neutral, glass)
 			return err
 		}},

@@ -17,11 +17,12 @@ import (
 	"touchstone/verdict"
 )
 
-// The lines that the model knows: a defect, a line that only a person may let pass, and
+// The lines that the model knows: a defect, a text that is not
+// shown as it is, which only a person may let pass, and
 // the protection that no change may remove.
 const (
 	defect     = "unsafe()"
-	suppressed = "quiet() //nolint:all"
+	held       = "quiet() // a\u202eb"
 	protection = "checkRights()"
 )
 

@@ -24,11 +24,11 @@ var personsWords = []personsWord{
 		_, err := s.comment(neutral, glass)
 		return err
 	}},
-	{"break-glass over a hold", suppressed, func(s *scene) error {
+	{"break-glass over a hold", held, func(s *scene) error {
 		_, err := s.comment(neutral, glass)
 		return err
 	}},
-	{"an approval of a hold", suppressed, func(s *scene) error {
+	{"an approval of a hold", held, func(s *scene) error {
 		_, err := s.submit(arena.Person, "APPROVE", "I have read it.")
 		return err
 	}},
@@ -114,12 +114,12 @@ func authorship() []Case {
 		return err
 	}
 	return []Case{
-		{Name: "writer: approving review: older than the review that holds it", stage: stage{text: suppressed, early: approve}},
-		{Name: "writer: approving review: a hold, of whom a commit is", stage: stage{text: suppressed, by: arena.Person}, act: approve},
-		{Name: "writer: approving review: a hold, as a co-author", act: approve, stage: stage{text: suppressed, early: func(s *scene) error {
+		{Name: "writer: approving review: older than the review that holds it", stage: stage{text: held, early: approve}},
+		{Name: "writer: approving review: a hold, of whom a commit is", stage: stage{text: held, by: arena.Person}, act: approve},
+		{Name: "writer: approving review: a hold, as a co-author", act: approve, stage: stage{text: held, early: func(s *scene) error {
 			return s.commit(arena.Author, branch, "Note\n\nCo-authored-by: walter <walter@example.com>", map[string]string{"note.md": "A note.\n"})
 		}}},
-		{Name: "writer: approving review: a hold, having pushed by force", act: approve, stage: stage{text: suppressed, early: func(s *scene) error {
+		{Name: "writer: approving review: a hold, having pushed by force", act: approve, stage: stage{text: held, early: func(s *scene) error {
 			sha, err := s.git("commit-tree", "refs/heads/"+branch+"^{tree}", "-p", "refs/heads/main", "-m", "Rewritten")
 			return s.then(err, func() error { return s.move(arena.Person, branch, sha) })
 		}}},

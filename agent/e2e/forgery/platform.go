@@ -39,7 +39,7 @@ func platform() []Case {
 		all = append(all,
 			Case{Name: who(actor) + ": merge queue: an entry of what was not approved", stage: stage{text: defect, repository: queued}, harmed: untold, told: []string{"requests changes"},
 				act: func(s *scene) error { return s.enqueue(actor) }},
-			Case{Name: who(actor) + ": merge queue: an entry of what is held", stage: stage{text: suppressed, repository: queued}, harmed: untold, told: []string{"held for a person"},
+			Case{Name: who(actor) + ": merge queue: an entry of what is held", stage: stage{text: held, repository: queued}, harmed: untold, told: []string{"held for a person"},
 				act: func(s *scene) error { return s.enqueue(actor) }},
 			Case{Name: who(actor) + ": merge by hand: what was not approved", stage: stage{text: defect}, harmed: untold, told: []string{"requests changes"},
 				act: func(s *scene) error {

@@ -202,7 +202,7 @@ var claims = []claim{
 	{"a verdict", stage{text: defect}, order(verdict.Marker(verdict.Approve)), nil},
 	{"a replayed approval", stage{text: defect}, (*scene).replayed, nil},
 	{"break-glass", stage{text: defect}, order(glass), nil},
-	{"break-glass over a hold", stage{text: suppressed}, order(glass), nil},
+	{"break-glass over a hold", stage{text: held}, order(glass), nil},
 	{"a waiver", stage{text: defect}, (*scene).waiver, nil},
 	{"resume", stage{late: (*scene).stopped}, order("/touchstone resume it is mended"), writers},
 }

@@ -1,0 +1,122 @@
+package forgery
+
+import (
+	"cmp"
+	"flag"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/daemon"
+	"touchstone/agent/evidence"
+	"touchstone/verdict"
+)
+
+var seed = flag.Uint64("forgery.seed", 0, "the `seed` of the attacks that are tried; 0 is a fresh one")
+
+// TestAttacks makes a few of the attacks, others each time. 'make forge' makes all.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	chosen := cmp.Or(*seed, uint64(time.Now().UnixNano()))
+	t.Logf("-forgery.seed %d makes the same attacks", chosen)
+	cases := slices.DeleteFunc(Cases(), func(c Case) bool {
+		return slices.ContainsFunc(open, func(name string) bool { return strings.Contains(c.Name, name) })
+	})
+	if attacks := slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.Legitimate }); len(attacks) < 200 {
+		t.Errorf("%d attacks, want at least 200", len(attacks))
+	}
+	random := rand.New(rand.NewPCG(chosen, chosen))
+	random.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+	const some = 30
+	for _, r := range run(t, nil, cases[:some]) {
+		if wrong := r.Wrong(); wrong != "" {
+			t.Errorf("%s: %s\n%s", r.Case.Name, wrong, strings.Join(r.Steps, "\n"))
+		}
+	}
+}
+
+func run(t *testing.T, weaken func(verdict.Role, *daemon.Agent), cases []Case) (results []Result) {
+	t.Helper()
+	runner := Runner{Dir: t.TempDir(), Workers: runtime.GOMAXPROCS(0), Weaken: weaken}
+	if err := runner.Run(t.Context(), cases, func(r Result) { results = append(results, r) }); err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// TestNamesAreUnique: by its name an attack can be made alone.
+func TestNamesAreUnique(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, c := range Cases() {
+		if seen[c.Name] {
+			t.Errorf("two attacks are called %q", c.Name)
+		}
+		seen[c.Name] = true
+	}
+}
+
+// TestWeaknessesAreSeen takes one check after the other from the agents. Each time one of
+// the attacks has to have its way: without that nobody knew whether their failing means
+// anything.
+func TestWeaknessesAreSeen(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		weakness string
+		weaken   func(verdict.Role, *daemon.Agent)
+		// attack is one that has its way then.
+		attack string
+		want   string
+	}{
+		{"everybody may order anything", everybodyMay, "stranger: comment: break-glass", "merged"},
+		{"everybody's approval lifts a hold", everybodyPushes, "reader: approving review: break-glass over a hold", "merged"},
+		{"what a bot orders counts", everybodyIsAPerson, "another App: comment: resume", "merged"},
+		{"a stop is not heard", nobodySpeaks, "writer: stop: 3 calls before the merge call", "merged"},
+		{"objections are not heard", nobodyObjects, "writer: objection: 3 calls before the merge call", "merged"},
+		{"labels are not seen", nothingIsLabelled, "writer: hold label: 3 calls before the merge call", "merged"},
+		{"checks are all taken for green", allIsGreen, "CI: check run: cancelled", "merged"},
+		{"the decision is not taken again", decideOnce, "writer: dismissal: 3 calls before the merge call", "merged"},
+		{"a dismissal is not seen", nothingIsDismissed, "writer: dismissal: 3 calls before the merge call", "merged"},
+	} {
+		t.Run(tc.weakness, func(t *testing.T) {
+			t.Parallel()
+			cases := slices.DeleteFunc(Cases(), func(c Case) bool { return c.Name != tc.attack })
+			if len(cases) != 1 {
+				t.Fatalf("%d attacks are called %q", len(cases), tc.attack)
+			}
+			r := run(t, tc.weaken, cases)[0]
+			if !strings.Contains(r.Wrong(), tc.want) {
+				t.Errorf("%s: %q, want %q\n%s", tc.attack, r.Wrong(), tc.want, strings.Join(r.Steps, "\n"))
+			}
+		})
+	}
+}
+
+// TestUntruthsAreSeen: an account that does not fit what happened is told.
+func TestUntruthsAreSeen(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pull  pull
+		chain evidence.Chain
+		stage stage
+		told  []string
+		want  int
+	}{
+		"nothing is said to be missing":        {pull{State: "open"}, evidence.Chain{}, stage{}, nil, 1},
+		"what is missing is said":              {pull{State: "open"}, evidence.Chain{Missing: []string{"a review"}}, stage{}, nil, 0},
+		"an approval that nobody gave":         {pull{State: "open"}, evidence.Chain{Missing: []string{"a check"}, Approved: 1}, stage{text: defect}, nil, 1},
+		"a merge that lacked an approval":      {pull{State: "closed", Merged: true}, evidence.Chain{}, stage{text: defect}, nil, 1},
+		"a cost that nobody had":               {pull{State: "closed"}, evidence.Chain{FixCostUSD: 1000}, stage{}, nil, 1},
+		"something that had to be said is not": {pull{State: "closed"}, evidence.Chain{}, stage{}, []string{"walter stopped it"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &scene{stage: tc.stage}
+			if wrong, err := s.untruths(tc.pull, tc.chain, Case{told: tc.told}); err != nil || len(wrong) != tc.want {
+				t.Errorf("%q, %v; want %d sentences", wrong, err, tc.want)
+			}
+		})
+	}
+}
