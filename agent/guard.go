@@ -3,16 +3,20 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"touchstone/verdict/guard"
+	"touchstone/verdict/guard/junit"
 )
 
 func newGuard() *cobra.Command {
 	var base, format string
 	var committed, all bool
+	var junitBase, junitHead []string
 	cmd := &cobra.Command{
 		Use:   "guard --base REV",
 		Short: "Find where a change lowers the quality bar, without a model and without GitHub",
@@ -38,22 +42,34 @@ the code it tests is no finding. Vendored and generated files are left out. The 
 tree is examined, untracked files included and ignored ones left out; with --committed
 it is HEAD. Nothing in the clone is changed or run, hooks and filters included.
 
+With --junit-base and --junit-head what the test runners reported of both commits
+overrules what the code lets expect: a test that ran and passed is not gone, and one
+that passed before and is missing, skipped or retried now is found in every language.
+
 Exit codes: 0 nothing is held, 10 something is, 20 somebody stopped it, 2 the command
 line is wrong, 1 anything else.`,
 		Example: `  agent guard --base origin/main
-  agent guard --base origin/main --committed --format github # in a workflow, as annotations`,
+  agent guard --base origin/main --committed --format github # in a workflow, as annotations
+  agent guard --base origin/main --junit-base 'base/*.xml' --junit-head 'head/*.xml'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case base == "":
 				return usage(cmd, errors.New("--base is missing: name the branch or commit to compare with, such as origin/main"))
+			case len(junitBase) == 0 != (len(junitHead) == 0):
+				return usage(cmd, errors.New("--junit-base and --junit-head go together: name the reports of both commits"))
 			case !slices.Contains(guardFormats, format):
 				return usage(cmd, fmt.Errorf("--format is %q but has to be text, json, sarif or github", format))
+			}
+			runs, err := readReports(junitBase, junitHead)
+			if err != nil {
+				return err
 			}
 			change, err := readClone(cmd.Context(), base, committed)
 			if err != nil {
 				return err
 			}
+			change.Runs = runs
 			found := guard.Examine(change)
 			holds := guard.Holds(found)
 			shown := holds
@@ -72,6 +88,44 @@ line is wrong, 1 anything else.`,
 	cmd.Flags().StringVar(&base, "base", "", "branch or commit that the change is compared with, from their merge base")
 	cmd.Flags().StringVar(&format, "format", "text", "text, json for programs, sarif for code scanning, or github for a workflow's annotations")
 	cmd.Flags().BoolVar(&committed, "committed", false, "examine HEAD and not the working tree")
+	cmd.Flags().StringSliceVar(&junitBase, "junit-base", nil, "JUnit reports of the tests at the base; may be patterns, and given more than once")
+	cmd.Flags().StringSliceVar(&junitHead, "junit-head", nil, "JUnit reports of the tests at the head")
 	cmd.Flags().BoolVar(&all, "all", false, "show evidence as well as holds")
 	return cmd
+}
+
+// readReports reads what the test runners reported; nil without reports.
+func readReports(base, head []string) (*junit.Runs, error) {
+	if len(base) == 0 {
+		return nil, nil
+	}
+	before, err := readPatterns(base)
+	if err != nil {
+		return nil, err
+	}
+	after, err := readPatterns(head)
+	if err != nil {
+		return nil, err
+	}
+	return junit.Read(before, after)
+}
+
+// readPatterns reads the files that patterns name. A pattern that names none is an error:
+// a report that was not written must not look like tests that are gone.
+func readPatterns(patterns []string) ([][]byte, error) {
+	var out [][]byte
+	for _, pattern := range patterns {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			return nil, fmt.Errorf("there is no report %s; run the tests with a JUnit report first", pattern)
+		}
+		for _, name := range names {
+			content, err := os.ReadFile(name)
+			if err != nil {
+				return nil, fmt.Errorf("read a test report: %w", err)
+			}
+			out = append(out, content)
+		}
+	}
+	return out, nil
 }

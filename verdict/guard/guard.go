@@ -5,6 +5,7 @@
 //	ci     what pipelines check, and whether a check can fail
 //	tools  how linters, compilers, test runners and coverage are set; who owns and decides
 //	code   tests, assertions and suppressions in source code
+//	junit  what test runners report, which overrules what the code lets expect
 //
 // A finding is a hold where code is certain, and evidence where it only suspects. The
 // rules are rows Q1 to Q7 of the severity guideline.
@@ -20,6 +21,7 @@ import (
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/ci"
 	"touchstone/verdict/guard/code"
+	"touchstone/verdict/guard/junit"
 	"touchstone/verdict/guard/tools"
 )
 
@@ -67,6 +69,9 @@ type Change struct {
 	// Files are those that [Examines] names, changed ones and, with both sides alike, those
 	// that [Surround] adds.
 	Files []File
+	// Runs are what the test runners reported of both sides, nil if that is not known. They
+	// overrule what the code lets expect.
+	Runs *junit.Runs
 }
 
 // Examines reports whether a file of this name can hold a finding.
@@ -79,19 +84,13 @@ func examinesGates(name string) bool {
 	return name != "" && (ci.Examines(name) || tools.Examines(name) || name == attributes)
 }
 
-// parts are what compares files, by the kind of what they compare.
-var parts = []struct {
-	name    string
-	compare func([]File) []Finding
-}{{"pipelines", ci.Compare}, {"settings", tools.Compare}, {"source code", code.Examine}}
-
 // Examine returns the findings of a change: holds first, then evidence, each ordered by
 // kind, path and line. It never fails: what it cannot read it reports as [Unexamined].
 func Examine(c Change) []Finding {
 	files, found := readable(c.Files)
-	for _, p := range parts {
-		found = append(found, examinePart(p.name, p.compare, files)...)
-	}
+	found = append(found, examinePart("pipelines", ci.Compare, files)...)
+	found = append(found, examinePart("settings", tools.Compare, files)...)
+	found = append(found, examinePart("source code", func(files []File) []Finding { return code.ExamineWith(files, c.Runs) }, files)...)
 	for i := range found {
 		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
 	}

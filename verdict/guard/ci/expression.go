@@ -155,7 +155,7 @@ func call(n *actionlint.FuncCallNode, cell Cell) value {
 	return value{}
 }
 
-var expression = regexp.MustCompile(`\$\{\{[^}]*\}\}`)
+var expression = regexp.MustCompile(`\$\{\{.*?\}\}`)
 
 // withoutExpressions puts a word into a script where an expression stands, whose operators
 // are none of the shell's.

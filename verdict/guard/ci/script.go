@@ -1,8 +1,6 @@
 package ci
 
 import (
-	"strings"
-
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/shell"
 )
@@ -26,8 +24,7 @@ func scripts(files []change.File) []change.Finding {
 			if text == nil {
 				continue
 			}
-			for key, commands := range shell.NewProject(map[string][]byte{name: text}).Targets() {
-				target := key[strings.LastIndexByte(key, 0)+1:]
+			for target, commands := range shell.NewProject(map[string][]byte{name: text}).Targets() {
 				s.jobs[f.Name()+"\x00"+target] = true
 				for _, c := range commands {
 					if check, is := c.Check(); is {

@@ -106,10 +106,21 @@ func unwrap(args []string) []string {
 			return args
 		}
 		args = args[n:]
+		if strings.HasPrefix(args[0], "-") { // its own options, some of which take a word
+			args = args[max(0, slices.IndexFunc(args, isProgram)):]
+		}
 		for len(args) > 1 && strings.HasPrefix(args[0], "-") {
 			args = args[1:]
 		}
 	}
+}
+
+// isProgram reports whether a word is a program that is known here.
+func isProgram(word string) bool {
+	name := path.Base(word)
+	_, tool := tools[name]
+	_, wrapper := wrappers[name]
+	return tool || wrapper || slices.Contains(runners, name)
 }
 
 // asked matches the words that make a program check.

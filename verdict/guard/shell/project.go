@@ -87,7 +87,7 @@ func (p *Project) tox(dir, name string, content []byte) {
 // makefile reads the rules of a Makefile: targets, what they need, and their recipes, of
 // which every line is a script. See https://www.gnu.org/software/make/manual/html_node/Rules.html
 func (p *Project) makefile(dir, text string) {
-	variables := map[string]string{}
+	variables := map[string]string{"MAKE": "make"}
 	var open []string
 	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
 		line = strings.TrimRight(line, " \n")
@@ -142,9 +142,17 @@ func expand(text string, variables map[string]string) string {
 func (p *Project) Targets() map[string][]Command {
 	out := map[string][]Command{}
 	for key, commands := range p.targets {
+		parts := strings.Split(key, "\x00")
+		if parts[1] == "make" {
+			commands = p.rule(parts[0]+"\x00make\x00", parts[2], 0)
+		}
 		for _, c := range commands {
-			dir, _, _ := strings.Cut(key, "\x00")
-			out[key] = append(out[key], p.Resolve(c, dir)...)
+			out[parts[2]] = append(out[parts[2]], p.Resolve(c, parts[0])...)
+		}
+	}
+	for name := range p.files {
+		if script.MatchString(name) {
+			out[name] = p.Resolve(Command{Args: []string{"./" + path.Base(name)}, Line: 1}, path.Dir(name))
 		}
 	}
 	return out

@@ -58,6 +58,7 @@ func TestWhetherACheckCanFailTheScript(t *testing.T) {
 		"echo $(go test ./...)":                               "!go test",
 		"CI=1 xvfb-run -a npx jest --ci":                      "jest",
 		"uv run --frozen pytest -x":                           "pytest",
+		"uv run --locked --group dev tox run":                 "tox",
 		"python -m pytest":                                    "pytest",
 		"pip install pytest && npm install jest":              "",
 		"npm ci && npm run lint:fix":                          "",

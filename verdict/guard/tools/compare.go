@@ -198,13 +198,19 @@ func (c *comparison) lists(p *pair) {
 			}
 		}
 	}
+	before, after := map[Way]map[string]int{}, map[Way]map[string]int{}
+	for w := Rules; w <= Included; w++ {
+		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
+	}
+	sharpened := c.sharpened(p)
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
 		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
-			if relocated(p, v) {
+			name, w := p.tool.plain(v.text), v.setting.Way
+			if before[w][name] >= after[w][name] { // it is gone from another list of the kind
 				continue
 			}
 			switch {
-			case v.setting.Way == Ignored && (c.sharpened(p) || removable(v.text)):
+			case v.setting.Way == Ignored && (sharpened || removable(v.text)):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, while more is checked elsewhere.", key, v.text))
 			case v.setting.Way == Ignored:
 				c.add(p, v.tier(), "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer reported.", key, v.text))
@@ -220,25 +226,27 @@ func (c *comparison) lists(p *pair) {
 // removable tells paths and patterns, which stand for files, from the names of rules.
 func removable(text string) bool { return strings.ContainsAny(text, "/\\") }
 
-// relocated reports whether an element is gone from another list of the same kind.
-func relocated(p *pair, v value) bool {
-	count := func(lists map[string][]value) (n int) {
-		for _, list := range lists {
-			for _, o := range list {
-				if o.setting.Way == v.setting.Way && p.tool.same(o.text, v.text) {
-					n++
-				}
+// counts says how often each element is in the lists of one kind.
+func (t *Tool) counts(lists map[string][]value, w Way) map[string]int {
+	out := map[string]int{}
+	for _, list := range lists {
+		for _, v := range list {
+			if v.setting.Way == w {
+				out[t.plain(v.text)]++
 			}
 		}
-		return n
 	}
-	return count(p.before.lists) >= count(p.after.lists)
+	return out
 }
 
 // without are the elements of a list that another does not have.
 func (t *Tool) without(list, other []value) (out []value) {
+	had := map[string]bool{}
+	for _, v := range other {
+		had[t.plain(v.text)] = true
+	}
 	for _, v := range list {
-		if !slices.ContainsFunc(other, func(o value) bool { return t.same(v.text, o.text) }) {
+		if !had[t.plain(v.text)] {
 			out = append(out, v)
 		}
 	}
@@ -247,20 +255,16 @@ func (t *Tool) without(list, other []value) (out []value) {
 
 // same reports whether two names are of one rule: by what stands for what, or because
 // they differ in punctuation and plural alone.
-func (t *Tool) same(a, b string) bool {
-	plain := func(s string) string {
-		if to, ok := t.Aliases[s]; ok {
-			s = to
-		}
-		s = strings.Map(func(r rune) rune {
-			if r == '-' || r == '_' {
-				return -1
-			}
-			return r
-		}, s)
-		return strings.TrimSuffix(s, "s")
+func (t *Tool) same(a, b string) bool { return t.plain(a) == t.plain(b) }
+
+var punctuation = strings.NewReplacer("-", "", "_", "")
+
+// plain is a rule's name without what upstream changes of it.
+func (t *Tool) plain(name string) string {
+	if to, ok := t.Aliases[name]; ok {
+		name = to
 	}
-	return plain(a) == plain(b)
+	return strings.TrimSuffix(punctuation.Replace(name), "s")
 }
 
 func weaker(w Way, was, is string) bool {
