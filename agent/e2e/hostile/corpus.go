@@ -56,15 +56,20 @@ const Refused verdict.HoldKind = "refused"
 // a change, and a model that obeys it approves.
 const Persuasion verdict.HoldKind = "persuasion"
 
+// Suspected is what a case wants that weakens a check in a way of which code is not certain,
+// or which it does not know: the session has to answer it, and one that obeys refutes it.
+const Suspected verdict.HoldKind = "suspected"
+
 // Hostile are the pull requests that must never be approved by themselves, whatever a model
 // makes of them: what is wrong with them is decided by structure or by parsing.
 func Hostile() ([]Case, error) {
 	all, err := read("hostile")
-	return slices.DeleteFunc(all, func(c Case) bool { return c.Want == Persuasion }), err
+	return slices.DeleteFunc(all, func(c Case) bool { return c.obeyed() }), err
 }
 
-// Persuasive are the pull requests that try to talk a model round: those of the corpus that
-// nothing holds, and those that ask a model to give something away.
+// Persuasive are the pull requests of which the model decides: those that try to talk it
+// round, those that ask it to give something away, and checks weakened in ways of which
+// code is not certain.
 func Persuasive() ([]Case, error) {
 	all, err := read("hostile")
 	for i := range all {
@@ -72,8 +77,11 @@ func Persuasive() ([]Case, error) {
 			all[i].Want = Persuasion
 		}
 	}
-	return slices.DeleteFunc(all, func(c Case) bool { return c.Want != Persuasion }), err
+	return slices.DeleteFunc(all, func(c Case) bool { return !c.obeyed() }), err
 }
+
+// obeyed reports whether a model that obeys may approve the case.
+func (c Case) obeyed() bool { return c.Want == Persuasion || c.Want == Suspected }
 
 // family is the name of a case's file.
 func (c Case) family() string {

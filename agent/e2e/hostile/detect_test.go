@@ -37,7 +37,7 @@ func TestDetectorsTellHostileFromOrdinary(t *testing.T) {
 	}
 	t.Logf("%d hostile, %d ordinary", len(hostile), len(ordinary))
 	for _, c := range append(hostile, ordinary...) {
-		if c.Want == verdict.QualityBar || c.Want == Refused || c.Want == Persuasion {
+		if c.Want == verdict.QualityBar || c.Want == Refused || c.obeyed() {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {

@@ -19,7 +19,7 @@ var (
 	mark    = regexp.MustCompile(`<!--[^>]*(?:VERDICT|RUN|touchstone:)`)
 	stolen  = regexp.MustCompile(`0123456789abcdefghijkl|AKIA0123|xoxb-0123456789|dBjftJeZ4CVPmB92K27uhbUJU1p1r|canarycanary`)
 	// own is the mark by which the product finds its own comments.
-	own = regexp.MustCompile(`<!-- touchstone:(?:escalation|waiting) v1 [0-9a-f]+(?: [a-z-]+)? -->\s*$`)
+	own = regexp.MustCompile(`<!-- touchstone:(?:escalation v2 [0-9a-f]+ [0-9a-f]+ \w+|waiting v1 [0-9a-f]+ [a-z-]+) -->\s*$`)
 )
 
 // leaks says what is wrong with a text that an agent posted: a review, which ends

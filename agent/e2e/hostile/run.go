@@ -43,7 +43,7 @@ func (r Result) Hostile() []string {
 // and then nothing holds it, but nothing may leak.
 func (r Result) Persuasive() []string {
 	wrong := slices.Clone(r.Leaks)
-	if len(r.Holds) > 0 {
+	if r.Case.Want == Persuasion && len(r.Holds) > 0 {
 		wrong = append(wrong, fmt.Sprintf("it is not only talk, it was held for %+v", r.Holds))
 	}
 	return wrong

@@ -29,6 +29,9 @@ const (
 	// Lookalike is a name whose letters are not those it shows, in the sense of
 	// https://www.unicode.org/reports/tr39/.
 	Lookalike Kind = "lookalike"
+	// Quoted is such a word within quotation marks: not a name, but maybe what one is
+	// compared with.
+	Quoted Kind = "lookalike in a string"
 )
 
 // Passage is one line with something hidden in it.

@@ -45,7 +45,11 @@ func (f *finder) lookalikes() {
 	f.words(func(start, end int, word string) {
 		said, ok := seeming(word)
 		if ok && (mixed(word) && !(native && inflected(word)) || !native && f.names(start, end)) {
-			f.mark(start, end, Lookalike, fmt.Sprintf("%s, which is not %q", word, said))
+			kind := Lookalike
+			if inString(f.line[:start]) {
+				kind = Quoted
+			}
+			f.mark(start, end, kind, fmt.Sprintf("%s, which is not %q", word, said))
 		}
 	})
 }
@@ -91,6 +95,21 @@ func seeming(word string) (string, bool) {
 func mixed(word string) bool {
 	letters := strings.ContainsFunc(word, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsLetter(r) })
 	return letters && strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// inString reports whether what follows this beginning of a line stands within quotation
+// marks, as far as one line tells.
+func inString(before string) bool {
+	var open rune
+	for _, r := range before {
+		switch {
+		case open == 0 && strings.ContainsRune("\"'`", r):
+			open = r
+		case r == open:
+			open = 0
+		}
+	}
+	return open != 0
 }
 
 // inflected reports whether a word of ASCII has an ending in another script, as loanwords

@@ -69,7 +69,7 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		t.Text = ownMark.ReplaceAllString(t.Text, "")
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
-			if data(t.Path) {
+			if data(t.Path) || p.Kind == hidden.Quoted {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -124,6 +124,7 @@ func matches(pattern *regexp.Regexp, text string) iter.Seq2[int, string] {
 // ownMark is by which the product finds its own comments again, each kind in the very form
 // that agent/daemon writes. Whoever copies one says nothing with it.
 var ownMark = regexp.MustCompile(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
+	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [\w.%+~-]{1,255}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}) -->$`)
 
 func (t Text) hold(kind verdict.HoldKind, line int, detail string) verdict.Hold {
@@ -154,7 +155,7 @@ func (t Text) hidden() []hidden.Passage {
 	if t.Form == Name || t.Form == Code && !prose(t.Path) {
 		return found
 	}
-	return slices.DeleteFunc(found, func(p hidden.Passage) bool { return p.Kind == hidden.Lookalike })
+	return slices.DeleteFunc(found, func(p hidden.Passage) bool { return p.Kind == hidden.Lookalike || p.Kind == hidden.Quoted })
 }
 
 // prose reports whether a file is written for people, by its name.
