@@ -1,6 +1,7 @@
 package code
 
 import (
+	"slices"
 	"strings"
 
 	"touchstone/verdict/guard/change"
@@ -42,6 +43,7 @@ func (x *examination) compareTest(p pair) {
 		}
 	}
 	x.compareRows(p)
+	x.compareLimits(p)
 	x.compareHandling(p)
 }
 
@@ -117,12 +119,13 @@ func leftClaims(p pair) (before, after []claim) {
 			before = append(before, c)
 		}
 	}
-	for i := len(p.after.claims) - 1; i >= 0; i-- {
-		if c := p.after.claims[i]; has[c.norm] > 0 {
+	for _, c := range slices.Backward(p.after.claims) {
+		if has[c.norm] > 0 {
 			has[c.norm]--
-			after = append([]claim{c}, after...)
+			after = append(after, c)
 		}
 	}
+	slices.Reverse(after)
 	return before, after
 }
 

@@ -13,7 +13,7 @@ var skipCalls = map[string]map[string]string{
 	"Python":     {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*"},
 	"Ruby":       {"skip": "", "pending": ""},
 	"C#":         {"Ignore": "Assert", "Inconclusive": "Assert", "If": "Skip", "IfNot": "Skip", "Skip": "Assert"},
-	"Java":       {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "abort": "*"},
+	"Java":       {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*", "assumeNotNull": "*", "abort": "*"},
 	"Kotlin":     {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
 	"Swift":      {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
 	"PHP":        {"markTestSkipped": "*", "markTestIncomplete": "*"},
@@ -104,7 +104,7 @@ func (s *side) condOf(u *unit, i int) string {
 	switch s.lang.layout {
 	case indent:
 		column := s.tokens[i].column
-		for n := i; n >= u.body; n-- {
+		for n := i; n >= max(u.body, i-4*maxHead); n-- {
 			if t := s.tokens[n]; t.first && s.outer[n] < 0 && t.column < column {
 				if t := s.of(n); t == "if" || t == "elif" || t == "else" || t == "except" {
 					return s.lineOf(n)
@@ -118,7 +118,7 @@ func (s *side) condOf(u *unit, i int) string {
 				return s.lineOf(n)
 			}
 		}
-		for n := i - 1; n >= u.body; n-- {
+		for n := i - 1; n >= max(u.body, i-4*maxHead); n-- {
 			if t := s.of(n); s.tokens[n].first && (t == "if" || t == "unless") && s.tokens[n].column < s.tokens[i].column {
 				return s.lineOf(n)
 			}
@@ -131,7 +131,7 @@ func (s *side) condOf(u *unit, i int) string {
 
 // ifAround is the condition of the innermost "if" with braces, or without, around a token.
 func (s *side) ifAround(u *unit, i int) string {
-	for open := i; open >= u.body; open = int(s.outer[open]) {
+	for open, levels := i, 0; open >= u.body && levels < maxDepth; open, levels = int(s.outer[open]), levels+1 {
 		for n := open - 1; n >= max(u.body, open-60); n-- {
 			t := s.of(n)
 			if s.outer[n] != s.outer[open] {
@@ -154,7 +154,7 @@ func (s *side) ifAround(u *unit, i int) string {
 // lineOf is a line's text from a token on.
 func (s *source) lineOf(i int) string {
 	last := i + 1
-	for last < len(s.tokens) && !(s.tokens[last].first && s.outer[last] == s.outer[i]) {
+	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] == s.outer[i]) {
 		last++
 	}
 	return s.plain(i, last)

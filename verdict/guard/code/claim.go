@@ -59,11 +59,14 @@ var (
 		"Equal NoErr True False Check ok strictEqual notOk match rejects notThrows")
 )
 
+// maxClaims bounds the assertions of one test.
+const maxClaims = 1000
+
 // claimsOf reads the assertions of a unit.
 func (s *side) claimsOf(u *unit) {
 	past := 0
 	u.own(func(i int) {
-		if i < past || s.kindOf(i) != word {
+		if i < past || s.kindOf(i) != word || len(u.claims) >= maxClaims {
 			return
 		}
 		if c, ok := s.claimAt(u, i); ok {
@@ -82,6 +85,13 @@ func (s *side) claimsOf(u *unit) {
 	})
 }
 
+// receives reports whether a word is an object of which a method asserts: assert.Equal.
+func (s *side) receives(i int) bool {
+	t := s.of(i)
+	return (receivers[t] || strings.HasSuffix(t, "Assert")) && s.of(i+1) == "." && s.kindOf(i+2) == word && s.of(i-1) != "." &&
+		(len(t) > 2 || tMethods[s.of(i+2)])
+}
+
 // alwaysTrue are operands with which nothing else matters.
 var alwaysTrue = []string{"&& false", "|| true", "or True"}
 
@@ -95,7 +105,7 @@ func (s *side) claimAt(u *unit, i int) (claim, bool) {
 		return s.statement(i, i+1), true
 	case s.lang.rust && next == "!" && assertion(t) && s.of(i+2) == "(":
 		return s.called(i, i+2, t), true
-	case receivers[t] && next == "." && s.kindOf(i+2) == word && s.of(i+3) == "(" && s.of(i-1) != "." && (len(t) > 2 || tMethods[s.of(i+2)]):
+	case s.receives(i) && s.of(i+3) == "(":
 		return s.called(i, i+3, s.of(i+2)), true
 	case !assertion(t) || s.of(i-1) == "def" || s.of(i-1) == "fn" || next == ":" || next == "=" || next == "=>":
 		return claim{}, false
@@ -103,11 +113,23 @@ func (s *side) claimAt(u *unit, i int) (claim, bool) {
 		return claim{}, false
 	case next == "(" && s.tokens[i+1].mate > 0:
 		return s.called(i, i+1, t), true
+	case s.lang.name == "Kotlin" && (next == "{" || next == "<"):
+		return s.block(i)
 	case (s.lang.name == "Kotlin" || s.lang.name == "Scala") && s.of(i-1) != "." && strings.HasPrefix(t, "should"),
 		s.lang.ruby && s.tokens[i].first && s.kindOf(i+1) != sign:
 		return s.statement(i, i+1), true
 	case s.lang.ruby && (next == "{" || next == "do"):
 		return s.statement(i, i+1), true
+	}
+	return claim{}, false
+}
+
+// block is an assertion of Kotlin that takes a block: assertFailsWith<E> { … }.
+func (s *side) block(i int) (claim, bool) {
+	for k := i + 1; k < min(len(s.tokens), i+20); k++ {
+		if open := s.of(k); open == "(" || open == "{" {
+			return s.called(i, k, s.of(i)), true
+		}
 	}
 	return claim{}, false
 }
@@ -241,6 +263,10 @@ func (s *side) goClaim(u *unit, i int) (claim, bool) {
 	}
 	end := int(s.tokens[open].mate)
 	for k := open; k < end; k++ {
+		if s.tokens[k].mate > int32(k) && k > open {
+			k = int(s.tokens[k].mate)
+			continue
+		}
 		if s.of(k) == "." && failures[s.of(k+1)] && s.of(k+2) == "(" && int(s.outer[k]) == open {
 			from := i + 1
 			for n := from; n < open; n++ {

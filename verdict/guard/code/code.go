@@ -41,6 +41,9 @@ type examination struct {
 	runs          *junit.Runs
 	named         map[string][]*unit // the tests of before by their names; made by the first that asks
 	said          map[*unit]bool     // tests that a finding was said of
+	gone          int                // how many tests nothing stands for
+	mentions      map[string]int     // how often each word stands at the head; made when first asked for
+	texts         map[uint64]*unit   // definitions at the head by their text; made when first asked for
 	findings      []change.Finding
 }
 
@@ -133,9 +136,15 @@ func (x *examination) unexamined(f change.File) {
 // describe computes what units are compared by.
 func (s *side) describe() {
 	s.skippers = map[string]bool{}
-	for _, u := range s.units {
-		if u.role == definition && s.tests {
-			s.bodyMarks(u, func(effect, string, int) { s.skippers[u.name] = true })
+	for range maxCalls { // those that call one are some too
+		again := false
+		for _, u := range s.units {
+			if s.tests && u.role == definition && !s.skippers[u.name] && s.skipsIn(u) {
+				s.skippers[u.name], again = true, true
+			}
+		}
+		if !again {
+			break
 		}
 	}
 	for _, u := range s.units {
@@ -148,6 +157,15 @@ func (s *side) describe() {
 			s.rowsOf(u)
 		}
 	}
+}
+
+// maxCalls is over how many functions a test may be skipped.
+const maxCalls = 4
+
+// skipsIn reports whether a function skips the test that calls it.
+func (s *side) skipsIn(u *unit) (found bool) {
+	s.bodyMarks(u, func(e effect, _ string, _ int) { found = found || e == skips })
+	return found
 }
 
 // say adds a finding at a line of a side.

@@ -114,3 +114,52 @@ func TestExamine(t *testing.T) {
 		})
 	}
 }
+
+// Whatever the bytes are, nothing panics, and a change of nothing says nothing.
+func FuzzExamine(f *testing.F) {
+	for _, s := range scenarios(f) {
+		for _, file := range s.files {
+			f.Add(file.Name(), file.Before, file.After)
+		}
+	}
+	for _, name := range []string{"a_test.go", "a.test.ts", "test_a.py", "a_spec.rb", "ATest.kt", "ATests.cs", "a.rs", "a_test.php", "a_test.cc", "a_test.exs"} {
+		f.Add(name, []byte("\"'`/*{([<<~A %w[ #{ ${ r#\" '''"), []byte("]})end*/\"\"\""))
+	}
+	f.Fuzz(func(t *testing.T, name string, before, after []byte) {
+		code.Examine([]change.File{{Path: name, OldPath: name, Before: before, After: after}, {Path: "b/" + name, After: before}})
+		if got := code.Examine([]change.File{{Path: name, OldPath: name, Before: before, After: before}}); len(got) > 0 {
+			t.Errorf("nothing changed, and it says %v", got)
+		}
+	})
+}
+
+// Time grows with the length of the text, also where quotes and brackets do not close.
+// go test -bench Examine ./verdict/guard/code
+func BenchmarkExamine(b *testing.B) {
+	unit := "describe('a', () => {\n  it('adds %d', () => {\n    expect(add(1, 2)).toBe(3)\n  })\n})\n"
+	for name, text := range map[string]string{
+		"a test file of 4 MB":        strings.Repeat(unit, 4<<20/len(unit)),
+		"4 MB of open quotes":        strings.Repeat("'\\", 2<<20),
+		"4 MB of open templates":     strings.Repeat("`${", 4<<20/3),
+		"4 MB of open brackets":      strings.Repeat("it('", 1<<20),
+		"2 MB of closed nesting":     strings.Repeat("describe('a', () => { it('b', () => { if (x) { return }\n", 20000) + strings.Repeat("}) })\n", 20000),
+		"4 MB of nested definitions": strings.Repeat("class a { it('b', () => {", 4<<20/25),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(2 * len(text)))
+			for b.Loop() {
+				code.Examine([]change.File{{Path: "a.test.ts", OldPath: "a.test.ts", Before: []byte(text), After: []byte(text + "\nx")}})
+			}
+		})
+	}
+	b.Run("635 renamed files", func(b *testing.B) {
+		var files []change.File
+		for i := range 635 {
+			text := []byte(strings.Repeat("#[test]\nfn a() {\n    assert_eq!(b(1), 2);\n}\n", 400))
+			files = append(files, change.File{Path: fmt.Sprintf("new/%d.rs", i), OldPath: fmt.Sprintf("old/%d.rs", i), Before: text, After: text})
+		}
+		for b.Loop() {
+			code.Examine(files)
+		}
+	})
+}

@@ -21,6 +21,9 @@ type mark struct {
 	line   int
 }
 
+// maxMarks bounds the marks of one test, and of one file.
+const maxMarks = 100
+
 // annotations are the names of marks on tests in all languages, in lower case. Those
 // that end in "?" ask for a condition.
 var annotations = func() map[string]effect {
@@ -71,6 +74,9 @@ func words(table map[effect]string) map[string]effect {
 // markUnit reads the marks of a test or of what encloses tests.
 func (s *side) markUnit(u *unit) {
 	add := func(e effect, cond string, i int) {
+		if len(u.marks) >= maxMarks {
+			return
+		}
 		u.marks = append(u.marks, mark{e, cond, int(s.tokens[i].line)})
 	}
 	switch {
@@ -103,14 +109,14 @@ func (s *side) headMarks(u *unit, add func(effect, string, int)) {
 		}
 		name, args := strings.ToLower(s.of(i)), ""
 		if s.of(i+1) == "(" && s.tokens[i+1].mate > 0 {
-			args = s.plain(i+2, int(s.tokens[i+1].mate))
+			args, _, _ = strings.Cut(s.plain(i+2, int(s.tokens[i+1].mate)), " , reason")
 		}
 		switch {
 		case annotations[name] != "":
 			add(annotations[name], "", i)
 		case annotations[name+"?"] != "", strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "enabled"):
 			add(skips, s.of(i)+" "+args, i)
-		case name == "cfg_attr" && strings.Contains(args, "ignore"):
+		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && strings.Contains(args, "ignore"):
 			add(skips, args, i)
 		case name == "cfg" && args != "test" && args != "not ( test )":
 			add(skips, args, i)

@@ -155,13 +155,15 @@ func (p *pairing) alike() {
 	before, after := left(p.before), left(p.after)
 	all := len(before)*len(after) <= maxComparisons
 	var found []candidate
+	compared := 0
 	for _, b := range before {
 		names := nameWords(b.name)
 		for _, a := range after {
 			near := p.renamed[b.side] == a.side
-			if !near && !all || len(found) > maxComparisons || b.role != a.role {
+			if !near && !all || compared > 2*maxComparisons || b.role != a.role {
 				continue
 			}
+			compared++
 			if score := likeness(b, a, names, near); score > 0 {
 				found = append(found, candidate{b, a, score})
 			}
@@ -192,15 +194,15 @@ func likeness(b, a *unit, names map[string]bool, near bool) float64 {
 	return score
 }
 
-// folded reports whether what a test says stands in another one at the head: as a part
-// of it, a subtest or a row of its table.
-func folded(b *unit, after []*unit) bool {
+// folded reports whether what a test says stands in another one at the head that is new or
+// says more: as a part of it, a subtest or a row of its table.
+func (x *examination) folded(b *unit) bool {
 	had := maps.Clone(b.side.wordsOf(b))
 	delete(had, b.name)
-	if len(had) < 2 {
+	if len(had) < 2 || x.gone > maxGone {
 		return false
 	}
-	for _, a := range after {
+	for _, a := range x.reworked[:min(len(x.reworked), maxGone)] {
 		if a.side.lang == b.side.lang && a.to-a.from >= (b.to-b.from)/2 && share(had, a.side.wordsOf(a)) >= 0.75 {
 			return true
 		}

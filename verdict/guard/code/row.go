@@ -9,14 +9,21 @@ type row struct {
 // rowsOf reads the cases of the tables in a unit: lists of two and more elements that
 // are lists themselves, and in marks lists of anything.
 func (s *side) rowsOf(u *unit) {
-	for i := u.from; i < u.to && len(u.rows) < maxRows; i++ {
-		if end := int(s.tokens[i].mate); end > i {
+	read := func(i int) {
+		if end := int(s.tokens[i].mate); end > i && len(u.rows) < maxRows {
 			u.rows = append(u.rows, s.table(u, i, end)...)
 		}
-		if i < u.at && rowMarks[s.of(i)] && s.of(i+1) == "(" {
+	}
+	for i := u.from; i < u.at; i++ {
+		read(i)
+		if rowMarks[s.of(i)] && s.of(i+1) == "(" && s.tokens[i+1].mate > 0 {
 			u.rows = append(u.rows, row{s.plain(i, int(s.tokens[i+1].mate)), int(s.tokens[i].line)})
 		}
 	}
+	for i := u.at; i < min(u.body, u.to); i++ {
+		read(i)
+	}
+	u.own(read)
 }
 
 // maxRows bounds the cases of one test.
@@ -27,6 +34,9 @@ var rowMarks = set("InlineData TestCase DataRow MemberData ClassData case test_c
 // table is the rows of a list; none when one of its elements is no list.
 func (s *side) table(u *unit, open, end int) []row {
 	if t := s.of(open); t == "(" || t == "{" && s.of(open-1) == ")" {
+		return nil
+	}
+	if !s.several(open, end) {
 		return nil
 	}
 	var out []row
@@ -56,4 +66,17 @@ func (s *side) table(u *unit, open, end int) []row {
 		return nil
 	}
 	return out
+}
+
+// several reports whether there is more than one element in a list.
+func (s *side) several(open, end int) bool {
+	for k := open + 1; k < end; k++ {
+		if s.of(k) == "," {
+			return true
+		}
+		if s.tokens[k].mate > int32(k) {
+			k = int(s.tokens[k].mate)
+		}
+	}
+	return false
 }

@@ -57,11 +57,16 @@ func (x *examination) compareMarks(pairs []pair) {
 		}
 		return seen[at]
 	})
+	told := map[string]bool{}
 	for _, f := range all {
+		x.said[f.before] = true
+		if same[f.cond] >= manyMarked && f.cond != "" && told[f.cond] {
+			continue // one place tells of all
+		}
+		told[f.cond] = true
 		if f.cond != "" && (same[f.cond] >= manyMarked || unknownWords(f.cond, f.before.side)) {
 			f.tier = change.Evidence
 		}
-		x.said[f.before] = true
 		x.say(f.tier, change.Test, "test/"+string(f.effect), "The test "+f.after.name+" "+effects[f.effect], nil, f.after.side, 0, f.line)
 	}
 	for _, s := range x.before {
@@ -108,6 +113,8 @@ func worse(had, has []mark, m mark) change.Tier {
 		case h.cond == "" || h.cond == m.cond:
 			return ""
 		case m.cond == "":
+		case strings.HasPrefix(h.cond, "#if") && strings.HasPrefix(m.cond, "#if") && !widened(h.cond, m.cond):
+			return "" // the list of platforms changed
 		case widened(h.cond, m.cond), slices.ContainsFunc(has, func(o mark) bool { return o.effect == h.effect && o.cond == h.cond }):
 		default:
 			tier = change.Evidence
@@ -173,7 +180,11 @@ func (s *side) fileMarks() []mark {
 		return s.marks
 	}
 	s.marked = true
-	add := func(e effect, cond string, i int) { s.marks = append(s.marks, mark{e, cond, int(s.tokens[i].line)}) }
+	add := func(e effect, cond string, i int) {
+		if len(s.marks) < maxMarks {
+			s.marks = append(s.marks, mark{e, cond, int(s.tokens[i].line)})
+		}
+	}
 	for i, t := range s.tokens {
 		if t.kind != word {
 			continue
@@ -203,7 +214,7 @@ func (s *side) fileMarks() []mark {
 // moduleMarks reads "pytestmark = pytest.mark.skip".
 func (s *side) moduleMarks(i int, add func(effect, string, int)) {
 	last := i + 1
-	for last < len(s.tokens) && !(s.tokens[last].first && s.outer[last] < 0) {
+	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] < 0) {
 		last++
 	}
 	for n := i; n < last; n++ {
@@ -224,13 +235,13 @@ func (s *side) moduleMarks(i int, add func(effect, string, int)) {
 
 // moduleCondition is the "if" around a call at the top of a module of Python.
 func (s *side) moduleCondition(i int) string {
-	for i > 0 && !(s.tokens[i].first && s.outer[i] < 0) {
+	for least := i - maxHead; i > max(0, least) && !(s.tokens[i].first && s.outer[i] < 0); {
 		i--
 	}
 	if s.tokens[i].column == 0 {
 		return ""
 	}
-	for n := i - 1; n >= 0; n-- {
+	for n := i - 1; n >= max(0, i-4*maxHead); n-- {
 		if s.tokens[n].first && s.outer[n] < 0 && s.tokens[n].column < s.tokens[i].column {
 			return s.lineOf(n)
 		}

@@ -13,7 +13,8 @@ func annotated(u *unit) bool {
 		return false
 	}
 	for i := u.from; i < u.at; i++ {
-		if testMarks[u.side.of(i)] && u.side.annotation(i) {
+		name := u.side.of(i)
+		if (testMarks[name] || u.side.lang.rust && strings.HasSuffix(name, "test")) && u.side.annotation(i) {
 			return true
 		}
 	}

@@ -47,6 +47,9 @@ func (s *side) having(r role) []*unit {
 	return out
 }
 
+// maxGone is how many tests that are gone are looked for in comments and in others.
+const maxGone = 300
+
 // lost judges a test that nothing stands for.
 func (x *examination) lost(b *unit) {
 	s := b.side
@@ -68,13 +71,14 @@ func (x *examination) lost(b *unit) {
 		x.say(tier, change.Test, rule, why, s, nil, b.line(), 0)
 	}
 	now := x.renamed[s]
+	x.gone++
 	switch what := x.vanished.of(b); {
 	case what == deleted:
 	case x.idle(b):
 		say(change.Hold, "test/not-run", "The test "+b.name+" is still written, and no runner takes it for a test any more.")
-	case now != nil && now.comments(b.name) && !s.comments(b.name):
+	case now != nil && x.gone < maxGone && now.comments(b.name) && !s.comments(b.name):
 		say(change.Hold, "test/commented-out", "The test "+b.name+" is commented out.")
-	case folded(b, x.reworked):
+	case x.folded(b):
 	case what == changed || x.replaced(b):
 		say(change.Evidence, "test/replaced", "The test "+b.name+" is gone; what it tests changed, or new tests may stand in its place.")
 	case len(b.claims) == 0 && len(b.children) == 0:
@@ -110,32 +114,33 @@ func (x *examination) replaced(b *unit) bool {
 // idle reports whether a function at the head that is no test, and that nothing calls, has
 // a test's text.
 func (x *examination) idle(b *unit) bool {
-	if b.size < 4 {
-		return false
-	}
-	for _, s := range x.after {
-		if s.lang != b.side.lang && x.renamed[b.side] != s {
-			continue
-		}
-		for _, u := range s.units {
-			if u.role == definition && u.digest == b.digest && !(u.parent != nil && u.parent.word == "class" && s.lang.python) {
-				return !x.called(u)
+	if x.texts == nil {
+		x.texts = map[uint64]*unit{}
+		for _, s := range x.after {
+			for _, u := range s.having(definition) {
+				if !s.lang.python || u.parent == nil || u.parent.word != "class" { // a base class of tests
+					x.texts[u.digest] = u
+				}
 			}
 		}
 	}
-	return false
+	u := x.texts[b.digest]
+	return u != nil && b.size >= 4 && u.side.lang == b.side.lang && !x.called(u)
 }
 
 // called reports whether the name of a definition at the head stands anywhere else there.
 func (x *examination) called(u *unit) bool {
-	for _, s := range x.after {
-		for i, t := range s.tokens {
-			if t.kind == word && (s != u.side || i != u.at) && s.of(i) == u.name {
-				return true
+	if x.mentions == nil {
+		x.mentions = map[string]int{}
+		for _, s := range x.after {
+			for i, t := range s.tokens {
+				if t.kind == word {
+					x.mentions[s.of(i)]++
+				}
 			}
 		}
 	}
-	return false
+	return x.mentions[u.name] > 1
 }
 
 // comments reports whether a name stands in a comment, or in a string that is a

@@ -156,13 +156,16 @@ func (u *unit) local() bool {
 
 var holders = set(containers + "defmodule")
 
+// maxDepth is how deep units may nest.
+const maxDepth = 40
+
 // nest sorts the units, gives each its parent and its role, and drops conditions that
 // no test stands under.
 func (s *side) nest() {
 	slices.SortStableFunc(s.units, func(a, b *unit) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(b.role, a.role))
 	})
-	var open []*unit
+	var open, nested []*unit
 	for _, u := range s.units {
 		u.side = s
 		for len(open) > 0 && open[len(open)-1].to <= u.from {
@@ -174,8 +177,12 @@ func (s *side) nest() {
 		if len(open) > 0 {
 			u.parent = open[len(open)-1]
 		}
-		open = append(open, u)
+		if len(open) < maxDepth { // what is deeper belongs to what stands around it
+			open = append(open, u)
+			nested = append(nested, u)
+		}
 	}
+	s.units = nested
 	around := map[*unit]bool{}
 	for _, u := range s.units {
 		if u.role == definition && s.lang.tests != nil && s.lang.tests(u) {
