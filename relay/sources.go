@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"touchstone/relay/event"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
 )
@@ -29,10 +30,12 @@ type endpoint struct {
 	kind    func(secret, previous string) configured
 }
 
-// configured is a source that can say what is wrong with its settings.
+// configured is a source that can say what is wrong with its settings, and whether a stored
+// event fits its signature.
 type configured interface {
 	server.Source
 	Validate() error
+	Prove(e event.Event) error
 }
 
 // secretPlaces are the keys that every kind has.
@@ -122,7 +125,7 @@ func githubEndpoint() endpoint {
 }
 
 // build reads the secrets and makes the source.
-func (e endpoint) build(name string, unsigned bool) (server.Source, error) {
+func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	places := len(e.secrets.SecretEnv) + len(e.secrets.SecretFile)
 	if places > 2 {
 		return nil, fmt.Errorf("the source %s has %d secrets; two at most are believed, the new one first", name, places)

@@ -190,6 +190,6 @@ func tokenStore(address string, store hub.Store) token.Store {
 }
 
 func tokenFile(address string) (token.File, bool) {
-	path, ok := strings.CutPrefix(address, "sqlite:")
+	path, ok := server.StorePath(address)
 	return token.File{Path: path + ".tokens"}, ok
 }

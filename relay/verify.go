@@ -9,58 +9,104 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/server"
+	"touchstone/relay/source"
 )
 
 func verifyCommand() *cobra.Command {
-	address := defaultConfig().Store
+	config := defaultConfig()
+	var configFile string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check a stored log: gaps, order, duplicates, damaged events",
 		Long: `Read a stored log from end to end and report what is wrong with it: missing numbers,
-broken order, deliveries that are there twice, events that no subscriber could read.
-Nothing is changed. The relay that uses an SQLite store has to be stopped; a copy of the
-file does as well. Exit code 1 says that something is wrong.`,
+broken order, deliveries that are there twice, events that are not what was stored, by
+their checksums, and damage of the file itself. Where a source's secret is at hand, as
+relay serve would find it, its events are compared with their signatures too. The relay that uses an SQLite store has to be stopped; a copy of the
+file does as well. Exit code 1 says that something is wrong. Events that a relay before version 0.3 stored have
+no checksum: the last line says how many there are.`,
 		Example: `  relay verify
   relay verify --store sqlite:/var/lib/relay/relay.db`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if err := server.ValidateStore(address); err != nil {
+			if configFile != "" {
+				if err := config.loadUnder(cmd.Flags(), configFile); err != nil {
+					return usageError{err}
+				}
+			}
+			if err := server.ValidateStore(config.Store); err != nil {
 				return usageError{err}
 			}
 			// Opening a store makes it, which is not what is asked for here.
-			if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
+			if path, ok := strings.CutPrefix(config.Store, "sqlite:"); ok {
 				if err := checkThere(path); err != nil {
 					return err
 				}
 			}
-			store, err := server.OpenStore(cmd.Context(), address)
+			store, err := server.OpenStore(cmd.Context(), config.Store)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, store.Close()) }()
 			problems := 0
-			bounds, err := hub.Verify(cmd.Context(), store, func(problem string) {
+			report, err := hub.Verify(cmd.Context(), store, config.prover(), func(problem string) {
 				problems++
 				fmt.Fprintln(cmd.OutOrStdout(), problem)
 			})
 			if err != nil {
-				return fmt.Errorf("verify %s: %w", address, err)
+				return fmt.Errorf("verify %s: %w", config.Store, err)
 			}
 			if problems > 0 {
-				return fmt.Errorf("the log %s has %d problems", bounds.Log, problems)
+				return fmt.Errorf("the log %s has %d problems", report.Bounds.Log, problems)
 			}
-			holds := "no events"
-			if bounds.Head > bounds.Floor {
-				holds = fmt.Sprintf("%d events, %d to %d", bounds.Head-bounds.Floor, bounds.Floor+1, bounds.Head)
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "log %s is sound: %s\n", bounds.Log, holds)
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), verdictOn(report))
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&address, "store", address, "the store to verify: sqlite:PATH or firestore:PROJECT[/DATABASE]")
+	cmd.Flags().StringVar(&config.Store, "store", config.Store, "the store to verify: sqlite:PATH or firestore:PROJECT[/DATABASE]")
+	cmd.Flags().StringVar(&configFile, "config", "", "read the store and the sources from this YAML file")
 	return cmd
+}
+
+// verdictOn says of a log without problems what it holds, and how much of it was checked how.
+func verdictOn(report hub.Report) string {
+	b := report.Bounds
+	text := fmt.Sprintf("log %s is sound: no events", b.Log)
+	if b.Head > b.Floor {
+		text = fmt.Sprintf("log %s is sound: %d events, %d to %d", b.Log, b.Head-b.Floor, b.Floor+1, b.Head)
+	}
+	if report.Proved > 0 {
+		text += fmt.Sprintf("; %d fit their signatures", report.Proved)
+	}
+	if report.Unproved > 0 {
+		text += fmt.Sprintf("; %d do not, as if the secret had been changed since", report.Unproved)
+	}
+	if report.Unchecked > 0 {
+		text += fmt.Sprintf("; %d are unchecked: they are from before relays kept checksums", report.Unchecked)
+	}
+	return text
+}
+
+// prover compares events with the signatures that came with them, as far as the secrets of
+// their sources are at hand.
+func (c Config) prover() func(e event.Event) (fits, known bool) {
+	sources := map[string]configured{}
+	for name, endpoint := range c.endpoints() {
+		// Without its secret, nothing is known of a source.
+		if s, err := endpoint.build(name, false); err == nil {
+			sources[name] = s
+		}
+	}
+	return func(e event.Event) (fits, known bool) {
+		s, ok := sources[e.Source]
+		if !ok {
+			return false, false
+		}
+		err := s.Prove(e)
+		return err == nil, !errors.Is(err, source.ErrNoProof)
+	}
 }
 
 // checkThere reports, of an embedded store that is to be looked at, that there is none.

@@ -169,7 +169,7 @@ func TestRelayRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	serve(t, strings.TrimPrefix(url, "http://"), path)
-	post(t, url, "after", []byte(`{}`))
+	post(t, url, "after", []byte(`{"after":1}`))
 	var got []string
 	for len(got) < 2 {
 		if m := <-messages; m.Event != nil {

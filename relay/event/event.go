@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -32,8 +33,16 @@ type Event struct {
 	Sender string
 	// ReceivedAt is when the relay took the webhook, in UTC, to the millisecond.
 	ReceivedAt time.Time
-	// Headers holds the webhook's own HTTP headers, canonical names; never credentials.
+	// Headers holds the webhook's own HTTP headers, canonical names; never credentials, and
+	// not the signature.
 	Headers map[string]string
+	// Signature is the header with the sender's signature, where there was one and it was
+	// verified. It stays in the store: subscribers could send the webhook again with it.
+	Signature string
+	// SignedOnce says that the sender never signs the same bytes for two webhooks: another one
+	// with the same Signature is this one sent again, whatever its delivery. Appending looks
+	// at it; events that are read leave it out.
+	SignedOnce bool
 	// Payload is the webhook's content, byte for byte as the sender wrote it. It is
 	// nearly always JSON; whoever reads it has to be ready for anything.
 	Payload []byte
@@ -46,6 +55,17 @@ const RecoveredHeader = "X-Relay-Recovered"
 
 // Recovered reports whether the event was fetched, as RecoveredHeader says.
 func (e Event) Recovered() bool { return e.Headers[RecoveredHeader] != "" }
+
+// SplitSignature moves the signature out of the headers of an event that a relay before
+// version 0.3 stored, which kept it among them.
+func (e *Event) SplitSignature() {
+	for name, value := range e.Headers {
+		if strings.Contains(strings.ToLower(name), "signature") {
+			delete(e.Headers, name)
+			e.Signature = value
+		}
+	}
+}
 
 // envelope is Event on the wire; exactly one of the two payload fields is present.
 type envelope struct {

@@ -26,9 +26,17 @@ type Gap struct {
 	// From and To are the first and the last event that are gone.
 	From Cursor `json:"from"`
 	To   Cursor `json:"to"`
-	// Reason is "retention": the events were older than the relay keeps them.
+	// Reason is GapRetention or GapDamaged.
 	Reason string `json:"reason"`
 }
+
+// Reasons of a Gap.
+const (
+	// GapRetention says that the events were older than the relay keeps them.
+	GapRetention = "retention"
+	// GapDamaged says that the events in the relay's store are no longer what was stored.
+	GapDamaged = "damaged"
+)
 
 // Reset tells a subscriber that its cursor means nothing to this relay. What follows
 // it is the oldest event of the relay's log.

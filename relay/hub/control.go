@@ -75,11 +75,11 @@ func (h *Hub) SetControl(ctx context.Context, by string, change func(settings ma
 			return event.Control{}, err
 		}
 		e.Delivery = successor(present.ID.Seq)
-		id, duplicate, err := h.Append(ctx, e)
+		id, appended, err := h.Append(ctx, e)
 		if err != nil {
 			return event.Control{}, err
 		}
-		if !duplicate {
+		if !appended.Duplicate {
 			next.ID = id
 			if err := h.keepControl(ctx); err != nil {
 				// The log has it, and this is tried again before the log loses it.
@@ -115,16 +115,49 @@ func (h *Hub) recallControl(ctx context.Context) error {
 // relay died before it noted it. Most often one question tells that there is none, since
 // each names the one that it follows. The caller keeps the head where it is.
 func (h *Hub) learnControl(ctx context.Context) error {
-	at, head := h.control.newest.ID.Seq, h.Bounds().Head
-	stored, err := h.store.Stored(ctx, event.ControlSource, []string{successor(at)})
-	if err != nil {
-		return fmt.Errorf("look for the agents' settings: %w", err)
-	}
+	head := h.Bounds().Head
 	newest := h.control.newest
-	for len(stored) > 0 && at < head {
-		events, err := h.store.Read(ctx, at, maxBatchEvents, maxBatchBytes)
+	for {
+		at := newest.ID.Seq
+		stored, err := h.store.Stored(ctx, event.ControlSource, []string{successor(at)})
 		if err != nil {
 			return fmt.Errorf("look for the agents' settings: %w", err)
+		}
+		if len(stored) == 0 {
+			break
+		}
+		next, err := h.controlBehind(ctx, at, head)
+		if err != nil {
+			return fmt.Errorf("look for the agents' settings: %w", err)
+		}
+		if next.ID.IsZero() {
+			break // it lies beyond the head
+		}
+		newest = next
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.control = control{newest: newest}
+	return nil
+}
+
+// errControlDamaged keeps the relay from telling agents settings that hold no more: what was
+// switched off would be on again.
+var errControlDamaged = errors.New("the event with the newest settings may be among the damaged ones; restore the store from a backup")
+
+// controlBehind returns the newest control behind at, up to head; the zero Control if there
+// is none.
+func (h *Hub) controlBehind(ctx context.Context, at, head int64) (newest event.Control, err error) {
+	var damage *Damage
+	for at < head {
+		events, err := h.store.Read(ctx, at, maxBatchEvents, maxBatchBytes)
+		if errors.As(err, &damage) {
+			h.damages.meet(ctx, damage)
+			at = damage.Last
+			continue
+		}
+		if err != nil {
+			return event.Control{}, err
 		}
 		if len(events) == 0 {
 			break
@@ -132,15 +165,15 @@ func (h *Hub) learnControl(ctx context.Context) error {
 		for _, e := range events {
 			if at = e.ID.Seq; e.IsControl() && at <= head {
 				if newest, err = e.Control(); err != nil {
-					return err
+					return event.Control{}, err
 				}
 			}
 		}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.control = control{newest: newest}
-	return nil
+	if newest.ID.IsZero() && damage != nil {
+		return event.Control{}, errControlDamaged
+	}
+	return newest, nil
 }
 
 // keepControl notes the newest control.

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -56,11 +57,26 @@ func (h *Hub) fill(ctx context.Context, head int64) error {
 			return nil
 		}
 		events, err := h.store.Read(ctx, at, maxBatchEvents, maxBatchBytes)
+		if damage := (*Damage)(nil); errors.As(err, &damage) {
+			h.damages.meet(ctx, damage)
+			h.pass(min(damage.Last, head))
+			continue
+		}
 		if err != nil || len(events) == 0 {
 			return err
 		}
 		h.reveal(events)
 	}
+}
+
+// pass moves the head behind damaged events. Readers find out when they come to them.
+func (h *Hub) pass(last int64) {
+	h.mu.Lock()
+	wake := h.readers.noticeUnknown(h.tail.bounds.Head + 1)
+	h.control.unsure = true
+	h.tail.pass(last)
+	h.mu.Unlock()
+	wakeAll(wake)
 }
 
 // reveal makes stored events visible, all at once, and wakes the readers that want one
@@ -83,10 +99,14 @@ func (h *Hub) reveal(events []event.Event) {
 		// entry sees the error.
 		_, _ = entry.Frame()
 	}
-	for _, reader := range wake {
+	wakeAll(wake)
+}
+
+func wakeAll(readers []*Reader) {
+	for _, reader := range readers {
 		select {
 		case reader.wake <- struct{}{}:
-		default: // it has been told already
+		default: // it is awake already
 		}
 	}
 }

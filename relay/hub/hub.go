@@ -54,7 +54,8 @@ type Hub struct {
 	held    held
 	control control
 
-	past past
+	past    past
+	damages damages
 
 	failing atomic.Int64 // the size of the last append if it failed, else zero
 }
@@ -161,34 +162,34 @@ func (h *Hub) Bounds() Bounds {
 	return h.tail.bounds
 }
 
-// Append stores an event and returns its cursor once it is durable, or the cursor of
-// the stored one and true if this delivery was stored before. When ctx ends while the
+// Append stores an event and returns its cursor once it is durable, or that of the stored
+// one, with what makes it a duplicate. When ctx ends while the
 // event still waits, it is not stored; when the store has it already, Append waits for
 // the outcome. With any error nobody will be told of the event, and sending it again is right.
-func (h *Hub) Append(ctx context.Context, e event.Event) (event.Cursor, bool, error) {
+func (h *Hub) Append(ctx context.Context, e event.Event) (event.Cursor, Appended, error) {
 	p := &pending{event: e, done: make(chan struct{})}
 	select {
 	case h.queue <- p:
 	default:
-		return event.Cursor{}, false, ErrOverloaded
+		return event.Cursor{}, Appended{}, ErrOverloaded
 	}
 	select {
 	case <-p.done:
 	case <-ctx.Done():
 		if p.state.CompareAndSwap(queued, abandoned) {
-			return event.Cursor{}, false, context.Cause(ctx)
+			return event.Cursor{}, Appended{}, context.Cause(ctx)
 		}
 		<-p.done
 	case <-h.stopped:
 		if p.state.CompareAndSwap(queued, abandoned) {
-			return event.Cursor{}, false, errStopped
+			return event.Cursor{}, Appended{}, errStopped
 		}
 		<-p.done
 	}
 	if p.err != nil {
-		return event.Cursor{}, false, p.err
+		return event.Cursor{}, Appended{}, p.err
 	}
-	return event.Cursor{Log: h.Bounds().Log, Seq: p.result.Seq}, p.result.Duplicate, nil
+	return event.Cursor{Log: h.Bounds().Log, Seq: p.result.Seq}, p.result, nil
 }
 
 func (h *Hub) commitLoop(ctx context.Context) {
@@ -328,6 +329,7 @@ func (h *Hub) trim(ctx context.Context) error {
 		h.mu.Lock()
 		h.tail.dropThrough(bounds.Floor)
 		h.mu.Unlock()
+		h.damages.dropThrough(bounds.Floor)
 		if removed == 0 {
 			return nil
 		}

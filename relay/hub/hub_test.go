@@ -112,9 +112,9 @@ func TestEveryReaderSeesEverything(t *testing.T) {
 	for writer := range writers {
 		wait.Go(func() {
 			for i := range each {
-				id, duplicate, err := h.Append(t.Context(), storetest.Event(fmt.Sprintf("%d-%d", writer, i)))
-				if err != nil || duplicate || id.Seq == 0 {
-					t.Errorf("append: %v, %t, %v", id, duplicate, err)
+				id, appended, err := h.Append(t.Context(), storetest.Event(fmt.Sprintf("%d-%d", writer, i)))
+				if err != nil || appended.Duplicate || id.Seq == 0 {
+					t.Errorf("append: %v, %+v, %v", id, appended, err)
 				}
 			}
 		})
@@ -159,9 +159,9 @@ func TestDuplicateWakesNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, duplicate, err := h.Append(t.Context(), storetest.Event("a"))
-	if err != nil || !duplicate || again != first {
-		t.Errorf("the same delivery again: %v, %t, %v", again, duplicate, err)
+	again, appended, err := h.Append(t.Context(), storetest.Event("a"))
+	if err != nil || !appended.Duplicate || again != first {
+		t.Errorf("the same delivery again: %v, %+v, %v", again, appended, err)
 	}
 	if head := h.Bounds().Head; head != 1 {
 		t.Errorf("the head is at %d", head)
@@ -218,8 +218,8 @@ func TestStoreFailureReachesTheWriterOnly(t *testing.T) {
 		t.Errorf("readers see %+v", batch)
 	}
 	go func() { <-store.entered; store.resume <- nil }()
-	if id, duplicate, err := h.Append(t.Context(), storetest.Event("a")); err != nil || duplicate || id.Seq != 1 {
-		t.Errorf("append once there is room again: %v, %t, %v", id, duplicate, err)
+	if id, appended, err := h.Append(t.Context(), storetest.Event("a")); err != nil || appended.Duplicate || id.Seq != 1 {
+		t.Errorf("append once there is room again: %v, %+v, %v", id, appended, err)
 	}
 }
 
@@ -257,9 +257,9 @@ func TestAbandonedWhileQueuedIsNotStored(t *testing.T) {
 	store.resume <- nil
 	wait.Wait()
 	go func() { <-store.entered; store.resume <- nil }()
-	id, duplicate, err := h.Append(t.Context(), storetest.Event("third"))
-	if err != nil || duplicate || id.Seq != 2 {
-		t.Errorf("the next append: %v, %t, %v; want number 2", id, duplicate, err)
+	id, appended, err := h.Append(t.Context(), storetest.Event("third"))
+	if err != nil || appended.Duplicate || id.Seq != 2 {
+		t.Errorf("the next append: %v, %+v, %v; want number 2", id, appended, err)
 	}
 }
 

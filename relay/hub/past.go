@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -31,17 +32,26 @@ type past struct {
 
 type piece struct {
 	entries []*Entry
+	damage  *Damage // instead of entries
 	size    int
 }
 
+// result is what after returns of a piece.
+func (p piece) result() ([]*Entry, error) {
+	if p.damage != nil {
+		return nil, p.damage
+	}
+	return p.entries, nil
+}
+
 // after returns the stored events behind seq; none when there are none. The entries
-// are shared, and so is the slice.
+// are shared, and so is the slice. Damaged events are an error, a *Damage.
 func (p *past) after(ctx context.Context, seq int64) ([]*Entry, error) {
 	p.mu.Lock()
 	known, ok := p.pieces[seq]
 	p.mu.Unlock()
 	if ok {
-		return known.entries, nil
+		return known.result()
 	}
 	// Whoever came first may leave; the others still need what it asked for.
 	read := p.reads.DoChan(strconv.FormatInt(seq, 10), func() (any, error) {
@@ -53,17 +63,22 @@ func (p *past) after(ctx context.Context, seq int64) ([]*Entry, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case result := <-read:
-		entries, _ := result.Val.([]*Entry)
-		return entries, result.Err
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		return result.Val.(piece).result()
 	}
 }
 
-func (p *past) read(ctx context.Context, seq int64) ([]*Entry, error) {
+func (p *past) read(ctx context.Context, seq int64) (piece, error) {
 	events, err := p.store.Read(ctx, seq, int(pieceEvents-seq%pieceEvents), maxBatchBytes)
-	if err != nil || len(events) == 0 {
-		return nil, err
-	}
 	added := piece{entries: make([]*Entry, len(events))}
+	switch {
+	case errors.As(err, &added.damage):
+		added.size = entryOverhead
+	case err != nil || len(events) == 0:
+		return piece{}, err
+	}
 	for i, e := range events {
 		added.entries[i] = &Entry{Event: e}
 		added.size += added.entries[i].size()
@@ -80,5 +95,5 @@ func (p *past) read(ctx context.Context, seq int64) ([]*Entry, error) {
 		delete(p.pieces, p.order[0])
 		p.order = p.order[1:]
 	}
-	return added.entries, nil
+	return added, nil
 }

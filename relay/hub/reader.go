@@ -3,6 +3,7 @@ package hub
 import (
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -33,9 +34,12 @@ type Reader struct {
 
 // Batch is the next piece of the log for one reader.
 type Batch struct {
-	// GoneThrough is the last event that retention removed behind the reader's
-	// position; zero when nothing is missing. Entries then begin after it.
+	// GoneThrough is the last event that is missing behind the reader's position; zero
+	// when nothing is. Entries then begin after it.
 	GoneThrough int64
+	// Damaged says why: what is missing is damaged in the store. Otherwise retention
+	// removed it.
+	Damaged bool
 	// Entries are the next events in order that the reader wants. They are shared:
 	// do not change them. They count as held until Release, Next or Close.
 	Entries []*Entry
@@ -84,6 +88,9 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	var batch Batch
 	if entries == nil {
 		stored, err := r.hub.past.after(ctx, after)
+		if damage := (*Damage)(nil); errors.As(err, &damage) {
+			return r.passDamage(ctx, damage, after, head), nil
+		}
 		if err != nil {
 			return Batch{}, fmt.Errorf("read the log: %w", err)
 		}
@@ -107,6 +114,18 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	batch.Entries = r.wanted(entries)
 	r.hold(batch.Entries)
 	return batch, nil
+}
+
+// passDamage moves the position behind damaged events, or first behind what retention
+// removed before them.
+func (r *Reader) passDamage(ctx context.Context, damage *Damage, after, head int64) Batch {
+	r.hub.damages.meet(ctx, damage)
+	through, damaged := min(damage.Last, head), true
+	if damage.First > after+1 {
+		through, damaged = damage.First-1, false
+	}
+	r.moveTo(through)
+	return Batch{GoneThrough: through, Damaged: damaged, Through: through, More: through < head}
 }
 
 func (r *Reader) hold(entries []*Entry) {

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"touchstone/relay/event"
@@ -20,11 +21,14 @@ type Store interface {
 	// outcome open they may turn up in the log all the same; appending them again is
 	// right in any case. An event whose source and delivery the log holds, or that
 	// stand earlier in the same call, is not stored again; its result names the first
-	// one. The events' own ID is ignored.
+	// one. Nor is one that is SignedOnce, when such an event of its source with its
+	// Signature is there. The events' own ID is ignored.
 	Append(ctx context.Context, events []event.Event) ([]Appended, error)
 
 	// Read returns events numbered above after, in order, at most limit of them and
-	// no more once their payloads pass maxBytes, but one at least if there is one.
+	// no more once their payloads pass maxBytes, but one at least if there is one. They are
+	// as Append got them, by a checksum that it has kept. What is not, or is missing, ends
+	// the result; where it would come first, the error is a *Damage.
 	Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error)
 
 	// Follow calls changed, never twice at once, with the number of the newest event
@@ -38,6 +42,10 @@ type Store interface {
 	// time, a bounded number of them in one call, and returns how many went. Events that
 	// were appended together may stay until all of them are old.
 	Trim(ctx context.Context, before time.Time) (int, error)
+
+	// Inspect looks for damage that no Read meets, such as in an index, and tells each as a
+	// sentence. It returns how many events have no checksum, as older relays stored them.
+	Inspect(ctx context.Context, tell func(problem string)) (unchecked int64, err error)
 
 	// Stored returns those of a source's deliveries that the log holds.
 	Stored(ctx context.Context, source string, deliveries []string) (map[string]bool, error)
@@ -63,10 +71,33 @@ type Bounds struct {
 	Head int64
 }
 
+// Damage is the error of a Read that comes to events which are not as they were appended.
+// Reading on behind Last is right.
+type Damage struct {
+	// First and Last are the events that cannot be read.
+	First, Last int64
+	// Cause says what is wrong.
+	Cause error
+}
+
+// Error is a sentence that names the events.
+func (d *Damage) Error() string {
+	if d.First == d.Last {
+		return fmt.Sprintf("event %d is damaged: %v", d.First, d.Cause)
+	}
+	return fmt.Sprintf("events %d to %d are damaged: %v", d.First, d.Last, d.Cause)
+}
+
+// Unwrap returns the cause.
+func (d *Damage) Unwrap() error { return d.Cause }
+
 // Appended says what became of one event.
 type Appended struct {
 	// Seq is the number under which the event, or the earlier one like it, is stored.
 	Seq int64
-	// Duplicate is true when the delivery was stored already.
+	// Duplicate is true when the event was stored already.
 	Duplicate bool
+	// OtherDelivery is true of a duplicate that was stored under another delivery: somebody
+	// has sent a signed webhook again under a new id.
+	OtherDelivery bool
 }

@@ -75,6 +75,12 @@ func (t *tail) push(e *Entry) {
 	}
 }
 
+// pass moves the head behind events that cannot be had.
+func (t *tail) pass(last int64) {
+	t.entries, t.bytes = nil, 0
+	t.bounds.Head = last
+}
+
 func (t *tail) dropOldest() {
 	t.bytes -= t.entries[0].size()
 	t.entries[0] = nil

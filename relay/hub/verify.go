@@ -18,27 +18,52 @@ const MaxProblems = 100
 // ErrManyProblems is returned by Verify once it has told MaxProblems.
 var ErrManyProblems = errors.New("there are too many problems to go on")
 
+// Report is what Verify found of a log, besides problems.
+type Report struct {
+	// Bounds are the log's.
+	Bounds Bounds
+	// Unchecked is how many events have no checksum, since older relays stored them. Whether
+	// they are what was appended, only their senders' signatures can tell.
+	Unchecked int64
+	// Proved is how many events fit the signature that came with them.
+	Proved int64
+	// Unproved is how many do not fit it and stand before all of their source that do: they
+	// may have been signed with a secret that has been changed since.
+	Unproved int64
+}
+
 // Verify reads the whole log and checks what a Store promises: numbers without a gap, in
 // order, from the floor to the head; each delivery once; and events that come out as
-// they went in. It tells every problem as a sentence and returns the log's bounds. The
+// they went in. Prove says whether an event fits the signature that came with it, and with
+// known set to false that it cannot tell. It tells every problem as a sentence. The
 // error is about a store that cannot be read at all.
-func Verify(ctx context.Context, store Store, tell func(problem string)) (Bounds, error) {
+func Verify(ctx context.Context, store Store, prove func(e event.Event) (fits, known bool), tell func(problem string)) (Report, error) {
 	bounds, err := store.Bounds(ctx)
 	if err != nil {
-		return Bounds{}, err
+		return Report{}, err
 	}
-	v := verifier{bounds: bounds, at: bounds.Floor, tell: tell, seed: maphash.MakeSeed(), seen: map[uint64]int64{}}
-	for limit := maxBatchEvents; v.at < bounds.Head && v.problems < MaxProblems; {
-		events, err := store.Read(ctx, v.at, limit, maxBatchBytes)
+	v := verifier{report: Report{Bounds: bounds}, at: bounds.Floor, tell: tell, prove: prove, seed: maphash.MakeSeed(), seen: map[uint64]int64{}, proved: map[string]bool{}}
+	if err := v.log(ctx, store); err != nil {
+		return v.report, err
+	}
+	v.report.Unchecked, err = store.Inspect(ctx, func(problem string) { v.problem("%s", problem) })
+	return v.report, err
+}
+
+// log reads the log from end to end.
+func (v *verifier) log(ctx context.Context, store Store) error {
+	bounds := v.report.Bounds
+	for v.at < bounds.Head && v.problems < MaxProblems {
+		events, err := store.Read(ctx, v.at, maxBatchEvents, maxBatchBytes)
+		damage := (*Damage)(nil)
 		switch {
 		case ctx.Err() != nil:
-			return bounds, context.Cause(ctx)
-		case err != nil && limit > 1:
-			limit = 1 // to find the one that cannot be read
-			continue
+			return context.Cause(ctx)
+		case errors.As(err, &damage):
+			v.problem("%s", damage.Error())
+			v.at = damage.Last
 		case err != nil:
-			v.at++
-			v.problem("event %d cannot be read: %v", v.at, err)
+			return err
 		case len(events) == 0:
 			v.problem("events %d to %d are missing", v.at+1, bounds.Head)
 			v.at = bounds.Head
@@ -46,20 +71,21 @@ func Verify(ctx context.Context, store Store, tell func(problem string)) (Bounds
 		for _, e := range events {
 			v.event(e)
 		}
-		limit = maxBatchEvents
 	}
 	if v.problems >= MaxProblems {
-		return bounds, ErrManyProblems
+		return ErrManyProblems
 	}
-	return bounds, nil
+	return nil
 }
 
 // verifier is one walk through a log.
 type verifier struct {
-	bounds   Bounds
+	report   Report
 	at       int64 // the last number that was dealt with
 	tell     func(string)
 	problems int
+	prove    func(event.Event) (fits, known bool)
+	proved   map[string]bool // the sources of which an event fitted its signature
 	// seen has a hash of each delivery: 16 bytes for an event, and no false alarm to
 	// be expected in any log that fits a disk.
 	seen map[uint64]int64
@@ -83,8 +109,8 @@ func (v *verifier) event(e event.Event) {
 		v.problem("events %d to %d are missing", v.at+1, seq-1)
 	}
 	v.at = seq
-	if e.ID.Log != v.bounds.Log {
-		v.problem("event %d says that it is of log %q, not %q", seq, e.ID.Log, v.bounds.Log)
+	if e.ID.Log != v.report.Bounds.Log {
+		v.problem("event %d says that it is of log %q, not %q", seq, e.ID.Log, v.report.Bounds.Log)
 	}
 	key := maphash.String(v.seed, e.Source+"\x00"+e.Delivery)
 	if first, twice := v.seen[key]; twice {
@@ -93,6 +119,15 @@ func (v *verifier) event(e event.Event) {
 	v.seen[key] = seq
 	if err := intact(e); err != nil {
 		v.problem("event %d is damaged: %v", seq, err)
+	}
+	switch fits, known := v.prove(e); {
+	case fits:
+		v.report.Proved++
+		v.proved[e.Source] = true
+	case known && v.proved[e.Source]:
+		v.problem("event %d does not fit its signature, as earlier ones do: it was changed, or signed with a secret that is not given here", seq)
+	case known:
+		v.report.Unproved++
 	}
 }
 

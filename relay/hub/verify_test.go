@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
@@ -16,10 +17,13 @@ import (
 	"touchstone/relay/storetest"
 )
 
+// unproved knows of no signature.
+func unproved(event.Event) (fits, known bool) { return false, false }
+
 func verify(t *testing.T, store hub.Store) (string, error) {
 	t.Helper()
 	var problems []string
-	_, err := hub.Verify(t.Context(), store, func(problem string) { problems = append(problems, problem) })
+	_, err := hub.Verify(t.Context(), store, unproved, func(problem string) { problems = append(problems, problem) })
 	return strings.Join(problems, "\n"), err
 }
 
@@ -39,9 +43,15 @@ func stored(t *testing.T, tamper string) *sqlite.Store {
 	var events []event.Event
 	for i := range 610 {
 		events = append(events, storetest.Event(fmt.Sprint(i+1)))
+		if i < 10 {
+			events[i].ReceivedAt = events[i].ReceivedAt.Add(-time.Hour)
+		}
 	}
 	if _, err := store.Append(t.Context(), events); err != nil {
 		t.Fatal(err)
+	}
+	if removed, err := store.Trim(t.Context(), events[10].ReceivedAt); err != nil || removed != 10 {
+		t.Fatalf("trimming removed %d events: %v", removed, err)
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
@@ -50,7 +60,7 @@ func stored(t *testing.T, tamper string) *sqlite.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.Exec("DELETE FROM events WHERE seq <= 10; UPDATE meta SET value = 10 WHERE name = 'floor';" + tamper)
+	_, err = db.Exec(tamper)
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -63,23 +73,30 @@ func stored(t *testing.T, tamper string) *sqlite.Store {
 	return store
 }
 
+const unchecked = "UPDATE events SET checksum = NULL WHERE seq >= 0; "
+
 func TestVerify(t *testing.T) {
 	for name, test := range map[string]struct{ tamper, want string }{
 		"sound":           {"", ""},
-		"one missing":     {"DELETE FROM events WHERE seq = 300", "event 300 is missing"},
-		"several missing": {"DELETE FROM events WHERE seq BETWEEN 20 AND 290", "events 20 to 290 are missing"},
-		"first missing":   {"DELETE FROM events WHERE seq = 11", "event 11 is missing"},
-		"no JSON":         {"UPDATE events SET payload = x'7b' WHERE seq = 500", "event 500 is damaged: its payload is no JSON, as GitHub's always is"},
-		"no settings":     {"UPDATE events SET source = 'relay' WHERE seq = 500; UPDATE events SET type = 'control' WHERE seq = 500; UPDATE events SET payload = x'5b5d' WHERE seq = 500", "event 500 is damaged: event"},
-		"no delivery":     {"UPDATE events SET delivery = '' WHERE seq = 500", "event 500 is damaged: its source, its delivery or its time is missing"},
-		"unreadable":      {"UPDATE events SET headers = '{' WHERE seq IN (500, 502)", "event 500 cannot be read: read headers of event"},
+		"one missing":     {"DELETE FROM events WHERE seq = 300", "event 300 is damaged: it is missing"},
+		"several missing": {"DELETE FROM events WHERE seq BETWEEN 20 AND 290", "events 20 to 290 are damaged: it is missing"},
+		"first missing":   {"DELETE FROM events WHERE seq = 11", "event 11 is damaged: it is missing"},
+		"another payload": {"UPDATE events SET payload = x'7b7d' WHERE seq = 500", "event 500 is damaged: it is not what was appended: its checksum differs"},
+		"another column":  {"UPDATE events SET repo = 'acme/apq' WHERE seq IN (11, 610)", "event 11 is damaged: it is not what was appended: its checksum differs"},
+		"another id":      {"UPDATE events SET delivery = 'x' WHERE seq = 500", "event 500 is damaged: it is not what was appended: its checksum differs"},
+		"another place":   {"UPDATE events SET seq = 611 WHERE seq = 610", "event 610 is damaged: it is missing\nevent 611 is damaged: it is not what was appended"},
+		"unreadable":      {"UPDATE events SET headers = '{' WHERE seq IN (500, 502)", "event 500 is damaged: it is not what was appended"},
+		// Events of older relays have no checksum.
+		"no JSON":     {unchecked + "UPDATE events SET payload = x'7b' WHERE seq = 500", "event 500 is damaged: its payload is no JSON, as GitHub's always is"},
+		"no settings": {unchecked + "UPDATE events SET source = 'relay' WHERE seq = 500; UPDATE events SET type = 'control' WHERE seq = 500; UPDATE events SET payload = x'5b5d' WHERE seq = 500", "event 500 is damaged: event"},
+		"no delivery": {unchecked + "UPDATE events SET delivery = '' WHERE seq = 500", "event 500 is damaged: its source, its delivery or its time is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems, err := verify(t, stored(t, test.tamper))
 			if err != nil || !strings.HasPrefix(problems, test.want) || test.want == "" && problems != "" {
 				t.Errorf("told %q, %v", problems, err)
 			}
-			if want := max(1, strings.Count(test.tamper, ",")+1); test.want != "" && strings.Count(problems, "\n")+1 != want {
+			if want := max(1, strings.Count(test.tamper, ",")+1, strings.Count(test.want, "damaged")); test.want != "" && strings.Count(problems, "\n")+1 != want {
 				t.Errorf("told %d problems, want %d:\n%s", strings.Count(problems, "\n")+1, want, problems)
 			}
 		})
@@ -122,7 +139,7 @@ func TestVerifyWithoutStore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := stored(t, "")
 	cancel()
-	if _, err := hub.Verify(ctx, store, func(string) {}); !errors.Is(err, context.Canceled) {
+	if _, err := hub.Verify(ctx, store, unproved, func(string) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

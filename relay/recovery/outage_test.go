@@ -265,7 +265,7 @@ func (w *world) checkRecovered(address string, missed, kills int) {
 		w.t.Errorf("the log holds %d events", len(events))
 	}
 	for i, e := range events {
-		if e.ID.Seq != int64(i+1) || e.Recovered() || !strings.HasPrefix(e.Headers["X-Hub-Signature-256"], "sha256=") {
+		if e.ID.Seq != int64(i+1) || e.Recovered() || !strings.HasPrefix(e.Signature, "sha256=") {
 			w.t.Fatalf("at place %d stands %s, %v", i+1, e.ID, e.Headers)
 		}
 	}

@@ -185,7 +185,7 @@ func TestRevokedStreamsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 8 { // more than the system buffers for the one that reads nothing
-		r.post(t, fmt.Sprint(i), `"`+strings.Repeat("x", 1<<20)+`"`)
+		r.post(t, fmt.Sprint(i), fmt.Sprintf(`"%d`, i)+strings.Repeat("x", 1<<20)+`"`)
 	}
 	begin := time.Now()
 	revoke(t, store, texts[0])

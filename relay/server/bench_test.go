@@ -42,7 +42,8 @@ var deliveries atomic.Int64
 func deliver(b *testing.B, sender *http.Client, address string) {
 	b.Helper()
 	id := fmt.Sprint(deliveries.Add(1))
-	response, err := sender.Do(examples.Request(b, address, secret, "push", id, benchPayload))
+	body := append([]byte(`{"id":`+id+`,`), benchPayload[1:]...)
+	response, err := sender.Do(examples.Request(b, address, secret, "push", id, body))
 	if err != nil {
 		b.Error(err)
 		return

@@ -22,7 +22,8 @@ type recoveryLog struct {
 
 // Append implements recovery.Log.
 func (l recoveryLog) Append(ctx context.Context, e event.Event) (event.Cursor, bool, error) {
-	return l.hub.Append(ctx, e)
+	id, appended, err := l.hub.Append(ctx, e)
+	return id, appended.Duplicate, err
 }
 
 // newRecovery builds the recovery if there are hooks to look after.

@@ -85,7 +85,7 @@ type Server struct {
 	// A store that is down or a relay that is overloaded is worth a line a minute, not
 	// one for each webhook, and webhooks that cannot be read are worth ten; the metrics
 	// count them.
-	storeDown, unready, overloaded, unreadable zerolog.BurstSampler
+	storeDown, unready, overloaded, unreadable, replayed zerolog.BurstSampler
 }
 
 // New builds a relay over a store. Without access tokens it refuses a listener that
@@ -128,6 +128,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		unready:    zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		overloaded: zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		unreadable: zerolog.BurstSampler{Burst: 10, Period: time.Minute},
+		replayed:   zerolog.BurstSampler{Burst: 10, Period: time.Minute},
 	}, nil
 }
 
@@ -230,7 +231,12 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "the store cannot be reached, or not be written; the relay's log says why")
 		return
 	}
-	reply(w, http.StatusOK, map[string]string{"status": "ready"})
+	// Damage is no reason to refuse what can still be stored.
+	answer := struct {
+		Status  string `json:"status"`
+		Damaged int64  `json:"damaged_events,omitempty"`
+	}{"ready", s.hub.Damaged()}
+	reply(w, http.StatusOK, answer)
 }
 
 // strangers logs what net/http tells of connections, such as handshakes that fail: ten

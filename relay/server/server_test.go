@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -130,6 +131,9 @@ func send(tb testing.TB, request *http.Request) answer {
 // post delivers a payload and expects it to be stored.
 func (r *relay) post(tb testing.TB, delivery, payload string) string {
 	tb.Helper()
+	if payload == `{}` { // the same webhook is stored once
+		payload = fmt.Sprintf(`{"delivery":%q}`, delivery)
+	}
 	a := send(tb, examples.Request(tb, r.address, secret, "push", delivery, []byte(payload)))
 	if a.status != http.StatusAccepted {
 		tb.Errorf("delivery %s was answered %+v", delivery, a)

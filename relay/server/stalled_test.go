@@ -149,7 +149,7 @@ func TestStalledSubscribers(t *testing.T) {
 		}()
 		begin := time.Now()
 		for i := range events {
-			r.post(fmt.Sprint(i), `"`+strings.Repeat("x", 256<<10)+`"`)
+			r.post(fmt.Sprint(i), fmt.Sprintf(`"%d`, i)+strings.Repeat("x", 256<<10)+`"`)
 		}
 		for i := range events {
 			if got := <-ids; !strings.HasSuffix(got, fmt.Sprintf("-%d", i+1)) {

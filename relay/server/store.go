@@ -25,6 +25,18 @@ func ValidateStore(address string) error {
 	return fmt.Errorf("%q is no store; write sqlite:PATH or firestore:PROJECT[/DATABASE], for example sqlite:relay.db", address)
 }
 
+// StorePath is the file of an embedded store, behind all links; false for others. The store
+// itself reports what is wrong with a path.
+func StorePath(address string) (path string, ok bool) {
+	if path, ok = strings.CutPrefix(address, "sqlite:"); !ok {
+		return "", false
+	}
+	if own, err := sqlite.Resolve(path); err == nil {
+		path = own
+	}
+	return path, true
+}
+
 // OpenStore opens the store at an address such as "sqlite:relay.db" or
 // "firestore:acme-hooks" and makes its log if there is none. The caller closes it.
 func OpenStore(ctx context.Context, address string) (hub.Store, error) {

@@ -253,7 +253,7 @@ func (s *stream) advance(ctx context.Context) (more bool, err error) {
 	defer s.reader.Release()
 	pieces := make([][]byte, 0, len(batch.Entries)+2)
 	if batch.GoneThrough > s.at.Seq {
-		frame, err := s.gap(batch.GoneThrough).AppendFrame(nil)
+		frame, err := s.gap(batch).AppendFrame(nil)
 		if err != nil {
 			return false, err
 		}
@@ -302,11 +302,15 @@ func (s *stream) own(frame []byte) []byte {
 	return piece.Bytes
 }
 
-func (s *stream) gap(through int64) event.Gap {
+func (s *stream) gap(batch hub.Batch) event.Gap {
+	reason := event.GapRetention
+	if batch.Damaged {
+		reason = event.GapDamaged
+	}
 	return event.Gap{
 		From:   event.Cursor{Log: s.at.Log, Seq: s.at.Seq + 1},
-		To:     event.Cursor{Log: s.at.Log, Seq: through},
-		Reason: "retention",
+		To:     event.Cursor{Log: s.at.Log, Seq: batch.GoneThrough},
+		Reason: reason,
 	}
 }
 

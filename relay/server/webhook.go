@@ -75,7 +75,7 @@ func (s *Server) storeWebhook(ctx context.Context, w http.ResponseWriter, e even
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	begun := time.Now()
-	id, duplicate, err := s.hub.Append(ctx, e)
+	id, appended, err := s.hub.Append(ctx, e)
 	log := *zerolog.Ctx(ctx)
 	switch {
 	case errors.Is(err, hub.ErrOverloaded):
@@ -86,7 +86,11 @@ func (s *Server) storeWebhook(ctx context.Context, w http.ResponseWriter, e even
 		log = log.Sample(&s.storeDown)
 		log.Error().Err(err).Msg("webhook not stored, nor the next ones until the store can be written again")
 		refuseForNow(w, http.StatusServiceUnavailable, "the event could not be stored")
-	case duplicate:
+	case appended.OtherDelivery:
+		log = log.Sample(&s.replayed)
+		log.Warn().Stringer("id", id).Msg("what this webhook says is stored already, under another delivery: somebody may have sent it again")
+		reply(w, http.StatusOK, accepted{ID: id.String(), Duplicate: true})
+	case appended.Duplicate:
 		log.Info().Stringer("id", id).Msg("webhook known already")
 		reply(w, http.StatusOK, accepted{ID: id.String(), Duplicate: true})
 	default:

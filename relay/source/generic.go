@@ -86,22 +86,29 @@ func (g Generic) Accept(name string, header http.Header, body []byte, at time.Ti
 		Headers:    keep(header, g.keeps),
 		Payload:    body,
 	}
+	if g.Secret != "" && g.Auth != "bearer" {
+		e.Signature = header.Get(g.Header)
+	}
 	describe(&e)
 	return e, nil
 }
 
 // keeps picks headers without a secret.
 func (g Generic) keeps(name string) bool {
-	told := []string{"Content-Type", "User-Agent", g.TypeHeader, g.DeliveryHeader}
-	if g.Auth != "bearer" {
-		told = append(told, g.Header)
-	}
-	for _, header := range told {
+	for _, header := range []string{"Content-Type", "User-Agent", g.TypeHeader, g.DeliveryHeader} {
 		if name == http.CanonicalHeaderKey(header) {
-			return true
+			return g.Header == "" || name != http.CanonicalHeaderKey(g.Header)
 		}
 	}
 	return false
+}
+
+// Prove verifies the kept signature of a stored event; see GitHub.Prove.
+func (g Generic) Prove(e event.Event) error {
+	if g.Secret == "" || e.Signature == "" || g.Auth == "bearer" {
+		return ErrNoProof
+	}
+	return g.verify(http.Header{http.CanonicalHeaderKey(g.Header): {e.Signature}}, e.Payload)
 }
 
 func (g Generic) verify(header http.Header, body []byte) error {

@@ -78,16 +78,34 @@ func (g Grafana) Accept(name string, header http.Header, body []byte, at time.Ti
 	if err := decode(body, &alert); err != nil {
 		return event.Event{}, errors.New("the body is not JSON")
 	}
-	return event.Event{
+	e := event.Event{
 		Source: name, Delivery: hashDelivery(name, body, at), Type: "alert",
 		Action: clip(alert.Status), Repo: repoName(alert.CommonLabels.Repository),
 		ReceivedAt: at.UTC().Truncate(time.Millisecond),
 		Headers: keep(header, func(name string) bool {
-			return name == "Content-Type" || name == "User-Agent" || name == http.CanonicalHeaderKey(g.signatureHeader()) ||
+			return name == "Content-Type" || name == "User-Agent" ||
 				g.TimestampHeader != "" && name == http.CanonicalHeaderKey(g.TimestampHeader)
 		}),
 		Payload: body,
-	}, nil
+	}
+	if g.Secret != "" && (g.Auth == "" || g.Auth == "hmac") {
+		// A signed time makes two alerts of the same words differ.
+		e.Signature, e.SignedOnce = strings.ToLower(header.Get(g.signatureHeader())), g.TimestampHeader != ""
+	}
+	return e, nil
+}
+
+// Prove verifies the kept signature of a stored event; see GitHub.Prove.
+func (g Grafana) Prove(e event.Event) error {
+	if g.Secret == "" || e.Signature == "" || g.Auth == "basic" || g.Auth == "bearer" {
+		return ErrNoProof
+	}
+	header := http.Header{}
+	for name, value := range e.Headers {
+		header.Set(name, value)
+	}
+	header.Set(g.signatureHeader(), e.Signature)
+	return g.verify(header, e.Payload, e.ReceivedAt)
 }
 
 var repoShape = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)

@@ -69,6 +69,10 @@ func typeName(kind string) string {
 	return kind
 }
 
+// ErrNoProof is wrapped by errors about stored events whose signature cannot be verified any
+// more: there is none, or the relay has not kept all that it covers.
+var ErrNoProof = errors.New("nothing proves it")
+
 // believed asks whether one of a source's secrets is right; the previous one is tried
 // if there is one.
 func believed(secret, previous string, right func(secret string) bool) bool {

@@ -56,14 +56,30 @@ func (s Standard) Accept(name string, header http.Header, body []byte, at time.T
 	if err := decode(body, &payload); err != nil {
 		return event.Event{}, errors.New("the body is not JSON")
 	}
-	return event.Event{
+	e := event.Event{
 		Source: name, Delivery: deliveryID(name, header.Get("Webhook-Id"), body, at), Type: typeName(payload.Type),
 		ReceivedAt: at.UTC().Truncate(time.Millisecond),
 		Headers: keep(header, func(name string) bool {
-			return name == "Content-Type" || name == "User-Agent" || strings.HasPrefix(name, "Webhook-")
+			return name == "Content-Type" || name == "User-Agent" || name == "Webhook-Id" || name == "Webhook-Timestamp"
 		}),
 		Payload: body,
-	}, nil
+	}
+	if s.Secret != "" {
+		e.Signature = header.Get("Webhook-Signature")
+	}
+	return e, nil
+}
+
+// Prove verifies the kept signature of a stored event; see GitHub.Prove.
+func (s Standard) Prove(e event.Event) error {
+	if s.Secret == "" || e.Signature == "" {
+		return ErrNoProof
+	}
+	header := http.Header{"Webhook-Signature": {e.Signature}}
+	for name, value := range e.Headers {
+		header.Set(name, value)
+	}
+	return s.verify(header, e.Payload, e.ReceivedAt)
 }
 
 // verify checks the signature over id, time and body. There can be several, for keys

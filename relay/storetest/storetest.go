@@ -35,6 +35,7 @@ func Run(t *testing.T, open Open) {
 		{"OrderWithoutGaps", orderWithoutGaps},
 		{"EveryFieldComesBack", everyField},
 		{"Duplicates", duplicates},
+		{"SignedOnce", signedOnce},
 		{"Reopen", reopen},
 		{"LargePayload", largePayload},
 		{"ReadLimits", readLimits},
@@ -110,8 +111,9 @@ func everyField(t *testing.T, open Open) {
 	want := event.Event{
 		Source: "github", Delivery: "d'1\"; --", Type: "pull_request", Action: "opened", Repo: "acme/app",
 		Number: 12, Sender: "octocat", ReceivedAt: time.UnixMilli(1_700_000_000_456).UTC(),
-		Headers: map[string]string{"Content-Type": "application/json", "User-Agent": "ünïcode \x00"},
-		Payload: []byte("not JSON: \x00\xff\r\n"),
+		Headers:   map[string]string{"Content-Type": "application/json", "User-Agent": "ünïcode \x00"},
+		Signature: "sha256=\"00\"é",
+		Payload:   []byte("not JSON: \x00\xff\r\n"),
 	}
 	bare := event.Event{Source: "github", Delivery: "empty", ReceivedAt: want.ReceivedAt, Payload: []byte{}}
 	appendAll(t, store, want, bare)
@@ -141,6 +143,41 @@ func duplicates(t *testing.T, open Open) {
 	}
 	if events := read(t, store, 0); len(events) != 4 {
 		t.Errorf("the log holds %d events, want 4", len(events))
+	}
+}
+
+// What is signed once is stored once, whatever the delivery; a redelivery that keeps its id
+// is no more than that, and two sources know nothing of each other.
+func signedOnce(t *testing.T, open Open) {
+	store := open(t, "log")
+	signed := func(delivery, signature string) event.Event {
+		e := Event(delivery)
+		e.Signature, e.SignedOnce = signature, true
+		return e
+	}
+	repeated := Event("repeated")
+	repeated.Signature = "sha256=11"
+	appendAll(t, store, signed("a", "sha256=aa"), Event("unsigned"), repeated)
+	closeStore(t, store)
+
+	store = open(t, "log")
+	defer closeStore(t, store)
+	elsewhere := signed("a", "sha256=aa")
+	elsewhere.Source = "gitea"
+	repeated.Delivery = "repeated again"
+	results := appendAll(t, store, signed("b", "sha256=aa"), signed("a", "sha256=aa"), signed("c", "sha256=cc"), signed("d", "sha256=cc"),
+		elsewhere, repeated, signed("unsigned", "sha256=ee"), signed("e", "sha256=ee"))
+	want := []hub.Appended{
+		{Seq: 1, Duplicate: true, OtherDelivery: true}, {Seq: 1, Duplicate: true}, {Seq: 4}, {Seq: 4, Duplicate: true, OtherDelivery: true},
+		{Seq: 5}, {Seq: 6}, {Seq: 2, Duplicate: true}, {Seq: 7},
+	}
+	if !reflect.DeepEqual(results, want) {
+		t.Errorf("got  %+v\nwant %+v", results, want)
+	}
+	for i, e := range read(t, store, 0) {
+		if e.ID.Seq != int64(i+1) || e.Delivery == "unsigned" && e.Signature != "" || e.Delivery == "c" && e.Signature != "sha256=cc" {
+			t.Errorf("at place %d stands %+v", i+1, e)
+		}
 	}
 }
 

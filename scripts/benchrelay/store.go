@@ -105,12 +105,13 @@ func bodies(ctx context.Context, b *bench) ([]figure, error) {
 		return nil, err
 	}
 	defer p.stop()
-	body := realistic(25 << 20)
-	signed := signature(body)
+	like := realistic(25 << 20)
 	var putOff atomic.Int64
 	var group errgroup.Group
 	for range senders {
 		group.Go(func() error {
+			body := fresh(like)
+			signed := signature(body)
 			for {
 				err := p.post(ctx, body, signed)
 				if !errors.Is(err, errPutOff) {

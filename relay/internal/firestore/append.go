@@ -38,9 +38,10 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 	}
 	limited, cancel := context.WithTimeout(ctx, s.limits.append)
 	defer cancel()
-	a := appender{store: s, events: events, keys: make([]string, len(events))}
-	for i, e := range events {
-		a.keys[i] = key(e.Source, e.Delivery)
+	a := appender{store: s, events: events}
+	for _, e := range events {
+		a.keys = append(a.keys, key(e.Source, e.Delivery))
+		a.signatures = append(a.signatures, signatureKey(e))
 	}
 	results, err := a.run(limited)
 	if err != nil {
@@ -53,7 +54,9 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 type appender struct {
 	store  *Store
 	events []event.Event
-	keys   []string
+	// keys and signatures are the keys of each event; that of a signature may be empty.
+	keys, signatures []string
+
 	stored map[string]int64 // the numbers of those keys that the log holds up to head
 	head   int64            // the store's own may be ahead: it moves as others append
 }
@@ -73,7 +76,8 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 		}
 	}
 	var err error
-	if a.stored, err = s.lookUp(ctx, a.keys); err != nil {
+	known := slices.DeleteFunc(slices.Concat(a.keys, a.signatures), func(key string) bool { return key == "" })
+	if a.stored, err = s.lookUp(ctx, known); err != nil {
 		return nil, err
 	}
 	for {
@@ -92,13 +96,13 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 		// When the place was taken, it may be by an attempt of this very append, whose
 		// answer was lost. Else what took it may hold some of the same deliveries.
 		if !won {
-			err = a.learn(ctx, func(b block, first int64) {
+			err = a.learn(ctx, func(b block) {
 				won = won || b.Writer == p.block.Writer
 				if !s.knows(b) {
 					return
 				}
-				for i, k := range b.IDs {
-					a.stored[k] = first + int64(i)
+				for k, seq := range b.keys() {
+					a.stored[k] = seq
 				}
 			})
 		}
@@ -112,27 +116,34 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 func (a *appender) plan() (results []hub.Appended, fresh []int) {
 	results = make([]hub.Appended, len(a.events))
 	taken := map[string]int64{}
-	for i, k := range a.keys {
-		seq, duplicate := a.stored[k]
-		if !duplicate {
-			seq, duplicate = taken[k]
+	find := func(key string) (seq int64, found bool) {
+		if seq, found = a.stored[key]; !found {
+			seq, found = taken[key]
 		}
+		return seq, found && key != ""
+	}
+	for i := range a.events {
+		seq, duplicate := find(a.keys[i])
+		again := false
 		if !duplicate {
+			seq, again = find(a.signatures[i])
+		}
+		if !duplicate && !again {
 			seq = a.head + 1 + int64(len(fresh))
-			taken[k] = seq
+			taken[a.keys[i]], taken[a.signatures[i]] = seq, seq
 			fresh = append(fresh, i)
 		}
-		results[i] = hub.Appended{Seq: seq, Duplicate: duplicate}
+		results[i] = hub.Appended{Seq: seq, Duplicate: duplicate || again, OtherDelivery: again}
 	}
 	return results, fresh
 }
 
 // learn reads the blocks behind the append's head and moves the head behind them.
-func (a *appender) learn(ctx context.Context, visit func(b block, first int64)) error {
-	return a.store.learn(ctx, a.head, func(b block, first int64) {
+func (a *appender) learn(ctx context.Context, visit func(b block)) error {
+	return a.store.learn(ctx, a.head, func(b block) {
 		a.head = b.Last
 		if visit != nil {
-			visit(b, first)
+			visit(b)
 		}
 	})
 }
@@ -147,15 +158,21 @@ type prepared struct {
 func (a *appender) prepare(fresh []int) (prepared, error) {
 	p := prepared{first: a.head + 1, block: block{Last: a.head + int64(len(fresh)), Writer: rand.Text()}}
 	var events []event.Event
+	var signatures []string
 	for _, i := range fresh {
 		events = append(events, a.events[i])
 		p.block.IDs = append(p.block.IDs, a.keys[i])
+		signatures = append(signatures, a.signatures[i])
 		p.block.Received = max(p.block.Received, a.events[i].ReceivedAt.UnixMilli())
+	}
+	if slices.ContainsFunc(signatures, func(key string) bool { return key != "" }) {
+		p.block.IDs = append(p.block.IDs, signatures...)
 	}
 	data, err := encode(events)
 	if err != nil {
 		return prepared{}, fmt.Errorf("encode events: %w", err)
 	}
+	p.block.Sum = p.block.checksum(a.store.log, p.first, data)
 	if len(data) <= maxDocumentBytes {
 		p.block.Data = data
 		return p, nil
@@ -269,9 +286,9 @@ func (s *Store) lookUpSome(ctx context.Context, keys []string, into map[string]i
 		if !s.knows(b) {
 			continue
 		}
-		for i, k := range b.IDs {
+		for k, seq := range b.keys() {
 			if slices.Contains(keys, k) {
-				into[k] = max(into[k], b.Last-int64(len(b.IDs)-1-i))
+				into[k] = max(into[k], seq)
 			}
 		}
 	}

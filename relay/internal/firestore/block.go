@@ -9,7 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"touchstone/relay/event"
@@ -25,7 +29,8 @@ type block struct {
 	Last int64 `firestore:"last"`
 	// Writer is random and tells this block from any other for the same place.
 	Writer string `firestore:"writer"`
-	// IDs are the events' delivery keys, in order.
+	// IDs are the events' delivery keys, in order. Behind them stand, if any event is
+	// SignedOnce, as many keys of signatures; those of other events are empty.
 	IDs []string `firestore:"ids"`
 	// Received is when the newest event was received, in milliseconds since 1970.
 	Received int64 `firestore:"received"`
@@ -33,8 +38,44 @@ type block struct {
 	Data []byte `firestore:"data"`
 	// Chunks is how many documents of relay-chunks hold the events instead.
 	Chunks int `firestore:"chunks"`
+	// Sum is the checksum of all of this but Received and Emptied; zero in the blocks of older relays.
+	Sum int64 `firestore:"sum,omitempty"`
 	// Emptied says that retention has taken the events, and what is left are their keys.
 	Emptied bool `firestore:"emptied,omitempty"`
+}
+
+// castagnoli is the polynomial that processors compute themselves.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum is what Sum has to be, for a block of a log with all of its data; never zero.
+func (b block) checksum(log string, first int64, data []byte) int64 {
+	head := binary.AppendVarint([]byte(log), first)
+	head = binary.AppendVarint(head, b.Last)
+	for _, id := range append([]string{b.Writer}, b.IDs...) {
+		head = append(binary.AppendUvarint(head, uint64(len(id))), id...)
+	}
+	return 1<<32 | int64(crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data))
+}
+
+// keys are the keys of the events' deliveries and signatures, each with its event's number.
+func (b block) keys() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		first := b.Last - int64(b.count()) + 1
+		for i, key := range b.IDs {
+			if key != "" && !yield(key, first+int64(i%b.count())) {
+				return
+			}
+		}
+	}
+}
+
+// count is how many events the block was made with.
+func (b block) count() int {
+	isSignature := func(key string) bool { return key == "" || strings.HasPrefix(key, signaturePrefix) }
+	if n := slices.IndexFunc(b.IDs, isSignature); n >= 0 {
+		return n
+	}
+	return len(b.IDs)
 }
 
 // forgotten reports whether the deliveries of a block need not be known any more.
@@ -54,6 +95,33 @@ func key(source, delivery string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
+// signaturePrefix stands before the key of a signature, and in no other.
+const signaturePrefix = "s:"
+
+// signatureKey stands for the signature of an event that is SignedOnce; else it is empty.
+func signatureKey(e event.Event) string {
+	if !e.SignedOnce {
+		return ""
+	}
+	return signaturePrefix + key(e.Source, e.Signature)
+}
+
+// stored is what an envelope in a block has besides an event's own.
+type stored struct {
+	Signature string `json:"signature"`
+}
+
+// envelope is an event as a block keeps it, without the payload.
+func envelope(e event.Event) ([]byte, error) {
+	e.ID, e.Payload = event.Cursor{}, nil
+	text, err := json.Marshal(e)
+	if err != nil || e.Signature == "" {
+		return text, err
+	}
+	more, err := json.Marshal(stored{e.Signature})
+	return append(append(text[:len(text)-1], ','), more[1:]...), err
+}
+
 // encode writes events as gzip of, for each one, its envelope without the payload and
 // then the payload, both with their length before them.
 func encode(events []event.Event) ([]byte, error) {
@@ -63,13 +131,11 @@ func encode(events []event.Event) ([]byte, error) {
 		return nil, err
 	}
 	for _, e := range events {
-		payload := e.Payload
-		e.ID, e.Payload = event.Cursor{}, nil
-		envelope, err := json.Marshal(e)
+		envelope, err := envelope(e)
 		if err != nil {
 			return nil, err
 		}
-		for _, part := range [][]byte{envelope, payload} {
+		for _, part := range [][]byte{envelope, e.Payload} {
 			if _, err := compressed.Write(binary.AppendUvarint(nil, uint64(len(part)))); err != nil {
 				return nil, err
 			}
@@ -109,6 +175,13 @@ func decode(data []byte, log string, first int64) ([]event.Event, error) {
 		var e event.Event
 		if err := json.Unmarshal(envelope, &e); err != nil {
 			return nil, err
+		}
+		var more stored
+		if err := json.Unmarshal(envelope, &more); err != nil {
+			return nil, err
+		}
+		if e.Signature = more.Signature; e.Signature == "" {
+			e.SplitSignature()
 		}
 		e.ID = event.Cursor{Log: log, Seq: first + int64(len(events))}
 		e.Payload = payload

@@ -256,14 +256,16 @@ func TestReplacedLog(t *testing.T) {
 	}
 }
 
-// What others left in the database is an error, never a panic.
+// What others left in the database is damage, never a panic, and no end of the log.
 func TestDamagedBlock(t *testing.T) {
+	var damage *hub.Damage
 	good, err := encode([]event.Event{storetest.Event("a")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for what, b := range map[string]block{
 		"no data":         {Last: 1, IDs: []string{"a"}},
+		"another place":   {Last: 1, IDs: []string{"a"}, Data: good, Sum: block{Last: 1, IDs: []string{"a"}}.checksum("another1", 1, good)},
 		"another count":   {Last: 2, IDs: []string{"a", "b"}, Data: good},
 		"missing chunk":   {Last: 1, IDs: []string{"a"}, Chunks: 1},
 		"too many chunks": {Last: 1, IDs: []string{"a"}, Chunks: 1 << 30},
@@ -272,8 +274,15 @@ func TestDamagedBlock(t *testing.T) {
 		if _, err := s.blocks().Doc(name(1)).Set(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		if events, err := s.Read(t.Context(), 0, 10, 1<<20); err == nil || !strings.Contains(err.Error(), name(1)) {
+		if events, err := s.Read(t.Context(), 0, 10, 1<<20); !errors.As(err, &damage) || damage.First != 1 || damage.Last != b.Last {
 			t.Errorf("%s: %d events, %v", what, len(events), err)
+		}
+		// What comes behind is taken, and read.
+		if results, err := s.Append(t.Context(), []event.Event{storetest.Event("next")}); err != nil || results[0].Seq != b.Last+1 {
+			t.Errorf("%s: then appended %+v, %v", what, results, err)
+		}
+		if events, err := s.Read(t.Context(), b.Last, 10, 1<<20); err != nil || len(events) != 1 {
+			t.Errorf("%s: then read %d events, %v", what, len(events), err)
 		}
 		s.Close()
 	}

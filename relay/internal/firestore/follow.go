@@ -112,14 +112,14 @@ func (s *Store) look(ctx context.Context) error {
 // catchUp learns what follows the head.
 func (s *Store) catchUp(ctx context.Context) error {
 	head, _ := s.ends()
-	return s.learn(ctx, head, func(block, int64) {})
+	return s.learn(ctx, head, func(block) {})
 }
 
 // learn reads the blocks with events numbered above after and moves the head behind
 // them: all of them, or as many as are kept in memory.
-func (s *Store) learn(ctx context.Context, after int64, visit func(b block, first int64)) error {
-	err := s.scan(ctx, after, maxRecentBlocks, func(b block, d decoded) bool {
-		visit(b, d.first)
+func (s *Store) learn(ctx context.Context, after int64, visit func(b block)) error {
+	err := s.scan(ctx, after, maxRecentBlocks, func(b block, _ decoded) bool {
+		visit(b)
 		s.advance(b.Last)
 		return true
 	})

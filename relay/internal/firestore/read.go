@@ -12,6 +12,7 @@ import (
 	"google.golang.org/api/iterator"
 
 	"touchstone/relay/event"
+	"touchstone/relay/hub"
 )
 
 // Read implements hub.Store.
@@ -31,14 +32,40 @@ func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]e
 	if complete {
 		return c.events, nil
 	}
+	var damage *hub.Damage
 	err := s.scan(ctx, c.after, limit-len(c.events), func(_ block, d decoded) bool {
-		c.take(d.events)
-		return !c.full()
+		damage = d.damage
+		if damage == nil && d.first > c.after+1 {
+			damage = &hub.Damage{First: c.after + 1, Last: d.first - 1, Cause: errMissing}
+		}
+		if damage == nil {
+			c.take(d.events)
+		}
+		return damage == nil && !c.full()
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
+	if damage != nil && len(c.events) == 0 {
+		return s.readDamaged(ctx, damage, limit, maxBytes)
+	}
 	return c.events, nil
+}
+
+// errMissing is about events between others.
+var errMissing = errors.New("nothing is there")
+
+// readDamaged makes sure that damage is none of retention's doing, which this relay may not
+// have heard of yet.
+func (s *Store) readDamaged(ctx context.Context, damage *hub.Damage, limit, maxBytes int) ([]event.Event, error) {
+	bounds, err := s.Bounds(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	if bounds.Floor >= damage.First {
+		return s.Read(ctx, bounds.Floor, limit, maxBytes)
+	}
+	return nil, damage
 }
 
 // collector gathers what one Read returns.
@@ -102,7 +129,7 @@ func (s *Store) load(ctx context.Context, doc *firestore.DocumentSnapshot) (bloc
 	if err != nil {
 		return block{}, decoded{}, fmt.Errorf("block %s: %w", doc.Ref.ID, err)
 	}
-	if !b.Emptied {
+	if !b.Emptied && d.damage == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.recent.add(d)
@@ -121,22 +148,40 @@ func (s *Store) unpack(ctx context.Context, doc *firestore.DocumentSnapshot, b *
 	if b.Emptied {
 		return decoded{first: first, last: b.Last}, nil
 	}
+	d := decoded{first: first, last: b.Last}
 	data, err := s.data(ctx, first, b)
+	if err == nil {
+		d.events, err = b.events(s.log, first, data)
+	}
+	if errors.Is(err, errDamaged) {
+		d.events, d.damage = nil, &hub.Damage{First: first, Last: max(first, b.Last), Cause: err}
+		return d, nil
+	}
 	if err != nil {
 		return decoded{}, err
 	}
-	events, err := decode(data, s.log, first)
-	if err != nil {
-		return decoded{}, fmt.Errorf("it is damaged: %w", err)
-	}
-	if len(events) == 0 || len(events) != len(b.IDs) || first+int64(len(events))-1 != b.Last {
-		return decoded{}, fmt.Errorf("it is damaged: it holds %d events with %d keys, up to number %d", len(events), len(b.IDs), b.Last)
-	}
-	d := decoded{first: first, last: b.Last, events: events}
-	for _, e := range events {
+	for _, e := range d.events {
 		d.bytes += len(e.Payload) + 512
 	}
 	return d, nil
+}
+
+// errDamaged is wrapped by errors about blocks that are not what was appended.
+var errDamaged = errors.New("the block is damaged")
+
+// events takes apart the data of a block, which has to be as it was written.
+func (b *block) events(log string, first int64, data []byte) ([]event.Event, error) {
+	if b.Sum != 0 && b.Sum != b.checksum(log, first, data) {
+		return nil, fmt.Errorf("%w: its checksum differs", errDamaged)
+	}
+	events, err := decode(data, log, first)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if len(events) == 0 || len(events) != b.count() || first+int64(len(events))-1 != b.Last {
+		return nil, fmt.Errorf("%w: it holds %d events with %d keys, up to number %d", errDamaged, len(events), b.count(), b.Last)
+	}
+	return events, nil
 }
 
 // data puts a block's chunks together, if it has any.
@@ -145,7 +190,7 @@ func (s *Store) data(ctx context.Context, first int64, b *block) ([]byte, error)
 		return b.Data, nil
 	}
 	if b.Chunks < 0 || b.Chunks > maxBlockBytes/maxDocumentBytes+1 {
-		return nil, fmt.Errorf("it is damaged: it has %d chunks", b.Chunks)
+		return nil, fmt.Errorf("%w: it has %d chunks", errDamaged, b.Chunks)
 	}
 	refs := make([]*firestore.DocumentRef, b.Chunks)
 	for i := range refs {
@@ -157,6 +202,9 @@ func (s *Store) data(ctx context.Context, first int64, b *block) ([]byte, error)
 	}
 	var data []byte
 	for _, doc := range docs {
+		if !doc.Exists() {
+			return nil, fmt.Errorf("%w: its chunk %s is missing", errDamaged, doc.Ref.ID)
+		}
 		var c chunk
 		if err := doc.DataTo(&c); err != nil {
 			return nil, err

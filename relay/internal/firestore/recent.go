@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"touchstone/relay/event"
+	"touchstone/relay/hub"
 )
 
 // Bounds of what is kept in memory of the blocks read last.
@@ -24,6 +25,7 @@ type decoded struct {
 	first, last int64
 	events      []event.Event
 	bytes       int
+	damage      *hub.Damage // why there are no events
 }
 
 // add keeps a block and drops the oldest ones while there are too many.

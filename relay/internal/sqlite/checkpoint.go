@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -32,10 +33,16 @@ func (c *checkpoints) start(ctx context.Context, s *Store) {
 	c.due, c.ended = make(chan struct{}, 1), make(chan struct{})
 	go func() {
 		defer close(c.ended)
+		look := time.NewTicker(lookInterval)
+		defer look.Stop()
+		var lost error
 		for {
 			select {
 			case <-ctx.Done():
 				return
+			case <-look.C:
+				lost = s.look(ctx, lost)
+				continue
 			case <-c.due:
 			}
 			if err := s.checkpoint(ctx); err != nil && ctx.Err() == nil {
@@ -43,6 +50,21 @@ func (c *checkpoints) start(ctx context.Context, s *Store) {
 			}
 		}
 	}()
+}
+
+// lookInterval is how soon the log tells that a file is gone, where nothing is appended.
+const lookInterval = time.Second
+
+// look tells once that a file is gone, and once that it is back.
+func (s *Store) look(ctx context.Context, before error) error {
+	err := s.files.check()
+	switch log := zerolog.Ctx(ctx); {
+	case err != nil && before == nil:
+		log.Error().Err(err).Msg("the store is lost; webhooks are refused")
+	case err == nil && before != nil:
+		log.Info().Msg("the store's files are back in their place")
+	}
+	return err
 }
 
 // wrote counts what an append or a note has added.
@@ -70,6 +92,9 @@ func (c *checkpoints) stop() {
 // have added, while they wait for that little. Only when nothing is left to copy does
 // SQLite begin the log anew (https://www.sqlite.org/wal.html#checkpointing).
 func (s *Store) checkpoint(ctx context.Context) error {
+	if err := s.files.check(); err != nil {
+		return err // another relay may write to the file by now
+	}
 	const passive = "PRAGMA wal_checkpoint(PASSIVE)"
 	if _, err := s.reader.ExecContext(ctx, passive); err != nil {
 		return err

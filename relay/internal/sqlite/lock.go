@@ -11,10 +11,18 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lock is the claim of one process on one store file. It stands beside the file, as
-// "<file>.lock", because SQLite needs its own locks on the file itself. The system
-// drops it when the process ends, however that happens.
-type lock struct{ *flock.Flock }
+// lock is the claim of one process on one store file: a lock of "<file>.lock" beside it,
+// which names the process, and one of the file itself, which may have other names. The
+// system drops both when the process ends, however that happens.
+type lock struct {
+	*flock.Flock
+	// file is not closed before SQLite has closed the file: that would drop SQLite's locks
+	// (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
+	file *os.File
+}
+
+// errClaimed is about a file that another relay has open under another name.
+var errClaimed = errors.New("another relay has the same file open under another name, a link or one that it had before: stop that one, or name another store")
 
 // acquire claims the store at path for this process. The lock file holds the process's
 // id, for the message that the next one prints.
@@ -27,9 +35,18 @@ func acquire(path string) (*lock, error) {
 	if !locked {
 		return nil, fmt.Errorf("the store %s is in use by another relay%s: stop that one, or name another store", path, owner(path))
 	}
-	l := &lock{held}
+	l := &lock{Flock: held}
 	if err := writeOwner(path); err != nil {
 		return nil, errors.Join(fmt.Errorf("write lock of store %s: %w", path, err), l.release())
+	}
+	// What the log holds is private; SQLite would let the umask decide, and gives the files
+	// beside this one the same permissions.
+	l.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = claim(l.file)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock store %s: %w", path, err), l.release())
 	}
 	return l, nil
 }
@@ -68,7 +85,11 @@ func owner(path string) string {
 // release gives the claim up. The file stays: removing it would let two processes
 // hold locks on two files of the same name.
 func (l *lock) release() error {
-	if err := l.Unlock(); err != nil {
+	err := l.Unlock()
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("unlock store: %w", err)
 	}
 	return nil

@@ -54,6 +54,9 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	if err != nil {
 		return fmt.Errorf("keep the note %q: %w", name, err)
 	}
+	if err := s.files.check(); err != nil {
+		return fmt.Errorf("keep the note %q: %w", name, err)
+	}
 	s.checkpoints.wrote(len(text))
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package sqlite keeps the relay's log in one SQLite file, which any operator can
-// open with the usual tools. It owns the schema, and the lock that keeps a second
-// relay away. Every append is one transaction that is on the disk when it returns:
+// open with the usual tools. It owns the schema, a checksum of each event, and the locks
+// that keep a second relay away. Every append is one transaction that is on the disk when it returns:
 // write-ahead log with synchronous=FULL (https://www.sqlite.org/pragma.html#pragma_synchronous).
 package sqlite
 
@@ -8,14 +8,11 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"modernc.org/sqlite" // the database/sql driver "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -25,9 +22,9 @@ import (
 )
 
 // schemaVersion is kept in the file's user_version.
-const schemaVersion = 1
+const schemaVersion = 2
 
-const schema = `
+const schema1 = `
 CREATE TABLE meta (
 	name  TEXT PRIMARY KEY,
 	value ANY NOT NULL
@@ -47,9 +44,13 @@ CREATE TABLE events (
 ) STRICT;
 CREATE UNIQUE INDEX events_by_delivery ON events (source, delivery);`
 
-// trimLimit is how many events one Trim removes at most, so that appends never wait
-// long for it.
-const trimLimit = 1000
+// schema2 leaves the events of older relays without a checksum: nobody knows whether they
+// still are what was appended.
+const schema2 = `
+ALTER TABLE events ADD COLUMN signature TEXT NOT NULL DEFAULT '';
+ALTER TABLE events ADD COLUMN content INTEGER;  -- of a signature that comes once, its hash
+ALTER TABLE events ADD COLUMN checksum INTEGER; -- of all the other columns and the log's id
+CREATE UNIQUE INDEX events_by_content ON events (content) WHERE content IS NOT NULL;`
 
 // Store is a log in a SQLite file. It implements hub.Store.
 type Store struct {
@@ -57,6 +58,8 @@ type Store struct {
 	writer       *sql.DB
 	head, insert *sql.Stmt // of the writer
 	reader       *sql.DB
+	log          string // its id
+	files        files
 	lock         *lock
 	checkpoints  checkpoints
 }
@@ -64,9 +67,9 @@ type Store struct {
 // Open opens the log at path and makes it if there is none; the folder has to exist.
 // It fails if another process has the file open as its log.
 func Open(ctx context.Context, path string) (*Store, error) {
-	path, err := filepath.Abs(path)
+	path, err := Resolve(path)
 	if err != nil {
-		return nil, fmt.Errorf("find the store: %w", err)
+		return nil, err
 	}
 	held, err := acquire(path)
 	if err != nil {
@@ -83,15 +86,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, path string) error {
-	// What the log holds is private; SQLite would let the umask decide, and gives the
-	// files beside this one the same permissions.
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
+	var err error
 	if s.writer, err = sql.Open("sqlite", dsn(path, "immediate")); err != nil {
 		return err
 	}
@@ -109,7 +104,12 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	s.reader.SetMaxOpenConns(4)
-	if _, err = s.Bounds(ctx); err != nil {
+	bounds, err := s.bounds(ctx, s.reader)
+	if err != nil {
+		return err
+	}
+	s.log = bounds.Log
+	if s.files, err = filesAt(path); err != nil {
 		return err
 	}
 	s.checkpoints.start(ctx, s)
@@ -135,7 +135,8 @@ func dsn(path, txlock string) string {
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
 }
 
-// migrate makes the tables of a new file and refuses the file of a newer relay.
+// migrate makes the tables of a new file, brings those of an older relay up to date, and
+// refuses the file of a newer one.
 func migrate(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -146,18 +147,29 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
-	switch version {
-	case schemaVersion:
+	if version == schemaVersion {
 		return nil
-	case 0:
-	default:
+	}
+	if version > schemaVersion {
 		return fmt.Errorf("the file has schema version %d and this relay knows %d: run the relay that wrote it, or name another file", version, schemaVersion)
 	}
-	if _, err := tx.ExecContext(ctx, schema); err != nil {
+	if version == 0 {
+		if _, err := tx.ExecContext(ctx, schema1); err != nil {
+			return err
+		}
+		logID := strings.ToLower(rand.Text()[:event.LogIDLength])
+		if _, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('log', ?), ('floor', 0)", logID); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, schema2); err != nil {
 		return err
 	}
-	logID := strings.ToLower(rand.Text()[:event.LogIDLength])
-	if _, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('log', ?), ('floor', 0)", logID); err != nil {
+	var b hub.Bounds
+	if err := tx.QueryRowContext(ctx, "SELECT log.value, floor.value FROM meta AS log, meta AS floor WHERE log.name = 'log' AND floor.name = 'floor'").Scan(&b.Log, &b.Floor); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('checksum', ?)", boundsSum(b.Log, b.Floor)); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
@@ -183,143 +195,33 @@ func (s *Store) Close() error {
 	return errors.Join(append(errs, s.lock.release())...)
 }
 
-const selectBounds = `SELECT log.value, floor.value, COALESCE((SELECT MAX(seq) FROM events), floor.value)
-	FROM meta AS log, meta AS floor WHERE log.name = 'log' AND floor.name = 'floor'`
+const selectBounds = `SELECT log.value, floor.value, sum.value, COALESCE((SELECT MAX(seq) FROM events), floor.value)
+	FROM meta AS log, meta AS floor, meta AS sum WHERE log.name = 'log' AND floor.name = 'floor' AND sum.name = 'checksum'`
 
 // Bounds implements hub.Store.
 func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
+	b, err := s.bounds(ctx, s.reader)
+	if err != nil {
+		return hub.Bounds{}, err
+	}
+	if b.Log != s.log {
+		return hub.Bounds{}, errors.New("read bounds: the file's log id has changed")
+	}
+	return b, s.files.check()
+}
+
+func (s *Store) bounds(ctx context.Context, db *sql.DB) (hub.Bounds, error) {
+	return scanBounds(db.QueryRowContext(ctx, selectBounds))
+}
+
+func scanBounds(row *sql.Row) (hub.Bounds, error) {
 	var b hub.Bounds
-	if err := s.reader.QueryRowContext(ctx, selectBounds).Scan(&b.Log, &b.Floor, &b.Head); err != nil {
+	var sum int64
+	if err := row.Scan(&b.Log, &b.Floor, &sum, &b.Head); err != nil {
 		return hub.Bounds{}, fmt.Errorf("read bounds: %w", err)
 	}
-	if !event.ValidLogID(b.Log) {
-		return hub.Bounds{}, errors.New("read bounds: the file's log id is damaged")
+	if !event.ValidLogID(b.Log) || boundsSum(b.Log, b.Floor) != sum {
+		return hub.Bounds{}, errors.New("read bounds: the file's log id or its floor is damaged; restore the store from a backup")
 	}
 	return b, nil
-}
-
-const insertEvent = `INSERT INTO events
-	(seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, delivery) DO NOTHING`
-
-// Append implements hub.Store.
-func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
-	tx, err := s.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, fmt.Errorf("begin append: %w", err)
-	}
-	defer tx.Rollback()
-	a := appender{tx: tx, insert: tx.StmtContext(ctx, s.insert)}
-	var b hub.Bounds
-	if err := tx.StmtContext(ctx, s.head).QueryRowContext(ctx).Scan(&b.Log, &b.Floor, &a.head); err != nil {
-		return nil, fmt.Errorf("find the head: %w", err)
-	}
-	results := make([]hub.Appended, len(events))
-	size := 0
-	for i, e := range events {
-		size += len(e.Payload)
-		if results[i], err = a.append(ctx, e); err != nil {
-			return nil, fmt.Errorf("append: %w", err)
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		return nil, fmt.Errorf("commit append: %w", err)
-	}
-	s.checkpoints.wrote(size)
-	return results, nil
-}
-
-// appender is one append's transaction. The head is read within it, so that even a
-// commit of unknown outcome leaves nothing to repair.
-type appender struct {
-	tx     *sql.Tx
-	insert *sql.Stmt
-	head   int64
-}
-
-func (a *appender) append(ctx context.Context, e event.Event) (hub.Appended, error) {
-	headers, err := json.Marshal(e.Headers)
-	if err != nil {
-		return hub.Appended{}, err
-	}
-	payload := e.Payload
-	if payload == nil {
-		payload = []byte{} // nil would be NULL
-	}
-	result, err := a.insert.ExecContext(ctx, a.head+1, e.Source, e.Delivery, e.Type, e.Action, e.Repo,
-		e.Number, e.Sender, e.ReceivedAt.UnixMilli(), string(headers), payload)
-	if err != nil {
-		return hub.Appended{}, err
-	}
-	if stored, err := result.RowsAffected(); err != nil || stored == 1 {
-		a.head++
-		return hub.Appended{Seq: a.head}, err
-	}
-	duplicate := hub.Appended{Duplicate: true}
-	err = a.tx.QueryRowContext(ctx, "SELECT seq FROM events WHERE source = ? AND delivery = ?",
-		e.Source, e.Delivery).Scan(&duplicate.Seq)
-	return duplicate, err
-}
-
-// Read implements hub.Store.
-func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error) {
-	rows, err := s.reader.QueryContext(ctx, `SELECT (SELECT value FROM meta WHERE name = 'log'),
-		seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload
-		FROM events WHERE seq > ? ORDER BY seq LIMIT ?`, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
-	}
-	defer rows.Close()
-	var events []event.Event
-	for size := 0; size < maxBytes && rows.Next(); {
-		var e event.Event
-		var received int64
-		var headers []byte
-		if err := rows.Scan(&e.ID.Log, &e.ID.Seq, &e.Source, &e.Delivery, &e.Type, &e.Action, &e.Repo,
-			&e.Number, &e.Sender, &received, &headers, &e.Payload); err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
-		}
-		if err := json.Unmarshal(headers, &e.Headers); err != nil {
-			return nil, fmt.Errorf("read headers of event %s: %w", e.ID, err)
-		}
-		e.ReceivedAt = time.UnixMilli(received).UTC()
-		size += len(e.Payload)
-		events = append(events, e)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
-	}
-	return events, nil
-}
-
-// Trim implements hub.Store.
-func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
-	tx, err := s.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return 0, fmt.Errorf("begin trim: %w", err)
-	}
-	defer tx.Rollback()
-	var last sql.NullInt64
-	err = tx.QueryRowContext(ctx, `WITH oldest AS (SELECT seq, received_at FROM events ORDER BY seq LIMIT ?)
-		SELECT MAX(seq) FROM oldest
-		WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE received_at >= ?), seq + 1)`,
-		trimLimit, before.UnixMilli()).Scan(&last)
-	if err != nil {
-		return 0, fmt.Errorf("find old events: %w", err)
-	}
-	if !last.Valid {
-		return 0, nil
-	}
-	result, err := tx.ExecContext(ctx, "DELETE FROM events WHERE seq <= ?", last.Int64)
-	if err != nil {
-		return 0, fmt.Errorf("remove old events: %w", err)
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE meta SET value = ? WHERE name = 'floor'", last.Int64); err != nil {
-		return 0, fmt.Errorf("record the floor: %w", err)
-	}
-	if err := tx.Commit(); err != nil {
-		return 0, fmt.Errorf("commit trim: %w", err)
-	}
-	removed, err := result.RowsAffected()
-	return int(removed), err
 }

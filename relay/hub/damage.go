@@ -1,0 +1,56 @@
+package hub
+
+import (
+	"context"
+	"sync"
+
+	"github.com/rs/zerolog"
+)
+
+// maxDamages bounds what is remembered of damaged events; a log with more of them has one
+// cause, which has been logged by then.
+const maxDamages = 10_000
+
+// damages are the damaged events that this relay has come to.
+type damages struct {
+	mu   sync.Mutex
+	last map[int64]int64 // by the first
+}
+
+// meet remembers damaged events, and logs them the first time.
+func (all *damages) meet(ctx context.Context, d *Damage) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if _, known := all.last[d.First]; known || len(all.last) >= maxDamages {
+		return
+	}
+	if all.last == nil {
+		all.last = map[int64]int64{}
+	}
+	all.last[d.First] = d.Last
+	zerolog.Ctx(ctx).Error().Int64("first", d.First).Int64("last", d.Last).AnErr("cause", d.Cause).
+		Msg("events in the store are damaged: subscribers are told that they are missing; see relay verify, and restore the store from a backup")
+}
+
+// dropThrough forgets what retention removed.
+func (all *damages) dropThrough(floor int64) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for first, last := range all.last {
+		if last <= floor {
+			delete(all.last, first)
+		}
+	}
+}
+
+// Damaged returns how many events of the log this relay has found damaged since it started,
+// while a reader or another part of it came to them.
+func (h *Hub) Damaged() int64 {
+	h.damages.mu.Lock()
+	defer h.damages.mu.Unlock()
+	count := int64(0)
+	for first, last := range h.damages.last {
+		count += last - first + 1
+	}
+	return count
+}

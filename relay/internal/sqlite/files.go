@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxLinks is how many symbolic links may lead from one to the next.
+const maxLinks = 40
+
+// Resolve returns the file's own path, behind all symbolic links, so that two names of one
+// log are one. The file need not be there yet; its folder has to.
+func Resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find the store: %w", err)
+	}
+	for range maxLinks {
+		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			return "", fmt.Errorf("find the store %s: %w (the folder has to exist)", path, err)
+		}
+		path = filepath.Join(folder, filepath.Base(path))
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return path, nil // what else is wrong shows when it is opened
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return "", fmt.Errorf("find the store: %w", err)
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(folder, target)
+		}
+		path = target
+	}
+	return "", fmt.Errorf("find the store: %s is a link that leads to itself", path)
+}
+
+// files are those that SQLite has open, as they were then. When another one stands at a
+// path, or none, what is appended goes where nobody will find it.
+type files []namedFile
+
+type namedFile struct {
+	path   string
+	opened fs.FileInfo
+}
+
+func filesAt(path string) (files, error) {
+	var all files
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, namedFile{path + suffix, info})
+	}
+	return all, nil
+}
+
+// check reports a file that is not at its path any more. It takes a few microseconds.
+func (all files) check() error {
+	for _, file := range all {
+		info, err := os.Stat(file.path)
+		if err != nil {
+			return fmt.Errorf("the file that this relay has open is gone from its path, so that nothing can be stored: put it back, or restart the relay: %w", err)
+		}
+		if !os.SameFile(info, file.opened) {
+			return fmt.Errorf("%s is not the file that this relay has open, so that nothing can be stored: put that one back, or restart the relay", file.path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+)
+
+// Read implements hub.Store.
+func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error) {
+	r := reading{at: after}
+	err := s.scan(ctx, &r, limit, maxBytes)
+	switch {
+	case err == nil || len(r.events) > 0 && isDamage(err):
+		return r.events, nil // what ends them is met by the next Read
+	case isDamage(err):
+		return nil, s.extent(ctx, r.at, err)
+	}
+	return nil, fmt.Errorf("read events: %w", err)
+}
+
+// reading is one Read on its way.
+type reading struct {
+	events []event.Event
+	at     int64 // the last number that was dealt with
+	sum    summer
+}
+
+// errMissing and errChanged are what is wrong with events that SQLite itself can read.
+var (
+	errMissing = errors.New("it is missing")
+	errChanged = errors.New("it is not what was appended: its checksum differs")
+)
+
+// isDamage reports whether an error is about what the file holds, not about reading it.
+func isDamage(err error) bool {
+	if errors.Is(err, errMissing) || errors.Is(err, errChanged) {
+		return true
+	}
+	code := new(sqlite.Error)
+	return errors.As(err, &code) && (code.Code()&0xff == sqlite3.SQLITE_CORRUPT || code.Code()&0xff == sqlite3.SQLITE_NOTADB)
+}
+
+func (s *Store) scan(ctx context.Context, r *reading, limit, maxBytes int) error {
+	rows, err := s.reader.QueryContext(ctx, `SELECT (SELECT value FROM meta WHERE name = 'floor'),
+		seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload, signature, content, checksum
+		FROM events WHERE seq > ? ORDER BY seq LIMIT ?`, r.at, limit)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for size := 0; size < maxBytes && rows.Next(); {
+		e, err := s.event(rows, r)
+		if err != nil {
+			return err
+		}
+		size += len(e.Payload)
+		r.events, r.at = append(r.events, e), e.ID.Seq
+	}
+	return rows.Err()
+}
+
+// event reads one row, which has to be the next one and what was appended.
+func (s *Store) event(rows *sql.Rows, r *reading) (event.Event, error) {
+	e := event.Event{ID: event.Cursor{Log: s.log}}
+	var floor, received int64
+	var headers string
+	var content, checksum sql.NullInt64
+	if err := rows.Scan(&floor, &e.ID.Seq, &e.Source, &e.Delivery, &e.Type, &e.Action, &e.Repo,
+		&e.Number, &e.Sender, &received, &headers, &e.Payload, &e.Signature, &content, &checksum); err != nil {
+		return event.Event{}, fmt.Errorf("%w (%w)", errChanged, err)
+	}
+	r.at = max(r.at, floor)
+	if e.ID.Seq != r.at+1 {
+		return event.Event{}, errMissing
+	}
+	e.ReceivedAt = time.UnixMilli(received).UTC()
+	if checksum.Valid && r.sum.event(e, headers, content) != checksum.Int64 {
+		return event.Event{}, errChanged
+	}
+	if err := json.Unmarshal([]byte(headers), &e.Headers); err != nil {
+		return event.Event{}, fmt.Errorf("%w (its headers are no JSON)", errChanged)
+	}
+	if !checksum.Valid {
+		e.SplitSignature()
+	}
+	return e, nil
+}
+
+// maxLookedFor is how many events are looked for one by one behind a damaged one. Behind
+// more of them, some that could be read may count as damaged too.
+const maxLookedFor = 10_000
+
+// extent finds the events that cannot be read behind the one numbered after: up to the
+// next one that is there.
+func (s *Store) extent(ctx context.Context, after int64, cause error) error {
+	bounds, err := s.bounds(ctx, s.reader)
+	if err != nil {
+		return err
+	}
+	damage := &hub.Damage{First: after + 1, Last: bounds.Head, Cause: cause}
+	step := int64(1)
+	for n := after + 1; n <= bounds.Head; n += step {
+		var seq int64
+		err := s.reader.QueryRowContext(ctx, "SELECT seq FROM events WHERE seq = ?", n).Scan(&seq)
+		switch {
+		case err == nil:
+			damage.Last = max(n-1, after+1)
+			return damage
+		case !errors.Is(err, sql.ErrNoRows) && !isDamage(err):
+			return fmt.Errorf("read events: %w", err)
+		}
+		if n-after > maxLookedFor {
+			step *= 2
+		}
+	}
+	return damage
+}
