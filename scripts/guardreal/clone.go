@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -64,8 +65,11 @@ type commit struct {
 	sha, parent, author, title, body string
 }
 
+// botName is how programs sign their commits.
+var botName = regexp.MustCompile(`(?i)[\[(]bot[\])]|dependabot|renovate|github-actions`)
+
 func (c commit) bot() bool {
-	return strings.Contains(c.author, "[bot]") || strings.Contains(c.author, "dependabot") || strings.Contains(c.author, "renovate")
+	return botName.MatchString(c.author)
 }
 
 // commits lists the last n first-parent commits up to tip, the newest first.

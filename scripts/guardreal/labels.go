@@ -46,12 +46,17 @@ func table(name string) ([][]string, error) {
 }
 
 func readLabels() (labels, error) {
-	rows, err := table("labels.csv")
 	all := labels{at: map[string][]label{}}
-	for _, r := range rows {
-		all.at[r[0]] = append(all.at[r[0]], label{commit: r[1], kind: r[2], place: r[3], said: r[4]})
+	for _, name := range []string{"labels.csv", "texts.csv"} {
+		rows, err := table(name)
+		if err != nil {
+			return all, err
+		}
+		for _, r := range rows {
+			all.at[r[0]] = append(all.at[r[0]], label{commit: r[1], kind: r[2], place: r[3], said: r[4]})
+		}
 	}
-	return all, err
+	return all, nil
 }
 
 // of is the label of a finding: that of its line, or else the one that all labels of its

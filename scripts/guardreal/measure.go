@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -105,8 +106,20 @@ func examine(ctx context.Context, c *clone, repo string, of commit) (result, err
 	}
 	r.took = time.Since(started)
 	texts := []suspect.Text{{Form: suspect.Name, Text: of.title}, {Form: suspect.Markdown, What: "the description", Text: of.body}}
+	binary := map[string]bool{}
 	for _, f := range d.Files {
 		texts = append(texts, suspect.Added(f.Path, f.Patch)...)
+		binary[f.Path] = f.Binary
+	}
+	sides, err := c.Sides(ctx, d, func(path string) bool { return binary[path] }, maxAround)
+	if err != nil {
+		return r, err
+	}
+	for _, s := range sides {
+		texts = append(texts, suspect.Binary(s.Path, s.Before, s.After)...)
+		if h, ok := suspect.Opaque(s.Path, s.After, false); ok && s.Path != "" && !bytes.Equal(s.Before, s.After) {
+			r.findings = append(r.findings, found{tier: hold, kind: string(h.Kind), path: h.Path, why: h.Detail})
+		}
 	}
 	held, suspected := suspect.Look(texts)
 	for _, h := range held {

@@ -69,7 +69,7 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		t.Text = ownMark.ReplaceAllString(t.Text, "")
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
-			if data(t.Path) || p.Kind == hidden.Quoted {
+			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -163,14 +163,17 @@ func prose(name string) bool {
 	return slices.Contains([]string{".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".po", ".pot", ".arb", ".csv", ".tsv", ".html"}, strings.ToLower(path.Ext(name)))
 }
 
-// data reports whether a file holds what tests are run on, by its name: test vectors have
-// such characters on purpose.
+// data reports whether a file holds no code, by its name. Test vectors have such characters
+// on purpose.
 func data(name string) bool {
 	formats := []string{".json", ".jsonl", ".txt", ".csv", ".tsv", ".xml", ".html", ".yaml", ".yml", ".md", ".snap", ".golden", ".out"}
-	if !slices.Contains(formats, strings.ToLower(path.Ext(name))) {
-		return false
-	}
-	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
+	return slices.Contains(formats, strings.ToLower(path.Ext(name)))
+}
+
+// tests reports whether a file is for tests, by its name.
+func tests(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	return strings.Contains(base, "test") || strings.Contains(base, "spec") || slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
 		dir = strings.Trim(strings.ToLower(dir), "_")
 		return slices.Contains([]string{"test", "tests", "testdata", "fixtures", "spec", "snapshots"}, dir)
 	})
