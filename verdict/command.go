@@ -50,9 +50,10 @@ type Comment struct {
 	By   string
 	At   time.Time
 	Body string
-	// Bot says that no person wrote it, Edited that it is not as it was written, InReview that
+	// ByAuthor says that the pull request's author wrote it, or that author's agent. Bot says
+	// that no person wrote it, Edited that it is not as it was written, InReview that
 	// it is a review's text or stands on a line of the diff.
-	Bot, Edited, InReview bool
+	ByAuthor, Bot, Edited, InReview bool
 	// Changed is who else edited it last, Was what its author had written, each version; one
 	// that nobody can read any more is "". Deleted is who else deleted it: what it said is
 	// not known, and At is when that happened.
@@ -166,8 +167,9 @@ func (c Comment) removed() string {
 	return c.Deleted
 }
 
-// counts reports whether a comment is a person's, of those who may order anything. An
-// agent's ends with its mark; one that quotes a mark is a person's.
+// counts reports whether a comment is a person's, of those who may order anything. What an
+// author's agent says under its owner's login ends with its mark; what quotes a mark is a
+// person's.
 func (c Comment) counts(agents []string) bool {
 	text := c.Body
 	if len(c.Was) > 0 {
@@ -175,7 +177,7 @@ func (c Comment) counts(agents []string) bool {
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	marked := strings.HasPrefix(lines[len(lines)-1], "<!-- touchstone:")
-	return !c.Bot && c.CanPush && !ListsLogin(agents, c.By) && !marked
+	return !c.Bot && c.CanPush && !ListsLogin(agents, c.By) && !(marked && c.ByAuthor)
 }
 
 // last is the newest of the orders with one of these verbs. Of two in one second it is the one

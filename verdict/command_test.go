@@ -72,7 +72,8 @@ func TestOrdersCountOnlyFromWhoMayGiveThem(t *testing.T) {
 		"in a review":                {Comment{By: "mona", Body: "/touchstone resume", CanPush: true, InReview: true}, false},
 		"in a review, to stop":       {Comment{ID: 7, By: "mona", Body: "/touchstone stop", CanPush: true, InReview: true}, true},
 		"a reviewing agent":          {Comment{By: "Alice", Body: "/touchstone stop", CanPush: true}, false},
-		"an agent in another's name": {Comment{By: "mona", Body: "/touchstone stop\n<!-- touchstone:escalation v1 0 -->", CanPush: true}, false},
+		"an agent in another's name": {Comment{By: "mona", Body: "/touchstone stop\n<!-- touchstone:escalation v1 0 -->", CanPush: true, ByAuthor: true}, false},
+		"an agent's mark by another": {Comment{By: "mona", Body: "/touchstone stop\n<!-- touchstone:escalation v1 0 -->", CanPush: true}, true},
 		"no command":                 {Comment{By: "mona", Body: "Stop it.", CanPush: true}, false},
 	} {
 		tt.comment.At = noon
@@ -145,7 +146,7 @@ func TestWhatIsMeantAsAnOrderIsAnswered(t *testing.T) {
 		"edited":                 {Comment{Body: "/touchstone resume", CanPush: true, Edited: true}, "An edited comment orders nothing"},
 		"edited, to stop":        {Comment{Body: "/touchstone stop", CanPush: true, Edited: true}, ""},
 		"by an agent":            {Comment{By: "alice", Body: "/touchstone resum", CanPush: true}, ""},
-		"an answer":              {Comment{Body: "/touchstone resum\n<!-- touchstone:reply v1 1 -->", CanPush: true}, ""},
+		"an answer":              {Comment{Body: "/touchstone resum\n<!-- touchstone:reply v1 1 -->", CanPush: true, ByAuthor: true}, ""},
 		"marked":                 {Comment{Body: "`/touchstone resume` please", CanPush: true}, "It is written `/touchstone resume`"},
 		"in a list":              {Comment{Body: "- /touchstone waive 0badcafe no", CanPush: true, CanWaive: true}, "It is written `/touchstone waive ID REASON`"},
 		"on a later line":        {Comment{Body: "Thanks!\n/touchstone resume", CanPush: true}, "It is written `/touchstone resume`, all of it on the first line of a comment"},

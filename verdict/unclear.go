@@ -33,7 +33,7 @@ var forms = []struct {
 func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear {
 	var all []Unclear
 	for _, comment := range comments {
-		if !comment.counts(agents) || !MeantAsOrder(comment.Body) {
+		if !comment.counts(agents) || !MeantAsOrder(comment.Body) || comment.removed() != "" {
 			continue
 		}
 		c, ok := ParseCommand(comment.Body)

@@ -54,6 +54,7 @@ func TestAStopOutlastsWhatOthersDoToIt(t *testing.T) {
 		"it quotes an agent's mark": {func(g *loopback.GitHub) {
 			comment(g, loopback.Person, "> Gone.\n> <!-- touchstone:reply v1 1 -->\n\n"+stop)
 		}, "walter has stopped"},
+		"it ends in an agent's mark": {func(g *loopback.GitHub) { comment(g, loopback.Person, stop+"\n\n<!-- touchstone:reply v1 1 -->") }, "walter has stopped"},
 		"it names an agent's mark": {func(g *loopback.GitHub) {
 			comment(g, loopback.Person, stop+": what is `<!-- touchstone:reply v1 1 -->`?")
 		}, "walter has stopped"},
