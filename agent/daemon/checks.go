@@ -58,7 +58,7 @@ func (k checks) byAuthor(c forge.Check) bool {
 }
 
 // deciding are the checks that count. One that is asked for and has not reported, or of which
-// only the author reports that it passed, is there as pending.
+// only somebody else than on the base reports that it passed, is there as pending.
 func (k checks) deciding(all []forge.Check) []forge.Check {
 	all = slices.DeleteFunc(slices.Clone(all), func(c forge.Check) bool { return slices.Contains(ownContexts, c.Name) })
 	required := func(c forge.Check) bool { return c.Required }
@@ -74,15 +74,25 @@ func (k checks) deciding(all []forge.Check) []forge.Check {
 		}
 	case slices.ContainsFunc(all, required):
 		all = slices.DeleteFunc(all, func(c forge.Check) bool { return !required(c) })
-	default:
-		return all
 	}
+	asked := len(k.named) > 0 || slices.ContainsFunc(all, required)
 	for i := range all {
-		if c := &all[i]; c.State == forge.CheckSuccess && k.byAuthor(*c) {
+		if c := &all[i]; c.State == forge.CheckSuccess && (asked && k.byAuthor(*c) || k.replaces(*c)) {
 			c.State = forge.CheckPending
 		}
 	}
 	return all
+}
+
+// replaces reports whether a success stands under the name of a check that the base has from
+// elsewhere: of two statuses of one name GitHub shows the later one alone.
+func (k checks) replaces(c forge.Check) bool {
+	if c.Required || len(k.named) > 0 {
+		return false
+	}
+	same := func(there forge.Check) bool { return there.Name == c.Name }
+	here := func(there forge.Check) bool { return same(there) && there.Source() == c.Source() }
+	return slices.ContainsFunc(k.base.Expected, same) && (k.byAuthor(c) || !slices.ContainsFunc(k.base.Expected, here))
 }
 
 // unknown is a check that passed, and does not count since nothing on the base came from

@@ -225,14 +225,19 @@ func TestOnlyWhatTheBaseKnowsIsGreen(t *testing.T) {
 		}, verdict.Merge, ""},
 		"the author says so": {"", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
-			reportsAs(g, loopback.Author, base, "lint", "success")
-			reportsAs(g, loopback.Author, head, "build", "success")
 			reportsAs(g, loopback.Author, head, "lint", "success")
-		}, verdict.Tell, `passed on it, but nothing on main came from where that comes from, or it comes from the author`},
-		"somebody else does": {"", func(g *loopback.GitHub, base, head string) {
+		}, verdict.Tell, `the check "lint" passed on it, but nothing on main came from where that comes from, or it comes from the author`},
+		"the author says it over CI": {"", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
-			reportsAs(g, loopback.Root, head, "build", "success")
-		}, verdict.Tell, `the check "build" passed on it, but nothing on main came from`},
+			reports(g, base, "cla", "success")
+			reports(g, head, "cla", "success")
+			reports(g, head, "build", "failure")
+			reportsAs(g, loopback.Author, head, "build", "success")
+		}, verdict.Wait, "checks are running"},
+		"somebody else says so": {"", func(g *loopback.GitHub, base, head string) {
+			reports(g, base, "build", "success")
+			reportsAs(g, loopback.Root, head, "lint", "success")
+		}, verdict.Tell, `the check "lint" passed on it, but nothing on main came from`},
 		"nothing reports on the base": {"", func(g *loopback.GitHub, _, head string) {
 			reports(g, head, "build", "success")
 		}, verdict.Tell, `the check "build" passed on it, but nothing on main came from`},
