@@ -34,6 +34,7 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.C
 		r := c.round(reviews[i].ID)
 		if s.Approves(i) {
 			c.Approved = r.Record.Round
+			c.Rounds[c.index(reviews[i].ID)].Approves = true
 		} else {
 			against = &r
 		}
@@ -85,8 +86,10 @@ func (c *Chain) unapproved(rewritten map[string]bool) {
 }
 
 // round is the one of a review.
-func (c *Chain) round(review int64) Round {
-	return c.Rounds[slices.IndexFunc(c.Rounds, func(r Round) bool { return r.Review == review })]
+func (c *Chain) round(review int64) Round { return c.Rounds[c.index(review)] }
+
+func (c *Chain) index(review int64) int {
+	return slices.IndexFunc(c.Rounds, func(r Round) bool { return r.Review == review })
 }
 
 // afterMerge: what was said then had no part in the merge.

@@ -84,7 +84,10 @@ type Round struct {
 	SHA      string     `json:"sha"`   // the commit that GitHub says was reviewed
 	State    string     `json:"state"` // GitHub's word on it, such as APPROVED
 	// Doubt says why the record is not believed; empty if it is.
-	Doubt  string         `json:"doubt,omitempty"`
+	Doubt string `json:"doubt,omitempty"`
+	// Approves says that the agents take it for an approval of the head.
+	Approves bool `json:"approves"`
+	// Record is what the review says of itself.
 	Record verdict.Record `json:"record"`
 }
 

@@ -20,6 +20,7 @@ type Reader interface {
 	Incidents(ctx context.Context, ref forge.Ref) ([]forge.Incident, error)
 	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
+	Revisions(ctx context.Context, node string) ([]forge.Revision, error)
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 }
 
@@ -103,16 +104,19 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	return c, nil
 }
 
-// rewritten are the commits of the base that rounds of an open pull request reviewed its head against, and that the base
-// branch does not hold any more.
+// rewritten are the commits of the base that rounds reviewed the head of a pull request against, and that the base branch
+// does not hold any more, or of a merged one, did not when it was merged.
 func (c *Chain) rewritten(ctx context.Context, read Reader, pr forge.PullRequest) (map[string]bool, error) {
-	gone := map[string]bool{}
+	gone, onto := map[string]bool{}, c.Base
+	if c.Merge != nil {
+		onto = c.Merge.SHA
+	}
 	for _, r := range c.Rounds {
 		base := r.Record.Base
-		if _, known := gone[base]; known || c.State != "open" || c.Base == "" || r.SHA != c.Head || base == "" || base == c.Base {
+		if _, known := gone[base]; known || c.State == "closed" || onto == "" || r.SHA != c.Head || base == "" || base == onto {
 			continue
 		}
-		holds, err := read.Contains(ctx, pr.Repo, c.Base, base)
+		holds, err := read.Contains(ctx, pr.Repo, onto, base)
 		if err != nil && !errors.Is(err, forge.ErrNotFound) {
 			return nil, err
 		}
@@ -202,9 +206,18 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 	return ""
 }
 
-// addOrders lists what people told the agents, with what each of them may do, and returns what of it counts.
+// addOrders lists what people told the agents, with what each of them may do, and returns what of it counts. What
+// somebody else edited or deleted is told too.
 func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, rights config.Rights) ([]verdict.Command, error) {
-	may := map[string]forge.Permission{}
+	permissions := map[string]forge.Permission{}
+	may := func(login string) (p forge.Permission, err error) {
+		p, known := permissions[login]
+		if !known {
+			p, err = read.Permission(ctx, pr.Repo, login)
+			permissions[login] = p
+		}
+		return p, err
+	}
 	var known verdict.Ledger
 	for _, r := range c.Rounds {
 		known = append(known, r.Record.Ledger...)
@@ -212,35 +225,72 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 	var counting []verdict.Command
 	for _, comment := range pr.Said() {
 		order, ok := verdict.ParseCommand(comment.Body)
-		if !ok || !comment.ByPerson {
+		if !comment.ByPerson || !ok && !comment.EditedByAnother() {
 			continue
 		}
-		login := comment.Author.Login
-		if _, known := may[login]; !known {
-			permission, err := read.Permission(ctx, pr.Repo, login)
-			if err != nil {
+		permission, err := may(comment.Author.Login)
+		if err != nil {
+			return nil, err
+		}
+		said := verdict.Comment{
+			ID: comment.ID, By: comment.Author.Login, ByAuthor: verdict.SameLogin(comment.Author.Login, c.Author), At: comment.CreatedAt, Body: comment.Body,
+			Edited: comment.EditedAt != nil, InReview: comment.InReview, CanPush: comment.MayOrder(permission),
+			CanWaive: permission.Includes(rights.Waive), CanBreakGlass: permission.Includes(rights.BreakGlass),
+		}
+		if comment.EditedByAnother() && said.CanPush {
+			said.Changed = comment.EditedBy.Login
+			if said.Was, err = written(ctx, read, comment); err != nil {
 				return nil, err
 			}
-			may[login] = permission
 		}
-		said := []verdict.Comment{{
-			ID: comment.ID, By: login, At: comment.CreatedAt, Body: comment.Body, Edited: comment.EditedAt != nil, InReview: comment.InReview, CanPush: comment.MayOrder(may[login]),
-			CanWaive: may[login].Includes(rights.Waive), CanBreakGlass: may[login].Includes(rights.BreakGlass),
-		}}
-		counted, unclear := verdict.Orders(said, c.Reviewers), ""
-		for _, u := range verdict.Misunderstood(said, c.Reviewers, known) {
+		counted, unclear := verdict.Orders([]verdict.Comment{said}, c.Reviewers), ""
+		for _, u := range verdict.Misunderstood([]verdict.Comment{said}, c.Reviewers, known) {
 			unclear = u.Why
 		}
 		counting = append(counting, counted...)
+		switch {
+		case len(counted) > 0 && counted[0].Removed != "":
+			order = counted[0]
+			c.warn("the order %s by %s was edited at %s by %s, and counts as it was: /touchstone stop", comment.URL, comment.Author.Login, stamp(*comment.EditedAt), order.Removed)
+		case !ok:
+			continue
+		case comment.EditedAt != nil:
+			c.warn("the order %s by %s was edited at %s", comment.URL, comment.Author.Login, stamp(*comment.EditedAt))
+		}
 		c.Orders = append(c.Orders, Order{
-			URL: comment.URL, By: login, At: comment.CreatedAt, Edited: comment.EditedAt, Verb: string(order.Verb), Finding: order.Finding,
-			Reason: order.Reason, May: string(may[login]), Counts: len(counted) > 0 && unclear == "", Unclear: unclear,
+			URL: comment.URL, By: comment.Author.Login, At: comment.CreatedAt, Edited: comment.EditedAt, Verb: string(order.Verb), Finding: order.Finding,
+			Reason: order.Reason, May: string(permission), Counts: len(counted) > 0 && unclear == "", Unclear: unclear,
 		})
-		if comment.EditedAt != nil {
-			c.warn("the order %s by %s was edited at %s", comment.URL, login, stamp(*comment.EditedAt))
+	}
+	for _, d := range pr.Deleted {
+		if d.By == d.Author || !d.ByPerson {
+			continue
+		}
+		permission, err := may(d.Author.Login)
+		if err != nil {
+			return nil, err
+		}
+		said := verdict.Comment{By: d.Author.Login, At: d.At, Deleted: d.By.Login, CanPush: permission.CanWrite()}
+		for _, stop := range verdict.Orders([]verdict.Comment{said}, c.Reviewers) {
+			counting = append(counting, stop)
+			c.Orders = append(c.Orders, Order{
+				URL: pr.URL, By: stop.By, At: stop.At, Verb: string(stop.Verb), May: string(permission), Counts: true,
+				Reason: "deleted by " + d.By.Login + ", and may have been this order",
+			})
 		}
 	}
 	return counting, nil
+}
+
+// written is what the author of a comment wrote that somebody else has edited since.
+func written(ctx context.Context, read Reader, comment forge.Comment) (texts []string, err error) {
+	revisions, err := read.Revisions(ctx, comment.Node)
+	for _, r := range revisions {
+		if r.By == comment.Author {
+			texts = append(texts, r.Text)
+		}
+	}
+	return texts, err
 }
 
 func (c *Chain) listed(login string) bool { return verdict.ListsLogin(c.Reviewers, login) }

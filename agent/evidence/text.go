@@ -50,7 +50,7 @@ func (c Chain) writeConclusion(b *strings.Builder) {
 	}
 	list(b, c.Missing)
 	for _, r := range c.Rounds {
-		if !r.approves(c.Head, c.BaseBranch) {
+		if c.Approved == 0 || !r.Approves {
 			continue
 		}
 		fmt.Fprintf(b, "%s was approved by %s in round %d: %s\n", short(c.Head), r.By, r.Record.Round, r.URL)
