@@ -48,7 +48,7 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"may fail":                            {test, job("    steps:\n      - run: go test ./...\n        continue-on-error: true\n"), "hold ci/cannot-fail:6"},
 		"may fail by a cell":                  {matrix("        v: [1, 2]\n"), matrix("        include: [{v: 1}, {v: 2, x: true}]\n") + "    continue-on-error: ${{ matrix.x || false }}\n", "evidence ci/fewer-cases:9"},
 		"or true":                             {test, job("    steps:\n      - run: go test ./... || true\n"), "hold ci/cannot-fail:6"},
-		"or within an expression":             {test, job("    steps:\n      - run: go test ${{ inputs.x || './...' }}\n"), "evidence ci/option-gone:6"},
+		"or within an expression":             {test, job("    steps:\n      - run: go test ${{ inputs.x || './...' }}\n"), "evidence ci/command-changed:6"},
 		"never runs":                          {test, job("    if: ${{ false }}\n    steps:\n      - run: go test ./...\n"), "hold ci/cannot-fail:7"},
 		"only on main":                        {test, job("    if: github.ref == 'refs/heads/main'\n    steps:\n      - run: go test ./...\n"), "hold ci/not-for-pull-requests:7"},
 		"always on pull requests":             {test, job("    if: github.event_name == 'pull_request' || github.actor != 'x'\n    steps:\n      - run: go test ./...\n"), ""},

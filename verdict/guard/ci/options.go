@@ -10,14 +10,8 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-var (
-	// limit is an option whose number has to be met; the ones with "max" may not be passed.
-	limit = regexp.MustCompile(`(?i)^--?([\w.-]*(?:fail-under|min-coverage|threshold|max-warnings|coverage-min)[\w.-]*)$`)
-	// demanding are options without which a check finds less.
-	demanding = []string{"-race", "--strict", "-Werror", "-warnaserror", "--deny=warnings", "--all-features", "--all-targets", "--workspace", "--error-on-warnings", "--forbid-only", "./...", "--locked"}
-	// easing are options by which a check looks at less, or tries until it passes.
-	easing = regexp.MustCompile(`^(?:--deselect|--ignore|-k|--skip|-skip|--exclude|--retries|--reruns|-short|--passWithNoTests|--no-cov|--new-from|--only-changed|--lf|--no-verify|--if-present|--testPathIgnorePatterns)`)
-)
+// limit is an option whose number has to be met; the ones with "max" may not be passed.
+var limit = regexp.MustCompile(`(?i)^--?([\w.-]*(?:fail-under|min-coverage|threshold|max-warnings|coverage-min)[\w.-]*)$`)
 
 // options compares the command lines of checks that stayed in their jobs.
 func (c *comparison) options() {
@@ -60,18 +54,8 @@ func (c *comparison) arguments(was, is Run) {
 			c.add(tier, change.Threshold, "limit", fmt.Sprintf("The limit %s of %s is easier to meet.", name, was.Check), at)
 		}
 	}
-	for _, a := range was.Args {
-		if slices.Contains(demanding, a) && !slices.Contains(is.Args, a) {
-			c.add(change.Evidence, change.CI, "option-gone", fmt.Sprintf("The check %s is no longer given %s.", was.Check, a), at)
-		}
-	}
 	if denies(was.Args) && !denies(is.Args) {
 		c.add(change.Hold, change.CI, "warnings-allowed", fmt.Sprintf("The check %s no longer fails on warnings.", was.Check), at)
-	}
-	for _, a := range is.Args {
-		if easing.MatchString(a) && !slices.Contains(was.Args, a) {
-			c.add(change.Evidence, change.CI, "option-added", fmt.Sprintf("The check %s is given %s, by which it may look at less or fail less.", was.Check, a), at)
-		}
 	}
 }
 

@@ -155,7 +155,7 @@ func (c *comparison) fresh(p *pair, is value) {
 		}
 	}
 	tier := is.tier()
-	if c.sharpened(p) || !p.before.files[is.file] { // in a new file it may have come from another
+	if c.sharpened(p) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
