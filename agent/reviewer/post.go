@@ -114,7 +114,7 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, posted forg
 	for _, e := range out.Record.Ledger {
 		gone[e.ID] = e.Status == verdict.Verified
 	}
-	for _, t := range threads(pr) {
+	for _, t := range threads(pr, nil) {
 		if !gone[t.Finding] || t.Resolved {
 			continue
 		}

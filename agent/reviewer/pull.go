@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/reviewer/suspect"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
 
 const (
-	// maxRemarks bounds how many of the latest comments are quoted.
+	// maxRemarks bounds how many of the latest comments are quoted, maxOutside how many of
+	// them are by people who may not write here.
 	maxRemarks = 20
+	maxOutside = 5
 	// How far back, and over how many pull requests, rules are looked for that
 	// tripped before.
 	pastSpan = 90 * 24 * time.Hour
@@ -24,12 +27,15 @@ const (
 // subject is what there is to review of a pull request.
 func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree, opts Options) (Subject, error) {
 	prior, _ := latest(pr)
+	outside, err := r.outsiders(ctx, pr)
+	if err != nil {
+		return Subject{}, err
+	}
 	s := Subject{
 		Name: "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
 		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Dir: tree.Dir(), Files: tree,
-		Said: said(pr), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Heads: heads(pr), Threads: threads(pr),
+		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Heads: heads(pr), Threads: threads(pr, outside),
 	}
-	var err error
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return s, fmt.Errorf("read the change: %w", err)
 	}
@@ -59,20 +65,63 @@ func labels(pr forge.PullRequest) []string {
 	return all
 }
 
+// outsiders are people who talk on a pull request and may not write to its repository, as far
+// as GitHub tells.
+type outsiders map[string]bool
+
+func (r *Reviewer) outsiders(ctx context.Context, pr forge.PullRequest) (outsiders, error) {
+	all := outsiders{}
+	for _, c := range pr.Said() {
+		if _, known := all[c.Author.Login]; known || !c.ByPerson || verdict.SameLogin(c.Author.Login, pr.Viewer) {
+			continue
+		}
+		may, err := r.Read.Permission(ctx, pr.Ref.Repo, c.Author.Login)
+		if err != nil {
+			return nil, err
+		}
+		all[c.Author.Login] = may != forge.Unseen && !may.CanWrite()
+	}
+	return all, nil
+}
+
+// passage is what somebody said, as a session is shown it. An outsider's is marked as such,
+// and left out where it looks like an attempt to steer the session: nobody holds a change up
+// by talking on it.
+func (o outsiders) passage(what, login, text string) (Passage, bool) {
+	if !o[login] {
+		return Passage{what + login, text}, true
+	}
+	holds, evidence := suspect.Look([]suspect.Text{{Form: suspect.Markdown, What: what + login, Text: text}})
+	return Passage{what + login + ", who may not write to this repository", text}, len(holds)+len(evidence) == 0
+}
+
+// latest are the last of what was said, fewer of outsiders' than of others'.
+func (o outsiders) latest(comments []forge.Comment, what string) []Passage {
+	var all []Passage
+	outside := 0
+	for _, c := range slices.Backward(comments) {
+		p, ok := o.passage(what, c.Author.Login, c.Body)
+		if !ok || len(all) == maxRemarks || o[c.Author.Login] && outside == maxOutside {
+			continue
+		}
+		if o[c.Author.Login] {
+			outside++
+		}
+		all = append(all, p)
+	}
+	slices.Reverse(all)
+	return all
+}
+
 // said is what people wrote about the change: the issues that it closes, and the
 // latest comments.
-func said(pr forge.PullRequest) []Passage {
+func said(pr forge.PullRequest, outside outsiders) []Passage {
 	var all []Passage
 	for _, issue := range pr.Issues {
 		all = append(all, Passage{fmt.Sprintf("issue %d, which it closes", issue.Number), issue.Title + "\n\n" + issue.Body})
 	}
-	var comments []Passage
-	for _, c := range pr.Comments {
-		if c.ByPerson && !verdict.SameLogin(c.Author.Login, pr.Viewer) {
-			comments = append(comments, Passage{"comment by " + c.Author.Login, c.Body})
-		}
-	}
-	return append(all, comments[max(0, len(comments)-maxRemarks):]...)
+	comments := slices.DeleteFunc(slices.Clone(pr.Comments), func(c forge.Comment) bool { return !c.ByPerson || verdict.SameLogin(c.Author.Login, pr.Viewer) })
+	return append(all, outside.latest(comments, "comment by ")...)
 }
 
 // reported is what CI says of the head.
@@ -111,7 +160,7 @@ func ending(text string) string {
 }
 
 // threads are the conversations about this login's own findings.
-func threads(pr forge.PullRequest) []Thread {
+func threads(pr forge.PullRequest, outside outsiders) []Thread {
 	var all []Thread
 	for _, t := range pr.Threads {
 		if len(t.Comments) == 0 || !verdict.SameLogin(t.Comments[0].Author.Login, pr.Viewer) || t.Comments[0].EditedAt != nil {
@@ -122,11 +171,13 @@ func threads(pr forge.PullRequest) []Thread {
 			continue
 		}
 		thread := Thread{ID: t.ID, Finding: id[1], URL: t.Comments[0].URL, Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.Login}
+		var replies []forge.Comment
 		for _, c := range t.Comments[1:] {
 			if !verdict.SameLogin(c.Author.Login, pr.Viewer) {
-				thread.Replies = append(thread.Replies, Passage{c.Author.Login, c.Body})
+				replies = append(replies, forge.Comment{Author: c.Author, Body: c.Body})
 			}
 		}
+		thread.Replies = outside.latest(replies, "")
 		all = append(all, thread)
 	}
 	return all
