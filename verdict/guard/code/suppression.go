@@ -126,10 +126,7 @@ func rulesIn(rest string) []string {
 	if i := strings.IndexAny(rest, "])"); bracketed && i >= 0 {
 		rest = rest[:i]
 	}
-	var out []string
-	for _, rule := range strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(` ,=[]():"'`, r) }) {
-		out = append(out, rule)
-	}
+	out := strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(` ,=[]():"'`, r) })
 	slices.Sort(out)
 	return out
 }
@@ -298,10 +295,6 @@ func (x *examination) posing(before, after *side) {
 
 // cancel takes what is alike off both lists.
 func cancel(has, had []suppression, same func(a, b suppression) bool) (left, gone []suppression) {
-	type key struct {
-		tool string
-		code string
-	}
 	byTool := map[string][]int{}
 	used := make([]bool, len(had))
 	for i, a := range had {

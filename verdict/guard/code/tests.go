@@ -189,11 +189,17 @@ func (x *examination) compareNames() {
 	}
 }
 
-// compareMain finds a main function of Go's tests that does not run them.
+// compareMain finds a main function of Go's tests that changed and does not run them.
 func (x *examination) compareMain() {
+	had := map[uint64]bool{}
+	for _, s := range x.before {
+		for _, u := range s.having(definition) {
+			had[u.digest] = had[u.digest] || u.name == "TestMain"
+		}
+	}
 	for _, s := range x.after {
 		for _, u := range s.units {
-			if u.name != "TestMain" || s.lang.name != "Go" || !s.tests {
+			if u.name != "TestMain" || s.lang.name != "Go" || !s.tests || had[u.digest] {
 				continue
 			}
 			if text := s.plain(u.body, u.to); !strings.Contains(text, ". Run (") && !strings.Contains(text, "( m") && u.to-u.body < 100 {
