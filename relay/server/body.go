@@ -7,35 +7,19 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
-// firstRoom is what a body gets to begin with; nearly all webhooks fit.
-const firstRoom = 64 << 10
+const (
+	// firstRoom is what a body gets to begin with; most webhooks fit.
+	firstRoom = 16 << 10
+	// bodyOverhead is what a webhook on its way takes besides its body.
+	bodyOverhead = 8 << 10
+	// bodyGrace is how long a body is safe from other networks that want as much.
+	bodyGrace = 5 * time.Second
+)
 
 // errNoRoom refuses a body that would be more than the relay holds at one time.
 var errNoRoom = errors.New("too many webhooks at once")
-
-// room is what one body takes of the memory for all of them. It grows with what has
-// come: a sender that announces much and sends nothing takes nothing from the others.
-type room struct {
-	all   *semaphore.Weighted
-	taken int64
-}
-
-// grow moves a body into a larger buffer.
-func (r *room) grow(body []byte, size int64) ([]byte, error) {
-	if !r.all.TryAcquire(size) {
-		return nil, errNoRoom
-	}
-	grown := append(make([]byte, 0, size), body...)
-	r.all.Release(r.taken)
-	r.taken = size
-	return grown, nil
-}
-
-func (r *room) leave() { r.all.Release(r.taken) }
 
 // arrivals are the bodies that are on their way. A relay that stops does not wait for
 // them as long as one that goes on.
@@ -74,24 +58,27 @@ func (a *arrivals) hurry(rest time.Duration) {
 	}
 }
 
-// readBody reads the whole body within the limits of size and room.
-func readBody(w http.ResponseWriter, r *http.Request, room *room) ([]byte, error) {
+// readBody reads the whole body within the limits of size and room. The room grows with what
+// has come: a sender that announces much and sends nothing takes nothing from the others.
+func readBody(w http.ResponseWriter, r *http.Request, room *claim) ([]byte, error) {
 	reader := http.MaxBytesReader(w, r.Body, MaxBodyBytes)
 	limit := r.ContentLength
 	if limit < 0 {
 		limit = MaxBodyBytes + 1 // one more, to see that it is too large
 	}
 	var body []byte
-	for size := min(firstRoom, limit); ; size = min(2*size, limit) {
-		var err error
-		if body, err = room.grow(body, size); err != nil {
-			return nil, err
+	for size := min(firstRoom, limit); ; size = min(4*size, limit) {
+		if !room.take(size + bodyOverhead) {
+			return nil, errNoRoom
 		}
+		body = append(make([]byte, 0, size), body...)
 		n, err := io.ReadFull(reader, body[len(body):size])
 		body = body[:len(body)+n]
 		switch {
 		case r.ContentLength < 0 && (err == io.EOF || err == io.ErrUnexpectedEOF):
 			return body, nil
+		case err != nil && room.wasLost():
+			return nil, errNoRoom
 		case err != nil:
 			return nil, err
 		case int64(len(body)) == r.ContentLength:

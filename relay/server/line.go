@@ -108,6 +108,9 @@ func takeOver(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*o
 	if err != nil {
 		return nil, err
 	}
+	if guest, ok := conn.(*guest); ok {
+		conn = guest.Conn // which can write several pieces at once
+	}
 	return &ownLine{conn: conn, timeout: timeout, gone: make(chan struct{})}, nil
 }
 
@@ -206,6 +209,7 @@ func newLines() *lines {
 // by a goroutine of its own behind the handler's return: with that, all goes that
 // net/http has for a connection, its buffers and a goroutine's grown stack among it.
 func (all *lines) serve(w http.ResponseWriter, r *http.Request, timeout time.Duration, stream func(context.Context, line)) {
+	welcome(r.Context())
 	// Under the lock, so that drain sees each connection that net/http does not.
 	all.mu.Lock()
 	own, err := takeOver(w, r, timeout)

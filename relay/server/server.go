@@ -16,7 +16,6 @@ import (
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
@@ -29,7 +28,9 @@ const (
 	// MaxBodyBytes bounds a webhook's body: GitHub's 25 MB, and headroom.
 	MaxBodyBytes = 26 << 20
 	// maxBodiesBytes bounds the bodies of all webhooks being taken at one time.
-	maxBodiesBytes = 256 << 20
+	maxBodiesBytes = 160 << 20
+	// maxHeadBytes bounds a request's head: proxies add to it, but not much.
+	maxHeadBytes = 16 << 10
 
 	headerTimeout   = 10 * time.Second
 	idleTimeout     = 2 * time.Minute
@@ -74,7 +75,7 @@ type Config struct {
 type Server struct {
 	config   Config
 	hub      *hub.Hub
-	bodies   *semaphore.Weighted
+	bodies   *shares
 	arrivals arrivals
 	failures failures
 	recovery *recovery.Recovery // nil without hooks to look after
@@ -118,7 +119,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		config:   config,
 		hub:      events,
 		recovery: missed,
-		bodies:   semaphore.NewWeighted(maxBodiesBytes),
+		bodies:   newShares(maxBodiesBytes, bodyGrace),
 		arrivals: arrivals{under: map[*http.ResponseController]struct{}{}},
 		lines:    newLines(),
 		metrics:  newMetrics(events),
@@ -144,7 +145,8 @@ func (s *Server) Run(ctx context.Context) error {
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    maxHeadBytes,
+		ConnContext:       remember,
 		TLSConfig:         s.config.TLS,
 		ErrorLog:          stdlog.New(strangers(*log), "", 0),
 	}
@@ -167,12 +169,13 @@ func (s *Server) Run(ctx context.Context) error {
 
 func (s *Server) serve(ctx context.Context, server *http.Server) error {
 	failed := make(chan error, 1)
+	listener := newGuests(s.config.Listener)
 	go func() {
 		if s.config.TLS != nil {
-			failed <- server.ServeTLS(s.config.Listener, "", "")
+			failed <- server.ServeTLS(listener, "", "")
 			return
 		}
-		failed <- server.Serve(s.config.Listener)
+		failed <- server.Serve(listener)
 	}()
 	select {
 	case err := <-failed:

@@ -42,7 +42,9 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 		refuseLarge(w)
 		return
 	}
-	room := room{all: s.bodies}
+	control := http.NewResponseController(w)
+	// If setting the deadline fails, the connection is gone.
+	room := s.bodies.enter(peer(r), func() { _ = control.SetReadDeadline(time.Now()) })
 	defer room.leave()
 	end, err := s.arrivals.begin(w, s.config.BodyTimeout)
 	if err != nil {
@@ -50,7 +52,7 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer end()
-	body, err := readBody(w, r, &room)
+	body, err := readBody(w, r, room)
 	if err != nil {
 		s.refuseBody(w, err)
 		return

@@ -1,0 +1,147 @@
+package server
+
+import (
+	"container/list"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// shares divides what the relay has of something, memory or connections, among the networks
+// that its peers come from. While there is room, anybody may take any amount. When there is
+// none, whoever takes more than others loses what it took first, so that a stranger who
+// takes all there is keeps nobody out who wants less.
+type shares struct {
+	limit int64
+	// grace is how long what is taken is safe from networks that would then have as much.
+	grace time.Duration
+
+	mu      sync.Mutex
+	used    int64
+	holders map[netip.Prefix]*holder
+	entered int64 // claims so far
+}
+
+// holder is what one network has taken.
+type holder struct {
+	amount int64
+	claims list.List // of *claim; the oldest first
+}
+
+// claim is what one connection or request has taken. The shares' mu guards it.
+type claim struct {
+	shares  *shares
+	network netip.Prefix
+	holder  *holder
+	place   *list.Element // nil once it is given back or lost
+	number  int64
+	begun   time.Time
+	amount  int64
+	lost    bool
+	// lose makes the owner give up. It is called at most once, and must not wait or come back here.
+	lose func()
+}
+
+func newShares(limit int64, grace time.Duration) *shares {
+	return &shares{limit: limit, grace: grace, holders: map[netip.Prefix]*holder{}}
+}
+
+// enter begins a claim of nothing yet. It has to be left.
+func (s *shares) enter(address netip.Addr, lose func()) *claim {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := network(address)
+	h := s.holders[key]
+	if h == nil {
+		h = &holder{}
+		s.holders[key] = h
+	}
+	s.entered++
+	c := &claim{shares: s, network: key, holder: h, number: s.entered, begun: time.Now(), lose: lose}
+	c.place = h.claims.PushBack(c)
+	return c
+}
+
+// take changes the claim's amount, and reports whether it could.
+func (c *claim) take(amount int64) bool {
+	s := c.shares
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.place == nil {
+		return false
+	}
+	more := amount - c.amount
+	for s.used+more > s.limit {
+		loser := s.loser(c, more)
+		if loser == nil {
+			return false
+		}
+		loser.lost = true
+		s.remove(loser)
+		loser.lose()
+	}
+	s.used, c.holder.amount, c.amount = s.used+more, c.holder.amount+more, amount
+	return true
+}
+
+// loser finds the claim that makes room: the oldest of the network that has most, if that has
+// more than the one that asks would have, or as much and the grace is over; then its own oldest.
+func (s *shares) loser(c *claim, more int64) *claim {
+	var most *claim
+	for _, h := range s.holders {
+		oldest := h.oldestBut(c)
+		if oldest != nil && (most == nil || h.amount > most.holder.amount || h.amount == most.holder.amount && oldest.number < most.number) {
+			most = oldest
+		}
+	}
+	for _, candidate := range []*claim{most, c.holder.oldestBut(c)} {
+		if candidate == nil {
+			continue
+		}
+		want := c.holder.amount + more
+		if candidate.holder != c.holder && candidate.holder.amount > want {
+			return candidate
+		}
+		if (candidate.holder == c.holder || candidate.holder.amount == want) && time.Since(candidate.begun) >= s.grace {
+			return candidate
+		}
+	}
+	return nil
+}
+
+// oldestBut is the oldest claim with an amount that is not c.
+func (h *holder) oldestBut(c *claim) *claim {
+	for e := h.claims.Front(); e != nil; e = e.Next() {
+		if other := e.Value.(*claim); other != c && other.amount > 0 {
+			return other
+		}
+	}
+	return nil
+}
+
+// leave gives back what the claim has; again, it does nothing.
+func (c *claim) leave() {
+	c.shares.mu.Lock()
+	defer c.shares.mu.Unlock()
+	c.shares.remove(c)
+}
+
+func (s *shares) remove(c *claim) {
+	if c.place == nil {
+		return
+	}
+	s.used -= c.amount
+	c.holder.amount -= c.amount
+	c.holder.claims.Remove(c.place)
+	if c.holder.claims.Len() == 0 {
+		delete(s.holders, c.network)
+	}
+	c.place = nil
+}
+
+// wasLost reports whether others took the claim's room.
+func (c *claim) wasLost() bool {
+	c.shares.mu.Lock()
+	defer c.shares.mu.Unlock()
+	return c.lost
+}
