@@ -86,9 +86,11 @@ line is wrong, 1 anything else.`,
 		},
 	}
 	cmd.Flags().StringVar(&base, "base", "", "branch or commit that the change is compared with, from their merge base")
-	cmd.Flags().StringVar(&format, "format", "text", "text, json for programs, sarif for code scanning, or github for a workflow's annotations")
+	cmd.Flags().StringVar(&format, "format", "text",
+		"text, json for programs, sarif for code scanning, or github for a workflow's annotations")
 	cmd.Flags().BoolVar(&committed, "committed", false, "examine HEAD and not the working tree")
-	cmd.Flags().StringSliceVar(&junitBase, "junit-base", nil, "JUnit reports of the tests at the base; may be patterns, and given more than once")
+	cmd.Flags().StringSliceVar(&junitBase, "junit-base", nil,
+		"JUnit reports of the tests at the base; may be patterns, and given more than once")
 	cmd.Flags().StringSliceVar(&junitHead, "junit-head", nil, "JUnit reports of the tests at the head")
 	cmd.Flags().BoolVar(&all, "all", false, "show evidence as well as holds")
 	return cmd

@@ -92,7 +92,8 @@ func sarif(found []guard.Finding) any {
 		}
 		results = append(results, object{
 			"ruleId": f.Rule, "level": level, "message": object{"text": f.Why},
-			"locations": []object{{"physicalLocation": place}}, "properties": object{"tier": f.Tier, "kind": f.Kind, "before": f.Before, "after": f.After},
+			"locations": []object{{"physicalLocation": place}}, "properties": object{"tier": f.Tier, "kind": f.Kind, "before": f.Before,
+				"after": f.After},
 		})
 	}
 	return object{
@@ -111,7 +112,8 @@ func printAnnotations(out io.Writer, found []guard.Finding) error {
 		if f.Tier == guard.Hold {
 			level = "error"
 		}
-		if _, err := fmt.Fprintf(out, "::%s file=%s,line=%d,title=%s::%s\n", level, property.Replace(f.Path), max(f.Line, 1), property.Replace(string(f.Kind)+" ("+f.Rule+")"), text.Replace(f.Why)); err != nil {
+		if _, err := fmt.Fprintf(out, "::%s file=%s,line=%d,title=%s::%s\n", level, property.Replace(f.Path), max(f.Line, 1),
+			property.Replace(string(f.Kind)+" ("+f.Rule+")"), text.Replace(f.Why)); err != nil {
 			return err
 		}
 	}

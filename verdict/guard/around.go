@@ -27,7 +27,8 @@ const maxAround = 300
 
 // pipelineDirs are where pipelines and what they run usually lie, besides the root.
 var pipelineDirs = []string{
-	".", ".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".circleci", ".buildkite", ".woodpecker", ".gitlab/ci", ".azure-pipelines",
+	".", ".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".circleci", ".buildkite", ".woodpecker", ".gitlab/ci",
+	".azure-pipelines",
 	"scripts", "script", "bin", "ci", ".ci", ".github/scripts",
 }
 

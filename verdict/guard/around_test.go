@@ -57,15 +57,19 @@ func TestSurroundAddsWhatHasToBeSeen(t *testing.T) {
 		want   string
 	}{
 		"the configurations above a new one": {fresh("a/b/ruff.toml"),
-			commit("ruff.toml", "a/ruff.toml", "a/pyproject.toml", "c/ruff.toml", "a/tsconfig.json"), "a/pyproject.toml a/ruff.toml ruff.toml"},
+			commit("ruff.toml", "a/ruff.toml", "a/pyproject.toml", "c/ruff.toml", "a/tsconfig.json"),
+			"a/pyproject.toml a/ruff.toml ruff.toml"},
 		"a rival beside it": {fresh("a/ruff.toml"), commit("a/.ruff.toml", "a/b/c/x.py", "d/y.py"), "a/.ruff.toml"},
-		"the workflows beside a changed one, and what they run": {guard.File{Path: ".github/workflows/a.yml", OldPath: ".github/workflows/a.yml"},
-			commit(".github/workflows/a.yml", ".github/workflows/b.yml", ".github/dependabot.yml", ".github/actions/x/action.yml", "Makefile", "package.json", "scripts/test.sh", "scripts/release.sh"),
+		"the workflows beside a changed one, and what they run": {guard.File{Path: ".github/workflows/a.yml",
+			OldPath: ".github/workflows/a.yml"},
+			commit(".github/workflows/a.yml", ".github/workflows/b.yml", ".github/dependabot.yml", ".github/actions/x/action.yml",
+				"Makefile", "package.json", "scripts/test.sh", "scripts/release.sh"),
 			".github/actions/x/action.yml .github/workflows/b.yml Makefile package.json scripts/test.sh"},
-		"the workflows that run a changed target": {guard.File{Path: "Makefile", OldPath: "Makefile"}, commit(".github/workflows/a.yml"), ".github/workflows/a.yml"},
-		"what is not the repository's own":        {fresh("a.go"), commit(".gitattributes"), ".gitattributes"},
-		"nothing for a changed one":               {guard.File{Path: "a/ruff.toml", OldPath: "a/ruff.toml"}, commit("ruff.toml"), ""},
-		"nothing for other files":                 {fresh("a/x.py"), commit("ruff.toml", "a/y.py"), ""},
+		"the workflows that run a changed target": {guard.File{Path: "Makefile", OldPath: "Makefile"},
+			commit(".github/workflows/a.yml"), ".github/workflows/a.yml"},
+		"what is not the repository's own": {fresh("a.go"), commit(".gitattributes"), ".gitattributes"},
+		"nothing for a changed one":        {guard.File{Path: "a/ruff.toml", OldPath: "a/ruff.toml"}, commit("ruff.toml"), ""},
+		"nothing for other files":          {fresh("a/x.py"), commit("ruff.toml", "a/y.py"), ""},
 	} {
 		change := guard.Change{Files: []guard.File{tt.change}}
 		if err := guard.Surround(t.Context(), &change, "base", tt.base); err != nil {
@@ -95,7 +99,10 @@ func TestSurroundFailsClosed(t *testing.T) {
 	if err := guard.Surround(t.Context(), c, "base", base); err != nil {
 		t.Fatal(err)
 	}
-	if hits := guard.Examine(*c); !slices.ContainsFunc(hits, func(h guard.Finding) bool { return h.Kind == guard.Unexamined && h.Path == "ruff.toml" }) {
+	if hits := guard.Examine(*c); !slices.ContainsFunc(hits, func(h guard.Finding) bool {
+		return h.Kind == guard.Unexamined &&
+			h.Path == "ruff.toml"
+	}) {
 		t.Errorf("a configuration that cannot be read: %+v", hits)
 	}
 	base.broken = "a"

@@ -108,7 +108,8 @@ func Examine(c Change) []Finding {
 func examinePart(name string, compare func([]File) []Finding, files []File) (found []Finding) {
 	defer func() {
 		if r := recover(); r != nil {
-			found = []Finding{{Tier: Hold, Kind: Unexamined, Rule: "guard/failed", Why: fmt.Sprintf("The comparison of %s failed (%v); a person has to look.", name, r)}}
+			found = []Finding{{Tier: Hold, Kind: Unexamined, Rule: "guard/failed",
+				Why: fmt.Sprintf("The comparison of %s failed (%v); a person has to look.", name, r)}}
 		}
 	}()
 	return compare(files)

@@ -64,8 +64,9 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 		"a large test":     {file("a_test.go", nil, large), guard.Evidence},
 		"a large workflow": {file(".github/workflows/ci.yml", workflow, bytes.Repeat([]byte("# a comment\n"), 500_000)), guard.Hold},
 		"broken YAML":      {file(".github/workflows/ci.yml", workflow, []byte("on:\n\t- x\n")), guard.Hold},
-		"anchors upon anchors": {file(".github/workflows/ci.yml", workflow, []byte("a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"+
-			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\non: [*e,*e,*e]\njobs: {}\n")), guard.Hold},
+		"anchors upon anchors": {file(".github/workflows/ci.yml", workflow,
+			[]byte("a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"+
+				"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\non: [*e,*e,*e]\njobs: {}\n")), guard.Hold},
 		"not read": {guard.Change{Files: []guard.File{{Path: "ruff.toml", OldPath: "ruff.toml", Unread: true}}}, guard.Hold},
 	} {
 		found := guard.Examine(tt.change)
@@ -102,8 +103,10 @@ func TestEncodingsAreRead(t *testing.T) {
 		return out
 	}
 	for name, write := range map[string]func(string) []byte{
-		"UTF-16 little endian": func(s string) []byte { return encode(binary.LittleEndian, s) }, "UTF-16 big endian": func(s string) []byte { return encode(binary.BigEndian, s) },
-		"a byte order mark": func(s string) []byte { return []byte("\ufeff" + s) }, "line ends of Windows": func(s string) []byte { return []byte(strings.ReplaceAll(s, "\n", "\r\n")) },
+		"UTF-16 little endian": func(s string) []byte { return encode(binary.LittleEndian, s) },
+		"UTF-16 big endian":    func(s string) []byte { return encode(binary.BigEndian, s) },
+		"a byte order mark":    func(s string) []byte { return []byte("\ufeff" + s) },
+		"line ends of Windows": func(s string) []byte { return []byte(strings.ReplaceAll(s, "\n", "\r\n")) },
 	} {
 		found := guard.Examine(file("ruff.toml", write(before), write(after)))
 		if len(found) != 1 || found[0].Tier != guard.Hold || found[0].Line != 1 {
@@ -114,24 +117,28 @@ func TestEncodingsAreRead(t *testing.T) {
 
 func TestWhatIsWrittenElsewhereIsLeftOut(t *testing.T) {
 	before, after := []byte("fail_under = 1\n[lint]\nignore = []\n"), []byte("[lint]\nignore = ['E501']\n")
-	for name, held := range map[string]bool{"ruff.toml": true, "vendor/x/ruff.toml": false, "a/third_party/b/ruff.toml": false, "vendored/ruff.toml": true} {
+	for name, held := range map[string]bool{"ruff.toml": true, "vendor/x/ruff.toml": false, "a/third_party/b/ruff.toml": false,
+		"vendored/ruff.toml": true} {
 		if found := guard.Holds(guard.Examine(file(name, before, after))); (len(found) > 0) != held {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
-	test := guard.File{Path: "gen/a_test.go", OldPath: "gen/a_test.go", Before: []byte("package a\n\nfunc TestA(t *testing.T) {\n\tif A() != 1 {\n\t\tt.Fatal()\n\t}\n}\n"),
-		After: []byte("package a\n\nfunc TestA(t *testing.T) {\n\tt.Skip()\n\tif A() != 1 {\n\t\tt.Fatal()\n\t}\n}\n")}
+	test := guard.File{Path: "gen/a_test.go", OldPath: "gen/a_test.go",
+		Before: []byte("package a\n\nfunc TestA(t *testing.T) {\n\tif A() != 1 {\n\t\tt.Fatal()\n\t}\n}\n"),
+		After:  []byte("package a\n\nfunc TestA(t *testing.T) {\n\tt.Skip()\n\tif A() != 1 {\n\t\tt.Fatal()\n\t}\n}\n")}
 	said := func(before, after string) int {
 		marks := guard.File{Path: ".gitattributes", OldPath: ".gitattributes", Before: []byte(before), After: []byte(after)}
 		return len(guard.Holds(guard.Examine(guard.Change{Files: []guard.File{test, marks}})))
 	}
-	if said("gen/** linguist-generated\n", "gen/** linguist-generated\n") != 0 || said("", "gen/** linguist-generated\n") == 0 || said("gen/** -linguist-generated\n", "") == 0 {
+	if said("gen/** linguist-generated\n", "gen/** linguist-generated\n") != 0 || said("", "gen/** linguist-generated\n") == 0 ||
+		said("gen/** -linguist-generated\n", "") == 0 {
 		t.Error("what counts is what the base calls generated")
 	}
 }
 
 func TestOneGroupForEachTierAndKind(t *testing.T) {
-	groups := guard.Groups([]guard.Finding{{Tier: guard.Hold, Kind: guard.CI}, {Tier: guard.Hold, Kind: guard.CI}, {Tier: guard.Evidence, Kind: guard.CI}})
+	groups := guard.Groups([]guard.Finding{{Tier: guard.Hold, Kind: guard.CI}, {Tier: guard.Hold, Kind: guard.CI},
+		{Tier: guard.Evidence, Kind: guard.CI}})
 	if len(groups) != 2 || len(groups[0].Findings) != 2 || groups[1].Tier != guard.Evidence {
 		t.Errorf("%+v", groups)
 	}
@@ -146,7 +153,8 @@ func FuzzExamine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, old, path string, before, after []byte) {
 		for _, found := range guard.Examine(guard.Change{Files: []guard.File{{Path: path, OldPath: old, Before: before, After: after}}}) {
-			if found.Rule == "guard/failed" || found.Line < 0 || found.Line > 1+bytes.Count(before, []byte("\n"))+bytes.Count(after, []byte("\n"))+bytes.Count(after, []byte("\r")) {
+			if found.Rule == "guard/failed" || found.Line < 0 || found.Line > 1+bytes.Count(before, []byte("\n"))+bytes.Count(after,
+				[]byte("\n"))+bytes.Count(after, []byte("\r")) {
 				t.Fatalf("a failure, or a finding beyond its file: %+v", found)
 			}
 		}

@@ -6,21 +6,31 @@ import (
 
 // actions are published actions and tasks that check, by the beginning of their name.
 var actions = map[string]string{
-	"golangci/golangci-lint-action": "golangci-lint run", "pre-commit/action": "pre-commit run", "j178/prek-action": "pre-commit run", "github/codeql-action/analyze": "codeql",
-	"actions/dependency-review-action": "dependency-review", "cypress-io/github-action": "cypress run", "astral-sh/ruff-action": "ruff check", "chartboost/ruff-action": "ruff check",
-	"psf/black": "black", "crate-ci/typos": "typos", "codespell-project/actions-codespell": "codespell", "embarkstudios/cargo-deny-action": "cargo deny", "rustsec/audit-check": "cargo audit",
-	"actions-rs/clippy-check": "cargo clippy", "securego/gosec": "gosec", "aquasecurity/trivy-action": "trivy", "semgrep/semgrep-action": "semgrep", "returntocorp/semgrep-action": "semgrep",
-	"zizmorcore/zizmor-action": "zizmor", "rhysd/actionlint": "actionlint", "docker://rhysd/actionlint": "actionlint", "raven-actions/actionlint": "actionlint", "reviewdog/action-": "reviewdog",
-	"super-linter/super-linter": "super-linter", "github/super-linter": "super-linter", "davidanson/markdownlint-cli2-action": "markdownlint-cli2", "ludeeus/action-shellcheck": "shellcheck",
-	"hadolint/hadolint-action": "hadolint", "bufbuild/buf-lint-action": "buf lint", "bufbuild/buf-breaking-action": "buf breaking", "golang/govulncheck-action": "govulncheck",
-	"dominikh/staticcheck-action": "staticcheck", "obi1kenobi/cargo-semver-checks-action": "cargo semver-checks", "re-actors/alls-green": "alls-green", "sonarsource/": "sonar",
-	"wagoid/commitlint-github-action": "commitlint", "ibiqlik/action-yamllint": "yamllint", "gitleaks/gitleaks-action": "gitleaks", "trufflesecurity/trufflehog": "trufflehog",
-	"snyk/actions": "snyk test", "anchore/scan-action": "grype", "google/osv-scanner-action": "osv-scanner", "vstest@": "vstest",
+	"golangci/golangci-lint-action": "golangci-lint run", "pre-commit/action": "pre-commit run",
+	"j178/prek-action": "pre-commit run", "github/codeql-action/analyze": "codeql",
+	"actions/dependency-review-action": "dependency-review", "cypress-io/github-action": "cypress run",
+	"astral-sh/ruff-action": "ruff check", "chartboost/ruff-action": "ruff check",
+	"psf/black": "black", "crate-ci/typos": "typos", "codespell-project/actions-codespell": "codespell",
+	"embarkstudios/cargo-deny-action": "cargo deny", "rustsec/audit-check": "cargo audit",
+	"actions-rs/clippy-check": "cargo clippy", "securego/gosec": "gosec", "aquasecurity/trivy-action": "trivy",
+	"semgrep/semgrep-action": "semgrep", "returntocorp/semgrep-action": "semgrep",
+	"zizmorcore/zizmor-action": "zizmor", "rhysd/actionlint": "actionlint", "docker://rhysd/actionlint": "actionlint",
+	"raven-actions/actionlint": "actionlint", "reviewdog/action-": "reviewdog",
+	"super-linter/super-linter": "super-linter", "github/super-linter": "super-linter",
+	"davidanson/markdownlint-cli2-action": "markdownlint-cli2", "ludeeus/action-shellcheck": "shellcheck",
+	"hadolint/hadolint-action": "hadolint", "bufbuild/buf-lint-action": "buf lint", "bufbuild/buf-breaking-action": "buf breaking",
+	"golang/govulncheck-action":   "govulncheck",
+	"dominikh/staticcheck-action": "staticcheck", "obi1kenobi/cargo-semver-checks-action": "cargo semver-checks",
+	"re-actors/alls-green": "alls-green", "sonarsource/": "sonar",
+	"wagoid/commitlint-github-action": "commitlint", "ibiqlik/action-yamllint": "yamllint", "gitleaks/gitleaks-action": "gitleaks",
+	"trufflesecurity/trufflehog": "trufflehog",
+	"snyk/actions":               "snyk test", "anchore/scan-action": "grype", "google/osv-scanner-action": "osv-scanner", "vstest@": "vstest",
 }
 
 // run by another action or task as words of a command.
 var commandActions = map[string][]string{
-	"actions-rs/cargo": {"command", "args"}, "gradle/gradle-build-action": {"arguments"}, "gradle/actions/setup-gradle": {"arguments"}, "dotnetcorecli@": {"command", "arguments"},
+	"actions-rs/cargo": {"command", "args"}, "gradle/gradle-build-action": {"arguments"},
+	"gradle/actions/setup-gradle": {"arguments"}, "dotnetcorecli@": {"command", "arguments"},
 	"npm@": {"command", "customCommand"}, "maven@": {"goals", "options"}, "gradle@": {"tasks", "options"}, "nick-fields/retry": {"command"},
 }
 
@@ -28,7 +38,8 @@ var commandActions = map[string][]string{
 func actionCheck(uses string, with map[string]string) (name string, args []string) {
 	uses = strings.ToLower(uses)
 	for prefix, check := range actions {
-		if rest, ok := strings.CutPrefix(uses, prefix); ok && (rest == "" || strings.ContainsRune("@/:", rune(rest[0])) || strings.HasSuffix(prefix, "/") || strings.HasSuffix(prefix, "-") || strings.HasSuffix(prefix, "@")) {
+		if rest, ok := strings.CutPrefix(uses, prefix); ok && (rest == "" || strings.ContainsRune("@/:", rune(rest[0])) ||
+			strings.HasSuffix(prefix, "/") || strings.HasSuffix(prefix, "-") || strings.HasSuffix(prefix, "@")) {
 			args := []string{check}
 			for key, value := range with {
 				if key == "exit-code" || key == "args" || key == "fail-on-severity" || key == "fail-on-issues" || key == "soft_fail" {

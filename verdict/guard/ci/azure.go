@@ -10,7 +10,8 @@ import (
 )
 
 func isAzure(name string) bool {
-	return isYAML(name) && (strings.HasPrefix(path.Base(name), "azure-pipelines") || strings.HasPrefix(name, ".azure-pipelines/") || strings.HasPrefix(name, ".azuredevops/"))
+	return isYAML(name) && (strings.HasPrefix(path.Base(name), "azure-pipelines") || strings.HasPrefix(name, ".azure-pipelines/") ||
+		strings.HasPrefix(name, ".azuredevops/"))
 }
 
 // parameter is what CircleCI and Azure put in before a script runs.
@@ -60,7 +61,8 @@ func azureJobs(p *Pipeline, n *doc.Node, outer Strength, depth int) {
 }
 
 func azureStep(s *doc.Node) Step {
-	step := Step{Line: s.Line, Uses: s.Text("task"), With: map[string]string{}, Dir: s.Text("workingDirectory"), Strength: fixed(azureStrength(s))}
+	step := Step{Line: s.Line, Uses: s.Text("task"), With: map[string]string{}, Dir: s.Text("workingDirectory"),
+		Strength: fixed(azureStrength(s))}
 	for _, w := range s.Get("inputs").Members() {
 		step.With[w.Key] = w.Value
 	}
@@ -86,7 +88,8 @@ func azureStrength(n *doc.Node) Strength {
 	}
 	condition := n.Text("condition")
 	switch {
-	case condition == "" || strings.HasPrefix(condition, "succeeded") || strings.HasPrefix(condition, "always"), strings.HasPrefix(condition, "not(canceled"):
+	case condition == "" || strings.HasPrefix(condition, "succeeded") || strings.HasPrefix(condition, "always"),
+		strings.HasPrefix(condition, "not(canceled"):
 		return Always
 	case condition == "false" || condition == "never()":
 		return Never

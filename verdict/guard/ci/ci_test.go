@@ -25,10 +25,13 @@ func found(name, before, after string) string {
 func TestALostTriggerIsSeenInEverySpelling(t *testing.T) {
 	jobs := "\njobs:\n  t:\n    steps:\n      - run: go test ./...\n"
 	for _, spelling := range []string{
-		"on:\n  push:\n  pull_request:\n", "'on':\n  push:\n  pull_request:\n", "\"on\" :\n  push:\n  pull_request:\n", "on :\n    push:\n    pull_request:\n",
-		"on: {push: , pull_request: }\n", "on: [push, pull_request]\n", "on:\n- push\n- pull_request\n", "x: &e\n  push:\n  pull_request:\non: *e\n", "---\non:\n\n  # why\n  push: {}\n\n  pull_request: {}\n",
+		"on:\n  push:\n  pull_request:\n", "'on':\n  push:\n  pull_request:\n", "\"on\" :\n  push:\n  pull_request:\n",
+		"on :\n    push:\n    pull_request:\n",
+		"on: {push: , pull_request: }\n", "on: [push, pull_request]\n", "on:\n- push\n- pull_request\n",
+		"x: &e\n  push:\n  pull_request:\non: *e\n", "---\non:\n\n  # why\n  push: {}\n\n  pull_request: {}\n",
 	} {
-		if got := found(workflow, spelling+jobs, "on: push"+jobs); !strings.HasPrefix(got, "hold ci/trigger-gone:") || strings.Contains(got, ",") {
+		if got := found(workflow, spelling+jobs, "on: push"+jobs); !strings.HasPrefix(got, "hold ci/trigger-gone:") ||
+			strings.Contains(got, ",") {
 			t.Errorf("%q: %q", spelling, got)
 		}
 		if got := found(workflow, spelling+jobs, "on: [pull_request, push]"+jobs); got != "" {
@@ -44,25 +47,39 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		return job("    strategy:\n      matrix:\n" + rest + "    steps:\n      - run: go test ./...\n")
 	}
 	for name, tt := range map[string]struct{ before, after, want string }{
-		"a step gone":                         {test, job("    steps:\n      - run: go build ./...\n"), "hold ci/check-gone:6"},
-		"may fail":                            {test, job("    steps:\n      - run: go test ./...\n        continue-on-error: true\n"), "hold ci/cannot-fail:6"},
-		"may fail by a cell":                  {matrix("        v: [1, 2]\n"), matrix("        include: [{v: 1}, {v: 2, x: true}]\n") + "    continue-on-error: ${{ matrix.x || false }}\n", "evidence ci/fewer-cases:9"},
-		"or true":                             {test, job("    steps:\n      - run: go test ./... || true\n"), "hold ci/cannot-fail:6"},
-		"or within an expression":             {test, job("    steps:\n      - run: go test ${{ inputs.x || './...' }}\n"), "evidence ci/command-changed:6"},
-		"never runs":                          {test, job("    if: ${{ false }}\n    steps:\n      - run: go test ./...\n"), "hold ci/cannot-fail:7"},
-		"only on main":                        {test, job("    if: github.ref == 'refs/heads/main'\n    steps:\n      - run: go test ./...\n"), "hold ci/not-for-pull-requests:7"},
-		"always on pull requests":             {test, job("    if: github.event_name == 'pull_request' || github.actor != 'x'\n    steps:\n      - run: go test ./...\n"), ""},
-		"a matrix list as include":            {matrix("        v: [1, 2]\n"), matrix("        include:\n          - v: 1\n          - v: 2\n"), ""},
-		"jobs folded into a matrix":           {test + "  u:\n    steps:\n      - run: go test ./...\n", matrix("        v: [1, 2]\n"), ""},
-		"a case less":                         {matrix("        v: [1, 2]\n"), matrix("        v: [1]\n"), "evidence ci/fewer-cases:9"},
-		"a linter exchanged":                  {job("    steps:\n      - run: flake8\n"), job("    steps:\n      - run: ruff check .\n"), "evidence ci/check-replaced:6"},
-		"a test exchanged for a linter":       {test, job("    steps:\n      - run: golangci-lint run\n"), "hold ci/check-gone:6"},
-		"a lower limit":                       {job("    steps:\n      - run: pytest --cov-fail-under=90\n"), job("    steps:\n      - run: pytest --cov-fail-under 80\n"), "hold ci/limit:6"},
-		"needs a job that is for main only":   {test, "on: pull_request\njobs:\n  a:\n    if: github.ref == 'refs/heads/main'\n    steps: []\n  t:\n    needs: [a]\n    steps:\n      - run: go test ./...\n", "hold ci/not-for-pull-requests:9"},
-		"words in a string":                   {test, job("    steps:\n      - run: go test ./... && echo 'go test || true --no-verify'\n"), ""},
-		"does not parse":                      {test, "on: pull_request\njobs:\n\t- x\n", "hold ci/unread:0"},
-		"nothing is triggered":                {test, strings.Replace(test, "on: pull_request", "on: workflow_dispatch", 1), "hold ci/trigger-gone:1"},
-		"a release workflow that never gated": {strings.Replace(test, "on: pull_request", "on: {release: {types: [published]}}", 1), "on: workflow_dispatch\njobs: {}\n", ""},
+		"a step gone": {test, job("    steps:\n      - run: go build ./...\n"), "hold ci/check-gone:6"},
+		"may fail": {test, job("    steps:\n      - run: go test ./...\n        continue-on-error: true\n"),
+			"hold ci/cannot-fail:6"},
+		"may fail by a cell": {matrix("        v: [1, 2]\n"),
+			matrix("        include: [{v: 1}, {v: 2, x: true}]\n") + "    continue-on-error: ${{ matrix.x || false }}\n",
+			"evidence ci/fewer-cases:9"},
+		"or true": {test, job("    steps:\n      - run: go test ./... || true\n"), "hold ci/cannot-fail:6"},
+		"or within an expression": {test, job("    steps:\n      - run: go test ${{ inputs.x || './...' }}\n"),
+			"evidence ci/command-changed:6"},
+		"never runs": {test, job("    if: ${{ false }}\n    steps:\n      - run: go test ./...\n"),
+			"hold ci/cannot-fail:7"},
+		"only on main": {test,
+			job("    if: github.ref == 'refs/heads/main'\n    steps:\n      - run: go test ./...\n"), "hold ci/not-for-pull-requests:7"},
+		"always on pull requests": {test,
+			job("    if: github.event_name == 'pull_request' || github.actor != 'x'\n    steps:\n      - run: go test ./...\n"), ""},
+		"a matrix list as include": {matrix("        v: [1, 2]\n"),
+			matrix("        include:\n          - v: 1\n          - v: 2\n"), ""},
+		"jobs folded into a matrix": {test + "  u:\n    steps:\n      - run: go test ./...\n", matrix("        v: [1, 2]\n"), ""},
+		"a case less":               {matrix("        v: [1, 2]\n"), matrix("        v: [1]\n"), "evidence ci/fewer-cases:9"},
+		"a linter exchanged": {job("    steps:\n      - run: flake8\n"),
+			job("    steps:\n      - run: ruff check .\n"), "evidence ci/check-replaced:6"},
+		"a test exchanged for a linter": {test, job("    steps:\n      - run: golangci-lint run\n"), "hold ci/check-gone:6"},
+		"a lower limit": {job("    steps:\n      - run: pytest --cov-fail-under=90\n"),
+			job("    steps:\n      - run: pytest --cov-fail-under 80\n"), "hold ci/limit:6"},
+		"needs a job that is for main only": {test,
+			"on: pull_request\njobs:\n  a:\n    if: github.ref == 'refs/heads/main'\n    steps: []\n  t:\n    needs: [a]\n    steps:\n      - run: go test ./...\n", "hold ci/not-for-pull-requests:9"},
+		"words in a string": {test,
+			job("    steps:\n      - run: go test ./... && echo 'go test || true --no-verify'\n"), ""},
+		"does not parse": {test, "on: pull_request\njobs:\n\t- x\n", "hold ci/unread:0"},
+		"nothing is triggered": {test, strings.Replace(test, "on: pull_request", "on: workflow_dispatch", 1),
+			"hold ci/trigger-gone:1"},
+		"a release workflow that never gated": {strings.Replace(test, "on: pull_request", "on: {release: {types: [published]}}", 1),
+			"on: workflow_dispatch\njobs: {}\n", ""},
 	} {
 		if got := found(workflow, tt.before, tt.after); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
@@ -90,10 +107,12 @@ func TestEverySystemLosesItsTest(t *testing.T) {
 		".azure-pipelines/pull.yml":     "jobs:\n  - job: t\n    steps:\n      - task: Npm@1\n        inputs: {command: test}\n",
 		".github/workflows/retried.yml": "on: pull_request\njobs:\n  t:\n    steps:\n      - uses: nick-fields/retry@v3\n        with: {command: npm test}\n",
 	} {
-		if got := found(name, text, strings.ReplaceAll(strings.ReplaceAll(text, "npm test", "npm ci"), "command: test", "command: ci")); !strings.HasPrefix(got, "hold ci/check-gone:") {
+		if got := found(name, text, strings.ReplaceAll(strings.ReplaceAll(text, "npm test", "npm ci"), "command: test",
+			"command: ci")); !strings.HasPrefix(got, "hold ci/check-gone:") {
 			t.Errorf("%s: %q", name, got)
 		}
-		if got := found(name, text, strings.ReplaceAll(text, "npm test", "npm test || true")); strings.Contains(text, "npm test") && !strings.HasPrefix(got, "hold ci/cannot-fail:") {
+		if got := found(name, text, strings.ReplaceAll(text, "npm test", "npm test || true")); strings.Contains(text, "npm test") &&
+			!strings.HasPrefix(got, "hold ci/cannot-fail:") {
 			t.Errorf("%s with || true: %q", name, got)
 		}
 	}
@@ -101,7 +120,8 @@ func TestEverySystemLosesItsTest(t *testing.T) {
 
 func FuzzCompare(f *testing.F) {
 	f.Add(workflow, []byte("on: pull_request\njobs:\n  t:\n    strategy: {matrix: {a: [1], include: [{b: 2}]}}\n    steps:\n      - run: go test\n"), []byte("x"))
-	f.Add(".circleci/config.yml", []byte("jobs:\n  t:\n    steps: [{run: npm test}]\n"), []byte("workflows: {w: {jobs: [{t: {filters: {}}}]}}"))
+	f.Add(".circleci/config.yml", []byte("jobs:\n  t:\n    steps: [{run: npm test}]\n"),
+		[]byte("workflows: {w: {jobs: [{t: {filters: {}}}]}}"))
 	f.Add("Jenkinsfile", []byte("sh 'npm test'"), []byte("{catchError{sh \"x\"}}"))
 	f.Fuzz(func(t *testing.T, name string, before, after []byte) {
 		ci.Compare([]change.File{{Path: name, OldPath: name, Before: before, After: after}})

@@ -116,12 +116,15 @@ func (c *comparison) add(tier change.Tier, kind change.Kind, rule, why string, a
 func (c *comparison) unexamined() {
 	for name, err := range c.after.broken {
 		if was := c.before.broken[name]; was == nil || was.Error() != err.Error() {
-			c.add(change.Hold, change.Unexamined, "unread", fmt.Sprintf("This pipeline cannot be read, so what it checks is not known: %v", oneLine(err)), change.Place{Path: name})
+			c.add(change.Hold, change.Unexamined, "unread", fmt.Sprintf("This pipeline cannot be read, so what it checks is not known: %v",
+				oneLine(err)), change.Place{Path: name})
 		}
 	}
 	for name, lines := range c.after.unread {
 		if len(lines) > len(c.before.unread[name]) && c.after.broken[name] == nil {
-			c.add(change.Evidence, change.Unexamined, "unread-script", "This script cannot be read as a shell's, so what it checks is not known.", change.Place{Path: name, Line: lines[len(lines)-1]})
+			c.add(change.Evidence, change.Unexamined, "unread-script",
+				"This script cannot be read as a shell's, so what it checks is not known.",
+				change.Place{Path: name, Line: lines[len(lines)-1]})
 		}
 	}
 }
@@ -198,7 +201,8 @@ func (c *comparison) gone(check string, before []Run) {
 	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
 	for _, other := range names(c.after.runs) {
 		now := runsOf(c.after.runs, other)
-		if (isTest(other) == isTest(check) || isAll(other)) && count(now, Sometimes) > count(runsOf(c.before.runs, other), Sometimes) && strongest(now).Strength >= was.Strength {
+		if (isTest(other) == isTest(check) || isAll(other)) && count(now, Sometimes) > count(runsOf(c.before.runs, other), Sometimes) &&
+			strongest(now).Strength >= was.Strength {
 			c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s runs now.", check, other), at)
 			return
 		}
@@ -208,8 +212,10 @@ func (c *comparison) gone(check string, before []Run) {
 
 // isTest tells what runs tests from what looks at code.
 func isTest(check string) bool {
-	for _, word := range []string{"test", "spec", "jest", "vitest", "mocha", "tox", "nox", "verify", "check", "e2e", "cypress", "ava", "phpunit", "build"} {
-		if strings.Contains(check, word) && !strings.HasPrefix(check, "ruff") && !strings.HasPrefix(check, "biome") && !strings.HasPrefix(check, "cargo check") {
+	for _, word := range []string{"test", "spec", "jest", "vitest", "mocha", "tox", "nox", "verify", "check", "e2e", "cypress",
+		"ava", "phpunit", "build"} {
+		if strings.Contains(check, word) && !strings.HasPrefix(check, "ruff") && !strings.HasPrefix(check, "biome") &&
+			!strings.HasPrefix(check, "cargo check") {
 			return true
 		}
 	}
@@ -220,7 +226,8 @@ func isTest(check string) bool {
 func isAll(check string) bool {
 	tool, _, _ := strings.Cut(check, " ")
 	target := check[strings.LastIndexByte(check, ' ')+1:]
-	return slices.Contains([]string{"tox", "nox", "pre-commit"}, tool) || slices.Contains([]string{"check", "checks", "ci", "all", "verify", "validate", "build"}, target)
+	return slices.Contains([]string{"tox", "nox", "pre-commit"}, tool) ||
+		slices.Contains([]string{"check", "checks", "ci", "all", "verify", "validate", "build"}, target)
 }
 
 // weaker says in what way a check that still runs stops less.
@@ -231,12 +238,14 @@ func (c *comparison) weaker(was, is Run) {
 	}
 	switch is.Strength {
 	case Never:
-		c.add(certain(was), change.CI, "cannot-fail", fmt.Sprintf("The check %s can no longer fail the change, or no longer runs.", was.Check), at)
+		c.add(certain(was), change.CI, "cannot-fail", fmt.Sprintf("The check %s can no longer fail the change, or no longer runs.",
+			was.Check), at)
 	case Elsewhere:
 		if c.after.pipelines[is.Path].Strength < Sometimes {
 			at.Line = is.Trigger
 		}
-		c.add(certain(was), change.CI, "not-for-pull-requests", fmt.Sprintf("The check %s no longer runs for pull requests.", was.Check), at)
+		c.add(certain(was), change.CI, "not-for-pull-requests", fmt.Sprintf("The check %s no longer runs for pull requests.",
+			was.Check), at)
 	case Sometimes:
 		c.add(change.Evidence, change.CI, "conditional", fmt.Sprintf("The check %s now depends on a condition.", was.Check), at)
 	}
@@ -260,10 +269,12 @@ func (c *comparison) jobs(before, after []Run) {
 			c.weaker(was, best)
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
-			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.", was.Check, count(now, Always), count(had, Always)), at)
+			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
+				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0:
 			tier := change.Evidence
-			if !c.after.jobs[was.job()] && !was.Guessed && !slices.ContainsFunc(after, func(r Run) bool { return r.command() == was.command() }) {
+			if !c.after.jobs[was.job()] && !was.Guessed && !slices.ContainsFunc(after,
+				func(r Run) bool { return r.command() == was.command() }) {
 				tier = change.Hold
 			}
 			c.add(tier, change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)

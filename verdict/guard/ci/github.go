@@ -47,7 +47,8 @@ func githubEvents(on *doc.Node) Strength {
 				out = max(out, Elsewhere)
 			}
 		case "push":
-			if filter.Get("branches") == nil && filter.Get("tags") == nil && filter.Get("branches-ignore") == nil || contains(filter.Get("branches").Strings(), "**", "*") {
+			if filter.Get("branches") == nil && filter.Get("tags") == nil && filter.Get("branches-ignore") == nil ||
+				contains(filter.Get("branches").Strings(), "**", "*") {
 				out = Always
 			}
 			out = max(out, Elsewhere)
@@ -140,7 +141,8 @@ func githubJob(root, j *doc.Node) Job {
 }
 
 // steering are variables by which checks are told what to look at or when to give up.
-var steering = []string{"GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "NODE_OPTIONS", "MAVEN_OPTS", "MAVEN_ARGS", "SKIP", "HUSKY", "GRADLE_OPTS", "TOX_SKIP_ENV", "ESLINT_USE_FLAT_CONFIG"}
+var steering = []string{"GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "NODE_OPTIONS", "MAVEN_OPTS", "MAVEN_ARGS",
+	"SKIP", "HUSKY", "GRADLE_OPTS", "TOX_SKIP_ENV", "ESLINT_USE_FLAT_CONFIG"}
 
 // environment is what a step and what is around it set of the variables that steer checks.
 func environment(nodes ...*doc.Node) string {
@@ -200,7 +202,8 @@ func githubShell(name string, windows bool) shell.Options {
 	case name == "sh":
 		return shell.Options{Errexit: true}
 	case strings.Contains(name, "{0}") && strings.Contains(name, "sh"):
-		return shell.Options{Errexit: strings.Contains(name, " -e") || strings.Contains(name, "-ex"), Pipefail: strings.Contains(name, "pipefail")}
+		return shell.Options{Errexit: strings.Contains(name, " -e") || strings.Contains(name, "-ex"),
+			Pipefail: strings.Contains(name, "pipefail")}
 	}
 	return shell.Options{EachCounts: true}
 }
@@ -213,7 +216,8 @@ func needed(jobs []Job, nodes *doc.Node) {
 			condition := n.Get("if")
 			for _, need := range n.Get("needs").Strings() {
 				for k, other := range jobs {
-					if o := nodes.Items[k].Get("if"); other.Name == need && o != nil && holds(o.Value, Cell{dynamic: "true"}) == no && (condition == nil || !strings.Contains(condition.Value, "always()")) {
+					if o := nodes.Items[k].Get("if"); other.Name == need && o != nil && holds(o.Value, Cell{dynamic: "true"}) == no &&
+						(condition == nil || !strings.Contains(condition.Value, "always()")) {
 						jobs[i].Strength = min(jobs[i].Strength, runsElsewhere(o.Value))
 					}
 					if other.Name == need && other.Strength < jobs[i].Strength && condition == nil {

@@ -14,7 +14,8 @@ func isGitLab(name string) bool {
 }
 
 // global are the keys of a GitLab document that are no jobs.
-var global = []string{"default", "include", "stages", "variables", "workflow", "image", "services", "cache", "before_script", "after_script", "spec", "pages"}
+var global = []string{"default", "include", "stages", "variables", "workflow", "image", "services", "cache", "before_script",
+	"after_script", "spec", "pages"}
 
 // readGitLab follows https://docs.gitlab.com/ci/yaml/
 func readGitLab(root *doc.Node) (Pipeline, error) {
@@ -124,7 +125,8 @@ func gitlabRules(rules *doc.Node) Strength {
 			one = Never
 		case condition == "" && r.Get("changes") == nil && r.Get("exists") == nil, strings.Contains(condition, "merge_request_event"):
 			one = Always
-		case strings.Contains(condition, "$CI_COMMIT_TAG") || strings.Contains(condition, "$CI_COMMIT_BRANCH ==") || strings.Contains(condition, "schedule"):
+		case strings.Contains(condition, "$CI_COMMIT_TAG") || strings.Contains(condition, "$CI_COMMIT_BRANCH ==") ||
+			strings.Contains(condition, "schedule"):
 			one = Elsewhere
 		}
 		out = max(out, one)
@@ -180,7 +182,8 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 	for i := range steps {
 		prefix := ""
 		for _, before := range whole[:i] {
-			if trimmed := strings.TrimSpace(before); strings.HasPrefix(trimmed, "set ") || strings.HasPrefix(trimmed, "exit") || strings.HasPrefix(trimmed, "trap ") || strings.HasPrefix(trimmed, "cd ") {
+			if trimmed := strings.TrimSpace(before); strings.HasPrefix(trimmed, "set ") || strings.HasPrefix(trimmed, "exit") ||
+				strings.HasPrefix(trimmed, "trap ") || strings.HasPrefix(trimmed, "cd ") {
 				prefix += strings.ReplaceAll(trimmed, "\n", "; ") + "; "
 			}
 		}

@@ -11,7 +11,8 @@ import (
 
 // isListed knows the systems whose documents are, somewhere within, lists of commands.
 func isListed(name string) bool {
-	return slices.Contains([]string{"bitbucket-pipelines.yml", ".drone.yml", ".woodpecker.yml", ".woodpecker.yaml", ".cirrus.yml", "appveyor.yml", ".appveyor.yml"}, name) ||
+	return slices.Contains([]string{"bitbucket-pipelines.yml", ".drone.yml", ".woodpecker.yml", ".woodpecker.yaml", ".cirrus.yml",
+		"appveyor.yml", ".appveyor.yml"}, name) ||
 		path.Dir(name) == ".woodpecker" && isYAML(name)
 }
 
@@ -21,7 +22,8 @@ func readListed(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
 	var walk func(n *doc.Node, strength Strength)
 	walk = func(n *doc.Node, strength Strength) {
-		if n.Text("failure") == "ignore" || n.Text("allow_failures") == "true" || n.Text("ignore_failures") == "true" || n.Text("trigger") == "manual" || n.Text("skip") == "true" {
+		if n.Text("failure") == "ignore" || n.Text("allow_failures") == "true" || n.Text("ignore_failures") == "true" ||
+			n.Text("trigger") == "manual" || n.Text("skip") == "true" {
 			strength = Never
 		}
 		if w := n.Get("when"); w != nil {
@@ -33,7 +35,8 @@ func readListed(root *doc.Node) (Pipeline, error) {
 		job := Job{Name: first(n.Text("name"), n.Key), Line: n.Line, Strength: strength, Cells: []Cell{{}}}
 		for _, item := range n.Members() {
 			switch {
-			case slices.Contains([]string{"script", "commands", "test_script", "build_script"}, item.Key) || strings.HasSuffix(item.Key, "_script"):
+			case slices.Contains([]string{"script", "commands", "test_script", "build_script"}, item.Key) ||
+				strings.HasSuffix(item.Key, "_script"):
 				job.Steps = append(job.Steps, scriptSteps(item, shell.Options{Errexit: true})...)
 			case item.Key != "when":
 				walk(item, strength)

@@ -218,8 +218,10 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 }
 
 // hushed are options by which a tool ends well whatever it finds.
-var hushed = []string{"--exit-zero", "--exit-code=0", "--issues-exit-code=0", "-DskipTests", "-DskipTests=true", "-Dmaven.test.skip", "-Dmaven.test.skip=true",
-	"-Dmaven.test.failure.ignore", "-Dmaven.test.failure.ignore=true", "-DtestFailureIgnore=true", "--collect-only", "--no-run", "--soft-fail", "-fn", "--fail-never"}
+var hushed = []string{"--exit-zero", "--exit-code=0", "--issues-exit-code=0", "-DskipTests", "-DskipTests=true",
+	"-Dmaven.test.skip", "-Dmaven.test.skip=true",
+	"-Dmaven.test.failure.ignore", "-Dmaven.test.failure.ignore=true", "-DtestFailureIgnore=true", "--collect-only", "--no-run",
+	"--soft-fail", "-fn", "--fail-never"}
 
 // neutral reports options that keep a check from failing.
 func neutral(args []string) bool {
@@ -228,7 +230,8 @@ func neutral(args []string) bool {
 		if i+1 < len(args) {
 			after = args[i+1]
 		}
-		if slices.Contains(hushed, a) || (a == "--exit-code" || a == "--issues-exit-code") && after == "0" || a == "-x" && (after == "test" || after == "check") {
+		if slices.Contains(hushed, a) || (a == "--exit-code" || a == "--issues-exit-code") && after == "0" || a == "-x" &&
+			(after == "test" || after == "check") {
 			return true
 		}
 	}

@@ -35,7 +35,8 @@ func (c *comparison) options() {
 // lines are the runs of one check of one job with different command lines.
 func lines(runs []Run, like Run) (out []Run) {
 	for _, r := range runs {
-		if r.Check == like.Check && r.job() == like.job() && r.Strength >= Sometimes && !slices.ContainsFunc(out, func(o Run) bool { return o.command() == r.command() }) {
+		if r.Check == like.Check && r.job() == like.job() && r.Strength >= Sometimes &&
+			!slices.ContainsFunc(out, func(o Run) bool { return o.command() == r.command() }) {
 			out = append(out, r)
 		}
 	}

@@ -20,11 +20,13 @@ func (c *comparison) triggers() {
 			continue
 		}
 		for _, t := range was.Triggers {
-			if slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers, func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
+			if slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
+				func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
 				if c.covered(name) {
 					continue
 				}
-				c.add(change.Hold, change.CI, "trigger-gone", "The workflow no longer runs for pull requests.", change.Place{Path: name, Line: t.Line, Before: t.Event})
+				c.add(change.Hold, change.CI, "trigger-gone", "The workflow no longer runs for pull requests.",
+					change.Place{Path: name, Line: t.Line, Before: t.Event})
 			}
 			c.filters(name, t, is)
 		}
@@ -57,8 +59,10 @@ func (c *comparison) filters(name string, was Trigger, is Pipeline) {
 			limited := slices.ContainsFunc(was.Filters, func(o string) bool { return strings.HasPrefix(o, kind+" ") })
 			limits := slices.ContainsFunc(now.Filters, func(o string) bool { return strings.HasPrefix(o, kind+" ") })
 			if excludes && has && !had || !excludes && had && !has && limits || !excludes && has && !limited {
-				c.add(change.Evidence, change.CI, "trigger-narrowed", fmt.Sprintf("The workflow runs for fewer changes than it did (%s).", f),
-					change.Place{Path: name, Line: now.Line, Before: strings.Join(was.Filters, ", "), After: strings.Join(now.Filters, ", ")})
+				c.add(change.Evidence, change.CI, "trigger-narrowed", fmt.Sprintf("The workflow runs for fewer changes than it did (%s).",
+					f),
+					change.Place{Path: name, Line: now.Line, Before: strings.Join(was.Filters, ", "),
+						After: strings.Join(now.Filters, ", ")})
 			}
 		}
 	}

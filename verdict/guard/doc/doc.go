@@ -106,17 +106,22 @@ func (n *Node) Strings() []string {
 // formats are the parsers by the end of a file's name; others are named by whole.
 var formats = map[string]func([]byte) (*Node, error){
 	".yml": parseYAML, ".yaml": parseYAML, ".toml": parseTOML, ".json": parseJSON, ".jsonc": parseJSON, ".json5": parseJSON,
-	".xml": parseXML, ".csproj": parseXML, ".vbproj": parseXML, ".fsproj": parseXML, ".props": parseXML, ".targets": parseXML, ".ruleset": parseXML,
-	".ini": parseINI, ".cfg": parseINI, ".properties": parseINI, ".conf": parseTOML,
+	".xml": parseXML, ".csproj": parseXML, ".vbproj": parseXML, ".fsproj": parseXML, ".props": parseXML, ".targets": parseXML,
+	".ruleset": parseXML,
+	".ini":     parseINI, ".cfg": parseINI, ".properties": parseINI, ".conf": parseTOML,
 	".js": parseScript, ".cjs": parseScript, ".mjs": parseScript, ".ts": parseScript, ".mts": parseScript, ".cts": parseScript,
 	".gradle": parseScript, ".kts": parseScript,
 }
 
 // named are the files whose format their name's end does not tell.
 var named = map[string]func([]byte) (*Node, error){
-	".coveragerc": parseINI, ".flake8": parseINI, ".pylintrc": parseINI, "pylintrc": parseINI, ".editorconfig": parseINI, ".globalconfig": parseINI,
-	".shellcheckrc": parseINI, ".bandit": parseINI, ".yamllint": parseYAML, ".eslintrc": parseYAML, ".stylelintrc": parseYAML, ".nycrc": parseJSON, ".c8rc": parseJSON,
-	".jshintrc": parseJSON, ".swcrc": parseJSON, ".mocharc": parseYAML, "Pipfile": parseTOML, ".eslintignore": parseLines, ".stylelintignore": parseLines, ".semgrepignore": parseLines, ".trivyignore": parseLines, ".gitleaksignore": parseLines, ".covignore": parseLines, "OWNERS": parseYAML, "OWNERS_ALIASES": parseYAML,
+	".coveragerc": parseINI, ".flake8": parseINI, ".pylintrc": parseINI, "pylintrc": parseINI, ".editorconfig": parseINI,
+	".globalconfig": parseINI,
+	".shellcheckrc": parseINI, ".bandit": parseINI, ".yamllint": parseYAML, ".eslintrc": parseYAML, ".stylelintrc": parseYAML,
+	".nycrc": parseJSON, ".c8rc": parseJSON,
+	".jshintrc": parseJSON, ".swcrc": parseJSON, ".mocharc": parseYAML, "Pipfile": parseTOML, ".eslintignore": parseLines,
+	".stylelintignore": parseLines, ".semgrepignore": parseLines, ".trivyignore": parseLines, ".gitleaksignore": parseLines,
+	".covignore": parseLines, "OWNERS": parseYAML, "OWNERS_ALIASES": parseYAML,
 }
 
 // Parse reads a document by the format that its name tells. An empty document is an

@@ -27,15 +27,17 @@ func flat(n *doc.Node, prefix string) []string {
 
 func TestEveryFormatIsATreeWithLines(t *testing.T) {
 	for name, tt := range map[string]struct{ file, text, want string }{
-		"YAML":              {"a.yml", "on: x\n'b' : {c: [1, \"two\"]}\n", "on:1=x b.c[]:2=1 b.c[]:2=two"},
-		"YAML anchors":      {"a.yml", "a: &x\n    k: 1\nb:\n    <<: *x\n    l: 2\nc: *x\n", "a.k:2=1 b.k:2=1 b.l:5=2 c.k:2=1"},
-		"YAML block text":   {"a.yml", "run: |\n  one\n  two\n", "run:1=one\ntwo\n"},
-		"JSON":              {"a.json", "{\n// note\n\"a\": [1, true,],\n \"b\": {\"c\": \"d\"}\n}", "a[]:3=1 a[]:3=true b.c:4=d"},
-		"TOML":              {"a.toml", "x = 1\n[t.\"u.v\"]\nl = [\n 'a',\n \"b\"]\n[[r]]\nk = {i.j = 2}\n", "x:1=1 t.u.v.l[]:4=a t.u.v.l[]:5=b r[].k.i.j:7=2"},
-		"XML":               {"a.xml", "<p a=\"1\">\n <q>text</q>\n <q/>\n</p>", "p.@a:1=1 p.q:2=text p.q:3="},
-		"INI":               {"a.ini", "top = 0\n[s]\nk = v\nlist =\n  a\n  b\n", "top:1=0 s.k:3=v s.list:4=a\n  b"},
-		"a script":          {"a.config.ts", "import x from 'y';\nexport default defineConfig({\n  test: {\n    thresholds: { lines: 80 }, // note: 90\n    exclude: ['a', \"b\"],\n    on: true\n  }\n})", "from:1=y defineConfig..test.thresholds.lines:4=80 defineConfig..test.exclude[]:5=a defineConfig..test.exclude[]:5=b defineConfig..test.on:6=true"},
-		"a Gradle script":   {"build.gradle.kts", "plugins {\n  id(\"x\") \n}\ntest {\n  ignoreFailures = true\n  minimum = 0.8\n}", "plugins.id:2=x test.ignoreFailures:5=true test.minimum:6=0.8"},
+		"YAML":            {"a.yml", "on: x\n'b' : {c: [1, \"two\"]}\n", "on:1=x b.c[]:2=1 b.c[]:2=two"},
+		"YAML anchors":    {"a.yml", "a: &x\n    k: 1\nb:\n    <<: *x\n    l: 2\nc: *x\n", "a.k:2=1 b.k:2=1 b.l:5=2 c.k:2=1"},
+		"YAML block text": {"a.yml", "run: |\n  one\n  two\n", "run:1=one\ntwo\n"},
+		"JSON":            {"a.json", "{\n// note\n\"a\": [1, true,],\n \"b\": {\"c\": \"d\"}\n}", "a[]:3=1 a[]:3=true b.c:4=d"},
+		"TOML": {"a.toml", "x = 1\n[t.\"u.v\"]\nl = [\n 'a',\n \"b\"]\n[[r]]\nk = {i.j = 2}\n",
+			"x:1=1 t.u.v.l[]:4=a t.u.v.l[]:5=b r[].k.i.j:7=2"},
+		"XML":      {"a.xml", "<p a=\"1\">\n <q>text</q>\n <q/>\n</p>", "p.@a:1=1 p.q:2=text p.q:3="},
+		"INI":      {"a.ini", "top = 0\n[s]\nk = v\nlist =\n  a\n  b\n", "top:1=0 s.k:3=v s.list:4=a\n  b"},
+		"a script": {"a.config.ts", "import x from 'y';\nexport default defineConfig({\n  test: {\n    thresholds: { lines: 80 }, // note: 90\n    exclude: ['a', \"b\"],\n    on: true\n  }\n})", "from:1=y defineConfig..test.thresholds.lines:4=80 defineConfig..test.exclude[]:5=a defineConfig..test.exclude[]:5=b defineConfig..test.on:6=true"},
+		"a Gradle script": {"build.gradle.kts", "plugins {\n  id(\"x\") \n}\ntest {\n  ignoreFailures = true\n  minimum = 0.8\n}",
+			"plugins.id:2=x test.ignoreFailures:5=true test.minimum:6=0.8"},
 		"an empty document": {"a.yml", "\n", ""},
 	} {
 		n, err := doc.Parse(tt.file, []byte(tt.text))
@@ -55,10 +57,13 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 10))
 	}
 	for name, tt := range map[string]struct{ file, text string }{
-		"broken YAML": {"a.yml", "a:\n\t- b\n"}, "broken JSON": {"a.json", "{\"a\": "}, "broken TOML": {"a.toml", "a = [1\n"}, "broken XML": {"a.xml", "<a><b></a>"},
-		"nested JSON": {"a.json", strings.Repeat("[", 500_000)}, "nested YAML": {"a.yml", strings.Repeat("- ", 500_000)}, "nested TOML": {"a.toml", "a=" + strings.Repeat("[", 500_000)},
-		"nested XML": {"a.xml", strings.Repeat("<a>", 100_000)}, "an alias bomb": {"a.yml", bomb}, "a large file": {"a.yml", strings.Repeat("a: b\n", 1<<20)},
-		"many keys": {"a.yml", strings.Repeat("a: b\n", 100_000)}, "an unknown format": {"a.docx", "x"},
+		"broken YAML": {"a.yml", "a:\n\t- b\n"}, "broken JSON": {"a.json", "{\"a\": "}, "broken TOML": {"a.toml", "a = [1\n"},
+		"broken XML":  {"a.xml", "<a><b></a>"},
+		"nested JSON": {"a.json", strings.Repeat("[", 500_000)}, "nested YAML": {"a.yml", strings.Repeat("- ", 500_000)},
+		"nested TOML": {"a.toml", "a=" + strings.Repeat("[", 500_000)},
+		"nested XML":  {"a.xml", strings.Repeat("<a>", 100_000)}, "an alias bomb": {"a.yml", bomb},
+		"a large file": {"a.yml", strings.Repeat("a: b\n", 1<<20)},
+		"many keys":    {"a.yml", strings.Repeat("a: b\n", 100_000)}, "an unknown format": {"a.docx", "x"},
 	} {
 		start := time.Now()
 		if _, err := doc.Parse(tt.file, []byte(tt.text)); err == nil {

@@ -12,7 +12,8 @@ import (
 func parseINI(content []byte) (*Node, error) {
 	file, err := ini.LoadSources(ini.LoadOptions{
 		AllowPythonMultilineValues: true, AllowBooleanKeys: true, AllowShadows: true, IgnoreInlineComment: true,
-		SpaceBeforeInlineComment: true, KeyValueDelimiters: "=:", SkipUnrecognizableLines: true, AllowNonUniqueSections: true, Insensitive: false,
+		SpaceBeforeInlineComment: true, KeyValueDelimiters: "=:", SkipUnrecognizableLines: true, AllowNonUniqueSections: true,
+		Insensitive: false,
 	}, content)
 	if err != nil {
 		return nil, err
@@ -29,7 +30,8 @@ func parseINI(content []byte) (*Node, error) {
 		}
 		for _, k := range s.Keys() {
 			line := lineWith(lines, from, k.Name())
-			at.Items = append(at.Items, &Node{Key: k.Name(), Value: strings.TrimSpace(strings.Join(k.ValueWithShadows(), "\n")), Line: line + 1})
+			at.Items = append(at.Items, &Node{Key: k.Name(), Value: strings.TrimSpace(strings.Join(k.ValueWithShadows(), "\n")),
+				Line: line + 1})
 		}
 	}
 	return root, nil

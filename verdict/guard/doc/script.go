@@ -54,7 +54,8 @@ type script struct {
 // joins puts the parts of one string literal together, which the lexer gives one by one.
 func (s *script) joins(t chroma.Token, text string, line int) bool {
 	last := &s.tokens[len(s.tokens)-1]
-	if !last.kind.InSubCategory(chroma.LiteralString) || last.line != line || len(last.text) > 1 && last.text[0] == last.text[len(last.text)-1] {
+	if !last.kind.InSubCategory(chroma.LiteralString) || last.line != line || len(last.text) > 1 &&
+		last.text[0] == last.text[len(last.text)-1] {
 		return false
 	}
 	last.text += t.Value
@@ -114,7 +115,8 @@ func (s *script) add(to *Node, key *word, value *Node) {
 }
 
 func isLiteral(t word) bool {
-	return t.kind.InCategory(chroma.Literal) || t.kind.InSubCategory(chroma.LiteralString) || t.kind.InSubCategory(chroma.LiteralNumber) || t.text == "true" || t.text == "false"
+	return t.kind.InCategory(chroma.Literal) || t.kind.InSubCategory(chroma.LiteralString) ||
+		t.kind.InSubCategory(chroma.LiteralNumber) || t.text == "true" || t.text == "false"
 }
 
 // value reads one value and stops on its last token.

@@ -18,29 +18,45 @@ type Check struct {
 // tools are the programs that check, each with the words after it that make it do so:
 // none for any, a word that begins with "-" for an option that has to be there too.
 var tools = map[string][]string{
-	"go": {"test", "vet"}, "gofmt": {"-l", "-d"}, "gofumpt": {"-l", "-d"}, "gotestsum": nil, "golangci-lint": {"run"}, "staticcheck": nil, "govulncheck": nil, "revive": nil,
-	"cargo":  {"test", "clippy", "check", "nextest", "fmt --check", "audit", "deny", "llvm-cov", "tarpaulin", "miri", "semver-checks", "doc", "hack", "machete", "udeps", "xtask"},
-	"dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"}, "swiftlint": nil, "mix": {"test", "credo", "dialyzer", "format --check-formatted"},
-	"flutter": {"test", "analyze"}, "dart": {"test", "analyze"}, "deno": {"test", "lint", "check", "fmt --check"}, "bazel": {"test"}, "sbt": {"test"}, "ctest": nil,
-	"pytest": nil, "py.test": nil, "tox": nil, "nox": nil, "unittest": nil, "doctest": nil, "mypy": nil, "pyright": nil, "basedpyright": nil, "pyre": nil, "ty": {"check"}, "ruff": {"check", "format --check"},
-	"flake8": nil, "pylint": nil, "bandit": nil, "pip-audit": nil, "black": {"--check"}, "isort": {"--check", "--check-only", "-c"}, "pre-commit": {"run"}, "prek": {"run"},
-	"jest": nil, "vitest": nil, "mocha": nil, "ava": nil, "karma": {"start"}, "cypress": {"run"}, "playwright": {"test"}, "stryker": {"run"}, "eslint": nil, "oxlint": nil, "tslint": nil,
-	"biome": {"check", "ci", "lint"}, "stylelint": nil, "prettier": {"--check", "-c", "--list-different", "-l"}, "tsc": nil, "vue-tsc": nil, "tsd": nil, "publint": nil, "attw": nil, "knip": nil,
-	"rspec": nil, "rubocop": nil, "standardrb": nil, "brakeman": nil, "bundle-audit": nil, "bundler-audit": nil, "srb": {"tc"}, "steep": {"check"}, "minitest": nil, "rails": {"test"},
-	"phpunit": nil, "phpstan": nil, "psalm": nil, "pest": nil, "ktlint": nil, "detekt": nil, "hadolint": nil, "shellcheck": nil, "yamllint": nil, "actionlint": nil, "zizmor": nil,
-	"markdownlint": nil, "markdownlint-cli2": nil, "codespell": nil, "typos": nil, "commitlint": nil, "buf": {"lint", "breaking"}, "shfmt": {"-d"}, "terraform": {"validate", "fmt -check"},
-	"trivy": nil, "grype": nil, "semgrep": nil, "snyk": {"test"}, "gitleaks": nil, "trufflehog": nil, "osv-scanner": nil, "gosec": nil, "diff-cover": nil, "nyc": {"check-coverage"}, "c8": {"check-coverage"},
+	"go": {"test", "vet"}, "gofmt": {"-l", "-d"}, "gofumpt": {"-l", "-d"}, "gotestsum": nil, "golangci-lint": {"run"},
+	"staticcheck": nil, "govulncheck": nil, "revive": nil,
+	"cargo": {"test", "clippy", "check", "nextest", "fmt --check", "audit", "deny", "llvm-cov", "tarpaulin", "miri",
+		"semver-checks", "doc", "hack", "machete", "udeps", "xtask"},
+	"dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"}, "swiftlint": nil,
+	"mix":     {"test", "credo", "dialyzer", "format --check-formatted"},
+	"flutter": {"test", "analyze"}, "dart": {"test", "analyze"}, "deno": {"test", "lint", "check", "fmt --check"}, "bazel": {"test"},
+	"sbt": {"test"}, "ctest": nil,
+	"pytest": nil, "py.test": nil, "tox": nil, "nox": nil, "unittest": nil, "doctest": nil, "mypy": nil, "pyright": nil,
+	"basedpyright": nil, "pyre": nil, "ty": {"check"}, "ruff": {"check", "format --check"},
+	"flake8": nil, "pylint": nil, "bandit": nil, "pip-audit": nil, "black": {"--check"}, "isort": {"--check", "--check-only", "-c"},
+	"pre-commit": {"run"}, "prek": {"run"},
+	"jest": nil, "vitest": nil, "mocha": nil, "ava": nil, "karma": {"start"}, "cypress": {"run"}, "playwright": {"test"},
+	"stryker": {"run"}, "eslint": nil, "oxlint": nil, "tslint": nil,
+	"biome": {"check", "ci", "lint"}, "stylelint": nil, "prettier": {"--check", "-c", "--list-different", "-l"}, "tsc": nil,
+	"vue-tsc": nil, "tsd": nil, "publint": nil, "attw": nil, "knip": nil,
+	"rspec": nil, "rubocop": nil, "standardrb": nil, "brakeman": nil, "bundle-audit": nil, "bundler-audit": nil, "srb": {"tc"},
+	"steep": {"check"}, "minitest": nil, "rails": {"test"},
+	"phpunit": nil, "phpstan": nil, "psalm": nil, "pest": nil, "ktlint": nil, "detekt": nil, "hadolint": nil, "shellcheck": nil,
+	"yamllint": nil, "actionlint": nil, "zizmor": nil,
+	"markdownlint": nil, "markdownlint-cli2": nil, "codespell": nil, "typos": nil, "commitlint": nil, "buf": {"lint", "breaking"},
+	"shfmt": {"-d"}, "terraform": {"validate", "fmt -check"},
+	"trivy": nil, "grype": nil, "semgrep": nil, "snyk": {"test"}, "gitleaks": nil, "trufflehog": nil, "osv-scanner": nil,
+	"gosec": nil, "diff-cover": nil, "nyc": {"check-coverage"}, "c8": {"check-coverage"},
 	"coverage": {"report"}, "git": {"diff --exit-code", "diff --quiet"},
 }
 
 // runners are the programs that run a target or script by its name.
-var runners = []string{"make", "gmake", "just", "task", "mage", "rake", "npm", "yarn", "pnpm", "bun", "npx", "composer", "mvn", "mvnw", "gradle", "gradlew", "hatch", "poe", "invoke", "inv", "nx", "turbo", "lerna", "pdm", "moon"}
+var runners = []string{"make", "gmake", "just", "task", "mage", "rake", "npm", "yarn", "pnpm", "bun", "npx", "composer", "mvn",
+	"mvnw", "gradle", "gradlew", "hatch", "poe", "invoke", "inv", "nx", "turbo", "lerna", "pdm", "moon"}
 
 // wrappers are what stands before a command and runs it: how many words each takes with it.
 var wrappers = map[string]int{
-	"sudo": 1, "env": 1, "time": 1, "nice": 1, "exec": 1, "command": 1, "xvfb-run": 1, "timeout": 2, "npx": 1, "bunx": 1, "pnpx": 1, "corepack": 1, "stdbuf": 1, "retry": 1, "coverage run": 2,
-	"bundle exec": 2, "poetry run": 2, "uv run": 2, "pipenv run": 2, "hatch run": 2, "pdm run": 2, "rye run": 2, "pipx run": 2, "uvx": 1, "yarn exec": 2, "pnpm exec": 2, "npm exec": 2, "pnpm dlx": 2,
-	"yarn dlx": 2, "python -m": 2, "python3 -m": 2, "py -m": 2, "go run": 2, "go tool": 2, "uv tool": 3, "docker-compose run": 3, "cross": 0, "mise exec": 2, "nix develop": 2, "rtx exec": 2,
+	"sudo": 1, "env": 1, "time": 1, "nice": 1, "exec": 1, "command": 1, "xvfb-run": 1, "timeout": 2, "npx": 1, "bunx": 1, "pnpx": 1,
+	"corepack": 1, "stdbuf": 1, "retry": 1, "coverage run": 2,
+	"bundle exec": 2, "poetry run": 2, "uv run": 2, "pipenv run": 2, "hatch run": 2, "pdm run": 2, "rye run": 2, "pipx run": 2,
+	"uvx": 1, "yarn exec": 2, "pnpm exec": 2, "npm exec": 2, "pnpm dlx": 2,
+	"yarn dlx": 2, "python -m": 2, "python3 -m": 2, "py -m": 2, "go run": 2, "go tool": 2, "uv tool": 3, "docker-compose run": 3,
+	"cross": 0, "mise exec": 2, "nix develop": 2, "rtx exec": 2,
 }
 
 var (
@@ -69,7 +85,8 @@ func (c Command) Check() (Check, bool) {
 	if slices.Contains(runners, name) {
 		return target(name, args[1:])
 	}
-	for len(args) > 1 && slices.Contains([]string{"bash", "sh", "python", "python3", "node", "ruby", "pwsh", "tsx", "ts-node", "perl"}, path.Base(args[0])) {
+	for len(args) > 1 && slices.Contains([]string{"bash", "sh", "python", "python3", "node", "ruby", "pwsh", "tsx", "ts-node",
+		"perl"}, path.Base(args[0])) {
 		args = args[1:]
 		for len(args) > 1 && strings.HasPrefix(args[0], "-") {
 			args = args[1:]
@@ -140,7 +157,10 @@ func asked(name string, words, args []string) (Check, bool) {
 		if strings.HasPrefix(verb, "-") {
 			verb, option = "", verb
 		}
-		if (verb == "" || verb == sub) && (option == "" || slices.ContainsFunc(args, func(a string) bool { return a == option || strings.HasPrefix(a, option+"=") })) {
+		if (verb == "" || verb == sub) && (option == "" || slices.ContainsFunc(args, func(a string) bool {
+			return a == option ||
+				strings.HasPrefix(a, option+"=")
+		})) {
 			return Check{Name: strings.TrimSpace(name + " " + verb)}, true
 		}
 	}
@@ -157,7 +177,8 @@ func target(runner string, args []string) (Check, bool) {
 		name = runner
 	}
 	for i, a := range args {
-		if i > 0 && (args[i-1] == "-C" || args[i-1] == "-f" || args[i-1] == "--prefix" || args[i-1] == "--filter" || args[i-1] == "-F" || args[i-1] == "-w") {
+		if i > 0 && (args[i-1] == "-C" || args[i-1] == "-f" || args[i-1] == "--prefix" || args[i-1] == "--filter" ||
+			args[i-1] == "-F" || args[i-1] == "-w") {
 			continue
 		}
 		last := a[strings.LastIndexByte(a, ':')+1:]

@@ -217,7 +217,8 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		return nil
 	}
 	first, _, _ := strings.Cut(string(content), "\n")
-	commands, err := Parse(string(content), Options{Errexit: strings.HasPrefix(first, "#!") && strings.Contains(first, " -") && strings.HasSuffix(first, "e")})
+	commands, err := Parse(string(content), Options{Errexit: strings.HasPrefix(first, "#!") && strings.Contains(first, " -") &&
+		strings.HasSuffix(first, "e")})
 	if err != nil {
 		return nil
 	}

@@ -55,7 +55,8 @@ func Parse(script string, o Options) ([]Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := walker{errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts, functions: map[string]*syntax.Stmt{}, left: new(int)}
+	w := walker{errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts, functions: map[string]*syntax.Stmt{},
+		left: new(int)}
 	*w.left = maxSteps
 	w.passes = strings.Contains(script, "exit $") || strings.Contains(script, "exit \"$") || strings.Contains(script, "exit \"${")
 	w.block(file.Stmts, true)
@@ -225,7 +226,8 @@ func (w *walker) branches(c *syntax.IfClause, last bool) {
 func fails(stmts []*syntax.Stmt) bool {
 	return slices.ContainsFunc(stmts, func(s *syntax.Stmt) bool {
 		words := wordsOf(s)
-		return len(words) > 0 && (words[0] == "false" || (words[0] == "exit" || words[0] == "return") && (len(words) == 1 || words[1] != "0")) ||
+		return len(words) > 0 && (words[0] == "false" || (words[0] == "exit" || words[0] == "return") &&
+			(len(words) == 1 || words[1] != "0")) ||
 			len(words) == 0 && s.Cmd != nil
 	})
 }

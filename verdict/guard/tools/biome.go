@@ -6,8 +6,10 @@ var _ = register(&Tool{
 	Nearest: true,
 	Files:   []string{"biome.json", "biome.jsonc"},
 	Settings: []Setting{
-		{Keys: "linter|formatter|assist/enabled", Way: On, Default: "true"}, {Keys: "linter/rules/recommended", Way: On, Default: "true"}, {Keys: "linter/rules/*/*", Way: Grade},
-		{Keys: "**/ignore|includes", Way: Excluded, Only: func(s string) bool { return s != "" }}, {Keys: "overrides/[]/linter/rules/*/*", Way: Excluded, Only: func(s string) bool { return s == "off" }},
+		{Keys: "linter|formatter|assist/enabled", Way: On, Default: "true"},
+		{Keys: "linter/rules/recommended", Way: On, Default: "true"}, {Keys: "linter/rules/*/*", Way: Grade},
+		{Keys: "**/ignore|includes", Way: Excluded, Only: func(s string) bool { return s != "" }},
+		{Keys: "overrides/[]/linter/rules/*/*", Way: Excluded, Only: func(s string) bool { return s == "off" }},
 	},
 	Scope: "includes",
 })

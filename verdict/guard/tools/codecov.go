@@ -6,7 +6,9 @@ var _ = register(&Tool{
 	Nearest: true,
 	Files:   []string{"codecov.yml", ".codecov.yml", "codecov.yaml", ".codecov.yaml"},
 	Settings: []Setting{
-		{Keys: "**/target", Way: Floor}, {Keys: "**/threshold", Way: Ceiling, Default: "0"}, {Keys: "**/informational", Way: Off, Default: "false"},
-		{Keys: "coverage/status/project|patch|changes", Way: On, Default: "true"}, {Keys: "coverage/status/project|patch/default", Way: On, Default: "true"}, {Keys: "ignore", Way: Excluded},
+		{Keys: "**/target", Way: Floor}, {Keys: "**/threshold", Way: Ceiling, Default: "0"},
+		{Keys: "**/informational", Way: Off, Default: "false"},
+		{Keys: "coverage/status/project|patch|changes", Way: On, Default: "true"},
+		{Keys: "coverage/status/project|patch/default", Way: On, Default: "true"}, {Keys: "ignore", Way: Excluded},
 	},
 })

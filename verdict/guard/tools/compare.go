@@ -55,7 +55,8 @@ func (c *comparison) compare(p *pair) {
 func (c *comparison) abandoned(p *pair) {
 	for _, key := range slices.Sorted(maps.Keys(p.before.values)) {
 		if was := p.before.values[key]; was.setting.Way == Floor && !zero(was.text) {
-			c.add(p, change.Hold, "limit-gone", was, key+" = "+was.text, "", fmt.Sprintf("%s (%s) is gone with its configuration.", key, was.text))
+			c.add(p, change.Hold, "limit-gone", was, key+" = "+was.text, "", fmt.Sprintf("%s (%s) is gone with its configuration.", key,
+				was.text))
 			return
 		}
 	}
@@ -108,7 +109,8 @@ func (c *comparison) changed(p *pair, was, is value) {
 		if was.setting.Way <= Ceiling {
 			rule = "limit"
 		}
-		c.add(p, is.tier(), rule, is, was.key+" = "+was.text, is.key+" = "+is.text, fmt.Sprintf("%s turns from %s to %s.", is.key, was.text, is.text))
+		c.add(p, is.tier(), rule, is, was.key+" = "+was.text, is.key+" = "+is.text,
+			fmt.Sprintf("%s turns from %s to %s.", is.key, was.text, is.text))
 	}
 }
 
@@ -175,7 +177,8 @@ func (c *comparison) sharpened(p *pair) bool {
 	}
 	for key, is := range p.after.values {
 		was, had := p.before.values[key]
-		if is.setting.Way == On && on(is.text) && (!had || off(was.text)) || is.setting.Way == Grade && grade(is.text) > 0 && grade(is.text) != other && (!had || grade(was.text) < grade(is.text)) {
+		if is.setting.Way == On && on(is.text) && (!had || off(was.text)) || is.setting.Way == Grade && grade(is.text) > 0 &&
+			grade(is.text) != other && (!had || grade(was.text) < grade(is.text)) {
 			return true
 		}
 	}
@@ -211,13 +214,16 @@ func (c *comparison) lists(p *pair) {
 			}
 			switch {
 			case v.setting.Way == Ignored && (sharpened || removable(v.text)):
-				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, while more is checked elsewhere.", key, v.text))
+				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, while more is checked elsewhere.", key,
+					v.text))
 			case v.setting.Way == Ignored:
 				c.add(p, v.tier(), "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer reported.", key, v.text))
 			case v.setting.Way == Included && len(p.before.lists[key]) == 0:
-				c.add(p, change.Evidence, "files-chosen", v, "", v.text, fmt.Sprintf("%s has %s now, and others are no longer looked at.", key, v.text))
+				c.add(p, change.Evidence, "files-chosen", v, "", v.text, fmt.Sprintf("%s has %s now, and others are no longer looked at.",
+					key, v.text))
 			case v.setting.Way == Excluded:
-				c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer looked at.", key, v.text))
+				c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer looked at.", key,
+					v.text))
 			}
 		}
 	}

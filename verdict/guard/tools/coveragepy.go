@@ -10,6 +10,7 @@ var _ = register(
 	&Tool{Name: "coverage", Nearest: true, Files: []string{".coveragerc"}, Settings: coveragepy},
 	&Tool{Name: "coverage", Nearest: true, Files: []string{"pyproject.toml"}, Within: []string{"tool/coverage"}, Settings: coveragepy},
 	&Tool{Name: "coverage", Nearest: true, Files: []string{"setup.cfg", "tox.ini"}, Settings: []Setting{
-		{Keys: "coverage:report/fail_under", Way: Floor}, {Keys: "coverage:run/branch", Way: On, Default: "false"}, {Keys: "coverage:run|coverage:report/omit|exclude_lines", Way: Excluded},
+		{Keys: "coverage:report/fail_under", Way: Floor}, {Keys: "coverage:run/branch", Way: On, Default: "false"},
+		{Keys: "coverage:run|coverage:report/omit|exclude_lines", Way: Excluded},
 	}},
 )

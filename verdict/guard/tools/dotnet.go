@@ -8,11 +8,16 @@ func msbuild(text string) bool { return !strings.HasPrefix(text, "$(") }
 // See https://learn.microsoft.com/en-us/dotnet/core/project-sdk/msbuild-props#code-analysis-properties.
 var _ = register(
 	&Tool{Name: "dotnet", Files: []string{"*.csproj", "*.vbproj", "*.fsproj", "*.props", "*.targets"}, Settings: []Setting{
-		{Keys: "**/TreatWarningsAsErrors|CodeAnalysisTreatWarningsAsErrors|MSBuildTreatWarningsAsErrors|EnforceCodeStyleInBuild", Way: On, Default: "false"},
+		{Keys: "**/TreatWarningsAsErrors|CodeAnalysisTreatWarningsAsErrors|MSBuildTreatWarningsAsErrors|EnforceCodeStyleInBuild",
+			Way: On, Default: "false"},
 		{Keys: "**/EnableNETAnalyzers|RunAnalyzers|RunAnalyzersDuringBuild|IsTestProject", Way: On}, {Keys: "**/Nullable", Way: On},
-		{Keys: "**/NoWarn|WarningsNotAsErrors", Way: Ignored, Only: msbuild}, {Keys: "**/WarningsAsErrors", Way: Rules, Only: msbuild}, {Keys: "**/WarningLevel", Way: Floor}, {Keys: "**/Threshold", Way: Floor},
-		{Keys: "**/PackageReference|GlobalPackageReference/@Include", Way: Rules, Only: analyzer.MatchString}, {Keys: "**/ExcludeByFile|ExcludeByAttribute", Way: Excluded}, {Keys: "**/Compile/@Remove", Way: Excluded},
+		{Keys: "**/NoWarn|WarningsNotAsErrors", Way: Ignored, Only: msbuild}, {Keys: "**/WarningsAsErrors", Way: Rules, Only: msbuild},
+		{Keys: "**/WarningLevel", Way: Floor}, {Keys: "**/Threshold", Way: Floor},
+		{Keys: "**/PackageReference|GlobalPackageReference/@Include", Way: Rules, Only: analyzer.MatchString},
+		{Keys: "**/ExcludeByFile|ExcludeByAttribute", Way: Excluded}, {Keys: "**/Compile/@Remove", Way: Excluded},
 	}},
 	&Tool{Name: "dotnet-rules", Files: []string{"*.ruleset"}, Settings: []Setting{{Keys: "**/Rule/@Action", Way: Grade}}},
-	&Tool{Name: "dotnet-rules", Files: []string{".editorconfig", ".globalconfig"}, Settings: []Setting{{Keys: "*/dotnet_diagnostic.*|dotnet_analyzer_diagnostic.*", Way: Grade}, {Keys: "dotnet_diagnostic.*|dotnet_analyzer_diagnostic.*", Way: Grade}}},
+	&Tool{Name: "dotnet-rules", Files: []string{".editorconfig", ".globalconfig"},
+		Settings: []Setting{{Keys: "*/dotnet_diagnostic.*|dotnet_analyzer_diagnostic.*", Way: Grade},
+			{Keys: "dotnet_diagnostic.*|dotnet_analyzer_diagnostic.*", Way: Grade}}},
 )

@@ -18,7 +18,8 @@ import (
 
 // guides are the documents that tell contributors and models how to work.
 var guides = []string{
-	"AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTRIBUTING.md", ".cursorrules", ".github/copilot-instructions.md", ".cursor/rules/*", ".claude/*", "SECURITY.md",
+	"AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTRIBUTING.md", ".cursorrules", ".github/copilot-instructions.md", ".cursor/rules/*",
+	".claude/*", "SECURITY.md",
 }
 
 func isGuide(name string) bool {
@@ -43,7 +44,8 @@ func sentences(content []byte) []statement {
 	var out []statement
 	root := markdown.Parser().Parse(text.NewReader(content))
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering || n.Type() != ast.TypeBlock || n.Kind() == ast.KindHeading || n.Lines() == nil || n.Lines().Len() == 0 || n.Kind() == table.KindTableCell {
+		if !entering || n.Type() != ast.TypeBlock || n.Kind() == ast.KindHeading || n.Lines() == nil || n.Lines().Len() == 0 ||
+			n.Kind() == table.KindTableCell {
 			return ast.WalkContinue, nil
 		}
 		whole := string(n.Lines().Value(content))
@@ -94,7 +96,8 @@ func lostRules(f change.File, kept map[string]bool) []change.Finding {
 			if firm.MatchString(near.text) {
 				continue
 			}
-			at.Line, at.After, tier, why = near.line, near.text, change.Evidence, "A rule for contributors is put in other words, which bind less."
+			at.Line, at.After, tier, why = near.line, near.text, change.Evidence,
+				"A rule for contributors is put in other words, which bind less."
 		}
 		found = append(found, policy(tier, "rule", why, at))
 	}
@@ -183,7 +186,8 @@ func guidelineRows(f change.File, files []change.File) []change.Finding {
 		case !there:
 			found = append(found, policy(change.Hold, "guideline", "The guideline "+id+" is gone.", at))
 			continue
-		case slices.Index(severities, strings.ToLower(is.cells[1])) >= slices.Index(severities, strings.ToLower(was.cells[1])) && (is.cells[2] == was.cells[2] || is.cells[2] == "all") && is.cells[3] == was.cells[3]:
+		case slices.Index(severities, strings.ToLower(is.cells[1])) >= slices.Index(severities, strings.ToLower(was.cells[1])) &&
+			(is.cells[2] == was.cells[2] || is.cells[2] == "all") && is.cells[3] == was.cells[3]:
 			continue
 		}
 		at.Line, at.After = is.line, strings.Join(is.cells, " | ")

@@ -2,7 +2,9 @@ package tools
 
 // See https://jestjs.io/docs/configuration.
 var jest = []Setting{
-	{Keys: "**/coverageThreshold/**", Way: Floor}, {Keys: "**/passWithNoTests", Way: Off, Default: "false"}, {Keys: "**/testFailureExitCode", Way: Floor, Default: "1"}, {Keys: "**/testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns", Way: Excluded},
+	{Keys: "**/coverageThreshold/**", Way: Floor}, {Keys: "**/passWithNoTests", Way: Off, Default: "false"},
+	{Keys: "**/testFailureExitCode", Way: Floor, Default: "1"},
+	{Keys: "**/testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns", Way: Excluded},
 	{Keys: "**/collectCoverageFrom", Way: Excluded, Only: prefixed("!")}, {Keys: "**/testMatch|testRegex|roots", Way: Included},
 }
 

@@ -11,10 +11,14 @@ var _ = register(&Tool{
 	Name:  "maven",
 	Files: []string{"pom.xml"},
 	Settings: []Setting{
-		{Keys: "project/profiles/**/skip|skipTests|testFailureIgnore", Way: Excluded, Only: on}, {Keys: "**/limit/minimum", Way: Floor}, {Keys: "**/mutationThreshold|coverageThreshold", Way: Floor},
-		{Keys: "**/failOnViolation|failsOnError|failOnError|failOnWarning|failOnWarnings|haltOnFailure", Way: On, Default: "true"}, {Keys: "**/skipTests|skipITs|testFailureIgnore|maven.test.skip|maven.test.failure.ignore", Way: Off, Default: "false"},
-		{Keys: "**/compilerArgs/arg", Way: Rules, Only: prefixed("-Werror", "-Xlint")}, {Keys: "**/plugin/artifactId", Way: Rules, Only: analyzer.MatchString},
-		{Keys: "**/excludes/exclude", Way: Excluded}, {Keys: "**/excludedGroups", Way: Excluded}, {Keys: "**/modules/module", Way: Included},
+		{Keys: "project/profiles/**/skip|skipTests|testFailureIgnore", Way: Excluded, Only: on}, {Keys: "**/limit/minimum", Way: Floor},
+		{Keys: "**/mutationThreshold|coverageThreshold", Way: Floor},
+		{Keys: "**/failOnViolation|failsOnError|failOnError|failOnWarning|failOnWarnings|haltOnFailure", Way: On, Default: "true"},
+		{Keys: "**/skipTests|skipITs|testFailureIgnore|maven.test.skip|maven.test.failure.ignore", Way: Off, Default: "false"},
+		{Keys: "**/compilerArgs/arg", Way: Rules, Only: prefixed("-Werror", "-Xlint")},
+		{Keys: "**/plugin/artifactId", Way: Rules, Only: analyzer.MatchString},
+		{Keys: "**/excludes/exclude", Way: Excluded}, {Keys: "**/excludedGroups", Way: Excluded},
+		{Keys: "**/modules/module", Way: Included},
 		{Keys: "**/rerunFailingTestsCount", Way: Excluded, Only: func(s string) bool { return s != "0" }},
 	},
 })

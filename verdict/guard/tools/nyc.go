@@ -2,7 +2,8 @@ package tools
 
 // See https://github.com/istanbuljs/nyc#common-configuration-options; c8 shares it.
 var nyc = []Setting{
-	{Keys: "lines|branches|functions|statements", Way: Floor}, {Keys: "check-coverage|checkCoverage|per-file", Way: On, Default: "false"}, {Keys: "exclude", Way: Excluded}, {Keys: "include", Way: Included},
+	{Keys: "lines|branches|functions|statements", Way: Floor}, {Keys: "check-coverage|checkCoverage|per-file", Way: On,
+		Default: "false"}, {Keys: "exclude", Way: Excluded}, {Keys: "include", Way: Included},
 }
 
 var _ = register(

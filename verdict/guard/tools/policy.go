@@ -12,7 +12,8 @@ import (
 
 // owners are files of which every effective change is one of who decides.
 var owners = []string{
-	"CODEOWNERS", "OWNERS", "OWNERS_ALIASES", ".policy.yml", ".github/policy.yml", ".mergify.yml", ".github/mergify.yml", ".github/settings.yml", ".github/settings.yaml", ".github/rulesets/*",
+	"CODEOWNERS", "OWNERS", "OWNERS_ALIASES", ".policy.yml", ".github/policy.yml", ".mergify.yml", ".github/mergify.yml",
+	".github/settings.yml", ".github/settings.yaml", ".github/rulesets/*",
 	".github/branch-protection*", ".github/branch_protection*", ".gitlab/approval_rules*",
 }
 
@@ -96,10 +97,12 @@ func ownership(f change.File) []change.Finding {
 	before, errBefore := statements(f.OldPath, f.Before)
 	after, errAfter := statements(f.Path, f.After)
 	if errAfter != nil && errBefore == nil || errAfter != nil && f.Before == nil {
-		return []change.Finding{policy(change.Hold, "unread", "Who has to approve cannot be read: "+errAfter.Error(), change.Place{Path: f.Name()})}
+		return []change.Finding{policy(change.Hold, "unread", "Who has to approve cannot be read: "+errAfter.Error(),
+			change.Place{Path: f.Name()})}
 	}
 	if f.Path != f.OldPath && !(isOwners(f.OldPath) && isOwners(f.Path)) && f.OldPath != "" && f.Path != "" {
-		return []change.Finding{policy(change.Hold, "owners", "Who has to approve is changed: the file has another name now.", change.Place{Path: f.Name(), Before: f.OldPath, After: f.Path})}
+		return []change.Finding{policy(change.Hold, "owners", "Who has to approve is changed: the file has another name now.",
+			change.Place{Path: f.Name(), Before: f.OldPath, After: f.Path})}
 	}
 	if path.Ext(f.Name()) != "" || strings.HasPrefix(path.Base(f.Name()), "OWNERS") { // maps have no order
 		order := func(a, b statement) int { return strings.Compare(a.text, b.text) }
@@ -135,7 +138,8 @@ func reviewSettings(f change.File) []change.Finding {
 		after, errAfter = nil, nil // where it is now it is not read
 	}
 	if errAfter != nil && errBefore == nil {
-		return []change.Finding{policy(change.Hold, "unread", "The review's settings cannot be read: "+errAfter.Error(), change.Place{Path: f.Name()})}
+		return []change.Finding{policy(change.Hold, "unread", "The review's settings cannot be read: "+errAfter.Error(),
+			change.Place{Path: f.Name()})}
 	}
 	has := func(list []statement, s statement) bool {
 		return slices.ContainsFunc(list, func(o statement) bool { return o.text == s.text })
@@ -143,7 +147,8 @@ func reviewSettings(f change.File) []change.Finding {
 	var found []change.Finding
 	for _, was := range before {
 		if !has(after, was) {
-			found = append(found, policy(change.Hold, "setting", "A setting of the review is changed or gone.", change.Place{Path: f.Name(), Line: was.line, Before: was.text}))
+			found = append(found, policy(change.Hold, "setting", "A setting of the review is changed or gone.",
+				change.Place{Path: f.Name(), Line: was.line, Before: was.text}))
 		}
 	}
 	for _, is := range after {
@@ -151,7 +156,8 @@ func reviewSettings(f change.File) []change.Finding {
 		asksLess := slices.ContainsFunc(lax, func(word string) bool { return strings.Contains(name, word) }) && !off(value)
 		void := strings.HasPrefix(name, "verify/command") && (value == "true" || value == ":" || strings.HasPrefix(value, "echo"))
 		if !has(before, is) && (asksLess || void) {
-			found = append(found, policy(change.Hold, "setting", "The review is told to look away, or that less is needed than before.", change.Place{Path: f.Name(), Line: is.line, After: is.text}))
+			found = append(found, policy(change.Hold, "setting", "The review is told to look away, or that less is needed than before.",
+				change.Place{Path: f.Name(), Line: is.line, After: is.text}))
 		}
 	}
 	return found
@@ -167,8 +173,11 @@ func hidden(f change.File) []change.Finding {
 			continue
 		}
 		for _, a := range fields[1:] {
-			if slices.Contains([]string{"-diff", "binary", "linguist-generated", "linguist-generated=true", "linguist-vendored", "linguist-vendored=true"}, a) {
-				found = append(found, policy(change.Evidence, "hidden", fmt.Sprintf("Files are marked %s, so that their changes are not shown.", a), change.Place{Path: f.Path, Line: i + 1, After: line}))
+			if slices.Contains([]string{"-diff", "binary", "linguist-generated", "linguist-generated=true", "linguist-vendored",
+				"linguist-vendored=true"}, a) {
+				found = append(found, policy(change.Evidence, "hidden",
+					fmt.Sprintf("Files are marked %s, so that their changes are not shown.", a),
+					change.Place{Path: f.Path, Line: i + 1, After: line}))
 				break
 			}
 		}

@@ -9,5 +9,6 @@ var _ = register(&Tool{
 		{Keys: "repos/[]/hooks/[]/id", Way: Rules}, {Keys: "ci/skip", Way: Ignored}, {Keys: "**/exclude", Way: Excluded},
 		{Keys: "**/stages|default_stages", Way: Excluded, Only: func(s string) bool { return s == "manual" }},
 	},
-	Aliases: map[string]string{"ruff": "ruff-check", "black-jupyter": "black", "check-byte-order-marker": "fix-byte-order-marker", "end-of-file-fixer": "end-of-files-fixer", "check-json5": "check-json"},
+	Aliases: map[string]string{"ruff": "ruff-check", "black-jupyter": "black", "check-byte-order-marker": "fix-byte-order-marker",
+		"end-of-file-fixer": "end-of-files-fixer", "check-json5": "check-json"},
 })

@@ -8,5 +8,6 @@ var pyright = []Setting{
 
 var _ = register(
 	&Tool{Name: "pyright", Nearest: true, Files: []string{"pyrightconfig.json"}, Settings: pyright},
-	&Tool{Name: "pyright", Nearest: true, Files: []string{"pyproject.toml"}, Within: []string{"tool/pyright|basedpyright"}, Settings: pyright},
+	&Tool{Name: "pyright", Nearest: true, Files: []string{"pyproject.toml"}, Within: []string{"tool/pyright|basedpyright"},
+		Settings: pyright},
 )

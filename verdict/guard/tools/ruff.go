@@ -14,6 +14,8 @@ var _ = register(&Tool{
 })
 
 var ruff = []Setting{
-	{Keys: "select|extend-select", Way: Rules}, {Keys: "ignore|extend-ignore", Way: Ignored}, {Keys: "exclude|extend-exclude", Way: Excluded},
-	{Keys: "per-file-ignores|extend-per-file-ignores/*", Way: Excluded}, {Keys: "mccabe/max-complexity", Way: Ceiling}, {Keys: "pylint/max-*", Way: Ceiling},
+	{Keys: "select|extend-select", Way: Rules}, {Keys: "ignore|extend-ignore", Way: Ignored},
+	{Keys: "exclude|extend-exclude", Way: Excluded},
+	{Keys: "per-file-ignores|extend-per-file-ignores/*", Way: Excluded}, {Keys: "mccabe/max-complexity", Way: Ceiling},
+	{Keys: "pylint/max-*", Way: Ceiling},
 }

@@ -6,7 +6,8 @@ var _ = register(&Tool{
 	Nearest: true,
 	Files:   []string{".stylelintrc", ".stylelintrc.*", "stylelint.config.*"},
 	Settings: []Setting{
-		{Keys: "**/extends", Way: Rules}, {Keys: "**/rules/*", Way: On}, {Keys: "**/ignoreFiles", Way: Excluded}, {Keys: "**/reportNeedlessDisables", Way: On},
+		{Keys: "**/extends", Way: Rules}, {Keys: "**/rules/*", Way: On}, {Keys: "**/ignoreFiles", Way: Excluded},
+		{Keys: "**/reportNeedlessDisables", Way: On},
 	},
 	Scope: "files",
 })

@@ -329,7 +329,8 @@ func (c *comparison) add(p *pair, tier change.Tier, rule string, v value, was, i
 	if v.setting.Way <= Ceiling {
 		kind = change.Threshold
 	}
-	c.found = append(c.found, change.Finding{Tier: tier, Kind: kind, Rule: p.tool.Name + "/" + rule, Why: fmt.Sprintf("%s: %s", p.tool.Name, why),
+	c.found = append(c.found, change.Finding{Tier: tier, Kind: kind, Rule: p.tool.Name + "/" + rule,
+		Why:   fmt.Sprintf("%s: %s", p.tool.Name, why),
 		Place: change.Place{Path: v.file, Line: v.line, Before: was, After: is}})
 }
 

@@ -8,6 +8,7 @@ var _ = register(&Tool{
 		{Keys: "compilerOptions/strict", Way: On},
 		{Keys: "compilerOptions/strict*|noImplicitAny|noImplicitThis|alwaysStrict|useUnknownInCatchVariables", Way: On, Implied: "strict"},
 		{Keys: "compilerOptions/noUnused*|noImplicit*|noFallthroughCasesInSwitch|noUnchecked*|noProperty*|exactOptionalPropertyTypes|checkJs|forceConsistentCasingInFileNames|noEmitOnError", Way: On},
-		{Keys: "compilerOptions/skipLibCheck|allowUnreachableCode|allowUnusedLabels|suppress*", Way: Off}, {Keys: "exclude", Way: Excluded}, {Keys: "include|files", Way: Included},
+		{Keys: "compilerOptions/skipLibCheck|allowUnreachableCode|allowUnusedLabels|suppress*", Way: Off},
+		{Keys: "exclude", Way: Excluded}, {Keys: "include|files", Way: Included},
 	},
 })
