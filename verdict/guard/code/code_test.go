@@ -125,6 +125,7 @@ func FuzzExamine(f *testing.F) {
 	for _, name := range []string{"a_test.go", "a.test.ts", "test_a.py", "a_spec.rb", "ATest.kt", "ATests.cs", "a.rs", "a_test.php", "a_test.cc", "a_test.exs"} {
 		f.Add(name, []byte("\"'`/*{([<<~A %w[ #{ ${ r#\" '''"), []byte("]})end*/\"\"\""))
 	}
+	f.Add("a.py", []byte("0"), []byte("# \x990# noqA "))
 	f.Fuzz(func(t *testing.T, name string, before, after []byte) {
 		code.Examine([]change.File{{Path: name, OldPath: name, Before: before, After: after}, {Path: "b/" + name, After: before}})
 		if got := code.Examine([]change.File{{Path: name, OldPath: name, Before: before, After: before}}); len(got) > 0 {

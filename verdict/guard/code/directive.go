@@ -51,3 +51,15 @@ func directiveOf(rest string, known map[byte][]directive) (best directive, ok bo
 	}
 	return best, ok
 }
+
+// lower writes the letters of ASCII small and leaves all other bytes, so that positions
+// stay what they are.
+func lower(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

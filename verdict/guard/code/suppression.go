@@ -55,7 +55,7 @@ func (s *side) directivesOf(n note) []suppression {
 	}
 	at, known := n, directivesBy[s.lang.name]
 	for line := range strings.Lines(content) {
-		rest := strings.ToLower(line[:min(len(line), 4*maxText)])
+		rest := lower(line[:min(len(line), 4*maxText)])
 		for from := 0; from < len(rest); {
 			from = len(rest) - len(strings.TrimLeft(rest[from:], "/*#!<- \t"))
 			d, ok := directiveOf(rest[from:], known)
