@@ -101,6 +101,10 @@ bench: ## Measure what the documentation claims
 bench-relay: ## Measure the relay, each figure beside its yardstick
 	@$(GO) run ./scripts/benchrelay $(ARGS)
 
+.PHONY: break
+break: ## Attack the built programs on loopback, and count what succeeds
+	@$(BUILD) ./relay && $(GO) run ./scripts/break
+
 .PHONY: chaos-relay
 chaos-relay: ## Kill relays and lose commits, and count what got lost (ARGS="--store firestore --minutes 1")
 	@$(BUILD) ./relay && $(GO) run ./scripts/chaosrelay $(ARGS)

@@ -1,0 +1,52 @@
+// Command break attacks the built programs on loopback, as a stranger, a colleague or a
+// model's session would, and counts what succeeds. Each attack is an entry of a table, in a
+// file for its topic. Run it with: make break
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+)
+
+// attack is one attempt. It returns what it achieved, or nothing when it achieved nothing;
+// an error is about an attack that could not be made, which counts as one that succeeded.
+type attack struct {
+	name string
+	try  func(ctx context.Context, bin string) (achieved string, err error)
+}
+
+// attackTimeout bounds one attack.
+const attackTimeout = 2 * time.Minute
+
+func main() {
+	bin := flag.String("bin", "bin", "the folder with the built programs")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	attacks := slices.Concat(relayAttacks)
+	succeeded := 0
+	for _, a := range attacks {
+		limited, cancel := context.WithTimeout(ctx, attackTimeout)
+		achieved, err := a.try(limited, *bin)
+		cancel()
+		switch {
+		case err != nil:
+			succeeded++
+			fmt.Printf("%-50s could not be tried: %v\n", a.name, err)
+		case achieved != "":
+			succeeded++
+			fmt.Printf("%-50s SUCCEEDED: %s\n", a.name, achieved)
+		default:
+			fmt.Printf("%-50s failed\n", a.name)
+		}
+	}
+	fmt.Printf("break: %d attacks, %d succeeded\n", len(attacks), succeeded)
+	if succeeded > 0 {
+		os.Exit(1)
+	}
+}
