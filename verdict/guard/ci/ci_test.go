@@ -118,6 +118,15 @@ func TestEverySystemLosesItsTest(t *testing.T) {
 	}
 }
 
+func TestABrokenPipelineHidesNoOther(t *testing.T) {
+	broken := change.File{Path: ".github/workflows/x.yml", OldPath: ".github/workflows/x.yml", Before: []byte("a:\n\t- b\n"), After: []byte("a:\n\t- b\n")}
+	test := []byte("on: pull_request\njobs:\n  t:\n    steps:\n      - run: go test ./...\n")
+	found := ci.Compare([]change.File{broken, {OldPath: workflow, Before: test}})
+	if len(found) != 1 || found[0].Tier != change.Hold || found[0].Rule != "ci/check-gone" {
+		t.Errorf("%+v", found)
+	}
+}
+
 func FuzzCompare(f *testing.F) {
 	f.Add(workflow, []byte("on: pull_request\njobs:\n  t:\n    strategy: {matrix: {a: [1], include: [{b: 2}]}}\n    steps:\n      - run: go test\n"), []byte("x"))
 	f.Add(".circleci/config.yml", []byte("jobs:\n  t:\n    steps: [{run: npm test}]\n"),

@@ -129,6 +129,17 @@ func (c *comparison) unexamined() {
 	}
 }
 
+// brokenNow reports whether the change broke a pipeline: what it checked may be anywhere in
+// it, and it is held for that.
+func (c *comparison) brokenNow() bool {
+	for name := range c.after.broken {
+		if c.before.broken[name] == nil {
+			return true
+		}
+	}
+	return false
+}
+
 func oneLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text
@@ -177,7 +188,7 @@ func count(runs []Run, s Strength) (n int) {
 func (c *comparison) check(check string, before, after []Run) {
 	was, is := strongest(before), strongest(after)
 	switch {
-	case was.Strength < Sometimes || len(c.after.broken) > 0:
+	case was.Strength < Sometimes || c.brokenNow():
 	case len(after) == 0:
 		c.gone(check, before)
 	case is.Strength < Sometimes:

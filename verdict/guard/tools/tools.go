@@ -77,7 +77,13 @@ func register(tools ...*Tool) bool {
 // Examines reports whether a file of this name configures a tool or says who decides.
 func Examines(name string) bool { return isPolicy(name) || len(toolsOf(name)) > 0 }
 
+// fixtures are folders of data that tests read; what lies there configures nothing.
+var fixtures = []string{"testdata", "fixtures", "__fixtures__", "test-data"}
+
 func toolsOf(name string) (out []*Tool) {
+	if slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return slices.Contains(fixtures, dir) }) {
+		return nil
+	}
 	for _, t := range registry {
 		if slices.ContainsFunc(t.Files, func(pattern string) bool { return fits(pattern, name) }) {
 			out = append(out, t)

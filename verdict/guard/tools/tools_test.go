@@ -101,6 +101,12 @@ func TestASettingMayMoveToAnotherFileOfItsTool(t *testing.T) {
 	}
 }
 
+func TestFixturesConfigureNothing(t *testing.T) {
+	if got := found(file("a/testdata/b/ruff.toml", "ignore = []\n", "ignore = ['E501']\n")); got != "" {
+		t.Errorf("a file that a test reads: %q", got)
+	}
+}
+
 func TestWhoDecides(t *testing.T) {
 	for name, tt := range map[string]struct{ file, before, after, want string }{
 		"an owner gone":            {"CODEOWNERS", "* @a @b\n", "*  @a # x\n", "hold policy/owners:1"},
