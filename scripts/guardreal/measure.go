@@ -45,7 +45,7 @@ func (r result) held() bool {
 
 // text reports whether the finding is one of the text checks.
 func (f found) text() bool {
-	return slices.Contains([]string{"hidden-text", "manipulation", "address"}, f.kind)
+	return slices.Contains([]string{"hidden-text", "manipulation", "address", "binary"}, f.kind)
 }
 
 // label is that of the change as held: that of its gravest hold.
@@ -118,7 +118,7 @@ func examine(ctx context.Context, c *clone, repo string, of commit) (result, err
 	for _, s := range sides {
 		texts = append(texts, suspect.Binary(s.Path, s.Before, s.After)...)
 		if h, ok := suspect.Opaque(s.Path, s.After, false); ok && s.Path != "" && !bytes.Equal(s.Before, s.After) {
-			r.findings = append(r.findings, found{tier: hold, kind: string(h.Kind), path: h.Path, why: h.Detail})
+			r.findings = append(r.findings, found{tier: hold, kind: "binary", path: h.Path, why: h.Detail})
 		}
 	}
 	held, suspected := suspect.Look(texts)
@@ -255,18 +255,25 @@ func is[T comparable](table map[string]T, r result, want T) bool {
 	return false
 }
 
+// texts counts the changes that their text holds, and those that a file does which no session
+// can read.
 func texts(out io.Writer, all []result) {
-	holds, bots := 0, 0
-	for _, r := range all {
-		if !slices.ContainsFunc(r.findings, func(f found) bool { return f.tier == hold && f.text() }) {
-			continue
+	for _, of := range []struct {
+		what   string
+		binary bool
+	}{{"their text", false}, {"a binary file", true}} {
+		holds, bots := 0, 0
+		for _, r := range all {
+			if !slices.ContainsFunc(r.findings, func(f found) bool { return f.tier == hold && f.text() && (f.kind == "binary") == of.binary }) {
+				continue
+			}
+			holds++
+			if r.commit.bot() {
+				bots++
+			}
 		}
-		holds++
-		if r.commit.bot() {
-			bots++
-		}
+		fmt.Fprintf(out, "changes held for %s: %d of %d, bots' among them: %d\n", of.what, holds, len(all), bots)
 	}
-	fmt.Fprintf(out, "changes held for their text: %d of %d, bots' among them: %d\n", holds, len(all), bots)
 }
 
 func times(out io.Writer, all []result) {
