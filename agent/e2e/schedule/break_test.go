@@ -37,6 +37,8 @@ func TestBreaksAreSeen(t *testing.T) {
 		{"the label stops the agents", heedNobody, "although it waits for a person"},
 		{"no other branch is pushed to", pushElsewhere(t), "somebody made the branch stray"},
 		{"nobody's commit is lost", pushByForce(t), "is not in the branch any more"},
+		{"what people took back is not merged", forgetDismissals, "was merged and never approved"},
+		{"what was approved for one base is not merged into another", seeOneBase, "was merged into"},
 		{"every pull request comes to an end", labelNothing, "stuck: "},
 	} {
 		t.Run(tc.promise, func(t *testing.T) {
@@ -123,6 +125,29 @@ func imagine(pr forge.PullRequest) forge.PullRequest {
 func hearNobody(_ verdict.Role, a *daemon.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		pr.Reviews = slices.DeleteFunc(pr.Reviews, func(r forge.SubmittedReview) bool { return r.Author.Login == arena.Person })
+		return pr
+	})
+}
+
+// forgetDismissals has the agents take dismissed reviews for approvals.
+func forgetDismissals(_ verdict.Role, a *daemon.Agent) {
+	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
+		for i := range pr.Reviews {
+			if r := &pr.Reviews[i]; r.State == forge.Dismissed {
+				r.State = forge.Approved
+			}
+		}
+		return pr
+	})
+}
+
+// seeOneBase has the author's agents see each pull request go into main.
+func seeOneBase(role verdict.Role, a *daemon.Agent) {
+	if role != verdict.Author {
+		return
+	}
+	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
+		pr.Base.Name = "main"
 		return pr
 	})
 }

@@ -23,30 +23,39 @@ func TestViolationsAreSeen(t *testing.T) {
 		}
 		return r
 	}
-	approve := func(sha string) *verdict.Record { return &verdict.Record{Verdict: verdict.Approve, Head: sha} }
+	approve := func(sha string) *verdict.Record {
+		return &verdict.Record{Verdict: verdict.Approve, Head: sha, BaseBranch: "main"}
+	}
+	merged := pull{Merged: true}
+	merged.Head.SHA, merged.Base.Ref = head, "main"
 	object := &verdict.Record{Verdict: verdict.RequestChanges, Head: head, Holds: []verdict.Hold{{Kind: verdict.QualityBar}}}
 	for name, tc := range map[string]struct {
-		reviews []review
-		want    []string
+		reviews  []review
+		want     []string
+		silenced map[int64]bool
 	}{
-		"approved and merged": {[]review{by("judge", "APPROVED", head, approve(head))}, nil},
+		"approved and merged": {[]review{by("judge", "APPROVED", head, approve(head))}, nil, nil},
 		"merged on an approval of another head": {[]review{by("judge", "APPROVED", other, approve(other))},
-			[]string{"0123456 was merged and never approved"}},
+			[]string{"0123456 was merged and never approved"}, nil},
 		"merged on a record of another head": {[]review{by("judge", "APPROVED", head, approve(other))},
-			[]string{"0123456 was merged and never approved"}},
+			[]string{"0123456 was merged and never approved"}, nil},
 		"held and let pass": {[]review{by("judge", "CHANGES_REQUESTED", head, object), by("walter", "APPROVED", head, nil),
-			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, Holds: object.Holds, Lifted: &verdict.Word{By: "walter"}})}, nil},
+			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: "main", Holds: object.Holds, Lifted: &verdict.Word{By: "walter"}})}, nil, nil},
 		"held, and let pass at another head": {[]review{by("walter", "APPROVED", other, nil),
-			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, Holds: object.Holds, Lifted: &verdict.Word{By: "walter"}})},
-			[]string{"0123456 was merged without the person that it was held for"}},
+			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: "main", Holds: object.Holds, Lifted: &verdict.Word{By: "walter"}})},
+			[]string{"0123456 was merged without the person that it was held for"}, nil},
 		"reviewed twice": {[]review{by("judge", "APPROVED", head, approve(head)), by("judge", "APPROVED", head, approve(head))},
-			[]string{"0123456 was reviewed 2 times"}},
+			[]string{"0123456 was reviewed 2 times"}, nil},
 		"a review without a record": {[]review{by("judge", "APPROVED", head, approve(head)), by("judge", "COMMENTED", head, nil)},
-			[]string{"a review of 0123456 has no record: " + verdict.ErrNoRecord.Error()}},
+			[]string{"a review of 0123456 has no record: " + verdict.ErrNoRecord.Error()}, nil},
+		"merged into another branch": {[]review{by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: sandbox})},
+			[]string{"0123456 was merged into main and approved for sandbox"}, nil},
+		"merged on an approval that a person edited or dismissed": {[]review{by("judge", "APPROVED", head, approve(head))},
+			[]string{"0123456 was merged and never approved"}, map[int64]bool{0: true}},
 	} {
-		w := &world{result: &Result{}}
+		w := &world{result: &Result{}, silenced: tc.silenced}
 		w.checkReviews(tc.reviews)
-		w.checkMerge(head, tc.reviews)
+		w.checkMerge(merged, tc.reviews)
 		if !slices.Equal(w.result.Violations, tc.want) {
 			t.Errorf("%s: %q, want %q", name, w.result.Violations, tc.want)
 		}

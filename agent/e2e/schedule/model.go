@@ -21,7 +21,7 @@ func body(calls ...string) string {
 	return "package store\n\n// Search finds everything.\nfunc Search() {\n\t" + strings.Join(calls, "\n\t") + "\n}\n"
 }
 
-// text is what somebody writes: fine, with a defect, or with a suppression, which
+// text is what somebody writes: fine, with a defect, or not shown as it is, which
 // only a person can let pass. No two are the same.
 func (w *world) text() string {
 	mark := fmt.Sprintf("step(%d)", w.random.Uint32())
@@ -29,7 +29,7 @@ func (w *world) text() string {
 	case 0, 1:
 		return body("unsafe()", mark)
 	case 2:
-		return body(mark + " //nolint:all")
+		return body(mark + " // a\u202eb")
 	}
 	return body(mark)
 }
@@ -126,6 +126,11 @@ func (s session) review(prompt string) (string, error) {
 			a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3",
 				Path: file, Line: i + 1, Quote: line, Claim: "It is unsafe.", Why: "It breaks.", Verify: "Read it."})
 		}
+	}
+	if strings.Contains(list, "- "+fix+" (deleted") {
+		v = verdict.RequestChanges
+		a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3",
+			Claim: "It drops a fix.", Why: "It breaks.", Verify: "Read it."})
 	}
 	answer, jsonErr := json.Marshal(a)
 	if err != nil || jsonErr != nil {

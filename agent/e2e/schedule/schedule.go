@@ -38,8 +38,9 @@ type Result struct {
 	// in one of the ways of End.
 	Stuck string
 	// End is "merged", "closed", "called" where the label calls a person, "stopped"
-	// where a person ordered that, "objected" where a person's objection stands, or
-	// "left" where its author is to merge it.
+	// where a person ordered that, "objected" where a person's objection stands, "left"
+	// where its author is to merge it, or "muted" where a person edited or dismissed the
+	// reviewer's last word.
 	End string
 }
 
@@ -79,6 +80,8 @@ type world struct {
 	others []string
 	// judged are the heads that CI has reported on.
 	judged map[string]bool
+	// silenced are the reviewer's reviews that people edited or dismissed.
+	silenced map[int64]bool
 
 	mu   sync.Mutex
 	plan plan
@@ -99,7 +102,7 @@ const (
 // world is that of a seed, with nothing in it yet.
 func (s *Stage) world(seed uint64) *world {
 	return &world{
-		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{},
+		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{}, silenced: map[int64]bool{},
 		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}},
 	}
 }

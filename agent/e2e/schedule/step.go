@@ -30,7 +30,7 @@ func (w *world) choices() []choice {
 			return w.Call(ctx, arena.Person, http.MethodPost, w.ref.Repo, w.path("issues", "labels"), []string{name}, nil)
 		}
 	}
-	return []choice{
+	return append(w.insiders(), []choice{
 		{18, "", func(ctx context.Context) error { return w.arrive(ctx, w.machines[w.random.IntN(len(w.machines))]) }},
 		{2, "a person pushes", push(branch, file)},
 		{1, "a person force-pushes", w.rewrite()},
@@ -47,7 +47,7 @@ func (w *world) choices() []choice {
 		{2, "a person lets them go on", func(ctx context.Context) error { return w.order(ctx, arena.Person, verdict.Resume) }},
 		{1, "the owner breaks the glass", func(ctx context.Context) error { return w.order(ctx, arena.Owner, verdict.BreakGlass+" it burns") }},
 		{1, "it is closed or opened again", w.toggle},
-	}
+	}...)
 }
 
 // step takes one step.
@@ -183,6 +183,7 @@ type pull struct {
 	State  string
 	Merged bool
 	Head   struct{ SHA string }
+	Base   struct{ Ref, SHA string }
 	Labels []struct{ Name string }
 
 	MergeCommitSHA string `json:"merge_commit_sha"`

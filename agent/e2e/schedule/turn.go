@@ -147,7 +147,7 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool) {
 		switch action.Kind {
 		case verdict.Wait, verdict.Skip, verdict.Done:
 			w.note("  %s: %s, %s", m, action.Kind, action.Reason)
-			return action.Recheck > 0
+			return action.Recheck > 0 && !w.muted(ctx)
 		}
 		_, err = m.agent.Act(ctx, pr, action)
 		session := action.Kind == verdict.Review || action.Kind == verdict.Fix || action.Kind == verdict.Merge

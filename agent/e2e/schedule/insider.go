@@ -1,0 +1,151 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"touchstone/agent/e2e/arena"
+)
+
+// What people with write access do to have merged what was not approved.
+
+// sandbox is another branch that pull requests are merged into, fix a file that a merge
+// brings to main and that no change may drop.
+const (
+	sandbox = "sandbox"
+	fix     = "store/fix.go"
+)
+
+// insiders are the kinds of steps that those take.
+func (w *world) insiders() []choice {
+	return []choice{
+		{1, "a person gives it another base", w.retarget},
+		{1, "a person takes the last commit off the base", w.rewriteBase},
+		{1, "a person edits the reviewer's last review", func(ctx context.Context) error { return w.silence(ctx, w.edit) }},
+		{1, "a person dismisses the reviewer's last review", func(ctx context.Context) error { return w.silence(ctx, w.dismiss) }},
+		{1, "a merge brings a fix to main, and the branch drops it", w.cross},
+	}
+}
+
+// retarget gives an open pull request the other base.
+func (w *world) retarget(ctx context.Context) error {
+	p, err := w.pull(ctx)
+	if err != nil || p.State != "open" {
+		return err
+	}
+	to := "main"
+	if p.Base.Ref == "main" {
+		to = sandbox
+	}
+	if !slices.Contains(w.others, sandbox) {
+		w.others = append(w.others, sandbox)
+		if err := w.push(ctx, arena.Person, sandbox, map[string]string{"sandbox.md": "A sandbox.\n"}); err != nil {
+			return err
+		}
+	}
+	// GitHub refuses a base that holds all of the change.
+	if err := w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"base": to}, nil); err != nil {
+		w.note("  refused: %v", err)
+	}
+	return nil
+}
+
+// rewriteBase takes the last commit off main, if it is not its first.
+func (w *world) rewriteBase(ctx context.Context) error {
+	before, err := w.git(ctx, "rev-list", "--max-count=2", "--first-parent", "main")
+	commits := strings.Fields(before)
+	if err != nil || len(commits) < 2 {
+		return err
+	}
+	return w.set(ctx, "main", commits[1])
+}
+
+// set moves a branch by force.
+func (w *world) set(ctx context.Context, name, sha string) error {
+	return w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, "git/refs/heads/"+name, map[string]any{"sha": sha, "force": true}, nil)
+}
+
+// silence does something to the reviewer's last review by which it says nothing any more.
+func (w *world) silence(ctx context.Context, do func(context.Context, review) error) error {
+	p, err := w.pull(ctx)
+	if err != nil || p.State != "open" {
+		return err
+	}
+	all, err := w.reviews(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Backward(all) {
+		if r.User.Login == arena.Judge && r.State != "DISMISSED" {
+			w.silenced[r.ID] = true
+			return do(ctx, r)
+		}
+	}
+	return nil
+}
+
+func (w *world) edit(ctx context.Context, r review) error {
+	return w.Call(ctx, arena.Person, http.MethodPut, w.ref.Repo, w.path("pulls", fmt.Sprintf("reviews/%d", r.ID)), map[string]any{"body": "Nothing."}, nil)
+}
+
+func (w *world) dismiss(ctx context.Context, r review) error {
+	return w.Call(ctx, arena.Person, http.MethodPut, w.ref.Repo, w.path("pulls", fmt.Sprintf("reviews/%d/dismissals", r.ID)), map[string]any{"message": "It is settled."}, nil)
+}
+
+// cross has main merge a line that brings a fix, and the branch merge both by hand without
+// it, so that the two have two merge bases.
+func (w *world) cross(ctx context.Context) error {
+	p, err := w.pull(ctx)
+	if err != nil || p.State != "open" {
+		return err
+	}
+	tip, err := w.git(ctx, "rev-parse", "main")
+	if err != nil {
+		return err
+	}
+	tip = strings.TrimSpace(tip)
+	// A line of its own, with the fix, that main merges.
+	line := fmt.Sprintf("line-%d", len(w.others))
+	w.others = append(w.others, line)
+	fixing, err := w.Sim.Commit(ctx, arena.Person, w.ref.Repo.String(), line, "Fix", map[string]string{fix: fmt.Sprintf("package store\n\nfunc fix%d() {}\n", len(w.others))})
+	if err != nil {
+		return err
+	}
+	merged, err := w.commitTree(ctx, fixing, tip, fixing)
+	if err != nil {
+		return err
+	}
+	// A commit beside it keeps the line from being all that main has.
+	beside, err := w.commitTree(ctx, tip, tip)
+	if err != nil {
+		return err
+	}
+	both, err := w.commitTree(ctx, merged, beside, fixing)
+	if err != nil {
+		return err
+	}
+	head, err := w.commitTree(ctx, p.Head.SHA, p.Head.SHA, beside, fixing)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.known, w.pushed = append(w.known, head), append(w.pushed, head)
+	w.mu.Unlock()
+	if err := w.set(ctx, branch, head); err != nil {
+		return err
+	}
+	return w.set(ctx, "main", both)
+}
+
+// commitTree makes a commit with the tree of another.
+func (w *world) commitTree(ctx context.Context, of string, parents ...string) (string, error) {
+	args := []string{"-c", "user.name=walter", "-c", "user.email=walter@example.com", "commit-tree", of + "^{tree}", "-m", "Merge"}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	out, err := w.git(ctx, args...)
+	return strings.TrimSpace(out), err
+}
