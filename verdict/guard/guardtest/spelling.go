@@ -13,7 +13,7 @@ import (
 // Spelling is another way to write a file that means the same.
 type Spelling struct {
 	Name string
-	// write gives the file in this way, or nil where it cannot be written so.
+	// write gives the file in this way, or nothing where it cannot be written so.
 	write func(name string, text []byte) []byte
 }
 
@@ -29,7 +29,7 @@ func (s Spelling) Of(name string, text []byte) ([]byte, bool) {
 		return text, false
 	}
 	spelled := s.write(name, text)
-	if spelled == nil || bytes.Equal(spelled, text) {
+	if len(spelled) == 0 || bytes.Equal(spelled, text) {
 		return text, false
 	}
 	return spelled, true
