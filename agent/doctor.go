@@ -17,6 +17,7 @@ import (
 	"touchstone/agent/control"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -29,7 +30,8 @@ func newDoctor(s *settings) *cobra.Command {
 		Long: `doctor checks the configuration, the token and whose it is, each repository, what
 the token may do there, its settings and whether its rules let the agents merge, the
 relay, git, the model CLIs with their providers, prices and sandbox, the guidelines and
-the state directory. It changes nothing. It exits 1 if anything is wrong.`,
+the state directory, and shows the reviewers' accounts and keys. It changes nothing but for
+keeping the accounts, and making a reviewer's key, that it finds missing. It exits 1 if anything is wrong.`,
 		Example: "  agent doctor --mode author",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -103,6 +105,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.check("identity", func() (string, error) {
 		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.role, strings.Join(d.cfg.Reviewers, ", ")), daemon.CheckIdentity(d.role, self, d.cfg.Reviewers)
 	})
+	d.check("trust", func() (string, error) { return d.trust(ctx, client, self) })
 	if len(d.cfg.Repositories) == 0 {
 		d.check("repository", func() (string, error) {
 			return "", fmt.Errorf("none is configured; list them under `repositories` or give --repo owner/name")
@@ -114,6 +117,40 @@ func (d *doctor) examine(ctx context.Context) {
 			d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
 		}
 	}
+}
+
+// trust tells which accounts the reviewers have and with which keys their records are signed. It
+// keeps the accounts that this machine did not know yet.
+func (d *doctor) trust(ctx context.Context, client *forge.Client, self string) (string, error) {
+	book, err := daemon.Trusted(config.NewLive(d.cfg, nil))
+	if err != nil {
+		return "", err
+	}
+	if err := daemon.CheckReviewers(ctx, client, book, d.cfg.Reviewers); err != nil {
+		return "", err
+	}
+	var facts []string
+	if d.role == verdict.Reviewer {
+		key, err := trust.Key(d.cfg.StateDir)
+		if err != nil {
+			return "", err
+		}
+		facts = append(facts, fmt.Sprintf("this machine signs for %s with the key %s", self, trust.Public(key)))
+	}
+	for _, login := range d.cfg.Reviewers {
+		known := book.Reviewer(login)
+		signs := "the first key that it signs with will be believed"
+		for name, keys := range d.cfg.Keys {
+			if verdict.SameLogin(name, login) && len(keys) > 0 {
+				signs = "signs with the keys in the configuration"
+			}
+		}
+		if known.Key != "" && !strings.HasPrefix(signs, "signs") {
+			signs = "signs with the key " + known.Key
+		}
+		facts = append(facts, fmt.Sprintf("%s is the account %d and %s", login, known.ID, signs))
+	}
+	return strings.Join(facts, "; "), nil
 }
 
 // git tells which git there is.

@@ -26,8 +26,8 @@ the same on any machine: every commit, every review with its verdict, guidelines
 and cost, what became of each finding, who waived, lifted or ordered what, the
 checks, and what stands in the way of a merge, or what a merge lacked.
 
-A review's record counts only if a configured reviewer posted it and nobody has
-edited it since. What does not fit together is said first: reviews and orders that
+A review's record counts only if a configured reviewer posted and signed it, with a
+key that this machine knows, and nobody has edited it since. What does not fit together is said first: reviews and orders that
 were edited, reviewed commits that were pushed away by force, deleted comments.`,
 		Example: "  agent why 12 --repo acme/app\n  agent why https://github.com/acme/app/pull/12 --reviewer review-bot --format json",
 		Args:    onePull,
@@ -46,8 +46,12 @@ were edited, reviewed commits that were pushed away by force, deleted comments.`
 			if err != nil {
 				return usage(cmd, err)
 			}
+			book, err := daemon.Trusted(config.NewLive(cfg, nil))
+			if err != nil {
+				return err
+			}
 			chain, err := evidence.Gather(cmd.Context(), client, ref, evidence.Settings{
-				Reviewers: cfg.Reviewers, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
+				Reviewers: cfg.Reviewers, Trust: book, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
 				Left: func(ctx context.Context, pr forge.PullRequest) (string, error) {
 					left, err := daemon.LeftByRepository(ctx, client, pr)
 					return left.Why, err

@@ -73,7 +73,7 @@ func FuzzParseRecord(f *testing.F) {
 		if approve {
 			r.Verdict = Approve
 		}
-		seal, err := r.Seal()
+		seal, err := r.Seal(Signer{})
 		if err != nil {
 			if _, bad := json.Marshal(r); bad == nil && len(claim)+len(path)+len(engine) < 500 {
 				t.Fatalf("cannot seal: %v", err)
@@ -99,11 +99,11 @@ func FuzzParseRecord(f *testing.F) {
 // No untrusted body is read as a record unless it ends in one that agrees with
 // its marker.
 func FuzzParseHostileRecord(f *testing.F) {
-	seal, err := Record{Verdict: Approve, Head: "abc"}.Seal()
+	seal, err := Record{Verdict: Approve, Head: "abc"}.Seal(Signer{})
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{"", seal, seal + "\nbye", strings.Replace(seal, "APPROVE", "REQUEST_CHANGES", 1), recordOpen + recordClose + "\n" + Marker(Approve)} {
+	for _, seed := range []string{"", seal, seal + "\nbye", strings.Replace(seal, "APPROVE", "REQUEST_CHANGES", 1), unsignedOpen + recordClose + "\n" + Marker(Approve)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -114,7 +114,7 @@ func FuzzParseHostileRecord(f *testing.F) {
 			}
 			return
 		}
-		if !strings.HasSuffix(strings.TrimSpace(body), Marker(r.Verdict)) || !strings.Contains(body, recordOpen) {
+		if !strings.HasSuffix(strings.TrimSpace(body), Marker(r.Verdict)) || !strings.Contains(body, unsignedOpen) {
 			t.Fatalf("a record was read where none ends the body: %q", body)
 		}
 	})

@@ -18,7 +18,7 @@ func TestProse(t *testing.T) {
 }
 
 func TestRecordMentionsNobody(t *testing.T) {
-	sealed, err := Record{Verdict: RequestChanges, Head: "h", Ledger: Ledger{{ID: "1", Claim: "ask @octocat"}}}.Seal()
+	sealed, err := Record{Verdict: RequestChanges, Head: "h", Ledger: Ledger{{ID: "1", Claim: "ask @octocat"}}}.Seal(Signer{})
 	if err != nil || mention.MatchString(sealed) {
 		t.Fatalf("%v: %s", err, sealed)
 	}

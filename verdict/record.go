@@ -76,8 +76,9 @@ type Tokens struct {
 }
 
 const (
-	recordOpen  = "<!-- touchstone:state v1 "
-	recordClose = " -->"
+	unsignedOpen = "<!-- touchstone:state v1 "
+	signedOpen   = "<!-- touchstone:state v2 "
+	recordClose  = " -->"
 	// maxSeal bounds, in bytes, the closing lines of a review: less than half of
 	// the 65,536 characters that GitHub takes, so that prose has room beside them.
 	maxSeal = 30_000
@@ -104,12 +105,12 @@ func (r *Record) Enter(j Judgement) {
 	r.Ledger = r.Ledger.After(r.Round, j)
 }
 
-// Seal is the two lines that end a posted review: the record and the marker,
+// Seal is the two lines that end a posted review: the record, signed by s, and the marker,
 // 30,000 bytes at most. What is too long for that loses evidence, then holds, of which the
 // first is enough, and then entries of the ledger: what is settled before what stands
 // and what is mild before what is grave. A record that [ParseRecord] would not
 // take back is an error.
-func (r Record) Seal() (string, error) {
+func (r Record) Seal(s Signer) (string, error) {
 	switch {
 	case !r.Verdict.valid():
 		return "", fmt.Errorf("a review's record cannot say %q", r.Verdict)
@@ -125,7 +126,7 @@ func (r Record) Seal() (string, error) {
 		}
 		// An '@' can only stand within a JSON string here. Escaped, it mentions nobody.
 		data = bytes.ReplaceAll(data, []byte("@"), []byte(`\u0040`))
-		seal := recordOpen + string(data) + recordClose + "\n" + Marker(r.Verdict)
+		seal := s.sign(string(data)) + recordClose + "\n" + Marker(r.Verdict)
 		switch {
 		case len(seal) <= maxSeal:
 			return seal, nil
@@ -144,27 +145,11 @@ func (r Record) Seal() (string, error) {
 	}
 }
 
-// ParseRecord reads the record from a posted review's body. Like the marker it
-// counts only in its place at the very end, so that quoted text cannot stand
-// in for it, and the two must agree. The caller judges who posted the review.
+// ParseRecord reads the record from a posted review's body, as [ParseSealed] does, and leaves
+// it open who wrote it.
 func ParseRecord(body string) (Record, error) {
-	rest, marker := cutLastLine(body)
-	_, line := cutLastLine(rest)
-	data, ok := strings.CutPrefix(line, recordOpen)
-	if ok {
-		data, ok = strings.CutSuffix(data, recordClose)
-	}
-	if !ok || len(line) > maxSeal {
-		return Record{}, ErrNoRecord
-	}
-	var r Record
-	if err := json.Unmarshal([]byte(data), &r); err != nil {
-		return Record{}, fmt.Errorf("%w: %v", ErrNoRecord, err)
-	}
-	if !r.Verdict.valid() || marker != Marker(r.Verdict) || r.Verdict == Approve && len(r.Holds) > 0 && r.Lifted == nil {
-		return Record{}, fmt.Errorf("%w: its marker and its record disagree", ErrNoRecord)
-	}
-	return r, nil
+	sealed, err := ParseSealed(body)
+	return sealed.Record, err
 }
 
 // Neutralise makes text that the product did not write itself safe to stand in

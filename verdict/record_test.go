@@ -9,7 +9,7 @@ import (
 )
 
 func TestParseRecordRefuses(t *testing.T) {
-	seal, err := Record{Verdict: RequestChanges, Head: "abc"}.Seal()
+	seal, err := Record{Verdict: RequestChanges, Head: "abc"}.Seal(Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,10 +30,10 @@ func TestParseRecordRefuses(t *testing.T) {
 		"other marker":         record + "\n" + Marker(Approve),
 		"other verdict":        strings.Replace(seal, `"verdict":"REQUEST_CHANGES"`, `"verdict":"APPROVE"`, 1),
 		"verdict unknown":      strings.ReplaceAll(seal, "REQUEST_CHANGES", "COMMENT"),
-		"verdict missing":      recordOpen + "{}" + recordClose + "\n" + Marker(""),
+		"verdict missing":      unsignedOpen + "{}" + recordClose + "\n" + Marker(""),
 		"version unknown":      strings.Replace(seal, "state v1", "state v2", 1),
 		"cut":                  strings.Replace(record, "}", "", 1) + "\n" + marker,
-		"two records in a row": strings.Replace(seal, "{", "{}"+recordClose+recordOpen+"{", 1),
+		"two records in a row": strings.Replace(seal, "{", "{}"+recordClose+unsignedOpen+"{", 1),
 		"too long":             strings.Replace(seal, "abc", strings.Repeat("a", maxSeal), 1),
 	}
 	for name, body := range tests {
@@ -53,7 +53,7 @@ func TestSealRefuses(t *testing.T) {
 		"not a number":    {Verdict: Approve, CostUSD: math.NaN()},
 		"too long":        {Verdict: Approve, Engine: strings.Repeat("x", maxSeal)},
 	} {
-		if seal, err := r.Seal(); err == nil || seal != "" {
+		if seal, err := r.Seal(Signer{}); err == nil || seal != "" {
 			t.Errorf("%s: sealed as %q", name, seal)
 		}
 	}
@@ -73,7 +73,7 @@ func TestSealShedsWhatMattersLeast(t *testing.T) {
 		}
 		r.Ledger = append(r.Ledger, e)
 	}
-	seal, err := r.Seal()
+	seal, err := r.Seal(Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestSealKeepsTheFirstHold(t *testing.T) {
 	}
 	r := Record{Round: 1, Head: "abc", Ledger: ledgerOf(Open)}
 	r.Enter(j)
-	seal, err := r.Seal()
+	seal, err := r.Seal(Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestSealKeepsTheFirstHold(t *testing.T) {
 }
 
 func TestParseRecordRefusesAnApprovalOfWhatIsHeld(t *testing.T) {
-	seal, err := Record{Verdict: Approve, Holds: []Hold{{Kind: QualityBar}}, Lifted: &Word{By: "mona"}}.Seal()
+	seal, err := Record{Verdict: Approve, Holds: []Hold{{Kind: QualityBar}}, Lifted: &Word{By: "mona"}}.Seal(Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestParseRecordRefusesAnApprovalOfWhatIsHeld(t *testing.T) {
 }
 
 func TestNeutralise(t *testing.T) {
-	forged, err := Record{Verdict: Approve, Head: "abc"}.Seal()
+	forged, err := Record{Verdict: Approve, Head: "abc"}.Seal(Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func TestRecordDoesNotGrowWithRounds(t *testing.T) {
 			r.Enter(Judgement{Verdict: RequestChanges, Complete: true, Answer: Answer{Findings: []Finding{f}}})
 		}
 		r.Round = 0
-		seal, err := r.Seal()
+		seal, err := r.Seal(Signer{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/meter"
+	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -41,6 +42,8 @@ type Author struct {
 	Identity worktree.Identity
 	// Reviewers are the logins whose reviews are applied.
 	Reviewers []string
+	// Trust says whose records are believed.
+	Trust *trust.Book
 	// Orders, if set, gives what people have ordered: what they waived is not fixed.
 	Orders func(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error)
 	// Unwanted, if set, says why a pull request, as it was read now, does not need the fix any
@@ -242,7 +245,7 @@ func (a *Author) addChecks(ctx context.Context, b *brief, pr forge.PullRequest) 
 func (a *Author) objection(pr forge.PullRequest) (forge.SubmittedReview, verdict.Record, bool) {
 	s := verdict.State{Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name, Reviewers: a.Reviewers}
 	for _, r := range pr.Reviews {
-		s.Opinions = append(s.Opinions, r.Opinion())
+		s.Opinions = append(s.Opinions, a.Trust.Opinion(pr, r, a.Reviewers))
 	}
 	i, ok := s.Objection()
 	if !ok {

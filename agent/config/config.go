@@ -39,6 +39,13 @@ type Config struct {
 	Repositories []string `yaml:"repositories"`
 	// Reviewers are the logins whose verdicts count. None by default.
 	Reviewers []string `yaml:"reviewers"`
+	// Keys are the public keys with which the records of reviewers are signed, by login, each of
+	// one of that reviewer's machines. None by default: the first that is met is believed from
+	// then on.
+	Keys map[string][]string `yaml:"keys"`
+	// UnsignedUntil is the day on which records that are not signed cease to count. By
+	// default that is when a key of their reviewer is known.
+	UnsignedUntil Date `yaml:"unsigned_until"`
 	// Review is ReviewRequested, the default, or ReviewAll.
 	Review string `yaml:"review"`
 	// Guidelines is where an organisation's own guideline documents are, which lie over the
@@ -225,6 +232,7 @@ type Log struct {
 func Default() Config {
 	return Config{
 		GitHub: GitHub{APIURL: "https://api.github.com/"},
+		Keys:   map[string][]string{},
 		Review: ReviewRequested,
 		Merge:  Merge{Auto: true, RequireChecks: true},
 		Rounds: Rounds{Max: 15, Attempts: 3, Backoff: Duration(30 * time.Second)},

@@ -31,3 +31,32 @@ func (d *Duration) UnmarshalYAML(node ast.Node) error {
 	*d = Duration(parsed)
 	return nil
 }
+
+// Date is a day that is written as 2006-01-02, and begins at midnight UTC; zero is none.
+type Date time.Time
+
+// Time is when the day begins.
+func (d Date) Time() time.Time { return time.Time(d) }
+
+// UnmarshalYAML reads what a person wrote.
+func (d *Date) UnmarshalYAML(node ast.Node) error {
+	var text string
+	if err := yaml.NodeToValue(node, &text); err == nil && text == "" {
+		*d = Date{}
+		return nil
+	}
+	parsed, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return &yaml.SyntaxError{Message: "it takes a day, such as 2027-01-31", Token: node.GetToken()}
+	}
+	*d = Date(parsed)
+	return nil
+}
+
+// MarshalText writes d as it is read.
+func (d Date) MarshalText() ([]byte, error) {
+	if d.Time().IsZero() {
+		return nil, nil
+	}
+	return []byte(d.Time().Format(time.DateOnly)), nil
+}

@@ -80,7 +80,9 @@ func private(u *url.URL) bool {
 // app's, which ends in [bot].
 var (
 	repositoryPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}$`)
-	loginPattern      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\[bot\])?$`)
+	// keyPattern is a public key of Ed25519.
+	keyPattern   = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
+	loginPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\[bot\])?$`)
 	// guidelinesPattern is a repository, and optionally a branch, a tag or a commit of it.
 	guidelinesPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}(@[A-Za-z0-9][A-Za-z0-9._/-]{0,199})?$`)
 )
@@ -106,6 +108,16 @@ func (c Config) validateNames() error {
 			errs = append(errs, fmt.Errorf("reviewers has %.120q, which is no login; write it as on GitHub and without an @, such as octocat", login))
 		}
 	}
+	for login, keys := range c.Keys {
+		if !listsReviewer(c.Reviewers, login) {
+			errs = append(errs, fmt.Errorf("keys has %.120q, which is not listed under reviewers; list it there too", login))
+		}
+		for _, key := range keys {
+			if !keyPattern.MatchString(key) {
+				errs = append(errs, fmt.Errorf("keys has a key of %.120q that is none; write the 64 digits that `agent doctor --mode reviewer` shows on its machine", login))
+			}
+		}
+	}
 	for _, label := range []struct{ key, value string }{{"needs_human", c.Labels.NeedsHuman}, {"hold", c.Labels.Hold}, {"manual", c.Labels.Manual}} {
 		if n := len([]rune(label.value)); n == 0 || n > maxLabel {
 			errs = append(errs, fmt.Errorf("labels.%s has to be a label's name of 1 to %d characters", label.key, maxLabel))
@@ -120,6 +132,11 @@ func (c Config) validateNames() error {
 		errs = append(errs, errors.New("author has to be a plain name and email, such as name: Octo Cat and email: octocat@example.com; leave both out for the token's login"))
 	}
 	return errors.Join(errs...)
+}
+
+// listsReviewer reports whether a login is among the reviewers, as GitHub compares them.
+func listsReviewer(reviewers []string, login string) bool {
+	return slices.ContainsFunc(reviewers, func(r string) bool { return strings.EqualFold(r, login) })
 }
 
 // isRepository reports whether it is an owner and a name.

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"touchstone/agent/merger"
 	"touchstone/agent/meter"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -60,6 +62,10 @@ type Agent struct {
 	Caller    Caller
 	Approve   Approver
 	Worktrees *worktree.Store
+	// Trust says whose records are believed; nil believes all that a reviewer's login posted. Key
+	// signs those of a reviewer's agent, where there is one.
+	Trust *trust.Book
+	Key   ed25519.PrivateKey
 	// Remote gives the clone URL and the Authorization header for git.
 	Remote func(forge.Repo) (url, authorization string)
 	// ByHand says that its author merges: nothing that leaves merging to them counts.

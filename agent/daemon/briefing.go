@@ -22,7 +22,7 @@ const (
 func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action verdict.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
-	s := stateOf(pr, a.Role, a.Config(), facts{commits: commits})
+	s := stateOf(pr, a.Role, a.Config(), facts{trust: a.Trust, commits: commits})
 	if failed := a.failures(pr, s.Since(), maxFailures); len(failed) > 0 {
 		b.WriteString("\nThe last attempts ended with:\n")
 		for _, e := range failed {

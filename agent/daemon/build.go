@@ -3,11 +3,13 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -22,6 +24,7 @@ import (
 	"touchstone/agent/meter"
 	"touchstone/agent/organisation"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/trust"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -97,10 +100,11 @@ func NewMerger(ctx context.Context, live *config.Live, version string) (*Agent, 
 		return nil, err
 	}
 	a, err := Assemble(live, verdict.Author, client, self, nil, "")
-	if err == nil {
-		a.ByHand = true
+	if err != nil {
+		return nil, err
 	}
-	return a, err
+	a.ByHand = true
+	return a, CheckReviewers(ctx, client, a.Trust, live.Config().Reviewers)
 }
 
 // newAgent is NewAgent, and gives what the model CLI says of itself. Resting, if not nil, is
@@ -123,6 +127,9 @@ func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 		return nil, ready, err
 	}
 	a, err := Assemble(live, role, client, self, eng, scratch)
+	if err == nil {
+		err = CheckReviewers(ctx, client, a.Trust, cfg.Reviewers)
+	}
 	if err == nil && role == verdict.Author && a.Author.Identity.Email == "" {
 		a.Author.Identity.Email, err = client.Address(ctx)
 	}
@@ -159,20 +166,69 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 		Root:   filepath.Join(cfg.StateDir, "worktrees"),
 		Clones: cfg.Worktrees.Clones, Partial: worktree.Partial(cfg.Worktrees.Partial),
 	}
-	a := &Agent{Role: role, Config: live.Config, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
+	book, key, err := believe(live, role, self)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{Role: role, Config: live.Config, Trust: book, Key: key, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
 			Engine: eng, Guidelines: rules, Layer: layer, Scratch: scratch, Settings: settings,
 		},
+		Trust: book, Key: key,
 		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
-		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Orders: a.orders, Unwanted: a.unwanted,
+		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Orders: a.orders, Unwanted: a.unwanted,
 		Settings: settings, Scratch: scratch, Private: cfg.Private(),
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
 	return a, nil
+}
+
+// Trusted opens what this machine knows of reviewers, with the keys that are configured.
+func Trusted(live *config.Live) (*trust.Book, error) {
+	book, err := trust.Open(live.Config().StateDir)
+	if err != nil {
+		return nil, err
+	}
+	book.Settings = func() (map[string][]string, time.Time) {
+		cfg := live.Config()
+		return cfg.Keys, cfg.UnsignedUntil.Time()
+	}
+	return book, nil
+}
+
+// believe is Trusted and, for a reviewer's agent, its own key.
+func believe(live *config.Live, role verdict.Role, self string) (*trust.Book, ed25519.PrivateKey, error) {
+	book, err := Trusted(live)
+	if err != nil || role != verdict.Reviewer {
+		return book, nil, err
+	}
+	key, err := trust.Key(live.Config().StateDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return book, key, book.Hold(self, trust.Public(key))
+}
+
+// CheckReviewers looks up the accounts of the reviewers, and refuses a login that is another
+// account's than this machine knows.
+func CheckReviewers(ctx context.Context, client *forge.Client, book *trust.Book, reviewers []string) error {
+	for _, login := range reviewers {
+		id, err := client.Account(ctx, login)
+		if errors.Is(err, forge.ErrNotFound) {
+			return fmt.Errorf("GitHub knows nobody of the login %s, which is listed under `reviewers`; correct it, or put the account's new login in its place", login)
+		}
+		if err == nil {
+			err = book.Account(login, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CheckIdentity refuses a configuration in which one login would judge its own

@@ -11,12 +11,15 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/trust"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 )
 
 // facts are what a decision may need besides the pull request as it was read.
 type facts struct {
+	// trust says whose records are believed.
+	trust *trust.Book
 	// may is what those may do here who gave an order.
 	may map[string]forge.Permission
 	// written is what the authors of comments wrote that somebody else edited since, by the
@@ -54,7 +57,7 @@ func newFacts() facts {
 // gather reads the facts. Most pull requests need no further request.
 func (a *Agent) gather(ctx context.Context, read Facts, pr forge.PullRequest) (facts, error) {
 	f := newFacts()
-	f.checks.author = pr.Author.Login
+	f.trust, f.checks.author = a.Trust, pr.Author.Login
 	if !pr.Open {
 		return f, nil
 	}

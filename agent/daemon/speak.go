@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/trust"
 	"touchstone/verdict"
 )
 
@@ -34,7 +35,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 	if record.Base == "" {
 		record.Base = pr.Base.SHA
 	}
-	seal, err := record.Seal()
+	seal, err := record.Seal(trust.Signer(a.Key, pr))
 	if err != nil {
 		return err
 	}

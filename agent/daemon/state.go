@@ -75,7 +75,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 	}
 	var known verdict.Ledger
 	for _, r := range pr.Reviews {
-		o := r.Opinion()
+		o := f.trust.Opinion(pr, r, cfg.Reviewers)
 		o.Independent = f.independent(r.Author.Login)
 		if o.Record != nil {
 			o.Rebased = f.rebased[o.Record.Base]

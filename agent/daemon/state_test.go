@@ -34,7 +34,7 @@ func TestMergeability(t *testing.T) {
 
 func sealed(t *testing.T, r verdict.Record) string {
 	t.Helper()
-	seal, err := r.Seal()
+	seal, err := r.Seal(verdict.Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}

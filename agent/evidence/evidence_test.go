@@ -42,7 +42,7 @@ func (w *world) review(login string, r verdict.Record) forge.Posted {
 		r.Head = pr.Head.SHA
 	}
 	r.Base, r.BaseBranch, r.Guidelines, r.Engine = pr.Base.SHA, pr.Base.Name, "1a2b3c", "claude"
-	seal, err := r.Seal()
+	seal, err := r.Seal(verdict.Signer{})
 	if err != nil {
 		w.t.Fatal(err)
 	}

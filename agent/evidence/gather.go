@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/trust"
 	"touchstone/verdict"
 )
 
@@ -29,6 +30,7 @@ type Settings struct {
 	Reviewers []string      // logins whose records are believed
 	Stop      []string      // labels that keep the agents from a pull request
 	Rights    config.Rights // what orders take
+	Trust     *trust.Book   // whose records are believed
 	// Left says why the repository's own settings leave an open pull request to its author to merge, "" if they do not; nil
 	// where nobody asks.
 	Left func(ctx context.Context, pr forge.PullRequest) (why string, err error)
@@ -55,7 +57,7 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 		Findings: []verdict.Entry{}, Holds: []verdict.Hold{}, Orders: []Order{}, Labels: []Labelling{}, Incidents: []Incident{}, Checks: []Check{},
 	}
 	c.addCommits(commits)
-	c.addReviews(pr)
+	c.addReviews(pr, settings.Trust)
 	if pr.Merged { // which closes it too
 		incidents = slices.DeleteFunc(incidents, func(in forge.Incident) bool {
 			return in.Kind == forge.Closed && pr.MergedAt != nil && !in.At.Before(*pr.MergedAt)
@@ -100,7 +102,7 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	if err != nil && !errors.Is(err, forge.ErrUnreadable) && !errors.Is(err, forge.ErrForbidden) {
 		return Chain{}, err
 	}
-	c.conclude(pr, settings.Stop, orders, rewritten, writers, left)
+	c.conclude(pr, settings.Stop, orders, rewritten, writers, settings.Trust, left)
 	return c, nil
 }
 
@@ -159,7 +161,7 @@ func (c *Chain) addIncidents(incidents []forge.Incident) {
 }
 
 // addReviews tells reviews with a record from those without, and records that are believed from those that are not.
-func (c *Chain) addReviews(pr forge.PullRequest) {
+func (c *Chain) addReviews(pr forge.PullRequest, book *trust.Book) {
 	for _, r := range pr.Reviews {
 		record, err := verdict.ParseRecord(r.Body)
 		if err != nil {
@@ -174,7 +176,7 @@ func (c *Chain) addReviews(pr forge.PullRequest) {
 		round := Round{
 			Review: r.ID, URL: r.URL, By: r.Author.Login, At: r.SubmittedAt, EditedAt: r.EditedAt, SHA: r.SHA, State: r.State, Record: record,
 		}
-		if round.Doubt = c.doubt(pr, r, record); round.Doubt != "" {
+		if round.Doubt = cmp.Or(c.doubt(pr, r, record), book.Opinion(pr, r, c.Reviewers).Doubt); round.Doubt != "" {
 			c.warn("the record in the review %s is not believed: %s", r.URL, round.Doubt)
 		} else {
 			c.CostUSD += record.CostUSD

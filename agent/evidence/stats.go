@@ -85,7 +85,7 @@ func (s *Stats) add(p forge.Past, reviewers []string, label string) {
 	s.PullRequests++
 	s.Partial = s.Partial || p.Cut
 	c := Chain{Reviewers: reviewers}
-	c.addReviews(forge.PullRequest{Author: p.Author, Reviews: p.Reviews})
+	c.addReviews(forge.PullRequest{Author: p.Author, Reviews: p.Reviews}, nil)
 	lifted := false
 	for _, r := range c.Rounds {
 		if r.believed() && !r.At.Before(s.Since) {

@@ -29,7 +29,7 @@ func round(t *testing.T, login string, n int, after time.Duration, v verdict.Ver
 	if v == verdict.Approve && n == 2 {
 		r.Lifted = &verdict.Word{By: "walter", At: monday}
 	}
-	seal, err := r.Seal()
+	seal, err := r.Seal(verdict.Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}

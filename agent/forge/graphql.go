@@ -126,6 +126,16 @@ func (c *Client) Address(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d+%s@users.noreply.%s", data.Viewer.DatabaseID, data.Viewer.Login, web.Hostname()), nil
 }
 
+// Account returns GitHub's number for the account of a login, of an App that of its bot. ErrNotFound says that there is
+// none.
+func (c *Client) Account(ctx context.Context, login string) (int64, error) {
+	user, _, err := c.rest.Users.Get(ctx, url.PathEscape(login))
+	if err != nil {
+		return 0, c.failed("look up the account "+login, err)
+	}
+	return user.GetID(), nil
+}
+
 // maxListed bounds a list of open pull requests: a hundred pages.
 const maxListed = 5000
 
@@ -180,8 +190,9 @@ type connection[T any] struct {
 }
 
 type actorNode struct {
-	Login    string
-	Typename string `json:"__typename"`
+	Login      string
+	Typename   string `json:"__typename"`
+	DatabaseID int64
 }
 
 // user: GraphQL leaves the suffix off the login of a bot and has no author where the account was deleted.
@@ -189,7 +200,7 @@ func (a *actorNode) user() User {
 	if a == nil || a.Login == "" {
 		return User{Login: "ghost"}
 	}
-	user := User{Login: a.Login, Bot: a.Typename == "Bot"}
+	user := User{Login: a.Login, Bot: a.Typename == "Bot", ID: a.DatabaseID}
 	if user.Bot {
 		user.Login = strings.TrimSuffix(user.Login, "[bot]") + "[bot]"
 	}

@@ -10,20 +10,22 @@ import (
 // comments and checks all belong to the head named in it. Lists are complete and oldest first.
 type PullRequest struct {
 	Ref
-	ID      string // GraphQL node id
-	Title   string
-	Body    string // Markdown as its author wrote it: untrusted text
-	URL     string // its page
-	Author  User
-	Open    bool
-	Merged  bool
-	Draft   bool
-	Fork    bool   // the head lives in another repository
-	Shared  bool   // the head is more than this pull request's: the default branch, or one that changes by reviewed pull requests only
-	Twin    string // another open pull request of the same branch, such as acme/app#7; empty if there is none
-	InQueue bool   // waits in a merge queue
-	Queue   bool   // the base takes merges through a merge queue only
-	Stacked int    // the number of the open or merged pull request whose branch the base is; 0 for a base that more is merged into
+	ID string // GraphQL node id
+	// DatabaseID is GitHub's number for it among those of all repositories. It stays when the repository is renamed.
+	DatabaseID int64
+	Title      string
+	Body       string // Markdown as its author wrote it: untrusted text
+	URL        string // its page
+	Author     User
+	Open       bool
+	Merged     bool
+	Draft      bool
+	Fork       bool   // the head lives in another repository
+	Shared     bool   // the head is more than this pull request's: the default branch, or one that changes by reviewed pull requests only
+	Twin       string // another open pull request of the same branch, such as acme/app#7; empty if there is none
+	InQueue    bool   // waits in a merge queue
+	Queue      bool   // the base takes merges through a merge queue only
+	Stacked    int    // the number of the open or merged pull request whose branch the base is; 0 for a base that more is merged into
 
 	Enqueued Enqueuing   // how it came into the merge queue that it waits in; zero outside of one
 	Dequeued []Enqueuing // the last 50 times that it was taken out of one, by whom and when
@@ -125,6 +127,7 @@ type Branch struct {
 type User struct {
 	Login string
 	Bot   bool
+	ID    int64 // GitHub's number for it, that of its bot for an App; 0 where it was not asked for
 }
 
 // Review states, as in SubmittedReview.State.

@@ -201,6 +201,7 @@ func (r *repoNode) repo() Repo {
 }
 
 type pullRequestNode struct {
+	FullDatabaseID                                           bigInt
 	ID, Title, Body, URL, State, Mergeable, MergeStateStatus string
 	Number                                                   int
 	IsDraft, Merged, IsCrossRepository                       bool
@@ -248,7 +249,7 @@ type pullRequestNode struct {
 // head translates all but the paged lists.
 func (n *pullRequestNode) head(ref Ref) PullRequest {
 	pr := PullRequest{
-		Ref: ref, ID: n.ID, Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.user(),
+		Ref: ref, ID: n.ID, DatabaseID: int64(n.FullDatabaseID), Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.user(),
 		Open: n.State == "OPEN", Merged: n.Merged, Draft: n.IsDraft, Fork: n.IsCrossRepository, InQueue: n.IsInMergeQueue, Queue: n.IsMergeQueueEnabled,
 		MaintainerCanModify: n.MaintainerCanModify,
 		Head:                Branch{Repo: n.HeadRepository.repo(), Name: n.HeadRefName, SHA: n.HeadRefOid},

@@ -54,7 +54,7 @@ func TestHolesInAnAnswer(t *testing.T) {
 		Ref: pull, ID: "PR_1", Title: "Add it", URL: "https://github.com/acme/app/pull/12", Author: User{Login: "ghost"},
 		Open: true, Fork: true, MaintainerCanModify: true, Queue: true,
 		Head: Branch{Name: "topic", SHA: "abc"}, Base: Branch{Repo: pull.Repo, Name: "main"}, Requested: []string{"helper[bot]"},
-		Reviews: []SubmittedReview{{ID: 3000000001, Author: User{"linter[bot]", true}, State: Commented, SubmittedAt: edited.Add(-55 * time.Second), EditedAt: &edited, EditedBy: User{Login: "ghost"}, URL: "u"}},
+		Reviews: []SubmittedReview{{ID: 3000000001, Author: User{"linter[bot]", true, 0}, State: Commented, SubmittedAt: edited.Add(-55 * time.Second), EditedAt: &edited, EditedBy: User{Login: "ghost"}, URL: "u"}},
 		Checks: []Check{
 			{Name: "build", Kind: CheckRun, State: CheckFailure, Required: true},
 			{Name: "lint", By: User{Login: "ghost"}, Kind: Status, State: CheckPending, Required: true},

@@ -58,8 +58,8 @@ func (p *Prepared) known(j verdict.Judgement, found verdict.Finding) bool {
 // to say: since then nothing but the base was merged in, the change itself and the
 // rules are the same, and code has nothing against it. What a person let pass was
 // let pass for that one commit.
-func (p *Prepared) carriesOver(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree) (bool, error) {
-	record, review := latest(pr)
+func (r *Reviewer) carriesOver(ctx context.Context, p *Prepared, pr forge.PullRequest, tree *worktree.Tree) (bool, error) {
+	record, review := r.latest(pr)
 	plain := record.Verdict == verdict.Approve && record.Settled && len(record.Holds) == 0 && record.Lifted == nil
 	same := review.State == forge.Approved && review.SHA == record.Head &&
 		record.PatchID != "" && record.PatchID == p.PatchID && record.Guidelines == p.Version && record.BaseBranch == p.BaseBranch
@@ -74,13 +74,13 @@ func (p *Prepared) carriesOver(ctx context.Context, pr forge.PullRequest, tree *
 }
 
 // carry approves a head for what an earlier round found of its change.
-func (p *Prepared) carry(pr forge.PullRequest) (Outcome, error) {
-	record, review := latest(pr)
+func (r *Reviewer) carry(p *Prepared, pr forge.PullRequest) (Outcome, error) {
+	record, review := r.latest(pr)
 	carried := verdict.Record{
 		Verdict: verdict.Approve, Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
 		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Settled: true, Evidence: record.Evidence, Heard: p.Heard, Tier: record.Tier, Coverage: record.Coverage, Lines: p.understood.Lines,
 	}
-	seal, err := carried.Seal()
+	seal, err := carried.Seal(p.Signer)
 	if err != nil {
 		return Outcome{}, err
 	}

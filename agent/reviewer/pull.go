@@ -9,6 +9,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer/suspect"
+	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -26,15 +27,16 @@ const (
 
 // subject is what there is to review of a pull request.
 func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree, opts Options) (Subject, error) {
-	prior, _ := latest(pr)
+	prior, _ := r.latest(pr)
 	outside, err := r.outsiders(ctx, pr)
 	if err != nil {
 		return Subject{}, err
 	}
 	s := Subject{
-		Name: "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
+		Signer: trust.Signer(r.Key, pr),
+		Name:   "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
 		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Dir: tree.Dir(), Files: tree,
-		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Heads: heads(pr), Threads: threads(pr, outside),
+		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Heads: r.heads(pr), Threads: threads(pr, outside),
 	}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return s, fmt.Errorf("read the change: %w", err)
@@ -195,7 +197,7 @@ func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[strin
 		if other.Ref == pr.Ref {
 			continue
 		}
-		record, _ := latestOf(other.Reviews, pr.Viewer)
+		record := latestOf(other.Reviews, pr.Viewer)
 		rules := map[string]bool{}
 		for _, e := range record.Ledger {
 			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && e.Status != verdict.Waived
@@ -210,33 +212,43 @@ func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[strin
 }
 
 // latest is the record of this login's latest review, and the review itself; zero
-// before the first.
-func latest(pr forge.PullRequest) (verdict.Record, forge.SubmittedReview) {
-	return latestOf(pr.Reviews, pr.Viewer)
-}
-
-// latestOf takes only what the login itself posted and nobody changed since. Of two
-// reviews in one round, by two machines at once, it takes the one that was not withdrawn.
-func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Record, review forge.SubmittedReview) {
-	for _, rev := range reviews {
-		if !verdict.SameLogin(rev.Author.Login, login) || rev.EditedAt != nil {
-			continue
-		}
-		if rec, err := verdict.ParseRecord(rev.Body); err == nil && (rec.Round > record.Round || rec.Round == record.Round && review.State == forge.Dismissed) {
+// before the first. A review that was edited counts where its signature shows that the record
+// was not. Of two reviews in one round, by two machines at once, it is the one that was not
+// withdrawn.
+func (r *Reviewer) latest(pr forge.PullRequest) (record verdict.Record, review forge.SubmittedReview) {
+	for _, rev := range pr.Reviews {
+		if rec, ok := r.own(pr, rev); ok && (rec.Round > record.Round || rec.Round == record.Round && review.State == forge.Dismissed) {
 			record, review = rec, rev
 		}
 	}
 	return record, review
 }
 
+// latestOf is the record of a login's latest review of a pull request of which little is known.
+func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Record) {
+	for _, rev := range reviews {
+		rec, err := verdict.ParseRecord(rev.Body)
+		if err == nil && verdict.SameLogin(rev.Author.Login, login) && rev.EditedAt == nil && rec.Round >= record.Round {
+			record = rec
+		}
+	}
+	return record
+}
+
+// own is the record of a review of this login's that nobody else can have written.
+func (r *Reviewer) own(pr forge.PullRequest, rev forge.SubmittedReview) (verdict.Record, bool) {
+	sealed, err := verdict.ParseSealed(rev.Body)
+	if err != nil || !verdict.SameLogin(rev.Author.Login, pr.Viewer) || rev.EditedAt != nil && sealed.Key == nil {
+		return verdict.Record{}, false
+	}
+	return r.Trust.Record(pr, rev)
+}
+
 // heads are those that this login reviewed, by the round.
-func heads(pr forge.PullRequest) map[int]string {
+func (r *Reviewer) heads(pr forge.PullRequest) map[int]string {
 	seen := map[int]string{}
 	for _, rev := range pr.Reviews {
-		if !verdict.SameLogin(rev.Author.Login, pr.Viewer) || rev.EditedAt != nil {
-			continue
-		}
-		if rec, err := verdict.ParseRecord(rev.Body); err == nil {
+		if rec, ok := r.own(pr, rev); ok {
 			seen[rec.Round] = rec.Head
 		}
 	}

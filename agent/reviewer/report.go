@@ -42,7 +42,7 @@ type report struct {
 // listed and not posted again.
 func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report, error) {
 	j, record := out.Judgement, out.Record
-	seal, err := record.Seal()
+	seal, err := record.Seal(p.Signer)
 	if err != nil {
 		return report{}, err
 	}

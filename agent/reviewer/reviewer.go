@@ -8,6 +8,7 @@ package reviewer
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/meter"
 	"touchstone/agent/reviewer/change"
+	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -59,6 +61,9 @@ type Reviewer struct {
 	Withdraw  Withdrawer
 	Say       Speaker
 	Resolve   Resolver
+	// Trust says which records of this login's are its own, Key signs them.
+	Trust *trust.Book
+	Key   ed25519.PrivateKey
 	// Remote gives the clone URL and the Authorization header for git.
 	Remote func(forge.Repo) (url, authorization string)
 }
@@ -109,14 +114,14 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	}
 	defer tree.Release()
 	defer p.Close(ctx)
-	carried, err := p.carriesOver(ctx, pr, tree)
+	carried, err := r.carriesOver(ctx, p, pr, tree)
 	if err != nil {
 		return Outcome{}, err
 	}
 	var out Outcome
 	switch {
 	case carried:
-		out, err = p.carry(pr)
+		out, err = r.carry(p, pr)
 	case opts.Allowance.NoModel:
 		err = errors.New("the approval of an earlier head cannot be carried over to this one, and no session may be begun")
 	default:

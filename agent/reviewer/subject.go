@@ -20,6 +20,8 @@ type Files interface {
 // Subject is a change under review, and what people and machines said of it. It
 // need not be a pull request. Its texts come from strangers.
 type Subject struct {
+	// Signer signs the review's record.
+	Signer verdict.Signer
 	// Name is how the prompt speaks of it, such as "pull request acme/app#12".
 	Name string
 	// Title, Body, Branch and Labels are a pull request's; the labels are also those

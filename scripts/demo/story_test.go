@@ -31,7 +31,7 @@ func tell(t *testing.T, s *story, heard ...[3]string) string {
 // review is the payload of a posted review.
 func review(t *testing.T, r verdict.Record) string {
 	t.Helper()
-	seal, err := r.Seal()
+	seal, err := r.Seal(verdict.Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}

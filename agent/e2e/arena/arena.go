@@ -6,6 +6,7 @@ package arena
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/trust"
 	"touchstone/verdict"
 )
 
@@ -45,6 +47,7 @@ type Arena struct {
 	http  http.Client
 	inbox inbox
 	made  atomic.Int64 // templates
+	key   ed25519.PrivateKey
 }
 
 // Within runs do on an arena of its own, whose files are below dir, and takes the
@@ -55,6 +58,9 @@ func Within(ctx context.Context, dir string, do func(context.Context, *Arena) er
 		return fmt.Errorf("listen: %w", err)
 	}
 	a := &Arena{url: "http://" + listener.Addr().String(), dir: dir}
+	if _, a.key, err = ed25519.GenerateKey(nil); err != nil {
+		return err
+	}
 	var users []githubsim.User
 	for _, login := range []string{Owner, Author, Judge, Person, CI} {
 		users = append(users, githubsim.User{Login: login, Token: Token(login), Admin: login == Owner, App: login == CI})
@@ -169,7 +175,13 @@ func (a *Arena) AgentOf(role verdict.Role, login, machine string, m engine.Engin
 	cfg.Merge.RequireChecks = false
 	cfg.Author.Email = login + "@example.com"
 	cfg.StateDir = filepath.Join(a.dir, machine, string(role))
-	return daemon.Assemble(config.NewLive(cfg, nil), role, client, login, m, "")
+	agent, err := daemon.Assemble(config.NewLive(cfg, nil), role, client, login, m, "")
+	if err != nil || role != verdict.Reviewer {
+		return agent, err
+	}
+	// All machines of the reviewer have one key, so that no machine of the author has to be told of another.
+	agent.Key, agent.Reviewer.Key = a.key, a.key
+	return agent, agent.Trust.Hold(login, trust.Public(a.key))
 }
 
 // Local is a repository as git reads it from the disk, without GitHub.

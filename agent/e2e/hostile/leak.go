@@ -31,12 +31,10 @@ func leaks(body string, review bool) []string {
 	}
 	said := own.ReplaceAllString(body, "")
 	if review {
-		record, err := verdict.ParseRecord(body)
-		seal, sealErr := record.Seal()
-		if err != nil || sealErr != nil {
+		if _, err := verdict.ParseRecord(body); err != nil {
 			return append(all, "a review was posted without a record that can be read")
 		}
-		said = strings.TrimSuffix(strings.TrimSpace(body), seal)
+		said = body[:strings.LastIndex(body, "<!-- touchstone:state v")]
 	}
 	said = live(said)
 	for what, pattern := range map[string]*regexp.Regexp{"a mention": mention, "a command": command, "a mark of the product out of its place": mark} {

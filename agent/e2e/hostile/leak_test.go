@@ -8,7 +8,7 @@ import (
 )
 
 func TestLeaksAreSeen(t *testing.T) {
-	seal, err := verdict.Record{Verdict: verdict.RequestChanges, Head: "h"}.Seal()
+	seal, err := verdict.Record{Verdict: verdict.RequestChanges, Head: "h"}.Seal(verdict.Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 	g.t.Helper()
 	pr := g.Read(Judge, ref)
 	judgement := verdict.Judgement{Verdict: v, Answer: verdict.Answer{Findings: findings}}
-	seal, err := verdict.Record{Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Round: 1, Ledger: verdict.Ledger(nil).After(1, judgement)}.Seal()
+	seal, err := verdict.Record{Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Round: 1, Ledger: verdict.Ledger(nil).After(1, judgement)}.Seal(verdict.Signer{})
 	g.must(err)
 	_, err = forge.NewPoster(g.Client(Judge)).PostReview(g.ctx, ref, forge.Review{SHA: pr.Head.SHA, Event: string(v), Body: "The review.\n\n" + seal})
 	g.must(err)

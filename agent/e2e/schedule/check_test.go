@@ -15,7 +15,7 @@ func TestViolationsAreSeen(t *testing.T) {
 		r := review{State: state, CommitID: sha}
 		r.User.Login = login
 		if record != nil {
-			seal, err := record.Seal()
+			seal, err := record.Seal(verdict.Signer{})
 			if err != nil {
 				t.Fatal(err)
 			}

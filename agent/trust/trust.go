@@ -1,0 +1,277 @@
+// Package trust owns whose records an agent believes: the account behind each reviewer's
+// login, the keys with which its records are signed, and this machine's own key. It stores
+// them in the state directory; what it met first it believes from then on, and says when
+// something else comes in its place.
+package trust
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// The files in the state directory: the private key, as 64 hexadecimal digits of its seed, and
+// what is known of reviewers.
+const (
+	keyFile  = "reviewer.key"
+	bookFile = "reviewers.json"
+)
+
+// Book is what one machine knows of reviewers. Its methods may be called from several
+// goroutines at once. A nil Book knows nothing, and believes every record that its login
+// posted and nobody edited.
+type Book struct {
+	// Settings gives the keys that the configuration lists, by login, and the time from
+	// which on no unsigned record counts, zero for none.
+	Settings func() (keys map[string][]string, unsignedUntil time.Time)
+
+	path string
+	mu   sync.Mutex
+	// known is by login in lower case.
+	known map[string]Reviewer
+}
+
+// Reviewer is what is known of one.
+type Reviewer struct {
+	// ID is GitHub's number for the account, that of its bot for an App; 0 is not known.
+	ID int64 `json:"id,omitempty"`
+	// Key is the public key of its records, in hexadecimal digits; empty is not known. Since
+	// is when it was met first: what was posted before need not be signed.
+	Key   string    `json:"key,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Open reads what a machine knows from its state directory.
+func Open(dir string) (*Book, error) {
+	b := &Book{path: filepath.Join(dir, bookFile), known: map[string]Reviewer{}}
+	data, err := os.ReadFile(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &b.known)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what is known of reviewers: %w; restore %s, or delete it to have their accounts and keys taken anew", err, b.path)
+	}
+	return b, nil
+}
+
+// Key is this machine's key, made when it is asked for first.
+func Key(dir string) (ed25519.PrivateKey, error) {
+	path := filepath.Join(dir, keyFile)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
+		if err != nil || len(seed) != ed25519.SeedSize {
+			return nil, fmt.Errorf("%s holds no key; restore it, or delete it to have another one made, which the authors' machines then have to be told of", path)
+		}
+		return ed25519.NewKeyFromSeed(seed), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the reviewer's key: %w", err)
+	}
+	_, key, err := ed25519.GenerateKey(nil)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		err = write(path, []byte(hex.EncodeToString(key.Seed())+"\n"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the reviewer's key: %w", err)
+	}
+	return key, nil
+}
+
+// Public is the public half of a key, as configurations list it.
+func Public(key ed25519.PrivateKey) string {
+	public, _ := key.Public().(ed25519.PublicKey)
+	return hex.EncodeToString(public)
+}
+
+// Signer signs the records of a pull request with a key; a nil one leaves them unsigned.
+func Signer(key ed25519.PrivateKey, pr forge.PullRequest) verdict.Signer {
+	return verdict.Signer{Key: key, Pull: pr.DatabaseID, Clean: forge.Redact}
+}
+
+// Account notes which account a login belongs to. It is an error, and a sentence, if another
+// one had it before.
+func (b *Book) Account(login string, id int64) error {
+	return b.note(login, func(r *Reviewer) error {
+		if r.ID != 0 && r.ID != id {
+			return taken(login)
+		}
+		r.ID = id
+		return nil
+	})
+}
+
+func taken(login string) error {
+	return fmt.Errorf("the login %s belongs to another account than this machine knows as %s: its account was renamed or deleted, and somebody else took the login. Make sure whose it is, then delete its entry in %s in the state directory", login, login, bookFile)
+}
+
+// Hold notes a key of a login that is certain, as this machine's own is.
+func (b *Book) Hold(login, key string) error {
+	return b.note(login, func(r *Reviewer) error {
+		if r.Key != key {
+			r.Key, r.Since = key, time.Now().UTC()
+		}
+		return nil
+	})
+}
+
+// Reviewer is what is known of a login.
+func (b *Book) Reviewer(login string) Reviewer {
+	if b == nil {
+		return Reviewer{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known[strings.ToLower(login)]
+}
+
+// note changes what is known of a login, and writes it down.
+func (b *Book) note(login string, change func(*Reviewer) error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := b.known[strings.ToLower(login)]
+	now := before
+	if err := change(&now); err != nil || now == before {
+		return err
+	}
+	b.known[strings.ToLower(login)] = now
+	data, err := json.MarshalIndent(b.known, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(b.path), 0o700)
+	}
+	if err == nil {
+		err = write(b.path, append(data, '\n'))
+	}
+	if err != nil {
+		b.known[strings.ToLower(login)] = before
+		return fmt.Errorf("write down what is known of the reviewer %s: %w", login, err)
+	}
+	return nil
+}
+
+// write replaces a file that this user alone may read.
+func write(path string, data []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// Opinion is a review of a pull request in the decision's terms, with its record if that is
+// believed, and the reason if it is not. Whether the base was rewritten since, and who had a
+// hand in the change, is left open. Reviewers are the logins whose records count.
+func (b *Book) Opinion(pr forge.PullRequest, r forge.SubmittedReview, reviewers []string) verdict.Opinion {
+	o := verdict.Opinion{
+		By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt, Person: r.ByPerson, CanPush: r.CanPush,
+	}
+	sealed, err := verdict.ParseSealed(r.Body)
+	counts := verdict.SameLogin(r.Author.Login, pr.Viewer) || verdict.ListsLogin(reviewers, r.Author.Login)
+	switch {
+	case err != nil && counts && verdict.Sealing(r.Body):
+		o.Doubt = "its record cannot be read"
+	case err != nil:
+	case b == nil || !counts:
+		o.Record = &sealed.Record
+	default:
+		if o.Doubt = b.doubt(pr, r, sealed); o.Doubt == "" {
+			o.Record = &sealed.Record
+		}
+	}
+	return o
+}
+
+// Record is the record of a review by the token's own login, where it is believed.
+func (b *Book) Record(pr forge.PullRequest, r forge.SubmittedReview) (verdict.Record, bool) {
+	o := b.Opinion(pr, r, nil)
+	if o.Record == nil {
+		return verdict.Record{}, false
+	}
+	return *o.Record, true
+}
+
+// doubt is why a record is not believed, as a sentence part; "" if it is. The first signed
+// record of a reviewer of which no key is known makes its key known.
+func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Sealed) string {
+	login := r.Author.Login
+	known := b.Reviewer(login)
+	var listed []string
+	var unsignedUntil time.Time
+	if b.Settings != nil {
+		var keys map[string][]string
+		keys, unsignedUntil = b.Settings()
+		for name, list := range keys {
+			if verdict.SameLogin(name, login) {
+				listed = list
+			}
+		}
+	}
+	switch {
+	case known.ID != 0 && r.Author.ID != known.ID:
+		return "the login " + login + " belongs to another account than it did"
+	case !r.CanPush:
+		return login + " may not push to the repository"
+	case s.Key == nil && !unsignedUntil.IsZero():
+		if r.SubmittedAt.Before(unsignedUntil) {
+			return ""
+		}
+		return "its record is not signed, and unsigned_until in the agent's configuration is over"
+	case s.Key == nil && (len(listed) > 0 || known.Key != "" && r.SubmittedAt.After(known.Since)):
+		return "its record is not signed, and its reviewer's records are"
+	case s.Key == nil:
+		return ""
+	case !s.SignedFor(pr.DatabaseID):
+		return "its record was changed after it was signed, or is another pull request's"
+	}
+	key := hex.EncodeToString(s.Key)
+	own := verdict.SameLogin(login, pr.Viewer) && known.Key == key
+	switch {
+	case own || slices.ContainsFunc(listed, func(k string) bool { return strings.EqualFold(k, key) }):
+		return ""
+	case len(listed) > 0, known.Key != "" && known.Key != key:
+		return fmt.Sprintf("its record is signed with the key %s, which this machine does not know as one of %s's; if it is, list all keys of that login under `keys` in the agent's configuration", key, login)
+	case known.Key == "" && r.EditedAt != nil:
+		return "it was edited after it was posted, and no key of its reviewer is known yet"
+	case known.Key == "":
+		err := b.note(login, func(n *Reviewer) error {
+			if n.Key != "" && n.Key != key {
+				return errors.New("another one was met in the same moment")
+			}
+			n.Key, n.Since = key, r.SubmittedAt
+			if n.ID == 0 {
+				n.ID = r.Author.ID
+			}
+			return nil
+		})
+		if err != nil {
+			return "the key of its reviewer cannot be kept: " + err.Error()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,182 @@
+package trust_test
+
+import (
+	"crypto/ed25519"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/forge"
+	"touchstone/agent/trust"
+	"touchstone/verdict"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// machine is an author's machine and a pull request of alice's.
+func machine(t *testing.T) (*trust.Book, forge.PullRequest) {
+	t.Helper()
+	book, err := trust.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return book, forge.PullRequest{DatabaseID: 7, Viewer: "alice", Author: forge.User{Login: "alice"}}
+}
+
+func newKey(t *testing.T) ed25519.PrivateKey {
+	t.Helper()
+	key, err := trust.Key(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// review is judge's approval of a pull request, sealed by a signer.
+func review(t *testing.T, s verdict.Signer) forge.SubmittedReview {
+	t.Helper()
+	seal, err := verdict.Record{Verdict: verdict.Approve, Head: "4f1c0de", BaseBranch: "main", Round: 1}.Seal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return forge.SubmittedReview{Author: forge.User{Login: "judge", ID: 42}, ByPerson: true, CanPush: true, State: forge.Approved,
+		SHA: "4f1c0de", Body: "Fine.\n\n" + seal, SubmittedAt: noon}
+}
+
+// TestOnlyWhatAReviewerSignedIsBelieved: whatever GitHub lets people edit, a record that its
+// reviewer did not sign for this pull request, with a key that is known, is recognised.
+func TestOnlyWhatAReviewerSignedIsBelieved(t *testing.T) {
+	t.Parallel()
+	key, other := newKey(t), newKey(t)
+	for name, tc := range map[string]struct {
+		change func(r *forge.SubmittedReview, pr *forge.PullRequest)
+		doubt  string
+	}{
+		"as it was posted":    {func(*forge.SubmittedReview, *forge.PullRequest) {}, ""},
+		"the body was edited": {func(r *forge.SubmittedReview, _ *forge.PullRequest) { r.Body, r.EditedAt = "Hello!\n"+r.Body, &noon }, ""},
+		"the record was edited": {func(r *forge.SubmittedReview, _ *forge.PullRequest) {
+			r.Body = strings.Replace(r.Body, `"round":1`, `"round":2`, 1)
+		}, "changed after it was signed"},
+		"of another pull request": {func(_ *forge.SubmittedReview, pr *forge.PullRequest) { pr.DatabaseID++ }, "another pull request's"},
+		"signed with another key": {func(r *forge.SubmittedReview, pr *forge.PullRequest) {
+			r.Body = review(t, trust.Signer(other, *pr)).Body
+		}, "list all keys of that login under `keys`"},
+		"not signed": {func(r *forge.SubmittedReview, _ *forge.PullRequest) {
+			*r = review(t, verdict.Signer{})
+			r.SubmittedAt = noon.Add(time.Second)
+		}, "is not signed"},
+		"not signed, and older": {func(r *forge.SubmittedReview, _ *forge.PullRequest) {
+			*r = review(t, verdict.Signer{})
+			r.SubmittedAt = noon.Add(-time.Second)
+		}, ""},
+		"the record is cut":       {func(r *forge.SubmittedReview, _ *forge.PullRequest) { r.Body = r.Body[:len(r.Body)-40] }, "cannot be read"},
+		"the login is another's":  {func(r *forge.SubmittedReview, _ *forge.PullRequest) { r.Author.ID++ }, "another account"},
+		"without the right":       {func(r *forge.SubmittedReview, _ *forge.PullRequest) { r.CanPush = false }, "may not push"},
+		"the login in other case": {func(r *forge.SubmittedReview, _ *forge.PullRequest) { r.Author.Login = "Judge" }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			book, pr := machine(t)
+			if o := book.Opinion(pr, review(t, trust.Signer(key, pr)), []string{"judge"}); o.Record == nil || o.Doubt != "" {
+				t.Fatalf("the first signed record is not believed: %s", o.Doubt)
+			}
+			r := review(t, trust.Signer(key, pr))
+			tc.change(&r, &pr)
+			o := book.Opinion(pr, r, []string{"judge"})
+			if (o.Record == nil) != (tc.doubt != "") || !strings.Contains(o.Doubt, tc.doubt) {
+				t.Errorf("believed: %v, doubt: %q", o.Record != nil, o.Doubt)
+			}
+		})
+	}
+}
+
+// TestTheFirstKeyIsKept, also over a restart, and not taken from what somebody edited.
+func TestTheFirstKeyIsKept(t *testing.T) {
+	t.Parallel()
+	dir, key, other := t.TempDir(), newKey(t), newKey(t)
+	book, err := trust.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, pr := machine(t)
+	edited := review(t, trust.Signer(other, pr))
+	edited.EditedAt = &noon
+	if o := book.Opinion(pr, edited, []string{"judge"}); o.Record != nil {
+		t.Error("the first key was taken from a review that was edited")
+	}
+	if o := book.Opinion(pr, review(t, trust.Signer(key, pr)), []string{"judge"}); o.Record == nil {
+		t.Fatal(o.Doubt)
+	}
+	if book, err = trust.Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	if known := book.Reviewer("Judge"); known.Key != trust.Public(key) || known.ID != 42 {
+		t.Errorf("after a restart, judge is %+v", known)
+	}
+	if o := book.Opinion(pr, review(t, trust.Signer(other, pr)), []string{"judge"}); o.Record != nil {
+		t.Error("another key is believed after a restart")
+	}
+	// The way to go on after a key was lost or replaced.
+	book.Settings = func() (map[string][]string, time.Time) {
+		return map[string][]string{"Judge": {trust.Public(other)}}, time.Time{}
+	}
+	if o := book.Opinion(pr, review(t, trust.Signer(other, pr)), []string{"judge"}); o.Record == nil {
+		t.Errorf("a key that is configured is not believed: %s", o.Doubt)
+	}
+	if o := book.Opinion(pr, review(t, trust.Signer(key, pr)), []string{"judge"}); o.Record != nil {
+		t.Error("a key that is not configured any more is believed")
+	}
+}
+
+func TestUnsignedRecordsCountUntilTheirDay(t *testing.T) {
+	t.Parallel()
+	book, pr := machine(t)
+	for day, believed := range map[time.Time]bool{{}: true, noon.Add(time.Hour): true, noon: false, noon.Add(-time.Hour): false} {
+		book.Settings = func() (map[string][]string, time.Time) { return nil, day }
+		if o := book.Opinion(pr, review(t, verdict.Signer{}), []string{"judge"}); (o.Record != nil) != believed {
+			t.Errorf("until %s: believed %v, want %v (%s)", day, o.Record != nil, believed, o.Doubt)
+		}
+	}
+}
+
+// TestAFreedLoginIsRefused: somebody who takes over the name of a renamed account is not it.
+func TestAFreedLoginIsRefused(t *testing.T) {
+	t.Parallel()
+	book, _ := machine(t)
+	if err := book.Account("judge", 42); err != nil {
+		t.Fatal(err)
+	}
+	if err := book.Account("Judge", 42); err != nil {
+		t.Errorf("the same account: %v", err)
+	}
+	if err := book.Account("JUDGE", 43); err == nil || !strings.Contains(err.Error(), "belongs to another account") {
+		t.Errorf("another account: %v", err)
+	}
+}
+
+// TestAKeyIsItsMachinesAlone: it is made once, only its user may read it, and one that is
+// damaged is no reason to make another.
+func TestAKeyIsItsMachinesAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	key, err := trust.Key(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := trust.Key(dir); err != nil || !again.Equal(key) {
+		t.Errorf("asked again: %v", err)
+	}
+	path := filepath.Join(dir, "reviewer.key")
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := os.WriteFile(path, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trust.Key(dir); err == nil || !strings.Contains(err.Error(), "holds no key") {
+		t.Errorf("with a damaged file: %v", err)
+	}
+}

@@ -1,0 +1,111 @@
+package verdict
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Signer signs the records of one pull request. The zero value leaves them unsigned, as they
+// were in earlier versions.
+type Signer struct {
+	// Key is the reviewer's.
+	Key ed25519.PrivateKey
+	// Pull is GitHub's number for the pull request among all of all repositories, which stays
+	// when the repository is renamed: a record that is copied to another one has no valid
+	// signature there.
+	Pull int64
+	// Clean, if set, takes out of a text what must not leave this machine. Whoever does so
+	// after the signature breaks it.
+	Clean func(string) string
+}
+
+// sign is the line of a record in JSON, but for its end.
+func (s Signer) sign(data string) string {
+	if s.Clean != nil {
+		data = s.Clean(data)
+	}
+	if len(s.Key) == 0 {
+		return unsignedOpen + data
+	}
+	signature := ed25519.Sign(s.Key, signed(s.Pull, data))
+	public, _ := s.Key.Public().(ed25519.PublicKey)
+	return signedOpen + data + " " + hex.EncodeToString(public) + " " + hex.EncodeToString(signature)
+}
+
+// signed are the bytes that a signature covers.
+func signed(pull int64, data string) []byte {
+	return fmt.Appendf(nil, "touchstone:state v2 %d %s", pull, data)
+}
+
+// Sealed is a record as a review carries it, whoever wrote it.
+type Sealed struct {
+	Record
+	// Key is the public key that it names, nil for an unsigned one.
+	Key ed25519.PublicKey
+
+	signature []byte
+	data      string
+}
+
+// SignedFor reports whether the record was signed with its key for a pull request, by the
+// number of [Signer.Pull], and is as it was then.
+func (s Sealed) SignedFor(pull int64) bool {
+	return len(s.Key) == ed25519.PublicKeySize && ed25519.Verify(s.Key, signed(pull, s.data), s.signature)
+}
+
+// ParseSealed reads the record from a posted review's body. Like the marker it counts only in
+// its place at the very end, so that quoted text cannot stand in for it, and the two must
+// agree. The caller judges who posted the review and whose key it is.
+func ParseSealed(body string) (Sealed, error) {
+	rest, marker := cutLastLine(body)
+	_, line := cutLastLine(rest)
+	s, ok := Sealed{}, false
+	if s.data, ok = strings.CutSuffix(line, recordClose); !ok || len(line) > maxSeal {
+		return Sealed{}, ErrNoRecord
+	}
+	if data, ok := strings.CutPrefix(s.data, unsignedOpen); ok {
+		s.data = data
+	} else if data, ok := strings.CutPrefix(s.data, signedOpen); ok {
+		if err := s.readSignature(data); err != nil {
+			return Sealed{}, err
+		}
+	} else {
+		return Sealed{}, ErrNoRecord
+	}
+	if err := json.Unmarshal([]byte(s.data), &s.Record); err != nil {
+		return Sealed{}, fmt.Errorf("%w: %v", ErrNoRecord, err)
+	}
+	r := s.Record
+	if !r.Verdict.valid() || marker != Marker(r.Verdict) || r.Verdict == Approve && len(r.Holds) > 0 && r.Lifted == nil {
+		return Sealed{}, fmt.Errorf("%w: its marker and its record disagree", ErrNoRecord)
+	}
+	return s, nil
+}
+
+// readSignature reads the record's JSON, the key and the signature.
+func (s *Sealed) readSignature(line string) (err error) {
+	rest, signature, _ := cutLast(line, " ")
+	data, key, _ := cutLast(rest, " ")
+	if s.Key, err = hex.DecodeString(key); err == nil {
+		s.signature, err = hex.DecodeString(signature)
+	}
+	if err != nil || len(s.Key) != ed25519.PublicKeySize || len(s.signature) != ed25519.SignatureSize {
+		return fmt.Errorf("%w: its signature cannot be read", ErrNoRecord)
+	}
+	s.data = data
+	return nil
+}
+
+// cutLast is strings.Cut around the last instance of a separator.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// Sealing reports whether a text holds what looks like a record, in its place or out of it.
+func Sealing(body string) bool { return strings.Contains(body, "<!-- touchstone:state v") }
