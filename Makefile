@@ -66,6 +66,7 @@ CLONES ?= ..
 .PHONY: guard-real
 guard-real: ## Measure the guard and the text checks on real histories (CLONES=directory of clones)
 	@$(GO) run ./scripts/guardreal -clones "$(CLONES)" $(ARGS)
+
 .PHONY: forge
 forge: ## Attack the loop as people with and without rights would (ARGS="-run TEXT")
 	@$(GO) run ./scripts/forge $(ARGS)
