@@ -56,6 +56,12 @@ were edited, reviewed commits that were pushed away by force, deleted comments.`
 					left, err := daemon.LeftByRepository(ctx, client, pr)
 					return left.Why, err
 				},
+				NotGreen: func(ctx context.Context, pr forge.PullRequest) (string, error) {
+					if !cfg.Merge.RequireChecks {
+						return "", nil
+					}
+					return daemon.WhyNotGreen(ctx, client, pr)
+				},
 			})
 			if err != nil {
 				return err

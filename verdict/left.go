@@ -95,7 +95,7 @@ func (s State) unproved() Action {
 func (s State) silent() Action {
 	l := s.Manual
 	if l.Why == "" {
-		l = Left{Topic: NoCheck, OneHead: true, Why: fmt.Sprintf("the check %q, which reports on %s, has not run on it, and neither has another one from there", clip(s.Silent, maxWhy), s.BaseBranch)}
+		l = Left{Topic: NoCheck, OneHead: true, Why: fmt.Sprintf("the check %q, which reports on %s, has not run on it", clip(s.Silent, maxWhy), s.BaseBranch)}
 	}
 	return s.leave("it is approved", l)
 }

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"touchstone/agent/forge"
@@ -112,9 +114,10 @@ func (k checks) unknown(all []forge.Check) (name string) {
 
 // missing are the checks that are to be expected after what reported on the base, or on an
 // earlier head, and that have not reported on this one: of several of one name, as many as
-// there were. Silent is one of those whose source has passed nothing here: a workflow that
-// looks at some paths only is not started for others, but what starts workflows has been here
-// then. Where checks are named or required, those are waited for, and no others.
+// there were. Silent is one of those that should have run here all the same: GitHub Actions does
+// not start a workflow for paths that it does not look at, but has been here if another one
+// passed; what others report, they report on every head. Where checks are named or required,
+// those are waited for, and no others.
 func (k checks) missing(all, earlier []forge.Check) (names []string, silent string) {
 	if len(k.named) > 0 || slices.ContainsFunc(all, func(c forge.Check) bool { return c.Required }) {
 		return nil, ""
@@ -133,7 +136,7 @@ func (k checks) missing(all, earlier []forge.Check) (names []string, silent stri
 				names = append(names, c.Name)
 			}
 			heard := slices.ContainsFunc(all, func(here forge.Check) bool {
-				return here.State == forge.CheckSuccess && here.Source() == c.Source() && !k.byAuthor(here)
+				return here.State == forge.CheckSuccess && here.App == forge.Actions && c.App == forge.Actions
 			})
 			if !heard && silent == "" {
 				silent = c.Name
@@ -141,4 +144,36 @@ func (k checks) missing(all, earlier []forge.Check) (names []string, silent stri
 		}
 	}
 	return names, silent
+}
+
+// WhyNotGreen says, as a sentence part, why the checks of a pull request's head are not green as
+// the agents count them, "" if they are.
+func WhyNotGreen(ctx context.Context, read interface {
+	RepositoryReader
+	BaseChecks(ctx context.Context, repo forge.Repo, sha string) (forge.BaseChecks, error)
+}, pr forge.PullRequest) (string, error) {
+	k := checks{author: pr.Author.Login}
+	if pr.Base.SHA != "" {
+		repository, _, err := settingsOf(ctx, read, pr)
+		if err != nil {
+			return "", err
+		}
+		k.named = repository.Merge.Checks
+		if k.base, err = read.BaseChecks(ctx, pr.Ref.Repo, pr.Base.SHA); err != nil {
+			return "", err
+		}
+	}
+	total := k.sum(pr.Checks)
+	_, silent := k.missing(pr.Checks, nil)
+	switch unknown := k.unknown(pr.Checks); {
+	case total == verdict.ChecksNone && unknown != "":
+		return fmt.Sprintf("the check %q passed, but nothing on %s came from where that comes from, or it comes from the author", unknown, pr.Base.Name), nil
+	case total == verdict.ChecksNone:
+		return "no check has reported that counts", nil
+	case total == verdict.ChecksGreen && silent != "":
+		return fmt.Sprintf("the check %q, which reports on %s, has not run", silent, pr.Base.Name), nil
+	case total == verdict.ChecksPending:
+		return "not all checks have passed that have to", nil
+	}
+	return "", nil
 }

@@ -123,13 +123,18 @@ func (c *Chain) missChecks() {
 			required++
 		}
 	}
+	failing := false
 	for _, check := range c.Checks {
 		if !check.passes() && (check.Required || required == 0) {
+			failing = true
 			c.miss("the check %q is %s", check.Name, check.State)
 		}
 	}
-	if len(c.Checks) == 0 {
+	switch {
+	case len(c.Checks) == 0:
 		c.miss("no check has reported on %s", short(c.Head))
+	case c.notGreen != "" && !failing:
+		c.miss("%s: %s", short(c.Head), c.notGreen)
 	}
 }
 

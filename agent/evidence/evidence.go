@@ -47,6 +47,9 @@ type Chain struct {
 	Incidents []Incident `json:"incidents"`
 	Checks    []Check    `json:"checks"` // of the head, as they are now
 
+	// notGreen is why its checks are not green as the agents count them.
+	notGreen string
+
 	// CostUSD, Tokens and Duration are sums over the rounds that are believed.
 	CostUSD  float64       `json:"cost_usd"`
 	Tokens   int64         `json:"tokens"`

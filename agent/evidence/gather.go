@@ -34,6 +34,8 @@ type Settings struct {
 	// Left says why the repository's own settings leave an open pull request to its author to merge, "" if they do not; nil
 	// where nobody asks.
 	Left func(ctx context.Context, pr forge.PullRequest) (why string, err error)
+	// NotGreen says why the checks are not green as the agents count them, "" if they are; nil where nobody asks.
+	NotGreen func(ctx context.Context, pr forge.PullRequest) (why string, err error)
 }
 
 // Gather draws up the evidence on a pull request.
@@ -97,6 +99,11 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 		c.warn("whether the repository's settings leave it to its author to merge cannot be seen: %v", err)
 	case err != nil:
 		return Chain{}, err
+	}
+	if c.State == "open" && settings.NotGreen != nil {
+		if c.notGreen, err = settings.NotGreen(ctx, pr); err != nil && !errors.Is(err, forge.ErrForbidden) {
+			return Chain{}, err
+		}
 	}
 	writers, err := read.Writers(ctx, pr)
 	if err != nil && !errors.Is(err, forge.ErrUnreadable) && !errors.Is(err, forge.ErrForbidden) {

@@ -18,8 +18,8 @@ const (
 	maxLogsBytes    = 64 << 10 // of all those logs together
 )
 
-// actions is the app behind GitHub Actions, whose check runs are jobs with logs.
-const actions = "github-actions"
+// Actions is the app behind GitHub Actions, whose check runs are jobs with logs.
+const Actions = "github-actions"
 
 func lower(s string) string { return strings.ToLower(s) }
 
@@ -57,7 +57,7 @@ func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]Fai
 	}
 	jobs := 0
 	for _, run := range runs {
-		if run.GetApp().GetSlug() == actions {
+		if run.GetApp().GetSlug() == Actions {
 			jobs = min(jobs+1, maxLogs)
 		}
 	}
@@ -73,7 +73,7 @@ func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]Fai
 			}
 			check.Text = strings.TrimSpace(notes + "\n" + check.Text)
 		}
-		if run.GetApp().GetSlug() == actions && logs < maxLogs {
+		if run.GetApp().GetSlug() == Actions && logs < maxLogs {
 			logs++
 			check.Text = strings.TrimSpace(check.Text + "\n" + c.jobLog(ctx, repo, run.GetID(), maxLogsBytes/jobs))
 		}

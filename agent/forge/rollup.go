@@ -77,14 +77,14 @@ type suiteNode struct {
 // ever report on it or not, so theirs say nothing
 // (https://docs.github.com/rest/guides/using-the-rest-api-to-interact-with-checks#about-check-suites).
 func unlisted(listed []Check, suites []suiteNode) []Check {
-	if slices.ContainsFunc(listed, func(c Check) bool { return c.App == actions && c.State == CheckPending }) {
+	if slices.ContainsFunc(listed, func(c Check) bool { return c.App == Actions && c.State == CheckPending }) {
 		return nil
 	}
 	for _, suite := range suites {
-		if suite.App == nil || suite.App.Slug != actions {
+		if suite.App == nil || suite.App.Slug != Actions {
 			continue
 		}
-		check := Check{Name: "GitHub Actions", App: actions, Kind: CheckRun, State: CheckActionRequired, URL: suite.URL, At: suite.CreatedAt}
+		check := Check{Name: "GitHub Actions", App: Actions, Kind: CheckRun, State: CheckActionRequired, URL: suite.URL, At: suite.CreatedAt}
 		switch {
 		case lower(suite.Status) != "completed":
 			check.State, check.Summary = CheckPending, "a workflow has begun, and its next job has not"

@@ -85,16 +85,16 @@ func TestWorkflowsThatHaveNotReported(t *testing.T) {
 		run   string // a job that is listed
 		want  CheckState
 	}{
-		"begun":                            {suite: suite(actions, "QUEUED", ""), want: CheckPending},
-		"between two jobs":                 {suite: suite(actions, "IN_PROGRESS", ""), run: `"COMPLETED","conclusion":"SUCCESS"`, want: CheckPending},
-		"a job is listed":                  {suite: suite(actions, "IN_PROGRESS", ""), run: `"IN_PROGRESS","conclusion":null`},
-		"over":                             {suite: suite(actions, "COMPLETED", "SUCCESS")},
-		"failed, as its job says":          {suite: suite(actions, "COMPLETED", "FAILURE")},
-		"waits for approval":               {suite: suite(actions, "COMPLETED", "ACTION_REQUIRED"), want: CheckActionRequired},
-		"could not start":                  {suite: suite(actions, "COMPLETED", "STARTUP_FAILURE"), want: CheckActionRequired},
+		"begun":                            {suite: suite(Actions, "QUEUED", ""), want: CheckPending},
+		"between two jobs":                 {suite: suite(Actions, "IN_PROGRESS", ""), run: `"COMPLETED","conclusion":"SUCCESS"`, want: CheckPending},
+		"a job is listed":                  {suite: suite(Actions, "IN_PROGRESS", ""), run: `"IN_PROGRESS","conclusion":null`},
+		"over":                             {suite: suite(Actions, "COMPLETED", "SUCCESS")},
+		"failed, as its job says":          {suite: suite(Actions, "COMPLETED", "FAILURE")},
+		"waits for approval":               {suite: suite(Actions, "COMPLETED", "ACTION_REQUIRED"), want: CheckActionRequired},
+		"could not start":                  {suite: suite(Actions, "COMPLETED", "STARTUP_FAILURE"), want: CheckActionRequired},
 		"of an app that may never report":  {suite: suite("helper", "QUEUED", "")},
 		"of an app that is gone":           {suite: `{"status":"QUEUED","conclusion":null,"url":"u","app":null}`},
-		"the second of several is running": {suite: suite(actions, "COMPLETED", "SUCCESS") + "," + suite(actions, "QUEUED", ""), want: CheckPending},
+		"the second of several is running": {suite: suite(Actions, "COMPLETED", "SUCCESS") + "," + suite(Actions, "QUEUED", ""), want: CheckPending},
 	} {
 		contexts := ""
 		if tc.run != "" {

@@ -1,13 +1,16 @@
 package forgery
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
+	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/evidence"
+	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
 
@@ -83,6 +86,12 @@ func (s *scene) why() (evidence.Chain, error) {
 	cfg := a.Config()
 	return evidence.Gather(s.ctx, client, s.ref, evidence.Settings{
 		Reviewers: cfg.Reviewers, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
+		NotGreen: func(ctx context.Context, pr forge.PullRequest) (string, error) {
+			if !cfg.Merge.RequireChecks {
+				return "", nil
+			}
+			return daemon.WhyNotGreen(ctx, client, pr)
+		},
 	})
 }
 
