@@ -12,8 +12,8 @@ import (
 	"touchstone/verdict"
 )
 
-// relaxed is a change with nothing wrong but that a linter has to look away.
-var relaxed = map[string]string{"store/search.go": "package store\n\nfunc Search() error { return nil } //nolint:all\n"}
+// relaxed is a change with nothing wrong but that it says who approves, which only a person decides.
+var relaxed = map[string]string{"store/OWNERS": "approvers: [somebody]\n"}
 
 // review posts a person's review of a head by hand.
 func (w *world) review(login string, ref forge.Ref, sha, event string) {
@@ -52,7 +52,7 @@ func TestPersonLiftsAHold(t *testing.T) {
 	ref := w.open("Search", relaxed, false)
 	w.until("a person is called", func() bool { return w.called(ref) })
 	comments := w.comments(ref)
-	if len(comments) != 1 || !strings.Contains(comments[0].GetBody(), "Held for a person:\n- quality-bar `store/search.go:3`") {
+	if len(comments) != 1 || !strings.Contains(comments[0].GetBody(), "Held for a person:\n- quality-bar `store/OWNERS:1`") {
 		t.Fatalf("comments are %s", github.Stringify(comments))
 	}
 	held := w.records(ref)

@@ -22,7 +22,7 @@ func body(calls ...string) string {
 }
 
 // text is what somebody writes: fine, with a defect, or not shown as it is, which
-// only a person can let pass. No two are the same.
+// reviewing session has to answer. No two are the same.
 func (w *world) text() string {
 	mark := fmt.Sprintf("step(%d)", w.random.Uint32())
 	switch w.random.IntN(5) {
