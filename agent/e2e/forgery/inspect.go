@@ -85,7 +85,7 @@ func (s *scene) why() (evidence.Chain, error) {
 	}
 	cfg := a.Config()
 	return evidence.Gather(s.ctx, client, s.ref, evidence.Settings{
-		Reviewers: cfg.Reviewers, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
+		Reviewers: cfg.Reviewers, Trust: a.Trust, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
 		NotGreen: func(ctx context.Context, pr forge.PullRequest) (string, error) {
 			if !cfg.Merge.RequireChecks {
 				return "", nil

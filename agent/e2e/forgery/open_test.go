@@ -2,6 +2,7 @@ package forgery
 
 // open are attacks that still have their way: parts of their names.
 var open = []string{
+	"edit to approval: the objection of one reviewer of two",
 	"CI: check run: neutral, and nothing else",
 	"CI: check run: one of two that report on the base",
 	"CI: check run: skipped, and nothing else",
@@ -31,14 +32,6 @@ var open = []string{
 	"maintainer who wrote of it: edit of a comment: a stop",
 	"maintainer who wrote of it: edit of a comment: a stop that the agents have heeded",
 	"maintainer who wrote of it: edit: the objection of one reviewer of two",
-	`new owner of a login: approving review: the reviewer's login with the role ""`,
-	`new owner of a login: approving review: the reviewer's login with the role "", new to the author's agent`,
-	`new owner of a login: approving review: the reviewer's login with the role "read"`,
-	`new owner of a login: approving review: the reviewer's login with the role "read", new to the author's agent`,
-	`new owner of a login: approving review: the reviewer's login with the role "triage"`,
-	`new owner of a login: approving review: the reviewer's login with the role "triage", new to the author's agent`,
-	`new owner of a login: approving review: the reviewer's login with the role "write"`,
-	`new owner of a login: approving review: the reviewer's login with the role "write", new to the author's agent`,
 	"owner of a fork: comment: a verdict against it, before the review",
 	"owner: transfer: the repository under another name, before the merge",
 	"reader: comment: a verdict against it, before the review",
