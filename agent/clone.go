@@ -66,15 +66,16 @@ func (c *clone) said(ctx context.Context, query ...string) string {
 	return strings.TrimRight(string(out), "\r\n")
 }
 
-// since finds the commit that base names, and where HEAD left it.
-func (c *clone) since(ctx context.Context, base string) (commit, fork string, err error) {
-	if commit, err = c.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", base+"^{commit}"); err != nil {
-		return "", "", fmt.Errorf("this clone has no commit %q; fetch it, or name another with --base", base)
+// commit finds the commit that base names, which has to have history in common with HEAD.
+func (c *clone) commit(ctx context.Context, base string) (string, error) {
+	commit, err := c.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", base+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("this clone has no commit %q; fetch it, or name another with --base", base)
 	}
-	if fork, err = c.line(ctx, "merge-base", commit, "HEAD"); err != nil {
-		return "", "", fmt.Errorf("HEAD and %q have no common history here; if the clone is shallow, fetch more with `git fetch --unshallow`: %w", base, err)
+	if _, err := c.line(ctx, "merge-base", commit, "HEAD"); err != nil {
+		return "", fmt.Errorf("HEAD and %q have no common history here; if the clone is shallow, fetch more with `git fetch --unshallow`: %w", base, err)
 	}
-	return commit, fork, nil
+	return commit, nil
 }
 
 // disarm switches the clone's filters off: they are commands, which reading a
@@ -101,14 +102,10 @@ func (c *clone) disarm(ctx context.Context) error {
 	return nil
 }
 
-// snapshot writes the working tree as a tree, or what is staged of it, with an index
-// and an object store of its own in dir, and returns its name.
+// snapshot writes the working tree as a tree, or what is staged of it, to the mirror, with an
+// index of its own in dir, and returns its name.
 func (c *clone) snapshot(ctx context.Context, dir string, staged bool) (string, error) {
 	index, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
-	if err != nil {
-		return "", err
-	}
-	objects, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +120,7 @@ func (c *clone) snapshot(ctx context.Context, dir string, staged bool) (string, 
 	if err := copyIndex(index, own); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	c.env = append(c.env, "GIT_INDEX_FILE="+own, "GIT_OBJECT_DIRECTORY="+dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
+	c.env = append(c.env, "GIT_INDEX_FILE="+own)
 	if !staged {
 		if _, err := c.output(ctx, "add", "--all", "--", "."); err != nil {
 			return "", err

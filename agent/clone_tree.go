@@ -27,8 +27,8 @@ const (
 type borrowed struct {
 	*worktree.Tree
 	clone *clone
-	// head is the commit that is checked out: HEAD, or one made of what is not committed.
-	// base is the commit that the base's name meant.
+	// head is HEAD, or a commit made of what is not committed. What merging that into base
+	// makes is checked out, base being the commit that the base's name meant.
 	head, base string
 	branch     string // "HEAD" where none is checked out
 	made       bool   // head is a commit of ours
@@ -40,9 +40,6 @@ type borrowed struct {
 // system's for such things. Nothing is written to the clone. The caller closes it.
 func (c *clone) borrow(ctx context.Context, parent, base string, of side) (_ *borrowed, err error) {
 	b := borrowed{clone: c}
-	if b.base, _, err = c.since(ctx, base); err != nil {
-		return nil, err
-	}
 	if b.dir, err = os.MkdirTemp(parent, "touchstone-local-"); err != nil {
 		return nil, fmt.Errorf("make a directory for the worktree: %w", err)
 	}
@@ -51,40 +48,71 @@ func (c *clone) borrow(ctx context.Context, parent, base string, of side) (_ *bo
 			err = errors.Join(err, os.RemoveAll(b.dir))
 		}
 	}()
-	const repo = "local/clone"
-	mirror := filepath.Join(b.dir, filepath.FromSlash(repo), "mirror.git")
-	if err := c.lend(ctx, mirror); err != nil {
-		return nil, fmt.Errorf("make a mirror of the clone: %w", err)
+	l, err := c.lend(ctx, b.dir, base, of)
+	if err != nil {
+		return nil, err
 	}
-	if b.head, b.made, err = c.headOf(ctx, filepath.Join(mirror, "objects"), of); err != nil {
-		return nil, fmt.Errorf("read %s: %w", of, err)
-	}
+	b.head, b.base, b.made = l.request.Head, l.request.Base, l.made
 	if b.branch, err = c.line(ctx, "rev-parse", "--abbrev-ref", "HEAD"); err != nil {
 		return nil, err
 	}
-	store := &worktree.Store{Root: b.dir}
-	// Both commits are there already: nothing is fetched.
-	b.Tree, err = store.Acquire(ctx, worktree.Request{
-		Remote: worktree.Remote{URL: "file:///"}, Repo: repo, Number: 1, Role: string(verdict.Reviewer),
-		Head: b.head, HeadRef: "refs/heads/head", Base: b.base, BaseRef: "refs/heads/base",
-	})
-	return &b, err
+	b.Tree, err = l.store.Acquire(ctx, l.request)
+	return &b, unmergeable(err, of, base)
 }
 
-// lend makes a bare repository at mirror that finds its objects in the clone.
-func (c *clone) lend(ctx context.Context, mirror string) error {
+// lent is a store of worktrees whose only mirror has its objects in a clone.
+type lent struct {
+	store *worktree.Store
+	// request is for one side of the clone, as merging it into its base makes it. Both commits
+	// are there already: nothing is fetched.
+	request worktree.Request
+	made    bool // request.Head is a commit of ours
+}
+
+// lend makes a store in a directory for one side of the clone. Nothing is written to the clone,
+// whose git finds from then on what is written to the store's mirror.
+func (c *clone) lend(ctx context.Context, dir, base string, of side) (l lent, err error) {
+	const repo = "local/clone"
+	l.request = worktree.Request{
+		Remote: worktree.Remote{URL: "file:///"}, Repo: repo, Number: 1, Role: string(verdict.Reviewer),
+		HeadRef: "refs/heads/head", BaseRef: "refs/heads/base", Merged: true,
+	}
+	if l.request.Base, err = c.commit(ctx, base); err != nil {
+		return l, err
+	}
+	shallow, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "shallow")
+	if err != nil {
+		return l, err
+	}
+	l.store = &worktree.Store{Root: dir, Shallow: shallow}
+	mirror := filepath.Join(dir, filepath.FromSlash(repo), "mirror.git")
+	if err := c.mirror(ctx, mirror); err != nil {
+		return l, fmt.Errorf("make a mirror of the clone: %w", err)
+	}
+	if l.request.Head, l.made, err = c.headOf(ctx, filepath.Join(mirror, "objects"), of); err != nil {
+		return l, fmt.Errorf("read %s: %w", of, err)
+	}
+	return l, nil
+}
+
+// unmergeable says what to do where an error is that a side of the clone does not merge.
+func unmergeable(err error, of side, base string) error {
+	if !errors.Is(err, worktree.ErrUnmergeable) {
+		return err
+	}
+	_, why, _ := strings.Cut(err.Error(), worktree.ErrUnmergeable.Error()+": ")
+	return fmt.Errorf("%s cannot be merged into %s: %s; merge %[2]s into your branch first, or compare with where that began: --base $(git merge-base %[2]s HEAD)", of, base, why)
+}
+
+// mirror makes a bare repository that finds its objects in the clone, and has the clone's git
+// find those of that repository.
+func (c *clone) mirror(ctx context.Context, mirror string) error {
 	objects, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
 		return err
 	}
-	shallow, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "shallow")
-	if err != nil {
-		return err
-	}
+	c.env = append(c.env, "GIT_OBJECT_DIRECTORY="+filepath.Join(mirror, "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
 	files := map[string]string{"HEAD": "ref: refs/heads/none\n", "objects/info/alternates": filepath.ToSlash(objects) + "\n"}
-	if cut, err := os.ReadFile(shallow); err == nil {
-		files["shallow"] = string(cut)
-	}
 	for name, content := range files {
 		name = filepath.Join(mirror, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -98,7 +126,7 @@ func (c *clone) lend(ctx context.Context, mirror string) error {
 }
 
 // headOf is the commit of one side. What is not committed becomes a commit on top of HEAD,
-// in the object store at objects.
+// in the object store at objects, beside which the index is kept that this takes.
 func (c *clone) headOf(ctx context.Context, objects string, of side) (head string, made bool, err error) {
 	if head, err = c.line(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil || of == committed {
 		return head, false, err

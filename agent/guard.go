@@ -20,8 +20,8 @@ func newGuard() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "guard --base REV",
 		Short: "Find where a change lowers the quality bar, without a model and without GitHub",
-		Long: `guard compares the clone in the current directory with where it left REV (the
-merge base) and names what lowers the quality bar, in two tiers:
+		Long: `guard looks at what merging the clone in the current directory into REV would
+change, and names what lowers the quality bar, in two tiers:
 
   hold      what code is certain of; a person has to approve it
   evidence  what code only suspects; a review has to answer it (shown with --all)
@@ -85,7 +85,7 @@ line is wrong, 1 anything else.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&base, "base", "", "branch or commit that the change is compared with, from their merge base")
+	cmd.Flags().StringVar(&base, "base", "", "branch or commit that the change would be merged into")
 	cmd.Flags().StringVar(&format, "format", "text",
 		"text, json for programs, sarif for code scanning, or github for a workflow's annotations")
 	cmd.Flags().BoolVar(&committed, "committed", false, "examine HEAD and not the working tree")

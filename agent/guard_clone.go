@@ -15,36 +15,38 @@ import (
 // maxClonePaths bounds how many changed paths are read from a clone.
 const maxClonePaths = 100_000
 
-// readClone reads what the clone in the current directory changed since it left
-// base: in its working tree or, when committed, up to HEAD.
-func readClone(ctx context.Context, base string, committed bool) (guard.Change, error) {
+// readClone reads what merging the clone in the current directory would change in base: its
+// working tree or, when committed, HEAD.
+func readClone(ctx context.Context, base string, onlyCommitted bool) (guard.Change, error) {
 	c, err := openClone(ctx)
 	if err != nil {
 		return guard.Change{}, err
 	}
-	_, from, err := c.since(ctx, base)
+	of := working
+	if onlyCommitted {
+		of = committed
+	}
+	dir, err := os.MkdirTemp("", "touchstone-guard-")
+	if err != nil {
+		return guard.Change{}, fmt.Errorf("make a directory for the merge: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	l, err := c.lend(ctx, dir, base, of)
 	if err != nil {
 		return guard.Change{}, err
 	}
-	head := "HEAD"
-	if !committed {
-		dir, err := os.MkdirTemp("", "touchstone-guard-")
-		if err != nil {
-			return guard.Change{}, fmt.Errorf("make a directory for the working tree's objects: %w", err)
-		}
-		defer os.RemoveAll(dir)
-		if head, err = c.snapshot(ctx, dir, false); err != nil {
-			return guard.Change{}, fmt.Errorf("read the working tree: %w", err)
-		}
+	merge, err := l.store.Squash(ctx, l.request)
+	if err != nil {
+		return guard.Change{}, unmergeable(err, of, base)
 	}
-	return c.change(ctx, from, head)
+	return c.change(ctx, merge.Base, merge.Tree)
 }
 
 // change reads both sides of every file that the guard examines.
 func (c *clone) change(ctx context.Context, from, to string) (guard.Change, error) {
 	out, err := c.output(ctx, "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", "--end-of-options", from, to)
 	if err != nil {
-		return guard.Change{}, fmt.Errorf("compare with the merge base: %w", err)
+		return guard.Change{}, fmt.Errorf("compare with the base: %w", err)
 	}
 	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	var change guard.Change
@@ -52,7 +54,7 @@ func (c *clone) change(ctx context.Context, from, to string) (guard.Change, erro
 	for len(fields) > 1 {
 		meta := strings.Fields(fields[0])
 		if len(meta) != 5 || len(change.Files) == maxClonePaths {
-			return guard.Change{}, fmt.Errorf("compare with the merge base: more than %d files, or an unknown format", maxClonePaths)
+			return guard.Change{}, fmt.Errorf("compare with the base: more than %d files, or an unknown format", maxClonePaths)
 		}
 		f := guard.File{Path: fields[1], OldPath: fields[1]}
 		fields = fields[2:]
@@ -63,7 +65,7 @@ func (c *clone) change(ctx context.Context, from, to string) (guard.Change, erro
 			f.Path = ""
 		case 'R', 'C':
 			if len(fields) == 0 {
-				return guard.Change{}, errors.New("compare with the merge base: git's answer is cut off")
+				return guard.Change{}, errors.New("compare with the base: git's answer is cut off")
 			}
 			f.Path, fields = fields[0], fields[1:]
 		}

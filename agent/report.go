@@ -35,7 +35,7 @@ type report struct {
 func newReport(subject string, o reviewer.Outcome) report {
 	r := report{Subject: subject, Judgement: o.Judgement, Record: o.Record}
 	if o.Carried {
-		r.Judgement.Answer.Summary = "Carried over from the last approval, since which nothing but the base was merged in. No model was run."
+		r.Judgement.Answer.Summary = "Carried over from the last approval: merging this head changes the same, file for file. No model was run."
 	}
 	for _, f := range o.Change.Files {
 		r.First = cmp.Or(r.First, f.Path)

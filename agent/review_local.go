@@ -139,7 +139,7 @@ func printReview(out io.Writer, subject string, outcome reviewer.Outcome, format
 func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subject, error) {
 	s := reviewer.Subject{
 		Name: fmt.Sprintf("%s of %s against %s", of, filepath.Base(b.clone.top), l.base), Branch: b.branch,
-		Base: b.base, BaseBranch: l.base, Dir: b.Dir(), Files: b, Round: 1,
+		Base: b.base, BaseBranch: l.base, Head: b.head, Shown: b.Shown, Dir: b.Dir(), Files: b, Round: 1,
 	}
 	var err error
 	if s.Diff, err = b.Diff(ctx); err != nil {

@@ -20,8 +20,9 @@ type Record struct {
 	Base string `json:"base"`
 	// BaseBranch is the branch whose tip Base was.
 	BaseBranch string `json:"base_branch"`
-	// MergeBase is the commit that Head was compared with.
-	MergeBase string `json:"merge_base,omitempty"`
+	// Tree is the SHA of the tree that a squash merge of Head into Base makes: the change that
+	// was reviewed is from Base to it. A record without one carries no approval.
+	Tree string `json:"tree,omitempty"`
 	// PatchID names the pull request's own change, whatever it is based on.
 	PatchID string `json:"patch_id,omitempty"`
 	// Round counts the finished reviews of the pull request, this one included.

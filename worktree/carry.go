@@ -12,23 +12,29 @@ import (
 	"io"
 )
 
-// PatchID names what the pull request changes, whatever it is based on: merging the
-// base into it leaves the id as it is, as long as the base did not touch the lines
-// around the change. Unlike git's own patch-id it counts white space, file modes and
-// the contents of binary files, because two changes with one id are taken for the
-// same change.
+// PatchID names what merging the pull request changes, whatever the base is: it stays as
+// the base goes on, as long as that does not touch the lines around the change. Unlike git's
+// own patch-id it counts white space, file modes and the contents of binary files, because
+// two changes with one id are taken for the same change.
 func (t *Tree) PatchID(ctx context.Context) (string, error) {
+	if err := t.merge(ctx); err != nil {
+		return "", err
+	}
+	return t.mirror.patchID(ctx, t.squash)
+}
+
+func (r repo) patchID(ctx context.Context, s Squash) (string, error) {
 	sum := sha256.New()
-	r, w := io.Pipe()
+	in, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := hashPatch(sum, r)
-		r.CloseWithError(err)
+		err := hashPatch(sum, in)
+		in.CloseWithError(err)
 		done <- err
 	}()
-	err := t.mirror.run(ctx, call{stdout: w, args: []string{"diff-tree", "-r", "-p", "--no-renames",
+	err := r.run(ctx, call{stdout: w, args: []string{"diff-tree", "-r", "-p", "--no-renames",
 		"--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=none",
-		"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", t.mergeBase, t.req.Head}})
+		"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", s.Base, s.Tree}})
 	w.CloseWithError(err)
 	if err := errors.Join(err, <-done); err != nil {
 		return "", fmt.Errorf("hash the change: %w", err)
@@ -70,6 +76,18 @@ func hashPatch(sum hash.Hash, patch io.Reader) error {
 	}
 }
 
+// Makes reports whether merging the pull request makes the same change as one that was
+// reviewed; see [Store.Makes]. Errors: ErrUnmergeable.
+func (t *Tree) Makes(ctx context.Context, reviewed Squash) (bool, error) {
+	if err := t.merge(ctx); err != nil {
+		return false, err
+	}
+	if err := checkSHAs(reviewed.Base, reviewed.Head, reviewed.Tree); err != nil {
+		return false, nil // a record of nothing
+	}
+	return t.mirror.sameChange(ctx, reviewed, t.squash)
+}
+
 // Contains reports whether the head that was acquired contains a commit. It does not
 // contain one that this machine does not have.
 func (t *Tree) Contains(ctx context.Context, sha string) (bool, error) {
@@ -87,21 +105,16 @@ func (t *Tree) OnlyMergedBase(ctx context.Context, since string) (bool, error) {
 	if err := checkSHAs(since); err != nil {
 		return false, err
 	}
-	if _, err := t.mirror.commonAncestor(ctx, since, t.req.Base); errors.Is(err, errMissing) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	merged, err := t.mirror.line(ctx, "merge-tree", "--write-tree", "--no-messages", "--end-of-options", since, t.req.Base)
-	if exitCode(err) == 1 {
+	merged, err := t.mirror.squash(ctx, t.req.Base, since)
+	if errors.Is(err, errMissing) || errors.Is(err, ErrUnmergeable) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("merge the base into %.12s: %w", since, err)
 	}
-	tree, err := t.mirror.line(ctx, "rev-parse", "--verify", "--end-of-options", t.req.Head+"^{tree}")
+	tree, err := t.mirror.treeOf(ctx, t.req.Head)
 	if err != nil {
 		return false, err
 	}
-	return merged == tree, nil
+	return merged.Tree == tree, nil
 }

@@ -47,10 +47,15 @@ type FileDiff struct {
 // Hunk is one changed region with its context, as in "@@ -1,4 +1,5 @@".
 type Hunk struct{ OldStart, OldLines, NewStart, NewLines int }
 
-// Diff is what the pull request changes: from its merge base to the head that
-// was acquired, whatever happened in the tree since.
+// Diff is what merging the pull request changes: from the base that was acquired to the
+// merge of the head into it, whatever happened in the tree since. Its Head is a commit of that
+// merge, which is the pull request's own head where that contains the base. Errors:
+// ErrUnmergeable.
 func (t *Tree) Diff(ctx context.Context) (Diff, error) {
-	return t.diff(ctx, t.mergeBase, t.req.Head)
+	if err := t.merge(ctx); err != nil {
+		return Diff{}, err
+	}
+	return t.diff(ctx, t.req.Base, t.merged)
 }
 
 // DiffWorking is what the files in the tree, untracked ones included and ignored
@@ -72,7 +77,7 @@ func (t *Tree) changedBetween(ctx context.Context, base, head string) ([]string,
 }
 
 // diff runs in the mirror and not in the tree: there git reads no .gitattributes.
-func (t *Tree) diff(ctx context.Context, base, head string) (Diff, error) {
+func (t *Tree) diff(ctx context.Context, base, head string, options ...string) (Diff, error) {
 	if err := checkSHAs(base, head); err != nil {
 		return Diff{}, err
 	}
@@ -81,9 +86,11 @@ func (t *Tree) diff(ctx context.Context, base, head string) (Diff, error) {
 	r, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := t.mirror.run(ctx, call{stdout: w, args: []string{"diff-tree", "-r", "-z", "-M", "--raw", "--patch",
+		args := []string{"diff-tree", "-r", "-z", "-M", "--raw", "--patch",
 			"--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=none",
-			"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", base, head}})
+			"--src-prefix=a/", "--dst-prefix=b/"}
+		args = append(append(args, options...), "--end-of-options", base, head)
+		err := t.mirror.run(ctx, call{stdout: w, args: args})
 		w.CloseWithError(err)
 		done <- err
 	}()

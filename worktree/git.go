@@ -44,6 +44,8 @@ var settings = []string{
 	// Larger files are treated as binary: git holds two versions of a file in memory to compare them.
 	"core.bigFileThreshold=32m", "core.quotePath=true",
 	"merge.conflictStyle=diff3", "rerere.enabled=false",
+	// A file beside the commits could claim other parents of them.
+	"core.commitGraph=false",
 }
 
 // environment lists what a git child may inherit; all else is dropped, HOME
@@ -55,11 +57,17 @@ var environment = []string{
 	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT",
 }
 
+// noFile is a path at which there never is a file; git takes an empty one for a list of nothing,
+// which is something else than no list.
+const noFile = os.DevNull + "/none"
+
 // isolation is what every git child's environment holds: English, and nobody's configuration.
 var isolation = []string{
 	"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
 	"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_EDITOR=:", "GIT_PAGER=cat",
-	"GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=1",
+	"GIT_LITERAL_PATHSPECS=1",
+	// Every commit has the parents and the tree that it names.
+	"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + noFile,
 }
 
 // repo is one git directory and the way this package runs git in it.
@@ -69,6 +77,8 @@ type repo struct {
 	dir    string // GIT_DIR: the mirror, or a linked worktree's administrative directory
 	tree   string // GIT_WORK_TREE; "" in the mirror
 	lock   *lock  // inherited by the children
+	// shallow is the file of the commits that lack their parents.
+	shallow string
 	// remote is where a partial mirror finds what it lacks; nil where nothing is fetched.
 	remote *Remote
 }
@@ -85,7 +95,7 @@ type call struct {
 }
 
 func (s *Store) repo(h home, l *lock, remote *Remote) repo {
-	return repo{bin: s.binary(), mirror: h.mirror(), dir: h.mirror(), lock: l, remote: remote}
+	return repo{bin: s.binary(), mirror: h.mirror(), dir: h.mirror(), lock: l, remote: remote, shallow: s.Shallow}
 }
 
 // linked is the same mirror seen through a worktree. Naming its directories
@@ -164,7 +174,9 @@ func (r repo) run(ctx context.Context, c call) error {
 }
 
 func (r repo) environ(c call) []string {
-	env := slices.Concat(isolation, inherited(), []string{"GIT_DIR=" + r.dir, "GIT_COMMON_DIR=" + r.mirror})
+	env := slices.Concat(isolation, inherited(), []string{
+		"GIT_DIR=" + r.dir, "GIT_COMMON_DIR=" + r.mirror, "GIT_SHALLOW_FILE=" + cmp.Or(r.shallow, noFile),
+	})
 	if r.tree != "" {
 		env = append(env, "GIT_WORK_TREE="+r.tree)
 	}

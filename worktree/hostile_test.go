@@ -193,7 +193,13 @@ func poison(t *testing.T, tree *Tree, trap string, set ...snare) {
 func exercise(t *testing.T, tree *Tree, req Request) {
 	t.Helper()
 	ctx := t.Context()
-	d, err := tree.Diff(ctx)
+	_, err := tree.Diff(ctx)
+	wantErr(t, err, ErrUnmergeable)
+	bases, err := tree.mirror.mergeBases(ctx, req.Base, req.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := tree.diff(ctx, bases[0], req.Head)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,11 +13,11 @@ const (
 	maxLogMessage = 4 << 10
 )
 
-// Log returns the messages of the pull request's own commits, from its merge base
-// to the head that was acquired, the newest first: at most 100, of each the first
+// Log returns the messages of the pull request's own commits, those of the head that was
+// acquired and not of its base, the newest first: at most 100, of each the first
 // 4 KiB. They are whatever their authors wrote.
 func (t *Tree) Log(ctx context.Context) ([]string, error) {
-	out, err := t.mirror.output(ctx, "log", "-z", "--format=%B", fmt.Sprintf("--max-count=%d", maxLog), t.mergeBase+".."+t.req.Head)
+	out, err := t.mirror.output(ctx, "log", "-z", "--format=%B", fmt.Sprintf("--max-count=%d", maxLog), t.req.Base+".."+t.req.Head)
 	if err != nil {
 		return nil, fmt.Errorf("read the commit messages: %w", err)
 	}

@@ -32,45 +32,31 @@ func (h home) refDir(id string) string {
 	return filepath.Join(h.mirror(), filepath.FromSlash(pullRefs), id)
 }
 
-// ensureCommits makes both commits of a request present and returns their merge
-// base. A commit that is present is complete, because packs arrive whole.
-func (s *Store) ensureCommits(ctx context.Context, r repo, h home, req Request) (string, error) {
-	own := pullRefs + treeID(req.Number, req.Role)
+// look does what needs both commits of a request, and fetches their refs, below own, only if
+// that finds one of them missing. A commit that is present is complete, because packs arrive
+// whole.
+func (s *Store) look(ctx context.Context, r repo, h home, own string, req Request, do func() error) error {
 	wanted := []string{"+" + req.HeadRef + ":" + own + "/head", "+" + req.BaseRef + ":" + own + "/base"}
 	if !exists(h.mirror()) {
 		if err := s.createMirror(ctx, h, req.Remote, req.BaseRef, wanted...); err != nil {
-			return "", fmt.Errorf("make the mirror: %w", err)
+			return fmt.Errorf("make the mirror: %w", err)
 		}
 	}
-	base, err := r.commonAncestor(ctx, req.Head, req.Base)
+	err := do()
 	if !errors.Is(err, errMissing) {
-		return base, err
+		return err
 	}
 	if err := r.fetch(ctx, req.Remote, wanted...); err != nil {
-		return "", err
+		return err
 	}
-	base, err = r.commonAncestor(ctx, req.Head, req.Base)
-	if errors.Is(err, errMissing) {
-		return "", fmt.Errorf("%w: %s no longer holds %.12s, or %s no longer holds %.12s",
+	if err = do(); errors.Is(err, errMissing) {
+		return fmt.Errorf("%w: %s no longer holds %.12s, or %s no longer holds %.12s",
 			ErrHeadMoved, req.HeadRef, req.Head, req.BaseRef, req.Base)
 	}
-	return base, err
+	return err
 }
 
 var errMissing = errors.New("the commit is not in the mirror")
-
-// commonAncestor answers in one git process whether both commits are present
-// and where they fork.
-func (r repo) commonAncestor(ctx context.Context, head, base string) (string, error) {
-	sha, err := r.line(ctx, "merge-base", head, base)
-	switch {
-	case exitCode(err) == 1:
-		return "", fmt.Errorf("%.12s and %.12s have no common history: this pull request cannot be compared with its base", head, base)
-	case gitSays(err, "Not a valid"):
-		return "", errMissing
-	}
-	return sha, err
-}
 
 // contains reports whether a commit has an ancestor, or is it; not where that one is
 // unknown here.

@@ -178,7 +178,7 @@ func (t *Tree) quit(ctx context.Context) error {
 		}
 		return t.moveAside()
 	}
-	for _, name := range []string{"head", "base"} {
+	for _, name := range []string{"head", "base", "merge"} {
 		if err := t.mirror.run(ctx, call{args: []string{"update-ref", "-d", pullRefs + t.id + "/" + name}}); err != nil {
 			return err
 		}

@@ -62,6 +62,9 @@ type Store struct {
 	Clones map[string]string
 	// Partial says which mirrors hold the content of files only where it was needed.
 	Partial Partial
+	// Shallow is a file that lists, as git's own does, the commits whose parents a mirror
+	// lacks that somebody else made; "" for none. A mirror that this package makes lacks none.
+	Shallow string
 
 	mu      sync.Mutex
 	checked bool // the git binary was found to be recent enough
@@ -88,6 +91,9 @@ type Request struct {
 	HeadRef string // ref that holds Head, e.g. refs/pull/12/head
 	Base    string // commit of the base branch, a full SHA
 	BaseRef string // ref that holds Base, e.g. refs/heads/main
+	// Merged asks for the files as a merge of Head into Base makes them, instead of those of
+	// Head. They are the same where Head contains Base.
+	Merged bool
 }
 
 // Identity is the author and committer of a commit.
@@ -182,20 +188,35 @@ func (h home) lockPath(id string) string { return filepath.Join(h.dir, id+".lock
 
 // lock takes the lock named id without waiting.
 func (h home) lock(id string) (*lock, error) {
-	if err := os.MkdirAll(h.dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make the repository's directory: %w", err)
+	if err := h.mkdir(); err != nil {
+		return nil, err
 	}
 	return tryLock(h.lockPath(id))
 }
 
+// waitLock takes the lock named id, waiting for it until ctx ends.
+func (h home) waitLock(ctx context.Context, id string) (*lock, error) {
+	if err := h.mkdir(); err != nil {
+		return nil, err
+	}
+	return waitLock(ctx, h.lockPath(id))
+}
+
+func (h home) mkdir() error {
+	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+		return fmt.Errorf("make the repository's directory: %w", err)
+	}
+	return nil
+}
+
 func treeID(number int, role string) string { return fmt.Sprintf("%d-%s", number, role) }
 
-// Acquire returns the tree of one pull request and role, locked for the caller,
-// detached at req.Head and without anything in it that is not in that commit.
-// It fetches only when a wanted commit is missing. The lock dies with the
-// process that holds it, however that ends.
+// Acquire returns the tree of one pull request and role, locked for the caller, detached
+// at req.Head, or with req.Merged at a commit that merges it into req.Base, and without
+// anything in it that is not in that commit. It fetches only when a wanted commit is
+// missing. The lock dies with the process that holds it, however that ends.
 //
-// Errors: ErrBusy, ErrHeadMoved, or a sentence about git, network or disk.
+// Errors: ErrBusy, ErrHeadMoved, ErrUnmergeable, or a sentence about git, network or disk.
 func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 	h, err := s.home(req.Repo)
 	if err != nil {
@@ -222,11 +243,28 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 	if err := errors.Join(h.removeStaleLocks(id), h.use(id)); err != nil {
 		return nil, err
 	}
-	if t.mergeBase, err = s.ensureCommits(ctx, m, h, req); err != nil {
+	err = s.look(ctx, m, h, pullRefs+id, req, func() error {
+		if req.Merged {
+			return t.merge(ctx)
+		}
+		_, err := m.mergeBases(ctx, req.Base, req.Head)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	if err := t.checkOut(ctx, req.Head); err != nil {
+	at := req.Head
+	if req.Merged {
+		at = t.merged
+	}
+	if err := t.checkOut(ctx, at); err != nil {
 		return nil, err
+	}
+	if at != req.Head {
+		// The commit is this package's own: with a name it is not taken for somebody's work.
+		if err := m.run(ctx, call{args: []string{"update-ref", pullRefs + id + "/merge", at}}); err != nil {
+			return nil, err
+		}
 	}
 	return t, nil
 }

@@ -17,8 +17,8 @@ func TestLifeOfOnePullRequest(t *testing.T) {
 	if got := read(t, tree.Dir(), "topic.txt"); got != "hello\n" {
 		t.Errorf("topic.txt is %q", got)
 	}
-	if tree.MergeBase() != req.Base {
-		t.Errorf("merge base is %s, want %s", tree.MergeBase(), req.Base)
+	if s, err := tree.Squash(t.Context()); err != nil || s.Base != req.Base || s.Head != req.Head {
+		t.Errorf("it merges %+v, %v", s, err)
 	}
 	d, err := tree.Diff(t.Context())
 	if err != nil {

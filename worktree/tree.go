@@ -14,13 +14,16 @@ import (
 // Tree is one pull request's checkout, locked for whoever acquired it. It is for
 // one goroutine at a time.
 type Tree struct {
-	home      home
-	id        string
-	req       Request
-	mirror    repo // for what needs no files; reads no attributes of the pull request
-	git       repo
-	lock      *lock
-	mergeBase string
+	home   home
+	id     string
+	req    Request
+	mirror repo // for what needs no files; reads no attributes of the pull request
+	git    repo
+	lock   *lock
+	// squash is what merging the pull request makes, merged a commit with its tree; blank
+	// until somebody asks for it.
+	squash Squash
+	merged string
 	// objects is the mirror as ReadFile and ReadDir see it, once they have.
 	objects *git.Repository
 	// unmarked are the conflicts of the last Merge in which git wrote no markers.
@@ -30,8 +33,28 @@ type Tree struct {
 // Dir is the absolute path of the checkout.
 func (t *Tree) Dir() string { return t.git.tree }
 
-// MergeBase is the SHA where the pull request's head forked from its base.
-func (t *Tree) MergeBase() string { return t.mergeBase }
+// Squash is what a squash merge of the pull request would make of its base. Errors:
+// ErrUnmergeable.
+func (t *Tree) Squash(ctx context.Context) (Squash, error) {
+	err := t.merge(ctx)
+	return t.squash, err
+}
+
+// merge computes what merging the pull request makes, once.
+func (t *Tree) merge(ctx context.Context) error {
+	if t.merged != "" {
+		return nil
+	}
+	s, err := t.mirror.squash(ctx, t.req.Base, t.req.Head)
+	if err != nil {
+		return err
+	}
+	t.squash, t.merged = s, s.Head
+	if !s.contained {
+		t.merged, err = t.mirror.commitMerge(ctx, s.Tree, s.Base, s.Head)
+	}
+	return err
+}
 
 // Head is the SHA that is checked out now.
 func (t *Tree) Head(ctx context.Context) (string, error) {

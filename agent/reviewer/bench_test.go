@@ -98,7 +98,7 @@ func prepare(b *testing.B, e reviewer.Examiner, tree *worktree.Tree) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := e.Prepare(b.Context(), reviewer.Subject{Title: "Change it", Base: tree.MergeBase(), Diff: diff, Dir: tree.Dir(), Files: tree, Round: 1})
+		p, err := e.Prepare(b.Context(), reviewer.Subject{Title: "Change it", Base: diff.Base, Diff: diff, Dir: tree.Dir(), Files: tree, Round: 1})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func prepare(b *testing.B, e reviewer.Examiner, tree *worktree.Tree) {
 		b.StopTimer()
 		p.Close(b.Context())
 		start = time.Now()
-		cmd := exec.Command("git", "diff", "--no-color", tree.MergeBase(), diff.Head)
+		cmd := exec.Command("git", "diff", "--no-color", diff.Base, diff.Head)
 		cmd.Dir = tree.Dir()
 		if out, err := cmd.Output(); err != nil || len(out) == 0 {
 			b.Fatal(err)

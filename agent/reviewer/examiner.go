@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -65,6 +66,7 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	if err != nil {
 		return nil, fmt.Errorf("make a scratch directory: %w", err)
 	}
+	s.Head = cmp.Or(s.Head, s.Diff.Head)
 	p := &Prepared{Subject: s, examiner: e, scratch: scratch, quoter: quoter{fencePrefix + rand.Text()}}
 	defer func() {
 		if err != nil {

@@ -1,11 +1,18 @@
 package reviewer
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -55,6 +62,52 @@ func anchorOf(file worktree.FileDiff, f verdict.Finding) (a anchor, ok bool) {
 		return anchor{path: file.Path, line: h.OldStart, side: "LEFT"}, h.OldLines > 0
 	}
 	return anchor{}, false
+}
+
+// place is where people find what a finding is about.
+type place struct {
+	anchor
+	// ok says that GitHub takes a comment there.
+	ok bool
+	// name is its path and line in the head, or in the merge where only that has it.
+	name string
+}
+
+// places finds the places of findings, whose lines are those of the merge, in the head, on whose
+// lines GitHub takes comments. Where that cannot be told, no finding has a place there.
+func (p *Prepared) places(ctx context.Context) func(verdict.Finding) place {
+	merged := map[string]worktree.FileDiff{}
+	for _, f := range p.Diff.Files {
+		merged[change.Spell(f.Path)] = f
+	}
+	if p.Shown == nil || p.Head == p.Diff.Head {
+		return func(f verdict.Finding) place {
+			a, ok := anchorOf(merged[f.Path], f)
+			return place{a, ok, verdict.Place(f.Path, f.Line)}
+		}
+	}
+	shown := sync.OnceValues(func() (worktree.Shown, error) { return p.Shown(ctx) })
+	return func(f verdict.Finding) place {
+		s, err := shown()
+		if err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("findings stand in the body of the review, since their lines in the head are not known")
+			return place{name: verdict.Place(f.Path, f.Line)}
+		}
+		start := cmp.Or(f.StartLine, f.Line)
+		path, first, last, same := s.InHead(cmp.Or(merged[f.Path].Path, f.Path), start, f.Line)
+		in := slices.IndexFunc(s.Diff.Files, func(d worktree.FileDiff) bool { return d.Path == path })
+		at := place{name: verdict.Place(f.Path, f.Line)}
+		if same {
+			at.name = verdict.Place(change.Spell(path), last)
+		}
+		if in >= 0 {
+			head := f
+			head.StartLine, head.Line = first, last
+			at.anchor, at.ok = anchorOf(s.Diff.Files[in], head)
+			at.exact = at.exact && same
+		}
+		return at
+	}
 }
 
 // describe is one finding for its author: tag, severity and rule, then what,
@@ -173,7 +226,7 @@ func code(text string) string {
 }
 
 // comment is a finding as a comment on lines of the diff.
-func (p *Prepared) comment(f verdict.Finding, a anchor, head func(path string) ([]byte, error)) forge.ReviewComment {
+func (p *Prepared) comment(f verdict.Finding, a place, head func(path string) ([]byte, error)) forge.ReviewComment {
 	replace := false
 	if a.exact {
 		text, err := head(f.Path) // a file that cannot be read has no lines to replace
@@ -185,7 +238,7 @@ func (p *Prepared) comment(f verdict.Finding, a anchor, head func(path string) (
 	}
 	body := p.describe(f, replace)
 	if !a.exact {
-		body = body + "\n\nIt is about " + code(verdict.Place(f.Path, f.Line)) + ", where GitHub takes no comment."
+		body = body + "\n\nIt is about " + code(a.name) + ", where GitHub takes no comment."
 	}
 	return forge.ReviewComment{Path: a.path, StartLine: a.start, Line: a.line, Side: a.side, Body: clipBlock(body, maxComment)}
 }

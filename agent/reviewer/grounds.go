@@ -85,7 +85,7 @@ func (p *Prepared) late(ctx context.Context) func(verdict.Finding) bool {
 // touched reports whether a file is another one than in an earlier round. Where what
 // that round saw cannot be read any more, it may be.
 func (p *Prepared) touched(ctx context.Context) func(round int, path string) bool {
-	now := p.at(ctx, p.Diff.Head)
+	now := p.at(ctx, p.Head)
 	then := map[int]func(string) ([]byte, error){}
 	for round, head := range p.Heads {
 		then[round] = p.at(ctx, head)

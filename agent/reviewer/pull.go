@@ -35,12 +35,17 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	s := Subject{
 		Signer: trust.Signer(r.Key, pr),
 		Name:   "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
-		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Dir: tree.Dir(), Files: tree,
+		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree,
 		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Heads: r.heads(pr), Threads: threads(pr, outside),
 	}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return s, fmt.Errorf("read the change: %w", err)
 	}
+	merge, err := tree.Squash(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Tree = merge.Tree
 	if s.Commits, err = tree.Log(ctx); err != nil {
 		return s, err
 	}

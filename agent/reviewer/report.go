@@ -11,7 +11,6 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
-	"touchstone/worktree"
 )
 
 // GitHub refuses bodies of more than 65,536 characters. Counting bytes stays on
@@ -46,10 +45,6 @@ func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report
 	if err != nil {
 		return report{}, err
 	}
-	files := map[string]worktree.FileDiff{}
-	for _, f := range p.Diff.Files {
-		files[change.Spell(f.Path)] = f
-	}
 	known := map[string]bool{}
 	for _, e := range p.Ledger {
 		known[e.ID] = true
@@ -57,23 +52,23 @@ func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report
 	findings := slices.Clone(j.Answer.Findings)
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
 
+	shownAt, head := p.places(ctx), p.at(ctx, p.Diff.Head)
 	r := report{review: forge.Review{SHA: record.Head, Event: string(record.Verdict)}}
 	blocks := []string{p.headline(j, record)}
 	blocks = append(blocks, listed("", doubts(j))...)
 	blocks = append(blocks, listed(heldHeading, held(j.Holds))...)
 	blocks = append(blocks, listed(suspectedHeading, answered(j.Evidence))...)
-	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", p.stillThere(findings, known))...)
-	head := p.at(ctx, p.Diff.Head)
+	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", p.stillThere(findings, known, shownAt))...)
 	for _, f := range findings {
 		if known[f.ID] {
 			continue
 		}
-		a, ok := anchorOf(files[f.Path], f)
-		if inline && ok && len(r.review.Comments) < maxComments {
-			r.review.Comments = append(r.review.Comments, p.comment(f, a, head))
+		shown := shownAt(f)
+		if inline && shown.ok && len(r.review.Comments) < maxComments {
+			r.review.Comments = append(r.review.Comments, p.comment(f, shown, head))
 			continue
 		}
-		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(verdict.Place(f.Path, f.Line), maxPlace)), p.describe(f, false)))
+		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(shown.name, maxPlace)), p.describe(f, false)))
 	}
 	blocks = append(blocks, p.leftOut(), notListed(j), p.forOwners(j))
 	if len(findings) > 0 {
@@ -194,7 +189,7 @@ func held(holds []verdict.Hold) (lines []string) {
 }
 
 // stillThere lists what earlier rounds found and this one finds again.
-func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool) (lines []string) {
+func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool, shown func(verdict.Finding) place) (lines []string) {
 	threads := map[string]Thread{}
 	for _, t := range p.Threads {
 		threads[t.Finding] = t
@@ -223,7 +218,7 @@ func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool)
 		case t.Resolved:
 			note += "; its thread was resolved, the defect was not"
 		}
-		at := code(clip(verdict.Place(f.Path, f.Line), maxPlace))
+		at := code(clip(shown(f).name, maxPlace))
 		lines = append(lines, fmt.Sprintf("- **[%s] %s** %s at %s: %s (%s)", f.Dimension, f.Severity, tag, at, inline(clip(f.Claim, 400)), note))
 	}
 	return lines

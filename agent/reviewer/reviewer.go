@@ -172,6 +172,7 @@ func (r *Reviewer) acquire(ctx context.Context, pr forge.PullRequest) (*worktree
 		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(verdict.Reviewer),
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number),
 		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
+		Merged: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the worktree: %w", err)

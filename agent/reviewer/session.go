@@ -269,7 +269,7 @@ func (p *Prepared) coverage(j verdict.Judgement) verdict.Coverage {
 // record is what the posted review keeps of all this.
 func (p *Prepared) record(x Examination) verdict.Record {
 	r := verdict.Record{
-		Head: p.Diff.Head, Base: p.Base, BaseBranch: p.BaseBranch, MergeBase: p.Diff.Base, PatchID: p.PatchID,
+		Head: p.Head, Base: p.Base, BaseBranch: p.BaseBranch, Tree: p.Tree, PatchID: p.PatchID,
 		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Heard: p.Heard, Tier: string(p.understood.Tier), Coverage: p.coverage(x.Judgement),
 		Lines:  p.understood.Lines,
 		Engine: cmp.Or(x.Result.Engine, p.examiner.Engine.Name()), Model: x.Result.Model, CostUSD: x.Result.CostUSD, Duration: x.Result.Duration.Round(time.Millisecond),

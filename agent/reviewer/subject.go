@@ -33,8 +33,14 @@ type Subject struct {
 	// Base is the commit whose guidelines, settings and guides are the law, the tip
 	// of BaseBranch.
 	Base, BaseBranch string
-	Diff             worktree.Diff
-	// Dir is a checkout of the head, for the session to work in.
+	// Head is the commit under review; empty for that of Diff. Tree is what merging it into
+	// Base makes, and Diff the change from the one to the other.
+	Head, Tree string
+	Diff       worktree.Diff
+	// Shown is what GitHub shows of the change, in lines of the head; nil where nothing is
+	// shown but Diff.
+	Shown func(context.Context) (worktree.Shown, error)
+	// Dir is a checkout of the merge, for the session to work in.
 	Dir   string
 	Files Files
 	// Heard is the newest comment that was there to be heeded.

@@ -60,10 +60,11 @@ func benchTree(b *testing.B, files, lines int) *worktree.Tree {
 // prepare does all that comes before a session: the diff, the tier, the rows that apply, what
 // code finds, the patches and the prompts.
 func prepare(ctx context.Context, tree *worktree.Tree, rules guidelines.Set) (lines int, err error) {
-	s := reviewer.Subject{Name: "The benchmark", Title: "Change it", Base: tree.MergeBase(), BaseBranch: "main", Dir: tree.Dir(), Files: tree, Round: 1}
+	s := reviewer.Subject{Name: "The benchmark", Title: "Change it", BaseBranch: "main", Dir: tree.Dir(), Files: tree, Round: 1}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return 0, err
 	}
+	s.Base = s.Diff.Base
 	p, err := (&reviewer.Examiner{Guidelines: rules}).Prepare(ctx, s)
 	if err != nil {
 		return 0, err
@@ -89,7 +90,7 @@ func BenchmarkPrepare(b *testing.B) {
 	for _, size := range []struct{ files, lines int }{{300, 10_000}, {3_000, 300_000}} {
 		b.Run(fmt.Sprintf("%dlines", size.lines), func(b *testing.B) {
 			tree := benchTree(b, size.files, size.lines)
-			head, err := tree.Head(b.Context())
+			merge, err := tree.Squash(b.Context())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -103,7 +104,7 @@ func BenchmarkPrepare(b *testing.B) {
 				}
 				b.StopTimer()
 				start = time.Now()
-				cmd := exec.Command("git", "diff", "--no-color", tree.MergeBase(), head)
+				cmd := exec.Command("git", "diff", "--no-color", merge.Base, merge.Head)
 				cmd.Dir = tree.Dir()
 				cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull)
 				if out, err := cmd.Output(); err != nil || len(out) == 0 {

@@ -1,0 +1,74 @@
+package worktree
+
+import "context"
+
+// Shown is what GitHub shows of a pull request, and takes comments on: what its head changes
+// since it left the base, in the lines of the head.
+type Shown struct {
+	Diff Diff
+	// merge is what the base changes in the files of the head when they are merged.
+	merge map[string]FileDiff
+}
+
+// Shown compares the head with the commit where it left its base, the first of them where
+// there are several, and with the merge. Errors: ErrUnmergeable.
+func (t *Tree) Shown(ctx context.Context) (Shown, error) {
+	if err := t.merge(ctx); err != nil {
+		return Shown{}, err
+	}
+	bases, err := t.mirror.mergeBases(ctx, t.req.Base, t.req.Head)
+	if err != nil {
+		return Shown{}, err
+	}
+	s := Shown{merge: map[string]FileDiff{}}
+	if s.Diff, err = t.diff(ctx, bases[0], t.req.Head); err != nil || t.squash.contained {
+		return s, err
+	}
+	// Without lines around them, hunks are the changed lines alone.
+	merge, err := t.diff(ctx, t.req.Head, t.merged, "--unified=0")
+	for _, f := range merge.Files {
+		s.merge[f.Path] = f
+	}
+	return s, err
+}
+
+// InHead finds lines of a file of the merge in the head, and says whether they are there as
+// they are. Where the base changes them, the lines are those nearest to them; the path is empty
+// for a file that the head does not have.
+func (s Shown) InHead(path string, first, last int) (headPath string, headFirst, headLast int, same bool) {
+	f, ok := s.merge[path]
+	switch {
+	case !ok:
+		return path, first, last, true
+	case f.Status == "added":
+		return "", 0, 0, false
+	}
+	headFirst, _ = inOld(f.Hunks, first)
+	headLast, same = inOld(f.Hunks, last)
+	// Nothing was put in or taken out in between either.
+	same = same && headLast-headFirst == last-first
+	for _, h := range f.Hunks {
+		same = same && (h.NewLines == 0 || h.NewStart > last || h.NewStart+h.NewLines <= first)
+	}
+	return f.OldPath, headFirst, headLast, same
+}
+
+// inOld is the line of the old file that a line of the new one was, or the nearest one where it
+// was none, by hunks without context.
+func inOld(hunks []Hunk, line int) (old int, same bool) {
+	old = line
+	for _, h := range hunks {
+		start := h.NewStart
+		if h.NewLines == 0 {
+			start++ // the line before it is what git names
+		}
+		if line < start {
+			break
+		}
+		if line < start+h.NewLines {
+			return max(1, min(h.OldStart+line-start, h.OldStart+max(0, h.OldLines-1))), false
+		}
+		old += h.OldLines - h.NewLines
+	}
+	return old, true
+}

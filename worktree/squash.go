@@ -1,0 +1,159 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrUnmergeable means that no tree can be computed for the merge of a head into its base:
+// they conflict, they share no history, or their histories meet in several commits that
+// conflict with each other. The error says which, and what to do.
+var ErrUnmergeable = errors.New("the head cannot be merged into its base")
+
+// Squash is what a squash merge of a head into its base makes: the base gets one commit,
+// whose tree is Tree.
+type Squash struct {
+	// Base is the tip of the base branch, Head that of the pull request, both full SHAs.
+	Base, Head string
+	// Tree is the SHA of the merge's tree.
+	Tree string
+	// contained says that Head contains Base, so that Tree is its own.
+	contained bool
+}
+
+const (
+	// maxMergeBases bounds the merge bases of one merge, maxVirtual how deep the merges of
+	// merge bases nest.
+	maxMergeBases = 8
+	maxVirtual    = 8
+	// maxConflicts bounds the paths that ErrUnmergeable names.
+	maxConflicts = 10
+)
+
+// squash computes the tree that merging head into base makes. It is what git merge-tree makes
+// of the two commits alone: settings, attributes of either side, replaced objects and grafts
+// play no part. Errors: ErrUnmergeable, errMissing.
+func (r repo) squash(ctx context.Context, base, head string) (Squash, error) {
+	bases, err := r.mergeBases(ctx, base, head)
+	if err != nil {
+		return Squash{}, err
+	}
+	s := Squash{Base: base, Head: head}
+	if len(bases) == 1 && bases[0] == base {
+		s.contained = true
+		s.Tree, err = r.treeOf(ctx, head)
+		return s, err
+	}
+	// git merges several merge bases into a virtual one, with conflict markers where they
+	// conflict, and may well end without a conflict. Such a result nobody can foresee.
+	if err := r.checkVirtualBase(ctx, bases, maxVirtual); err != nil {
+		return Squash{}, err
+	}
+	s.Tree, err = r.mergeTree(ctx, base, head)
+	return s, err
+}
+
+// checkVirtualBase reports whether commits merge without a conflict, one after the other, as
+// git merges the merge bases of a merge.
+func (r repo) checkVirtualBase(ctx context.Context, bases []string, depth int) error {
+	if len(bases) > maxMergeBases || depth == 0 {
+		return fmt.Errorf("%w: their histories cross too often; rebase the branch, or merge the base into it once more", ErrUnmergeable)
+	}
+	merged := bases[0]
+	for _, next := range bases[1:] {
+		inner, err := r.mergeBases(ctx, merged, next)
+		if err == nil {
+			err = r.checkVirtualBase(ctx, inner, depth-1)
+		}
+		var tree string
+		if err == nil {
+			tree, err = r.mergeTree(ctx, merged, next)
+		}
+		if errors.Is(err, ErrUnmergeable) {
+			return fmt.Errorf("%w: their histories meet in %s, which conflict with each other; rebase the branch, or merge the base into it once more",
+				ErrUnmergeable, shortAll(bases))
+		}
+		if err != nil {
+			return err
+		}
+		if merged, err = r.commitMerge(ctx, tree, merged, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeBases are the best common ancestors of two commits. errMissing where one of them is not
+// here, ErrUnmergeable where there are none.
+func (r repo) mergeBases(ctx context.Context, a, b string) ([]string, error) {
+	out, err := r.output(ctx, "merge-base", "--all", a, b)
+	switch {
+	case exitCode(err) == 1:
+		return nil, fmt.Errorf("%w: %.12s and %.12s have no common history", ErrUnmergeable, a, b)
+	case gitSays(err, "Not a valid"):
+		return nil, errMissing
+	case err != nil:
+		return nil, err
+	}
+	return strings.Fields(string(out)), nil
+}
+
+// mergeTree is the tree of a merge of two commits, which has to be free of conflicts.
+// See https://git-scm.com/docs/git-merge-tree.
+func (r repo) mergeTree(ctx context.Context, ours, theirs string) (string, error) {
+	out, err := r.output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs)
+	names := splitNames(out)
+	switch {
+	case exitCode(err) == 1 && len(names) > 0:
+		return "", fmt.Errorf("%w: they conflict in %s", ErrUnmergeable, listed(names[1:]))
+	case err != nil:
+		return "", fmt.Errorf("merge %.12s into %.12s: %w", theirs, ours, err)
+	case len(names) != 1:
+		return "", fmt.Errorf("merge %.12s into %.12s: git merge-tree printed %d fields", theirs, ours, len(names))
+	}
+	return names[0], nil
+}
+
+// merger signs the commits that this package makes of merges, always at the same time: of the
+// same merge it is the same commit.
+var merger = []string{
+	"GIT_AUTHOR_NAME=touchstone", "GIT_AUTHOR_EMAIL=touchstone@localhost", "GIT_AUTHOR_DATE=@0 +0000",
+	"GIT_COMMITTER_NAME=touchstone", "GIT_COMMITTER_EMAIL=touchstone@localhost", "GIT_COMMITTER_DATE=@0 +0000",
+}
+
+// commitMerge makes a commit of a merge's tree, which nothing refers to.
+func (r repo) commitMerge(ctx context.Context, tree string, parents ...string) (string, error) {
+	args := []string{"commit-tree", "-m", "The merge that is looked at"}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	out, err := r.outputOf(ctx, call{args: append(args, tree), env: merger})
+	return strings.TrimSpace(string(out)), err
+}
+
+// treeOf is the tree of a commit.
+func (r repo) treeOf(ctx context.Context, commit string) (string, error) {
+	return r.line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
+}
+
+// listed names some paths within a sentence.
+func listed(paths []string) string {
+	text := make([]string, min(len(paths), maxConflicts))
+	for i := range text {
+		text[i] = fmt.Sprintf("%q", paths[i])
+	}
+	if more := len(paths) - len(text); more > 0 {
+		text = append(text, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(text, ", ")
+}
+
+func shortAll(shas []string) string {
+	text := make([]string, len(shas))
+	for i, sha := range shas {
+		text[i] = fmt.Sprintf("%.12s", sha)
+	}
+	return strings.Join(text, " and ")
+}
