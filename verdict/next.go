@@ -64,8 +64,8 @@ type Action struct {
 	Topic string
 	// Tomorrow says that an Escalate holds until the next midnight only.
 	Tomorrow bool
-	// Awaits is, of a Wait or a Tell, what the author's side waits for its reviewer to do; ""
-	// if it does not.
+	// Awaits is, of a Wait or a Tell, what one side waits for the other to do; "" if it does
+	// not.
 	Awaits string
 	// Noted says that a Wait is worth telling whoever asks what the agent does, as that for a
 	// person who works on the branch is; Computing that it
@@ -89,7 +89,7 @@ func Next(s State) Action {
 	case s.Self == "" || s.Author == "" || s.Head == "":
 		return s.act(Wait, "GitHub's answer is incomplete")
 	case s.Role == Reviewer:
-		return s.whole(nextReview(s))
+		return s.whole(s.mergeable(nextReview(s)))
 	case s.Role == Author:
 		return s.whole(s.takeBack(nextFix(s)))
 	}
@@ -157,6 +157,25 @@ func nextReview(s State) Action {
 	return s.spend(Review, "this head is not reviewed yet", rounds)
 }
 
+// mergeable is a, unless that is about what merging the head makes and the head conflicts with
+// its base. The author's agent merges the base in; where there is none, its author is told once.
+func (s State) mergeable(a Action) Action {
+	if s.Mergeable != MergeableDirty || a.Kind != Review && a.Kind != Lift {
+		return a
+	}
+	reason := fmt.Sprintf("it conflicts with %s, and is reviewed once that is merged in", s.BaseBranch)
+	left := signPatience - s.Now.Sub(s.AwaitedSince)
+	switch conflict := (Left{Topic: "conflict"}); {
+	case s.AwaitedSince.IsZero():
+		left = signPatience
+	case left <= 0 && !s.told(conflict):
+		a = s.retry(Tell, reason)
+		a.Topic, a.Awaits = conflict.Topic, reason
+		return a
+	}
+	return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: max(0, left), Awaits: reason, Noted: true}
+}
+
 func nextFix(s State) Action {
 	switch {
 	case !SameLogin(s.Author, s.Self):
@@ -193,6 +212,9 @@ func nextFix(s State) Action {
 		a := s.act(Wait, "nobody has asked "+strings.Join(s.Reviewers, " or ")+" for a review: request it on GitHub, or comment /touchstone review")
 		a.Noted = true
 		return a
+	}
+	if s.Mergeable == MergeableDirty { // which nobody reviews
+		return s.fix(conflicting, rounds)
 	}
 	return s.awaitReviewer("this head is not reviewed yet")
 }

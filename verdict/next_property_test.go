@@ -30,7 +30,7 @@ func (d dice) opinion() Opinion {
 	o.Record.BaseBranch = pick(d, "main", "main", "main", "release")
 	o.Edited = d.IntN(12) == 0
 	o.At = pick(d, noon, noon.Add(time.Hour), time.Time{})
-	o.Rebased, o.Person, o.CanPush, o.Independent = d.IntN(12) == 0, d.IntN(4) > 0, d.IntN(4) > 0, d.IntN(4) > 0
+	o.Rebased, o.Outdated, o.Person, o.CanPush, o.Independent = d.IntN(12) == 0, d.IntN(12) == 0, d.IntN(4) > 0, d.IntN(4) > 0, d.IntN(4) > 0
 	if d.IntN(4) == 0 {
 		o.Record.Holds = []Hold{{Kind: QualityBar}}
 		o.Record.Settled = d.IntN(4) > 0
@@ -185,7 +185,12 @@ func broken(s State, a Action) []string {
 		must(len(a.Record.Holds) == 0 || a.Record.Lifted != nil, "what is held takes a person's word")
 		must(a.Record.Lifted != nil || slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == Waive }), "or a person's waiver")
 	}
-	if a.Kind == Fix || a.Kind == Merge || a.Kind == Tell {
+	if a.Kind == Review || a.Kind == Lift {
+		must(s.Mergeable != MergeableDirty, "what merging a head makes has to be known")
+	}
+	conflict := a.Kind == Tell && s.Role == Reviewer && a.Topic == "conflict" // which keeps the review from it
+	must(!conflict || s.Mergeable == MergeableDirty && !same(s.Self, s.Author), "a reviewer tells of a conflict alone")
+	if a.Kind == Fix || a.Kind == Merge || a.Kind == Tell && !conflict {
 		must(s.Role == Author && same(s.Self, s.Author), "an author acts on their own only")
 		must(a.Kind == Tell || !s.Shared && (!s.Fork || a.Kind != Fix), "the branches of forks and shared ones are left to people")
 		must(!s.Held, "a label holds")
@@ -263,7 +268,7 @@ func containsAt(all []Opinion, holds func(i int, o Opinion) bool) bool {
 // and so may be.
 func isHere(s State, o Opinion) bool {
 	void := o.Edited || o.Doubt != ""
-	return o.SHA == s.Head && (void || o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased)
+	return o.SHA == s.Head && (void || o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && !o.Outdated)
 }
 
 // atOnce reports whether two reviews are of one round and came of the same.

@@ -114,6 +114,17 @@ func TestNextForReviewer(t *testing.T) {
 			s.Opinions = []Opinion{says("alice", head, Approve)}
 			s.Opinions[0].Rebased = true
 		}, Review, ""},
+		{"merging it changes something else by now", func(s *State) {
+			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions[0].Outdated = true
+		}, Review, ""},
+		{"a conflict", func(s *State) { s.Mergeable = MergeableDirty }, Wait, "is reviewed once that is merged in"},
+		{"a conflict that nobody works on", func(s *State) {
+			s.Mergeable, s.AwaitedSince = MergeableDirty, s.Now.Add(-signPatience)
+		}, Tell, "is reviewed once that is merged in"},
+		{"a conflict that its author was told of", func(s *State) {
+			s.Mergeable, s.AwaitedSince, s.Told = MergeableDirty, s.Now.Add(-signPatience), []Telling{{Topic: "conflict"}}
+		}, Wait, "is reviewed once that is merged in"},
 		{"older head reviewed", func(s *State) { s.Opinions = []Opinion{says("alice", older, Approve)} }, Review, ""},
 		{"reviewed by another", func(s *State) { s.Opinions = []Opinion{says("bob", head, Approve)} }, Review, ""},
 		{"reviewed by hand under this login", func(s *State) {
@@ -197,6 +208,8 @@ func TestNextForAuthor(t *testing.T) {
 		{"record of this head on an older one", review(func(o *Opinion) { o.SHA = older }), Wait, "not reviewed yet"},
 		{"edited", review(func(o *Opinion) { o.Edited = true }), Escalate, "edited"},
 		{"its base was rewritten", review(func(o *Opinion) { o.Rebased = true }), Wait, "not reviewed yet"},
+		{"merging it changes something else by now", review(func(o *Opinion) { o.Outdated = true }), Wait, "not reviewed yet"},
+		{"a conflict before the first review", func(s *State) { s.Opinions, s.Mergeable = nil, MergeableDirty }, Fix, "conflicts"},
 		{"approved against another base", func(s *State) { s.BaseBranch = "release" }, Wait, "not reviewed yet"},
 		{"edited, then reviewed again", func(s *State) {
 			s.Opinions[0].Edited = true

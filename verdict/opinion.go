@@ -198,7 +198,7 @@ func (s State) concerns(o Opinion) bool {
 	case o.Edited || o.Doubt != "":
 		return true
 	}
-	return o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased
+	return o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && !o.Outdated
 }
 
 // stands reports whether a review that concerns this head is as it was posted.

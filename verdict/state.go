@@ -47,6 +47,9 @@ type Opinion struct {
 	// Rebased says that the base branch was rewritten since: it no longer holds the
 	// commit that the head was reviewed against.
 	Rebased bool
+	// Outdated says that merging the head would change the base otherwise than the review saw,
+	// or that what it would change cannot be told.
+	Outdated bool
 	// Person says that no bot wrote it, CanPush that its author may push.
 	Person, CanPush bool
 	// Independent says that its author is known to have written, committed, co-authored and

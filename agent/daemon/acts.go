@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -31,6 +32,9 @@ func (a *Agent) review(ctx context.Context, step *Step) error {
 	}
 	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx), Orders: orders, Allowance: a.allowance(step.Action)})
 	step.EngineStarted = out.Started
+	if errors.Is(err, worktree.ErrUnmergeable) && step.PR.Mergeable == forge.MergeableUnknown {
+		return fmt.Errorf("%w: %w", errMovedOn, err) // which GitHub is about to find, too
+	}
 	if err == nil {
 		step.Verdict, step.URL = out.Record.Verdict, out.URL
 		step.Findings, step.CostUSD = len(out.Judgement.Answer.Findings), out.Record.CostUSD
@@ -47,6 +51,12 @@ func (a *Agent) fix(ctx context.Context, step *Step) error {
 func (a *Agent) merge(ctx context.Context, step *Step) error {
 	sha, err := a.Merger.Merge(ctx, step.PR.Ref, step.Action.SHA)
 	step.Head = sha
+	if sha != "" {
+		// It is merged, whatever comes of this; an agent with a journal does it again when it looks.
+		if err := a.checked(ctx, step.PR, step.Action.SHA, sha); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("it is merged, and whether that is what was approved is not known yet")
+		}
+	}
 	// Behind what it finds merged, an agent with a journal tidies up anyway.
 	if sha == "" || a.Journal != nil || !a.Config().Merge.DeleteBranch {
 		return err
@@ -71,6 +81,8 @@ func (a *Agent) giveUp(ctx context.Context, pr forge.PullRequest) {
 	if err := a.Worktrees.Remove(ctx, pr.Ref.Repo.String(), pr.Ref.Number, string(a.Role)); err != nil {
 		log.Debug().Err(err).Msg("the worktree is kept")
 	}
+	a.made.Delete(pr.Ref)
+	a.recheck(ctx, pr)
 	if !a.tidies(pr) {
 		return
 	}

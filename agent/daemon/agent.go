@@ -73,6 +73,8 @@ type Agent struct {
 
 	// blind are the repositories of which the log was told that rights cannot be seen there.
 	blind sync.Map
+	// made is what the last comparison of each pull request came to.
+	made  sync.Map
 	heads heads
 	purse purse
 }
@@ -121,7 +123,7 @@ func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, ver
 	if err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return pr, verdict.Action{}, err
 	}
-	action, err := a.decide(ctx, a.Read, pr, err)
+	action, err := a.decide(ctx, knowledge{a.Read, a}, pr, err)
 	return pr, action, err
 }
 
@@ -144,11 +146,11 @@ func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Acti
 // Decide is the decision on a pull request as it was read. It reads what else the
 // decision takes; without that there is none, but for what Look says of an error.
 func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
-	return a.decide(ctx, a.Read, pr, nil)
+	return a.decide(ctx, knowledge{a.Read, a}, pr, nil)
 }
 
 // decide is Decide for a pull request that an error may have kept from being read whole.
-func (a *Agent) decide(ctx context.Context, read Facts, pr forge.PullRequest, unread error) (verdict.Action, error) {
+func (a *Agent) decide(ctx context.Context, read Knowledge, pr forge.PullRequest, unread error) (verdict.Action, error) {
 	f, err := a.gather(ctx, read, pr)
 	if err != nil {
 		return verdict.Action{}, err

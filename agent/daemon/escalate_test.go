@@ -37,7 +37,7 @@ func stuck(t *testing.T) (*loopback.GitHub, *Agent, forge.PullRequest) {
 	cfg := config.Default()
 	cfg.Reviewers = []string{loopback.Judge}
 	client := g.Client(loopback.Author)
-	return g, &Agent{Role: verdict.Author, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client)}, pr
+	return g, &Agent{Role: verdict.Author, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client), Worktrees: g.Worktrees, Remote: client.Remote}, pr
 }
 
 func call(ctx context.Context, a *Agent, pr forge.PullRequest) (Step, error) {

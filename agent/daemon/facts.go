@@ -30,6 +30,8 @@ type facts struct {
 	// writers are the logins that had a hand in it, where that was asked for; nil where it is
 	// not known.
 	writers []string
+	// outdated are the approvals of a change that merging the head no longer makes, by review.
+	outdated map[int64]bool
 	// manual is why its author has to merge it, or blank.
 	manual verdict.Left
 	// checks is how the checks are counted. Unbegun are those that reported on an earlier head
@@ -51,11 +53,11 @@ type facts struct {
 }
 
 func newFacts() facts {
-	return facts{may: map[string]forge.Permission{}, written: map[string][]string{}, rebased: map[string]bool{}}
+	return facts{may: map[string]forge.Permission{}, written: map[string][]string{}, rebased: map[string]bool{}, outdated: map[int64]bool{}}
 }
 
 // gather reads the facts. Most pull requests need no further request.
-func (a *Agent) gather(ctx context.Context, read Facts, pr forge.PullRequest) (facts, error) {
+func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest) (facts, error) {
 	f := newFacts()
 	f.trust, f.checks.author = a.Trust, pr.Author.Login
 	if !pr.Open {
@@ -86,6 +88,14 @@ func (a *Agent) gather(ctx context.Context, read Facts, pr forge.PullRequest) (f
 		if err := f.compare(ctx, read, pr, record.Base); err != nil {
 			return f, err
 		}
+		if r.State != forge.Approved || r.EditedAt != nil || record.BaseBranch != pr.Base.Name || f.rebased[record.Base] {
+			continue
+		}
+		same, err := read.Makes(ctx, pr, record)
+		if err != nil {
+			return f, err
+		}
+		f.outdated[r.ID] = !same
 	}
 	since := stateOf(pr, a.Role, a.Config(), f).Since()
 	f.past = a.past(pr, since)

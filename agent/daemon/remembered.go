@@ -11,7 +11,7 @@ import (
 
 // remembered reads facts once, and answers the same question from memory after that. One serves one attempt to merge.
 type remembered struct {
-	read    Facts
+	read    Knowledge
 	answers map[string]any
 	// asked says that a question took a request.
 	asked bool
@@ -68,10 +68,15 @@ func (r *remembered) BaseChecks(ctx context.Context, repo forge.Repo, sha string
 	return recall(r, fmt.Sprint("base checks ", repo, " ", sha), func() (forge.BaseChecks, error) { return r.read.BaseChecks(ctx, repo, sha) })
 }
 
+func (r *remembered) Makes(ctx context.Context, pr forge.PullRequest, reviewed verdict.Record) (bool, error) {
+	question := fmt.Sprint("makes ", pr.Ref, " ", pr.Head.SHA, " ", pr.Base.SHA, " ", reviewed.Base, " ", reviewed.Tree)
+	return recall(r, question, func() (bool, error) { return r.read.Makes(ctx, pr, reviewed) })
+}
+
 // Decider makes the decisions of one attempt to merge. What they take besides the pull request is read once: what
 // depends on a head or a base is asked for by its commit, and so is read again when that changes.
 func (a *Agent) Decider() merger.Decide {
-	facts := &remembered{read: a.Read, answers: map[string]any{}}
+	facts := &remembered{read: knowledge{a.Read, a}, answers: map[string]any{}}
 	return func(ctx context.Context, pr forge.PullRequest) (action verdict.Action, settled bool, err error) {
 		facts.asked = false
 		action, err = a.decide(ctx, facts, pr, nil)

@@ -32,8 +32,12 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 		return fmt.Errorf("%w: %s", errMovedOn, action.Reason)
 	}
 	record := *action.Record
-	if record.Base == "" {
-		record.Base = pr.Base.SHA
+	if record.Tree == "" { // of a head that nobody reviewed
+		merge, err := a.Worktrees.Squash(ctx, a.request(pr))
+		if err != nil {
+			return fmt.Errorf("compute what merging it makes: %w", err)
+		}
+		record.Base, record.Tree = merge.Base, merge.Tree
 	}
 	seal, err := record.Seal(trust.Signer(a.Key, pr))
 	if err != nil {

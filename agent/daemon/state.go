@@ -78,7 +78,7 @@ func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts
 		o := f.trust.Opinion(pr, r, cfg.Reviewers)
 		o.Independent = f.independent(r.Author.Login)
 		if o.Record != nil {
-			o.Rebased = f.rebased[o.Record.Base]
+			o.Rebased, o.Outdated = f.rebased[o.Record.Base], f.outdated[r.ID]
 			// GitHub takes a reviewer off the list of requests when the review is in.
 			s.Requested = s.Requested || verdict.ListsLogin(reviewers, r.Author.Login)
 			known = append(known, o.Record.Ledger...)

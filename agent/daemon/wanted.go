@@ -46,7 +46,7 @@ func (a *Agent) unwanted(ctx context.Context, begun, now forge.PullRequest) (str
 		return "", nil // by this very session, as far as anybody can tell
 	}
 	now = asOf(begun, now)
-	f, err := a.gather(ctx, a.Read, now)
+	f, err := a.gather(ctx, knowledge{a.Read, a}, now)
 	if err != nil {
 		return "", err
 	}

@@ -156,8 +156,9 @@ func TestASessionGoesOn(t *testing.T) {
 			return g.Reviewed(pr.Ref, verdict.Approve)
 		}, verdict.Fix, func(*loopback.GitHub, forge.PullRequest) {}, unknown, ""},
 		"it does not conflict any more": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+			g.Reviewed(pr.Ref, verdict.Approve)
 			g.Commit("main", "Mine", map[string]string{"code.txt": "mine\n"})
-			return g.Reviewed(pr.Ref, verdict.Approve)
+			return g.Read(loopback.Author, pr.Ref)
 		}, verdict.Fix, func(g *loopback.GitHub, _ forge.PullRequest) {
 			g.Commit("main", "Not mine", map[string]string{"code.txt": ""})
 		}, nil, "approved and green"},

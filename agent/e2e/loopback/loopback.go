@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -145,11 +146,27 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 	g.t.Helper()
 	pr := g.Read(Judge, ref)
 	judgement := verdict.Judgement{Verdict: v, Answer: verdict.Answer{Findings: findings}}
-	seal, err := verdict.Record{Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Round: 1, Ledger: verdict.Ledger(nil).After(1, judgement)}.Seal(verdict.Signer{})
+	seal, err := verdict.Record{Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Tree: g.Tree(pr), Round: 1, Ledger: verdict.Ledger(nil).After(1, judgement)}.Seal(verdict.Signer{})
 	g.must(err)
 	_, err = forge.NewPoster(g.Client(Judge)).PostReview(g.ctx, ref, forge.Review{SHA: pr.Head.SHA, Event: string(v), Body: "The review.\n\n" + seal})
 	g.must(err)
 	return g.Read(Author, ref)
+}
+
+// Tree is the tree that a squash merge of a pull request makes, as its records have it; "" where
+// it conflicts.
+func (g *GitHub) Tree(pr forge.PullRequest) string {
+	g.t.Helper()
+	url, authorization := g.Client(Root).Remote(pr.Ref.Repo)
+	merge, err := g.Worktrees.Squash(g.ctx, worktree.Request{
+		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: "test",
+		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
+	})
+	if errors.Is(err, worktree.ErrUnmergeable) {
+		return ""
+	}
+	g.must(err)
+	return merge.Tree
 }
 
 // Asked is one turn of a session: how it was opened, and what it is asked.

@@ -1,0 +1,194 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/forge"
+	"touchstone/agent/journal"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// Knowledge is what a decision takes besides a pull request: facts from GitHub, and what its
+// commits make of its base.
+type Knowledge interface {
+	Facts
+	Makes(ctx context.Context, pr forge.PullRequest, r verdict.Record) (bool, error)
+}
+
+// knowledge asks GitHub, and git on this machine.
+type knowledge struct {
+	Facts
+	agent *Agent
+}
+
+// Makes reports whether merging the head into the base's present tip makes the change that a
+// review saw, file for file. It is computed once for each head and base.
+func (k knowledge) Makes(ctx context.Context, pr forge.PullRequest, r verdict.Record) (bool, error) {
+	key := fmt.Sprint(pr.Ref, pr.Head.SHA, pr.Base.SHA, r.Base, r.Tree)
+	if last, ok := k.agent.made.Load(pr.Ref); ok && last.(comparison).key == key {
+		return last.(comparison).same, nil
+	}
+	same, err := k.agent.Worktrees.Makes(ctx, k.agent.request(pr), reviewed(r))
+	if errors.Is(err, worktree.ErrHeadMoved) {
+		return false, fmt.Errorf("%w: %w", errMovedOn, err)
+	}
+	if err == nil {
+		k.agent.made.Store(pr.Ref, comparison{key, same})
+	}
+	return same, err
+}
+
+// comparison is what the last one of a pull request came to.
+type comparison struct {
+	key  string
+	same bool
+}
+
+// reviewed is the merge that a review looked at.
+func reviewed(r verdict.Record) worktree.Squash {
+	return worktree.Squash{Base: r.Base, Head: r.Head, Tree: r.Tree}
+}
+
+// request names the commits of a pull request to git.
+func (a *Agent) request(pr forge.PullRequest) worktree.Request {
+	url, authorization := a.Remote(pr.Ref.Repo)
+	return worktree.Request{
+		Remote: worktree.Remote{URL: url, Authorization: authorization},
+		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(a.Role),
+		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number),
+		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
+	}
+}
+
+// approvals are the records on which a head is merged: of each reviewer the latest approval.
+func (a *Agent) approvals(pr forge.PullRequest, head string) []verdict.Record {
+	latest := map[string]verdict.Record{}
+	for _, r := range pr.Reviews {
+		o := a.Trust.Opinion(pr, r, a.Config().Reviewers)
+		if o.Record != nil && o.Doubt == "" && !o.Edited && r.State == forge.Approved && r.SHA == head && a.counts(pr, r.Author.Login) {
+			latest[strings.ToLower(r.Author.Login)] = *o.Record
+		}
+	}
+	var all []verdict.Record
+	for _, record := range latest {
+		all = append(all, record)
+	}
+	return all
+}
+
+// checking is the act of comparing a merge with what was approved.
+const checking = "check-merge"
+
+// How often, and at first how soon again, a merge commit is looked for on its branch.
+const (
+	sights     = 5
+	firstSight = 200 * time.Millisecond
+)
+
+// checkMerge compares a merge commit with what was approved: that it is on the branch that was
+// decided on, and changes it as the reviews saw. People are called at once if it does not: GitHub
+// merges what is there when it merges, and that may have moved since the last look.
+func (a *Agent) checkMerge(ctx context.Context, pr forge.PullRequest, head, merge string) error {
+	now, err := a.Read.PullRequest(ctx, pr.Ref)
+	if err != nil {
+		return fmt.Errorf("look at the pull request that was merged: %w", err)
+	}
+	records := a.approvals(pr, head)
+	if len(records) == 0 {
+		return a.revert(ctx, now, head, merge, "no approval of this head is there any more")
+	}
+	for _, record := range records {
+		if now.Base.Name != record.BaseBranch {
+			return a.revert(ctx, now, head, merge, fmt.Sprintf("%s was approved for %s and merged into %s", short(head), record.BaseBranch, now.Base.Name))
+		}
+		same, err := a.madeAs(ctx, now, record, merge)
+		if err != nil {
+			return fmt.Errorf("compare the merge with what was approved: %w", err)
+		}
+		if !same {
+			return a.revert(ctx, now, head, merge, fmt.Sprintf("what it changes in %s is not what was approved at %s", now.Base.Name, short(head)))
+		}
+	}
+	return nil
+}
+
+// madeAs reports whether a merge commit makes the change that a review saw. Git may see it a
+// moment after the API does; a commit that stays away from its branch is not what was approved.
+func (a *Agent) madeAs(ctx context.Context, pr forge.PullRequest, r verdict.Record, merge string) (same bool, err error) {
+	request := a.request(pr)
+	request.Head, request.Base = r.Head, merge
+	for n := range sights {
+		same, err = a.Worktrees.Made(ctx, request, reviewed(r))
+		if !errors.Is(err, worktree.ErrHeadMoved) {
+			return same, err
+		}
+		if !sleep(ctx, firstSight<<n, nil) {
+			return false, context.Cause(ctx)
+		}
+	}
+	return false, nil
+}
+
+// revert calls people to a merge that differs from what was approved, with all that it takes to
+// take it back: the comment first, then the label, as for any other call.
+func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, why string) error {
+	mark := fmt.Sprintf("<!-- touchstone:merge v1 %s -->", merge)
+	for _, c := range pr.Comments {
+		if strings.HasSuffix(c.Body, mark) && verdict.SameLogin(c.Author.Login, pr.Viewer) {
+			return nil
+		}
+	}
+	branch := fmt.Sprintf("revert-%d", pr.Ref.Number)
+	body := fmt.Sprintf("### A person is needed: the merge is not what was approved\n\n%s was merged as %s, and %s. Look at that commit now. To take it back:\n\n"+
+		"```\ngit fetch origin %[4]s\ngit switch -c %[5]s FETCH_HEAD\ngit revert --no-edit %[2]s\ngit push origin %[5]s\n```\n\nThen open a pull request of `%[5]s`; GitHub's button *Revert* does the same. Take the label `%[6]s` off when that is settled.\n\n<!-- touchstone:escalation v1 %[7]s -->\n%[8]s",
+		short(head), merge, verdict.Prose(why), pr.Base.Name, branch, a.Config().Labels.NeedsHuman, pr.Head.SHA, mark)
+	if _, err := a.Caller.Comment(ctx, pr.Ref, body); err != nil {
+		return fmt.Errorf("call a person to a merge that is not what was approved (%s): %w", why, err)
+	}
+	zerolog.Ctx(ctx).Error().Str("merge", merge).Msg("the merge is not what was approved: " + why)
+	a.ring(ctx, fmt.Sprintf("%s was merged as %s, which is not what was approved: %s\n%s", pr.Ref, short(merge), why, pr.URL))
+	if err := a.Caller.AddLabel(ctx, pr.Ref, a.Config().Labels.NeedsHuman); err != nil {
+		return fmt.Errorf("call a person: %w", err)
+	}
+	return nil
+}
+
+// recheck compares what this machine merged, or put into a merge queue, with what was approved,
+// where that was not done right behind the merge. What goes wrong is done again at the next look.
+func (a *Agent) recheck(ctx context.Context, pr forge.PullRequest) {
+	if a.Role != verdict.Author || !pr.Merged || pr.MergedAt == nil || pr.MergeSHA == "" || !a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt}) {
+		return
+	}
+	done := false
+	a.entries(pr, func(e journal.Entry) { done = done || e.Act == checking && e.Outcome.OK })
+	if done {
+		return
+	}
+	if err := a.checked(ctx, pr, pr.Head.SHA, pr.MergeSHA); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("whether the merge is what was approved is not known yet")
+	}
+}
+
+// checked is checkMerge, written down where there is a journal.
+func (a *Agent) checked(ctx context.Context, pr forge.PullRequest, head, merge string) error {
+	if a.Journal == nil {
+		return a.checkMerge(ctx, pr, head, merge)
+	}
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: head, Act: checking})
+	if err != nil {
+		return err
+	}
+	err = a.checkMerge(ctx, pr, head, merge)
+	outcome := journal.Outcome{OK: err == nil}
+	if err != nil {
+		outcome.Detail = err.Error()
+	}
+	return errors.Join(err, a.Journal.End(id, outcome))
+}
