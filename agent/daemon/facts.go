@@ -207,13 +207,13 @@ func (f facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error 
 			return err
 		}
 		for _, r := range revisions {
-			if r.By == c.Author {
+			if r.By.Is(c.Author) {
 				f.written[c.Node] = append(f.written[c.Node], r.Text)
 			}
 		}
 	}
 	for _, d := range pr.Deleted {
-		if d.ByPerson && d.By != d.Author {
+		if d.ByPerson && !d.By.Is(d.Author) {
 			if err := may(d.Author.Login); err != nil {
 				return err
 			}

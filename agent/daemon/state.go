@@ -112,7 +112,7 @@ func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comm
 		comments = append(comments, comment)
 	}
 	for _, d := range pr.Deleted {
-		if d.By != d.Author {
+		if !d.By.Is(d.Author) {
 			comments = append(comments, verdict.Comment{
 				By: d.Author.Login, At: d.At, Bot: !d.ByPerson, Deleted: d.By.Login, CanPush: f.may[d.Author.Login].CanWrite(),
 			})

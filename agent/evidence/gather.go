@@ -272,7 +272,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		})
 	}
 	for _, d := range pr.Deleted {
-		if d.By == d.Author || !d.ByPerson {
+		if d.By.Is(d.Author) || !d.ByPerson {
 			continue
 		}
 		permission, err := may(d.Author.Login)
@@ -295,7 +295,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 func written(ctx context.Context, read Reader, comment forge.Comment) (texts []string, err error) {
 	revisions, err := read.Revisions(ctx, comment.Node)
 	for _, r := range revisions {
-		if r.By == comment.Author {
+		if r.By.Is(comment.Author) {
 			texts = append(texts, r.Text)
 		}
 	}

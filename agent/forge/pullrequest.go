@@ -130,6 +130,9 @@ type User struct {
 	ID    int64 // GitHub's number for it, that of its bot for an App; 0 where it was not asked for
 }
 
+// Is reports whether two are the same account, as far as their logins tell: not every answer of GitHub's has more.
+func (u User) Is(other User) bool { return u.Login == other.Login && u.Bot == other.Bot }
+
 // Review states, as in SubmittedReview.State.
 const (
 	Approved         = "APPROVED"
@@ -199,7 +202,7 @@ type Comment struct {
 }
 
 // EditedByAnother reports whether the last edit of what was said was not its author's.
-func (c Comment) EditedByAnother() bool { return c.EditedAt != nil && c.EditedBy != c.Author }
+func (c Comment) EditedByAnother() bool { return c.EditedAt != nil && !c.EditedBy.Is(c.Author) }
 
 // Deletion is a comment that was deleted. What it said GitHub does not tell.
 type Deletion struct {
