@@ -51,9 +51,7 @@ func TestBodiesInFlight(t *testing.T) {
 		t.Errorf("beside 20 that only announced: %+v", a)
 	}
 	for _, conn := range senders[:9] {
-		if _, err := conn.Write(make([]byte, 24<<20)); err != nil {
-			t.Fatal(err)
-		}
+		_, _ = conn.Write(make([]byte, 24<<20)) // one for which no room is left is reset while it sends
 	}
 	// Once the relay has read what the system buffers, it holds room for the whole of each.
 	a := large()
@@ -61,7 +59,7 @@ func TestBodiesInFlight(t *testing.T) {
 		a = large()
 	}
 	if a.status != http.StatusTooManyRequests || a.retryAfter == "" {
-		t.Errorf("with 225 MiB on their way, 25 MiB more: %+v", a)
+		t.Errorf("with more on their way than there is room for, 25 MiB more: %+v", a)
 	}
 	r.post(t, "small", `{}`)
 	for _, conn := range senders {
