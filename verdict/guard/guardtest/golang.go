@@ -6,11 +6,12 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"strings"
 )
 
 func goSpellings() []Spelling {
-	of := func(name string, rewrite func(*ast.File)) Spelling {
+	of := func(name string, rewrite func(*token.FileSet, *ast.File)) Spelling {
 		return Spelling{name, func(file string, text []byte) []byte {
 			if ext(file) != ".go" {
 				return nil
@@ -20,7 +21,7 @@ func goSpellings() []Spelling {
 			if err != nil {
 				return nil
 			}
-			rewrite(tree)
+			rewrite(fset, tree)
 			var b bytes.Buffer
 			if format.Node(&b, fset, tree) != nil {
 				return nil
@@ -29,9 +30,9 @@ func goSpellings() []Spelling {
 		}}
 	}
 	return []Spelling{
-		of("Go formatted", func(*ast.File) {}),
+		of("Go formatted", func(*token.FileSet, *ast.File) {}),
 		of("Go with other names of variables", renameLocals),
-		of("Go with conditions in brackets", func(f *ast.File) {
+		of("Go with conditions in brackets", func(_ *token.FileSet, f *ast.File) {
 			ast.Inspect(f, func(n ast.Node) bool {
 				if s, ok := n.(*ast.IfStmt); ok {
 					if _, already := s.Cond.(*ast.ParenExpr); !already {
@@ -50,56 +51,25 @@ func goSpellings() []Spelling {
 	}
 }
 
-// renameLocals renames what functions declare: variables, parameters and results. The
-// parser itself resolves them, within one file.
-func renameLocals(f *ast.File) {
-	locals := map[*ast.Object]bool{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		var body ast.Node
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			body = n
-		case *ast.FuncLit:
-			body = n
-		default:
-			return true
-		}
-		ast.Inspect(body, func(n ast.Node) bool {
-			id, ok := n.(*ast.Ident)
-			if ok && id.Obj != nil && id.Obj.Kind == ast.Var && id.Obj.Pos() >= body.Pos() && id.Obj.Pos() < body.End() && id.Name != "_" {
-				if _, field := id.Obj.Decl.(*ast.Field); !field || within(body, id.Obj) {
-					locals[id.Obj] = true
-				}
-			}
-			return true
-		})
-		return true
-	})
-	ast.Inspect(f, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && locals[id.Obj] && id.Obj != nil {
-			id.Name += "Value"
-		}
-		return true
-	})
-}
-
-// within reports whether an object is a parameter or result, and no field of a struct.
-func within(body ast.Node, object *ast.Object) bool {
-	found := false
-	ast.Inspect(body, func(n ast.Node) bool {
-		var list []*ast.FieldList
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			list = []*ast.FieldList{n.Recv, n.Type.Params, n.Type.Results}
-		case *ast.FuncLit:
-			list = []*ast.FieldList{n.Type.Params, n.Type.Results}
-		}
-		for _, l := range list {
-			if l != nil && l.Pos() <= object.Pos() && object.Pos() < l.End() {
-				found = true
+// renameLocals renames what functions declare: variables, parameters and results. What other
+// files and packages declare is not known here, and no matter.
+func renameLocals(fset *token.FileSet, f *ast.File) {
+	info := types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{}}
+	config := types.Config{Error: func(error) {}}
+	_, _ = config.Check("scenario", fset, []*ast.File{f}, &info)
+	implicit := map[types.Object]bool{}
+	for _, object := range info.Implicits {
+		implicit[object] = true // the variable of a type switch has one name and several objects
+	}
+	local := func(object types.Object) bool {
+		v, ok := object.(*types.Var)
+		return ok && !v.IsField() && v.Name() != "_" && !implicit[v] && v.Parent() != nil && v.Parent() != v.Pkg().Scope()
+	}
+	for _, named := range []map[*ast.Ident]types.Object{info.Defs, info.Uses} {
+		for id, object := range named {
+			if local(object) {
+				id.Name += "Value"
 			}
 		}
-		return true
-	})
-	return found
+	}
 }
