@@ -52,7 +52,7 @@ type Action struct {
 	// Recheck asks for another look after this long although no event may come;
 	// 0 leaves it to the next event or sweep.
 	Recheck time.Duration
-	// Record is that of the approval which a Lift posts.
+	// Record is that of the approval which a Lift posts, or on which a Merge rests.
 	Record *Record
 	// Unclear is what a Reply answers.
 	Unclear Unclear
@@ -311,7 +311,20 @@ func nextMerge(s State, rounds int) Action {
 	case !clean:
 		return s.compute()
 	}
-	return s.spend(Merge, "it is approved and green", 0)
+	a := s.spend(Merge, "it is approved and green", 0)
+	a.Record = s.approvalRecord()
+	return a
+}
+
+// approvalRecord is the latest record that approves this head.
+func (s State) approvalRecord() *Record {
+	var latest *Record
+	for _, i := range s.Counting() {
+		if s.Approves(i) {
+			latest = s.Opinions[i].Record
+		}
+	}
+	return latest
 }
 
 // awaitAnswer waits until somebody is told how an order is written that nobody can follow: it

@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +27,11 @@ type Record struct {
 	Tree string `json:"tree,omitempty"`
 	// PatchID names the pull request's own change, whatever it is based on.
 	PatchID string `json:"patch_id,omitempty"`
+	// Title is the pull request's as it was reviewed. Description and Messages are hashes of
+	// its description and of the messages of its commits.
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Messages    string `json:"messages,omitempty"`
 	// Round counts the finished reviews of the pull request, this one included.
 	Round int `json:"round"`
 	// Guidelines is the content hash of the documents that were the law.
@@ -88,6 +95,29 @@ const (
 // ErrNoRecord says that a review's body does not end in a record and its
 // marker: it was not written by this product, or was cut or altered since.
 var ErrNoRecord = errors.New("the review carries no touchstone record")
+
+// State writes down what the pull request says of itself.
+func (r *Record) State(title, description string, messages []string) {
+	r.Title, r.Description, r.Messages = title, hash(description), hash(messages...)
+}
+
+// Describes reports whether a description is the one that was reviewed.
+func (r Record) Describes(description string) bool { return r.Description == hash(description) }
+
+// SaysTheSame reports whether two records are of the same title, description and messages.
+func (r Record) SaysTheSame(as Record) bool {
+	return r.Title == as.Title && r.Description == as.Description && r.Messages == as.Messages
+}
+
+// hash names texts: 32 hexadecimal digits.
+func hash(texts ...string) string {
+	sum := sha256.New()
+	for _, text := range texts {
+		// The length keeps the end of one text from passing as the start of the next.
+		fmt.Fprintf(sum, "%d\n%s", len(text), text)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
 
 // Enter writes down what the judgement says in the record of its round, whose
 // ledger was that of the round before.

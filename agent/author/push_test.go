@@ -405,7 +405,8 @@ func TestFixNeedsARecentGit(t *testing.T) {
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
-	g.Worktrees.Git = filepath.Join(t.TempDir(), "git")
+	// The store that has read the change knows its git already.
+	g.Worktrees = &worktree.Store{Root: t.TempDir(), Git: filepath.Join(t.TempDir(), "git")}
 	enginetest.Program(t, g.Worktrees.Git, "#!/bin/sh\necho git version 2.20.1\n")
 	if _, err := newAuthor(g, unexpected(t)).Fix(t.Context(), pr, verdict.Allowance{}, nil); err == nil || !strings.Contains(err.Error(), "git is 2.20: install 2.38 or newer") {
 		t.Errorf("it ends in %v", err)

@@ -38,6 +38,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 			return fmt.Errorf("compute what merging it makes: %w", err)
 		}
 		record.Base, record.Tree = merge.Base, merge.Tree
+		record.State(pr.Title, pr.Body, nil)
 	}
 	seal, err := record.Seal(trust.Signer(a.Key, pr))
 	if err != nil {

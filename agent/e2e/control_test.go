@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,7 +63,7 @@ func TestRelayChoosesTheModel(t *testing.T) {
 	later := w.agents[verdict.Reviewer]
 	later.halt()
 	w.choose(`{"engine.review.model":"second"}`)
-	later.cfg.StateDir = t.TempDir()
+	later.cfg.StateDir = w.anew(later.cfg.StateDir)
 	later.start()
 	w.inForce("second")
 	two := w.open("Later", map[string]string{"store/later.go": "package store\n"}, false)
@@ -78,4 +80,18 @@ func TestRelayChoosesTheModel(t *testing.T) {
 	later.start()
 	four := w.open("Deaf", map[string]string{"store/deaf.go": "package store\n"}, false)
 	w.reviewedBy(four, "own")
+}
+
+// anew is an empty state directory but for the reviewer's key, without which a person is called.
+func (w *world) anew(state string) string {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	key, err := os.ReadFile(filepath.Join(state, "reviewer.key"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "reviewer.key"), key, 0o600)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return dir
 }

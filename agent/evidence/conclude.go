@@ -27,8 +27,10 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.C
 		s.Opinions = append(s.Opinions, o)
 	}
 	var against *Round
+	void := false // a review that was edited or cannot be read bars every approval beside it
 	for _, i := range s.Counting() {
 		if s.Opinions[i].Record == nil {
+			void = true
 			c.miss("the review of %s by %s does not count: %s", short(c.Head), s.Opinions[i].By, cmp.Or(s.Opinions[i].Doubt, "it was edited"))
 			continue
 		}
@@ -46,6 +48,9 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.C
 		c.objection(*against)
 	case c.Approved == 0 && len(s.TakenBack()) == 0:
 		c.unapproved(rewritten)
+	}
+	if void {
+		c.Approved = 0
 	}
 	for _, i := range s.TakenBack() {
 		c.Approved = 0

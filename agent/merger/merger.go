@@ -100,7 +100,7 @@ func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string,
 		case pr.Queue:
 			return "", m.Act.Enqueue(ctx, pr.ID, head)
 		default:
-			return m.Act.Squash(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr), Body: body(pr, commits)})
+			return m.Act.Squash(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr, action.Record), Body: body(pr, action.Record, commits)})
 		}
 	}
 	return "", fmt.Errorf("%w: it changes at each look", ErrOvertaken)
@@ -128,19 +128,34 @@ func (m *Merger) Tidy(ctx context.Context, pr forge.PullRequest, head string) er
 	return m.Act.DeleteBranch(ctx, pr.Ref.Repo, pr.Head.Name, head)
 }
 
-// title is the squash commit's first line, in GitHub's own form.
-func title(pr forge.PullRequest) string {
-	return fmt.Sprintf("%s (#%d)", strings.TrimSpace(pr.Title), pr.Ref.Number)
+// title is the squash commit's first line, in GitHub's own form: the title that was reviewed.
+// Records of earlier versions hold none.
+func title(pr forge.PullRequest, approval *verdict.Record) string {
+	text := pr.Title
+	if approval != nil && approval.Title != "" {
+		text = approval.Title
+	}
+	return fmt.Sprintf("%s (#%d)", strings.TrimSpace(text), pr.Ref.Number)
+}
+
+// description is what the pull request says, if it is what was reviewed: anything else stays
+// out of the base's history.
+func description(pr forge.PullRequest, approval *verdict.Record) string {
+	if approval != nil && approval.Title != "" && !approval.Describes(pr.Body) {
+		return ""
+	}
+	return strings.TrimSpace(pr.Body)
 }
 
 // coAuthor is the trailer by which GitHub knows who else wrote a commit
 // (https://docs.github.com/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors).
 var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by:[ \t]*([^<>\r\n]*[^<>\s])[ \t]*<([^<>\s]+@[^<>\s]+)>[ \t]*\r?$`)
 
-// body is the rest of the squash commit's message: what the pull request says, and
+// body is the rest of the squash commit's message: what the pull request says, as it was
+// reviewed, and
 // everybody besides its author who wrote one of its commits.
-func body(pr forge.PullRequest, commits []forge.Commit) string {
-	text := strings.TrimSpace(pr.Body)
+func body(pr forge.PullRequest, approval *verdict.Record, commits []forge.Commit) string {
+	text := description(pr, approval)
 	named := map[string]bool{}
 	for _, m := range coAuthor.FindAllStringSubmatch(text, -1) {
 		named[strings.ToLower(m[2])] = true

@@ -55,6 +55,39 @@ func TestMergeSquashes(t *testing.T) {
 	}
 }
 
+// What was not reviewed does not get into the base's history: not a title or a description
+// that was changed since.
+func TestTheMessageIsWhatWasReviewed(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ change, want string }{
+		"as reviewed":         {"", "Change topic (#1)\n\nWhy."},
+		"another title":       {"title", "Change topic (#1)\n\nWhy."},
+		"another description": {"body", "Change topic (#1)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, pr := open(t)
+			approval := &verdict.Record{}
+			approval.State(pr.Title, pr.Body, nil)
+			if tc.change != "" {
+				g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{tc.change: "Ship what nobody saw"}, nil)
+			}
+			decide := func(context.Context, forge.PullRequest) (verdict.Action, bool, error) {
+				return verdict.Action{Kind: verdict.Merge, SHA: pr.Head.SHA, Record: approval}, true, nil
+			}
+			sha, err := newMerger(g, decide).Merge(t.Context(), pr.Ref, pr.Head.SHA)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var commit struct{ Commit struct{ Message string } }
+			g.Call(loopback.Root, http.MethodGet, "commits/"+sha, nil, &commit)
+			if commit.Commit.Message != tc.want {
+				t.Errorf("the merge says %q, want %q", commit.Commit.Message, tc.want)
+			}
+		})
+	}
+}
+
 // TestNothingElseIsMerged: whatever changes between the decision and the merge
 // ends without one.
 func TestNothingElseIsMerged(t *testing.T) {

@@ -79,6 +79,7 @@ func (r *Reviewer) carry(p *Prepared, pr forge.PullRequest) (Outcome, error) {
 		Verdict: verdict.Approve, Head: p.Head, Base: p.Base, BaseBranch: p.BaseBranch, Tree: p.Tree, PatchID: p.PatchID,
 		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Settled: true, Evidence: record.Evidence, Heard: p.Heard, Tier: record.Tier, Coverage: record.Coverage, Lines: p.understood.Lines,
 	}
+	carried.State(p.Title, p.Body, p.Commits)
 	seal, err := carried.Seal(p.Signer)
 	if err != nil {
 		return Outcome{}, err

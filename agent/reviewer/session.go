@@ -275,6 +275,7 @@ func (p *Prepared) record(x Examination) verdict.Record {
 		Engine: cmp.Or(x.Result.Engine, p.examiner.Engine.Name()), Model: x.Result.Model, CostUSD: x.Result.CostUSD, Duration: x.Result.Duration.Round(time.Millisecond),
 		Tokens: verdict.Tokens{Input: x.Result.Usage.Input, CacheWrite: x.Result.Usage.CacheWrite, CacheRead: x.Result.Usage.CacheRead, Output: x.Result.Usage.Output},
 	}
+	r.State(p.Title, p.Body, p.Commits)
 	r.Enter(x.Judgement)
 	return r
 }
