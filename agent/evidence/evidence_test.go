@@ -82,7 +82,7 @@ func (w *world) force(message string) {
 
 func (w *world) merge() string {
 	w.t.Helper()
-	sha, err := forge.NewMerger(w.Client(loopback.Author)).Squash(w.t.Context(), w.ref, forge.SquashRequest{SHA: w.Read(loopback.Author, w.ref).Head.SHA, Title: "Change code"})
+	sha, err := forge.NewMerger(w.Client(loopback.Author)).SquashMerge(w.t.Context(), w.ref, forge.SquashRequest{SHA: w.Read(loopback.Author, w.ref).Head.SHA, Title: "Change code"})
 	if err != nil {
 		w.t.Fatal(err)
 	}

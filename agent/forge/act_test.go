@@ -78,7 +78,7 @@ func TestSquash(t *testing.T) {
 	w.settle()
 	merger := forge.NewMerger(w.as(octocat))
 	squash := func(sha string) (string, error) {
-		return merger.Squash(t.Context(), ref, forge.SquashRequest{SHA: sha, Title: "Add topic (#1)", Body: "All of it."})
+		return merger.SquashMerge(t.Context(), ref, forge.SquashRequest{SHA: sha, Title: "Add topic (#1)", Body: "All of it."})
 	}
 	if _, err := squash(sha); !errors.Is(err, forge.ErrApprovalRequired) {
 		t.Errorf("without an approval: %v", err)

@@ -102,7 +102,7 @@ func TestBaseChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.read(ref) // settles
-	if _, err := forge.NewMerger(w.as(octocat)).Squash(t.Context(), ref, forge.SquashRequest{SHA: head, Title: "Topic"}); err != nil {
+	if _, err := forge.NewMerger(w.as(octocat)).SquashMerge(t.Context(), ref, forge.SquashRequest{SHA: head, Title: "Topic"}); err != nil {
 		t.Fatal(err)
 	}
 	tip := w.commit("main", map[string]string{"last.txt": "1\n"})

@@ -105,7 +105,7 @@ func TestNothingIsSentThatGitHubWouldMisread(t *testing.T) {
 	if _, err := NewSpeaker(c).Comment(t.Context(), pull, ""); err == nil {
 		t.Error("an empty comment is no error")
 	}
-	if _, err := NewMerger(c).Squash(t.Context(), pull, SquashRequest{Title: "any head will do"}); err == nil {
+	if _, err := NewMerger(c).SquashMerge(t.Context(), pull, SquashRequest{Title: "any head will do"}); err == nil {
 		t.Error("a merge of any head is no error")
 	}
 }

@@ -22,10 +22,10 @@ type SquashRequest struct {
 	Body  string // the rest; empty means none
 }
 
-// Squash merges the pull request as one commit and returns that commit. Its refusals are ErrHeadMoved, ErrBaseMoved,
+// SquashMerge merges the pull request as one commit and returns that commit. Its refusals are ErrHeadMoved, ErrBaseMoved,
 // ErrNotMergeable and ErrApprovalRequired. After an ErrUnavailable only the pull request itself can tell whether the
 // merge happened.
-func (m *Merger) Squash(ctx context.Context, ref Ref, req SquashRequest) (string, error) {
+func (m *Merger) SquashMerge(ctx context.Context, ref Ref, req SquashRequest) (string, error) {
 	op := "merge " + ref.String()
 	if req.SHA == "" || req.Title == "" {
 		return "", fmt.Errorf("%s: it needs the approved commit and a title", op)

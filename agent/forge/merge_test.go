@@ -28,7 +28,7 @@ func TestMergeQueue(t *testing.T) {
 	if _, err := w.post(ref, sha, forge.Approve, "Good."); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := merger.Squash(t.Context(), ref, forge.SquashRequest{SHA: sha, Title: "Add it"}); !errors.Is(err, forge.ErrNotMergeable) {
+	if _, err := merger.SquashMerge(t.Context(), ref, forge.SquashRequest{SHA: sha, Title: "Add it"}); !errors.Is(err, forge.ErrNotMergeable) {
 		t.Errorf("merged past the queue: %v", err)
 	}
 	if err := merger.Enqueue(t.Context(), pr.ID, old); !errors.Is(err, forge.ErrHeadMoved) {

@@ -147,7 +147,7 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	sha := w.read(refs[22]).Head.SHA
-	if _, err := forge.NewMerger(w.as(octocat)).Squash(t.Context(), refs[22], forge.SquashRequest{SHA: sha, Title: "Add it"}); err != nil {
+	if _, err := forge.NewMerger(w.as(octocat)).SquashMerge(t.Context(), refs[22], forge.SquashRequest{SHA: sha, Title: "Add it"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := w.raw(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 1, &github.PullRequest{State: github.String("closed")}); err != nil {

@@ -48,7 +48,7 @@ var (
 		return err
 	}
 	act = func(c *Client, ctx context.Context) error {
-		_, err := NewMerger(c).Squash(ctx, pull, SquashRequest{SHA: "abc", Title: "Add it"})
+		_, err := NewMerger(c).SquashMerge(ctx, pull, SquashRequest{SHA: "abc", Title: "Add it"})
 		return err
 	}
 )

@@ -24,7 +24,7 @@ type Reader interface {
 // Squasher merges a pull request if its head is still the given commit, at once
 // or when its turn has come, and tidies up behind it.
 type Squasher interface {
-	Squash(ctx context.Context, ref forge.Ref, r forge.SquashRequest) (mergeSHA string, err error)
+	SquashMerge(ctx context.Context, ref forge.Ref, r forge.SquashRequest) (mergeSHA string, err error)
 	Enqueue(ctx context.Context, id, sha string) error
 	Dequeue(ctx context.Context, id string) error
 	DeleteBranch(ctx context.Context, repo forge.Repo, name, sha string) error
@@ -100,7 +100,7 @@ func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string,
 		case pr.Queue:
 			return "", m.Act.Enqueue(ctx, pr.ID, head)
 		default:
-			return m.Act.Squash(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr, action.Record), Body: body(pr, action.Record, commits)})
+			return m.Act.SquashMerge(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr, action.Record), Body: body(pr, action.Record, commits)})
 		}
 	}
 	return "", fmt.Errorf("%w: it changes at each look", ErrOvertaken)

@@ -137,7 +137,7 @@ func TestWhoMayImportWhom(t *testing.T) {
 // TestOnlyTheMergerMerges looks for the calls that merge a pull request, by
 // themselves or through a queue, and for the one that deletes its branch.
 func TestOnlyTheMergerMerges(t *testing.T) {
-	found := map[string]int{"Squash": 0, "Enqueue": 0, "DeleteBranch": 0}
+	found := map[string]int{"SquashMerge": 0, "Enqueue": 0, "DeleteBranch": 0}
 	for _, p := range list(t) {
 		for _, name := range p.GoFiles {
 			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
