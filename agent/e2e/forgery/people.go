@@ -117,7 +117,10 @@ func authorship() []Case {
 		{Name: "writer: approving review: older than the review that holds it", stage: stage{text: held, early: approve}},
 		{Name: "writer: approving review: a hold, of whom a commit is", stage: stage{text: held, by: arena.Person}, act: approve},
 		{Name: "writer: approving review: a hold, as a co-author", act: approve, stage: stage{text: held, early: func(s *scene) error {
-			return s.commit(arena.Author, branch, "Note\n\nCo-authored-by: walter <walter@example.com>", map[string]string{"note.md": "A note.\n"})
+			email, err := s.email(arena.Person)
+			return s.then(err, func() error {
+				return s.commit(arena.Author, branch, "Note\n\nCo-authored-by: walter <"+email+">", map[string]string{"note.md": "A note.\n"})
+			})
 		}}},
 		{Name: "writer: approving review: a hold, having pushed by force", act: approve, stage: stage{text: held, early: func(s *scene) error {
 			sha, err := s.git("commit-tree", "refs/heads/"+branch+"^{tree}", "-p", "refs/heads/main", "-m", "Rewritten")
@@ -203,4 +206,11 @@ var twoReviewers = stage{
 		s.stern.Store(true)
 		return s.then(err, func() error { return s.work(verdict.Reviewer, second) })
 	},
+}
+
+// email is an address by which GitHub knows an account of the repository as a commit's author.
+func (s *scene) email(login string) (string, error) {
+	var access struct{ User struct{ ID int64 } }
+	err := s.call(arena.Owner, http.MethodGet, "collaborators/"+login+"/permission", nil, &access)
+	return fmt.Sprintf("%d+%s@users.noreply.example.com", access.User.ID, login), err
 }
