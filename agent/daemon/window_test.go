@@ -56,6 +56,7 @@ func (r *requests) intercept(login string, request *http.Request) githubsim.Faul
 func readyToMerge(t *testing.T) (*loopback.GitHub, forge.PullRequest, *Agent) {
 	t.Helper()
 	g := loopback.New(t, map[string]string{config.RepositoryPath: "merge:\n  manual: ['payments/**']\n"})
+	g.Commit("main", "Something", map[string]string{"some.txt": "some\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	ref := g.Open("topic")
 	first := g.Reviewed(ref, verdict.RequestChanges, unsafe)
@@ -106,10 +107,13 @@ func TestTheLastLookIsTheLastRequestBeforeTheMerge(t *testing.T) {
 			g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{"touchstone-hold"}, nil)
 		},
 		"its base is rewritten": func(g *loopback.GitHub, pr forge.PullRequest) {
-			var tip struct{ Parents []struct{ SHA string } }
-			g.Call(loopback.Root, http.MethodGet, "commits/"+pr.Base.SHA, nil, &tip)
-			rewritten := g.Commit("rewritten", "Something", map[string]string{"other.txt": "other\n"})
-			g.Call(loopback.Root, http.MethodPatch, "git/refs/heads/main", map[string]any{"sha": rewritten, "force": true}, nil)
+			before := pr.Base.SHA // and then what the review was against, and what came before that
+			for range 2 {
+				var commit struct{ Parents []struct{ SHA string } }
+				g.Call(loopback.Root, http.MethodGet, "commits/"+before, nil, &commit)
+				before = commit.Parents[0].SHA
+			}
+			g.Call(loopback.Root, http.MethodPatch, "git/refs/heads/main", map[string]any{"sha": before, "force": true}, nil)
 		},
 		"the repository's settings leave it to its author": func(g *loopback.GitHub, _ forge.PullRequest) {
 			g.Commit("main", "Merge by hand", map[string]string{config.RepositoryPath: "merge:\n  auto: false\n"})
