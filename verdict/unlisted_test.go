@@ -17,8 +17,8 @@ func judgedWith(t *testing.T, prose string, change func(*Answer)) Judgement {
 	return Judge(prose+"\n"+block(encode(t, a))+closing(Approve), nonce, grounded())
 }
 
-// Sentences that sessions write about their work, most of them with words that also excuse
-// a defect: in the text, in the summary and under a dimension they change no verdict.
+// Sentences of the kind that sessions write about their work, made up for this test: about 120,
+// the others repeat them behind a lead-in. Most have words that also excuse a defect: in the text, in the summary and under a dimension they change no verdict.
 func TestHonestProseNeverBlocks(t *testing.T) {
 	sentences := 0
 	for _, name := range []string{"honest.txt", "honest-heldout.txt"} {
