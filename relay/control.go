@@ -31,7 +31,7 @@ the next one asks the new one.
   engine.review.model     reviews, whatever the size of the change
   engine.models.trivial   reviews changes of this size; also .lite and .full
   engine.models.fix       applies reviews; engine.models.conflict, where merging conflicts
-  engine.failback         those to go on with when one does not answer: a list with commas
+  engine.fallback         those to go on with when one does not answer: a list with commas
   engine.off              those that are not asked: whole names with their engine, such as
                           codex:o3, parts of at least four characters, such as opus, or
                           all of an engine, such as codex:
@@ -43,7 +43,7 @@ addresses, no rights, no secrets. Agents with control: false do not listen.
 RELAY_TOKEN holds an admin's access token; a relay without tokens takes no changes. To show
 the settings, any token will do.`,
 		Example: `  relay control set engine.review.model=claude-sonnet-4-5
-  relay control set engine.off=opus engine.failback=sonnet,codex:gpt-5
+  relay control set engine.off=opus engine.fallback=sonnet,codex:gpt-5
   relay control unset engine.off
   relay control show --url https://relay.example.com`,
 		Args: noArguments,

@@ -145,7 +145,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	tokens, err := token.NewGuard(ctx, tokenStore(config.Store, store))
+	tokens, err := token.NewChecker(ctx, tokenStore(config.Store, store))
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ var ErrUnprotected = errors.New("it has no access tokens, so anybody could read 
 
 // checkAddress refuses an address that other machines could reach if reading takes no
 // token there.
-func checkAddress(address net.Addr, tokens *token.Guard) error {
+func checkAddress(address net.Addr, tokens *token.Checker) error {
 	if tcp, ok := address.(*net.TCPAddr); tokens.Required() || ok && tcp.IP.IsLoopback() {
 		return nil
 	}

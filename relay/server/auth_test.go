@@ -36,7 +36,7 @@ func guarded(t *testing.T, scopes ...event.Filter) (*relay, token.File, []string
 	for i, scope := range scopes {
 		texts = append(texts, mint(t, store, fmt.Sprint("laptop-", i), token.Subscriber, scope))
 	}
-	guard, err := token.NewGuard(t.Context(), store)
+	guard, err := token.NewChecker(t.Context(), store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,18 +128,18 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// countedLine counts what a subscriber is sent.
-type countedLine struct {
-	line
+// countedConnection counts what a subscriber is sent.
+type countedConnection struct {
+	connection
 	sent prometheus.Counter
 }
 
-func (l countedLine) write(ctx context.Context, pieces [][]byte) error {
+func (l countedConnection) write(ctx context.Context, pieces [][]byte) error {
 	size := 0
 	for _, piece := range pieces {
 		size += len(piece)
 	}
-	err := l.line.write(ctx, pieces)
+	err := l.connection.write(ctx, pieces)
 	if err == nil {
 		l.sent.Add(float64(size))
 	}

@@ -52,7 +52,7 @@ type Config struct {
 	// TLS, if set, is how connections are encrypted; it brings the certificate.
 	TLS *tls.Config
 	// Tokens says who may read; nil means whoever reaches a loopback address.
-	Tokens *token.Guard
+	Tokens *token.Checker
 	// Store keeps the log. It stays the caller's to close, after Run.
 	Store hub.Store
 	// Sources are the endpoints below /webhooks/, by name.
@@ -73,15 +73,15 @@ type Config struct {
 
 // Server is one relay.
 type Server struct {
-	config   Config
-	hub      *hub.Hub
-	bodies   *shares
-	arrivals arrivals
-	failures failures
-	recovery *recovery.Recovery // nil without hooks to look after
-	lines    *lines
-	metrics  *metrics
-	stopping chan struct{}
+	config      Config
+	hub         *hub.Hub
+	bodies      *shares
+	arrivals    arrivals
+	failures    failures
+	recovery    *recovery.Recovery // nil without hooks to look after
+	connections *connections
+	metrics     *metrics
+	stopping    chan struct{}
 
 	// A store that is down or a relay that is overloaded is worth a line a minute, not
 	// one for each webhook, and webhooks that cannot be read are worth ten; the metrics
@@ -93,7 +93,7 @@ type Server struct {
 // others could reach, with ErrUnprotected.
 func New(ctx context.Context, config Config) (*Server, error) {
 	if config.Tokens == nil {
-		config.Tokens = &token.Guard{}
+		config.Tokens = &token.Checker{}
 	}
 	if err := checkAddress(config.Listener.Addr(), config.Tokens); err != nil {
 		return nil, err
@@ -116,14 +116,14 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	return &Server{
-		config:   config,
-		hub:      events,
-		recovery: missed,
-		bodies:   newShares(maxBodiesBytes, bodyGrace),
-		arrivals: arrivals{under: map[*http.ResponseController]struct{}{}},
-		lines:    newLines(),
-		metrics:  newMetrics(events),
-		stopping: make(chan struct{}),
+		config:      config,
+		hub:         events,
+		recovery:    missed,
+		bodies:      newShares(maxBodiesBytes, bodyGrace),
+		arrivals:    arrivals{under: map[*http.ResponseController]struct{}{}},
+		connections: newConnections(),
+		metrics:     newMetrics(events),
+		stopping:    make(chan struct{}),
 
 		storeDown:  zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		unready:    zerolog.BurstSampler{Burst: 1, Period: time.Minute},
@@ -187,7 +187,7 @@ func (s *Server) serve(ctx context.Context, server *http.Server) error {
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	// A subscriber that does not even read the end is cut off.
-	late := time.AfterFunc(partTimeout, s.lines.cut)
+	late := time.AfterFunc(partTimeout, s.connections.cut)
 	defer late.Stop()
 	err := server.Shutdown(deadline)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -195,7 +195,7 @@ func (s *Server) serve(ctx context.Context, server *http.Server) error {
 		zerolog.Ctx(ctx).Warn().Stringer("after", shutdownTimeout).Msg("connections that did not end are cut off")
 		err = server.Close()
 	}
-	s.lines.drain()
+	s.connections.drain()
 	<-failed // http.ErrServerClosed, since Shutdown was called
 	return err
 }

@@ -176,7 +176,7 @@ func TestStalledOverTLSIsCutOffAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tokens := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
 		text := mint(t, tokens, "laptop-1", token.Subscriber, event.Filter{})
-		guard, err := token.NewGuard(t.Context(), tokens)
+		guard, err := token.NewChecker(t.Context(), tokens)
 		if err != nil {
 			t.Fatal(err)
 		}

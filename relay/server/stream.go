@@ -45,7 +45,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		return
 	}
 	remote := r.RemoteAddr
-	s.lines.serve(w, r, s.config.WriteTimeout, func(ctx context.Context, l line) {
+	s.connections.serve(w, r, s.config.WriteTimeout, func(ctx context.Context, c connection) {
 		ctx, drop := context.WithCancelCause(ctx)
 		defer drop(nil)
 		ctx, release := grant.Context(ctx)
@@ -54,7 +54,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		log.Info().Str("remote", remote).Stringer("after", begin.at).Bool("gzip", compressed).Msg("subscriber connected")
 		sub := &stream{
 			server: s, reader: s.hub.NewReader(begin.at.Seq, filter, grant.Scope()), at: begin.at, told: begin.at,
-			line: countedLine{l, s.metrics.sent}, compressed: compressed, control: begin.control,
+			connection: countedConnection{c, s.metrics.sent}, compressed: compressed, control: begin.control,
 		}
 		sub.reader.Drop = func() { drop(errSlow) }
 		defer sub.reader.Close()
@@ -142,7 +142,7 @@ type stream struct {
 	reader     *hub.Reader
 	at         event.Cursor // up to here the log has been sent or left out
 	told       event.Cursor // the last id the subscriber was sent
-	line       line
+	connection connection
 	compressed bool
 	sum        segment.Sum   // of what was sent compressed
 	control    event.Control // the one that was sent last, or is about to be
@@ -155,7 +155,7 @@ func (s *stream) serve(ctx context.Context, reset *event.Reset) error {
 	cut := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(cut)
-		s.line.cut()
+		s.connection.cut()
 	})
 	defer func() {
 		if !stop() {
@@ -228,9 +228,9 @@ func (s *stream) greet(ctx context.Context, reset *event.Reset) error {
 		}
 	}
 	if s.compressed {
-		return s.line.write(ctx, [][]byte{segment.Header, s.own(frame)})
+		return s.connection.write(ctx, [][]byte{segment.Header, s.own(frame)})
 	}
-	return s.line.write(ctx, [][]byte{frame})
+	return s.connection.write(ctx, [][]byte{frame})
 }
 
 // part tells the subscriber where it stands and when to come back: not all at once.
@@ -241,7 +241,7 @@ func (s *stream) part(ctx context.Context) error {
 	if s.compressed {
 		pieces = append(pieces, s.sum.Trailer())
 	}
-	return s.line.write(ctx, pieces)
+	return s.connection.write(ctx, pieces)
 }
 
 // advance sends the next piece of the log and reports whether there is more.
@@ -279,7 +279,7 @@ func (s *stream) advance(ctx context.Context) (more bool, err error) {
 		s.told = s.at
 		pieces = append(pieces, s.own(event.AppendMove(nil, s.at)))
 	}
-	return batch.More, s.line.write(ctx, pieces)
+	return batch.More, s.connection.write(ctx, pieces)
 }
 
 // event is an event as this stream carries it.
@@ -324,5 +324,5 @@ func (s *stream) beat(ctx context.Context) error {
 		s.told = s.at
 		frame = event.AppendMove(nil, s.at)
 	}
-	return s.line.write(ctx, [][]byte{s.own(frame)})
+	return s.connection.write(ctx, [][]byte{s.own(frame)})
 }

@@ -40,16 +40,16 @@ func decodeUses(text []byte) Uses {
 	return uses
 }
 
-// keepUses adds what this guard saw to what is stored, where other relays note theirs.
+// keepUses adds what this checker saw to what is stored, where other relays note theirs.
 // Of two that do so at the same moment one is lost, until its next turn.
-func (g *Guard) keepUses(ctx context.Context) error {
-	seen := g.seen()
+func (c *Checker) keepUses(ctx context.Context) error {
+	seen := c.seen()
 	if len(seen) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	stored, err := g.store.Uses(ctx)
+	stored, err := c.store.Uses(ctx)
 	if err != nil {
 		return fmt.Errorf("read when access tokens were used: %w", err)
 	}
@@ -61,7 +61,7 @@ func (g *Guard) keepUses(ctx context.Context) error {
 	if !news {
 		return nil
 	}
-	if err := g.store.SetUses(ctx, stored); err != nil {
+	if err := c.store.SetUses(ctx, stored); err != nil {
 		return fmt.Errorf("note when access tokens were used: %w", err)
 	}
 	return nil
@@ -69,33 +69,33 @@ func (g *Guard) keepUses(ctx context.Context) error {
 
 // noteUses keeps what was seen, or says in the log that it could not: a statistic is
 // nothing to stop for.
-func (g *Guard) noteUses(ctx context.Context) {
-	if err := g.keepUses(ctx); err != nil {
+func (c *Checker) noteUses(ctx context.Context) {
+	if err := c.keepUses(ctx); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("when access tokens were last used is not up to date in relay token list")
 	}
 }
 
 // use counts the requests and streams that a grant has open.
-func (g *Guard) use(grant *Grant, more int) {
+func (c *Checker) use(grant *Grant, more int) {
 	if grant.ID == "" {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	grant.open += more
-	g.uses.note(grant.ID, clock())
+	c.uses.note(grant.ID, clock())
 }
 
-// seen is when this guard saw each token; of one with an open stream that is now.
-func (g *Guard) seen() Uses {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for id, grant := range g.grants {
+// seen is when this checker saw each token; of one with an open stream that is now.
+func (c *Checker) seen() Uses {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, grant := range c.grants {
 		if grant.open > 0 {
-			g.uses.note(id, clock())
+			c.uses.note(id, clock())
 		}
 	}
-	return maps.Clone(g.uses)
+	return maps.Clone(c.uses)
 }
 
 // clock is the time as tokens have it.

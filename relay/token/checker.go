@@ -21,9 +21,9 @@ const (
 // ErrRevoked is the cause with which a grant's contexts end.
 var ErrRevoked = errors.New("the access token is no longer good")
 
-// Guard knows which tokens are good now. The zero Guard has no tokens and lets
+// Checker knows which tokens are good now. The zero Checker has no tokens and lets
 // everybody read. Its methods may be called from many goroutines.
-type Guard struct {
+type Checker struct {
 	store Store
 
 	mu sync.Mutex
@@ -38,14 +38,14 @@ type Guard struct {
 type Grant struct {
 	// Token has no ID where no token is required.
 	Token
-	guard  *Guard
-	life   context.Context // ends when the token is revoked
-	revoke context.CancelCauseFunc
-	open   int // requests under way, under the guard's mutex
+	checker *Checker
+	life    context.Context // ends when the token is revoked
+	revoke  context.CancelCauseFunc
+	open    int // requests under way, under the checker's mutex
 }
 
-func newGrant(guard *Guard, t Token) *Grant {
-	g := &Grant{Token: t, guard: guard}
+func newGrant(checker *Checker, t Token) *Grant {
+	g := &Grant{Token: t, checker: checker}
 	g.life, g.revoke = context.WithCancelCause(context.Background())
 	return g
 }
@@ -55,17 +55,17 @@ func newGrant(guard *Guard, t Token) *Grant {
 func (g *Grant) Context(parent context.Context) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	unlink := context.AfterFunc(g.life, func() { cancel(context.Cause(g.life)) })
-	g.guard.use(g, 1)
+	g.checker.use(g, 1)
 	return ctx, func() {
-		g.guard.use(g, -1)
+		g.checker.use(g, -1)
 		unlink()
 		cancel(nil)
 	}
 }
 
-// NewGuard reads the tokens once; Run keeps up with them.
-func NewGuard(ctx context.Context, store Store) (*Guard, error) {
-	g := &Guard{store: store, uses: Uses{}}
+// NewChecker reads the tokens once; Run keeps up with them.
+func NewChecker(ctx context.Context, store Store) (*Checker, error) {
+	g := &Checker{store: store, uses: Uses{}}
 	if err := g.load(ctx); err != nil {
 		return nil, err
 	}
@@ -73,40 +73,40 @@ func NewGuard(ctx context.Context, store Store) (*Guard, error) {
 }
 
 // Required reports whether reading takes a token. Once it does, it always will.
-func (g *Guard) Required() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.required
+func (c *Checker) Required() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.required
 }
 
 // Check returns the grant of a token, and false when there is none such or it was
 // revoked. Where no token is required, any text gets everything.
-func (g *Guard) Check(text string) (*Grant, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.required {
-		if g.anybody == nil {
-			g.anybody = newGrant(g, Token{Role: Admin})
+func (c *Checker) Check(text string) (*Grant, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.required {
+		if c.anybody == nil {
+			c.anybody = newGrant(c, Token{Role: Admin})
 		}
-		return g.anybody, true
+		return c.anybody, true
 	}
 	id, secret, err := parse(text)
 	if err != nil {
 		return nil, false
 	}
 	// That an id exists may show in the time this takes: an id is no secret.
-	grant, ok := g.grants[id]
+	grant, ok := c.grants[id]
 	if !ok || !grant.matches(secret) {
 		return nil, false
 	}
-	g.uses.note(id, clock())
+	c.uses.note(id, clock())
 	return grant, true
 }
 
 // Run keeps up with the store until ctx ends, and notes there which tokens are used.
 // While the store cannot be read, what was known last stays good; the log says so once.
-func (g *Guard) Run(ctx context.Context) error {
-	if g.store == nil {
+func (c *Checker) Run(ctx context.Context) error {
+	if c.store == nil {
 		<-ctx.Done()
 		return nil
 	}
@@ -117,14 +117,14 @@ func (g *Guard) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			g.noteUses(context.WithoutCancel(ctx)) // those since the last time
+			c.noteUses(context.WithoutCancel(ctx)) // those since the last time
 			return nil
 		case <-uses.C:
-			g.noteUses(ctx)
+			c.noteUses(ctx)
 			continue
 		case <-ticker.C:
 		}
-		err := g.load(ctx)
+		err := c.load(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -140,39 +140,39 @@ func (g *Guard) Run(ctx context.Context) error {
 
 // load takes over what the store holds and ends the grants that are no longer good.
 // What an administrator did in another process gets into this one's log here.
-func (g *Guard) load(ctx context.Context) error {
+func (c *Checker) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	tokens, err := g.store.Load(ctx)
+	tokens, err := c.store.Load(ctx)
 	if err != nil {
 		return fmt.Errorf("load access tokens: %w", err)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(tokens) > 0 && !g.required {
-		g.required = true
-		if g.anybody != nil {
-			g.anybody.revoke(ErrRevoked)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(tokens) > 0 && !c.required {
+		c.required = true
+		if c.anybody != nil {
+			c.anybody.revoke(ErrRevoked)
 		}
 	}
-	log, first := zerolog.Ctx(ctx), g.grants == nil
+	log, first := zerolog.Ctx(ctx), c.grants == nil
 	grants := map[string]*Grant{}
 	for _, t := range tokens {
-		if known, ok := g.grants[t.ID]; ok && known.same(t) {
+		if known, ok := c.grants[t.ID]; ok && known.same(t) {
 			grants[t.ID] = known
 		} else if t.Revoked == nil {
-			grants[t.ID] = newGrant(g, t)
+			grants[t.ID] = newGrant(c, t)
 			if !first {
 				log.Info().Str("token", t.ID).Str("name", t.Name).Str("role", string(t.Role)).Msg("access token added")
 			}
 		}
 	}
-	for id, old := range g.grants {
+	for id, old := range c.grants {
 		if grants[id] != old {
 			old.revoke(ErrRevoked)
 			log.Info().Str("token", id).Str("name", old.Name).Msg("access token revoked")
 		}
 	}
-	g.grants = grants
+	c.grants = grants
 	return nil
 }

@@ -11,16 +11,16 @@ import (
 
 // One stream's fault ends that stream and nothing else.
 func TestAFaultEndsItsStreamAlone(t *testing.T) {
-	all := newLines()
+	all := newConnections()
 	faulty := true
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fail := faulty
 		faulty = false
-		all.serve(w, r, time.Minute, func(ctx context.Context, l line) {
+		all.serve(w, r, time.Minute, func(ctx context.Context, c connection) {
 			if fail {
 				panic("this stream")
 			}
-			_ = l.write(ctx, [][]byte{[]byte("hello")})
+			_ = c.write(ctx, [][]byte{[]byte("hello")})
 		})
 	}))
 	defer front.Close()

@@ -17,8 +17,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// line is the connection that one stream is written to.
-type line interface {
+// connection is what one stream is written to.
+type connection interface {
 	// write sends the pieces at once, in order. It does not change them.
 	write(ctx context.Context, pieces [][]byte) error
 	// end closes the stream, cleanly if everything before was written.
@@ -29,7 +29,7 @@ type line interface {
 }
 
 // writeChunk is how much a subscriber has to read within one WriteTimeout. Larger
-// frames get that time again for each chunk, so that a slow line can carry them.
+// frames get that time again for each chunk, so that a slow connection can carry them.
 const writeChunk = 256 << 10
 
 // chunked sends pieces in groups of at most writeChunk bytes.
@@ -62,45 +62,45 @@ func allow(ctx context.Context, conn interface{ SetWriteDeadline(time.Time) erro
 	return context.Cause(ctx)
 }
 
-// sharedLine writes through net/http: to a stream of an HTTP/2 connection, which has
+// sharedConnection writes through net/http: to a stream of an HTTP/2 connection, which has
 // others beside it, or to a client of HTTP/1.0.
-type sharedLine struct {
+type sharedConnection struct {
 	out     http.ResponseWriter
 	control *http.ResponseController
 	timeout time.Duration
 }
 
-func (l *sharedLine) write(ctx context.Context, pieces [][]byte) error {
+func (c *sharedConnection) write(ctx context.Context, pieces [][]byte) error {
 	return chunked(pieces, func(group [][]byte, _ int) error {
-		if err := allow(ctx, l.control, l.timeout); err != nil {
+		if err := allow(ctx, c.control, c.timeout); err != nil {
 			return err
 		}
 		for _, piece := range group {
-			if _, err := l.out.Write(piece); err != nil {
+			if _, err := c.out.Write(piece); err != nil {
 				return fmt.Errorf("write to subscriber: %w", err)
 			}
 		}
-		if err := l.control.Flush(); err != nil {
+		if err := c.control.Flush(); err != nil {
 			return fmt.Errorf("write to subscriber: %w", err)
 		}
 		return nil
 	})
 }
 
-func (l *sharedLine) end() {} // net/http does it when the handler returns
+func (c *sharedConnection) end() {} // net/http does it when the handler returns
 
-func (l *sharedLine) cut() { _ = l.control.SetWriteDeadline(time.Now()) } // if it fails, the connection is gone
+func (c *sharedConnection) cut() { _ = c.control.SetWriteDeadline(time.Now()) } // if it fails, the connection is gone
 
-// ownLine is an HTTP/1.1 connection taken over from net/http, whose buffers would cost
+// hijackedConnection is an HTTP/1.1 connection taken over from net/http, whose buffers would cost
 // an idle stream most of its memory, and each event a copy and several system calls.
-type ownLine struct {
+type hijackedConnection struct {
 	conn    net.Conn
 	timeout time.Duration
 	gone    chan struct{} // closed when nothing reads from conn any more
 }
 
 // takeOver takes the request's connection, where net/http can give it away.
-func takeOver(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*ownLine, error) {
+func takeOver(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*hijackedConnection, error) {
 	if r.ProtoMajor != 1 || r.ProtoMinor != 1 {
 		return nil, http.ErrNotSupported
 	}
@@ -111,17 +111,17 @@ func takeOver(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*o
 	if guest, ok := conn.(*guest); ok {
 		conn = guest.Conn // which can write several pieces at once
 	}
-	return &ownLine{conn: conn, timeout: timeout, gone: make(chan struct{})}, nil
+	return &hijackedConnection{conn: conn, timeout: timeout, gone: make(chan struct{})}, nil
 }
 
 // watch returns a context that ends when the subscriber hangs up.
-func (l *ownLine) watch(ctx context.Context) context.Context {
+func (c *hijackedConnection) watch(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		defer close(l.gone)
+		defer close(c.gone)
 		defer cancel()
 		// A subscriber has nothing more to say: this returns when it hangs up.
-		_, _ = l.conn.Read(make([]byte, 1))
+		_, _ = c.conn.Read(make([]byte, 1))
 	}()
 	return ctx
 }
@@ -141,12 +141,12 @@ const small = 4 << 10
 
 var smallBuffers = sync.Pool{New: func() any { return new([small + 16]byte) }}
 
-func (l *ownLine) write(ctx context.Context, pieces [][]byte) error {
+func (c *hijackedConnection) write(ctx context.Context, pieces [][]byte) error {
 	return chunked(pieces, func(group [][]byte, size int) error {
 		if size > small {
 			head := append(strconv.AppendInt(nil, int64(size), 16), "\r\n"...)
 			buffers := append(make([][]byte, 0, len(group)+2), head)
-			return l.send(ctx, append(append(buffers, group...), lineEnd)...)
+			return c.send(ctx, append(append(buffers, group...), lineEnd)...)
 		}
 		buffer := smallBuffers.Get().(*[small + 16]byte)
 		defer smallBuffers.Put(buffer)
@@ -154,34 +154,34 @@ func (l *ownLine) write(ctx context.Context, pieces [][]byte) error {
 		for _, piece := range group {
 			chunk = append(chunk, piece...)
 		}
-		return l.send(ctx, append(chunk, lineEnd...))
+		return c.send(ctx, append(chunk, lineEnd...))
 	})
 }
 
 var lineEnd = []byte("\r\n")
 
-func (l *ownLine) send(ctx context.Context, buffers ...[]byte) error {
-	if err := allow(ctx, l.conn, l.timeout); err != nil {
+func (c *hijackedConnection) send(ctx context.Context, buffers ...[]byte) error {
+	if err := allow(ctx, c.conn, c.timeout); err != nil {
 		return err
 	}
-	if _, err := (*net.Buffers)(&buffers).WriteTo(l.conn); err != nil {
+	if _, err := (*net.Buffers)(&buffers).WriteTo(c.conn); err != nil {
 		return fmt.Errorf("write to subscriber: %w", err)
 	}
 	return nil
 }
 
 // end writes the last chunk. If it does not get through, nothing is lost by it.
-func (l *ownLine) end() {
-	_ = l.conn.SetWriteDeadline(time.Now().Add(endTimeout))
-	_, _ = io.WriteString(l.conn, "0\r\n\r\n")
-	l.conn.Close()
-	<-l.gone
+func (c *hijackedConnection) end() {
+	_ = c.conn.SetWriteDeadline(time.Now().Add(endTimeout))
+	_, _ = io.WriteString(c.conn, "0\r\n\r\n")
+	c.conn.Close()
+	<-c.gone
 }
 
 // cut closes the connection beneath TLS, whose own way to close one waits for a subscriber
 // that does not read.
-func (l *ownLine) cut() {
-	conn := l.conn
+func (c *hijackedConnection) cut() {
+	conn := c.conn
 	if encrypted, ok := conn.(*tls.Conn); ok {
 		conn = encrypted.NetConn()
 	}
@@ -191,37 +191,37 @@ func (l *ownLine) cut() {
 // endTimeout is how long a subscriber may take for the end of a stream.
 const endTimeout = time.Second
 
-// lines are all open ones. net/http forgets connections that were taken over.
-type lines struct {
+// connections are all open ones. net/http forgets connections that were taken over.
+type connections struct {
 	mu    sync.Mutex
-	open  map[line]struct{}
+	open  map[connection]struct{}
 	empty *sync.Cond
 }
 
-func newLines() *lines {
-	all := &lines{open: map[line]struct{}{}}
+func newConnections() *connections {
+	all := &connections{open: map[connection]struct{}{}}
 	all.empty = sync.NewCond(&all.mu)
 	return all
 }
 
-// serve makes the request's connection a line and runs stream over it, with a context
+// serve makes the request's connection one of them and runs stream over it, with a context
 // that ends when the subscriber hangs up. A connection that can be taken over is served
 // by a goroutine of its own behind the handler's return: with that, all goes that
 // net/http has for a connection, its buffers and a goroutine's grown stack among it.
-func (all *lines) serve(w http.ResponseWriter, r *http.Request, timeout time.Duration, stream func(context.Context, line)) {
+func (all *connections) serve(w http.ResponseWriter, r *http.Request, timeout time.Duration, stream func(context.Context, connection)) {
 	welcome(r.Context())
 	// Under the lock, so that drain sees each connection that net/http does not.
 	all.mu.Lock()
 	own, err := takeOver(w, r, timeout)
-	var l line = own
+	var c connection = own
 	if err != nil {
-		l = &sharedLine{out: w, control: http.NewResponseController(w), timeout: timeout}
+		c = &sharedConnection{out: w, control: http.NewResponseController(w), timeout: timeout}
 	}
-	all.open[l] = struct{}{}
+	all.open[c] = struct{}{}
 	all.mu.Unlock()
 	if err != nil {
-		defer all.giveBack(l)
-		stream(r.Context(), l)
+		defer all.giveBack(c)
+		stream(r.Context(), c)
 		return
 	}
 	ctx, head := context.WithoutCancel(r.Context()), head(w.Header())
@@ -240,26 +240,26 @@ func (all *lines) serve(w http.ResponseWriter, r *http.Request, timeout time.Dur
 	}()
 }
 
-// giveBack ends a line.
-func (all *lines) giveBack(l line) {
-	l.end()
+// giveBack ends a connection.
+func (all *connections) giveBack(c connection) {
+	c.end()
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	delete(all.open, l)
+	delete(all.open, c)
 	all.empty.Broadcast()
 }
 
 // cut makes all writes fail that wait for subscribers.
-func (all *lines) cut() {
+func (all *connections) cut() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	for l := range all.open {
-		l.cut()
+	for c := range all.open {
+		c.cut()
 	}
 }
 
-// drain waits until no line is open.
-func (all *lines) drain() {
+// drain waits until no connection is open.
+func (all *connections) drain() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for len(all.open) > 0 {

@@ -49,10 +49,10 @@ func (r *record) String() string {
 	return r.text.String()
 }
 
-// guard runs a guard over a store within a synctest bubble.
-func guard(t *testing.T, store Store) (*Guard, *record) {
+// checker runs a checker over a store within a synctest bubble.
+func checker(t *testing.T, store Store) (*Checker, *record) {
 	t.Helper()
-	g, err := NewGuard(t.Context(), store)
+	g, err := NewChecker(t.Context(), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,16 +69,16 @@ func guard(t *testing.T, store Store) (*Guard, *record) {
 	return g, log
 }
 
-// settle lets the guard look once more.
+// settle lets the checker look once more.
 func settle() {
 	time.Sleep(2 * refresh) // within the bubble, where time is simulated
 	synctest.Wait()
 }
 
-func TestGuardKeepsUp(t *testing.T) {
+func TestCheckerKeepsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := emptyFile(t)
-		g, log := guard(t, store)
+		g, log := checker(t, store)
 		anybody, ok := g.Check("")
 		if !ok || g.Required() {
 			t.Fatal("without tokens not everybody may read")
@@ -138,7 +138,7 @@ func TestNarrowedScopeEndsStreams(t *testing.T) {
 		made, text := mint(t, "a", event.Filter{Repos: []string{"acme/*"}})
 		store := emptyFile(t)
 		set(t, store, made)
-		g, _ := guard(t, store)
+		g, _ := checker(t, store)
 		grant, _ := g.Check(text)
 		reading, release := grant.Context(t.Context())
 		defer release()
@@ -160,12 +160,12 @@ func TestNarrowedScopeEndsStreams(t *testing.T) {
 	})
 }
 
-func TestGuardOverBrokenStore(t *testing.T) {
+func TestCheckerOverBrokenStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made, text := mint(t, "a", event.Filter{})
 		store := emptyFile(t)
 		set(t, store, made)
-		g, log := guard(t, store)
+		g, log := checker(t, store)
 		if err := os.WriteFile(store.Path, []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -187,11 +187,11 @@ func TestGuardOverBrokenStore(t *testing.T) {
 	})
 }
 
-func TestGuardRefusesWhatIsNoToken(t *testing.T) {
+func TestCheckerRefusesWhatIsNoToken(t *testing.T) {
 	made, text := mint(t, "a", event.Filter{})
 	store := emptyFile(t)
 	set(t, store, made)
-	g, err := NewGuard(t.Context(), store)
+	g, err := NewChecker(t.Context(), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,12 +211,12 @@ func TestGuardRefusesWhatIsNoToken(t *testing.T) {
 	}
 }
 
-func TestGuardNeedsReadableTokens(t *testing.T) {
+func TestCheckerNeedsReadableTokens(t *testing.T) {
 	store := emptyFile(t)
 	if err := os.WriteFile(store.Path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewGuard(t.Context(), store); err == nil {
+	if _, err := NewChecker(t.Context(), store); err == nil {
 		t.Error("a relay would begin without the tokens it has")
 	}
 }
@@ -234,7 +234,7 @@ func TestUsesAreNoted(t *testing.T) {
 		if err := store.SetUses(t.Context(), Uses{idle.ID: elsewhere, once.ID: elsewhere}); err != nil {
 			t.Fatal(err)
 		}
-		g, err := NewGuard(t.Context(), store)
+		g, err := NewChecker(t.Context(), store)
 		if err != nil {
 			t.Fatal(err)
 		}
