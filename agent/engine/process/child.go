@@ -5,18 +5,18 @@ import "os/exec"
 // child is a started command that is being waited for.
 type child struct {
 	cmd    *exec.Cmd
-	family *family
+	tree   *tree
 	exited chan struct{}
 }
 
 // launch starts cmd and waits for it in the background, on Linux until all that it started is
 // gone, also when Run no longer does.
 func launch(cmd *exec.Cmd, mark string, confined bool) (*child, error) {
-	family, err := start(cmd, mark, confined)
+	tree, err := start(cmd, mark, confined)
 	if err != nil {
 		return nil, err
 	}
-	c := &child{cmd: cmd, family: family, exited: make(chan struct{})}
+	c := &child{cmd: cmd, tree: tree, exited: make(chan struct{})}
 	go func() {
 		// How it exited is in cmd.ProcessState, also when Wait has an error.
 		_ = cmd.Wait()
@@ -29,7 +29,7 @@ func launch(cmd *exec.Cmd, mark string, confined bool) (*child, error) {
 func (c *child) exit() string {
 	select {
 	case <-c.exited:
-		return c.family.exit(c.cmd.ProcessState)
+		return c.tree.exit(c.cmd.ProcessState)
 	default:
 		return "not ended"
 	}

@@ -113,9 +113,9 @@ func TestExitOfASignal(t *testing.T) {
 	}
 }
 
-// TestKilledGuard has the child kill its own guard: the child does not stay, but nobody is left
+// TestKilledReaper has the child kill its own reaper: the child does not stay, but nobody is left
 // who could say that of all.
-func TestKilledGuard(t *testing.T) {
+func TestKilledReaper(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	cmd := actor("stubborn", &lines)
@@ -127,39 +127,39 @@ func TestKilledGuard(t *testing.T) {
 	}
 	report, err := cmd.Run(context.Background())
 	wantClass(t, err, engine.Crash)
-	if report.Exit != "its guard ended, signal: killed" {
+	if report.Exit != "its reaper ended, signal: killed" {
 		t.Errorf("exit = %q", report.Exit)
 	}
-	// The kernel signals what a killed guard leaves; on a busy machine they end a moment later.
+	// The kernel signals what a killed reaper leaves; on a busy machine they end a moment later.
 	waitGone(t, pids(t, lines))
 }
 
-// TestStoppedGuard keeps the guard from its work: Run says that it is not done, and it is done
+// TestStoppedReaper keeps the reaper from its work: Run says that it is not done, and it is done
 // afterwards all the same.
-func TestStoppedGuard(t *testing.T) {
+func TestStoppedReaper(t *testing.T) {
 	t.Parallel()
 	newer := errors.New("a newer push")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var lines []string
-	var guard int
+	var reaper int
 	cmd := actor("stubborn", &lines)
 	cmd.Line = func(line []byte) error {
 		if lines = append(lines, string(line)); len(lines) < 3 {
 			return nil
 		}
-		guard = parentOf(t, pids(t, lines)[0])
+		reaper = parentOf(t, pids(t, lines)[0])
 		cancel(newer)
-		return syscall.Kill(guard, syscall.SIGSTOP)
+		return syscall.Kill(reaper, syscall.SIGSTOP)
 	}
 	report, err := cmd.Run(ctx)
 	wantClass(t, err, engine.Crash)
 	if !errors.Is(err, newer) || !strings.Contains(err.Error(), "still there") || report.Exit != "not ended" {
 		t.Errorf("exit = %q, %v; want to hear why it was stopped, and that it has not ended", report.Exit, err)
 	}
-	if err := syscall.Kill(guard, syscall.SIGCONT); err != nil {
+	if err := syscall.Kill(reaper, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, append(pids(t, lines), guard))
+	waitGone(t, append(pids(t, lines), reaper))
 }
 
 // parentOf asks /proc, whose status file has a line for it (proc_pid_status(5)).

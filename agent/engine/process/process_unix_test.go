@@ -140,8 +140,8 @@ func killSupervisor(t *testing.T, act string, named int) {
 		}
 		lines = append(lines, strings.TrimSpace(line))
 	}
-	family := pids(t, lines)
-	for _, pid := range family {
+	tree := pids(t, lines)
+	for _, pid := range tree {
 		if !alive(pid) {
 			t.Fatalf("process %d ended by itself", pid)
 		}
@@ -150,17 +150,17 @@ func killSupervisor(t *testing.T, act string, named int) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
-	waitGone(t, family)
+	waitGone(t, tree)
 }
 
 // waitGone waits for processes to have ended.
-func waitGone(t *testing.T, family []int) {
+func waitGone(t *testing.T, tree []int) {
 	t.Helper()
 	patience, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	poll := time.NewTicker(5 * time.Millisecond)
 	defer poll.Stop()
-	for slices.ContainsFunc(family, alive) {
+	for slices.ContainsFunc(tree, alive) {
 		select {
 		case <-poll.C:
 		case <-patience.Done():

@@ -19,55 +19,55 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// guarding is the name under which this program starts itself to be the guard over a
-// family: the parent of the child, and as a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER)
+// reaperName is the name under which this program starts itself to be the reaper over a
+// tree: the parent of the child, and as a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER)
 // of every descendant whose own parent has ended. So none gets away, and that none is left
 // is what wait(2) says. It ends with the last of them, also when its supervisor was killed,
 // which it knows by the socket between the two, which the system closes then.
 //
 // Its first line on the socket is the number of the error that kept the child from starting,
 // or 0; its second is how the child ended, and its third that none is left.
-const guarding = "touchstone-guard"
+const reaperName = "touchstone-reaper"
 
-// noneLeft is the guard's last word.
+// noneLeft is the reaper's last word.
 const noneLeft = "none is left"
 
-// What a guard is told.
+// What a reaper is told.
 const (
 	askToEnd = 'e' // the child's group
 	killNow  = 'k' // all there are
 )
 
-// init is where a program that was started as a guard becomes one, before anything else of
+// init is where a program that was started as a reaper becomes one, before anything else of
 // it runs.
 func init() {
-	if len(os.Args) < 5 || os.Args[0] != guarding {
+	if len(os.Args) < 5 || os.Args[0] != reaperName {
 		return
 	}
 	fd, err := strconv.Atoi(os.Args[1])
 	if err != nil {
 		syscall.Exit(2)
 	}
-	g := guard{fd: fd, confined: os.Args[2] == "true", doom: make(chan struct{})}
+	g := reaper{fd: fd, confined: os.Args[2] == "true", stop: make(chan struct{})}
 	g.over(os.Args[3], os.Args[4:])
 	syscall.Exit(0) // at once: somebody waits, and there is nothing to flush
 }
 
-// guard is this process.
-type guard struct {
+// reaper is the parent of a session's processes: the program that was started under reaperName.
+type reaper struct {
 	// fd is the socket's descriptor, the last of those that the child does not get.
 	fd       int
 	confined bool
-	// doom is closed when all are to end.
-	doom chan struct{}
+	// stop is closed when all are to end.
+	stop chan struct{}
 	once sync.Once
-	// struck are those that the last strike of killChildren was at.
-	struck map[int]bool
+	// killed are those that the last strike of killChildren was at.
+	killed map[int]bool
 }
 
 // over starts a program, with the descriptors below that of the socket, and returns
 // when it and all that it started are gone.
-func (g *guard) over(path string, args []string) {
+func (g *reaper) over(path string, args []string) {
 	unix.CloseOnExec(g.fd)
 	socket := os.NewFile(uintptr(g.fd), "supervisor")
 	// Caught, and not ignored, which the child would inherit.
@@ -75,7 +75,7 @@ func (g *guard) over(path string, args []string) {
 	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	var child int
 	if err == nil {
-		child, err = g.raise(path, args)
+		child, err = g.startChild(path, args)
 	}
 	if err != nil {
 		errno := syscall.EINVAL
@@ -84,16 +84,16 @@ func (g *guard) over(path string, args []string) {
 		return
 	}
 	fmt.Fprintln(socket, 0)
-	go g.obey(socket, child)
-	g.bury(child, func(line string) { fmt.Fprintln(socket, line) })
+	go g.serve(socket, child)
+	g.reap(child, func(line string) { fmt.Fprintln(socket, line) })
 }
 
-// raise starts the child on a thread that waits to end it, and all others.
+// startChild starts the child on a thread that waits to end it, and all others.
 //
 // Of a confined one the thread is the parent in a domain of its own, out of which no signal
 // gets. What it sends to everybody, as kill(2) does for -1, reaches these processes and no
 // others, all of them at once: who forks faster than anybody could look for it is among them.
-func (g *guard) raise(path string, args []string) (child int, err error) {
+func (g *reaper) startChild(path string, args []string) (child int, err error) {
 	started := make(chan struct{})
 	go func() {
 		// It is never unlocked, so that nothing else runs in the domain.
@@ -104,7 +104,7 @@ func (g *guard) raise(path string, args []string) (child int, err error) {
 		}
 		child, err = begin(g.fd, path, args)
 		close(started)
-		<-g.doom
+		<-g.stop
 		for {
 			if more := strike(); !more {
 				time.Sleep(sweepInterval)
@@ -117,7 +117,7 @@ func (g *guard) raise(path string, args []string) (child int, err error) {
 
 // killAll has all there are killed, and theirs as they become this process's own, until none is
 // left to wait for and it ends, however long that takes.
-func (g *guard) killAll() { g.once.Do(func() { close(g.doom) }) }
+func (g *reaper) killAll() { g.once.Do(func() { close(g.stop) }) }
 
 // begin starts the child and keeps none of what it was given.
 func begin(fd int, path string, args []string) (int, error) {
@@ -140,8 +140,8 @@ func begin(fd int, path string, args []string) (int, error) {
 	return child, nil
 }
 
-// obey does what the supervisor tells, and ends everything once there is none.
-func (g *guard) obey(socket *os.File, child int) {
+// serve does what the supervisor tells, and ends everything once there is none.
+func (g *reaper) serve(socket *os.File, child int) {
 	told := make([]byte, 1)
 	for {
 		_, err := socket.Read(told)
@@ -159,18 +159,18 @@ func (g *guard) obey(socket *os.File, child int) {
 	}
 }
 
-// bury waits for the child and then for all others, none of whom is to outlive it.
-func (g *guard) bury(child int, tell func(line string)) {
+// reap waits for the child and then for all others, none of whom is to outlive it.
+func (g *reaper) reap(child int, report func(line string)) {
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil: // ECHILD
-			tell(noneLeft)
+			report(noneLeft)
 			return
 		case pid == child:
-			tell(describe(status))
+			report(describe(status))
 			g.killAll()
 		}
 	}
@@ -179,14 +179,14 @@ func (g *guard) bury(child int, tell func(line string)) {
 // killChildren kills this process's children, and reports whether one of them was not there the
 // last time: of those that begin others and end, as fast as they can, each round finds some in
 // time, and a pause would find none.
-func (g *guard) killChildren() bool {
-	struck, more := make(map[int]bool), false
+func (g *reaper) killChildren() bool {
+	killed, more := make(map[int]bool), false
 	for _, pid := range children() {
 		send(pid, syscall.SIGKILL)
-		struck[pid] = true
-		more = more || !g.struck[pid]
+		killed[pid] = true
+		more = more || !g.killed[pid]
 	}
-	g.struck = struck
+	g.killed = killed
 	return more
 }
 

@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family is the child with all its descendants: a process group, and those
+// tree is the child with all its descendants: a process group, and those
 // that left it but still carry the mark in their environment. One that also
 // cleared its environment is out of reach.
-type family struct {
-	group int
-	mark  string
-	guard *guard
+type tree struct {
+	group  int
+	mark   string
+	reaper *reaper
 }
 
-// start starts cmd, whose environment has the mark, with its guard.
-func start(cmd *exec.Cmd, mark string, _ bool) (*family, error) {
-	guard, err := post()
+// start starts cmd, whose environment has the mark, with its reaper.
+func start(cmd *exec.Cmd, mark string, _ bool) (*tree, error) {
+	reaper, err := startReaper()
 	if err != nil {
 		return nil, err
 	}
@@ -29,31 +29,31 @@ func start(cmd *exec.Cmd, mark string, _ bool) (*family, error) {
 	// a command could type what the user's shell then reads (ioctl_tty(2), TIOCSTI).
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		guard.watch(0)
-		guard.dismiss()
+		reaper.watch(0)
+		reaper.dismiss()
 		return nil, err
 	}
-	guard.watch(cmd.Process.Pid)
-	return &family{group: cmd.Process.Pid, mark: mark, guard: guard}, nil
+	reaper.watch(cmd.Process.Pid)
+	return &tree{group: cmd.Process.Pid, mark: mark, reaper: reaper}, nil
 }
 
 // terminate asks the group to end; claude then ends its tools' processes.
-func (f *family) terminate() { send(-f.group, syscall.SIGTERM) }
+func (t *tree) terminate() { send(-t.group, syscall.SIGTERM) }
 
 // kill ends everything at once and returns when it is gone; the error says that it is not.
-func (f *family) kill() error {
-	send(-f.group, syscall.SIGKILL)
-	if !sweep(f.mark) {
+func (t *tree) kill() error {
+	send(-t.group, syscall.SIGKILL)
+	if !sweep(t.mark) {
 		return errors.New("processes that it started are still there; see with ps who they are")
 	}
 	return nil
 }
 
 // exit says how the child ended.
-func (f *family) exit(state *os.ProcessState) string { return state.String() }
+func (t *tree) exit(state *os.ProcessState) string { return state.String() }
 
-// release lets go of a family that is gone.
-func (f *family) release() { f.guard.dismiss() }
+// release lets go of a tree that is gone.
+func (t *tree) release() { t.reaper.dismiss() }
 
 // marked finds this user's live processes that have the mark in their environment.
 func marked(mark string) []int {

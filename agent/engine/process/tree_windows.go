@@ -9,63 +9,63 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// family is the child with all its descendants: a job object, which Windows
+// tree is the child with all its descendants: a job object, which Windows
 // ends when its last handle is closed, so also when this program is killed.
-type family struct{ job windows.Handle }
+type tree struct{ job windows.Handle }
 
 // start starts cmd and puts it into a job object of its own.
-func start(cmd *exec.Cmd, _ string, _ bool) (*family, error) {
+func start(cmd *exec.Cmd, _ string, _ bool) (*tree, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	f, err := adopt(cmd)
+	t, err := adopt(cmd)
 	if err != nil {
 		// Nothing may run that could not be ended.
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
-	return f, err
+	return t, err
 }
 
-func adopt(cmd *exec.Cmd) (*family, error) {
+func adopt(cmd *exec.Cmd) (*tree, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create a job object: %w", err)
 	}
-	f := &family{job: job}
+	t := &tree{job: job}
 	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
 	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
 	if err != nil {
-		f.release()
+		t.release()
 		return nil, fmt.Errorf("limit the job object: %w", err)
 	}
 	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid))
 	if err != nil {
-		f.release()
+		t.release()
 		return nil, fmt.Errorf("open the child: %w", err)
 	}
 	err = windows.AssignProcessToJobObject(job, process)
 	_ = windows.CloseHandle(process)
 	if err != nil {
-		f.release()
+		t.release()
 		return nil, fmt.Errorf("put the child into its job object: %w", err)
 	}
-	return f, nil
+	return t, nil
 }
 
 // terminate kills at once: Windows has no request to end that a program
 // without a console window would hear.
-func (f *family) terminate() { _ = f.kill() }
+func (t *tree) terminate() { _ = t.kill() }
 
 // kill ignores its error, which says that nothing is left to kill.
-func (f *family) kill() error {
-	_ = windows.TerminateJobObject(f.job, 1)
+func (t *tree) kill() error {
+	_ = windows.TerminateJobObject(t.job, 1)
 	return nil
 }
 
 // exit says how the child ended.
-func (f *family) exit(state *os.ProcessState) string { return state.String() }
+func (t *tree) exit(state *os.ProcessState) string { return state.String() }
 
-func (f *family) release() { _ = windows.CloseHandle(f.job) }
+func (t *tree) release() { _ = windows.CloseHandle(t.job) }

@@ -34,13 +34,13 @@ func (w *watch) run(ctx context.Context) error {
 	}
 	if left == nil {
 		// The child has ended; what it left behind has not, and may hold the pipes.
-		left = w.child.family.kill()
+		left = w.child.tree.kill()
 	}
 	w.rest()
 	if stopped == nil {
 		stopped = w.broken
 	}
-	w.child.family.release()
+	w.child.tree.release()
 	w.report.Stderr = w.stderr.String()
 	w.report.LongLines = w.lines.dropped
 	if left != nil {
@@ -119,7 +119,7 @@ func (w *watch) listen(ctx context.Context) error {
 // stop asks the child to end, and kills it with all its descendants if it
 // takes longer than the grace; the error says that not even that has ended them.
 func (w *watch) stop() error {
-	w.child.family.terminate()
+	w.child.tree.terminate()
 	patience := time.NewTimer(grace)
 	defer patience.Stop()
 	pieces := w.output.pieces
@@ -135,7 +135,7 @@ func (w *watch) stop() error {
 		case <-w.child.exited:
 			return nil
 		case <-patience.C:
-			if err := w.child.family.kill(); err != nil {
+			if err := w.child.tree.kill(); err != nil {
 				return err
 			}
 		}

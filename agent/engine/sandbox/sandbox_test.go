@@ -148,15 +148,15 @@ func TestAnAuthorReadsItsOwnAlone(t *testing.T) {
 	user := t.TempDir()
 	state := filepath.Join(user, "state")
 	repo := filepath.Join(state, "worktrees", "acme", "app")
-	dir, home := filepath.Join(repo, "1-author"), filepath.Join(state, "scratch", "author", "session")
+	dir, home := filepath.Join(repo, "1-author"), filepath.Join(state, "tmp", "author", "session")
 	for place, content := range map[string]string{
 		"token": "SECRET", "near": "plain",
-		"state/journal/author/log": "SECRET", "state/scratch/author/other/x": "SECRET",
+		"state/journal/author/log": "SECRET", "state/tmp/author/other/x": "SECRET",
 		"state/worktrees/acme/app/2-author/x":         "SECRET",
 		"state/worktrees/acme/private/mirror.git/x":   "SECRET",
 		"state/worktrees/acme/app/mirror.git/objects": "plain",
 		"state/worktrees/acme/app/1-author/x":         "plain",
-		"state/scratch/author/session/x":              "plain",
+		"state/tmp/author/session/x":                  "plain",
 	} {
 		path := write(t, filepath.Join(user, filepath.FromSlash(place)), content)
 		rules := sandbox.Author(dir, home, nil, user, []string{filepath.Join(user, "token"), state})
