@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
-	"touchstone/agent/control"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/remoteconfig"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -266,7 +266,7 @@ func (d *doctor) relay(ctx context.Context) (string, error) {
 	// Whether it takes the token shows in what it tells nobody else.
 	asking := d.cfg
 	asking.Control, asking.StateDir = true, ""
-	if _, err := control.Ask(ctx, asking); err != nil {
+	if _, err := remoteconfig.Ask(ctx, asking); err != nil {
 		return "", fmt.Errorf("%s is ready, but %w", url, err)
 	}
 	return url + " is ready and takes this machine's token", nil

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"touchstone/agent/config"
-	"touchstone/agent/control"
 	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 	"touchstone/agent/engine/sandbox"
+	"touchstone/agent/remoteconfig"
 	"touchstone/verdict"
 )
 
@@ -22,7 +22,7 @@ import (
 // provider can be reached, what is asked when one does not answer, and what bounds them.
 func (d *doctor) models(ctx context.Context) {
 	// The relay's administrators may have chosen others than the file.
-	choices, unheard := control.Ask(ctx, d.cfg)
+	choices, unheard := remoteconfig.Ask(ctx, d.cfg)
 	live := config.NewLive(d.cfg, choices)
 	models := daemon.Models(live, "")
 	var unpriced []string
@@ -57,7 +57,7 @@ func (d *doctor) models(ctx context.Context) {
 	if d.cfg.Relay.URL != "" {
 		d.check("control", func() (string, error) { return d.control(choices, unheard) })
 	}
-	d.check("failback", func() (string, error) { return d.failback(models, live.Config().Engine) })
+	d.check("fallback", func() (string, error) { return d.fallback(models, live.Config().Engine) })
 	d.check("prices", func() (string, error) { return d.prices(unpriced, builtIn) })
 	d.check("sandbox", d.sandbox)
 }
@@ -89,7 +89,7 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 
 // control tells what the relay's administrators have chosen for all agents, and what of that
 // this one leaves out. That the relay does not tell is told where the relay is checked.
-func (d *doctor) control(choices *control.Overlay, unheard error) (string, error) {
+func (d *doctor) control(choices *remoteconfig.Overlay, unheard error) (string, error) {
 	said := choices.Said(d.cfg.Engine.Name)
 	switch {
 	case !d.cfg.Control:
@@ -102,9 +102,9 @@ func (d *doctor) control(choices *control.Overlay, unheard error) (string, error
 	return said.String(), nil
 }
 
-// failback tells which models are asked for a full review and for a fix, one after the
+// fallback tells which models are asked for a full review and for a fix, one after the
 // other.
-func (d *doctor) failback(models *failback.Engine, chosen config.Engine) (string, error) {
+func (d *doctor) fallback(models *fallback.Engine, chosen config.Engine) (string, error) {
 	var all []string
 	if err := daemon.CheckModels(chosen, d.role); err != nil {
 		return "", err

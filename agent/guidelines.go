@@ -17,7 +17,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
-	"touchstone/agent/organisation"
+	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 	"touchstone/verdict"
@@ -25,7 +25,7 @@ import (
 )
 
 // guidelineDir holds a repository's own guideline documents.
-const guidelineDir = organisation.Dir
+const guidelineDir = remoteguidelines.Dir
 
 func newGuidelines(s *settings) *cobra.Command {
 	cmd := &cobra.Command{
@@ -109,7 +109,7 @@ func readDocuments(dir string) (map[string]string, error) {
 func documents(files []string, read func(name string) ([]byte, error)) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, file := range files {
-		name, ok := organisation.Name(file)
+		name, ok := remoteguidelines.Name(file)
 		if !ok {
 			continue
 		}
@@ -180,15 +180,15 @@ as guidelines.`,
 }
 
 // organisations gives the guidelines that the configuration names, nil for none.
-func organisations(cfg config.Config) (organisation.Texts, error) {
+func organisations(cfg config.Config) (remoteguidelines.Texts, error) {
 	if cfg.Guidelines == "" || filepath.IsAbs(cfg.Guidelines) {
-		return organisation.Guidelines(cfg.Guidelines, nil)
+		return remoteguidelines.Guidelines(cfg.Guidelines, nil)
 	}
 	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version()})
 	if err != nil {
 		return nil, fmt.Errorf("the organisation's guidelines are in the repository %s: %w", cfg.Guidelines, err)
 	}
-	return organisation.Guidelines(cfg.Guidelines, client)
+	return remoteguidelines.Guidelines(cfg.Guidelines, client)
 }
 
 // layered are the built-in documents under the organisation's, under those of each

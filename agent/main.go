@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchstone/agent/meter"
+	"touchstone/agent/telemetry"
 )
 
 // Exit codes, the same for every command.
@@ -55,7 +55,7 @@ func main() {
 func run(ctx context.Context, args []string) int {
 	cmd := newRoot()
 	cmd.SetArgs(args)
-	flush, err := meter.Export(ctx, os.Getenv, version())
+	flush, err := telemetry.Export(ctx, os.Getenv, version())
 	if err != nil {
 		// There is no log yet, and no reason not to work.
 		fmt.Fprintln(os.Stderr, "agent: traces are not what they could be: "+err.Error())

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
-	"touchstone/agent/control"
 	"touchstone/agent/daemon"
-	"touchstone/agent/meter"
+	"touchstone/agent/remoteconfig"
 	"touchstone/agent/reviewer"
-	"touchstone/agent/scratch"
+	"touchstone/agent/telemetry"
+	"touchstone/agent/tempdir"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 )
@@ -46,7 +46,7 @@ func (l local) check(here, dryRun bool) error {
 // run reviews the clone around the current directory and prints what comes of it.
 func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	ctx := cmd.Context()
-	dir, err := scratch.Open(ctx, cfg.StateDir)
+	dir, err := tempdir.Open(ctx, cfg.StateDir)
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	return l.examine(cmd, cfg, dir.Path, subject, step)
 }
 
-// examine has a session examine the change, which keeps its files below scratch, and prints the
+// examine has a session examine the change, which keeps its files below tempDir, and prints the
 // review.
-func (l local) examine(cmd *cobra.Command, cfg config.Config, scratch string, subject reviewer.Subject, step func(string)) error {
+func (l local) examine(cmd *cobra.Command, cfg config.Config, tempDir string, subject reviewer.Subject, step func(string)) error {
 	ctx := cmd.Context()
-	examiner, err := newExaminer(ctx, cfg, scratch)
+	examiner, err := newExaminer(ctx, cfg, tempDir)
 	if err != nil {
 		return err
 	}
@@ -159,8 +159,8 @@ func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subj
 
 // newExaminer composes what examines a change from the configuration. It needs no
 // token, unless an organisation's guidelines are in a repository.
-func newExaminer(ctx context.Context, cfg config.Config, scratch string) (*reviewer.Examiner, error) {
-	live := config.NewLive(cfg, control.Of(ctx, cfg))
+func newExaminer(ctx context.Context, cfg config.Config, tempDir string) (*reviewer.Examiner, error) {
+	live := config.NewLive(cfg, remoteconfig.Of(ctx, cfg))
 	if err := daemon.CheckModels(live.Config().Engine, verdict.Reviewer); err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func newExaminer(ctx context.Context, cfg config.Config, scratch string) (*revie
 	}
 	layer, err := organisations(cfg)
 	return &reviewer.Examiner{
-		Engine: meter.Engine{Engine: daemon.Models(live, scratch)}, Guidelines: rules, Layer: layer, Scratch: scratch,
+		Engine: telemetry.Engine{Engine: daemon.Models(live, tempDir)}, Guidelines: rules, Layer: layer, TempDir: tempDir,
 		Settings: func() config.Engine { return live.Config().Engine },
 	}, err
 }

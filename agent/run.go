@@ -11,7 +11,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
-	"touchstone/agent/meter"
+	"touchstone/agent/telemetry"
 	"touchstone/verdict"
 )
 
@@ -83,6 +83,6 @@ func together(ctx context.Context, address string, d *daemon.Daemon) error {
 	zerolog.Ctx(ctx).Info().Stringer("address", listener.Addr()).Msg("metrics are at /metrics")
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return d.Run(ctx) })
-	all.Go(func() error { return meter.Serve(ctx, listener) })
+	all.Go(func() error { return telemetry.Serve(ctx, listener) })
 	return all.Wait()
 }

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/term"
 
 	"touchstone/agent/config"
-	"touchstone/agent/control"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
-	"touchstone/agent/scratch"
+	"touchstone/agent/remoteconfig"
+	"touchstone/agent/tempdir"
 	"touchstone/verdict"
 )
 
@@ -87,17 +87,17 @@ func logLevel(cfg config.Config) {
 
 // once does one thing to one pull request in a role.
 func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
-	var dir *scratch.Dir
+	var dir *tempdir.Dir
 	defer func() {
 		if dir != nil {
 			err = errors.Join(err, dir.Close())
 		}
 	}()
 	return s.with(cmd, arg, do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
-		if dir, err = scratch.Open(ctx, cfg.StateDir); err != nil {
+		if dir, err = tempdir.Open(ctx, cfg.StateDir); err != nil {
 			return nil, err
 		}
-		return daemon.NewAgent(ctx, config.NewLive(cfg, control.Of(ctx, cfg)), role, dir.Path, version())
+		return daemon.NewAgent(ctx, config.NewLive(cfg, remoteconfig.Of(ctx, cfg)), role, dir.Path, version())
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchstone/agent/evidence"
+	"touchstone/agent/audit"
 	"touchstone/agent/forge"
 )
 
@@ -54,7 +54,7 @@ often a person was needed. Reviews count as in agent why.`,
 				}
 				all, partial = append(all, past...), partial || more
 			}
-			stats := evidence.Count(all, from, cfg.Reviewers, cfg.Labels.NeedsHuman)
+			stats := audit.Count(all, from, cfg.Reviewers, cfg.Labels.NeedsHuman)
 			stats.Partial = stats.Partial || partial
 			return tell(cmd.OutOrStdout(), format, stats)
 		},

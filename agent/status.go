@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
-	"touchstone/agent/control"
 	"touchstone/agent/journal"
+	"touchstone/agent/remoteconfig"
 	"touchstone/verdict"
 )
 
@@ -73,7 +73,7 @@ like is on GitHub.`,
 // chosenForAll tells what the relay's administrators have chosen for all agents, if there is
 // something, and what of that the agents here leave out.
 func chosenForAll(ctx context.Context, out io.Writer, cfg config.Config) error {
-	choices, err := control.Ask(ctx, cfg)
+	choices, err := remoteconfig.Ask(ctx, cfg)
 	said := choices.Said(cfg.Engine.Name)
 	if len(said.Settings) > 0 {
 		fmt.Fprintf(out, "relay: %s\n", said)

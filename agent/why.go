@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/audit"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
-	"touchstone/agent/evidence"
 	"touchstone/agent/forge"
 )
 
@@ -50,7 +50,7 @@ were edited, reviewed commits that were pushed away by force, deleted comments.`
 			if err != nil {
 				return err
 			}
-			chain, err := evidence.Gather(cmd.Context(), client, ref, evidence.Settings{
+			chain, err := audit.Gather(cmd.Context(), client, ref, audit.Settings{
 				Reviewers: cfg.Reviewers, Trust: book, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
 				Left: func(ctx context.Context, pr forge.PullRequest) (string, error) {
 					left, err := daemon.LeftByRepository(ctx, client, pr)

@@ -1,4 +1,4 @@
-package evidence_test
+package audit_test
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/audit"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/loopback"
-	"touchstone/agent/evidence"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
@@ -89,9 +89,9 @@ func (w *world) merge() string {
 	return sha
 }
 
-var settings = evidence.Settings{Reviewers: []string{"Judge"}, Stop: []string{"needs-human"}, Rights: config.Default().Rights}
+var settings = audit.Settings{Reviewers: []string{"Judge"}, Stop: []string{"needs-human"}, Rights: config.Default().Rights}
 
-func (w *world) why() (evidence.Chain, string) {
+func (w *world) why() (audit.Chain, string) {
 	w.t.Helper()
 	w.Read(loopback.Root, w.ref) // settles
 	client, asked := w.Client(loopback.Person), settings
@@ -99,7 +99,7 @@ func (w *world) why() (evidence.Chain, string) {
 		left, err := daemon.LeftByRepository(ctx, client, pr)
 		return left.Why, err
 	}
-	chain, err := evidence.Gather(w.t.Context(), client, w.ref, asked)
+	chain, err := audit.Gather(w.t.Context(), client, w.ref, asked)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -528,7 +528,7 @@ func TestRightsDecideWhatCounts(t *testing.T) {
 	} {
 		with := settings
 		with.Rights = rights
-		chain, err := evidence.Gather(t.Context(), w.Client(loopback.Person), w.ref, with)
+		chain, err := audit.Gather(t.Context(), w.Client(loopback.Person), w.ref, with)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -544,7 +544,7 @@ func TestRightsDecideWhatCounts(t *testing.T) {
 
 // asGitHub answers otherwise what the simulator would say of rules that it has not got.
 type asGitHub struct {
-	evidence.Reader
+	audit.Reader
 	says func(*forge.PullRequest)
 }
 
@@ -571,7 +571,7 @@ func TestWhatGitHubWaitsForIsMissing(t *testing.T) {
 		"it comes from a fork":               func(pr *forge.PullRequest) { pr.Fork = true },
 		"it waits in the merge queue":        func(pr *forge.PullRequest) { pr.InQueue, pr.Blocked = true, true },
 	} {
-		chain, err := evidence.Gather(t.Context(), asGitHub{w.Client(loopback.Person), says}, w.ref, settings)
+		chain, err := audit.Gather(t.Context(), asGitHub{w.Client(loopback.Person), says}, w.ref, settings)
 		if err != nil || len(chain.Missing) != 1 || !strings.Contains(chain.Missing[0], want) {
 			t.Errorf("missing %q, %v; want %q", chain.Missing, err, want)
 		}
@@ -580,8 +580,8 @@ func TestWhatGitHubWaitsForIsMissing(t *testing.T) {
 
 func TestTheTerminalIsSafe(t *testing.T) {
 	var text strings.Builder
-	chain := evidence.Chain{
-		Title: "\x1b]0;owned\a \u202egnp.exe\nMissing: nothing", Commits: []evidence.Commit{{Subject: "a\tb\x9b31m", By: "\u200bx"}},
+	chain := audit.Chain{
+		Title: "\x1b]0;owned\a \u202egnp.exe\nMissing: nothing", Commits: []audit.Commit{{Subject: "a\tb\x9b31m", By: "\u200bx"}},
 		Missing: []string{"the check \"\x1b[2J\" is pending"}, Findings: []verdict.Entry{{Claim: "\r\x1b[1A", Rule: "\x00"}},
 	}
 	if err := chain.Write(&text); err != nil {

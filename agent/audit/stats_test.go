@@ -1,4 +1,4 @@
-package evidence_test
+package audit_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/evidence"
+	"touchstone/agent/audit"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
@@ -63,7 +63,7 @@ func TestStats(t *testing.T) {
 		{Ref: forge.Ref{Repo: repo, Number: 1}, ClosedAt: at(time.Minute), CreatedAt: monday},
 		{Ref: forge.Ref{Repo: repo, Number: 9}, MergedAt: at(-48 * time.Hour), ClosedAt: at(-48 * time.Hour)}, // somebody commented on it since
 	}
-	got := evidence.Count(past, monday.Add(-24*time.Hour), []string{"JUDGE"}, "needs-human")
+	got := audit.Count(past, monday.Add(-24*time.Hour), []string{"JUDGE"}, "needs-human")
 	data, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestStats(t *testing.T) {
 
 func TestStatsOfNothing(t *testing.T) {
 	var text strings.Builder
-	if err := evidence.Count(nil, monday, nil, "needs-human").Write(&text); err != nil || !strings.Contains(text.String(), "0: 0 merged") || strings.Contains(text.String(), "NaN") {
+	if err := audit.Count(nil, monday, nil, "needs-human").Write(&text); err != nil || !strings.Contains(text.String(), "0: 0 merged") || strings.Contains(text.String(), "NaN") {
 		t.Errorf("%v:\n%s", err, text.String())
 	}
 }

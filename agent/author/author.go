@@ -16,7 +16,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
-	"touchstone/agent/meter"
+	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -55,9 +55,9 @@ type Author struct {
 	// Settings gives those of the engine that are in force, of which a session takes its
 	// model, the commands it may run and its bounds in time. Nil leaves all to the engine.
 	Settings func() config.Engine
-	// Scratch is a directory for the homes of the repository's commands while they
+	// TempDir is a directory for the homes of the repository's commands while they
 	// run; empty is the system's own for such things.
-	Scratch string
+	TempDir string
 	// Private are files and directories that the repository's commands cannot read where
 	// they run in a sandbox, but for the worktree among them.
 	Private []string
@@ -134,7 +134,7 @@ func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.
 
 // step does a part of a fix as one of its own to whoever traces it.
 func step(ctx context.Context, name string, do func(context.Context) error) error {
-	ctx, end := meter.Step(ctx, name)
+	ctx, end := telemetry.Step(ctx, name)
 	err := do(ctx)
 	end(err)
 	return err

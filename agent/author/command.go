@@ -43,7 +43,7 @@ var errNoProgram = errors.New("there is no such program")
 // alone. One that does not succeed is a *failure of the
 // kind; other errors, such as one that wraps errNoProgram, say nothing about the code.
 func (a *Author) execute(ctx context.Context, kind error, dir string, args []string, timeout time.Duration) error {
-	home, err := os.MkdirTemp(a.Scratch, "command-")
+	home, err := os.MkdirTemp(a.TempDir, "command-")
 	if err != nil {
 		return fmt.Errorf("make a home for %s: %w", args[0], err)
 	}

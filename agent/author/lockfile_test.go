@@ -117,7 +117,7 @@ func onlyOnPath(t *testing.T, tools ...string) {
 func TestEachManagersLockFileIsMadeAnewFromTheBases(t *testing.T) {
 	onlyOnPath(t, "npm", "pnpm", "yarn", "go", "cargo", "poetry", "uv", "bundle", "composer")
 	tree, base, conflicts := conflicting(t)
-	a := &Author{Worktrees: &worktree.Store{}, Scratch: t.TempDir()}
+	a := &Author{Worktrees: &worktree.Store{}, TempDir: t.TempDir()}
 	l, err := a.settleLocks(t.Context(), tree, base, conflicts)
 	if err != nil {
 		t.Fatal(err)

@@ -243,7 +243,7 @@ func Default() Config {
 		Sweep:       Duration(5 * time.Minute),
 		Concurrency: 3,
 		Engine: Engine{
-			Name: "claude", Command: []string{}, Failback: []string{}, Off: []string{}, Gateway: On, Sandbox: Auto,
+			Name: "claude", Command: []string{}, Fallback: []string{}, Off: []string{}, Gateway: On, Sandbox: Auto,
 			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute), ToolTimeout: Duration(10 * time.Minute), MaxTurns: 300,
 			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *", "npm test *", "cargo test *", "pytest *", "make test"},
 		},

@@ -95,7 +95,7 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		`engine.gateway is "true"; it has to be on`: func(c *Config) { c.Engine.Gateway = "true" },
 		`engine.sandbox is ""`:                      func(c *Config) { c.Engine.Sandbox = "" },
 		`engine.sandbox is "on"; it has to be auto`: func(c *Config) { c.Engine.Sandbox = On },
-		`engine.failback has "", which is no model`: func(c *Config) { c.Engine.Failback = []string{"sonnet", ""} },
+		`engine.fallback has "", which is no model`: func(c *Config) { c.Engine.Fallback = []string{"sonnet", ""} },
 		`engine.allow has " **"`:                    func(c *Config) { c.Engine.Allow = []string{"go test *", " **"} },
 		`engine.off has "gpt 5"`:                    func(c *Config) { c.Engine.Off = []string{"gpt 5"} },
 		`engine.models.fix has "--yolo"`:            func(c *Config) { c.Engine.Models.Fix = "--yolo" },

@@ -26,10 +26,10 @@ type Engine struct {
 	// the CLI.
 	Model  string `yaml:"model"`
 	Models Models `yaml:"models"`
-	// Failback are the models to go on with, in this order, where the one before does not
+	// Fallback are the models to go on with, in this order, where the one before does not
 	// answer for reasons that lie with its provider. Without any, the default, an engine
 	// goes on with another model of the same family that is fit to approve, if it knows one.
-	Failback []string `yaml:"failback"`
+	Fallback []string `yaml:"fallback"`
 	// Off are models that are not to be asked, wherever else they are named, and where the
 	// choice is the CLI's: a whole name, the provider's or the settings', a part of one that
 	// stands between dashes or slashes, such as opus, or all of an engine, such as codex:.
@@ -101,7 +101,7 @@ func (e Engine) ModelFor(task Task) string {
 // Engines are the names of all engines that the settings choose from, Name first.
 func (e Engine) Engines() []string {
 	names := []string{e.Name}
-	for _, model := range slices.Concat([]string{e.Model, e.Models.Trivial, e.Models.Lite, e.Models.Full, e.Models.Fix, e.Models.Conflict}, e.Failback) {
+	for _, model := range slices.Concat([]string{e.Model, e.Models.Trivial, e.Models.Lite, e.Models.Full, e.Models.Fix, e.Models.Conflict}, e.Fallback) {
 		if name, _ := Choice(model); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -147,10 +147,10 @@ func (e Engine) Validate() error {
 	var errs []error
 	named := map[string][]string{
 		"model": {e.Model}, "models.trivial": {e.Models.Trivial}, "models.lite": {e.Models.Lite}, "models.full": {e.Models.Full},
-		"models.fix": {e.Models.Fix}, "models.conflict": {e.Models.Conflict}, "failback": e.Failback, "off": e.Off,
+		"models.fix": {e.Models.Fix}, "models.conflict": {e.Models.Conflict}, "fallback": e.Fallback, "off": e.Off,
 	}
 	for _, key := range slices.Sorted(maps.Keys(named)) {
-		list := strings.Contains("failback off", key)
+		list := strings.Contains("fallback off", key)
 		for _, name := range named[key] {
 			if !validModel(name) || list && name == "" {
 				errs = append(errs, fmt.Errorf("engine.%s has %.40q, which is no model; write one as its engine names it, such as sonnet, or with the engine, such as codex:gpt-5", key, name))

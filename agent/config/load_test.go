@@ -110,7 +110,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a large number":         {"concurrency: 99999999999999999999\n", "line 1: concurrency: the number is too large"},
 		"a word for a switch":    {"merge:\n  auto: perhaps\n", "line 2: auto: it takes true or false"},
 		"a word for a sum":       {"budgets: {day: lots}\n", "line 1: day: it takes a number"},
-		"a lone one in brackets": {"engine: {failback: [codex:gpt]}\n", `line 1: an entry with a colon in it has to stand in quotes, such as "codex:gpt-5"`},
+		"a lone one in brackets": {"engine: {fallback: [codex:gpt]}\n", `line 1: an entry with a colon in it has to stand in quotes, such as "codex:gpt-5"`},
 		"an entry with a colon":  {"engine:\n  off:\n    - codex: gpt\n", `line 3: an entry with a colon in it has to stand in quotes`},
 		"a word for a list":      {"repositories: acme/app\n", "line 1: repositories: it takes a list, such as [a, b]"},
 		"no words in a list":     {"repositories: [{a: b}]\n", "line 1: it takes a text"},

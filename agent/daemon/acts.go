@@ -10,7 +10,7 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
@@ -177,7 +177,7 @@ func counts(err error, step Step) bool {
 	switch {
 	case err == nil, overtaken(err):
 		return false
-	case errors.Is(err, failback.ErrResting), errors.Is(err, forge.ErrUnauthorized): // the agent ends over that
+	case errors.Is(err, fallback.ErrResting), errors.Is(err, forge.ErrUnauthorized): // the agent ends over that
 		return false
 	case hindrance(err) != "":
 		return step.Paid

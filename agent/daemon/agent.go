@@ -16,8 +16,8 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
-	"touchstone/agent/meter"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -183,7 +183,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 	if act == nil {
 		return step, nil
 	}
-	ctx, meant := meter.Begin(ctx, string(action.Kind), pr.Ref.String(), pr.Head.SHA)
+	ctx, meant := telemetry.Begin(ctx, string(action.Kind), pr.Ref.String(), pr.Head.SHA)
 	if a.Journal == nil {
 		err := act(ctx, &step)
 		meant.End(err)
@@ -225,7 +225,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 }
 
 // spent is what an act took, as the journal keeps it.
-func spent(act *meter.Act) journal.Spent {
+func spent(act *telemetry.Act) journal.Spent {
 	s := act.Spent()
 	return journal.Spent{
 		Runs: s.Runs, Retries: s.Retries, Input: s.Usage.Input, CacheWrite: s.Usage.CacheWrite, CacheRead: s.Usage.CacheRead, Output: s.Usage.Output,
@@ -238,7 +238,7 @@ const booking = 10 * time.Second
 
 // book writes down what an act spends while it goes on, so that a machine that dies
 // remembers it. The returned function ends that.
-func (a *Agent) book(ctx context.Context, id journal.ID, act *meter.Act) (end func()) {
+func (a *Agent) book(ctx context.Context, id journal.ID, act *telemetry.Act) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var writing sync.WaitGroup
 	writing.Go(func() {

@@ -15,15 +15,15 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/config"
-	"touchstone/agent/control"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
-	"touchstone/agent/meter"
-	"touchstone/agent/organisation"
+	"touchstone/agent/remoteconfig"
+	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/guidelines"
 	"touchstone/verdict"
@@ -37,7 +37,7 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 	if len(cfg.Repositories) == 0 {
 		return nil, nil, errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
 	}
-	choices := control.Of(ctx, cfg)
+	choices := remoteconfig.Of(ctx, cfg)
 	d := &Daemon{Settings: config.NewLive(cfg, choices), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
 	for _, name := range cfg.Repositories {
 		repo, err := forge.ParseRepo(name)
@@ -51,11 +51,11 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 		return nil, nil, err
 	}
 	// The journal's lock says that nobody is using what is left in here.
-	scratch := filepath.Join(cfg.StateDir, "scratch", string(role))
-	err = errors.Join(os.RemoveAll(scratch), os.MkdirAll(scratch, 0o700))
+	tempDir := filepath.Join(cfg.StateDir, "tmp", string(role))
+	err = errors.Join(os.RemoveAll(tempDir), os.MkdirAll(tempDir, 0o700))
 	if err == nil {
 		var ready engine.Version
-		d.Agent, ready, err = newAgent(ctx, d.Settings, role, scratch, version, resting(ctx, log))
+		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, version, resting(ctx, log))
 		if err == nil {
 			tellAccess(ctx, cfg, ready)
 		}
@@ -77,10 +77,10 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 }
 
 // NewAgent composes an agent for one role, without a journal: any number of them
-// may be at work on one machine, beside its daemon, to whose day they charge what they take. Scratch is a directory for
+// may be at work on one machine, beside its daemon, to whose day they charge what they take. TempDir is a directory for
 // what sessions need while they last; empty is the system's own for such things.
-func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string) (*Agent, error) {
-	a, _, err := newAgent(ctx, live, role, scratch, version, nil)
+func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, tempDir, version string) (*Agent, error) {
+	a, _, err := newAgent(ctx, live, role, tempDir, version, nil)
 	if err == nil {
 		a.Charge = func(usd float64) error { return journal.Charge(journalDir(live.Config(), role), usd) }
 	}
@@ -109,7 +109,7 @@ func NewMerger(ctx context.Context, live *config.Live, version string) (*Agent, 
 
 // newAgent is NewAgent, and gives what the model CLI says of itself. Resting, if not nil, is
 // told which models are left alone.
-func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch, version string, resting func([]failback.Rest)) (*Agent, engine.Version, error) {
+func newAgent(ctx context.Context, live *config.Live, role verdict.Role, tempDir, version string, resting func([]fallback.Rest)) (*Agent, engine.Version, error) {
 	cfg := live.Config()
 	client, self, err := identified(ctx, cfg, role, version)
 	if err != nil {
@@ -119,14 +119,14 @@ func newAgent(ctx context.Context, live *config.Live, role verdict.Role, scratch
 	if err := errors.Join(CheckModels(cfg.Engine, role), (&worktree.Store{}).CheckGit(ctx)); err != nil {
 		return nil, engine.Version{}, err
 	}
-	models := Models(live, scratch)
+	models := Models(live, tempDir)
 	models.Resting = resting
-	eng := meter.Engine{Engine: models}
+	eng := telemetry.Engine{Engine: models}
 	ready, err := eng.Probe(ctx)
 	if err != nil {
 		return nil, ready, err
 	}
-	a, err := Assemble(live, role, client, self, eng, scratch)
+	a, err := Assemble(live, role, client, self, eng, tempDir)
 	if err == nil {
 		err = CheckReviewers(ctx, client, a.Trust, cfg.Reviewers)
 	}
@@ -151,13 +151,13 @@ func identified(ctx context.Context, cfg config.Config, role verdict.Role, versi
 
 // Assemble puts an agent together that acts as the login self through a client of it, with
 // the models of an engine.
-func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self string, eng engine.Engine, scratch string) (*Agent, error) {
+func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self string, eng engine.Engine, tempDir string) (*Agent, error) {
 	rules, err := guidelines.Default()
 	if err != nil {
 		return nil, err
 	}
 	cfg := live.Config()
-	layer, err := organisation.Guidelines(cfg.Guidelines, client)
+	layer, err := remoteguidelines.Guidelines(cfg.Guidelines, client)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 	a := &Agent{Role: role, Config: live.Config, Trust: book, Key: key, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
-			Engine: eng, Guidelines: rules, Layer: layer, Scratch: scratch, Settings: settings,
+			Engine: eng, Guidelines: rules, Layer: layer, TempDir: tempDir, Settings: settings,
 		},
 		Trust: book, Key: key,
 		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
@@ -181,7 +181,7 @@ func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self s
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
 		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Orders: a.orders, Unwanted: a.unwanted,
-		Settings: settings, Scratch: scratch, Private: cfg.Private(),
+		Settings: settings, TempDir: tempDir, Private: cfg.Private(),
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
 	return a, nil

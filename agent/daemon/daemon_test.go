@@ -60,7 +60,7 @@ func start(t *testing.T, concurrency int, session loopback.Model, open func(*wor
 	client := w.Client(loopback.Judge)
 	a := &Agent{Role: verdict.Reviewer, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client), Worktrees: w.Worktrees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
-		Examiner:  reviewer.Examiner{Engine: session, Guidelines: rules, Scratch: t.TempDir()},
+		Examiner:  reviewer.Examiner{Engine: session, Guidelines: rules, TempDir: t.TempDir()},
 		Worktrees: w.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}
 	w.daemon = &Daemon{Agent: a, Follow: w, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour, Concurrency: concurrency}

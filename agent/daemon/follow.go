@@ -8,9 +8,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"touchstone/agent/control"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/remoteconfig"
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 )
@@ -23,7 +23,7 @@ type relayFollower struct {
 	repos   []forge.Repo
 	journal *journal.Journal
 	// choices get what the relay's administrators set; nil where that does not count.
-	choices *control.Overlay
+	choices *remoteconfig.Overlay
 }
 
 // Follow hints at everything whenever the connection is made anew, or the relay

@@ -10,7 +10,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/engines"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/engine/session"
 	"touchstone/agent/journal"
@@ -18,10 +18,10 @@ import (
 )
 
 // Models composes what holds sessions with the models that the settings choose from, and
-// goes on with another where one does not answer. Scratch is where the sessions' homes are
+// goes on with another where one does not answer. TempDir is where the sessions' homes are
 // made; empty is the system's choice.
-func Models(live *config.Live, scratch string) *failback.Engine {
-	return &failback.Engine{
+func Models(live *config.Live, tempDir string) *fallback.Engine {
+	return &fallback.Engine{
 		Settings: func() config.Engine { return live.Config().Engine },
 		New: func(name string) (engine.Engine, error) {
 			file := live.File()
@@ -30,7 +30,7 @@ func Models(live *config.Live, scratch string) *failback.Engine {
 				return nil, err
 			}
 			program := session.Program{
-				TempDir: scratch, Prices: engine.Prices{},
+				TempDir: tempDir, Prices: engine.Prices{},
 				Direct: file.Engine.Gateway == config.Off, Confine: file.Engine.Sandbox != config.Off,
 				Private: file.Private(),
 			}
@@ -47,8 +47,8 @@ func Models(live *config.Live, scratch string) *failback.Engine {
 }
 
 // resting writes down which models are left alone, for `agent status`.
-func resting(ctx context.Context, log *journal.Journal) func([]failback.Rest) {
-	return func(models []failback.Rest) {
+func resting(ctx context.Context, log *journal.Journal) func([]fallback.Rest) {
+	return func(models []fallback.Rest) {
 		written := make([]journal.Rest, len(models))
 		for i, m := range models {
 			written[i] = journal.Rest(m)

@@ -8,7 +8,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
@@ -16,7 +16,7 @@ import (
 // TestAModelThatRestsIsWaitedFor, and that is no attempt: nothing was tried.
 func TestAModelThatRestsIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	resting := fmt.Errorf("review: %w", &engine.Error{Class: engine.Overloaded, Message: "it rests", RetryAfter: 40 * time.Minute, Err: failback.ErrResting})
+	resting := fmt.Errorf("review: %w", &engine.Error{Class: engine.Overloaded, Message: "it rests", RetryAfter: 40 * time.Minute, Err: fallback.ErrResting})
 	if counts(resting, Step{}) {
 		t.Error("it counts as an attempt")
 	}
@@ -50,14 +50,14 @@ func TestTheCommandIsOfTheEngineThatTheFileNames(t *testing.T) {
 func TestCheckModels(t *testing.T) {
 	t.Parallel()
 	fine := config.Default().Engine
-	fine.Models.Trivial, fine.Failback, fine.Off = "openrouter/x:free", []string{"sonnet", "codex:gpt-5"}, []string{"opencode:", "opus"}
+	fine.Models.Trivial, fine.Fallback, fine.Off = "openrouter/x:free", []string{"sonnet", "codex:gpt-5"}, []string{"opencode:", "opus"}
 	if err := CheckModels(fine, verdict.Reviewer); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*config.Engine){
 		"name":     func(e *config.Engine) { e.Name = "parrot" },
 		"model":    func(e *config.Engine) { e.Models.Conflict = "parrot:polly" },
-		"failback": func(e *config.Engine) { e.Failback = []string{"sonnet", "parrot:polly"} },
+		"fallback": func(e *config.Engine) { e.Fallback = []string{"sonnet", "parrot:polly"} },
 		"off":      func(e *config.Engine) { e.Off = []string{"parrot:"} },
 	} {
 		e := config.Default().Engine

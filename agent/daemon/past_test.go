@@ -15,7 +15,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
-	"touchstone/agent/meter"
+	"touchstone/agent/telemetry"
 	"touchstone/verdict"
 )
 
@@ -96,12 +96,12 @@ func (spender) Close() error { return nil }
 func TestASessionUnderWayIsBooked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := remembering(t, config.Default())
-		session, err := meter.Engine{Engine: spender{}}.Open(t.Context(), engine.Request{})
+		session, err := telemetry.Engine{Engine: spender{}}.Open(t.Context(), engine.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		ctx, act := meter.Begin(ctx, "fix", "acme/app#1", "abc")
+		ctx, act := telemetry.Begin(ctx, "fix", "acme/app#1", "abc")
 		id, err := a.Journal.Begin(journal.Entry{Ref: "acme/app#1", SHA: "abc", Act: "fix", Paid: true})
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestWhatIsDoneByHandCountsIntoTheDay(t *testing.T) {
 		t.Fatalf("before it comes to %+v", action)
 	}
 	byHand := authorOf(t, g, unneeded(t))
-	byHand.Journal, byHand.Author.Engine = nil, meter.Engine{Engine: dear{}}
+	byHand.Journal, byHand.Author.Engine = nil, telemetry.Engine{Engine: dear{}}
 	byHand.Charge = func(usd float64) error { return journal.Charge(dir, usd) }
 	if _, err := byHand.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA}); err == nil {
 		t.Fatal("it did not crash")

@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/worktree"
@@ -52,7 +52,7 @@ func hindrance(err error) string {
 	if errors.As(err, &stopped) && slices.Contains(elsewhere, stopped.Class) {
 		return string(stopped.Class)
 	}
-	if errors.Is(err, failback.ErrResting) {
+	if errors.Is(err, fallback.ErrResting) {
 		return switchedOff
 	}
 	return ""

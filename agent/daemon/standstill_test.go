@@ -21,10 +21,10 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
-	"touchstone/agent/meter"
+	"touchstone/agent/telemetry"
 	"touchstone/verdict"
 )
 
@@ -45,7 +45,7 @@ func TestWhatCountsAsAnAttempt(t *testing.T) {
 		{engine.Errorf(engine.Overloaded, "529"), false, true},
 		{engine.Errorf(engine.Server, "500"), false, true},
 		{engine.Errorf(engine.Network, "reset"), false, true},
-		{&engine.Error{Class: engine.Overloaded, Err: failback.ErrResting}, false, false},
+		{&engine.Error{Class: engine.Overloaded, Err: fallback.ErrResting}, false, false},
 		{syscall.ENOSPC, false, true},
 		{syscall.EROFS, false, true},
 		{journal.ErrUnwritten, false, true},
@@ -80,7 +80,7 @@ func TestASessionThatWorkedCounts(t *testing.T) {
 	for _, worked := range []bool{true, false} {
 		g, pr := objected(t)
 		a := authorOf(t, g, nil)
-		a.Author.Engine = meter.Engine{Engine: loopback.Model(func(r loopback.Asked) (string, error) {
+		a.Author.Engine = telemetry.Engine{Engine: loopback.Model(func(r loopback.Asked) (string, error) {
 			if worked {
 				r.Progress(engine.Progress{Kind: engine.ProgressText, Text: "Well"})
 			}

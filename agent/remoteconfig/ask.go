@@ -1,4 +1,4 @@
-package control
+package remoteconfig
 
 import (
 	"context"

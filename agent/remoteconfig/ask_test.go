@@ -1,4 +1,4 @@
-package control_test
+package remoteconfig_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/config"
-	"touchstone/agent/control"
+	"touchstone/agent/remoteconfig"
 )
 
 // What a relay says once holds; where it says nothing, the file's settings do, and the log
@@ -53,7 +53,7 @@ func TestOf(t *testing.T) {
 				cfg.Relay.URL, cfg.Relay.Token = relay.URL+"/below/", "rly_canary"
 			}
 			var log bytes.Buffer
-			got := control.Of(zerolog.New(&log).WithContext(t.Context()), cfg).Apply(cfg.Engine)
+			got := remoteconfig.Of(zerolog.New(&log).WithContext(t.Context()), cfg).Apply(cfg.Engine)
 			if got.Model != test.model {
 				t.Errorf("the model is %s, want %s", got.Model, test.model)
 			}
@@ -80,7 +80,7 @@ func TestWhatIsOffStaysOff(t *testing.T) {
 	cfg.StateDir, cfg.Relay.URL = filepath.Join(t.TempDir(), "state"), relay.URL
 	off := func(when, want string) {
 		t.Helper()
-		if got := strings.Join(control.Of(t.Context(), cfg).Apply(cfg.Engine).Off, ","); got != want {
+		if got := strings.Join(remoteconfig.Of(t.Context(), cfg).Apply(cfg.Engine).Off, ","); got != want {
 			t.Errorf("%s: off is %q, want %q", when, got, want)
 		}
 	}

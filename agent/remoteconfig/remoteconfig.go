@@ -1,4 +1,4 @@
-// Package control owns what a relay's administrators choose for all agents: which models do
+// Package remoteconfig owns what a relay's administrators choose for all agents: which models do
 // the work, which ones step in, and which are not asked. It lays that over the settings of
 // this machine. It stores what the relay said last, in the state directory, so that what is
 // switched off stays off while the relay is away.
@@ -9,7 +9,7 @@
 // run a command here, to send anything to another address, to lift a protection, or to decide
 // what is approved or merged. This package does not leave that to the relay: it takes the
 // settings it knows and leaves out all others. With `control: false` it takes none.
-package control
+package remoteconfig
 
 import (
 	"cmp"
@@ -136,7 +136,7 @@ var choices = []struct {
 	{"engine.models.full", func(e *config.Engine, value string) { e.Models.Full = value }},
 	{"engine.models.fix", func(e *config.Engine, value string) { e.Models.Fix = value }},
 	{"engine.models.conflict", func(e *config.Engine, value string) { e.Models.Conflict = value }},
-	{"engine.failback", func(e *config.Engine, value string) { e.Failback = list(value) }},
+	{"engine.fallback", func(e *config.Engine, value string) { e.Fallback = list(value) }},
 	// What this machine's owner has switched off stays off.
 	{"engine.off", func(e *config.Engine, value string) { e.Off = slices.Concat(e.Off, list(value)) }},
 }

@@ -1,4 +1,4 @@
-package control_test
+package remoteconfig_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/config"
-	"touchstone/agent/control"
+	"touchstone/agent/remoteconfig"
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 )
@@ -28,10 +28,10 @@ func said(seq int64, settings map[string]string) event.Control {
 // others.
 func TestEveryKeyDoesSomething(t *testing.T) {
 	before := config.Default().Engine
-	before.Model, before.Models.Full, before.Failback = "own", "own-full", []string{"own-failback"}
+	before.Model, before.Models.Full, before.Fallback = "own", "own-full", []string{"own-fallback"}
 	outcomes := map[string]string{}
 	for i, key := range event.SettingKeys() {
-		var o control.Overlay
+		var o remoteconfig.Overlay
 		o.Take(t.Context(), said(int64(i+1), map[string]string{key: "codex:gpt-5"}))
 		after := o.Apply(before)
 		if reflect.DeepEqual(after, before) {
@@ -70,17 +70,17 @@ func TestApply(t *testing.T) {
 			engine(func(e *config.Engine) { e.Models.Trivial, e.Models.Lite, e.Models.Full = "haiku", "sonnet", "sonnet" }),
 		},
 		"lists": {
-			map[string]string{"engine.failback": "sonnet,codex:gpt-5", "engine.off": "haiku"},
+			map[string]string{"engine.fallback": "sonnet,codex:gpt-5", "engine.off": "haiku"},
 			engine(func(e *config.Engine) {
-				e.Failback, e.Off = []string{"sonnet", "codex:gpt-5"}, []string{"codex:", "haiku"}
+				e.Fallback, e.Off = []string{"sonnet", "codex:gpt-5"}, []string{"codex:", "haiku"}
 			}),
 		},
 		"nothing is off, but what is so here": {
-			map[string]string{"engine.failback": "", "engine.off": ""},
-			engine(func(e *config.Engine) { e.Failback = []string{} }),
+			map[string]string{"engine.fallback": "", "engine.off": ""},
+			engine(func(e *config.Engine) { e.Fallback = []string{} }),
 		},
 		"what an engine calls otherwise": {
-			map[string]string{"engine.models.lite": "opencode:gpt-5", "engine.models.full": "opencode:openai/gpt-5", "engine.models.fix": "opencode:", "engine.failback": "sonnet,opencode:gpt-5", "engine.off": "haiku,opencode:gpt-5"},
+			map[string]string{"engine.models.lite": "opencode:gpt-5", "engine.models.full": "opencode:openai/gpt-5", "engine.models.fix": "opencode:", "engine.fallback": "sonnet,opencode:gpt-5", "engine.off": "haiku,opencode:gpt-5"},
 			engine(func(e *config.Engine) {
 				e.Models.Full, e.Off = "opencode:openai/gpt-5", []string{"codex:", "haiku", "opencode:gpt-5"}
 			}),
@@ -90,7 +90,7 @@ func TestApply(t *testing.T) {
 			engine(func(e *config.Engine) { e.Models.Full = "sonnet" }),
 		},
 	} {
-		var o control.Overlay
+		var o remoteconfig.Overlay
 		o.Take(t.Context(), said(1, test.settings))
 		if got := o.Apply(file); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
@@ -107,7 +107,7 @@ func TestApply(t *testing.T) {
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	ctx := zerolog.New(&log).WithContext(t.Context())
-	var o control.Overlay
+	var o remoteconfig.Overlay
 	for range 3 {
 		o.Take(ctx, said(7, map[string]string{"engine.models.full": "sonnet", "engine.models.lite": "grok:4", "engine.shell": "sh"}))
 	}
@@ -134,7 +134,7 @@ func TestFromTheStream(t *testing.T) {
 	}
 	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(frames) }))
 	defer relay.Close()
-	var o control.Overlay
+	var o remoteconfig.Overlay
 	var models []string
 	err = (&client.Client{URL: relay.URL}).Follow(t.Context(), client.Now, func(ctx context.Context, m event.Message) error {
 		switch {

@@ -1,7 +1,7 @@
-// Package organisation owns where an organisation's own guideline documents come from: a
+// Package remoteguidelines owns where an organisation's own guideline documents come from: a
 // directory of this machine, or a repository for all of them. Of a repository it keeps in
 // memory what it read last, and asks each time which commit that was.
-package organisation
+package remoteguidelines
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package organisation_test
+package remoteguidelines_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
-	"touchstone/agent/organisation"
+	"touchstone/agent/remoteguidelines"
 )
 
 // counted counts the files that are read.
@@ -29,9 +29,9 @@ func (c *counted) File(ctx context.Context, repo forge.Repo, rev, path string) (
 // none where a part of them is missing.
 func TestRepository(t *testing.T) {
 	t.Parallel()
-	g := loopback.New(t, map[string]string{organisation.Dir + "/org.md": "one\n", organisation.Dir + "/notes.txt": "no document\n", "README.md": "no guideline\n"})
+	g := loopback.New(t, map[string]string{remoteguidelines.Dir + "/org.md": "one\n", remoteguidelines.Dir + "/notes.txt": "no document\n", "README.md": "no guideline\n"})
 	github := &counted{Client: g.Client(loopback.Judge)}
-	texts, err := organisation.Guidelines("acme/app", github)
+	texts, err := remoteguidelines.Guidelines("acme/app", github)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,20 +41,20 @@ func TestRepository(t *testing.T) {
 		}
 	}
 	first := g.Read(loopback.Judge, opened(g)).Base.SHA
-	g.Commit("main", "Another word", map[string]string{organisation.Dir + "/org.md": "two\n"})
+	g.Commit("main", "Another word", map[string]string{remoteguidelines.Dir + "/org.md": "two\n"})
 	if got, err := texts(t.Context()); err != nil || got["org"] != "two\n" {
 		t.Errorf("after another commit: %q, %v", got, err)
 	}
-	if pinned, err := organisation.Guidelines("acme/app@"+first, github); err != nil {
+	if pinned, err := remoteguidelines.Guidelines("acme/app@"+first, github); err != nil {
 		t.Error(err)
 	} else if got, err := pinned(t.Context()); err != nil || got["org"] != "one\n" {
 		t.Errorf("at the first commit: %q, %v", got, err)
 	}
-	g.Commit("main", "None", map[string]string{organisation.Dir + "/org.md": ""})
+	g.Commit("main", "None", map[string]string{remoteguidelines.Dir + "/org.md": ""})
 	if got, err := texts(t.Context()); err == nil || !strings.Contains(err.Error(), "acme/app at HEAD") {
 		t.Errorf("without a document: %q, %v", got, err)
 	}
-	if absent, err := organisation.Guidelines("acme/none", github); err != nil {
+	if absent, err := remoteguidelines.Guidelines("acme/none", github); err != nil {
 		t.Error(err)
 	} else if _, err := absent(t.Context()); !errors.Is(err, forge.ErrNotFound) {
 		t.Errorf("of no repository: %v", err)
@@ -75,23 +75,23 @@ func TestDirectory(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "org.md"), []byte("one\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	texts, err := organisation.Guidelines(dir, nil)
+	texts, err := remoteguidelines.Guidelines(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := texts(t.Context()); err != nil || len(got) != 1 || got["org"] != "one\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if texts, err = organisation.Guidelines(filepath.Join(dir, "absent"), nil); err != nil {
+	if texts, err = remoteguidelines.Guidelines(filepath.Join(dir, "absent"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := texts(t.Context()); err == nil || !strings.Contains(err.Error(), "absent") {
 		t.Errorf("of no directory: %v", err)
 	}
-	if texts, err := organisation.Guidelines("", nil); texts != nil || err != nil {
+	if texts, err := remoteguidelines.Guidelines("", nil); texts != nil || err != nil {
 		t.Errorf("of nothing: %v", err)
 	}
-	if _, err := organisation.Guidelines("not a repository", nil); err == nil {
+	if _, err := remoteguidelines.Guidelines("not a repository", nil); err == nil {
 		t.Error("anything passes for a repository")
 	}
 }

@@ -83,7 +83,7 @@ func BenchmarkPrepare(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := reviewer.Examiner{Guidelines: rules, Scratch: b.TempDir()}
+	e := reviewer.Examiner{Guidelines: rules, TempDir: b.TempDir()}
 	for _, size := range []struct{ files, lines int }{{300, 10_000}, {3_000, 300_000}} {
 		b.Run(fmt.Sprintf("%dlines", size.lines), func(b *testing.B) { prepare(b, e, benchTree(b, size.files, size.lines)) })
 	}

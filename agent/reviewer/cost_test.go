@@ -151,7 +151,7 @@ func costly(b *testing.B, provider *enginetest.Provider) (engine.Engine, *review
 	if err != nil {
 		b.Fatal(err)
 	}
-	examiner := reviewer.Examiner{Engine: e, Guidelines: rules, Scratch: b.TempDir()}
+	examiner := reviewer.Examiner{Engine: e, Guidelines: rules, TempDir: b.TempDir()}
 	p, err := examiner.Prepare(b.Context(), reviewer.Subject{Name: "The change", Title: pr.Title, Body: pr.Body, Base: pr.Base.SHA, Diff: diff, Dir: tree.Dir(), Files: tree, Round: 1})
 	if err != nil {
 		b.Fatal(err)

@@ -29,9 +29,9 @@ type Examiner struct {
 	// model and its bounds in time. Timeout is for each part of the change. Nil leaves all
 	// to the engine.
 	Settings func() config.Engine
-	// Scratch is a directory for the files that a session reads besides the
+	// TempDir is a directory for the files that a session reads besides the
 	// worktree; empty is the system's own. What is put there is removed again.
-	Scratch string
+	TempDir string
 }
 
 // Prepared is a change made ready for a session: what can be known of it without
@@ -56,18 +56,18 @@ type Prepared struct {
 	guides     []guide
 	tripped    map[string]int // by rule: the other changes that broke it
 	tokens     int            // an estimate of what there is to read
-	scratch    string
+	tempDir    string
 	quoter
 }
 
 // Prepare gets a change ready. Close removes what it wrote.
 func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err error) {
-	scratch, err := os.MkdirTemp(e.Scratch, "review-")
+	tempDir, err := os.MkdirTemp(e.TempDir, "review-")
 	if err != nil {
-		return nil, fmt.Errorf("make a scratch directory: %w", err)
+		return nil, fmt.Errorf("make a temporary directory: %w", err)
 	}
 	s.Head = cmp.Or(s.Head, s.Diff.Head)
-	p := &Prepared{Subject: s, examiner: e, scratch: scratch, quoter: quoter{fencePrefix + rand.Text()}}
+	p := &Prepared{Subject: s, examiner: e, tempDir: tempDir, quoter: quoter{fencePrefix + rand.Text()}}
 	defer func() {
 		if err != nil {
 			p.Close(ctx)
@@ -94,7 +94,7 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	p.Found = append(p.undeclared(), p.stale()...)
 	review := p.Settings.Review
 	p.understood, err = change.Understand(ctx, change.Source{
-		Diff: s.Diff, Checkout: s.Dir, Dir: scratch, Sensitive: review.Sensitive.Scope, Skip: review.Skip.Scope,
+		Diff: s.Diff, Checkout: s.Dir, Dir: tempDir, Sensitive: review.Sensitive.Scope, Skip: review.Skip.Scope,
 	})
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (p *Prepared) reading() int {
 
 // Close removes the files that were written for the session.
 func (p *Prepared) Close(ctx context.Context) {
-	if err := os.RemoveAll(p.scratch); err != nil {
+	if err := os.RemoveAll(p.tempDir); err != nil {
 		// The review is worth more than a directory left behind.
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session's files could not be removed")
 	}

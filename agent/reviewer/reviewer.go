@@ -15,8 +15,8 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
-	"touchstone/agent/meter"
 	"touchstone/agent/reviewer/change"
+	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -130,7 +130,7 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	if err != nil || opts.DryRun {
 		return out, err
 	}
-	ctx, posted := meter.Step(ctx, "post")
+	ctx, posted := telemetry.Step(ctx, "post")
 	err = r.post(ctx, pr, p, &out)
 	posted(err)
 	return out, err
@@ -149,7 +149,7 @@ func (r *Reviewer) Prompts(ctx context.Context, pr forge.PullRequest) ([]Prompt,
 
 // prepare makes all ready for a session over pr, in a worktree that the caller releases.
 func (r *Reviewer) prepare(ctx context.Context, pr forge.PullRequest, opts Options) (p *Prepared, tree *worktree.Tree, err error) {
-	ctx, prepared := meter.Step(ctx, "prepare")
+	ctx, prepared := telemetry.Step(ctx, "prepare")
 	defer func() { prepared(err) }()
 	if tree, err = r.acquire(ctx, pr); err != nil {
 		return nil, nil, err

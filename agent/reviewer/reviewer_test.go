@@ -28,7 +28,7 @@ func newReviewer(t *testing.T, g *loopback.GitHub, session func(loopback.Asked) 
 	}
 	client := g.Client(loopback.Judge)
 	return &reviewer.Reviewer{
-		Examiner:  reviewer.Examiner{Engine: loopback.Model(session), Guidelines: rules, Scratch: t.TempDir()},
+		Examiner:  reviewer.Examiner{Engine: loopback.Model(session), Guidelines: rules, TempDir: t.TempDir()},
 		Worktrees: g.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}
 }
@@ -98,7 +98,7 @@ func TestReviewShowsWhatItHasToJudge(t *testing.T) {
 	if len(now.Reviews) != 1 || now.Reviews[0].State != forge.ChangesRequested || now.Reviews[0].SHA != now.Head.SHA || now.Reviews[0].URL != out.URL {
 		t.Errorf("the reviews are %+v", now.Reviews)
 	}
-	if left, err := os.ReadDir(r.Scratch); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(r.TempDir); err != nil || len(left) > 0 {
 		t.Errorf("left over: %v, %v", left, err)
 	}
 	if v, _, ok := reviewer.Standing(now); !ok || v != verdict.RequestChanges {

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"touchstone/agent/config"
-	"touchstone/agent/organisation"
+	"touchstone/agent/remoteguidelines"
 	"touchstone/guidelines"
 )
 
@@ -51,7 +51,7 @@ func (e *Examiner) rules(ctx context.Context, s Subject) (guidelines.Set, error)
 
 // ownTexts are the texts of the documents on the base, if it has any.
 func ownTexts(ctx context.Context, s Subject) (map[string]string, error) {
-	names, err := s.Files.ReadDir(ctx, s.Base, organisation.Dir)
+	names, err := s.Files.ReadDir(ctx, s.Base, remoteguidelines.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -60,11 +60,11 @@ func ownTexts(ctx context.Context, s Subject) (map[string]string, error) {
 	}
 	texts := map[string]string{}
 	for _, file := range names {
-		name, ok := organisation.Name(file)
+		name, ok := remoteguidelines.Name(file)
 		if !ok {
 			continue
 		}
-		text, err := s.Files.ReadFile(ctx, s.Base, path.Join(organisation.Dir, file))
+		text, err := s.Files.ReadFile(ctx, s.Base, path.Join(remoteguidelines.Dir, file))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}

@@ -71,12 +71,12 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	}
 	// Each part may take as long as a change of one.
 	timeout := tier.Budget(cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
-	opened := within(p.scratch)
+	opened := within(p.tempDir)
 	if allowed.Time > 0 {
 		timeout = min(timeout, allowed.Time)
 	}
 	session, err := e.Engine.Open(ctx, engine.Request{
-		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.scratch}, Instructions: guidelines.ReviewerInstructions(),
+		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.tempDir}, Instructions: guidelines.ReviewerInstructions(),
 		Model: settings.ModelFor(config.Task(tier)), Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(),
 		Progress: func(happened engine.Progress) {
 			opened.hear(happened)

@@ -1,7 +1,7 @@
-// Package meter owns what the agent's work takes: every turn of every session, finished
+// Package telemetry owns what the agent's work takes: every turn of every session, finished
 // or not, is counted into the act that it is for, into Prometheus metrics and into an
 // OpenTelemetry span. It stores nothing, and nothing ever waits for whoever collects.
-package meter
+package telemetry
 
 import (
 	"context"

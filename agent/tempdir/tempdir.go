@@ -1,8 +1,8 @@
-// Package scratch gives a command that runs once a directory for what it needs meanwhile: the
+// Package tempdir gives a command that runs once a directory for what it needs meanwhile: the
 // homes of its sessions with their conversations, patches, a copy of a clone. The command clears
 // it at its end, and the next one what a killed one has left. All of it is stored below the state
 // directory.
-package scratch
+package tempdir
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type Dir struct {
 // Open makes one below a state directory, after it has cleared away those there whose process is
 // gone.
 func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
-	all := filepath.Join(stateDir, "scratch")
+	all := filepath.Join(stateDir, "tmp")
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("make a directory for what this command needs while it runs: %w; free some space there, or set state_dir to a directory of yours", err)

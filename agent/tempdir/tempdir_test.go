@@ -1,4 +1,4 @@
-package scratch_test
+package tempdir_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"touchstone/agent/scratch"
+	"touchstone/agent/tempdir"
 )
 
 // TestWhatIsInUseStays while another command begins, and goes with the one that uses it. A
@@ -14,21 +14,21 @@ import (
 func TestWhatIsInUseStays(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
-	left := filepath.Join(state, "scratch", "once-left")
-	daemons := filepath.Join(state, "scratch", "reviewer")
+	left := filepath.Join(state, "tmp", "once-left")
+	daemons := filepath.Join(state, "tmp", "reviewer")
 	for _, dir := range []string{left, daemons} {
 		if err := os.MkdirAll(filepath.Join(dir, "home"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	first, err := scratch.Open(t.Context(), state)
+	first, err := tempdir.Open(t.Context(), state)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(first.Path, "patch"), []byte("+"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	second, err := scratch.Open(t.Context(), state)
+	second, err := tempdir.Open(t.Context(), state)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestWhatIsInUseStays(t *testing.T) {
 			t.Errorf("%s is there: %v", path, err == nil)
 		}
 	}
-	for _, dir := range []*scratch.Dir{first, second} {
+	for _, dir := range []*tempdir.Dir{first, second} {
 		if err := dir.Close(); err != nil {
 			t.Error(err)
 		}
@@ -53,7 +53,7 @@ func TestNoRoom(t *testing.T) {
 	if err := os.WriteFile(occupied, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := scratch.Open(t.Context(), occupied); err == nil || !strings.Contains(err.Error(), "set state_dir") {
+	if _, err := tempdir.Open(t.Context(), occupied); err == nil || !strings.Contains(err.Error(), "set state_dir") {
 		t.Errorf("it ended in %v", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/audit"
 	"touchstone/agent/daemon"
-	"touchstone/agent/evidence"
 	"touchstone/verdict"
 )
 
@@ -100,17 +100,17 @@ func TestUntruthsAreSeen(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		pull  pull
-		chain evidence.Chain
+		chain audit.Chain
 		stage stage
 		told  []string
 		want  int
 	}{
-		"nothing is said to be missing":        {pull{State: "open"}, evidence.Chain{}, stage{}, nil, 1},
-		"what is missing is said":              {pull{State: "open"}, evidence.Chain{Missing: []string{"a review"}}, stage{}, nil, 0},
-		"an approval that nobody gave":         {pull{State: "open"}, evidence.Chain{Missing: []string{"a check"}, Approved: 1}, stage{text: defect}, nil, 1},
-		"a merge that lacked an approval":      {pull{State: "closed", Merged: true}, evidence.Chain{}, stage{text: defect}, nil, 1},
-		"a cost that nobody had":               {pull{State: "closed"}, evidence.Chain{FixCostUSD: 1000}, stage{}, nil, 1},
-		"something that had to be said is not": {pull{State: "closed"}, evidence.Chain{}, stage{}, []string{"walter stopped it"}, 1},
+		"nothing is said to be missing":        {pull{State: "open"}, audit.Chain{}, stage{}, nil, 1},
+		"what is missing is said":              {pull{State: "open"}, audit.Chain{Missing: []string{"a review"}}, stage{}, nil, 0},
+		"an approval that nobody gave":         {pull{State: "open"}, audit.Chain{Missing: []string{"a check"}, Approved: 1}, stage{text: defect}, nil, 1},
+		"a merge that lacked an approval":      {pull{State: "closed", Merged: true}, audit.Chain{}, stage{text: defect}, nil, 1},
+		"a cost that nobody had":               {pull{State: "closed"}, audit.Chain{FixCostUSD: 1000}, stage{}, nil, 1},
+		"something that had to be said is not": {pull{State: "closed"}, audit.Chain{}, stage{}, []string{"walter stopped it"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &scene{stage: tc.stage}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/agent/audit"
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
-	"touchstone/agent/evidence"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
@@ -74,17 +74,17 @@ func (s *scene) inspect(result *Result) error {
 }
 
 // why is the account that `agent why` gives anybody who asks.
-func (s *scene) why() (evidence.Chain, error) {
+func (s *scene) why() (audit.Chain, error) {
 	a, err := s.agent(verdict.Author, arena.Author)
 	if err != nil {
-		return evidence.Chain{}, err
+		return audit.Chain{}, err
 	}
 	client, err := s.Client(arena.Owner)
 	if err != nil {
-		return evidence.Chain{}, err
+		return audit.Chain{}, err
 	}
 	cfg := a.Config()
-	return evidence.Gather(s.ctx, client, s.ref, evidence.Settings{
+	return audit.Gather(s.ctx, client, s.ref, audit.Settings{
 		Reviewers: cfg.Reviewers, Trust: a.Trust, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
 		NotGreen: func(ctx context.Context, pr forge.PullRequest) (string, error) {
 			if !cfg.Merge.RequireChecks {
@@ -99,7 +99,7 @@ func (s *scene) why() (evidence.Chain, error) {
 const nothingMissing = "nothing that GitHub shows"
 
 // untruths are what the account and the posted texts say and is not so.
-func (s *scene) untruths(p pull, chain evidence.Chain, c Case) (wrong []string, err error) {
+func (s *scene) untruths(p pull, chain audit.Chain, c Case) (wrong []string, err error) {
 	var text strings.Builder
 	if err := chain.Write(&text); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/session"
-	"touchstone/agent/engine/spend"
+	"touchstone/agent/engine/usage"
 )
 
 // turn gathers what the CLI prints in one turn.
@@ -31,8 +31,8 @@ type turn struct {
 	retries  int
 
 	// account is where the answers' figures go; nil if a gateway sees them.
-	account *spend.Account
-	answer  *spend.Answer
+	account *usage.Account
+	answer  *usage.Answer
 }
 
 // synthetic is the model's name in messages that the CLI wrote itself.

@@ -1,4 +1,4 @@
-package failback
+package fallback
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/engine"
-	"touchstone/agent/meter"
+	"touchstone/agent/telemetry"
 )
 
 const (
@@ -132,7 +132,7 @@ func (e *Engine) alive(ctx context.Context, c Choice) {
 	for i, b := range e.of(c) {
 		if b.open {
 			again = true
-			meter.LeftAlone(c.Engine, c.scope(i), false)
+			telemetry.LeftAlone(c.Engine, c.scope(i), false)
 			zerolog.Ctx(ctx).Info().Stringer("model", c).Msg("a model that was left alone answers again")
 		}
 		b.open, b.trying = false, nil
@@ -174,7 +174,7 @@ func (e *Engine) settle(ctx context.Context, c Choice, s *session, err *engine.E
 			b.since = now
 		}
 		b.open, b.why = true, err.Class
-		meter.LeftAlone(c.Engine, c.scope(i), true)
+		telemetry.LeftAlone(c.Engine, c.scope(i), true)
 		if until := now.Add(pause); until.After(b.until) {
 			b.until = until
 		}

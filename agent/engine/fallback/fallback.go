@@ -1,4 +1,4 @@
-// Package failback goes on with another model where one does not answer, and leaves alone for
+// Package fallback goes on with another model where one does not answer, and leaves alone for
 // a while what did not.
 //
 // Only what lies with a provider or a login leads to another model. What the model makes of
@@ -8,7 +8,7 @@
 //
 // It owns the chain of models, their breakers and their providers' names for them, and stores
 // nothing: a new process tries every model afresh.
-package failback
+package fallback
 
 import (
 	"context"
@@ -71,10 +71,10 @@ func (e *Engine) Chain(model string, role engine.Role) ([]Choice, error) {
 
 func (e *Engine) chain(s config.Engine, wanted Choice, role engine.Role) ([]Choice, error) {
 	chain := []Choice{wanted}
-	for _, name := range s.Failback {
+	for _, name := range s.Fallback {
 		chain = append(chain, choose(s, name))
 	}
-	if len(s.Failback) == 0 {
+	if len(s.Fallback) == 0 {
 		kind, err := e.New(wanted.Engine)
 		if err != nil {
 			return nil, err

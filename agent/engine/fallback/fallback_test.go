@@ -1,4 +1,4 @@
-package failback_test
+package fallback_test
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
-	"touchstone/agent/engine/failback"
-	"touchstone/agent/meter"
+	"touchstone/agent/engine/fallback"
+	"touchstone/agent/telemetry"
 )
 
 var review = engine.Request{Role: engine.Reviewer, Dir: ".", Model: "opus", Timeout: 20 * time.Minute}
 
 // run holds a session of one turn.
-func run(t *testing.T, e *failback.Engine, req engine.Request) (engine.Result, *engine.Error) {
+func run(t *testing.T, e *fallback.Engine, req engine.Request) (engine.Result, *engine.Error) {
 	t.Helper()
 	result, err := enginetest.Run(t.Context(), e, req, "Go on.")
 	var failure *engine.Error
@@ -47,7 +47,7 @@ func TestTheClassDecides(t *testing.T) {
 	} {
 		t.Run(string(class), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, e := staged(func(c *config.Engine) { c.Failback = []string{"sonnet", "codex:gpt"} })
+				s, e := staged(func(c *config.Engine) { c.Fallback = []string{"sonnet", "codex:gpt"} })
 				s.fail("claude opus", class, 0)
 				result, failure := run(t, e, review)
 				asked, expected := s.heard(), want[class]
@@ -145,14 +145,14 @@ func TestOneTries(t *testing.T) {
 
 // TestNobodyTried: who was let through and did not find out lets the next one through.
 func TestNobodyTried(t *testing.T) {
-	for name, vain := range map[string]func(*testing.T, *stage, *failback.Engine){
-		"closed unasked": func(t *testing.T, _ *stage, e *failback.Engine) {
+	for name, vain := range map[string]func(*testing.T, *stage, *fallback.Engine){
+		"closed unasked": func(t *testing.T, _ *stage, e *fallback.Engine) {
 			session, err := e.Open(t.Context(), review)
 			if err != nil || session.Close() != nil {
 				t.Fatal(err)
 			}
 		},
-		"ended for another reason": func(t *testing.T, s *stage, e *failback.Engine) {
+		"ended for another reason": func(t *testing.T, s *stage, e *fallback.Engine) {
 			s.fail("claude opus", engine.Refusal, 0)
 			run(t, e, review)
 		},
@@ -217,7 +217,7 @@ func TestALaterFailureShortensNoRest(t *testing.T) {
 		if _, err := old.Ask(t.Context(), "Go on."); err == nil {
 			t.Fatal("it answers")
 		}
-		if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || failure.RetryAfter < 59*time.Minute {
+		if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || failure.RetryAfter < 59*time.Minute {
 			t.Errorf("it is left alone for %+v", failure)
 		}
 		if err := old.Close(); err != nil {
@@ -233,7 +233,7 @@ func TestHowLongItRests(t *testing.T) {
 			s, e := staged(func(c *config.Engine) { c.Off = []string{"sonnet"} })
 			s.fail("claude opus", engine.RateLimited, asked)
 			run(t, e, review)
-			if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || failure.Class != engine.RateLimited || failure.RetryAfter != want {
+			if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || failure.Class != engine.RateLimited || failure.RetryAfter != want {
 				t.Errorf("asked to wait for %s it says %+v", asked, failure)
 			}
 			if asked := s.heard(); asked != "claude opus" {
@@ -257,7 +257,7 @@ func TestStrikes(t *testing.T) {
 				t.Fatal("it was not asked")
 			}
 		}
-		if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) {
+		if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) {
 			t.Errorf("after two in a row: %v", failure)
 		}
 	})
@@ -326,7 +326,7 @@ func TestALoginIsOfTheWholeEngine(t *testing.T) {
 		if s.heard() != "claude opus" || failure == nil || failure.Class != engine.Billing {
 			t.Errorf("it ended in %+v", failure)
 		}
-		if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || failure.RetryAfter <= 0 || !strings.Contains(failure.Message, "claude opus, which has no credit left; and of claude sonnet, which has no credit left") {
+		if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || failure.RetryAfter <= 0 || !strings.Contains(failure.Message, "claude opus, which has no credit left; and of claude sonnet, which has no credit left") {
 			t.Errorf("it ended in %+v", failure)
 		}
 	})
@@ -335,7 +335,7 @@ func TestALoginIsOfTheWholeEngine(t *testing.T) {
 // TestAllFail: the error tells of each.
 func TestAllFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, e := staged(func(c *config.Engine) { c.Failback = []string{"sonnet", "codex:gpt"} })
+		s, e := staged(func(c *config.Engine) { c.Fallback = []string{"sonnet", "codex:gpt"} })
 		s.fail("claude opus", engine.Overloaded, 0)
 		s.fail("claude sonnet", engine.Server, 0)
 		s.fail("codex gpt", engine.Timeout, 0)
@@ -430,7 +430,7 @@ func TestTooLittleIsLeft(t *testing.T) {
 func TestTheSameModelIsNotAskedTwice(t *testing.T) {
 	for name, test := range map[string]struct {
 		wanted, real string
-		failback     []string
+		fallback     []string
 		asked        string
 	}{
 		"the next":   {"", "claude-sonnet-4-5", nil, "claude, claude opus"},
@@ -439,7 +439,7 @@ func TestTheSameModelIsNotAskedTwice(t *testing.T) {
 		"a like one": {"codex:gpt-5-mini", "gpt-5-mini", []string{"codex:gpt-5"}, "codex gpt-5-mini, codex gpt-5"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, e := staged(func(c *config.Engine) { c.Failback = test.failback })
+			s, e := staged(func(c *config.Engine) { c.Fallback = test.fallback })
 			overloaded := func(real string) func(context.Context, engine.Request) (engine.Result, error) {
 				return func(context.Context, engine.Request) (engine.Result, error) {
 					return engine.Result{Model: real}, engine.Errorf(engine.Overloaded, "it was overloaded")
@@ -468,16 +468,16 @@ func TestChain(t *testing.T) {
 		"never to the smallest": {"haiku", nil, []string{"claude haiku", "claude sonnet", "claude opus"}},
 		"its own choice":        {"", nil, []string{"claude", "claude sonnet", "claude opus"}},
 		"of no family":          {"codex:gpt", nil, []string{"codex gpt"}},
-		"as configured":         {"opus", func(c *config.Engine) { c.Failback = []string{"codex:", "opus", "haiku"} }, []string{"claude opus", "codex", "claude haiku"}},
+		"as configured":         {"opus", func(c *config.Engine) { c.Fallback = []string{"codex:", "opus", "haiku"} }, []string{"claude opus", "codex", "claude haiku"}},
 		"off in capitals":       {"opus", func(c *config.Engine) { c.Off = []string{"OPUS"} }, []string{"claude sonnet"}},
-		"all off in capitals":   {"codex:gpt", func(c *config.Engine) { c.Off, c.Failback = []string{"Codex:"}, []string{"sonnet"} }, []string{"claude sonnet"}},
+		"all off in capitals":   {"codex:gpt", func(c *config.Engine) { c.Off, c.Fallback = []string{"Codex:"}, []string{"sonnet"} }, []string{"claude sonnet"}},
 		"a part switched off":   {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"opus"} }, []string{"claude sonnet"}},
-		"a part of a path":      {"opencode:openai/gpt-5", func(c *config.Engine) { c.Failback, c.Off = []string{"opencode:openai/gpt-4.1"}, []string{"gpt-5"} }, []string{"opencode openai/gpt-4.1"}},
+		"a part of a path":      {"opencode:openai/gpt-5", func(c *config.Engine) { c.Fallback, c.Off = []string{"opencode:openai/gpt-4.1"}, []string{"gpt-5"} }, []string{"opencode openai/gpt-4.1"}},
 		"not a part":            {"opus", func(c *config.Engine) { c.Off = []string{"son", "pus"} }, []string{"claude opus", "claude sonnet"}},
 		"a number":              {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"4", "4-1"} }, []string{"claude claude-opus-4-1", "claude sonnet"}},
-		"a short whole name":    {"opencode:openai/o3", func(c *config.Engine) { c.Failback, c.Off = []string{"sonnet"}, []string{"o3"} }, []string{"claude sonnet"}},
+		"a short whole name":    {"opencode:openai/o3", func(c *config.Engine) { c.Fallback, c.Off = []string{"sonnet"}, []string{"o3"} }, []string{"claude sonnet"}},
 		"one of an engine":      {"opus", func(c *config.Engine) { c.Off = []string{"codex:opus"} }, []string{"claude opus", "claude sonnet"}},
-		"all of an engine":      {"opus", func(c *config.Engine) { c.Failback, c.Off = []string{"sonnet", "codex:gpt"}, []string{"claude:"} }, []string{"codex gpt"}},
+		"all of an engine":      {"opus", func(c *config.Engine) { c.Fallback, c.Off = []string{"sonnet", "codex:gpt"}, []string{"claude:"} }, []string{"codex gpt"}},
 		"chosen for all": {"codex:gpt", func(c *config.Engine) {
 			c.Own = &config.Engine{Name: "claude", Models: config.Models{Full: "own", Fix: "fixing"}}
 		}, []string{"codex gpt", "claude own"}},
@@ -514,7 +514,7 @@ func TestWhatIsLeftAloneIsShown(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = meter.Serve(ctx, listener) })
+	serving.Go(func() { _ = telemetry.Serve(ctx, listener) })
 	defer serving.Wait()
 	defer cancel()
 	s, e := staged(nil)

@@ -1,4 +1,4 @@
-package failback_test
+package fallback_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 )
 
 // TestSwitchedOff: what is switched off is not asked, the review says so, and where nothing is
@@ -22,7 +22,7 @@ func TestSwitchedOff(t *testing.T) {
 		t.Errorf("%+v, %v", result, failure)
 	}
 	s, e := staged(func(c *config.Engine) { c.Off = []string{"claude:"} })
-	if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || !strings.Contains(failure.Message, "engine.off") || s.heard() != "" {
+	if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || !strings.Contains(failure.Message, "engine.off") || s.heard() != "" {
 		t.Errorf("it ended in %v", failure)
 	}
 }
@@ -55,7 +55,7 @@ func switchedOffAtWork(t *testing.T, off string) {
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		result, failure := run(t, e, review)
-		if took := time.Since(began); !errors.Is(failure, failback.ErrResting) || failure.Class != engine.Cancelled || took > 12*time.Second || result.CostUSD != 1 {
+		if took := time.Since(began); !errors.Is(failure, fallback.ErrResting) || failure.Class != engine.Cancelled || took > 12*time.Second || result.CostUSD != 1 {
 			t.Errorf("after %s it ended in %+v, %v", took, result, failure)
 		}
 	})
@@ -125,11 +125,11 @@ func TestWhatAChoiceIsChanges(t *testing.T) {
 func TestAllOfItSwitchedOffByTheProvidersName(t *testing.T) {
 	s, e := staged(func(c *config.Engine) { c.Off = []string{"opus-9", "sonnet"} })
 	s.call("claude opus", "claude-opus-9")
-	if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || !strings.Contains(failure.Message, "claude opus was to ask for claude-opus-9: it is switched off by engine.off") {
+	if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || !strings.Contains(failure.Message, "claude opus was to ask for claude-opus-9: it is switched off by engine.off") {
 		t.Errorf("it ended in %v", failure)
 	}
 	s.heard()
-	if _, failure := run(t, e, review); !errors.Is(failure, failback.ErrResting) || failure.RetryAfter != 2*time.Minute || s.heard() != "" {
+	if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || failure.RetryAfter != 2*time.Minute || s.heard() != "" {
 		t.Errorf("it ended in %+v", failure)
 	}
 }

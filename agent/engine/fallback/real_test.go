@@ -1,4 +1,4 @@
-package failback_test
+package fallback_test
 
 import (
 	"encoding/json"
@@ -11,17 +11,17 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/enginetest"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 	"touchstone/agent/engine/session"
 )
 
 // real is an engine over the real CLIs, which reach one provider, by the gateway or directly.
-func real(t *testing.T, provider *enginetest.Provider, settings *config.Engine) *failback.Engine {
+func real(t *testing.T, provider *enginetest.Provider, settings *config.Engine) *fallback.Engine {
 	environ := []string{
 		"PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=sk-a", "ANTHROPIC_BASE_URL=" + provider.URL, "CLAUDE_CODE_MAX_RETRIES=1",
 		"OPENAI_API_KEY=sk-b", "OPENAI_BASE_URL=" + provider.URL + "/v1",
 	}
-	return &failback.Engine{
+	return &fallback.Engine{
 		Settings: func() config.Engine { return *settings },
 		New: func(name string) (engine.Engine, error) {
 			return engines.New(name, session.Program{Command: []string{enginetest.CLI(t, name)}, Environ: environ, TempDir: t.TempDir(), Direct: settings.Gateway == config.Off})
@@ -42,7 +42,7 @@ func TestTheRealCLIsGoOn(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		fault    enginetest.Fault
-		failback []string
+		fallback []string
 		engine   string
 		why      string
 	}{
@@ -59,7 +59,7 @@ func TestTheRealCLIsGoOn(t *testing.T) {
 				return enginetest.Turn{Text: []string{"Nothing to say."}}
 			})
 			settings := config.Default().Engine
-			settings.Failback = test.failback
+			settings.Fallback = test.fallback
 			e := real(t, provider, &settings)
 			req := engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "opus", Timeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute}
 			result, err := enginetest.Run(t.Context(), e, req, "Go on.")

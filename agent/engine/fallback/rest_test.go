@@ -1,4 +1,4 @@
-package failback_test
+package fallback_test
 
 import (
 	"testing"
@@ -7,17 +7,17 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 )
 
 // TestWhatRestsIsTold: which models are left alone, since and until when and why; and again
 // once they answer.
 func TestWhatRestsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, e := staged(func(c *config.Engine) { c.Failback = []string{"sonnet", "codex:gpt"} })
-		var told []failback.Rest
-		e.Resting = func(resting []failback.Rest) { told = resting }
-		rests := func(when string, want ...failback.Rest) {
+		s, e := staged(func(c *config.Engine) { c.Fallback = []string{"sonnet", "codex:gpt"} })
+		var told []fallback.Rest
+		e.Resting = func(resting []fallback.Rest) { told = resting }
+		rests := func(when string, want ...fallback.Rest) {
 			t.Helper()
 			if len(told) != len(want) {
 				t.Fatalf("%s: told of %+v; want %+v", when, told, want)
@@ -32,8 +32,8 @@ func TestWhatRestsIsTold(t *testing.T) {
 		s.fail("claude opus", engine.Overloaded, 0)
 		s.fail("claude sonnet", engine.Auth, 10*time.Minute)
 		run(t, e, review)
-		opus := failback.Rest{Model: "claude opus", Why: "is overloaded", Since: begun.Add(time.Second), Until: begun.Add(time.Second + 2*time.Minute)}
-		claude := failback.Rest{Model: "every model of claude", Why: "has no login that its provider accepts", Since: begun.Add(2 * time.Second), Until: begun.Add(2*time.Second + 10*time.Minute)}
+		opus := fallback.Rest{Model: "claude opus", Why: "is overloaded", Since: begun.Add(time.Second), Until: begun.Add(time.Second + 2*time.Minute)}
+		claude := fallback.Rest{Model: "every model of claude", Why: "has no login that its provider accepts", Since: begun.Add(2 * time.Second), Until: begun.Add(2*time.Second + 10*time.Minute)}
 		rests("at first", claude, opus)
 		pass(t.Context(), 10*time.Minute)
 		run(t, e, review) // opus is tried, in vain, and then sonnet

@@ -1,4 +1,4 @@
-package failback
+package fallback
 
 import (
 	"cmp"

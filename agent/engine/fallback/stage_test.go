@@ -1,4 +1,4 @@
-package failback_test
+package fallback_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/claude"
-	"touchstone/agent/engine/failback"
+	"touchstone/agent/engine/fallback"
 )
 
 // stage is where engines play their models' parts: how a turn with one ends. It keeps who was
@@ -22,7 +22,7 @@ type stage struct {
 	open  int
 }
 
-// play has a model, as failback.Choice calls it, end each turn like this.
+// play has a model, as fallback.Choice calls it, end each turn like this.
 func (s *stage) play(model string, part func(ctx context.Context, req engine.Request) (engine.Result, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ type actor struct {
 }
 
 func (a *actor) Ask(ctx context.Context, _ string) (engine.Result, error) {
-	name := failback.Choice{Engine: a.name, Model: a.req.Model}.String()
+	name := fallback.Choice{Engine: a.name, Model: a.req.Model}.String()
 	a.mu.Lock()
 	a.asked = append(a.asked, name)
 	part := a.parts[name]
@@ -114,14 +114,14 @@ func (a *actor) Close() error {
 }
 
 // staged is an engine over a stage, with claude's defaults and these changes to them.
-func staged(change func(*config.Engine)) (*stage, *failback.Engine) {
+func staged(change func(*config.Engine)) (*stage, *fallback.Engine) {
 	s := &stage{parts: map[string]func(context.Context, engine.Request) (engine.Result, error){}}
 	settings := config.Default().Engine
 	settings.Model = "opus"
 	if change != nil {
 		change(&settings)
 	}
-	return s, &failback.Engine{
+	return s, &fallback.Engine{
 		Settings: func() config.Engine { return settings },
 		New: func(name string) (engine.Engine, error) {
 			switch k := (kind{s, name}); name {

@@ -14,14 +14,14 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
-	"touchstone/agent/engine/spend"
+	"touchstone/agent/engine/usage"
 )
 
 const answer = "event: response.completed\ndata: {\"response\":{\"model\":\"model-1\",\"usage\":{\"input_tokens\":100,\"output_tokens\":10}}}\n\n"
 
 // accounted puts a gateway with bounds before a provider that answers every request,
 // but for those that fail is true of; n counts from 1.
-func accounted(t *testing.T, req engine.Request, fail func(n int) bool) (*gateway.Gateway, *spend.Account) {
+func accounted(t *testing.T, req engine.Request, fail func(n int) bool) (*gateway.Gateway, *usage.Account) {
 	t.Helper()
 	n := 0
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -33,7 +33,7 @@ func accounted(t *testing.T, req engine.Request, fail func(n int) bool) (*gatewa
 		io.WriteString(w, answer)
 	}))
 	t.Cleanup(upstream.Close)
-	account := spend.Open(req, engine.Prices{"model": {Input: 100, Output: 1000}})
+	account := usage.Open(req, engine.Prices{"model": {Input: 100, Output: 1000}})
 	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestAnswersAreAccountedFor(t *testing.T) {
 	for range 3 {
 		ask(t, g, "X-Api-Key", g.Token)
 	}
-	want := spend.Sum{Usage: engine.Usage{Input: 200, Output: 20}, CostUSD: 0.04, Answers: 2, Model: "model-1"}
+	want := usage.Sum{Usage: engine.Usage{Input: 200, Output: 20}, CostUSD: 0.04, Answers: 2, Model: "model-1"}
 	if got := account.Sum(); got != want {
 		t.Errorf("spent %+v; want %+v", got, want)
 	}
@@ -135,7 +135,7 @@ func TestAnswersWithoutFiguresCost(t *testing.T) {
 				}
 			}))
 			t.Cleanup(upstream.Close)
-			account := spend.Open(engine.Request{Budget: 0.01}, engine.Prices{"model": {Input: 100, Output: 1000}})
+			account := usage.Open(engine.Request{Budget: 0.01}, engine.Prices{"model": {Input: 100, Output: 1000}})
 			g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
 			if err != nil {
 				t.Fatal(err)
@@ -176,7 +176,7 @@ func TestManyAtOnceKeepToTheBounds(t *testing.T) {
 		io.WriteString(w, answer)
 	}))
 	t.Cleanup(upstream.Close)
-	account := spend.Open(engine.Request{Budget: 0.03}, engine.Prices{"model": {Input: 100, Output: 1000}})
+	account := usage.Open(engine.Request{Budget: 0.03}, engine.Prices{"model": {Input: 100, Output: 1000}})
 	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
-	"touchstone/agent/engine/spend"
+	"touchstone/agent/engine/usage"
 )
 
 // TestABarredModelIsNotAskedFor, from one request to the next, and its turn ends.
@@ -19,7 +19,7 @@ func TestABarredModelIsNotAskedFor(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	defer upstream.Close()
 	var barred error
-	account := spend.Open(engine.Request{Asks: func(model string) error {
+	account := usage.Open(engine.Request{Asks: func(model string) error {
 		if model != "model-1" {
 			t.Errorf("told of the model %q", model)
 		}

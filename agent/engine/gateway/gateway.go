@@ -31,7 +31,7 @@ import (
 	"sync"
 	"time"
 
-	"touchstone/agent/engine/spend"
+	"touchstone/agent/engine/usage"
 )
 
 // Provider is where requests go, and with what login.
@@ -53,7 +53,7 @@ type Gateway struct {
 	Heard chan struct{}
 
 	provider Provider
-	account  *spend.Account
+	account  *usage.Account
 	server   *http.Server
 	served   chan struct{}
 	// room has one in it for each answer under way.
@@ -86,7 +86,7 @@ const (
 )
 
 // Open starts a gateway for the session that an account is of.
-func Open(provider Provider, account *spend.Account) (*Gateway, error) {
+func Open(provider Provider, account *usage.Account) (*Gateway, error) {
 	upstream, err := url.Parse(provider.URL)
 	if err != nil || upstream.Host == "" || (upstream.Scheme != "http" && upstream.Scheme != "https") {
 		return nil, errors.New("the provider's address is no web address; mend the variable that says so")
@@ -347,7 +347,7 @@ type witness struct {
 	gateway *Gateway
 	turn    *Turn
 	// answer is nil if it is not a model's.
-	answer *spend.Answer
+	answer *usage.Answer
 	gone   <-chan struct{}
 	// over says that the answer has come to its end, or broke.
 	over bool

@@ -14,7 +14,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
-	"touchstone/agent/engine/spend"
+	"touchstone/agent/engine/usage"
 )
 
 const (
@@ -27,7 +27,7 @@ func open(t testing.TB, provider http.HandlerFunc) *gateway.Gateway {
 	t.Helper()
 	upstream := httptest.NewServer(provider)
 	t.Cleanup(upstream.Close)
-	g, err := gateway.Open(gateway.Provider{URL: upstream.URL + "/v1", Key: key}, spend.Open(engine.Request{}, nil))
+	g, err := gateway.Open(gateway.Provider{URL: upstream.URL + "/v1", Key: key}, usage.Open(engine.Request{}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestAKeyThatCannotBeSent(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("X-Api-Key")) }))
 	t.Cleanup(upstream.Close)
-	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key + "\r\n"}, spend.Open(engine.Request{}, nil))
+	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key + "\r\n"}, usage.Open(engine.Request{}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestAKeyThatCannotBeSent(t *testing.T) {
 		t.Errorf("the provider saw %q, %d", got, status)
 	}
 	for _, bad := range []string{" \n", "sk-a\nsk-b", "sk-\x00", "sk-ä", "sk a"} {
-		if _, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: bad}, spend.Open(engine.Request{}, nil)); err == nil || strings.Contains(err.Error(), bad) {
+		if _, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: bad}, usage.Open(engine.Request{}, nil)); err == nil || strings.Contains(err.Error(), bad) {
 			t.Errorf("with %q: %v", bad, err)
 		}
 	}
@@ -221,11 +221,11 @@ func TestASessionKeepsToItsModels(t *testing.T) {
 func TestProvidersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "api.openai.com/v1", "file:///etc/passwd", "http://"} {
-		if _, err := gateway.Open(gateway.Provider{URL: address, Key: key}, spend.Open(engine.Request{}, nil)); err == nil {
+		if _, err := gateway.Open(gateway.Provider{URL: address, Key: key}, usage.Open(engine.Request{}, nil)); err == nil {
 			t.Errorf("a gateway to %q was opened", address)
 		}
 	}
-	if _, err := gateway.Open(gateway.Provider{URL: "https://api.openai.com/v1"}, spend.Open(engine.Request{}, nil)); err == nil {
+	if _, err := gateway.Open(gateway.Provider{URL: "https://api.openai.com/v1"}, usage.Open(engine.Request{}, nil)); err == nil {
 		t.Error("a gateway without a key was opened")
 	}
 }
@@ -485,7 +485,7 @@ func BenchmarkCopy(b *testing.B) {
 }
 
 func measure(b *testing.B, url string, report func(elapsed, bare time.Duration)) {
-	g, err := gateway.Open(gateway.Provider{URL: url, Key: key}, spend.Open(engine.Request{}, nil))
+	g, err := gateway.Open(gateway.Provider{URL: url, Key: key}, usage.Open(engine.Request{}, nil))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/spend"
+	"touchstone/agent/engine/usage"
 )
 
 // Turn is how the requests of one turn were answered.
@@ -167,7 +167,7 @@ type Refusal struct {
 }
 
 // brokenOff is an answer that the provider has ended with a failure.
-func brokenOff(f spend.Fault) Refusal {
+func brokenOff(f usage.Fault) Refusal {
 	return Refusal{Status: cmp.Or(f.Status, statuses[f.Kind], http.StatusInternalServerError), Kind: f.Kind, Message: f.Message, late: true}
 }
 

@@ -11,7 +11,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/process"
-	"touchstone/agent/engine/spend"
+	"touchstone/agent/engine/usage"
 )
 
 // Gated is a session whose CLI reaches its provider through a gateway, unless it
@@ -22,7 +22,7 @@ type Gated struct {
 	Gateway *gateway.Gateway
 	// Account is the gateway's, if there is one; else whoever hears what the CLI has
 	// used writes it down here.
-	Account *spend.Account
+	Account *usage.Account
 
 	provider *gateway.Provider
 	// toldEstimated says that the log knows of answers without figures.
@@ -37,7 +37,7 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 	if err != nil {
 		return nil, err
 	}
-	g := &Gated{Base: base, Account: spend.Open(base.Request, program.prices(kind)), provider: provider}
+	g := &Gated{Base: base, Account: usage.Open(base.Request, program.prices(kind)), provider: provider}
 	if tell := base.Request.Progress; tell != nil {
 		base.Request.Progress = func(p engine.Progress) {
 			sum := g.Account.Sum()
@@ -115,7 +115,7 @@ type Turn struct {
 	Stopped error
 
 	provider *gateway.Turn
-	before   spend.Sum
+	before   usage.Sum
 }
 
 // Run runs the CLI for one turn. What cmd says of Alive and Working counts without a gateway, which

@@ -1,4 +1,4 @@
-package spend
+package usage
 
 import (
 	"bytes"

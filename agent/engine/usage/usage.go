@@ -1,8 +1,8 @@
-// Package spend keeps the account of one session: what the provider's answers have
+// Package usage keeps the account of one session: what the provider's answers have
 // used, what that costs, and whether the session may go on. It reads the answers
 // themselves, in whichever API's words, so that it counts alike for every CLI; and it
 // stores nothing but the sums.
-package spend
+package usage
 
 import (
 	"sync"

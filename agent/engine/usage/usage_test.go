@@ -1,11 +1,11 @@
-package spend_test
+package usage_test
 
 import (
 	"strings"
 	"testing"
 
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/spend"
+	"touchstone/agent/engine/usage"
 )
 
 var prices = engine.Prices{"model": {Input: 1, CacheWrite: 2, CacheRead: 0.5, Output: 10}}
@@ -43,19 +43,19 @@ const (
 )
 
 // estimated is what one answer without figures to a request of 400 bytes comes to.
-func estimated(used engine.Usage, cost float64) spend.Sum {
-	return spend.Sum{Usage: used, CostUSD: cost, Answers: 1, Estimated: 1, Model: "model-1"}
+func estimated(used engine.Usage, cost float64) usage.Sum {
+	return usage.Sum{Usage: used, CostUSD: cost, Answers: 1, Estimated: 1, Model: "model-1"}
 }
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	// Only the Messages API says what went into the cache.
-	apart := spend.Sum{Usage: engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 40}, CostUSD: 555e-6, Answers: 1, Model: "model-1"}
-	together := spend.Sum{Usage: engine.Usage{Input: 120, CacheRead: 30, Output: 40}, CostUSD: 535e-6, Answers: 1, Model: "model-1"}
+	apart := usage.Sum{Usage: engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 40}, CostUSD: 555e-6, Answers: 1, Model: "model-1"}
+	together := usage.Sum{Usage: engine.Usage{Input: 120, CacheRead: 30, Output: 40}, CostUSD: 535e-6, Answers: 1, Model: "model-1"}
 	for _, test := range []struct {
 		name, body string
 		whole      bool
-		want       spend.Sum
+		want       usage.Sum
 	}{
 		{"messages", messagesStream, false, apart},
 		{"messages in one", messagesWhole, true, apart},
@@ -66,12 +66,12 @@ func TestAnswers(t *testing.T) {
 		{"responses that are cut off", created + strings.Repeat(delta, 50), false, estimated(engine.Usage{Input: 100, Output: 51}, 610e-6)},
 		{"a long event before the cut", created + `data: {"delta":"` + strings.Repeat("x", 4385) + "\"}\n", false, estimated(engine.Usage{Input: 100, Output: 1001}, 10110e-6)},
 		{"chat without figures", "data:{\"model\":\"model-1\",\"usage\":null}\n\ndata: [DONE]", false, estimated(engine.Usage{Input: 100, Output: 2}, 120e-6)},
-		{"broken off by the provider", created + delta + "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\"}}}\n", false, spend.Sum{Answers: 1, Model: "model-1"}},
+		{"broken off by the provider", created + delta + "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\"}}}\n", false, usage.Sum{Answers: 1, Model: "model-1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			for _, piece := range []int{len(test.body), 1, 7} {
-				a := spend.Open(engine.Request{}, prices)
+				a := usage.Open(engine.Request{}, prices)
 				write(a, test.body, test.whole, piece)
 				before := a.Sum()
 				write(a, test.body, test.whole, piece)
@@ -84,7 +84,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // write plays an answer to an account, in pieces.
-func write(a *spend.Account, body string, whole bool, piece int) {
+func write(a *usage.Account, body string, whole bool, piece int) {
 	answer := a.Answer("model-1", 400, whole)
 	for data := []byte(body); len(data) > 0; {
 		n, _ := answer.Write(data[:min(piece, len(data))])
@@ -93,7 +93,7 @@ func write(a *spend.Account, body string, whole bool, piece int) {
 	answer.Close()
 }
 
-func alike(a, b spend.Sum) bool {
+func alike(a, b usage.Sum) bool {
 	difference := a.CostUSD - b.CostUSD
 	a.CostUSD, b.CostUSD = 0, 0
 	return a == b && difference < 1e-9 && difference > -1e-9
@@ -101,7 +101,7 @@ func alike(a, b spend.Sum) bool {
 
 func TestALineTooLongIsLeftOut(t *testing.T) {
 	t.Parallel()
-	a := spend.Open(engine.Request{}, prices)
+	a := usage.Open(engine.Request{}, prices)
 	write(a, "data: "+strings.Repeat("x", 9<<20)+chatStream+"\n"+chatStream, false, 64<<10)
 	if got := a.Sum(); got.Output != 40 {
 		t.Errorf("spent %+v; want the answer after the long line", got)
@@ -126,7 +126,7 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			a := spend.Open(test.req, test.prices)
+			a := usage.Open(test.req, test.prices)
 			for n := 1; n <= 5; n++ {
 				write(a, messagesStream, false, 100)
 				over := a.Exhausted()
@@ -143,15 +143,15 @@ func TestBounds(t *testing.T) {
 
 func TestCharge(t *testing.T) {
 	t.Parallel()
-	a := spend.Open(engine.Request{MaxTurns: 2}, prices)
-	a.Charge("model", engine.Usage{Output: 100}, 2, spend.Sum{})
+	a := usage.Open(engine.Request{MaxTurns: 2}, prices)
+	a.Charge("model", engine.Usage{Output: 100}, 2, usage.Sum{})
 	if got := a.Sum(); got.CostUSD != 0.001 || got.Answers != 2 || got.Model != "model" || a.Exhausted() == nil {
 		t.Errorf("spent %+v, %v", got, a.Exhausted())
 	}
 	before := a.Sum()
 	write(a, delta, false, 100)
 	a.Charge("model", engine.Usage{Output: 50}, 0, a.Sum().Since(before))
-	if got := a.Sum(); !alike(got, spend.Sum{Usage: engine.Usage{Output: 150}, CostUSD: 0.0015, Answers: 3, Model: "model"}) {
+	if got := a.Sum(); !alike(got, usage.Sum{Usage: engine.Usage{Output: 150}, CostUSD: 0.0015, Answers: 3, Model: "model"}) {
 		t.Errorf("spent %+v; want the CLI's word in place of the estimate", got)
 	}
 }
@@ -165,7 +165,7 @@ func FuzzAnswer(f *testing.F) {
 		if piece < 1 {
 			return
 		}
-		one, many := spend.Open(engine.Request{}, prices), spend.Open(engine.Request{}, prices)
+		one, many := usage.Open(engine.Request{}, prices), usage.Open(engine.Request{}, prices)
 		write(one, body, whole, len(body)+1)
 		write(many, body, whole, piece)
 		if a, b := one.Sum(), many.Sum(); !alike(a, b) || a.Input < 0 || a.CacheWrite < 0 || a.CacheRead < 0 || a.Output < 0 {
