@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -74,7 +74,7 @@ type lent struct {
 func (c *clone) lend(ctx context.Context, dir, base string, of side) (l lent, err error) {
 	const repo = "local/clone"
 	l.request = worktree.Request{
-		Remote: worktree.Remote{URL: "file:///"}, Repo: repo, Number: 1, Role: string(verdict.Reviewer),
+		Remote: worktree.Remote{URL: "file:///"}, Repo: repo, Number: 1, Role: string(decide.Reviewer),
 		HeadRef: "refs/heads/head", BaseRef: "refs/heads/base", Merged: true,
 	}
 	if l.request.Base, err = c.commit(ctx, base); err != nil {

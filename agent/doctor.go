@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/remoteconfig"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -35,8 +36,8 @@ keeping the accounts, and making a reviewer's key, that it finds missing. It exi
 		Example: "  agent doctor --mode author",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			role := verdict.Role(mode)
-			if role != verdict.Reviewer && role != verdict.Author {
+			role := decide.Role(mode)
+			if role != decide.Reviewer && role != decide.Author {
 				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
 			}
 			cfg, err := s.load(cmd)
@@ -59,7 +60,7 @@ keeping the accounts, and making a reviewer's key, that it finds missing. It exi
 type doctor struct {
 	out      io.Writer
 	cfg      config.Config
-	role     verdict.Role
+	role     decide.Role
 	checks   int
 	problems int
 }
@@ -130,7 +131,7 @@ func (d *doctor) trust(ctx context.Context, client *forge.Client, self string) (
 		return "", err
 	}
 	var facts []string
-	if d.role == verdict.Reviewer {
+	if d.role == decide.Reviewer {
 		key, err := trust.Key(d.cfg.StateDir)
 		if err != nil {
 			return "", err
@@ -217,7 +218,7 @@ func (d *doctor) merging(ctx context.Context, client *forge.Client, name, self s
 		return "", err
 	}
 	reviewers := d.cfg.Reviewers
-	if len(reviewers) == 0 && d.role == verdict.Reviewer {
+	if len(reviewers) == 0 && d.role == decide.Reviewer {
 		reviewers = []string{self}
 	}
 	var count []string

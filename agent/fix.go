@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func newFix(s *settings) *cobra.Command {
@@ -22,7 +23,7 @@ requests with a label that holds them are included.`,
 		Example: "  agent fix 12 --repo acme/app",
 		Args:    onePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.once(cmd, args[0], verdict.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
+			return s.once(cmd, args[0], decide.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 				switch {
 				case !verdict.SameLogin(pr.Author.Login, pr.Viewer):
 					return fmt.Errorf("%s belongs to %s; fix pushes only to %s's own pull requests", pr.Ref, pr.Author.Login, pr.Viewer)
@@ -35,7 +36,7 @@ requests with a label that holds them are included.`,
 				case pr.Shared:
 					return fmt.Errorf("%s comes from %s, which others build on; that branch is left to people", pr.Ref, pr.Head.Name)
 				}
-				step, err := a.Act(ctx, pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA, Reason: "asked for by hand"})
+				step, err := a.Act(ctx, pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA, Reason: "asked for by hand"})
 				if err != nil {
 					return inconclusive(err)
 				}

@@ -9,7 +9,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func newMerge(s *settings) *cobra.Command {
@@ -30,7 +30,7 @@ machine. Anything else is refused with the reason.`,
 				if err != nil {
 					return err
 				}
-				if action.Kind != verdict.Merge {
+				if action.Kind != decide.Merge {
 					return fmt.Errorf("%s is not merged: %s", pr.Ref, action.Reason)
 				}
 				step, err := a.Act(ctx, pr, action)

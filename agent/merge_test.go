@@ -5,14 +5,14 @@ import (
 
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func TestWhatAMergeCameTo(t *testing.T) {
 	t.Parallel()
 	step := daemon.Step{
 		PR:     forge.PullRequest{Ref: forge.Ref{Repo: forge.Repo{Owner: "acme", Name: "app"}, Number: 12}, Base: forge.Branch{Name: "main"}},
-		Action: verdict.Action{SHA: "0123456789"},
+		Action: decide.Action{SHA: "0123456789"},
 	}
 	if got, want := merged(step), "acme/app#12: put into the merge queue of main at 0123456"; got != want {
 		t.Errorf("it says %q, want %q", got, want)

@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func newReview(s *settings) *cobra.Command {
@@ -55,7 +56,7 @@ somebody stopped it.`,
 				return usage(cmd, err)
 			}
 			if !here {
-				return s.once(cmd, args[0], verdict.Reviewer, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
+				return s.once(cmd, args[0], decide.Reviewer, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 					return reviewPull(ctx, cmd, a, pr, l, dryRun)
 				})
 			}
@@ -104,7 +105,7 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 		fmt.Fprintf(out, "%s %s was reviewed before: %s %s\n", pr.Ref, short(pr.Head.SHA), v, url)
 		return verdictExit(v)
 	}
-	step, err := a.Act(ctx, pr, verdict.Action{Kind: verdict.Review, SHA: pr.Head.SHA, Reason: "asked for by hand"})
+	step, err := a.Act(ctx, pr, decide.Action{Kind: decide.Review, SHA: pr.Head.SHA, Reason: "asked for by hand"})
 	if err != nil {
 		return inconclusive(err)
 	}

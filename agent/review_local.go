@@ -18,6 +18,7 @@ import (
 	"touchstone/agent/tempdir"
 	"touchstone/guidelines"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // local is a review of what a clone holds, without GitHub.
@@ -161,7 +162,7 @@ func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subj
 // token, unless an organisation's guidelines are in a repository.
 func newExaminer(ctx context.Context, cfg config.Config, tempDir string) (*reviewer.Examiner, error) {
 	live := config.NewLive(cfg, remoteconfig.Of(ctx, cfg))
-	if err := daemon.CheckModels(live.Config().Engine, verdict.Reviewer); err != nil {
+	if err := daemon.CheckModels(live.Config().Engine, decide.Reviewer); err != nil {
 		return nil, err
 	}
 	rules, err := guidelines.Default()

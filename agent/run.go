@@ -12,7 +12,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/telemetry"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func newRun(s *settings) *cobra.Command {
@@ -34,8 +34,8 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 		Example: "  agent run --mode reviewer\n  agent run --mode author --repo acme/app",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			role := verdict.Role(mode)
-			if role != verdict.Reviewer && role != verdict.Author {
+			role := decide.Role(mode)
+			if role != decide.Reviewer && role != decide.Author {
 				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
 			}
 			load := func() (config.Config, error) {

@@ -15,7 +15,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteconfig"
 	"touchstone/agent/tempdir"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // settings are the flags that every command takes. Flags win over the
@@ -86,7 +86,7 @@ func logLevel(cfg config.Config) {
 }
 
 // once does one thing to one pull request in a role.
-func (s *settings) once(cmd *cobra.Command, arg string, role verdict.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
+func (s *settings) once(cmd *cobra.Command, arg string, role decide.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
 	var dir *tempdir.Dir
 	defer func() {
 		if dir != nil {

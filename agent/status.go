@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/journal"
 	"touchstone/agent/remoteconfig"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func newStatus(s *settings) *cobra.Command {
@@ -36,7 +37,7 @@ like is on GitHub.`,
 			if err := chosenForAll(cmd.Context(), out, cfg); err != nil {
 				fmt.Fprintf(out, "relay: %v\n", err)
 			}
-			for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
+			for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
 				dir := filepath.Join(cfg.StateDir, "journal", string(role))
 				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 					fmt.Fprintf(out, "%s: never ran here; start it with `agent run --mode %s`\n", role, role)

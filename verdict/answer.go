@@ -123,7 +123,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	j.doubt(doubt)
 	answer, prose, err := parseAnswer(body)
 	if err != nil {
-		j.doubt(fmt.Sprintf("The session's findings could not be read (%s).", clip(err.Error(), maxDoubt)))
+		j.doubt(fmt.Sprintf("The session's findings could not be read (%s).", Clip(err.Error(), maxDoubt)))
 		return j
 	}
 	j.Answer, j.Complete = answer, true
@@ -312,11 +312,11 @@ func (j *Judgement) doubtCoverage(g Grounds) {
 	}
 	if len(unread) > 0 {
 		j.miss(fmt.Sprintf("The session did not examine %s, %q the first.",
-			Amount(len(unread), "changed file", "changed files"), clip(unread[0], maxDoubt)))
+			Amount(len(unread), "changed file", "changed files"), Clip(unread[0], maxDoubt)))
 	}
 	if len(closed) > 0 {
 		j.miss(fmt.Sprintf("The session says that it examined %s whose patch it never opened, %q the first.",
-			Amount(len(closed), "changed file", "changed files"), clip(closed[0], maxDoubt)))
+			Amount(len(closed), "changed file", "changed files"), Clip(closed[0], maxDoubt)))
 		j.Answer.Files = slices.DeleteFunc(j.Answer.Files, func(f string) bool { return slices.Contains(closed, f) || slices.Contains(closed, cleanPath(f)) })
 	}
 }

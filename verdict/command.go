@@ -125,7 +125,7 @@ func parseOrder(line string) (c Command, ok bool) {
 	default:
 		return Command{}, false
 	}
-	c.Reason = clip(strings.ToValidUTF8(c.Reason, "�"), maxWhy)
+	c.Reason = Clip(strings.ToValidUTF8(c.Reason, "�"), MaxReason)
 	return c, true
 }
 
@@ -180,9 +180,9 @@ func (c Comment) counts(agents []string) bool {
 	return !c.Bot && c.CanPush && !ListsLogin(agents, c.By) && !(marked && c.ByAuthor)
 }
 
-// last is the newest of the orders with one of these verbs. Of two in one second it is the one
+// LastOrder is the newest of the orders with one of these verbs. Of two in one second it is the one
 // with the greater id, or that from a review, which can only be to stop.
-func last(orders []Command, verbs ...Verb) (c Command, ok bool) {
+func LastOrder(orders []Command, verbs ...Verb) (c Command, ok bool) {
 	for _, o := range orders {
 		newer := o.At.After(c.At) || o.At.Equal(c.At) && (o.ID > c.ID && c.ID != 0 || o.ID == 0)
 		if slices.Contains(verbs, o.Verb) && (!ok || newer) {

@@ -112,7 +112,7 @@ func FuzzParseCommand(f *testing.F) {
 		if about := c.Verb == Dispute || c.Verb == Waive; about != (len(c.Finding) == 8) {
 			t.Fatalf("%s of %q", c.Verb, c.Finding)
 		}
-		if c.Reason == "" && (c.Verb == Dispute || (c.Verb == Waive || c.Verb == BreakGlass)) || len(c.Reason) > maxWhy || !utf8.ValidString(c.Reason) {
+		if c.Reason == "" && (c.Verb == Dispute || (c.Verb == Waive || c.Verb == BreakGlass)) || len(c.Reason) > MaxReason || !utf8.ValidString(c.Reason) {
 			t.Fatalf("%s because %q", c.Verb, c.Reason)
 		}
 		if again, ok := ParseCommand(line); c.Verb != Stop && (!ok || again != c) {

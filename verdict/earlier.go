@@ -27,7 +27,7 @@ func (j *Judgement) keep(s sources) (kept int) {
 	}
 	for _, e := range s.Due {
 		path, from, to, there := s.still(e)
-		if !there || !e.blocks() || found[e.ID] {
+		if !there || !e.Blocks() || found[e.ID] {
 			continue
 		}
 		reason := s.disbelieve(e, gone[e.ID], to > 0)

@@ -72,7 +72,7 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 			j := Judge(block(encode(t, a))+closing(Approve), nonce, g)
 			after := g.Ledger.After(2, j)[0]
 			if tt.kept == "" {
-				if j.Verdict != Approve || len(j.Answer.Findings) > 0 || e.blocks() && after.Status != Verified {
+				if j.Verdict != Approve || len(j.Answer.Findings) > 0 || e.Blocks() && after.Status != Verified {
 					t.Errorf("%s, %s, kept %+v, doubts %q", j.Verdict, after.Status, j.Answer.Findings, j.Doubts)
 				}
 				return

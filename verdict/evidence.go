@@ -39,7 +39,7 @@ func (e Evidence) Answered() bool { return e.Finding != "" || e.Refuted != "" }
 
 // same reports whether two reviews saw the same evidence, of which a record keeps a part.
 func (e Evidence) same(other Evidence) bool {
-	return e.Kind == other.Kind && clip(e.Path, maxRule) == clip(other.Path, maxRule) && clip(e.Detail, maxWhy) == clip(other.Detail, maxWhy) && e.More == other.More
+	return e.Kind == other.Kind && Clip(e.Path, maxRule) == Clip(other.Path, maxRule) && Clip(e.Detail, MaxReason) == Clip(other.Detail, MaxReason) && e.More == other.More
 }
 
 // Answers reports whether all of a change's evidence was answered in an earlier review.
@@ -66,7 +66,7 @@ func (j *Judgement) weigh(asked []Evidence) {
 		}
 		for _, r := range j.Answer.Refuted {
 			if r.Evidence == e.ID && e.Finding == "" {
-				e.Refuted = clip(strings.TrimSpace(r.Reason), maxDoubt)
+				e.Refuted = Clip(strings.TrimSpace(r.Reason), maxDoubt)
 			}
 		}
 		if !e.Answered() {
@@ -76,7 +76,7 @@ func (j *Judgement) weigh(asked []Evidence) {
 	}
 	if n := len(silent); n > 0 {
 		j.miss(fmt.Sprintf("The session did not answer %s of what code suspects, so it is unreviewed: %s.",
-			Amount(n, "piece", "pieces"), clip(strings.Join(silent, ", "), maxDoubt)))
+			Amount(n, "piece", "pieces"), Clip(strings.Join(silent, ", "), maxDoubt)))
 	}
 }
 

@@ -7,25 +7,6 @@ import (
 	"touchstone/verdict"
 )
 
-// A record approves a head; the head moves. What was approved is not what
-// would be merged, so the author waits for the next review.
-func ExampleNext() {
-	s := verdict.State{
-		Role: verdict.Author, Self: "octocat", Author: "octocat", Open: true, Head: "4f1c0de",
-		Mergeable: verdict.MergeableClean, Checks: verdict.ChecksGreen, Reviewers: []string{"alice"},
-		Opinions: []verdict.Opinion{{
-			By: "alice", SHA: "4f1c0de", State: "APPROVED",
-			Record: &verdict.Record{Verdict: verdict.Approve, Head: "4f1c0de"},
-		}},
-	}
-	fmt.Println(verdict.Next(s).Kind)
-	s.Head = "0ddba11"
-	fmt.Println(verdict.Next(s).Kind)
-	// Output:
-	// merge
-	// wait
-}
-
 // The marker alone approves nothing: it has to stand below this run's nonce
 // and agree with the answer's data, and these with the rules and the code.
 func ExampleJudge() {

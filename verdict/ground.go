@@ -25,7 +25,7 @@ func (j *Judgement) ground(s sources) {
 		f.Rule = s.raise(&f)
 		reason, err := s.refute(&f)
 		if err != nil {
-			j.doubt(fmt.Sprintf("%q could not be read to check a finding on it (%s).", clip(f.Path, maxDoubt), clip(err.Error(), maxDoubt)))
+			j.doubt(fmt.Sprintf("%q could not be read to check a finding on it (%s).", Clip(f.Path, maxDoubt), Clip(err.Error(), maxDoubt)))
 		}
 		if reason != "" {
 			j.drop(f, reason, s.Ledger)
@@ -103,7 +103,7 @@ func freshID(f Finding, earlier Ledger, kept []Finding) string {
 // earlier rounds found of that rule in that file, which it may have meant.
 func (j *Judgement) drop(f Finding, reason string, earlier Ledger) {
 	for _, e := range earlier {
-		if e.stands() && e.Rule == f.Rule && e.Path == f.Path {
+		if e.Stands() && e.Rule == f.Rule && e.Path == f.Path {
 			f.atLeast(e.Severity)
 		}
 	}
@@ -158,7 +158,7 @@ func (s sources) raise(f *Finding) string {
 // that a file could not be looked at; the finding is believed then.
 func (s sources) refute(f *Finding) (reason string, err error) {
 	if _, ok := s.Rows[f.Rule]; !ok {
-		return fmt.Sprintf("it cites %q, which is no rule for this change", clip(f.Rule, maxRule)), nil
+		return fmt.Sprintf("it cites %q, which is no rule for this change", Clip(f.Rule, maxRule)), nil
 	}
 	proof := weight(f.Quote)
 	if f.Path == "" {

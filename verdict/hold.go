@@ -42,8 +42,8 @@ type Word struct {
 	Glass bool `json:"glass,omitempty"`
 }
 
-// same reports whether both are one word, or both none.
-func (w *Word) same(other *Word) bool {
+// Same reports whether both are one word, or both none.
+func (w *Word) Same(other *Word) bool {
 	if w == nil || other == nil {
 		return w == other
 	}

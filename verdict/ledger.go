@@ -58,7 +58,8 @@ const (
 	maxClaim = 240
 	maxRule  = 120
 	maxCode  = 160
-	maxWhy   = 400
+	// MaxReason bounds a reason that somebody gives.
+	MaxReason = 400
 )
 
 // Fingerprint names a finding by its rule, path and code, so that the same
@@ -108,7 +109,7 @@ func (l Ledger) advance(round int, findings []Finding) Ledger {
 		kept[f.ID] = f.Kept != ""
 	}
 	for i := range next {
-		if e := &next[i]; e.Last != round && e.stands() && !kept[e.ID] {
+		if e := &next[i]; e.Last != round && e.Stands() && !kept[e.ID] {
 			e.Status = Verified
 		}
 	}
@@ -124,7 +125,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		e := next.byID(id)
 		if e == nil {
 			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity,
-				Rule: clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: clip(f.Claim, maxClaim), Code: clip(squeeze(f.Quote), maxCode),
+				Rule: Clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: Clip(f.Claim, maxClaim), Code: Clip(squeeze(f.Quote), maxCode),
 				Late: f.Late, Tolerated: f.Tolerated, First: round, Last: round})
 			continue
 		}
@@ -175,7 +176,7 @@ func (l Ledger) same(f Finding) *Entry {
 	}
 	var best *Entry
 	away := func(e *Entry) int {
-		if e.Claim == clip(f.Claim, maxClaim) {
+		if e.Claim == Clip(f.Claim, maxClaim) {
 			return -1
 		}
 		return max(e.Line-f.Line, f.Line-e.Line)
@@ -200,17 +201,20 @@ func (e Entry) about(f Finding) bool {
 	return known == code || min(len(known), len(code)) >= minCode && (strings.Contains(code, known) || strings.Contains(known, code))
 }
 
-// stands reports whether the entry still stands against the pull request.
-func (e Entry) stands() bool { return e.Status != Verified && e.Status != Waived }
+// Stands reports whether the entry still stands against the pull request.
+func (e Entry) Stands() bool { return e.Status != Verified && e.Status != Waived }
 
-// blocks reports whether it stands against an approval.
-func (e Entry) blocks() bool { return e.stands() && e.Severity.Blocks() && !e.Tolerated }
+// Blocks reports whether it stands against an approval.
+func (e Entry) Blocks() bool { return e.Stands() && e.Severity.Blocks() && !e.Tolerated }
+
+// Blocking counts the entries that stand against an approval.
+func (l Ledger) Blocking() int { return count(l, Entry.Blocks) }
 
 // Outstanding is the entries that still stand against the pull request.
 func (l Ledger) Outstanding() []Entry {
 	var open []Entry
 	for _, e := range l {
-		if e.stands() {
+		if e.Stands() {
 			open = append(open, e)
 		}
 	}
@@ -237,8 +241,8 @@ func (l Ledger) shed() Ledger {
 	return slices.DeleteFunc(slices.Clone(l), func(e Entry) bool { return gone[e.ID] })
 }
 
-// clip shortens s to at most n bytes without cutting a character in two.
-func clip(s string, n int) string {
+// Clip shortens s to at most n bytes without cutting a character in two.
+func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -126,12 +126,12 @@ func (r *Record) Enter(j Judgement) {
 	r.Merged, r.Dropped = len(j.Merged), len(j.Dropped)
 	for i := range r.Holds {
 		h := &r.Holds[i]
-		h.Path, h.Detail = clip(h.Path, maxRule), clip(h.Detail, maxWhy)
+		h.Path, h.Detail = Clip(h.Path, maxRule), Clip(h.Detail, MaxReason)
 	}
 	r.Evidence = slices.Clone(j.Evidence)
 	for i := range r.Evidence {
 		e := &r.Evidence[i]
-		e.Path, e.Detail = clip(e.Path, maxRule), clip(e.Detail, maxWhy)
+		e.Path, e.Detail = Clip(e.Path, maxRule), Clip(e.Detail, MaxReason)
 	}
 	r.Ledger = r.Ledger.After(r.Round, j)
 }

@@ -115,29 +115,10 @@ func parseCost(text string) Cost {
 	return Cost{USD: usd, Time: took}
 }
 
-// answers reports whether a fix says anything of a finding.
-func (f Repair) answers(id string) bool {
+// Answers reports whether a fix says anything of a finding.
+func (f Repair) Answers(id string) bool {
 	return slices.Contains(f.Findings, id) || slices.ContainsFunc(f.Disputed, func(d string) bool {
 		about, _, _ := strings.Cut(d, " ")
 		return about == id
 	})
-}
-
-// fixes are the fixes among the commits since the agents last began afresh, of each
-// review the last: one that took a second go has a commit for each. What answers a
-// review of since then is as new, however slow the clock of the machine that made it.
-func (s State) fixes() (all []Repair) {
-	since := s.Since()
-	for _, c := range s.Commits {
-		f, ok := ParseRepair(c.Message)
-		late := slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && o.SHA == f.Reviewed && o.At.After(since) })
-		if !ok || !since.IsZero() && !late && !c.At.After(since) {
-			continue
-		}
-		if n := len(all); n > 0 && all[n-1].Reviewed == f.Reviewed {
-			all = all[:n-1]
-		}
-		all = append(all, f)
-	}
-	return all
 }

@@ -30,7 +30,7 @@ func (l Ledger) Claimed(head string, messages []string) Ledger {
 		}
 		for _, d := range fix.Disputed {
 			id, why, _ := strings.Cut(d, " ")
-			next.set(id, Disputed, Said{Why: clip(strings.TrimSpace(why), maxWhy)})
+			next.set(id, Disputed, Said{Why: Clip(strings.TrimSpace(why), MaxReason)})
 		}
 	}
 	return next
@@ -62,16 +62,16 @@ func (l Ledger) Heed(orders []Command, heard int64, since time.Time) Ledger {
 func (l Ledger) Renewed(since time.Time) Ledger {
 	next := slices.Clone(l)
 	for i := range next {
-		if e := &next[i]; e.waivedBefore(since) {
+		if e := &next[i]; e.WaivedBefore(since) {
 			e.Status = Open
 		}
 	}
 	return next
 }
 
-// waivedBefore reports whether an entry is waived, and not known to have been so after a
+// WaivedBefore reports whether an entry is waived, and not known to have been so after a
 // moment.
-func (e Entry) waivedBefore(moment time.Time) bool {
+func (e Entry) WaivedBefore(moment time.Time) bool {
 	return e.Status == Waived && !moment.IsZero() && (e.Said == nil || !e.Said.At.After(moment))
 }
 
@@ -79,7 +79,7 @@ func (e Entry) waivedBefore(moment time.Time) bool {
 // said before stays.
 func (l Ledger) set(id string, status Status, said Said) {
 	for i := range l {
-		if e := &l[i]; e.ID == id && e.stands() {
+		if e := &l[i]; e.ID == id && e.Stands() {
 			e.Status = status
 			if said.Why != "" {
 				e.Said = &said

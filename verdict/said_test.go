@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+const head = "4f1c0de"
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
 // ledgerOf has an entry of each status, whose ids are the statuses.
 func ledgerOf(all ...Status) Ledger {
 	var l Ledger
@@ -45,7 +49,7 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	l := ledgerOf(Open).Claimed(head, []string{reviewed + "Touchstone-Disputed: open " + strings.Repeat("because ", 200)})
-	if said := l[0].Said; said == nil || !strings.HasPrefix(said.Why, "because because") || len(said.Why) > maxWhy {
+	if said := l[0].Said; said == nil || !strings.HasPrefix(said.Why, "because because") || len(said.Why) > MaxReason {
 		t.Errorf("it was disputed with %+v", said)
 	}
 }

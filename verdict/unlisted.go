@@ -26,7 +26,7 @@ func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
 		path := g.placed(line)
 		if rule != "" && path != "" && !j.holds(rule, path) {
 			j.doubt(fmt.Sprintf("The session's text names a finding under %s in %q that its list of findings lacks: it has to be a finding, or refuted.",
-				rule, clip(path, maxDoubt)))
+				rule, Clip(path, maxDoubt)))
 		}
 	}
 }

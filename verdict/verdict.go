@@ -1,9 +1,9 @@
-// Package verdict owns what a review says and what may follow from it: findings
+// Package verdict owns what a review says: findings
 // and their severities, the model's answer, the markers in it and what of it is
 // believed, what is held for a person and the orders that people give, the ledger
 // of findings over the rounds of one pull request, the record that a posted review
-// carries, and [Next], the pure decision what a pull request needs. It reads text
-// and values and does no I/O.
+// carries. It reads text and values and does no I/O; what follows from a pull
+// request's state is decided in verdict/decide.
 package verdict
 
 import (

@@ -10,15 +10,16 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // conclude finds the approval of the head, and what is missing. Which reviews count, and of whom the last word asks for
 // changes, it asks of the decision that the agents take; left is why its author has to merge it.
 func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.Command, rewritten map[string]bool, writers []string, trusted *trust.Book, left string) {
 	reviews := slices.DeleteFunc(slices.Clone(pr.Reviews), func(r forge.SubmittedReview) bool { return c.afterMerge(r.SubmittedAt) })
-	s := verdict.State{Author: c.Author, Head: c.Head, BaseBranch: c.BaseBranch, BaseReplaced: pr.BaseReplaced, Reviewers: c.Reviewers, Orders: orders}
+	s := decide.State{Author: c.Author, Head: c.Head, BaseBranch: c.BaseBranch, BaseReplaced: pr.BaseReplaced, Reviewers: c.Reviewers, Orders: orders}
 	if n := len(pr.HeadForced); n > 0 {
-		s.Forced = verdict.Replacement{At: pr.HeadForced[n-1].At, SHA: pr.HeadForced[n-1].SHA}
+		s.Forced = decide.Replacement{At: pr.HeadForced[n-1].At, SHA: pr.HeadForced[n-1].SHA}
 	}
 	for _, r := range reviews {
 		o := trusted.Opinion(pr, r, c.Reviewers)

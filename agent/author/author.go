@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -243,7 +244,7 @@ func (a *Author) addChecks(ctx context.Context, b *brief, pr forge.PullRequest) 
 // objection is the review that requests changes of the head, with its record, as the
 // decision to fix has it: one that its reviewer has replaced since is no part of it.
 func (a *Author) objection(pr forge.PullRequest) (forge.SubmittedReview, verdict.Record, bool) {
-	s := verdict.State{Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name, Reviewers: a.Reviewers}
+	s := decide.State{Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name, Reviewers: a.Reviewers}
 	for _, r := range pr.Reviews {
 		s.Opinions = append(s.Opinions, a.Trust.Opinion(pr, r, a.Reviewers))
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"touchstone/agent/forge"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -144,7 +144,7 @@ func (a *Author) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.T
 	url, authorization := a.Remote(pr.Ref.Repo)
 	tree, err := a.Worktrees.Acquire(ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization},
-		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(verdict.Author),
+		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(decide.Author),
 		Head: pr.Head.SHA, HeadRef: "refs/heads/" + pr.Head.Name,
 		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
 	})

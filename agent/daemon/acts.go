@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/merger"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -107,7 +108,7 @@ const tidying = "tidy"
 // tidies reports whether this agent has a branch to delete: of what it merged or put into
 // a merge queue, once.
 func (a *Agent) tidies(pr forge.PullRequest) bool {
-	if a.Role != verdict.Author || !pr.Merged || pr.MergedAt == nil || !a.Config().Merge.DeleteBranch {
+	if a.Role != decide.Author || !pr.Merged || pr.MergedAt == nil || !a.Config().Merge.DeleteBranch {
 		return false
 	}
 	return a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt})
@@ -119,14 +120,14 @@ func (a *Agent) tidies(pr forge.PullRequest) bool {
 func (a *Agent) merged(pr forge.PullRequest, seen forge.Enqueuing) bool {
 	merged := false
 	a.entries(pr, func(e journal.Entry) {
-		back := e.Act == tidying || e.Act == string(verdict.Dequeue) && e.Outcome.OK
-		merged = e.Act == string(verdict.Merge) && (e.Outcome.OK || own(pr, e, seen)) || merged && !back
+		back := e.Act == tidying || e.Act == string(decide.Dequeue) && e.Outcome.OK
+		merged = e.Act == string(decide.Merge) && (e.Outcome.OK || own(pr, e, seen)) || merged && !back
 	})
 	return merged
 }
 
 // did reports whether this machine did what GitHub has seen be done.
-func (a *Agent) did(pr forge.PullRequest, kind verdict.Kind, seen forge.Enqueuing) bool {
+func (a *Agent) did(pr forge.PullRequest, kind decide.Kind, seen forge.Enqueuing) bool {
 	did := false
 	a.entries(pr, func(e journal.Entry) { did = did || e.Act == string(kind) && own(pr, e, seen) })
 	return did
@@ -155,7 +156,7 @@ func own(pr forge.PullRequest, e journal.Entry, seen forge.Enqueuing) bool {
 }
 
 // note writes down what the agent waits for, for whoever asks what it does.
-func (a *Agent) note(ctx context.Context, ref forge.Ref, action verdict.Action) {
+func (a *Agent) note(ctx context.Context, ref forge.Ref, action decide.Action) {
 	if a.Journal == nil {
 		return
 	}
@@ -202,7 +203,7 @@ func hopeless(err error, step Step) bool {
 }
 
 // allowance is what an act may take: of one that is asked for by hand, a round's budget.
-func (a *Agent) allowance(action verdict.Action) verdict.Allowance {
+func (a *Agent) allowance(action decide.Action) verdict.Allowance {
 	if action.Allowance != (verdict.Allowance{}) {
 		return action.Allowance
 	}

@@ -20,6 +20,7 @@ import (
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -47,7 +48,7 @@ type Facts interface {
 // one step at a time. Its methods may be called from several goroutines at
 // once, but not for the same pull request.
 type Agent struct {
-	Role verdict.Role
+	Role decide.Role
 	// Config gives the settings in force.
 	Config func() config.Config
 	Read   Reader
@@ -82,7 +83,7 @@ type Agent struct {
 // Step is what one look at a pull request came to.
 type Step struct {
 	PR     forge.PullRequest
-	Action verdict.Action
+	Action decide.Action
 	// Verdict is set after a finished review.
 	Verdict verdict.Verdict
 	// URL is what the step left on GitHub, if anything.
@@ -118,10 +119,10 @@ func (s Step) log(e *zerolog.Event) *zerolog.Event {
 // Look reads a pull request and decides what it needs of this agent. An error that is a
 // forge.ErrUnreadable comes with a decision all the same: to leave it to people, having called
 // one.
-func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, verdict.Action, error) {
+func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, decide.Action, error) {
 	pr, err := a.Read.PullRequest(ctx, ref)
 	if err != nil && !errors.Is(err, forge.ErrUnreadable) {
-		return pr, verdict.Action{}, err
+		return pr, decide.Action{}, err
 	}
 	action, err := a.decide(ctx, knowledge{a.Read, a}, pr, err)
 	return pr, action, err
@@ -132,7 +133,7 @@ func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, ver
 const soon = 2 * time.Second
 
 // Settled is Decide, having waited for what GitHub computes in the background.
-func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
+func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (decide.Action, error) {
 	action, err := a.Decide(ctx, pr)
 	for patience := 10; err == nil && action.Computing && patience > 0; patience-- {
 		if !sleep(ctx, min(action.Recheck, soon), nil) {
@@ -145,40 +146,40 @@ func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (verdict.Acti
 
 // Decide is the decision on a pull request as it was read. It reads what else the
 // decision takes; without that there is none, but for what Look says of an error.
-func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (verdict.Action, error) {
+func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (decide.Action, error) {
 	return a.decide(ctx, knowledge{a.Read, a}, pr, nil)
 }
 
 // decide is Decide for a pull request that an error may have kept from being read whole.
-func (a *Agent) decide(ctx context.Context, read Knowledge, pr forge.PullRequest, unread error) (verdict.Action, error) {
+func (a *Agent) decide(ctx context.Context, read Knowledge, pr forge.PullRequest, unread error) (decide.Action, error) {
 	f, err := a.gather(ctx, read, pr)
 	if err != nil {
-		return verdict.Action{}, err
+		return decide.Action{}, err
 	}
 	f.unread = unread
-	action := verdict.Next(stateOf(pr, a.Role, a.Config(), f))
+	action := decide.Next(stateOf(pr, a.Role, a.Config(), f))
 	a.heads.awaits(pr, action.Awaits)
-	if action.Kind != verdict.Wait || f.past.retryIn == 0 {
+	if action.Kind != decide.Wait || f.past.retryIn == 0 {
 		a.heads.decided(pr, action.Kind)
 	}
-	if action.Kind != verdict.Review && action.Kind != verdict.Fix {
+	if action.Kind != decide.Review && action.Kind != decide.Fix {
 		return action, unread
 	}
 	// Only what takes a session takes the commits.
 	if f.commits, err = read.Commits(ctx, pr.Ref); err != nil && !errors.Is(err, forge.ErrUnreadable) {
-		return verdict.Action{}, err
+		return decide.Action{}, err
 	}
 	f.unread = err
-	return verdict.Next(stateOf(pr, a.Role, a.Config(), f)), err
+	return decide.Next(stateOf(pr, a.Role, a.Config(), f)), err
 }
 
 // Act carries out what Look decided.
-func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Action) (Step, error) {
+func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Action) (Step, error) {
 	step := Step{PR: pr, Action: action}
-	act := map[verdict.Kind]func(context.Context, *Step) error{
-		verdict.Review: a.review, verdict.Lift: a.lift, verdict.Fix: a.fix, verdict.Merge: a.merge,
-		verdict.Tell: a.tell, verdict.Escalate: a.escalate, verdict.Release: a.release, verdict.Reply: a.reply,
-		verdict.Dequeue: a.dequeue,
+	act := map[decide.Kind]func(context.Context, *Step) error{
+		decide.Review: a.review, decide.Lift: a.lift, decide.Fix: a.fix, decide.Merge: a.merge,
+		decide.Tell: a.tell, decide.Escalate: a.escalate, decide.Release: a.release, decide.Reply: a.reply,
+		decide.Dequeue: a.dequeue,
 	}[action.Kind]
 	if act == nil {
 		return step, nil
@@ -195,7 +196,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action verdict.Ac
 		}
 		return step, err
 	}
-	paid := (action.Kind == verdict.Review || action.Kind == verdict.Fix) && !action.Allowance.NoModel
+	paid := (action.Kind == decide.Review || action.Kind == decide.Fix) && !action.Allowance.NoModel
 	if day := a.Config().Budgets.Day; paid && day > 0 {
 		over, ok := a.purse.promise(action.Allowance.USD, day-a.today())
 		if !ok {

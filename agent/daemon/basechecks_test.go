@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"touchstone/agent/e2e/loopback"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // What fails on the base too is no work for a session on each pull request: it is waited
@@ -13,21 +13,21 @@ import (
 func TestChecksThatFailOnTheBaseAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	reports(g, pr.Base.SHA, "build", "failure")
 	reports(g, pr.Base.SHA, "lint", "failure")
 	reports(g, pr.Head.SHA, "build", "failure")
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait || !strings.Contains(action.Reason, `the check "build" fails here as it does on main`) || action.Recheck <= 0 {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait || !strings.Contains(action.Reason, `the check "build" fails here as it does on main`) || action.Recheck <= 0 {
 		t.Errorf("while the base fails it comes to %+v", action)
 	}
 	reports(g, pr.Head.SHA, "vet", "failure")
-	if action := decide(t, g, a, pr); action.Kind != verdict.Fix || action.Allowance.NoModel {
+	if action := decided(t, g, a, pr); action.Kind != decide.Fix || action.Allowance.NoModel {
 		t.Errorf("beside a failure of its own it comes to %+v", action)
 	}
 	reports(g, pr.Head.SHA, "vet", "success")
 	g.Commit("main", "Mend the build", map[string]string{"README.md": "two\n"})
-	action := decide(t, g, a, pr)
-	if action.Kind != verdict.Fix || !action.Allowance.NoModel || !strings.Contains(action.Reason, "main, which has moved on") {
+	action := decided(t, g, a, pr)
+	if action.Kind != decide.Fix || !action.Allowance.NoModel || !strings.Contains(action.Reason, "main, which has moved on") {
 		t.Fatalf("once the base has moved on it comes to %+v", action)
 	}
 	a = authorOf(t, g, unneeded(t))
@@ -35,7 +35,7 @@ func TestChecksThatFailOnTheBaseAreWaitedFor(t *testing.T) {
 	if err != nil || g.Read(loopback.Author, pr.Ref).Head.SHA != step.Head {
 		t.Errorf("merging the base in ends in %v", err)
 	}
-	if paid := entries(a, string(verdict.Fix)); len(paid) != 1 || paid[0].Paid {
+	if paid := entries(a, string(decide.Fix)); len(paid) != 1 || paid[0].Paid {
 		t.Errorf("the journal has %+v", paid)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // The most that a briefing lists, so that it can be read in two minutes.
@@ -19,7 +20,7 @@ const (
 
 // briefing is what a person needs to act on in two minutes: why the agents stopped, what
 // is held or stays open, how to go on, and then what was tried and what it cost.
-func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action verdict.Action) string {
+func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action decide.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
 	s := stateOf(pr, a.Role, a.Config(), facts{trust: a.Trust, commits: commits})
@@ -76,7 +77,7 @@ func open(latest verdict.Record, url, head string) string {
 }
 
 // rounds tells of each round what was found, what the fix of it said, and what both cost.
-func rounds(pr forge.PullRequest, s verdict.State) string {
+func rounds(pr forge.PullRequest, s decide.State) string {
 	fixes := map[string]verdict.Repair{}
 	for _, c := range s.Commits {
 		if r, ok := verdict.ParseRepair(c.Message); ok {

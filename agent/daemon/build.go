@@ -27,13 +27,14 @@ import (
 	"touchstone/agent/trust"
 	"touchstone/guidelines"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
 // New composes a daemon for one role from its configuration and checks at once
 // what would otherwise fail later: the token, the identities, the engine. The
 // returned function releases what the daemon holds, after Run.
-func New(ctx context.Context, cfg config.Config, role verdict.Role, version string) (*Daemon, func() error, error) {
+func New(ctx context.Context, cfg config.Config, role decide.Role, version string) (*Daemon, func() error, error) {
 	if len(cfg.Repositories) == 0 {
 		return nil, nil, errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
 	}
@@ -79,7 +80,7 @@ func New(ctx context.Context, cfg config.Config, role verdict.Role, version stri
 // NewAgent composes an agent for one role, without a journal: any number of them
 // may be at work on one machine, beside its daemon, to whose day they charge what they take. TempDir is a directory for
 // what sessions need while they last; empty is the system's own for such things.
-func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, tempDir, version string) (*Agent, error) {
+func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir, version string) (*Agent, error) {
 	a, _, err := newAgent(ctx, live, role, tempDir, version, nil)
 	if err == nil {
 		a.Charge = func(usd float64) error { return journal.Charge(journalDir(live.Config(), role), usd) }
@@ -88,18 +89,18 @@ func NewAgent(ctx context.Context, live *config.Live, role verdict.Role, tempDir
 }
 
 // journalDir is where the journal of this machine's agent of a role is.
-func journalDir(cfg config.Config, role verdict.Role) string {
+func journalDir(cfg config.Config, role decide.Role) string {
 	return filepath.Join(cfg.StateDir, "journal", string(role))
 }
 
 // NewMerger composes an author's agent that does nothing but merge, by hand. It needs no
 // model, and so runs where none is.
 func NewMerger(ctx context.Context, live *config.Live, version string) (*Agent, error) {
-	client, self, err := identified(ctx, live.Config(), verdict.Author, version)
+	client, self, err := identified(ctx, live.Config(), decide.Author, version)
 	if err != nil {
 		return nil, err
 	}
-	a, err := Assemble(live, verdict.Author, client, self, nil, "")
+	a, err := Assemble(live, decide.Author, client, self, nil, "")
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func NewMerger(ctx context.Context, live *config.Live, version string) (*Agent, 
 
 // newAgent is NewAgent, and gives what the model CLI says of itself. Resting, if not nil, is
 // told which models are left alone.
-func newAgent(ctx context.Context, live *config.Live, role verdict.Role, tempDir, version string, resting func([]fallback.Rest)) (*Agent, engine.Version, error) {
+func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir, version string, resting func([]fallback.Rest)) (*Agent, engine.Version, error) {
 	cfg := live.Config()
 	client, self, err := identified(ctx, cfg, role, version)
 	if err != nil {
@@ -130,14 +131,14 @@ func newAgent(ctx context.Context, live *config.Live, role verdict.Role, tempDir
 	if err == nil {
 		err = CheckReviewers(ctx, client, a.Trust, cfg.Reviewers)
 	}
-	if err == nil && role == verdict.Author && a.Author.Identity.Email == "" {
+	if err == nil && role == decide.Author && a.Author.Identity.Email == "" {
 		a.Author.Identity.Email, err = client.Address(ctx)
 	}
 	return a, ready, err
 }
 
 // identified gives a client and the login that it acts as, if that may take the role.
-func identified(ctx context.Context, cfg config.Config, role verdict.Role, version string) (*forge.Client, string, error) {
+func identified(ctx context.Context, cfg config.Config, role decide.Role, version string) (*forge.Client, string, error) {
 	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version})
 	if err != nil {
 		return nil, "", err
@@ -151,7 +152,7 @@ func identified(ctx context.Context, cfg config.Config, role verdict.Role, versi
 
 // Assemble puts an agent together that acts as the login self through a client of it, with
 // the models of an engine.
-func Assemble(live *config.Live, role verdict.Role, client *forge.Client, self string, eng engine.Engine, tempDir string) (*Agent, error) {
+func Assemble(live *config.Live, role decide.Role, client *forge.Client, self string, eng engine.Engine, tempDir string) (*Agent, error) {
 	rules, err := guidelines.Default()
 	if err != nil {
 		return nil, err
@@ -201,9 +202,9 @@ func Trusted(live *config.Live) (*trust.Book, error) {
 }
 
 // believe is Trusted and, for a reviewer's agent, its own key.
-func believe(live *config.Live, role verdict.Role, self string) (*trust.Book, ed25519.PrivateKey, error) {
+func believe(live *config.Live, role decide.Role, self string) (*trust.Book, ed25519.PrivateKey, error) {
 	book, err := Trusted(live)
-	if err != nil || role != verdict.Reviewer {
+	if err != nil || role != decide.Reviewer {
 		return book, nil, err
 	}
 	key, err := trust.Key(live.Config().StateDir)
@@ -233,14 +234,14 @@ func CheckReviewers(ctx context.Context, client *forge.Client, book *trust.Book,
 
 // CheckIdentity refuses a configuration in which one login would judge its own
 // work, or in which verdicts would count for nothing.
-func CheckIdentity(role verdict.Role, self string, reviewers []string) error {
+func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 	listed := verdict.ListsLogin(reviewers, self)
 	switch {
-	case role == verdict.Author && len(reviewers) == 0:
+	case role == decide.Author && len(reviewers) == 0:
 		return errors.New("no reviewer is configured, so no approval would ever count; list the reviewer agent's login under `reviewers`")
-	case role == verdict.Author && listed:
+	case role == decide.Author && listed:
 		return fmt.Errorf("this token belongs to %s, who is listed under `reviewers`: author and reviewer would be one and the same, and GitHub refuses self-approval; run the author with another login's token", self)
-	case role == verdict.Reviewer && len(reviewers) > 0 && !listed:
+	case role == decide.Reviewer && len(reviewers) > 0 && !listed:
 		return fmt.Errorf("this token belongs to %s, who is not listed under `reviewers` (%s), so its verdicts would count for nothing; use the reviewer's own token, or add the login to the list", self, strings.Join(reviewers, ", "))
 	}
 	return nil

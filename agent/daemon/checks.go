@@ -7,6 +7,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // ownContexts are the statuses that the agents post. They say what the agents think, and so
@@ -28,21 +29,21 @@ type checks struct {
 // (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
 // One that somebody cancelled, that waits for somebody, or that CI did not start or lost, is
 // waited for: no change of the code ends it.
-func (k checks) sum(all []forge.Check) verdict.Checks {
-	total := verdict.ChecksNone
+func (k checks) sum(all []forge.Check) decide.Checks {
+	total := decide.ChecksNone
 	for _, c := range k.deciding(all) {
 		switch c.State {
 		case forge.CheckSkipped, forge.CheckNeutral:
 		case forge.CheckSuccess:
-			if total == verdict.ChecksNone && k.counts(c) {
-				total = verdict.ChecksGreen
+			if total == decide.ChecksNone && k.counts(c) {
+				total = decide.ChecksGreen
 			}
 		case forge.CheckPending, forge.CheckCancelled, forge.CheckActionRequired, forge.CheckStartupFailure, forge.CheckStale:
-			if total != verdict.ChecksFailed {
-				total = verdict.ChecksPending
+			if total != decide.ChecksFailed {
+				total = decide.ChecksPending
 			}
 		default:
-			total = verdict.ChecksFailed
+			total = decide.ChecksFailed
 		}
 	}
 	return total
@@ -166,13 +167,13 @@ func WhyNotGreen(ctx context.Context, read interface {
 	total := k.sum(pr.Checks)
 	_, silent := k.missing(pr.Checks, nil)
 	switch unknown := k.unknown(pr.Checks); {
-	case total == verdict.ChecksNone && unknown != "":
+	case total == decide.ChecksNone && unknown != "":
 		return fmt.Sprintf("the check %q passed, but nothing on %s came from where that comes from, or it comes from the author", unknown, pr.Base.Name), nil
-	case total == verdict.ChecksNone:
+	case total == decide.ChecksNone:
 		return "no check has reported that counts", nil
-	case total == verdict.ChecksGreen && silent != "":
+	case total == decide.ChecksGreen && silent != "":
 		return fmt.Sprintf("the check %q, which reports on %s, has not run", silent, pr.Base.Name), nil
-	case total == verdict.ChecksPending:
+	case total == decide.ChecksPending:
 		return "not all checks have passed that have to", nil
 	}
 	return "", nil

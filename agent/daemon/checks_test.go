@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // reports has CI say of a commit how a check of it stands.
@@ -25,20 +26,20 @@ func TestChecksThatHaveNotBegunAreWaitedFor(t *testing.T) {
 	g, first := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	reports(g, first.Head.SHA, "lint", "success")
 	reports(g, first.Head.SHA, "build", "failure")
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	g.Commit("topic", "Build again", map[string]string{"code.txt": "better\n"})
 	pr := g.Reviewed(first.Ref, verdict.Approve)
 	reports(g, pr.Head.SHA, "lint", "success")
-	action := decide(t, g, a, pr)
-	if action.Kind != verdict.Wait || !strings.Contains(action.Reason, `the check "build"`) || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
+	action := decided(t, g, a, pr)
+	if action.Kind != decide.Wait || !strings.Contains(action.Reason, `the check "build"`) || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
 		t.Fatalf("before CI has begun it comes to %+v", action)
 	}
 	reports(g, pr.Head.SHA, "build", "pending")
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait || action.Reason != "checks are running" {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait || action.Reason != "checks are running" {
 		t.Errorf("while CI runs it comes to %+v", action)
 	}
 	reports(g, pr.Head.SHA, "build", "success")
-	if action := decide(t, g, a, pr); action.Kind != verdict.Merge {
+	if action := decided(t, g, a, pr); action.Kind != decide.Merge {
 		t.Errorf("after CI it comes to %+v", action)
 	}
 }
@@ -50,12 +51,12 @@ func TestACheckThatFailedHasToBeSeenToPass(t *testing.T) {
 	g, first := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	reports(g, first.Head.SHA, "lint", "success")
 	reports(g, first.Head.SHA, "build", "failure")
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	g.Commit("topic", "Build again", map[string]string{"code.txt": "better\n"})
 	pr := g.Reviewed(first.Ref, verdict.Approve)
 	reports(g, pr.Head.SHA, "lint", "success")
 	// By GitHub's clock, a quarter of an hour goes by.
-	later := func() verdict.Action {
+	later := func() decide.Action {
 		t.Helper()
 		now := g.Read(loopback.Author, pr.Ref)
 		now.ClockAhead -= 15 * time.Minute
@@ -66,17 +67,17 @@ func TestACheckThatFailedHasToBeSeenToPass(t *testing.T) {
 		return action
 	}
 	action := later()
-	if action.Kind != verdict.Tell || !strings.Contains(action.Reason, `the check "build" failed on an earlier head, and has not run on this one`) {
+	if action.Kind != decide.Tell || !strings.Contains(action.Reason, `the check "build" failed on an earlier head, and has not run on this one`) {
 		t.Fatalf("it comes to %+v", action)
 	}
 	if _, err := a.Act(t.Context(), pr, action); err != nil {
 		t.Fatal(err)
 	}
-	if action := later(); action.Kind != verdict.Wait {
+	if action := later(); action.Kind != decide.Wait {
 		t.Errorf("once it is said it comes to %+v", action)
 	}
 	reports(g, pr.Head.SHA, "build", "success")
-	if action := later(); action.Kind != verdict.Merge {
+	if action := later(); action.Kind != decide.Merge {
 		t.Errorf("once it passes it comes to %+v", action)
 	}
 }
@@ -85,10 +86,10 @@ func TestACheckThatFailedHasToBeSeenToPass(t *testing.T) {
 func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
-	a := agentOf(g, verdict.Author, loopback.Author)
-	tell := func(action verdict.Action) {
+	a := agentOf(g, decide.Author, loopback.Author)
+	tell := func(action decide.Action) {
 		t.Helper()
-		if action.Kind != verdict.Tell {
+		if action.Kind != decide.Tell {
 			t.Fatalf("it comes to %+v", action)
 		}
 		if _, err := a.Act(t.Context(), pr, action); err != nil {
@@ -96,17 +97,17 @@ func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
 		}
 	}
 	configure(a, func(c *config.Config) { c.Merge.Auto = false })
-	tell(decide(t, g, a, pr))
+	tell(decided(t, g, a, pr))
 	g.Commit("topic", "More", map[string]string{"more.txt": "more\n"})
 	pr = g.Reviewed(pr.Ref, verdict.Approve)
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait {
 		t.Errorf("of the next head, for the same reason, it comes to %+v", action)
 	}
 	configure(a, func(c *config.Config) { c.Merge.Auto = true })
 	g.Call(loopback.Author, http.MethodPost, "issues/1/labels", []string{"touchstone-manual"}, nil)
-	tell(decide(t, g, a, pr))
+	tell(decided(t, g, a, pr))
 	told := told(g.Read(loopback.Author, pr.Ref))
-	if len(told) != 2 || told[0].Topic != "setting" || told[0].SHA == told[1].SHA || told[1] != (verdict.Telling{Topic: "label", SHA: pr.Head.SHA}) {
+	if len(told) != 2 || told[0].Topic != "setting" || told[0].SHA == told[1].SHA || told[1] != (decide.Telling{Topic: "label", SHA: pr.Head.SHA}) {
 		t.Errorf("it was told of %+v", told)
 	}
 }
@@ -161,7 +162,7 @@ func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
 	g.Commit("main", "Go on", map[string]string{"code.txt": "unsafe()\n"})
 	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"head": "main", "base": "release", "title": "Release"}, nil)
 	ref := forge.Ref{Repo: loopback.Repo, Number: 1}
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	for _, step := range []struct {
 		v    verdict.Verdict
 		said string
@@ -170,8 +171,8 @@ func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
 		{verdict.Approve, " is approved and green, and waits for its author to merge it: its branch is one that others build on. Merge it on GitHub.\n"},
 	} {
 		pr := g.Reviewed(ref, step.v)
-		action := decide(t, g, a, pr)
-		if action.Kind != verdict.Tell {
+		action := decided(t, g, a, pr)
+		if action.Kind != decide.Tell {
 			t.Fatalf("it comes to %+v", action)
 		}
 		if _, err := a.Act(t.Context(), pr, action); err != nil {
@@ -181,7 +182,7 @@ func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
 		if said := comments[len(comments)-1].Body; !strings.HasPrefix(said, pr.Head.SHA[:7]+step.said) {
 			t.Errorf("it says %q", said)
 		}
-		if again := decide(t, g, a, pr); again.Kind != verdict.Wait {
+		if again := decided(t, g, a, pr); again.Kind != decide.Wait {
 			t.Errorf("once it is said, it comes to %+v", again)
 		}
 	}
@@ -200,7 +201,7 @@ func TestAReviewThatNobodyAsksForIsTold(t *testing.T) {
 		t.Errorf("agent status shows %q", told)
 	}
 	g.Call(loopback.Author, http.MethodPost, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)
-	if action := decide(t, g, a, pr); action.Reason != "this head is not reviewed yet" {
+	if action := decided(t, g, a, pr); action.Reason != "this head is not reviewed yet" {
 		t.Errorf("once it is requested, it comes to %+v", action)
 	}
 }
@@ -216,48 +217,48 @@ func TestOnlyWhatTheBaseKnowsIsGreen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		settings string
 		reports  func(g *loopback.GitHub, base, head string)
-		want     verdict.Kind
+		want     decide.Kind
 		reason   string // a part of it
 	}{
 		"what reports on the base passes": {"", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
 			reports(g, head, "build", "success")
-		}, verdict.Merge, ""},
+		}, decide.Merge, ""},
 		"the author says so": {"", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
 			reportsAs(g, loopback.Author, head, "lint", "success")
-		}, verdict.Tell, `the check "lint" passed on it, but nothing on main came from where that comes from, or it comes from the author`},
+		}, decide.Tell, `the check "lint" passed on it, but nothing on main came from where that comes from, or it comes from the author`},
 		"the author says it over CI": {"", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
 			reports(g, base, "cla", "success")
 			reports(g, head, "cla", "success")
 			reports(g, head, "build", "failure")
 			reportsAs(g, loopback.Author, head, "build", "success")
-		}, verdict.Wait, "checks are running"},
+		}, decide.Wait, "checks are running"},
 		"somebody else says so": {"", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
 			reportsAs(g, loopback.Root, head, "lint", "success")
-		}, verdict.Tell, `the check "lint" passed on it, but nothing on main came from`},
+		}, decide.Tell, `the check "lint" passed on it, but nothing on main came from`},
 		"nothing reports on the base": {"", func(g *loopback.GitHub, _, head string) {
 			reports(g, head, "build", "success")
-		}, verdict.Tell, `the check "build" passed on it, but nothing on main came from`},
+		}, decide.Tell, `the check "build" passed on it, but nothing on main came from`},
 		"one passes, and what tests it has not seen it": {"", func(g *loopback.GitHub, base, head string) {
 			reportsAs(g, loopback.Root, base, "build", "success")
 			reports(g, base, "cla", "success")
 			reports(g, head, "cla", "success")
-		}, verdict.Tell, `the check "build", which reports on main, has not run on it`},
+		}, decide.Tell, `the check "build", which reports on main, has not run on it`},
 		"one of two does not run": {"", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
 			reports(g, base, "docs", "success")
 			reports(g, head, "docs", "success")
-		}, verdict.Tell, `the check "build", which reports on main, has not run on it`},
+		}, decide.Tell, `the check "build", which reports on main, has not run on it`},
 		"the settings name it": {"merge:\n  checks: [build]\n", func(g *loopback.GitHub, _, head string) {
 			reports(g, head, "build", "success")
-		}, verdict.Merge, ""},
+		}, decide.Merge, ""},
 		"the settings name another": {"merge:\n  checks: [test]\n", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
 			reports(g, head, "build", "success")
-		}, verdict.Wait, "checks are running"},
+		}, decide.Wait, "checks are running"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -266,7 +267,7 @@ func TestOnlyWhatTheBaseKnowsIsGreen(t *testing.T) {
 				base[config.RepositoryPath] = tc.settings
 			}
 			g, pr := approved(t, base, fine)
-			a := agentOf(g, verdict.Author, loopback.Author)
+			a := agentOf(g, decide.Author, loopback.Author)
 			configure(a, func(c *config.Config) { c.Merge.RequireChecks = true })
 			tc.reports(g, pr.Base.SHA, pr.Head.SHA)
 			now := g.Read(loopback.Author, pr.Ref)

@@ -16,7 +16,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Follower follows the relay: it calls handle for each event until the context
@@ -211,7 +211,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 	ctx = log.WithContext(ctx)
 	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot go on with the pull request"}
 	held := trouble{what: "this machine is at a standstill", held: true}
-	var said verdict.Action
+	var said decide.Action
 	for {
 		select {
 		case <-w.wake:
@@ -223,7 +223,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 			return
 		case errors.Is(err, forge.ErrNotFound):
 			log.Debug().Err(err).Msg("leaving it alone")
-			action = verdict.Action{Kind: verdict.Skip}
+			action = decide.Action{Kind: decide.Skip}
 		case err != nil && action.Kind == "":
 			if !d.waitOut(ctx, &reading, err, w.wake) {
 				return
@@ -231,7 +231,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 			continue
 		default:
 			reading.over(ctx)
-			if announced := (verdict.Action{Kind: action.Kind, SHA: action.SHA, Reason: action.Reason}); announced != said {
+			if announced := (decide.Action{Kind: action.Kind, SHA: action.SHA, Reason: action.Reason}); announced != said {
 				log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
 				said = announced
 				if action.Noted {
@@ -240,15 +240,15 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 			}
 		}
 		switch action.Kind {
-		case verdict.Skip, verdict.Done:
+		case decide.Skip, decide.Done:
 			d.goesOn(ctx, ref)
-			if action.Kind == verdict.Done {
+			if action.Kind == decide.Done {
 				d.Agent.giveUp(ctx, pr)
 			}
 			if d.retire(ref, w) {
 				return
 			}
-		case verdict.Wait:
+		case decide.Wait:
 			d.goesOn(ctx, ref)
 			if !sleep(ctx, action.Recheck, w.wake) {
 				return
@@ -275,7 +275,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 // act carries out an action while it listens for hints: one that turns out to
 // make it useless cancels it. The error is one that lies outside the pull request;
 // of anything else the journal knows, and the next look decides.
-func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.Action, w *worker) error {
+func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Action, w *worker) error {
 	log := zerolog.Ctx(ctx).With().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Logger()
 	select {
 	case d.slots <- struct{}{}:
@@ -319,7 +319,7 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action verdict.A
 // watch cancels an act when a hint turns out to mean that the head has moved or, of one
 // that holds a session, that it is not wanted any more. What else a hint may mean is seen
 // at the next look.
-func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind verdict.Kind, w *worker, cancel context.CancelCauseFunc) {
+func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind decide.Kind, w *worker, cancel context.CancelCauseFunc) {
 	for {
 		select {
 		case <-ctx.Done():

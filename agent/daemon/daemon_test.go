@@ -20,7 +20,7 @@ import (
 	"touchstone/agent/journal"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // working is a reviewer's daemon at work. Hints come from the test.
@@ -58,7 +58,7 @@ func start(t *testing.T, concurrency int, session loopback.Model, open func(*wor
 	cfg.Review = config.ReviewAll
 	cfg.Rounds.Backoff = config.Duration(time.Hour) // one session each is what these tests want
 	client := w.Client(loopback.Judge)
-	a := &Agent{Role: verdict.Reviewer, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client), Worktrees: w.Worktrees, Remote: client.Remote}
+	a := &Agent{Role: decide.Reviewer, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client), Worktrees: w.Worktrees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner:  reviewer.Examiner{Engine: session, Guidelines: rules, TempDir: t.TempDir()},
 		Worktrees: w.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,

@@ -23,6 +23,7 @@ import (
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -33,7 +34,7 @@ var unsafe = verdict.Finding{
 // authorOf is an author's agent with a model, all that it needs to fix, and a journal.
 func authorOf(t *testing.T, g *loopback.GitHub, model loopback.Model) *Agent {
 	t.Helper()
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	log, err := journal.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func objected(t *testing.T) (*loopback.GitHub, forge.PullRequest) {
 // spend has the journal say that an act on a pull request cost so much.
 func spend(t *testing.T, a *Agent, pr forge.PullRequest, outcome journal.Outcome) {
 	t.Helper()
-	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(verdict.Fix)})
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(decide.Fix)})
 	if err == nil {
 		err = a.Journal.End(id, outcome)
 	}
@@ -125,8 +126,8 @@ func TestTheAuthorMakesWayForAPerson(t *testing.T) {
 	g.Commit("topic", "My own idea", map[string]string{"mine.txt": "mine\n"})
 	pr = g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
 	a := authorOf(t, g, unneeded(t))
-	action := decide(t, g, a, pr)
-	if action.Kind != verdict.Wait || !action.Noted || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
+	action := decided(t, g, a, pr)
+	if action.Kind != decide.Wait || !action.Noted || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
 		t.Fatalf("it comes to %+v", action)
 	}
 	running(t, a)
@@ -135,7 +136,7 @@ func TestTheAuthorMakesWayForAPerson(t *testing.T) {
 		t.Errorf("agent status shows %q", told)
 	}
 	configure(a, func(c *config.Config) { c.Author.Pause = 0 })
-	if action := decide(t, g, a, pr); action.Kind != verdict.Fix {
+	if action := decided(t, g, a, pr); action.Kind != decide.Fix {
 		t.Errorf("without a pause it comes to %+v", action)
 	}
 }
@@ -165,12 +166,12 @@ func TestHeadsAreSeenToChange(t *testing.T) {
 func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	g, pr := objected(t)
-	a := agentOf(g, verdict.Reviewer, loopback.Judge)
+	a := agentOf(g, decide.Reviewer, loopback.Judge)
 	comment(g, loopback.Person, "/touchstone resum")
 	comment(g, loopback.Person, "/touchstone waive "+verdict.Fingerprint(unsafe)+" ours")
 	for _, want := range []string{"The orders are `/touchstone review`", "`waive` takes more rights"} {
-		action := decide(t, g, a, pr)
-		if action.Kind != verdict.Reply {
+		action := decided(t, g, a, pr)
+		if action.Kind != decide.Reply {
 			t.Fatalf("it comes to %+v", action)
 		}
 		if _, err := a.Act(t.Context(), pr, action); err != nil {
@@ -181,7 +182,7 @@ func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {
 			t.Errorf("it said %q, want %q", said, want)
 		}
 	}
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait {
 		t.Errorf("it comes to %+v", action)
 	}
 	configure(a, func(c *config.Config) { c.Rights.Waive = config.RightWrite })
@@ -194,36 +195,36 @@ func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {
 func TestOrdersInReviews(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
-	author, judge := agentOf(g, verdict.Author, loopback.Author), agentOf(g, verdict.Reviewer, loopback.Judge)
+	author, judge := agentOf(g, decide.Author, loopback.Author), agentOf(g, decide.Reviewer, loopback.Judge)
 	review := func(body string) {
 		g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", map[string]any{"commit_id": pr.Head.SHA, "event": "COMMENT", "body": body}, nil)
 	}
 	review("/touchstone fix")
-	action := decide(t, g, judge, pr)
-	if action.Kind != verdict.Reply || !strings.Contains(action.Unclear.Why, "in a comment on the conversation only") {
+	action := decided(t, g, judge, pr)
+	if action.Kind != decide.Reply || !strings.Contains(action.Unclear.Why, "in a comment on the conversation only") {
 		t.Fatalf("an order in a review comes to %+v", action)
 	}
 	if _, err := judge.Act(t.Context(), pr, action); err != nil {
 		t.Fatal(err)
 	}
-	if action := decide(t, g, author, pr); action.Kind != verdict.Merge {
+	if action := decided(t, g, author, pr); action.Kind != decide.Merge {
 		t.Errorf("once it is answered, it comes to %+v", action)
 	}
 	g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", map[string]any{"commit_id": pr.Head.SHA, "event": "COMMENT", "comments": []map[string]any{
 		{"path": "code.txt", "line": 1, "side": "RIGHT", "body": "/touchstone stop"},
 	}}, nil)
-	if action := decide(t, g, author, pr); action.Kind != verdict.Wait || action.Reason != loopback.Person+" has stopped the agents here" {
+	if action := decided(t, g, author, pr); action.Kind != decide.Wait || action.Reason != loopback.Person+" has stopped the agents here" {
 		t.Errorf("to stop, on a line, comes to %+v", action)
 	}
 	// GitHub's times are of whole seconds, and of two orders in one to stop is what counts.
 	stopped := time.Now().Truncate(time.Second)
 	within(t, "the next second", func() bool { return time.Since(stopped) > time.Second })
 	comment(g, loopback.Person, "/touchstone resume")
-	if action := decide(t, g, author, pr); action.Kind != verdict.Merge {
+	if action := decided(t, g, author, pr); action.Kind != decide.Merge {
 		t.Errorf("resumed, it comes to %+v", action)
 	}
 	review("`/touchstone stop`, please")
-	if action := decide(t, g, author, pr); action.Kind != verdict.Wait {
+	if action := decided(t, g, author, pr); action.Kind != decide.Wait {
 		t.Errorf("to stop, in a review, comes to %+v", action)
 	}
 }
@@ -233,30 +234,30 @@ func TestSpentBudgetsCallAPersonWhoCanGrantMore(t *testing.T) {
 	g, pr := objected(t)
 	a := authorOf(t, g, unneeded(t))
 	configure(a, func(c *config.Config) { c.Budgets.PullRequest, c.Budgets.Round = 3, 2 })
-	if action := decide(t, g, a, pr); action.Kind != verdict.Fix || action.Allowance.USD != 2 {
+	if action := decided(t, g, a, pr); action.Kind != decide.Fix || action.Allowance.USD != 2 {
 		t.Fatalf("at first it comes to %+v", action)
 	}
 	spend(t, a, pr, journal.Outcome{Detail: "it crashed", Spent: journal.Spent{CostUSD: 2.5}})
-	if action := decide(t, g, a, pr); action.Kind != verdict.Fix || action.Allowance.USD != 0.5 {
+	if action := decided(t, g, a, pr); action.Kind != decide.Fix || action.Allowance.USD != 0.5 {
 		t.Errorf("a failed session leaves %+v", action)
 	}
 	spend(t, a, pr, journal.Outcome{Detail: "it crashed", Spent: journal.Spent{CostUSD: 0.5}})
-	action := decide(t, g, a, pr)
-	if action.Kind != verdict.Escalate || action.Tomorrow || !strings.Contains(action.Reason, "$3.00 of the $3.00") {
+	action := decided(t, g, a, pr)
+	if action.Kind != decide.Escalate || action.Tomorrow || !strings.Contains(action.Reason, "$3.00 of the $3.00") {
 		t.Fatalf("it comes to %+v", action)
 	}
 	if _, err := a.Act(t.Context(), pr, action); err != nil {
 		t.Fatal(err)
 	}
 	comment(g, loopback.Person, "/touchstone resume")
-	release := decide(t, g, a, pr)
-	if release.Kind != verdict.Release {
+	release := decided(t, g, a, pr)
+	if release.Kind != decide.Release {
 		t.Fatalf("it comes to %+v", release)
 	}
 	if _, err := a.Act(t.Context(), pr, release); err != nil {
 		t.Fatal(err)
 	}
-	if again := decide(t, g, a, pr); again.Kind != verdict.Fix || again.Allowance.USD != 2 {
+	if again := decided(t, g, a, pr); again.Kind != decide.Fix || again.Allowance.USD != 2 {
 		t.Errorf("once resumed it comes to %+v", again)
 	}
 }
@@ -269,8 +270,8 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	other := pr
 	other.Ref.Number = 2
 	spend(t, a, other, journal.Outcome{OK: true, Spent: journal.Spent{CostUSD: 3}})
-	action := decide(t, g, a, pr)
-	if action.Kind != verdict.Escalate || !action.Tomorrow {
+	action := decided(t, g, a, pr)
+	if action.Kind != decide.Escalate || !action.Tomorrow {
 		t.Fatalf("it comes to %+v", action)
 	}
 	if _, err := a.Act(t.Context(), pr, action); err != nil {
@@ -280,7 +281,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	if len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "go on by themselves after") || !slices.Contains(now.Labels, "needs-human") {
 		t.Fatalf("comments %+v, labels %q", now.Comments, now.Labels)
 	}
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait {
 		t.Errorf("on the same day it comes to %+v", action)
 	}
 	if today, tomorrow := time.Now(), time.Now().AddDate(0, 0, 1); rested(now, "needs-human", today) || !rested(now, "needs-human", tomorrow) {
@@ -332,7 +333,7 @@ func TestHopelessActsAreTriedOnce(t *testing.T) {
 			})
 			running(t, a)
 			within(t, "a person is called", func() bool { return slices.Contains(g.Read(loopback.Root, pr.Ref).Labels, "needs-human") })
-			if tries := entries(a, string(verdict.Fix)); len(tries) != 1 || !strings.Contains(tries[0].Outcome.Detail, tc.remedy) {
+			if tries := entries(a, string(decide.Fix)); len(tries) != 1 || !strings.Contains(tries[0].Outcome.Detail, tc.remedy) {
 				t.Errorf("it was tried: %+v", tries)
 			}
 			now := g.Read(loopback.Author, pr.Ref)
@@ -351,7 +352,7 @@ func TestAFullDiskIsWaitedOut(t *testing.T) {
 	if err := a.Journal.Close(); err != nil {
 		t.Fatal(err)
 	}
-	step, err := a.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA})
+	step, err := a.Act(t.Context(), pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA})
 	if !errors.Is(err, journal.ErrUnwritten) || counts(err, step) || !strings.Contains(err.Error(), "free space on the disk") {
 		t.Errorf("it ends in %v, which counts: %v", err, counts(err, step))
 	}
@@ -371,7 +372,7 @@ func TestTheDefaultBranchIsNotFixed(t *testing.T) {
 	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Release it", "head": "main", "base": "release"}, &made)
 	pr := g.Reviewed(forge.Ref{Repo: loopback.Repo, Number: made.Number}, verdict.RequestChanges, unsafe)
 	a := authorOf(t, g, unneeded(t))
-	if action := decide(t, g, a, pr); action.Kind != verdict.Tell || !strings.Contains(action.Reason, "others build on") {
+	if action := decided(t, g, a, pr); action.Kind != decide.Tell || !strings.Contains(action.Reason, "others build on") {
 		t.Errorf("it comes to %+v", action)
 	}
 	if err := a.Merger.Tidy(t.Context(), pr, pr.Head.SHA); err != nil {
@@ -393,7 +394,7 @@ func TestASessionGetsWhatIsLeft(t *testing.T) {
 		configure(a, func(c *config.Config) {
 			c.Budgets.Round, c.Budgets.RoundTime = 2, config.Duration(3*time.Minute)
 		})
-		if _, err := a.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA, Allowance: left}); err == nil {
+		if _, err := a.Act(t.Context(), pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA, Allowance: left}); err == nil {
 			t.Fatal("it did not crash")
 		}
 		want := left
@@ -476,7 +477,7 @@ func TestBranchesGoBehindTheMergeQueue(t *testing.T) {
 	if !there() {
 		t.Fatal("the branch of what a person merged is gone")
 	}
-	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(verdict.Merge)})
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(decide.Merge)})
 	if err == nil {
 		err = a.Journal.End(id, journal.Outcome{OK: true})
 	}

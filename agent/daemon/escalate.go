@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Caller calls a person to a pull request.
@@ -61,7 +62,7 @@ func (a *Agent) ring(ctx context.Context, message string) {
 func (a *Agent) failedToCall(pr forge.PullRequest) bool {
 	failed := false
 	a.entries(pr, func(e journal.Entry) {
-		failed = failed || e.Act == string(verdict.Escalate) && !e.Ended.IsZero() && e.Outcome.Counts
+		failed = failed || e.Act == string(decide.Escalate) && !e.Ended.IsZero() && e.Outcome.Counts
 	})
 	return failed
 }

@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/journal"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // stuck is a pull request that only a person can help, and the author's agent
@@ -37,11 +38,11 @@ func stuck(t *testing.T) (*loopback.GitHub, *Agent, forge.PullRequest) {
 	cfg := config.Default()
 	cfg.Reviewers = []string{loopback.Judge}
 	client := g.Client(loopback.Author)
-	return g, &Agent{Role: verdict.Author, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client), Worktrees: g.Worktrees, Remote: client.Remote}, pr
+	return g, &Agent{Role: decide.Author, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client), Worktrees: g.Worktrees, Remote: client.Remote}, pr
 }
 
 func call(ctx context.Context, a *Agent, pr forge.PullRequest) (Step, error) {
-	return a.Act(ctx, pr, verdict.Action{Kind: verdict.Escalate, SHA: pr.Head.SHA, Reason: "3 attempts came to nothing"})
+	return a.Act(ctx, pr, decide.Action{Kind: decide.Escalate, SHA: pr.Head.SHA, Reason: "3 attempts came to nothing"})
 }
 
 func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
@@ -76,7 +77,7 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	if strings.Contains(text, "@octocat") {
 		t.Errorf("the briefing mentions somebody:\n%s", text)
 	}
-	if action, err := a.Decide(t.Context(), now); err != nil || action.Kind != verdict.Wait || action.Reason != "it waits for a person" {
+	if action, err := a.Decide(t.Context(), now); err != nil || action.Kind != decide.Wait || action.Reason != "it waits for a person" {
 		t.Errorf("next comes %+v, %v", action, err)
 	}
 }
@@ -87,7 +88,7 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges)
-	text := agentOf(g, verdict.Author, loopback.Author).briefing(pr, nil, verdict.Action{Reason: "the review names nothing"})
+	text := agentOf(g, decide.Author, loopback.Author).briefing(pr, nil, decide.Action{Reason: "the review names nothing"})
 	want := "[The review](" + pr.Reviews[0].URL + ") requests changes without a finding: it says why. To have " + pr.Head.SHA[:7] + " reviewed again: `/touchstone review`."
 	if !strings.Contains(text, want) || strings.Contains(text, "Still open") {
 		t.Errorf("the briefing is:\n%s", text)
@@ -98,8 +99,8 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, map[string]string{"code.txt": "safe()\n"})
-	action := verdict.Action{Kind: verdict.Tell, SHA: pr.Head.SHA, Topic: "checks", Reason: "it is approved, and waits for its author to merge it: no check has reported on it"}
-	if _, err := agentOf(g, verdict.Author, loopback.Author).Act(t.Context(), pr, action); err != nil {
+	action := decide.Action{Kind: decide.Tell, SHA: pr.Head.SHA, Topic: "checks", Reason: "it is approved, and waits for its author to merge it: no check has reported on it"}
+	if _, err := agentOf(g, decide.Author, loopback.Author).Act(t.Context(), pr, action); err != nil {
 		t.Fatal(err)
 	}
 	comments := g.Read(loopback.Author, pr.Ref).Comments
@@ -125,14 +126,14 @@ func TestACallIsCutOffHalfway(t *testing.T) {
 		}
 		return githubsim.Fault{}
 	})
-	if err := act(t, g, a, pr, verdict.Escalate); err == nil {
+	if err := act(t, g, a, pr, decide.Escalate); err == nil {
 		t.Fatal("the label was set")
 	}
 	if now := g.Read(loopback.Author, pr.Ref); len(now.Comments) != 1 || len(now.Labels) != 0 || rang.Load() != 1 {
 		t.Fatalf("comments %+v, labels %q, rang %d times", now.Comments, now.Labels, rang.Load())
 	}
 	a.Journal = nil // as on another disk
-	if err := act(t, g, a, pr, verdict.Escalate); err != nil {
+	if err := act(t, g, a, pr, decide.Escalate); err != nil {
 		t.Fatal(err)
 	}
 	if now := g.Read(loopback.Author, pr.Ref); len(now.Comments) != 1 || !slices.Contains(now.Labels, "needs-human") {
@@ -184,7 +185,7 @@ func TestARefusedLabelRingsOnce(t *testing.T) {
 	})
 	for range 3 {
 		now := g.Read(loopback.Author, pr.Ref)
-		if _, err := a.Act(t.Context(), now, verdict.Action{Kind: verdict.Escalate, SHA: now.Head.SHA, Reason: "it is stuck"}); err == nil {
+		if _, err := a.Act(t.Context(), now, decide.Action{Kind: decide.Escalate, SHA: now.Head.SHA, Reason: "it is stuck"}); err == nil {
 			t.Fatal("the label was set")
 		}
 	}

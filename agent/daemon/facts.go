@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/trust"
 	"touchstone/guidelines"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // facts are what a decision may need besides the pull request as it was read.
@@ -33,7 +34,7 @@ type facts struct {
 	// outdated are the approvals of a change that merging the head no longer makes, by review.
 	outdated map[int64]bool
 	// manual is why its author has to merge it, or blank.
-	manual verdict.Left
+	manual decide.Left
 	// checks is how the checks are counted. Unbegun are those that reported on an earlier head
 	// or on the base and not on this head, unproved is one of them that failed on the earlier
 	// head, silent one of them whose source has passed nothing on this head.
@@ -101,7 +102,7 @@ func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest
 	f.past = a.past(pr, since)
 	f.past.queued = dropped(pr, since, approved)
 	f.enqueued = pr.InQueue && a.merged(pr, pr.Enqueued)
-	if approved.IsZero() || a.Role != verdict.Author {
+	if approved.IsZero() || a.Role != decide.Author {
 		return f, nil
 	}
 	repository, left, err := settingsOf(ctx, read, pr)
@@ -167,7 +168,7 @@ func dropped(pr forge.PullRequest, since, approved time.Time) (n int) {
 // what this machine's agent took out itself is in its journal.
 func (a *Agent) takenOut(pr forge.PullRequest, approved, since time.Time) string {
 	for _, out := range pr.Dequeued {
-		if byPerson(out.By) && !out.At.Before(approved) && out.At.After(since) && !a.did(pr, verdict.Dequeue, out) {
+		if byPerson(out.By) && !out.At.Before(approved) && out.At.After(since) && !a.did(pr, decide.Dequeue, out) {
 			return out.By.Login
 		}
 	}
@@ -290,22 +291,22 @@ func (f facts) compare(ctx context.Context, read Facts, pr forge.PullRequest, ba
 // manual says why an approved pull request of this login's is its author's to
 // merge, as the configuration, the base branch and the person who took it out of a merge
 // queue have it, or nothing. Left says so where the repository's settings cannot be read.
-func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, repository config.Repository, left verdict.Left, takenOutBy string) (verdict.Left, error) {
+func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, repository config.Repository, left decide.Left, takenOutBy string) (decide.Left, error) {
 	switch {
 	case a.ByHand:
-		return verdict.Left{}, nil
+		return decide.Left{}, nil
 	case !a.Config().Merge.Auto:
-		return verdict.Left{Topic: "setting", Why: "merge.auto is off in the agent's configuration"}, nil
+		return decide.Left{Topic: "setting", Why: "merge.auto is off in the agent's configuration"}, nil
 	case labelled(pr, a.Config().Labels.Manual):
-		return verdict.Left{Topic: "label", Why: "the label " + a.Config().Labels.Manual + " says so"}, nil
+		return decide.Left{Topic: "label", Why: "the label " + a.Config().Labels.Manual + " says so"}, nil
 	case pr.Fork && !a.Config().Merge.Forks:
-		return verdict.Left{Topic: "fork", Why: "it comes from a fork, and merge.forks is off in the agent's configuration"}, nil
+		return decide.Left{Topic: "fork", Why: "it comes from a fork, and merge.forks is off in the agent's configuration"}, nil
 	case pr.Stacked != 0:
-		return verdict.Left{Topic: "stacked", Why: fmt.Sprintf("its base %s is the branch of #%d, and not one that more is merged into", pr.Base.Name, pr.Stacked)}, nil
+		return decide.Left{Topic: "stacked", Why: fmt.Sprintf("its base %s is the branch of #%d, and not one that more is merged into", pr.Base.Name, pr.Stacked)}, nil
 	case takenOutBy != "":
-		return verdict.Left{Topic: "queue", OneHead: true, Why: takenOutBy + " took it out of the merge queue"}, nil
+		return decide.Left{Topic: "queue", OneHead: true, Why: takenOutBy + " took it out of the merge queue"}, nil
 	case pr.ViewerPermission == "read" || pr.ViewerPermission == "triage":
-		return verdict.Left{Topic: "rights", Why: pr.Viewer + " may not merge into this repository"}, nil
+		return decide.Left{Topic: "rights", Why: pr.Viewer + " may not merge into this repository"}, nil
 	case left.Why != "":
 		return left, nil
 	}
@@ -320,7 +321,7 @@ type RepositoryReader interface {
 
 // LeftByRepository says why the repository's own settings leave a pull request to its author
 // to merge, if they do.
-func LeftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (verdict.Left, error) {
+func LeftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (decide.Left, error) {
 	repository, left, err := settingsOf(ctx, read, pr)
 	if err != nil || left.Why != "" {
 		return left, err
@@ -330,44 +331,44 @@ func LeftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullR
 
 // settingsOf are the repository's settings on the base branch. Left says why a pull request is
 // left to its author where they cannot be read.
-func settingsOf(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (config.Repository, verdict.Left, error) {
+func settingsOf(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (config.Repository, decide.Left, error) {
 	text, err := read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
 	switch {
 	case errors.Is(err, forge.ErrNotFound):
-		return config.DefaultRepository(), verdict.Left{}, nil
+		return config.DefaultRepository(), decide.Left{}, nil
 	case err != nil && !errors.Is(err, forge.ErrUnreadable):
-		return config.Repository{}, verdict.Left{}, err
+		return config.Repository{}, decide.Left{}, err
 	}
 	repository := config.Repository{}
 	if err == nil {
 		repository, err = config.ParseRepository(text)
 	}
 	if err != nil {
-		return repository, verdict.Left{Topic: "unreadable", Why: fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err)}, nil
+		return repository, decide.Left{Topic: "unreadable", Why: fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err)}, nil
 	}
-	return repository, verdict.Left{}, nil
+	return repository, decide.Left{}, nil
 }
 
-func leftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest, repository config.Repository) (verdict.Left, error) {
+func leftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest, repository config.Repository) (decide.Left, error) {
 	switch {
 	case !repository.Merge.Auto:
-		return verdict.Left{Topic: "repository", Why: "merge.auto is off in " + config.RepositoryPath}, nil
+		return decide.Left{Topic: "repository", Why: "merge.auto is off in " + config.RepositoryPath}, nil
 	case repository.Merge.Manual.String() == "":
-		return verdict.Left{}, nil
+		return decide.Left{}, nil
 	}
 	paths, err := read.ChangedPaths(ctx, pr.Ref)
 	switch {
 	case errors.Is(err, forge.ErrUnreadable):
-		return verdict.Left{Topic: "paths", Why: fmt.Sprintf("it changes more files than GitHub lists, and merge.manual in %s may name one of them", config.RepositoryPath)}, nil
+		return decide.Left{Topic: "paths", Why: fmt.Sprintf("it changes more files than GitHub lists, and merge.manual in %s may name one of them", config.RepositoryPath)}, nil
 	case err != nil:
-		return verdict.Left{}, err
+		return decide.Left{}, err
 	}
 	change := guidelines.Change{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: pr.Labels}
 	for _, path := range paths {
 		change.Files = append(change.Files, guidelines.File{Path: path, Truncated: true})
 	}
 	if applies, why := repository.Merge.Manual.Applies(change); applies {
-		return verdict.Left{Topic: "paths", Why: fmt.Sprintf("merge.manual in %s names %s", config.RepositoryPath, why)}, nil
+		return decide.Left{Topic: "paths", Why: fmt.Sprintf("merge.manual in %s names %s", config.RepositoryPath, why)}, nil
 	}
-	return verdict.Left{}, nil
+	return decide.Left{}, nil
 }

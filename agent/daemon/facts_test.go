@@ -12,10 +12,11 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // agentOf is an agent without an engine, which can look and speak.
-func agentOf(g *loopback.GitHub, role verdict.Role, login string) *Agent {
+func agentOf(g *loopback.GitHub, role decide.Role, login string) *Agent {
 	cfg := config.Default()
 	cfg.Reviewers = []string{loopback.Judge}
 	cfg.Merge.RequireChecks = false
@@ -24,7 +25,7 @@ func agentOf(g *loopback.GitHub, role verdict.Role, login string) *Agent {
 }
 
 // decide is what an agent decides on a pull request as it is now.
-func decide(t *testing.T, g *loopback.GitHub, a *Agent, pr forge.PullRequest) verdict.Action {
+func decided(t *testing.T, g *loopback.GitHub, a *Agent, pr forge.PullRequest) decide.Action {
 	t.Helper()
 	g.Read(loopback.Root, pr.Ref) // what GitHub computes is computed
 	_, action, err := a.Look(t.Context(), pr.Ref)
@@ -52,22 +53,22 @@ func TestRewrittenBase(t *testing.T) {
 	g.Commit("main", "Second", map[string]string{"unread.txt": "unread\n"})
 	g.Commit("topic", "Add code", fine)
 	pr := g.Reviewed(g.Open("topic"), verdict.Approve)
-	author, judge := agentOf(g, verdict.Author, loopback.Author), agentOf(g, verdict.Reviewer, loopback.Judge)
-	if a := decide(t, g, author, pr); a.Kind != verdict.Merge {
+	author, judge := agentOf(g, decide.Author, loopback.Author), agentOf(g, decide.Reviewer, loopback.Judge)
+	if a := decided(t, g, author, pr); a.Kind != decide.Merge {
 		t.Fatalf("before: %+v", a)
 	}
 	g.Commit("main", "Third", map[string]string{"README.md": "three\n"})
-	if a := decide(t, g, author, pr); a.Kind != verdict.Merge {
+	if a := decided(t, g, author, pr); a.Kind != decide.Merge {
 		t.Errorf("the base moved on: %+v", a)
 	}
-	if a := decide(t, g, judge, pr); a.Kind != verdict.Wait {
+	if a := decided(t, g, judge, pr); a.Kind != decide.Wait {
 		t.Errorf("the base moved on: %+v", a)
 	}
 	g.Call(loopback.Root, http.MethodPatch, "git/refs/heads/main", map[string]any{"sha": first, "force": true}, nil)
-	if a := decide(t, g, author, pr); a.Kind != verdict.Wait || !strings.Contains(a.Reason, "not reviewed") {
+	if a := decided(t, g, author, pr); a.Kind != decide.Wait || !strings.Contains(a.Reason, "not reviewed") {
 		t.Errorf("the base was rewritten: %+v", a)
 	}
-	if a := decide(t, g, judge, pr); a.Kind != verdict.Review {
+	if a := decided(t, g, judge, pr); a.Kind != decide.Review {
 		t.Errorf("the base was rewritten: %+v", a)
 	}
 }
@@ -117,21 +118,21 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 				tc.change = fine
 			}
 			g, pr := approved(t, base, tc.change)
-			a := agentOf(g, verdict.Author, loopback.Author)
+			a := agentOf(g, decide.Author, loopback.Author)
 			if tc.set != nil {
 				tc.set(a)
 			}
 			if tc.label != "" {
 				g.Call(loopback.Author, http.MethodPost, "issues/1/labels", []string{tc.label}, nil)
 			}
-			action := decide(t, g, a, pr)
+			action := decided(t, g, a, pr)
 			if tc.reason == "" {
-				if action.Kind != verdict.Merge {
+				if action.Kind != decide.Merge {
 					t.Errorf("it comes to %+v", action)
 				}
 				return
 			}
-			if action.Kind != verdict.Tell || !strings.Contains(action.Reason, tc.reason) {
+			if action.Kind != decide.Tell || !strings.Contains(action.Reason, tc.reason) {
 				t.Fatalf("it comes to %+v", action)
 			}
 			if _, err := a.Act(t.Context(), pr, action); err != nil {
@@ -141,7 +142,7 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 			if len(comments) != 1 || !strings.Contains(comments[0].Body, "waits for its author") || !strings.Contains(comments[0].Body, "`agent merge 1 --repo acme/app`") {
 				t.Errorf("it said %+v", comments)
 			}
-			if again := decide(t, g, a, pr); again.Kind != verdict.Wait {
+			if again := decided(t, g, a, pr); again.Kind != decide.Wait {
 				t.Errorf("once it is said, it comes to %+v", again)
 			}
 		})
@@ -152,17 +153,17 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 func TestOrdersTakeTheRightTo(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	g.Call(loopback.Person, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone stop"}, nil)
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait || action.Reason != loopback.Person+" has stopped the agents here" {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait || action.Reason != loopback.Person+" has stopped the agents here" {
 		t.Errorf("it comes to %+v", action)
 	}
 	g.Call(loopback.Judge, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone resume"}, nil)
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait {
 		t.Errorf("an agent's order is heeded: %+v", action)
 	}
 	g.Call(loopback.Root, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone resume"}, nil)
-	if action := decide(t, g, a, pr); action.Kind != verdict.Merge {
+	if action := decided(t, g, a, pr); action.Kind != decide.Merge {
 		t.Errorf("it comes to %+v", action)
 	}
 }
@@ -178,10 +179,10 @@ func TestStopIsHeardWhereRightsCannotBeSeen(t *testing.T) {
 		}
 		return githubsim.Fault{}
 	})
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	for _, order := range []string{"stop", "resume"} {
 		g.Call(loopback.Person, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone " + order}, nil)
-		if action := decide(t, g, a, pr); action.Kind != verdict.Wait || action.Reason != loopback.Person+" has stopped the agents here" {
+		if action := decided(t, g, a, pr); action.Kind != decide.Wait || action.Reason != loopback.Person+" has stopped the agents here" {
 			t.Errorf("after %s it comes to %+v", order, action)
 		}
 	}
@@ -200,7 +201,7 @@ func TestNothingIsDecidedOnHalfTheFacts(t *testing.T) {
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	g.Call(loopback.Person, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone stop"}, nil)
 	g.Sim.Intercept(refuse("/permission"))
-	if _, action, err := agentOf(g, verdict.Author, loopback.Author).Look(t.Context(), pr.Ref); err == nil {
+	if _, action, err := agentOf(g, decide.Author, loopback.Author).Look(t.Context(), pr.Ref); err == nil {
 		t.Errorf("it comes to %+v", action)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // held is a pull request that the reviewer holds for a person.
@@ -31,7 +32,7 @@ func held(t *testing.T) (*loopback.GitHub, forge.PullRequest) {
 }
 
 // act carries out what an agent has to do now, which has to be of that kind.
-func act(t *testing.T, g *loopback.GitHub, a *Agent, pr forge.PullRequest, kind verdict.Kind) error {
+func act(t *testing.T, g *loopback.GitHub, a *Agent, pr forge.PullRequest, kind decide.Kind) error {
 	t.Helper()
 	g.Read(loopback.Root, pr.Ref) // what GitHub computes is computed
 	now, action, err := a.Look(t.Context(), pr.Ref)
@@ -57,11 +58,11 @@ func approve(g *loopback.GitHub, pr forge.PullRequest) int64 {
 func TestLiftIsCutOffHalfway(t *testing.T) {
 	t.Parallel()
 	g, pr := held(t)
-	judge, author := agentOf(g, verdict.Reviewer, loopback.Judge), agentOf(g, verdict.Author, loopback.Author)
-	if a := decide(t, g, author, pr); a.Kind != verdict.Wait {
+	judge, author := agentOf(g, decide.Reviewer, loopback.Judge), agentOf(g, decide.Author, loopback.Author)
+	if a := decided(t, g, author, pr); a.Kind != decide.Wait {
 		t.Errorf("before a person is called, the author comes to %+v", a)
 	}
-	if err := act(t, g, judge, pr, verdict.Escalate); err != nil {
+	if err := act(t, g, judge, pr, decide.Escalate); err != nil {
 		t.Fatal(err)
 	}
 	briefing := g.Read(loopback.Judge, pr.Ref).Comments[0].Body
@@ -76,16 +77,16 @@ func TestLiftIsCutOffHalfway(t *testing.T) {
 		}
 		return githubsim.Fault{}
 	})
-	if err := act(t, g, judge, pr, verdict.Lift); err == nil {
+	if err := act(t, g, judge, pr, decide.Lift); err == nil {
 		t.Fatal("it was not cut off")
 	}
 	if now := g.Read(loopback.Judge, pr.Ref); slices.Contains(now.Labels, "needs-human") || len(now.Reviews) != 2 {
 		t.Fatalf("halfway, labels are %q and there are %d reviews", now.Labels, len(now.Reviews))
 	}
-	if a := decide(t, g, author, pr); a.Kind != verdict.Wait || !strings.Contains(a.Reason, "about to approve") {
+	if a := decided(t, g, author, pr); a.Kind != decide.Wait || !strings.Contains(a.Reason, "about to approve") {
 		t.Errorf("halfway, the author comes to %+v", a)
 	}
-	if err := act(t, g, judge, pr, verdict.Lift); err != nil {
+	if err := act(t, g, judge, pr, decide.Lift); err != nil {
 		t.Fatal(err)
 	}
 	now := g.Read(loopback.Judge, pr.Ref)
@@ -97,15 +98,15 @@ func TestLiftIsCutOffHalfway(t *testing.T) {
 	if !strings.Contains(last.Body, "`walter` approves this very head") || strings.Contains(last.Body, "@octocat") {
 		t.Errorf("the approval says\n%s", last.Body)
 	}
-	if a := decide(t, g, author, pr); a.Kind != verdict.Merge {
+	if a := decided(t, g, author, pr); a.Kind != decide.Merge {
 		t.Errorf("then the author comes to %+v", a)
 	}
-	if a := decide(t, g, judge, pr); a.Kind != verdict.Wait {
+	if a := decided(t, g, judge, pr); a.Kind != decide.Wait {
 		t.Errorf("then the reviewer comes to %+v", a)
 	}
 	// The word can be taken back for as long as it is not merged.
 	g.Call(loopback.Root, http.MethodPut, fmt.Sprintf("pulls/1/reviews/%d/dismissals", id), map[string]any{"message": "not so fast"}, nil)
-	if a := decide(t, g, author, pr); a.Kind == verdict.Merge {
+	if a := decided(t, g, author, pr); a.Kind == decide.Merge {
 		t.Errorf("without the word, the author comes to %+v", a)
 	}
 }
@@ -115,15 +116,15 @@ func TestLiftIsCutOffHalfway(t *testing.T) {
 func TestHoldIsLeftToBeFixed(t *testing.T) {
 	t.Parallel()
 	g, pr := held(t)
-	judge, author := agentOf(g, verdict.Reviewer, loopback.Judge), agentOf(g, verdict.Author, loopback.Author)
-	if err := act(t, g, judge, pr, verdict.Escalate); err != nil {
+	judge, author := agentOf(g, decide.Reviewer, loopback.Judge), agentOf(g, decide.Author, loopback.Author)
+	if err := act(t, g, judge, pr, decide.Escalate); err != nil {
 		t.Fatal(err)
 	}
 	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/needs-human", nil, nil)
-	if a := decide(t, g, author, pr); a.Kind != verdict.Fix {
+	if a := decided(t, g, author, pr); a.Kind != decide.Fix {
 		t.Errorf("the author comes to %+v", a)
 	}
-	if a := decide(t, g, judge, pr); a.Kind != verdict.Wait {
+	if a := decided(t, g, judge, pr); a.Kind != decide.Wait {
 		t.Errorf("the reviewer comes to %+v", a)
 	}
 }
@@ -132,12 +133,12 @@ func TestHoldIsLeftToBeFixed(t *testing.T) {
 func TestResumeTakesTheLabelOff(t *testing.T) {
 	t.Parallel()
 	g, pr := held(t)
-	judge := agentOf(g, verdict.Reviewer, loopback.Judge)
-	if err := act(t, g, judge, pr, verdict.Escalate); err != nil {
+	judge := agentOf(g, decide.Reviewer, loopback.Judge)
+	if err := act(t, g, judge, pr, decide.Escalate); err != nil {
 		t.Fatal(err)
 	}
 	g.Call(loopback.Person, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone resume"}, nil)
-	if err := act(t, g, judge, pr, verdict.Release); err != nil {
+	if err := act(t, g, judge, pr, decide.Release); err != nil {
 		t.Fatal(err)
 	}
 	if now := g.Read(loopback.Judge, pr.Ref); len(now.Labels) != 0 {

@@ -14,7 +14,7 @@ import (
 	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/engine/session"
 	"touchstone/agent/journal"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Models composes what holds sessions with the models that the settings choose from, and
@@ -68,7 +68,7 @@ func priced(p config.Price) engine.Price {
 
 // CheckModels says which engine the settings name that there is none of, and which model that a
 // role needs has a name that its engine does not take.
-func CheckModels(e config.Engine, role verdict.Role) error {
+func CheckModels(e config.Engine, role decide.Role) error {
 	names := e.Engines()
 	for _, off := range e.Off {
 		if name, _ := config.Choice(off); name != "" {
@@ -81,7 +81,7 @@ func CheckModels(e config.Engine, role verdict.Role) error {
 		}
 	}
 	tasks := []config.Task{config.ReviewTrivial, config.ReviewLite, config.ReviewFull}
-	if role == verdict.Author {
+	if role == decide.Author {
 		tasks = []config.Task{config.Fix, config.Conflict}
 	}
 	for _, task := range tasks {

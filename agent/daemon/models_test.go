@@ -10,7 +10,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // TestAModelThatRestsIsWaitedFor, and that is no attempt: nothing was tried.
@@ -51,7 +51,7 @@ func TestCheckModels(t *testing.T) {
 	t.Parallel()
 	fine := config.Default().Engine
 	fine.Models.Trivial, fine.Fallback, fine.Off = "openrouter/x:free", []string{"sonnet", "codex:gpt-5"}, []string{"opencode:", "opus"}
-	if err := CheckModels(fine, verdict.Reviewer); err != nil {
+	if err := CheckModels(fine, decide.Reviewer); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*config.Engine){
@@ -62,17 +62,17 @@ func TestCheckModels(t *testing.T) {
 	} {
 		e := config.Default().Engine
 		spoil(&e)
-		if err := CheckModels(e, verdict.Reviewer); err == nil || !strings.Contains(err.Error(), `"parrot"`) {
+		if err := CheckModels(e, decide.Reviewer); err == nil || !strings.Contains(err.Error(), `"parrot"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// What its engine calls otherwise is told to the role that needs it.
 	e := config.Default().Engine
 	e.Models.Fix = "opencode:gpt-5"
-	if err := CheckModels(e, verdict.Reviewer); err != nil {
+	if err := CheckModels(e, decide.Reviewer); err != nil {
 		t.Errorf("what no review asks: %v", err)
 	}
-	if err := CheckModels(e, verdict.Author); err == nil || !strings.Contains(err.Error(), "engine.models.fix") || !strings.Contains(err.Error(), "openai/…") {
+	if err := CheckModels(e, decide.Author); err == nil || !strings.Contains(err.Error(), "engine.models.fix") || !strings.Contains(err.Error(), "openai/…") {
 		t.Errorf("what a fix asks: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // lagging is a network on which GitHub's API, but not its git, stays behind: what was asked
@@ -70,7 +70,7 @@ func TestAnActThatIsOvertakenAgainAndAgainIsAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Read, a.Author.Read = client, client
-	if action := decide(t, g, a, pr); action.Kind != verdict.Fix {
+	if action := decided(t, g, a, pr); action.Kind != decide.Fix {
 		t.Fatalf("it comes to %+v", action)
 	}
 	g.Commit("topic", "My own idea", map[string]string{"mine.txt": "mine\n"})
@@ -82,14 +82,14 @@ func TestAnActThatIsOvertakenAgainAndAgainIsAFailure(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch action.Kind {
-		case verdict.Fix:
+		case decide.Fix:
 			fixes++
 			if step, err := a.Act(t.Context(), pr, action); !overtaken(err) {
 				t.Fatalf("it is fixed: %+v, %v", step, err)
 			}
-		case verdict.Wait:
+		case decide.Wait:
 			sleep(t.Context(), action.Recheck, nil)
-		case verdict.Escalate:
+		case decide.Escalate:
 			if fixes != 1+a.Config().Rounds.Attempts {
 				t.Errorf("it was tried %d times before a person is called", fixes)
 			}

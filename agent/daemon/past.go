@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // history is what this machine remembers that bears on a decision.
@@ -16,7 +17,7 @@ type history struct {
 	// attempts counts the acts on the present head that failed.
 	attempts int
 	// failed is the last of them, hopeless whether it would fail again.
-	failed   verdict.Kind
+	failed   decide.Kind
 	hopeless bool
 	// retryIn is how long it has to wait before it is tried again.
 	retryIn time.Duration
@@ -46,7 +47,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	h.promised = a.purse.look()
 	since = after(pr, since)
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
-	h.attempts, h.failed, h.hopeless = n, verdict.Kind(last.Act), last.Outcome.Hopeless
+	h.attempts, h.failed, h.hopeless = n, decide.Kind(last.Act), last.Outcome.Hopeless
 	if n > 0 {
 		wait := max(a.Config().Rounds.Backoff.Duration()<<min(n-1, 6), last.Outcome.RetryAfter)
 		h.retryIn = min(wait, max(0, time.Until(last.Ended.Add(wait)))) // the clock may have been ahead
@@ -108,9 +109,9 @@ func startOfDay(t time.Time) time.Time {
 }
 
 // budgets are the settings' in the decision's terms.
-func budgets(cfg config.Config) verdict.Budgets {
+func budgets(cfg config.Config) decide.Budgets {
 	b := cfg.Budgets
-	return verdict.Budgets{
+	return decide.Budgets{
 		Round:       verdict.Allowance{USD: b.Round, Time: b.RoundTime.Duration()},
 		PullRequest: verdict.Allowance{USD: b.PullRequest, Time: b.PullRequestTime.Duration()},
 		Day:         b.Day,
@@ -131,7 +132,7 @@ type sighting struct {
 	sha                  string
 	at, unknown, awaited time.Time
 	awaits               string
-	given                verdict.Kind
+	given                decide.Kind
 }
 
 // see takes note of the present head, and gives what is known of it; all times are by
@@ -177,7 +178,7 @@ func (h *heads) awaits(pr forge.PullRequest, what string) {
 
 // decided takes note of what comes next: anything but what was given up shows that the
 // pull request has moved on.
-func (h *heads) decided(pr forge.PullRequest, kind verdict.Kind) {
+func (h *heads) decided(pr forge.PullRequest, kind decide.Kind) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if last, known := h.last[pr.Ref]; known && last.given != kind {
@@ -188,7 +189,7 @@ func (h *heads) decided(pr forge.PullRequest, kind verdict.Kind) {
 
 // gaveUp takes note that an act was overtaken, and reports whether the one just before it
 // was the same and was so too: then the pull request did not move on, as far as GitHub shows.
-func (h *heads) gaveUp(pr forge.PullRequest, kind verdict.Kind) (again bool) {
+func (h *heads) gaveUp(pr forge.PullRequest, kind decide.Kind) (again bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	last, known := h.last[pr.Ref]

@@ -17,6 +17,7 @@ import (
 	"touchstone/agent/journal"
 	"touchstone/agent/telemetry"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 var ref = forge.Ref{Repo: forge.Repo{Owner: "acme", Name: "app"}, Number: 1}
@@ -33,7 +34,7 @@ func remembering(t *testing.T, cfg config.Config) *Agent {
 			t.Error(err)
 		}
 	})
-	return &Agent{Role: verdict.Author, Config: func() config.Config { return cfg }, Journal: j}
+	return &Agent{Role: decide.Author, Config: func() config.Config { return cfg }, Journal: j}
 }
 
 // failed has an act that cost come to nothing.
@@ -151,16 +152,16 @@ func TestWhatIsDoneByHandCountsIntoTheDay(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	a.Journal = log
-	if action := decide(t, g, a, pr); action.Kind != verdict.Fix {
+	if action := decided(t, g, a, pr); action.Kind != decide.Fix {
 		t.Fatalf("before it comes to %+v", action)
 	}
 	byHand := authorOf(t, g, unneeded(t))
 	byHand.Journal, byHand.Author.Engine = nil, telemetry.Engine{Engine: dear{}}
 	byHand.Charge = func(usd float64) error { return journal.Charge(dir, usd) }
-	if _, err := byHand.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA}); err == nil {
+	if _, err := byHand.Act(t.Context(), pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA}); err == nil {
 		t.Fatal("it did not crash")
 	}
-	if action := decide(t, g, a, pr); action.Kind != verdict.Escalate || !action.Tomorrow || !strings.Contains(action.Reason, "$3.00 of the $3.00") {
+	if action := decided(t, g, a, pr); action.Kind != decide.Escalate || !action.Tomorrow || !strings.Contains(action.Reason, "$3.00 of the $3.00") {
 		t.Errorf("after it comes to %+v", action)
 	}
 }
@@ -176,10 +177,10 @@ func TestSessionsAtOnceKeepToTheDay(t *testing.T) {
 		if r.Budget != 2 {
 			t.Errorf("a session may cost $%v", r.Budget)
 		}
-		if other := decide(t, g, a, pr); other.Kind != verdict.Fix || other.Allowance.USD != 2 {
+		if other := decided(t, g, a, pr); other.Kind != decide.Fix || other.Allowance.USD != 2 {
 			t.Errorf("beside it, it comes to %+v", other)
 		}
-		greedy := verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA, Allowance: verdict.Allowance{USD: 2.5}}
+		greedy := decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA, Allowance: verdict.Allowance{USD: 2.5}}
 		if _, err := a.Act(t.Context(), pr, greedy); !overtaken(err) {
 			t.Errorf("more than is left is promised: %v", err)
 		}
@@ -188,10 +189,10 @@ func TestSessionsAtOnceKeepToTheDay(t *testing.T) {
 	configure(a, func(c *config.Config) {
 		c.Budgets.Day, c.Budgets.Round, c.Rounds.Backoff = 4, 2, config.Duration(time.Nanosecond)
 	})
-	if _, err := a.Act(t.Context(), pr, decide(t, g, a, pr)); err == nil || asked == 0 {
+	if _, err := a.Act(t.Context(), pr, decided(t, g, a, pr)); err == nil || asked == 0 {
 		t.Fatalf("after %d questions: %v", asked, err)
 	}
-	if after := decide(t, g, a, pr); after.Kind != verdict.Fix || after.Allowance.USD != 2 {
+	if after := decided(t, g, a, pr); after.Kind != decide.Fix || after.Allowance.USD != 2 {
 		t.Errorf("once it is over, it comes to %+v", after)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/merger"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // remembered reads facts once, and answers the same question from memory after that. One serves one attempt to merge.
@@ -77,7 +78,7 @@ func (r *remembered) Makes(ctx context.Context, pr forge.PullRequest, reviewed v
 // depends on a head or a base is asked for by its commit, and so is read again when that changes.
 func (a *Agent) Decider() merger.Decide {
 	facts := &remembered{read: knowledge{a.Read, a}, answers: map[string]any{}}
-	return func(ctx context.Context, pr forge.PullRequest) (action verdict.Action, settled bool, err error) {
+	return func(ctx context.Context, pr forge.PullRequest) (action decide.Action, settled bool, err error) {
 		facts.asked = false
 		action, err = a.decide(ctx, facts, pr, nil)
 		return action, !facts.asked, err

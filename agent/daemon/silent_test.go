@@ -10,7 +10,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // TestASilentReviewerIsMissed: where the reviewing agent is switched off, that is said once
@@ -24,11 +24,11 @@ func TestASilentReviewerIsMissed(t *testing.T) {
 	var rang atomic.Int32
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { rang.Add(1) }))
 	defer hook.Close()
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	configure(a, func(c *config.Config) { c.Notify.SlackWebhook = config.Secret(hook.URL) })
 	waits := func(when string) {
 		t.Helper()
-		if action := decide(t, g, a, pr); action.Kind != verdict.Wait || action.Reason != "this head is not reviewed yet" {
+		if action := decided(t, g, a, pr); action.Kind != decide.Wait || action.Reason != "this head is not reviewed yet" {
 			t.Errorf("%s it comes to %+v", when, action)
 		}
 	}
@@ -42,8 +42,8 @@ func TestASilentReviewerIsMissed(t *testing.T) {
 	for n := 1; n <= 2; n++ {
 		waits("at first")
 		hoursPass()
-		action := decide(t, g, a, pr)
-		if action.Kind != verdict.Tell || action.Topic != verdict.NoReviewer {
+		action := decided(t, g, a, pr)
+		if action.Kind != decide.Tell || action.Topic != decide.NoReviewer {
 			t.Fatalf("after hours it comes to %+v", action)
 		}
 		if _, err := a.Act(t.Context(), pr, action); err != nil {
@@ -54,7 +54,7 @@ func TestASilentReviewerIsMissed(t *testing.T) {
 		if len(now.Comments) != n || !strings.Contains(now.Comments[n-1].Body, " has waited for judge for three hours: this head is not reviewed yet. ") || rang.Load() != int32(n) {
 			t.Fatalf("it rang %d times and said %+v", rang.Load(), now.Comments)
 		}
-		if len(now.Labels) > 0 || decide(t, g, agentOf(g, verdict.Reviewer, loopback.Judge), pr).Kind != verdict.Review {
+		if len(now.Labels) > 0 || decided(t, g, agentOf(g, decide.Reviewer, loopback.Judge), pr).Kind != decide.Review {
 			t.Error("the reviewer's agent is kept from it")
 		}
 		g.Commit("topic", "More", map[string]string{"code.txt": strings.Repeat("fine\n", n+1)})

@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Approver posts a review: here, the approval of a head that a person lets pass.
@@ -28,7 +29,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 	if err != nil {
 		return fmt.Errorf("look at the pull request again before approving it: %w", err)
 	}
-	if action.Kind != verdict.Lift || action.SHA != step.Action.SHA {
+	if action.Kind != decide.Lift || action.SHA != step.Action.SHA {
 		return fmt.Errorf("%w: %s", errMovedOn, action.Reason)
 	}
 	record := *action.Record
@@ -97,7 +98,7 @@ func (a *Agent) tell(ctx context.Context, step *Step) error {
 	body := fmt.Sprintf("%s %s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", subject, verdict.Prose(reason), remedy(step), step.Action.SHA, step.Action.Topic)
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
-	if err == nil && step.Action.Topic == verdict.NoReviewer {
+	if err == nil && step.Action.Topic == decide.NoReviewer {
 		a.ring(ctx, fmt.Sprintf("%s: %s\n%s", step.PR.Ref, step.Action.Reason, step.PR.URL))
 	}
 	return err
@@ -107,13 +108,13 @@ func (a *Agent) tell(ctx context.Context, step *Step) error {
 func remedy(step *Step) string {
 	green := strings.HasPrefix(step.Action.Reason, "it is approved and green, and waits")
 	switch {
-	case step.Action.Topic == verdict.NoReviewer:
+	case step.Action.Topic == decide.NoReviewer:
 		return "`agent status` on the reviewer's machine says what its agent does, if it runs. Once it does, all goes on by itself."
 	case !strings.HasPrefix(step.Action.Reason, "it is approved"):
 		return "Push to the branch yourself, and the new head is reviewed."
-	case step.Action.Topic == verdict.Unproved:
+	case step.Action.Topic == decide.Unproved:
 		return "Have it run on this head, after which the agent goes on, or merge it on GitHub."
-	case step.Action.Topic == verdict.NoCheck:
+	case step.Action.Topic == decide.NoCheck:
 		return "Have one run on this head that also runs on the base, or merge it on GitHub. `merge.checks` in `.touchstone/config.yaml` can name the checks that count; where the repository has none, turn `merge.require_checks` off."
 	case green && step.PR.Shared:
 		return "Merge it on GitHub."

@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -163,7 +164,7 @@ func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, w
 // recheck compares what this machine merged, or put into a merge queue, with what was approved,
 // where that was not done right behind the merge. What goes wrong is done again at the next look.
 func (a *Agent) recheck(ctx context.Context, pr forge.PullRequest) {
-	if a.Role != verdict.Author || !pr.Merged || pr.MergedAt == nil || pr.MergeSHA == "" || !a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt}) {
+	if a.Role != decide.Author || !pr.Merged || pr.MergedAt == nil || pr.MergeSHA == "" || !a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt}) {
 		return
 	}
 	done := false

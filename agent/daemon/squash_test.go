@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // longFile is a file in which a change of line 20 leaves much around it.
@@ -30,7 +31,7 @@ func approvedEdit(t *testing.T) (*loopback.GitHub, forge.PullRequest, *Agent) {
 	g := loopback.New(t, longFile(nil))
 	g.Commit("topic", "Edit", longFile(map[int]string{20: "changed"}))
 	pr := g.Reviewed(g.Open("topic"), verdict.Approve)
-	return g, pr, agentOf(g, verdict.Author, loopback.Author)
+	return g, pr, agentOf(g, decide.Author, loopback.Author)
 }
 
 // TestApprovalIsOfWhatTheMergeChanges: where the base goes on so that the merge changes something
@@ -39,15 +40,15 @@ func TestApprovalIsOfWhatTheMergeChanges(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		base   map[string]string
-		author verdict.Kind
-		judge  verdict.Kind
+		author decide.Kind
+		judge  decide.Kind
 	}{
-		"nothing":              {nil, verdict.Merge, verdict.Wait},
-		"another file":         {map[string]string{"other.txt": "other\n"}, verdict.Merge, verdict.Wait},
-		"lines far away":       {longFile(map[int]string{2: "base"}), verdict.Merge, verdict.Wait},
-		"a line beside it":     {longFile(map[int]string{18: "base"}), verdict.Wait, verdict.Review},
-		"the very line":        {longFile(map[int]string{20: "base"}), verdict.Fix, verdict.Wait},
-		"the change, for good": {longFile(map[int]string{20: "changed"}), verdict.Wait, verdict.Review},
+		"nothing":              {nil, decide.Merge, decide.Wait},
+		"another file":         {map[string]string{"other.txt": "other\n"}, decide.Merge, decide.Wait},
+		"lines far away":       {longFile(map[int]string{2: "base"}), decide.Merge, decide.Wait},
+		"a line beside it":     {longFile(map[int]string{18: "base"}), decide.Wait, decide.Review},
+		"the very line":        {longFile(map[int]string{20: "base"}), decide.Fix, decide.Wait},
+		"the change, for good": {longFile(map[int]string{20: "changed"}), decide.Wait, decide.Review},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,10 +56,10 @@ func TestApprovalIsOfWhatTheMergeChanges(t *testing.T) {
 			if tc.base != nil {
 				g.Commit("main", "Go on", tc.base)
 			}
-			if action := decide(t, g, author, pr); action.Kind != tc.author {
+			if action := decided(t, g, author, pr); action.Kind != tc.author {
 				t.Errorf("the author's agent decides %+v, want %s", action, tc.author)
 			}
-			if action := decide(t, g, agentOf(g, verdict.Reviewer, loopback.Judge), pr); action.Kind != tc.judge {
+			if action := decided(t, g, agentOf(g, decide.Reviewer, loopback.Judge), pr); action.Kind != tc.judge {
 				t.Errorf("the reviewer's agent decides %+v, want %s", action, tc.judge)
 			}
 		})
@@ -85,7 +86,7 @@ func TestMergeIsComparedWithWhatWasApproved(t *testing.T) {
 			g, pr, a := approvedEdit(t)
 			g.Commit("release", "Begin a release", map[string]string{"release.txt": "1\n"})
 			a.Merger = authorOf(t, g, nil).Merger
-			action := decide(t, g, a, pr)
+			action := decided(t, g, a, pr)
 			g.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault {
 				if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {
 					tc.meanwhile(g)

@@ -25,7 +25,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/telemetry"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // What lies with the machine, the account or the provider is no attempt, unless a model was
@@ -86,7 +86,7 @@ func TestASessionThatWorkedCounts(t *testing.T) {
 			}
 			return "", engine.Errorf(engine.Overloaded, "it has no capacity")
 		})}
-		if _, err := a.Act(t.Context(), pr, verdict.Action{Kind: verdict.Fix, SHA: pr.Head.SHA}); err == nil {
+		if _, err := a.Act(t.Context(), pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA}); err == nil {
 			t.Fatal("it ends well")
 		}
 		if n, _ := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, time.Time{}); (n == 1) != worked {

@@ -12,16 +12,17 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
-// stateOf is everything that [verdict.Next] may know of a pull request.
-func stateOf(pr forge.PullRequest, role verdict.Role, cfg config.Config, f facts) verdict.State {
+// stateOf is everything that [decide.Next] may know of a pull request.
+func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts) decide.State {
 	comments, now := commentsOf(pr, cfg, f), time.Now()
 	reviewers := []string{pr.Viewer}
-	if role == verdict.Author {
+	if role == decide.Author {
 		reviewers = cfg.Reviewers
 	}
-	s := verdict.State{
+	s := decide.State{
 		Role: role, Self: pr.Viewer,
 		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Twin: pr.Twin, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
 		BaseReplaced:  pr.BaseReplaced,
@@ -132,18 +133,18 @@ func commitsOf(commits []forge.Commit) []verdict.Commit {
 	return all
 }
 
-func mergeable(pr forge.PullRequest) verdict.Mergeable {
+func mergeable(pr forge.PullRequest) decide.Mergeable {
 	switch {
 	case pr.Mergeable == forge.MergeableConflicting:
-		return verdict.MergeableDirty
+		return decide.MergeableDirty
 	case pr.Mergeable == forge.MergeableClean && pr.Behind:
-		return verdict.MergeableBehind
+		return decide.MergeableBehind
 	case pr.Mergeable == forge.MergeableClean && pr.Blocked:
-		return verdict.MergeableBlocked
+		return decide.MergeableBlocked
 	case pr.Mergeable == forge.MergeableClean:
-		return verdict.MergeableClean
+		return decide.MergeableClean
 	}
-	return verdict.MergeableUnknown
+	return decide.MergeableUnknown
 }
 
 // The marks of what an agent says in comments: that it called a person, for good or until
@@ -200,19 +201,19 @@ func rested(pr forge.PullRequest, label string, now time.Time) bool {
 }
 
 // forced is the last push by force to the head.
-func forced(pr forge.PullRequest) verdict.Replacement {
+func forced(pr forge.PullRequest) decide.Replacement {
 	if len(pr.HeadForced) == 0 {
-		return verdict.Replacement{}
+		return decide.Replacement{}
 	}
 	last := pr.HeadForced[len(pr.HeadForced)-1]
-	return verdict.Replacement{At: last.At, SHA: last.SHA}
+	return decide.Replacement{At: last.At, SHA: last.SHA}
 }
 
 // told is what this login has told its author of: why it leaves a pull request to them.
-func told(pr forge.PullRequest) (all []verdict.Telling) {
+func told(pr forge.PullRequest) (all []decide.Telling) {
 	for _, c := range pr.Comments {
 		if mark := waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
-			all = append(all, verdict.Telling{SHA: mark[1], Topic: mark[2]})
+			all = append(all, decide.Telling{SHA: mark[1], Topic: mark[2]})
 		}
 	}
 	return all

@@ -8,23 +8,24 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func TestMergeability(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		pr   forge.PullRequest
-		want verdict.Mergeable
+		want decide.Mergeable
 	}{
-		{forge.PullRequest{Mergeable: forge.MergeableClean}, verdict.MergeableClean},
-		{forge.PullRequest{Mergeable: forge.MergeableClean, Behind: true}, verdict.MergeableBehind},
-		{forge.PullRequest{Mergeable: forge.MergeableClean, Blocked: true}, verdict.MergeableBlocked},
-		{forge.PullRequest{Mergeable: forge.MergeableConflicting}, verdict.MergeableDirty},
-		{forge.PullRequest{Mergeable: forge.MergeableConflicting, Behind: true}, verdict.MergeableDirty},
-		{forge.PullRequest{Mergeable: forge.MergeableConflicting, Blocked: true}, verdict.MergeableDirty},
-		{forge.PullRequest{Mergeable: forge.MergeableUnknown}, verdict.MergeableUnknown},
-		{forge.PullRequest{Mergeable: forge.MergeableUnknown, Behind: true, Blocked: true}, verdict.MergeableUnknown},
-		{forge.PullRequest{}, verdict.MergeableUnknown},
+		{forge.PullRequest{Mergeable: forge.MergeableClean}, decide.MergeableClean},
+		{forge.PullRequest{Mergeable: forge.MergeableClean, Behind: true}, decide.MergeableBehind},
+		{forge.PullRequest{Mergeable: forge.MergeableClean, Blocked: true}, decide.MergeableBlocked},
+		{forge.PullRequest{Mergeable: forge.MergeableConflicting}, decide.MergeableDirty},
+		{forge.PullRequest{Mergeable: forge.MergeableConflicting, Behind: true}, decide.MergeableDirty},
+		{forge.PullRequest{Mergeable: forge.MergeableConflicting, Blocked: true}, decide.MergeableDirty},
+		{forge.PullRequest{Mergeable: forge.MergeableUnknown}, decide.MergeableUnknown},
+		{forge.PullRequest{Mergeable: forge.MergeableUnknown, Behind: true, Blocked: true}, decide.MergeableUnknown},
+		{forge.PullRequest{}, decide.MergeableUnknown},
 	} {
 		if got := mergeable(tc.pr); got != tc.want {
 			t.Errorf("%+v: %s, want %s", tc.pr, got, tc.want)
@@ -67,7 +68,7 @@ func TestRequested(t *testing.T) {
 			cfg.Review = config.ReviewAll
 		}
 		tc.pr.Viewer = "judge"
-		if got := stateOf(tc.pr, verdict.Reviewer, cfg, facts{}).Requested; got != tc.want {
+		if got := stateOf(tc.pr, decide.Reviewer, cfg, facts{}).Requested; got != tc.want {
 			t.Errorf("%s: requested is %v", name, got)
 		}
 	}
@@ -79,7 +80,7 @@ func TestStateCarriesLabelsAndHistory(t *testing.T) {
 	s := stateOf(forge.PullRequest{
 		Viewer: "alice", Labels: []string{"Needs-Human", "touchstone-hold"},
 		Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, State: forge.Dismissed, EditedAt: &edited}},
-	}, verdict.Author, config.Default(), facts{manual: verdict.Left{Why: "by hand"}, past: history{attempts: 2, retryIn: time.Minute}})
+	}, decide.Author, config.Default(), facts{manual: decide.Left{Why: "by hand"}, past: history{attempts: 2, retryIn: time.Minute}})
 	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks || s.MaxRounds != 15 {
 		t.Errorf("the state is %+v", s)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"touchstone/agent/e2e/loopback"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // said posts a comment and returns its id.
@@ -65,11 +65,11 @@ func TestAStopOutlastsWhatOthersDoToIt(t *testing.T) {
 			t.Parallel()
 			g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 			tc.happens(g)
-			action := decide(t, g, agentOf(g, verdict.Author, loopback.Author), pr)
+			action := decided(t, g, agentOf(g, decide.Author, loopback.Author), pr)
 			switch {
-			case tc.stopped == "" && action.Kind != verdict.Merge:
+			case tc.stopped == "" && action.Kind != decide.Merge:
 				t.Errorf("it comes to %+v", action)
-			case tc.stopped != "" && (action.Kind != verdict.Wait || !strings.Contains(action.Reason, tc.stopped)):
+			case tc.stopped != "" && (action.Kind != decide.Wait || !strings.Contains(action.Reason, tc.stopped)):
 				t.Errorf("it comes to %+v, want a wait for %q", action, tc.stopped)
 			}
 		})
@@ -80,16 +80,16 @@ func TestAStopOutlastsWhatOthersDoToIt(t *testing.T) {
 func TestAStrangersRequestForChangesHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	objects := func(login string) {
 		g.Call(login, http.MethodPost, "pulls/1/reviews", map[string]string{"event": "REQUEST_CHANGES", "body": "Wait."}, nil)
 	}
 	objects(loopback.Stranger)
-	if action := decide(t, g, a, pr); action.Kind != verdict.Merge {
+	if action := decided(t, g, a, pr); action.Kind != decide.Merge {
 		t.Errorf("over a stranger's request it comes to %+v", action)
 	}
 	objects(loopback.Person)
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait || action.Reason != "walter still requests changes" {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait || action.Reason != "walter still requests changes" {
 		t.Errorf("over a colleague's it comes to %+v", action)
 	}
 }

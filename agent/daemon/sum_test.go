@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"touchstone/agent/forge"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Checks as GitHub Actions reports them, which reports on the base too, and one that the base requires.
@@ -37,41 +37,41 @@ func TestSumOfChecks(t *testing.T) {
 	for name, tc := range map[string]struct {
 		known  checks
 		checks []forge.Check
-		want   verdict.Checks
+		want   decide.Checks
 	}{
-		"none":                              {known, nil, verdict.ChecksNone},
-		"success":                           {known, []forge.Check{check(forge.CheckSuccess)}, verdict.ChecksGreen},
-		"a status of the base's own CI":     {known, []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, verdict.ChecksGreen},
-		"skipped and neutral alone":         {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckNeutral)}, verdict.ChecksNone},
-		"skipped beside success":            {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckSuccess)}, verdict.ChecksGreen},
-		"of an app that is not the base's":  {known, []forge.Check{{Name: "x", App: "helper", Kind: forge.CheckRun, State: forge.CheckSuccess}}, verdict.ChecksNone},
-		"of a login that is not":            {known, []forge.Check{status("e2e", "walter", forge.CheckSuccess)}, verdict.ChecksNone},
-		"of the author":                     {checks{author: "jenkins", base: known.base}, []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, verdict.ChecksNone},
-		"the author's in the place of CI's": {known, []forge.Check{ran("lint", forge.CheckSuccess), status("build", "alice", forge.CheckSuccess)}, verdict.ChecksPending},
-		"a writer's in the place of CI's":   {known, []forge.Check{ran("lint", forge.CheckSuccess), status("build", "walter", forge.CheckSuccess)}, verdict.ChecksPending},
-		"a failure of the author's":         {known, []forge.Check{status("build", "alice", forge.CheckFailure)}, verdict.ChecksFailed},
-		"a failure from anywhere":           {known, []forge.Check{check(forge.CheckSuccess), status("x", "walter", forge.CheckFailure)}, verdict.ChecksFailed},
-		"our own":                           {known, []forge.Check{status("touchstone/review", "jenkins", forge.CheckSuccess), status("touchstone/fix", "jenkins", forge.CheckFailure)}, verdict.ChecksNone},
-		"our own, required":                 {known, []forge.Check{check(forge.CheckSuccess), {Name: "touchstone/review", Required: true, State: forge.CheckPending}}, verdict.ChecksGreen},
-		"two of one name":                   {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckFailure)}, verdict.ChecksFailed},
-		"one is pending":                    {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckPending)}, verdict.ChecksPending},
-		"pending comes first":               {known, []forge.Check{check(forge.CheckPending), check(forge.CheckSuccess)}, verdict.ChecksPending},
-		"failure outweighs pending":         {known, []forge.Check{check(forge.CheckFailure), check(forge.CheckPending)}, verdict.ChecksFailed},
-		"pending does not hide failure":     {known, []forge.Check{check(forge.CheckPending), check(forge.CheckFailure), check(forge.CheckSuccess)}, verdict.ChecksFailed},
-		"not started":                       {known, []forge.Check{check(forge.CheckStartupFailure), check(forge.CheckSuccess)}, verdict.ChecksPending},
-		"stale":                             {known, []forge.Check{check(forge.CheckStale), check(forge.CheckSuccess)}, verdict.ChecksPending},
-		"cancelled":                         {known, []forge.Check{check(forge.CheckCancelled), check(forge.CheckSuccess)}, verdict.ChecksPending},
-		"a person has to act":               {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckActionRequired)}, verdict.ChecksPending},
-		"an unheard-of state":               {known, []forge.Check{check("splendid")}, verdict.ChecksFailed},
-		"only required ones count":          {known, []forge.Check{required("build", forge.CheckSuccess), check(forge.CheckFailure)}, verdict.ChecksGreen},
-		"required ones count at once":       {checks{}, []forge.Check{required("build", forge.CheckSuccess)}, verdict.ChecksGreen},
-		"a required one fails":              {known, []forge.Check{required("build", forge.CheckFailure), check(forge.CheckSuccess)}, verdict.ChecksFailed},
-		"a required one has not reported":   {known, []forge.Check{check(forge.CheckSuccess), required("build", forge.CheckPending)}, verdict.ChecksPending},
-		"all required ones, not one alone":  {known, []forge.Check{required("build", forge.CheckSuccess), required("lint", forge.CheckPending)}, verdict.ChecksPending},
-		"a required one by the author":      {known, []forge.Check{{Name: "build", By: forge.User{Login: "alice"}, Kind: forge.Status, State: forge.CheckSuccess, Required: true}, required("lint", forge.CheckSuccess)}, verdict.ChecksPending},
-		"the named one passes":              {named, []forge.Check{status("build", "walter", forge.CheckSuccess), ran("lint", forge.CheckFailure)}, verdict.ChecksGreen},
-		"the named one is missing":          {named, []forge.Check{ran("lint", forge.CheckSuccess)}, verdict.ChecksPending},
-		"the named one is the author's":     {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, verdict.ChecksPending},
+		"none":                              {known, nil, decide.ChecksNone},
+		"success":                           {known, []forge.Check{check(forge.CheckSuccess)}, decide.ChecksGreen},
+		"a status of the base's own CI":     {known, []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksGreen},
+		"skipped and neutral alone":         {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckNeutral)}, decide.ChecksNone},
+		"skipped beside success":            {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckSuccess)}, decide.ChecksGreen},
+		"of an app that is not the base's":  {known, []forge.Check{{Name: "x", App: "helper", Kind: forge.CheckRun, State: forge.CheckSuccess}}, decide.ChecksNone},
+		"of a login that is not":            {known, []forge.Check{status("e2e", "walter", forge.CheckSuccess)}, decide.ChecksNone},
+		"of the author":                     {checks{author: "jenkins", base: known.base}, []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksNone},
+		"the author's in the place of CI's": {known, []forge.Check{ran("lint", forge.CheckSuccess), status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
+		"a writer's in the place of CI's":   {known, []forge.Check{ran("lint", forge.CheckSuccess), status("build", "walter", forge.CheckSuccess)}, decide.ChecksPending},
+		"a failure of the author's":         {known, []forge.Check{status("build", "alice", forge.CheckFailure)}, decide.ChecksFailed},
+		"a failure from anywhere":           {known, []forge.Check{check(forge.CheckSuccess), status("x", "walter", forge.CheckFailure)}, decide.ChecksFailed},
+		"our own":                           {known, []forge.Check{status("touchstone/review", "jenkins", forge.CheckSuccess), status("touchstone/fix", "jenkins", forge.CheckFailure)}, decide.ChecksNone},
+		"our own, required":                 {known, []forge.Check{check(forge.CheckSuccess), {Name: "touchstone/review", Required: true, State: forge.CheckPending}}, decide.ChecksGreen},
+		"two of one name":                   {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckFailure)}, decide.ChecksFailed},
+		"one is pending":                    {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckPending)}, decide.ChecksPending},
+		"pending comes first":               {known, []forge.Check{check(forge.CheckPending), check(forge.CheckSuccess)}, decide.ChecksPending},
+		"failure outweighs pending":         {known, []forge.Check{check(forge.CheckFailure), check(forge.CheckPending)}, decide.ChecksFailed},
+		"pending does not hide failure":     {known, []forge.Check{check(forge.CheckPending), check(forge.CheckFailure), check(forge.CheckSuccess)}, decide.ChecksFailed},
+		"not started":                       {known, []forge.Check{check(forge.CheckStartupFailure), check(forge.CheckSuccess)}, decide.ChecksPending},
+		"stale":                             {known, []forge.Check{check(forge.CheckStale), check(forge.CheckSuccess)}, decide.ChecksPending},
+		"cancelled":                         {known, []forge.Check{check(forge.CheckCancelled), check(forge.CheckSuccess)}, decide.ChecksPending},
+		"a person has to act":               {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckActionRequired)}, decide.ChecksPending},
+		"an unheard-of state":               {known, []forge.Check{check("splendid")}, decide.ChecksFailed},
+		"only required ones count":          {known, []forge.Check{required("build", forge.CheckSuccess), check(forge.CheckFailure)}, decide.ChecksGreen},
+		"required ones count at once":       {checks{}, []forge.Check{required("build", forge.CheckSuccess)}, decide.ChecksGreen},
+		"a required one fails":              {known, []forge.Check{required("build", forge.CheckFailure), check(forge.CheckSuccess)}, decide.ChecksFailed},
+		"a required one has not reported":   {known, []forge.Check{check(forge.CheckSuccess), required("build", forge.CheckPending)}, decide.ChecksPending},
+		"all required ones, not one alone":  {known, []forge.Check{required("build", forge.CheckSuccess), required("lint", forge.CheckPending)}, decide.ChecksPending},
+		"a required one by the author":      {known, []forge.Check{{Name: "build", By: forge.User{Login: "alice"}, Kind: forge.Status, State: forge.CheckSuccess, Required: true}, required("lint", forge.CheckSuccess)}, decide.ChecksPending},
+		"the named one passes":              {named, []forge.Check{status("build", "walter", forge.CheckSuccess), ran("lint", forge.CheckFailure)}, decide.ChecksGreen},
+		"the named one is missing":          {named, []forge.Check{ran("lint", forge.CheckSuccess)}, decide.ChecksPending},
+		"the named one is the author's":     {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
 	} {
 		if got := tc.known.sum(tc.checks); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)

@@ -13,7 +13,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // talk is a conversation on a line of a pull request, with so many comments. The last but one
@@ -39,7 +39,7 @@ func TestAnOrderLateInAThreadIsHeard(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	talk(t, g, 20, "/touchstone stop")
-	if action := decide(t, g, agentOf(g, verdict.Author, loopback.Author), pr); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "has stopped the agents") {
+	if action := decided(t, g, agentOf(g, decide.Author, loopback.Author), pr); action.Kind != decide.Wait || !strings.Contains(action.Reason, "has stopped the agents") {
 		t.Errorf("it comes to %+v", action)
 	}
 }
@@ -48,19 +48,19 @@ func TestAnOrderLateInAThreadIsHeard(t *testing.T) {
 func TestTalkOfAStrangerHidesNothing(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	first := talk(t, g, 3, "Well.")
 	for range 101 {
 		g.Call(loopback.Stranger, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "/touchstone stop"}, nil)
 	}
-	if action := decide(t, g, a, pr); action.Kind != verdict.Merge {
+	if action := decided(t, g, a, pr); action.Kind != decide.Merge {
 		t.Fatalf("over a stranger's talk it comes to %+v", action)
 	}
 	g.Call(loopback.Person, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "/touchstone stop"}, nil)
 	for range 101 {
 		g.Call(loopback.Stranger, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "Well."}, nil)
 	}
-	if action := decide(t, g, a, pr); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "walter has stopped the agents") {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait || !strings.Contains(action.Reason, "walter has stopped the agents") {
 		t.Errorf("with an order to stop amid a stranger's talk it comes to %+v", action)
 	}
 }
@@ -70,7 +70,7 @@ func TestOpenConversationsAreCounted(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	talk(t, g, 3, "Well.")
-	a := agentOf(g, verdict.Author, loopback.Author)
+	a := agentOf(g, decide.Author, loopback.Author)
 	if n := stateOf(g.Read(loopback.Author, pr.Ref), a.Role, a.Config(), facts{}).Conversations; n != 1 {
 		t.Errorf("%d conversations are open", n)
 	}
@@ -91,7 +91,7 @@ func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
 	g.Call(loopback.Author, http.MethodPost, "pulls/1/requested_reviewers", map[string]any{"reviewers": crowd}, nil)
 	a := authorOf(t, g, nil)
 	configure(a, func(c *config.Config) { c.Merge.RequireChecks = false })
-	look := func() (forge.PullRequest, verdict.Action) {
+	look := func() (forge.PullRequest, decide.Action) {
 		g.Sim.Settle(t.Context())
 		now, action, err := a.Look(t.Context(), pr.Ref)
 		if !errors.Is(err, forge.ErrUnreadable) {
@@ -100,24 +100,24 @@ func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
 		return now, action
 	}
 	now, action := look()
-	if action.Kind != verdict.Escalate || !strings.Contains(action.Reason, "more than 100 reviewers") {
+	if action.Kind != decide.Escalate || !strings.Contains(action.Reason, "more than 100 reviewers") {
 		t.Fatalf("it comes to %+v", action)
 	}
 	if _, err := a.Act(t.Context(), now, action); err != nil {
 		t.Fatal(err)
 	}
 	now, action = look()
-	if action.Kind != verdict.Wait || action.Reason != "it waits for a person" || len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "decide it by hand") {
+	if action.Kind != decide.Wait || action.Reason != "it waits for a person" || len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "decide it by hand") {
 		t.Errorf("after the call it comes to %+v; comments %+v", action, now.Comments)
 	}
 	comment(g, loopback.Person, "/touchstone resume")
-	if now, action = look(); action.Kind != verdict.Release {
+	if now, action = look(); action.Kind != decide.Release {
 		t.Fatalf("once it is to go on it comes to %+v", action)
 	}
 	if _, err := a.Act(t.Context(), now, action); err != nil {
 		t.Fatal(err)
 	}
-	if now, action = look(); action.Kind != verdict.Wait || !strings.Contains(action.Reason, "left to people") {
+	if now, action = look(); action.Kind != decide.Wait || !strings.Contains(action.Reason, "left to people") {
 		t.Errorf("once the label is off it comes to %+v", action)
 	}
 	if _, err := a.Merger.Merge(t.Context(), pr.Ref, pr.Head.SHA); !errors.Is(err, forge.ErrUnreadable) {
@@ -151,7 +151,7 @@ func TestTooManyCommitsCallAPerson(t *testing.T) {
 	}
 	a.Read = endless{a.Read, client}
 	_, action, err := a.Look(t.Context(), pr.Ref)
-	if !errors.Is(err, forge.ErrUnreadable) || action.Kind != verdict.Escalate || !strings.Contains(action.Reason, "more than 2,000 commits") {
+	if !errors.Is(err, forge.ErrUnreadable) || action.Kind != decide.Escalate || !strings.Contains(action.Reason, "more than 2,000 commits") {
 		t.Errorf("it comes to %+v, %v", action, err)
 	}
 }

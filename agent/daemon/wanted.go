@@ -6,15 +6,16 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // sessions are the kinds of act that an agent of each role holds a session for.
-var sessions = map[verdict.Role]verdict.Kind{verdict.Reviewer: verdict.Review, verdict.Author: verdict.Fix}
+var sessions = map[decide.Role]decide.Kind{decide.Reviewer: decide.Review, decide.Author: decide.Fix}
 
 // overtaken is why an act of a kind has become useless that is under way on a pull request,
 // as it was read when that was decided on; empty while it has not. It reads no more of
 // GitHub than the act takes.
-func (a *Agent) overtaken(ctx context.Context, begun forge.PullRequest, kind verdict.Kind) (string, error) {
+func (a *Agent) overtaken(ctx context.Context, begun forge.PullRequest, kind decide.Kind) (string, error) {
 	now, head := forge.PullRequest{}, ""
 	var err error
 	if kind == sessions[a.Role] {
@@ -42,7 +43,7 @@ func (a *Agent) unwanted(ctx context.Context, begun, now forge.PullRequest) (str
 	switch {
 	case now.Base.Name != begun.Base.Name:
 		return "its base branch is " + now.Base.Name + " now", nil
-	case kind == verdict.Review && posted(begun, now):
+	case kind == decide.Review && posted(begun, now):
 		return "", nil // by this very session, as far as anybody can tell
 	}
 	now = asOf(begun, now)
@@ -51,12 +52,12 @@ func (a *Agent) unwanted(ctx context.Context, begun, now forge.PullRequest) (str
 		return "", err
 	}
 	before, after := a.underWay(begun, f), a.underWay(now, f)
-	was, is := verdict.Next(before), verdict.Next(after)
+	was, is := decide.Next(before), decide.Next(after)
 	if is.Kind != kind && is.Reason != was.Reason {
 		return is.Reason, nil
 	}
 	for _, id := range before.Outstanding() {
-		if kind == verdict.Fix && !slices.Contains(after.Outstanding(), id) {
+		if kind == decide.Fix && !slices.Contains(after.Outstanding(), id) {
 			return "nobody asks for the repair of finding " + id + " any more", nil
 		}
 	}
@@ -87,11 +88,11 @@ func asOf(begun, now forge.PullRequest) forge.PullRequest {
 
 // underWay is what is true of a pull request about which a session has begun: no bound on
 // beginning one holds any more. Nor does an order that is yet to be answered keep a review.
-func (a *Agent) underWay(pr forge.PullRequest, f facts) verdict.State {
+func (a *Agent) underWay(pr forge.PullRequest, f facts) decide.State {
 	f.past, f.commits = history{}, nil
 	s := stateOf(pr, a.Role, a.Config(), f)
-	s.MaxRounds, s.MaxAttempts, s.Budgets = 0, 0, verdict.Budgets{}
-	if a.Role == verdict.Reviewer {
+	s.MaxRounds, s.MaxAttempts, s.Budgets = 0, 0, decide.Budgets{}
+	if a.Role == decide.Reviewer {
 		s.Unclear = nil
 	}
 	return s

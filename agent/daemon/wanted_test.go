@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // TestWhatIsSaidDuringAFixIsHeard: a session takes minutes, in which people say what makes it
@@ -65,8 +66,8 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 				tc.meanwhile(g, pr)
 				return "Done.", write(asked.Dir, "code.txt", "safe()\n")
 			})
-			action := decide(t, g, a, pr)
-			if action.Kind != verdict.Fix {
+			action := decided(t, g, a, pr)
+			if action.Kind != decide.Fix {
 				t.Fatalf("it comes to %+v", action)
 			}
 			_, err := a.Act(t.Context(), pr, action)
@@ -79,10 +80,10 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 			if tc.want == "" {
 				return
 			}
-			if err := watched(t, a, pr, verdict.Fix); !overtaken(err) || !strings.Contains(err.Error(), tc.want) {
+			if err := watched(t, a, pr, decide.Fix); !overtaken(err) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("a hint ends the session with %v", err)
 			}
-			if again := decide(t, g, a, pr); again.Kind == verdict.Fix {
+			if again := decided(t, g, a, pr); again.Kind == decide.Fix {
 				t.Errorf("the next look has it fixed all the same: %+v", again)
 			}
 		})
@@ -90,7 +91,7 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 }
 
 // watched is how an act ends that is under way when a hint comes.
-func watched(t *testing.T, a *Agent, pr forge.PullRequest, kind verdict.Kind) error {
+func watched(t *testing.T, a *Agent, pr forge.PullRequest, kind decide.Kind) error {
 	t.Helper()
 	limit, over := context.WithTimeout(t.Context(), patience)
 	defer over()
@@ -120,10 +121,10 @@ func TestAFixOfLessIsBegunAnew(t *testing.T) {
 		}
 		return "Done.", write(asked.Dir, "code.txt", "safe()\n")
 	})
-	if _, err := a.Act(t.Context(), pr, decide(t, g, a, pr)); !overtaken(err) || !strings.Contains(err.Error(), "finding "+waived) {
+	if _, err := a.Act(t.Context(), pr, decided(t, g, a, pr)); !overtaken(err) || !strings.Contains(err.Error(), "finding "+waived) {
 		t.Errorf("it ends in %v", err)
 	}
-	if err := watched(t, a, pr, verdict.Fix); !overtaken(err) || !strings.Contains(err.Error(), "finding "+waived) {
+	if err := watched(t, a, pr, decide.Fix); !overtaken(err) || !strings.Contains(err.Error(), "finding "+waived) {
 		t.Errorf("a hint ends the session with %v", err)
 	}
 	pr, action, err := a.Look(t.Context(), pr.Ref)
@@ -143,51 +144,51 @@ func TestASessionGoesOn(t *testing.T) {
 	t.Parallel()
 	unknown := func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown }
 	for name, tc := range map[string]struct {
-		role   verdict.Role
+		role   decide.Role
 		login  string
 		before func(*loopback.GitHub, forge.PullRequest) forge.PullRequest
-		begun  verdict.Kind // what is decided at first
+		begun  decide.Kind // what is decided at first
 		during func(*loopback.GitHub, forge.PullRequest)
 		read   func(*forge.PullRequest)
 		want   string
 	}{
-		"GitHub computes anew whether it merges": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+		"GitHub computes anew whether it merges": {decide.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
 			g.Commit("main", "Mine", map[string]string{"code.txt": "mine\n"})
 			return g.Reviewed(pr.Ref, verdict.Approve)
-		}, verdict.Fix, func(*loopback.GitHub, forge.PullRequest) {}, unknown, ""},
-		"it does not conflict any more": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+		}, decide.Fix, func(*loopback.GitHub, forge.PullRequest) {}, unknown, ""},
+		"it does not conflict any more": {decide.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
 			g.Reviewed(pr.Ref, verdict.Approve)
 			g.Commit("main", "Mine", map[string]string{"code.txt": "mine\n"})
 			return g.Read(loopback.Author, pr.Ref)
-		}, verdict.Fix, func(g *loopback.GitHub, _ forge.PullRequest) {
+		}, decide.Fix, func(g *loopback.GitHub, _ forge.PullRequest) {
 			g.Commit("main", "Not mine", map[string]string{"code.txt": ""})
 		}, nil, "approved and green"},
-		"a draft is fixed by hand": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+		"a draft is fixed by hand": {decide.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
 			pr = g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
 			pr.Draft = true
 			return pr
-		}, verdict.Wait, func(*loopback.GitHub, forge.PullRequest) {}, func(pr *forge.PullRequest) { pr.Draft = true }, ""},
-		"a draft is fixed by hand, and stopped": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+		}, decide.Wait, func(*loopback.GitHub, forge.PullRequest) {}, func(pr *forge.PullRequest) { pr.Draft = true }, ""},
+		"a draft is fixed by hand, and stopped": {decide.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
 			pr = g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
 			pr.Draft = true
 			return pr
-		}, verdict.Wait, func(g *loopback.GitHub, _ forge.PullRequest) { comment(g, loopback.Person, "/touchstone stop") }, func(pr *forge.PullRequest) { pr.Draft = true }, "has stopped"},
-		"the base is merged in": {verdict.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+		}, decide.Wait, func(g *loopback.GitHub, _ forge.PullRequest) { comment(g, loopback.Person, "/touchstone stop") }, func(pr *forge.PullRequest) { pr.Draft = true }, "has stopped"},
+		"the base is merged in": {decide.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
 			return g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
-		}, verdict.Fix, func(g *loopback.GitHub, _ forge.PullRequest) {
+		}, decide.Fix, func(g *loopback.GitHub, _ forge.PullRequest) {
 			g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
 			g.Call(loopback.Person, http.MethodPut, "pulls/1/update-branch", map[string]any{}, nil)
 		}, nil, ""},
-		"a review is posted, and is its own": {verdict.Reviewer, loopback.Judge, asRequested, verdict.Review, func(g *loopback.GitHub, pr forge.PullRequest) {
+		"a review is posted, and is its own": {decide.Reviewer, loopback.Judge, asRequested, decide.Review, func(g *loopback.GitHub, pr forge.PullRequest) {
 			g.Reviewed(pr.Ref, verdict.Approve)
 		}, nil, ""},
-		"a review's author orders what nobody can follow": {verdict.Reviewer, loopback.Judge, asRequested, verdict.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
+		"a review's author orders what nobody can follow": {decide.Reviewer, loopback.Judge, asRequested, decide.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
 			comment(g, loopback.Person, "/touchstone frobnicate")
 		}, nil, ""},
-		"a review is not asked for any more": {verdict.Reviewer, loopback.Judge, asRequested, verdict.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
+		"a review is not asked for any more": {decide.Reviewer, loopback.Judge, asRequested, decide.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
 			g.Call(loopback.Author, http.MethodDelete, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)
 		}, nil, "nobody asked"},
-		"a review's base is changed": {verdict.Reviewer, loopback.Judge, asRequested, verdict.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
+		"a review's base is changed": {decide.Reviewer, loopback.Judge, asRequested, decide.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
 			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"base": "release"}, nil)
 		}, nil, "its base branch is release now"},
 	} {

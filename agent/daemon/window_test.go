@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // look is the request that reads a pull request.
@@ -73,7 +74,7 @@ func readyToMerge(t *testing.T) (*loopback.GitHub, forge.PullRequest, *Agent) {
 func TestTheLastLookIsTheLastRequestBeforeTheMerge(t *testing.T) {
 	t.Parallel()
 	g, pr, a := readyToMerge(t)
-	action := decide(t, g, a, pr)
+	action := decided(t, g, a, pr)
 	seen := &requests{}
 	g.Sim.Intercept(seen.intercept)
 	if _, err := a.Act(t.Context(), pr, action); err != nil {
@@ -123,8 +124,8 @@ func TestTheLastLookIsTheLastRequestBeforeTheMerge(t *testing.T) {
 			t.Parallel()
 			g, pr, a := readyToMerge(t)
 			g.Commit("release", "Begin a release", map[string]string{"release.txt": "1\n"})
-			action := decide(t, g, a, pr)
-			if action.Kind != verdict.Merge {
+			action := decided(t, g, a, pr)
+			if action.Kind != decide.Merge {
 				t.Fatalf("before, it comes to %+v", action)
 			}
 			seen := &requests{before: last, happen: func() { happen(g, pr) }}

@@ -17,6 +17,7 @@ import (
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 const (
@@ -83,7 +84,7 @@ func bigWorld(b *testing.B) (*world, *machine, *stopwatch, forge.Ref) {
 	_, err := w.sim.Commit(w.ctx, author, repo.String(), "main", "Grow", bigFiles())
 	w.must(err)
 	watch := &stopwatch{}
-	m := w.agents[verdict.Reviewer]
+	m := w.agents[decide.Reviewer]
 	m.cfg.Review = config.ReviewAll
 	m.cfg.Rounds.Max = 1000
 	m.hinted = watch.hear
@@ -100,7 +101,7 @@ func (m *machine) reviewed() int {
 	defer m.mu.Unlock()
 	n := 0
 	for i, s := range m.steps {
-		if s.Action.Kind == verdict.Review && m.errs[i] == nil {
+		if s.Action.Kind == decide.Review && m.errs[i] == nil {
 			n++
 		}
 	}

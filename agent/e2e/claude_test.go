@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // TestRealClaudeClosesTheLoop runs the loop with the real claude CLI in both
@@ -47,7 +48,7 @@ func (w *world) think(body string) enginetest.Turn {
 	}
 	prompt := text(request.Messages[0].Content)
 	used := strings.Count(body, `"tool_use_id"`)
-	file := filepath.Join(w.agents[verdict.Author].cfg.StateDir, "worktrees", owner, repo.Name, "1-author", "store", "search.go")
+	file := filepath.Join(w.agents[decide.Author].cfg.StateDir, "worktrees", owner, repo.Name, "1-author", "store", "search.go")
 	run := runLine.FindString(prompt)
 	switch {
 	case run == "" && used == 0:

@@ -7,6 +7,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // say comments on a pull request in somebody's name.
@@ -20,7 +21,7 @@ func (w *world) say(login string, ref forge.Ref, text string) {
 // found two things.
 func objected(t *testing.T) (*world, forge.Ref, verdict.Ledger) {
 	w := newWorld(t, twoDefects())
-	w.agents[verdict.Reviewer].start()
+	w.agents[decide.Reviewer].start()
 	ref := w.openBad(false)
 	w.until("reviewed", func() bool { return len(w.records(ref)) == 1 })
 	ledger := w.records(ref)[0].Ledger
@@ -37,7 +38,7 @@ func TestStopAndResume(t *testing.T) {
 	w.say(person, ref, "/touchstone stop\n\nI want to look at it first.")
 	w.startBoth()
 	w.must(w.sim.Settle(w.ctx))
-	w.until("both agents looked", func() bool { return w.looked(verdict.Reviewer) && w.looked(verdict.Author) })
+	w.until("both agents looked", func() bool { return w.looked(decide.Reviewer) && w.looked(decide.Author) })
 	if n := len(w.reviews(ref)); n != 0 {
 		t.Fatalf("%d reviews of what was stopped", n)
 	}
@@ -52,7 +53,7 @@ func TestWaivedFindingsPass(t *testing.T) {
 		w.say(person, ref, "/touchstone waive "+e.ID+" walter may push, but not maintain")
 	}
 	w.must(w.sim.Settle(w.ctx))
-	w.until("the reviewer looked", func() bool { return w.looked(verdict.Reviewer) })
+	w.until("the reviewer looked", func() bool { return w.looked(decide.Reviewer) })
 	if n := len(w.records(ref)); n != 1 {
 		t.Fatalf("%d reviews after waivers that nobody may give", n)
 	}
@@ -69,7 +70,7 @@ func TestWaivedFindingsPass(t *testing.T) {
 			t.Errorf("it was waived by %+v", e.Said)
 		}
 	}
-	w.agents[verdict.Author].start()
+	w.agents[decide.Author].start()
 	w.until("merged", func() bool { return w.merged(ref) })
 }
 
@@ -82,7 +83,7 @@ func TestBrokenGlassPassesOverFindings(t *testing.T) {
 	if record.Lifted == nil || !record.Lifted.Glass || record.Lifted.By != admin || record.Lifted.Why != "production is down" {
 		t.Fatalf("the record is %+v", record)
 	}
-	w.agents[verdict.Author].start()
+	w.agents[decide.Author].start()
 	w.until("merged", func() bool { return w.merged(ref) })
 }
 

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // choose has the relay's administrator change the settings for all agents.
@@ -30,7 +31,7 @@ func (w *world) choose(patch string) {
 func (w *world) inForce(model string) {
 	w.t.Helper()
 	w.until("the choice is in force", func() bool {
-		return w.agents[verdict.Reviewer].inForce.Config().Engine.ModelFor(config.ReviewFull) == model
+		return w.agents[decide.Reviewer].inForce.Config().Engine.ModelFor(config.ReviewFull) == model
 	})
 }
 
@@ -52,7 +53,7 @@ func (w *world) reviewedBy(ref forge.Ref, model string) {
 func TestRelayChoosesTheModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoDefects())
-	w.agents[verdict.Reviewer].cfg.Engine.Model = "own"
+	w.agents[decide.Reviewer].cfg.Engine.Model = "own"
 	w.startBoth()
 	w.choose(`{"engine.review.model":"first","engine.off":"none-such"}`)
 	w.inForce("first")
@@ -60,7 +61,7 @@ func TestRelayChoosesTheModel(t *testing.T) {
 	w.reviewedBy(one, "first")
 
 	// One that has never heard of the relay.
-	later := w.agents[verdict.Reviewer]
+	later := w.agents[decide.Reviewer]
 	later.halt()
 	w.choose(`{"engine.review.model":"second"}`)
 	later.cfg.StateDir = w.anew(later.cfg.StateDir)

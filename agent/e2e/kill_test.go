@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"touchstone/agent/githubsim"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // TestKilledAtEachCall kills an agent at its first, second, third … outward call
@@ -14,7 +14,7 @@ import (
 // ends when a whole loop goes by with fewer calls than the one to die at.
 func TestKilledAtEachCall(t *testing.T) {
 	t.Parallel()
-	for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
+	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
 		for name, drop := range map[string]githubsim.Drop{"before": githubsim.DropBefore, "after": githubsim.DropAfter} {
 			t.Run(fmt.Sprintf("%s/%s", role, name), func(t *testing.T) {
 				t.Parallel()
@@ -35,7 +35,7 @@ func TestKilledAtEachCall(t *testing.T) {
 
 // killAt runs a loop in which one agent dies at a call, and reports whether it
 // came to that.
-func killAt(t *testing.T, role verdict.Role, at int, drop githubsim.Drop) bool {
+func killAt(t *testing.T, role decide.Role, at int, drop githubsim.Drop) bool {
 	w := newWorld(t, twoDefects())
 	victim := w.agents[role]
 	victim.killAt, victim.drop = at, drop

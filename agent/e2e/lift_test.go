@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // relaxed is a change with nothing wrong but that it says who approves, which only a person decides.
@@ -78,7 +79,7 @@ func TestPersonLiftsAHold(t *testing.T) {
 func TestApprovalOfAnOlderHeadLiftsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]any{})
-	w.agents[verdict.Reviewer].start()
+	w.agents[decide.Reviewer].start()
 	ref := w.open("Search", relaxed, false)
 	w.until("a person is called", func() bool { return w.called(ref) })
 	older := w.pull(ref).GetHead().GetSHA()
@@ -91,7 +92,7 @@ func TestApprovalOfAnOlderHeadLiftsNothing(t *testing.T) {
 	if records := w.records(ref); len(records) != 2 || records[1].Head != newer || len(records[1].Holds) != 1 || records[1].Lifted != nil {
 		t.Fatalf("the records are %+v", records)
 	}
-	w.agents[verdict.Author].start()
+	w.agents[decide.Author].start()
 	w.review(person, ref, newer, "APPROVE")
 	w.until("merged", func() bool { return w.merged(ref) })
 	if records := w.records(ref); len(records) != 3 || records[2].Head != newer || records[2].Lifted == nil {
@@ -124,14 +125,14 @@ func TestAPersonsWordIsForTheBaseItWasGivenFor(t *testing.T) {
 			w.sim.Advance(time.Minute)
 			w.startBoth()
 			w.until("a person is called", func() bool { return w.called(ref) })
-			w.agents[verdict.Author].halt()
+			w.agents[decide.Author].halt()
 			w.sim.Advance(time.Minute)
 			speak(w, ref)
 			w.until("it is approved for the sandbox", func() bool { n := len(w.records(ref)); return n > 0 && w.records(ref)[n-1].Lifted != nil })
 			w.sim.Advance(time.Minute)
 			w.retarget(ref, "main")
 			w.sim.Advance(time.Minute)
-			w.agents[verdict.Author].start()
+			w.agents[decide.Author].start()
 			w.until("a person is called again", func() bool { return w.called(ref) && len(w.comments(ref)) > 1 })
 			if w.merged(ref) || w.mergesOnMain() != 0 {
 				t.Fatal("it was merged on a word that was given for another base")

@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func TestHappyLoop(t *testing.T) {
@@ -57,7 +58,7 @@ func TestDraftWaitsUntilItIsReady(t *testing.T) {
 	w.startBoth()
 	ref := w.openBad(true)
 	// The agents have seen the draft when their looks have gone through.
-	w.until("both agents looked at the draft", func() bool { return w.looked(verdict.Reviewer) && w.looked(verdict.Author) })
+	w.until("both agents looked at the draft", func() bool { return w.looked(decide.Reviewer) && w.looked(decide.Author) })
 	if n := len(w.reviews(ref)); n != 0 {
 		t.Fatalf("%d reviews of a draft", n)
 	}
@@ -67,10 +68,10 @@ func TestDraftWaitsUntilItIsReady(t *testing.T) {
 
 func TestPushDuringReviewCancelsIt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, with(twoDefects(), verdict.Reviewer, "hang"))
-	w.agents[verdict.Reviewer].start()
+	w := newWorld(t, with(twoDefects(), decide.Reviewer, "hang"))
+	w.agents[decide.Reviewer].start()
 	ref := w.openBad(false)
-	w.until("the first session runs", func() bool { return w.sessions(verdict.Reviewer) == 1 })
+	w.until("the first session runs", func() bool { return w.sessions(decide.Reviewer) == 1 })
 	old := w.pull(ref).GetHead().GetSHA()
 	sha, err := w.sim.Commit(w.ctx, author, repo.String(), "search", "Rewrite", map[string]string{"store/search.go": "package store\n"})
 	w.must(err)
@@ -166,8 +167,8 @@ func TestMissingMarkerRequestsChanges(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			// A session whose answer cannot be used is asked once more.
-			w := newWorld(t, with(map[string]any{}, verdict.Reviewer, fault, fault))
-			w.agents[verdict.Reviewer].start()
+			w := newWorld(t, with(map[string]any{}, decide.Reviewer, fault, fault))
+			w.agents[decide.Reviewer].start()
 			ref := w.open("Fine", map[string]string{"fine.txt": "fine\n"}, false)
 			w.until("a review", func() bool { return len(w.reviews(ref)) == 1 })
 			if got := w.reviews(ref)[0].GetState(); got != "CHANGES_REQUESTED" {
@@ -179,11 +180,11 @@ func TestMissingMarkerRequestsChanges(t *testing.T) {
 
 func TestEngineCrashIsInconclusive(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, with(twoDefects(), verdict.Reviewer, "crash", "crash"))
+	w := newWorld(t, with(twoDefects(), decide.Reviewer, "crash", "crash"))
 	w.startBoth()
 	ref := w.openBad(false)
 	w.finished(ref, 2)
-	if got := w.sessions(verdict.Reviewer); got != 4 {
+	if got := w.sessions(decide.Reviewer); got != 4 {
 		t.Errorf("%d reviewing sessions, want two that crashed and two that did not", got)
 	}
 }
@@ -198,7 +199,7 @@ func TestNothingComesOfIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, with(with(twoDefects(), verdict.Reviewer, faults[0]...), verdict.Author, faults[1]...))
+			w := newWorld(t, with(with(twoDefects(), decide.Reviewer, faults[0]...), decide.Author, faults[1]...))
 			w.startBoth()
 			ref := w.openBad(false)
 			w.until("a person is called", func() bool { return slices.Contains(w.labels(ref), "needs-human") })
@@ -221,11 +222,11 @@ func TestNothingComesOfIt(t *testing.T) {
 func TestSameIdentityIsRefusedAtStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]any{})
-	m := w.configure(verdict.Author, reviewer)
+	m := w.configure(decide.Author, reviewer)
 	if err := m.launch(); err == nil || !strings.Contains(err.Error(), "another login's token") {
 		t.Errorf("the author agent started with the reviewer's identity: %v", err)
 	}
-	m = w.configure(verdict.Reviewer, author)
+	m = w.configure(decide.Reviewer, author)
 	if err := m.launch(); err == nil || !strings.Contains(err.Error(), "reviewer's own token") {
 		t.Errorf("the reviewer agent started with the author's identity: %v", err)
 	}
@@ -241,7 +242,7 @@ func TestPersonRequestingChangesStopsTheMerge(t *testing.T) {
 	w.startBoth()
 	w.until("approved", func() bool { return len(w.reviews(ref)) == 2 })
 	w.must(w.sim.Settle(w.ctx))
-	w.until("the author agent looked", func() bool { return w.looked(verdict.Author) })
+	w.until("the author agent looked", func() bool { return w.looked(decide.Author) })
 	if w.merged(ref) {
 		t.Fatal("merged over a person's objection")
 	}

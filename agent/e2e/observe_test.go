@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"os"
 
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // looked reports whether an agent has asked GitHub about a pull request since it
 // started: GraphQL is how it looks.
-func (w *world) looked(role verdict.Role) bool {
+func (w *world) looked(role decide.Role) bool {
 	m := w.agents[role]
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -17,10 +17,10 @@ func (w *world) looked(role verdict.Role) bool {
 }
 
 // sessions counts the model's sessions in a role so far.
-func (w *world) sessions(role verdict.Role) int {
+func (w *world) sessions(role decide.Role) int {
 	w.t.Helper()
 	data, err := os.ReadFile(w.script + ".runs")
-	runs := map[verdict.Role]int{}
+	runs := map[decide.Role]int{}
 	if err == nil {
 		err = json.Unmarshal(data, &runs)
 	}

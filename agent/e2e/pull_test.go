@@ -9,6 +9,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func baseFiles() map[string]string {
@@ -39,7 +40,7 @@ func twoDefects() map[string]any {
 }
 
 // with adds a fault list for a role to a script.
-func with(script map[string]any, role verdict.Role, faults ...string) map[string]any {
+func with(script map[string]any, role decide.Role, faults ...string) map[string]any {
 	all, _ := script["faults"].(map[string]any)
 	if all == nil {
 		all = map[string]any{}

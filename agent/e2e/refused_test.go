@@ -10,7 +10,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // refuse makes GitHub refuse one kind of call of the agents for good, and counts
@@ -47,7 +47,7 @@ func TestRefusedActsEndWithAPerson(t *testing.T) {
 			w.startBoth()
 			ref := w.openBad(false)
 			w.until("a person is called", func() bool { return w.labelled(ref) })
-			if got, most := asked.Load(), int64(w.agents[verdict.Author].cfg.Rounds.Attempts); got > 2*most {
+			if got, most := asked.Load(), int64(w.agents[decide.Author].cfg.Rounds.Attempts); got > 2*most {
 				t.Errorf("asked %d times, want about %d", got, most)
 			}
 			if w.merged(ref) {
@@ -85,19 +85,19 @@ func TestApprovalIsForOneBase(t *testing.T) {
 	ref := forge.Ref{Repo: repo, Number: pr.GetNumber()}
 	_, _, err = w.as(author).PullRequests.RequestReviewers(w.ctx, owner, repo.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{reviewer}})
 	w.must(err)
-	w.agents[verdict.Reviewer].start()
+	w.agents[decide.Reviewer].start()
 	w.until("the small change is approved", func() bool { return len(w.reviews(ref)) == 1 })
-	w.agents[verdict.Reviewer].halt()
+	w.agents[decide.Reviewer].halt()
 	_, _, err = w.as(author).PullRequests.Edit(w.ctx, owner, repo.Name, ref.Number, &github.PullRequest{Base: &github.PullRequestBranch{Ref: github.String("main")}})
 	w.must(err)
 
-	w.agents[verdict.Author].start()
-	w.until("the author agent looked", func() bool { return w.looked(verdict.Author) })
+	w.agents[decide.Author].start()
+	w.until("the author agent looked", func() bool { return w.looked(decide.Author) })
 	w.must(w.sim.Settle(w.ctx))
 	if w.merged(ref) {
 		t.Fatal("merged into main on an approval for staging")
 	}
-	w.agents[verdict.Reviewer].start()
+	w.agents[decide.Reviewer].start()
 	w.until("reviewed against main and merged", func() bool { return w.merged(ref) })
 	if got := len(w.reviews(ref)); got != 2 {
 		t.Errorf("%d reviews, want one for each base", got)
@@ -109,13 +109,13 @@ func TestApprovalIsForOneBase(t *testing.T) {
 func TestDismissedReviewIsRepeatedOnRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]any{})
-	w.agents[verdict.Reviewer].start()
+	w.agents[decide.Reviewer].start()
 	ref := w.openBad(false)
 	w.until("reviewed", func() bool { return len(w.reviews(ref)) == 1 })
 	_, _, err := w.as(admin).PullRequests.DismissReview(w.ctx, owner, repo.Name, ref.Number, w.reviews(ref)[0].GetID(), &github.PullRequestReviewDismissalRequest{Message: github.String("Look again.")})
 	w.must(err)
-	w.agents[verdict.Author].start()
-	w.until("the author agent looked", func() bool { return w.looked(verdict.Author) })
+	w.agents[decide.Author].start()
+	w.until("the author agent looked", func() bool { return w.looked(decide.Author) })
 	w.must(w.sim.Settle(w.ctx))
 	if w.merged(ref) {
 		t.Fatal("merged on a dismissed approval")

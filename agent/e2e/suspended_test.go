@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"touchstone/agent/daemon"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // floor is the last event that the relay has forgotten.
@@ -46,7 +46,7 @@ func TestSuspendedMachineCatchesUp(t *testing.T) {
 	w.relay.retention = time.Nanosecond
 	w.startRelay()
 	w.until("the relay has forgotten it", func() bool { return w.floor() > 0 })
-	reviewing := w.agents[verdict.Reviewer]
+	reviewing := w.agents[decide.Reviewer]
 	reviewing.hinted = func(h daemon.Hint) {
 		if h == (daemon.Hint{}) {
 			everything.Add(1)

@@ -28,7 +28,7 @@ import (
 	"touchstone/relay/server"
 	"touchstone/relay/source"
 	access "touchstone/relay/token"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // The people and the programs of these tests.
@@ -78,7 +78,7 @@ type world struct {
 	simURL string
 	relay  *relay
 	script string
-	agents map[verdict.Role]*machine
+	agents map[decide.Role]*machine
 
 	mu       sync.Mutex
 	conclude func(dir string) string
@@ -104,7 +104,7 @@ type relay struct {
 // machine is where one agent runs: its configuration and state outlive it.
 type machine struct {
 	w       *world
-	role    verdict.Role
+	role    decide.Role
 	login   string
 	cfg     config.Config
 	inForce *config.Live // the settings, once it was started
@@ -134,7 +134,7 @@ func newWorld(t testing.TB, script map[string]any) *world {
 	t.Helper()
 	hub := t.TempDir() // removed once what runs below has ended
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	w := &world{t: t, ctx: ctx, agents: map[verdict.Role]*machine{}}
+	w := &world{t: t, ctx: ctx, agents: map[decide.Role]*machine{}}
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
 
@@ -176,8 +176,8 @@ func newWorld(t testing.TB, script map[string]any) *world {
 
 	w.script = filepath.Join(t.TempDir(), "script.json")
 	w.writeScript(script)
-	w.configure(verdict.Reviewer, reviewer)
-	w.configure(verdict.Author, author)
+	w.configure(decide.Reviewer, reviewer)
+	w.configure(decide.Author, author)
 	t.Cleanup(func() {
 		for _, m := range w.agents {
 			m.halt()
@@ -252,7 +252,7 @@ func (w *world) ci(_ context.Context, _, _, dir string) githubsim.CIResult {
 	return githubsim.CIResult{Conclusion: conclude(dir), Summary: "checked", Log: "the log"}
 }
 
-func (w *world) configure(role verdict.Role, login string) *machine {
+func (w *world) configure(role decide.Role, login string) *machine {
 	cfg := config.Default()
 	cfg.GitHub.APIURL = w.simURL + "/api/v3/"
 	cfg.GitHub.Token = config.Secret(token(login))
@@ -314,8 +314,8 @@ func (m *machine) halt() {
 
 func (w *world) startBoth() {
 	w.t.Helper()
-	w.agents[verdict.Reviewer].start()
-	w.agents[verdict.Author].start()
+	w.agents[decide.Reviewer].start()
+	w.agents[decide.Author].start()
 }
 
 // intercept counts the outward calls of the agents and cuts off dead ones.

@@ -13,6 +13,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Reader reads a pull request's present state.
@@ -40,7 +41,7 @@ type Merger struct {
 
 // Decide says what a pull request, as read a moment ago, needs. Settled reports
 // whether that took no request besides: nothing has passed since that reading.
-type Decide func(ctx context.Context, pr forge.PullRequest) (action verdict.Action, settled bool, err error)
+type Decide func(ctx context.Context, pr forge.PullRequest) (action decide.Action, settled bool, err error)
 
 // ErrOvertaken says that the pull request, read afresh, is no longer to be
 // merged, or not at this commit. Nothing was done.
@@ -84,17 +85,17 @@ func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string,
 	if err != nil {
 		return "", err
 	}
-	decide := m.Decider()
+	next := m.Decider()
 	for range looks {
 		pr, err := m.Read.PullRequest(ctx, ref)
 		if err != nil {
 			return "", fmt.Errorf("look at the pull request again: %w", err)
 		}
-		action, settled, err := decide(ctx, pr)
+		action, settled, err := next(ctx, pr)
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("decide on the pull request again: %w", err)
-		case action.Kind != verdict.Merge || action.SHA != head:
+		case action.Kind != decide.Merge || action.SHA != head:
 			return "", fmt.Errorf("%w: %s", ErrOvertaken, action.Reason)
 		case !settled:
 		case pr.Queue:

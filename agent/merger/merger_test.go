@@ -15,12 +15,13 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/merger"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // decided always has the same decision, and needs nothing besides what was read.
-func decided(kind verdict.Kind, sha string) merger.Decide {
-	return func(context.Context, forge.PullRequest) (verdict.Action, bool, error) {
-		return verdict.Action{Kind: kind, SHA: sha, Reason: "so it was decided"}, true, nil
+func decided(kind decide.Kind, sha string) merger.Decide {
+	return func(context.Context, forge.PullRequest) (decide.Action, bool, error) {
+		return decide.Action{Kind: kind, SHA: sha, Reason: "so it was decided"}, true, nil
 	}
 }
 
@@ -38,7 +39,7 @@ func newMerger(g *loopback.GitHub, decide merger.Decide) *merger.Merger {
 func TestMergeSquashes(t *testing.T) {
 	t.Parallel()
 	g, pr := open(t)
-	sha, err := newMerger(g, decided(verdict.Merge, pr.Head.SHA)).Merge(t.Context(), pr.Ref, pr.Head.SHA)
+	sha, err := newMerger(g, decided(decide.Merge, pr.Head.SHA)).Merge(t.Context(), pr.Ref, pr.Head.SHA)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +73,8 @@ func TestTheMessageIsWhatWasReviewed(t *testing.T) {
 			if tc.change != "" {
 				g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{tc.change: "Ship what nobody saw"}, nil)
 			}
-			decide := func(context.Context, forge.PullRequest) (verdict.Action, bool, error) {
-				return verdict.Action{Kind: verdict.Merge, SHA: pr.Head.SHA, Record: approval}, true, nil
+			decide := func(context.Context, forge.PullRequest) (decide.Action, bool, error) {
+				return decide.Action{Kind: decide.Merge, SHA: pr.Head.SHA, Record: approval}, true, nil
 			}
 			sha, err := newMerger(g, decide).Merge(t.Context(), pr.Ref, pr.Head.SHA)
 			if err != nil {
@@ -98,23 +99,23 @@ func TestNothingElseIsMerged(t *testing.T) {
 		want    error
 	}{
 		"the decision is another by now": {func(_ *loopback.GitHub, pr forge.PullRequest) merger.Decide {
-			return decided(verdict.Wait, pr.Head.SHA)
+			return decided(decide.Wait, pr.Head.SHA)
 		}, merger.ErrOvertaken},
 		"the decision is about another head": {func(*loopback.GitHub, forge.PullRequest) merger.Decide {
-			return decided(verdict.Merge, other)
+			return decided(decide.Merge, other)
 		}, merger.ErrOvertaken},
 		"a push right before the merge": {func(g *loopback.GitHub, pr forge.PullRequest) merger.Decide {
 			g.Sim.SetFaults(githubsim.Faults{MoveHead: 1})
-			return decided(verdict.Merge, pr.Head.SHA)
+			return decided(decide.Merge, pr.Head.SHA)
 		}, forge.ErrHeadMoved},
 		"a base that does not keep still": {func(g *loopback.GitHub, pr forge.PullRequest) merger.Decide {
 			g.Sim.SetFaults(githubsim.Faults{MoveBase: 99})
-			return decided(verdict.Merge, pr.Head.SHA)
+			return decided(decide.Merge, pr.Head.SHA)
 		}, forge.ErrBaseMoved},
 		"conflicts": {func(g *loopback.GitHub, pr forge.PullRequest) merger.Decide {
 			g.Commit("main", "Collide", map[string]string{"code.txt": "other\n"})
 			g.Read(loopback.Author, pr.Ref)
-			return decided(verdict.Merge, pr.Head.SHA)
+			return decided(decide.Merge, pr.Head.SHA)
 		}, forge.ErrNotMergeable},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,9 +142,9 @@ func TestMergeOutlastsABaseThatMoves(t *testing.T) {
 	g, pr := open(t)
 	g.Sim.SetFaults(githubsim.Faults{MoveBase: 2})
 	looks := 0
-	m := newMerger(g, func(context.Context, forge.PullRequest) (verdict.Action, bool, error) {
+	m := newMerger(g, func(context.Context, forge.PullRequest) (decide.Action, bool, error) {
 		looks++
-		return verdict.Action{Kind: verdict.Merge, SHA: pr.Head.SHA}, true, nil
+		return decide.Action{Kind: decide.Merge, SHA: pr.Head.SHA}, true, nil
 	})
 	if sha, err := m.Merge(t.Context(), pr.Ref, pr.Head.SHA); err != nil || sha == "" {
 		t.Fatalf("%q, %v", sha, err)
@@ -159,9 +160,9 @@ func TestADecisionThatTookRequestsIsMadeAgain(t *testing.T) {
 	for settledAt, merges := range map[int]bool{1: true, 3: true, 100: false} {
 		g, pr := open(t)
 		looks := 0
-		sha, err := newMerger(g, func(context.Context, forge.PullRequest) (verdict.Action, bool, error) {
+		sha, err := newMerger(g, func(context.Context, forge.PullRequest) (decide.Action, bool, error) {
 			looks++
-			return verdict.Action{Kind: verdict.Merge, SHA: pr.Head.SHA}, looks >= settledAt, nil
+			return decide.Action{Kind: decide.Merge, SHA: pr.Head.SHA}, looks >= settledAt, nil
 		}).Merge(t.Context(), pr.Ref, pr.Head.SHA)
 		if merges && (err != nil || sha == "" || looks != settledAt) || !merges && !errors.Is(err, merger.ErrOvertaken) {
 			t.Errorf("settled at look %d: %q, %v after %d looks", settledAt, sha, err, looks)
@@ -178,7 +179,7 @@ func TestMergeNamesEverybodyWhoWroteIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Read(loopback.Author, pr.Ref)
-	sha, err := newMerger(g, decided(verdict.Merge, head)).Merge(t.Context(), pr.Ref, head)
+	sha, err := newMerger(g, decided(decide.Merge, head)).Merge(t.Context(), pr.Ref, head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestMergeWaitsInTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
-	if sha, err := newMerger(g, decided(verdict.Merge, head)).Merge(t.Context(), ref, head); err != nil || sha != "" {
+	if sha, err := newMerger(g, decided(decide.Merge, head)).Merge(t.Context(), ref, head); err != nil || sha != "" {
 		t.Fatalf("%q, %v", sha, err)
 	}
 	if now := g.Read(loopback.Author, ref); !now.InQueue || now.Merged {
@@ -227,7 +228,7 @@ func TestMergeWaitsInTheQueue(t *testing.T) {
 func TestTidyDeletesTheMergedBranch(t *testing.T) {
 	t.Parallel()
 	g, pr := open(t)
-	m := newMerger(g, decided(verdict.Merge, pr.Head.SHA))
+	m := newMerger(g, decided(decide.Merge, pr.Head.SHA))
 	if err := m.Tidy(t.Context(), pr, "0123456789012345678901234567890123456789"); err == nil {
 		t.Error("a branch that moved on was deleted")
 	}

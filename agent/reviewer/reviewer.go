@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -169,7 +170,7 @@ func (r *Reviewer) acquire(ctx context.Context, pr forge.PullRequest) (*worktree
 	url, authorization := r.Remote(pr.Ref.Repo)
 	tree, err := r.Worktrees.Acquire(ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization},
-		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(verdict.Reviewer),
+		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(decide.Reviewer),
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number),
 		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
 		Merged: true,

@@ -20,6 +20,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // The files in the state directory: the private key, as 64 hexadecimal digits of its seed, and
@@ -187,8 +188,8 @@ func write(path string, data []byte) error {
 // Opinion is a review of a pull request in the decision's terms, with its record if that is
 // believed, and the reason if it is not. Whether the base was rewritten since, and who had a
 // hand in the change, is left open. Reviewers are the logins whose records count.
-func (b *Book) Opinion(pr forge.PullRequest, r forge.SubmittedReview, reviewers []string) verdict.Opinion {
-	o := verdict.Opinion{
+func (b *Book) Opinion(pr forge.PullRequest, r forge.SubmittedReview, reviewers []string) decide.Opinion {
+	o := decide.Opinion{
 		By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt, Person: r.ByPerson, CanPush: r.CanPush,
 	}
 	sealed, err := verdict.ParseSealed(r.Body)

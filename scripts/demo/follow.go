@@ -8,7 +8,7 @@ import (
 
 	"touchstone/relay/client"
 	"touchstone/relay/event"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 var (
@@ -52,7 +52,7 @@ func (d *demo) follow(ctx context.Context) (*story, error) {
 func (d *demo) agentLogs() string {
 	var logs strings.Builder
 	for _, p := range d.running {
-		if p.name == string(verdict.Reviewer) || p.name == string(verdict.Author) {
+		if p.name == string(decide.Reviewer) || p.name == string(decide.Author) {
 			fmt.Fprintf(&logs, "\nThe end of the %s's log:\n%s", p.name, tail(p.log))
 		}
 	}

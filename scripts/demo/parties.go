@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // startServers starts the simulated GitHub with the service's repository and
@@ -152,7 +152,7 @@ func (d *demo) startAgents() error {
 		}
 		engine = fmt.Sprintf("%q, --script, %q", d.program("scripts/scriptedmodel"), file)
 	}
-	for role, login := range map[verdict.Role]string{verdict.Reviewer: reviewer, verdict.Author: authorLogin} {
+	for role, login := range map[decide.Role]string{decide.Reviewer: reviewer, decide.Author: authorLogin} {
 		if err := d.startAgent(string(role), login, engine); err != nil {
 			return err
 		}

@@ -73,9 +73,14 @@ func TestWhoMayImportWhom(t *testing.T) {
 		{
 			"verdict, guidelines and worktree import nothing of this module",
 			func(from string) bool {
-				return under(from, "verdict", "guidelines", "worktree") && !under(from, "verdict/guard")
+				return under(from, "verdict", "guidelines", "worktree") && !under(from, "verdict/guard", "verdict/decide")
 			},
 			func(imported string) bool { return !ours(imported) },
+		},
+		{
+			"verdict/decide imports only verdict",
+			func(from string) bool { return from == "verdict/decide" },
+			func(imported string) bool { return !ours(imported) || imported == "verdict" },
 		},
 		{
 			"verdict/guard imports only its own parts",

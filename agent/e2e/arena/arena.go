@@ -25,7 +25,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/trust"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // The logins: who owns all, who opens pull requests and has an agent that fixes and
@@ -153,8 +153,8 @@ const ByHand = "by hand"
 
 // Agent is an agent as its daemon would compose it on a machine of this name, but for
 // the model. It has no journal.
-func (a *Arena) Agent(role verdict.Role, machine string, m engine.Engine) (*daemon.Agent, error) {
-	login := map[verdict.Role]string{verdict.Reviewer: Judge, verdict.Author: Author}[role]
+func (a *Arena) Agent(role decide.Role, machine string, m engine.Engine) (*daemon.Agent, error) {
+	login := map[decide.Role]string{decide.Reviewer: Judge, decide.Author: Author}[role]
 	return a.AgentOf(role, login, machine, m)
 }
 
@@ -164,7 +164,7 @@ func (a *Arena) Client(login string) (*forge.Client, error) {
 }
 
 // AgentOf is Agent in the name of any login.
-func (a *Arena) AgentOf(role verdict.Role, login, machine string, m engine.Engine) (*daemon.Agent, error) {
+func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine) (*daemon.Agent, error) {
 	client, err := a.Client(login)
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (a *Arena) AgentOf(role verdict.Role, login, machine string, m engine.Engin
 	cfg.Author.Email = login + "@example.com"
 	cfg.StateDir = filepath.Join(a.dir, machine, string(role))
 	agent, err := daemon.Assemble(config.NewLive(cfg, nil), role, client, login, m, "")
-	if err != nil || role != verdict.Reviewer {
+	if err != nil || role != decide.Reviewer {
 		return agent, err
 	}
 	// All machines of the reviewer have one key, so that no machine of the author has to be told of another.

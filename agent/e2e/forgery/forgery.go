@@ -19,7 +19,7 @@ import (
 
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Case is an attack, or what an attack is measured by: something legitimate that has to
@@ -85,7 +85,7 @@ type Runner struct {
 	// Workers is how many cases run at once.
 	Workers int
 	// Weaken, if set, breaks each agent on purpose when it starts.
-	Weaken func(verdict.Role, *daemon.Agent)
+	Weaken func(decide.Role, *daemon.Agent)
 }
 
 // perArena is how many cases an arena lives for. It keeps all of them.

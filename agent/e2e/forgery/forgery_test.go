@@ -12,7 +12,7 @@ import (
 
 	"touchstone/agent/audit"
 	"touchstone/agent/daemon"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 var seed = flag.Uint64("forgery.seed", 0, "the `seed` of the attacks that are tried; 0 is a fresh one")
@@ -38,7 +38,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-func run(t *testing.T, weaken func(verdict.Role, *daemon.Agent), cases []Case) (results []Result) {
+func run(t *testing.T, weaken func(decide.Role, *daemon.Agent), cases []Case) (results []Result) {
 	t.Helper()
 	runner := Runner{Dir: t.TempDir(), Workers: runtime.GOMAXPROCS(0), Weaken: weaken}
 	if err := runner.Run(t.Context(), cases, func(r Result) { results = append(results, r) }); err != nil {
@@ -66,7 +66,7 @@ func TestWeaknessesAreSeen(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		weakness string
-		weaken   func(verdict.Role, *daemon.Agent)
+		weaken   func(decide.Role, *daemon.Agent)
 		// attack is one that has its way then.
 		attack string
 		want   string

@@ -11,7 +11,7 @@ import (
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // posted is a review, as GitHub has it.
@@ -75,7 +75,7 @@ func (s *scene) inspect(result *Result) error {
 
 // why is the account that `agent why` gives anybody who asks.
 func (s *scene) why() (audit.Chain, error) {
-	a, err := s.agent(verdict.Author, arena.Author)
+	a, err := s.agent(decide.Author, arena.Author)
 	if err != nil {
 		return audit.Chain{}, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/arena"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 const sandbox = "sandbox"
@@ -202,9 +202,9 @@ var twoReviewers = stage{
 	unreviewed: true,
 	settings:   func(cfg *config.Config) { cfg.Reviewers = []string{arena.Judge, second} },
 	late: func(s *scene) error {
-		err := s.work(verdict.Reviewer, arena.Judge)
+		err := s.work(decide.Reviewer, arena.Judge)
 		s.stern.Store(true)
-		return s.then(err, func() error { return s.work(verdict.Reviewer, second) })
+		return s.then(err, func() error { return s.work(decide.Reviewer, second) })
 	},
 }
 

@@ -21,7 +21,7 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // stage is what a pull request is like before an attack.
@@ -54,11 +54,11 @@ const (
 type ground struct {
 	*arena.Arena
 	template arena.Template
-	weaken   func(verdict.Role, *daemon.Agent)
+	weaken   func(decide.Role, *daemon.Agent)
 	dir      string
 }
 
-func newGround(ctx context.Context, a *arena.Arena, dir string, weaken func(verdict.Role, *daemon.Agent)) (*ground, error) {
+func newGround(ctx context.Context, a *arena.Arena, dir string, weaken func(decide.Role, *daemon.Agent)) (*ground, error) {
 	for _, user := range actors() {
 		if err := a.Sim.AddUser(user); err != nil {
 			return nil, err
@@ -240,7 +240,7 @@ func (s *scene) move(login, to, sha string) error {
 }
 
 // agent is the agent of a login, made when it is first asked for.
-func (s *scene) agent(role verdict.Role, login string) (*daemon.Agent, error) {
+func (s *scene) agent(role decide.Role, login string) (*daemon.Agent, error) {
 	if a := s.agents[login]; a != nil {
 		return a, nil
 	}
@@ -265,7 +265,7 @@ func (s *scene) agent(role verdict.Role, login string) (*daemon.Agent, error) {
 
 // look has an agent look and do what it decides, once. It reports whether there may be
 // more to do.
-func (s *scene) look(role verdict.Role, login string) (more bool, err error) {
+func (s *scene) look(role decide.Role, login string) (more bool, err error) {
 	a, err := s.agent(role, login)
 	if err == nil {
 		err = s.Sim.Settle(s.ctx)
@@ -281,9 +281,9 @@ func (s *scene) look(role verdict.Role, login string) (more bool, err error) {
 	}
 	s.note("  %s: %s %.7s, %s", login, action.Kind, action.SHA, action.Reason)
 	switch action.Kind {
-	case verdict.Skip, verdict.Done, verdict.Fix: // a fix would only be reviewed in turn
+	case decide.Skip, decide.Done, decide.Fix: // a fix would only be reviewed in turn
 		return false, nil
-	case verdict.Wait:
+	case decide.Wait:
 		s.Sim.Advance(action.Recheck)
 		return action.Recheck > 0, nil
 	}
@@ -297,7 +297,7 @@ func (s *scene) look(role verdict.Role, login string) (more bool, err error) {
 const enough = 6
 
 // work has an agent look and act until there is nothing left to do.
-func (s *scene) work(role verdict.Role, login string) error {
+func (s *scene) work(role decide.Role, login string) error {
 	for range enough {
 		if more, err := s.look(role, login); err != nil || !more {
 			return err
@@ -308,12 +308,12 @@ func (s *scene) work(role verdict.Role, login string) error {
 
 // review has the reviewers do what they see to do.
 func (s *scene) review() error {
-	a, err := s.agent(verdict.Author, arena.Author)
+	a, err := s.agent(decide.Author, arena.Author)
 	if err != nil {
 		return err
 	}
 	for _, login := range a.Config().Reviewers {
-		if err := s.work(verdict.Reviewer, login); err != nil {
+		if err := s.work(decide.Reviewer, login); err != nil {
 			return err
 		}
 	}
@@ -328,7 +328,7 @@ func (s *scene) settle() error {
 				return err
 			}
 		}
-		if err := s.work(verdict.Author, arena.Author); err != nil {
+		if err := s.work(decide.Author, arena.Author); err != nil {
 			return err
 		}
 	}
@@ -336,7 +336,7 @@ func (s *scene) settle() error {
 }
 
 // merge has the author's agent do what it sees to do, and nobody else anything.
-func (s *scene) merge() error { return s.work(verdict.Author, arena.Author) }
+func (s *scene) merge() error { return s.work(decide.Author, arena.Author) }
 
 // restore gives the arena back the accounts that the case took from it.
 func (s *scene) restore() error {

@@ -8,12 +8,12 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/agent/merger"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // seeing has an agent see something else than what GitHub says of a pull request.
-func seeing(as func(*forge.PullRequest)) func(verdict.Role, *daemon.Agent) {
-	return func(_ verdict.Role, a *daemon.Agent) {
+func seeing(as func(*forge.PullRequest)) func(decide.Role, *daemon.Agent) {
+	return func(_ decide.Role, a *daemon.Agent) {
 		a.Read = distorted{a.Read, as}
 		a.Merger.Read = distortedMerger{a.Merger.Read, as}
 	}
@@ -42,7 +42,7 @@ func (d distortedMerger) PullRequest(ctx context.Context, ref forge.Ref) (forge.
 }
 
 // everybodyMay has everybody be an administrator.
-func everybodyMay(_ verdict.Role, a *daemon.Agent) { a.Read = generous{a.Read} }
+func everybodyMay(_ decide.Role, a *daemon.Agent) { a.Read = generous{a.Read} }
 
 type generous struct{ daemon.Reader }
 
@@ -51,7 +51,7 @@ func (generous) Permission(context.Context, forge.Repo, string) (forge.Permissio
 }
 
 // everybodyIsAPerson has Apps be people who may do all.
-func everybodyIsAPerson(role verdict.Role, a *daemon.Agent) {
+func everybodyIsAPerson(role decide.Role, a *daemon.Agent) {
 	everybodyMay(role, a)
 	seeing(func(pr *forge.PullRequest) {
 		for i := range pr.Comments {
@@ -87,10 +87,10 @@ var (
 )
 
 // decideOnce has the merger take its first decision for the last.
-func decideOnce(_ verdict.Role, a *daemon.Agent) {
+func decideOnce(_ decide.Role, a *daemon.Agent) {
 	a.Merger.Decider = func() merger.Decide {
-		return func(_ context.Context, pr forge.PullRequest) (verdict.Action, bool, error) {
-			return verdict.Action{Kind: verdict.Merge, SHA: pr.Head.SHA}, true, nil
+		return func(_ context.Context, pr forge.PullRequest) (decide.Action, bool, error) {
+			return decide.Action{Kind: decide.Merge, SHA: pr.Head.SHA}, true, nil
 		}
 	}
 }

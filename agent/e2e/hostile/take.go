@@ -8,6 +8,7 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // behaviours are the models that a case meets.
@@ -54,7 +55,7 @@ func (r *ring) take(ctx context.Context, name string, c Case) (Result, error) {
 // discuss has an honest reviewer find the defect, the author answer it, and a new
 // head come.
 func (r *ring) discuss(ctx context.Context, ref forge.Ref, c Case) error {
-	if err := r.work(ctx, verdict.Reviewer, ref, model{honest}); err != nil {
+	if err := r.work(ctx, decide.Reviewer, ref, model{honest}); err != nil {
 		return err
 	}
 	var comments []struct{ ID int64 }
@@ -78,15 +79,15 @@ func (r *ring) discuss(ctx context.Context, ref forge.Ref, c Case) error {
 
 // agents has the reviewer and then the author's side do what they see to do.
 func (r *ring) agents(ctx context.Context, ref forge.Ref, m model) error {
-	if err := r.work(ctx, verdict.Reviewer, ref, m); err != nil {
+	if err := r.work(ctx, decide.Reviewer, ref, m); err != nil {
 		return err
 	}
-	return r.work(ctx, verdict.Author, ref, m)
+	return r.work(ctx, decide.Author, ref, m)
 }
 
 // work has one agent look and act until there is nothing left to do. Fixes are
 // left out: they would only be reviewed in turn.
-func (r *ring) work(ctx context.Context, role verdict.Role, ref forge.Ref, m model) error {
+func (r *ring) work(ctx context.Context, role decide.Role, ref forge.Ref, m model) error {
 	agent, err := r.Agent(role, "machine", m)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func (r *ring) work(ctx context.Context, role verdict.Role, ref forge.Ref, m mod
 			return err
 		}
 		switch action.Kind {
-		case verdict.Wait, verdict.Skip, verdict.Done, verdict.Fix:
+		case decide.Wait, decide.Skip, decide.Done, decide.Fix:
 			return nil
 		}
 		if _, err := agent.Act(ctx, pr, action); err != nil {

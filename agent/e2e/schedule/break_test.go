@@ -17,6 +17,7 @@ import (
 	"touchstone/agent/merger"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // TestBreaksAreSeen breaks the agents on purpose, one promise at a time, and runs
@@ -26,7 +27,7 @@ func TestBreaksAreSeen(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		promise string
-		meddle  func(verdict.Role, *daemon.Agent)
+		meddle  func(decide.Role, *daemon.Agent)
 		want    string
 	}{
 		{"only what was reviewed is merged", rereadApprovals, "was merged and never approved"},
@@ -74,7 +75,7 @@ func TestBreaksAreSeen(t *testing.T) {
 }
 
 // rereadApprovals has the agents take every review for one of the present head, whoever signed it.
-func rereadApprovals(_ verdict.Role, a *daemon.Agent) {
+func rereadApprovals(_ decide.Role, a *daemon.Agent) {
 	a.Trust, a.Author.Trust, a.Reviewer.Trust = nil, nil, nil
 	seeing(a, reread)
 }
@@ -119,7 +120,7 @@ func (d distortedMerger) PullRequest(ctx context.Context, ref forge.Ref) (forge.
 }
 
 // imaginePerson has the agents see a person's approval of every head.
-func imaginePerson(_ verdict.Role, a *daemon.Agent) { seeing(a, imagine) }
+func imaginePerson(_ decide.Role, a *daemon.Agent) { seeing(a, imagine) }
 
 func imagine(pr forge.PullRequest) forge.PullRequest {
 	pr.Reviews = append(pr.Reviews, forge.SubmittedReview{
@@ -129,7 +130,7 @@ func imagine(pr forge.PullRequest) forge.PullRequest {
 }
 
 // hearNobody has the agents see no review of a person's.
-func hearNobody(_ verdict.Role, a *daemon.Agent) {
+func hearNobody(_ decide.Role, a *daemon.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		pr.Reviews = slices.DeleteFunc(pr.Reviews, func(r forge.SubmittedReview) bool { return r.Author.Login == arena.Person })
 		return pr
@@ -137,7 +138,7 @@ func hearNobody(_ verdict.Role, a *daemon.Agent) {
 }
 
 // forgetDismissals has the agents take dismissed reviews for approvals.
-func forgetDismissals(_ verdict.Role, a *daemon.Agent) {
+func forgetDismissals(_ decide.Role, a *daemon.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		for i := range pr.Reviews {
 			if r := &pr.Reviews[i]; r.State == forge.Dismissed {
@@ -149,8 +150,8 @@ func forgetDismissals(_ verdict.Role, a *daemon.Agent) {
 }
 
 // seeOneBase has the author's agents see each pull request go into main.
-func seeOneBase(role verdict.Role, a *daemon.Agent) {
-	if role != verdict.Author {
+func seeOneBase(role decide.Role, a *daemon.Agent) {
+	if role != decide.Author {
 		return
 	}
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
@@ -160,7 +161,7 @@ func seeOneBase(role verdict.Role, a *daemon.Agent) {
 }
 
 // heedNobody has the agents see no label and no comment.
-func heedNobody(_ verdict.Role, a *daemon.Agent) {
+func heedNobody(_ decide.Role, a *daemon.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		pr.Labels, pr.Comments = nil, nil
 		return pr
@@ -168,7 +169,7 @@ func heedNobody(_ verdict.Role, a *daemon.Agent) {
 }
 
 // postTwice has the reviewer post each review two times, and withdraw none.
-func postTwice(_ verdict.Role, a *daemon.Agent) {
+func postTwice(_ decide.Role, a *daemon.Agent) {
 	a.Reviewer.Post, a.Reviewer.Withdraw = twice{a.Reviewer.Post}, kept{}
 }
 
@@ -188,13 +189,13 @@ func (p twice) PostReview(ctx context.Context, ref forge.Ref, r forge.Review) (f
 // pushByForce gives the author's agent a git that overwrites what it pushes to, and
 // that says of the branch what was there when it was fetched. It sees the pull request
 // as it was at its last look but one.
-func pushByForce(t *testing.T) func(verdict.Role, *daemon.Agent) {
+func pushByForce(t *testing.T) func(decide.Role, *daemon.Agent) {
 	path := gitThat(t, func(git string) string {
 		return `push) set -- "$@" push --force ;;
 	ls-remote) exec printf '%s\t%s\n' "$('` + git + `' rev-parse refs/touchstone/pulls/1-author/head)" refs/heads/topic ;;`
 	})
-	return func(role verdict.Role, a *daemon.Agent) {
-		if role != verdict.Author {
+	return func(role decide.Role, a *daemon.Agent) {
+		if role != decide.Author {
 			return
 		}
 		a.Worktrees.Git = path
@@ -210,10 +211,10 @@ func pushByForce(t *testing.T) func(verdict.Role, *daemon.Agent) {
 }
 
 // pushElsewhere gives the author's agent a git that pushes to another branch.
-func pushElsewhere(t *testing.T) func(verdict.Role, *daemon.Agent) {
+func pushElsewhere(t *testing.T) func(decide.Role, *daemon.Agent) {
 	path := gitThat(t, func(string) string { return `*:refs/heads/topic) set -- "$@" "${a%topic}stray" ;;` })
-	return func(role verdict.Role, a *daemon.Agent) {
-		if role == verdict.Author {
+	return func(role decide.Role, a *daemon.Agent) {
+		if role == decide.Author {
 			a.Worktrees.Git = path
 		}
 	}
@@ -245,7 +246,7 @@ exec '` + git + `' "$@"
 }
 
 // labelNothing has the agents call people without the label that they look for.
-func labelNothing(_ verdict.Role, a *daemon.Agent) { a.Caller = unlabelled{a.Caller} }
+func labelNothing(_ decide.Role, a *daemon.Agent) { a.Caller = unlabelled{a.Caller} }
 
 type unlabelled struct{ daemon.Caller }
 

@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // scene is a pull request of which a test decides what happens when.
@@ -300,7 +301,7 @@ func TestRepositoryIsTransferred(t *testing.T) {
 			t.Errorf("it says %v, want %q", err, want)
 		}
 		s.ref.Repo = forge.Repo{Owner: "initech", Name: "app"}
-		s.said(s.look(0), string(verdict.Review))
-		s.said(s.look(2), string(verdict.Merge))
+		s.said(s.look(0), string(decide.Review))
+		s.said(s.look(2), string(decide.Merge))
 	})
 }

@@ -12,12 +12,12 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // machine is where an agent runs.
 type machine struct {
-	role  verdict.Role
+	role  decide.Role
 	name  string
 	agent *daemon.Agent
 	// random is its model's.
@@ -29,7 +29,7 @@ type machine struct {
 func (m *machine) String() string { return string(m.role) + " on the " + m.name + " machine" }
 
 func (m *machine) login() string {
-	return map[verdict.Role]string{verdict.Reviewer: arena.Judge, verdict.Author: arena.Author}[m.role]
+	return map[decide.Role]string{decide.Reviewer: arena.Judge, decide.Author: arena.Author}[m.role]
 }
 
 // start starts a machine's agent, again if it died.
@@ -50,7 +50,7 @@ func (w *world) start(m *machine) error {
 	agent.Config = func() config.Config { return cfg }
 	// A fetch over HTTP costs as much as all else in a round. What can go wrong with one,
 	// reviewers meet in every fourth schedule.
-	if m.role == verdict.Reviewer && w.result.Seed%4 != 0 {
+	if m.role == decide.Reviewer && w.result.Seed%4 != 0 {
 		agent.Remote, agent.Reviewer.Remote = w.Local, w.Local
 	}
 	if w.meddle != nil {

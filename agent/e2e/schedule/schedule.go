@@ -25,6 +25,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Result is what became of one schedule.
@@ -54,7 +55,7 @@ type Stage struct {
 	// dir is for the agents' journals.
 	dir string
 	// meddle, if set, breaks an agent on purpose when it starts.
-	meddle func(verdict.Role, *daemon.Agent)
+	meddle func(decide.Role, *daemon.Agent)
 }
 
 // NewStage makes a stage of an arena, whose webhooks and interception of requests it
@@ -160,7 +161,7 @@ func (w *world) open(ctx context.Context, text string) error {
 	if err := w.Create(ctx, w.ref.Name, w.template, githubsim.RepoOptions{Protected: protected}); err != nil {
 		return err
 	}
-	for _, role := range []verdict.Role{verdict.Reviewer, verdict.Author} {
+	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
 		for _, name := range []string{"first", "second"} {
 			w.machines = append(w.machines, &machine{role: role, name: name, random: rand.New(rand.NewPCG(w.result.Seed, uint64(len(w.machines))))})
 		}

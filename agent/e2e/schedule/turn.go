@@ -8,7 +8,7 @@ import (
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
-	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // plan is what happens during an agent's turn: at its call number at, counted from
@@ -145,12 +145,12 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool) {
 	pr, action, err := m.agent.Look(ctx, w.ref)
 	if err == nil {
 		switch action.Kind {
-		case verdict.Wait, verdict.Skip, verdict.Done:
+		case decide.Wait, decide.Skip, decide.Done:
 			w.note("  %s: %s, %s", m, action.Kind, action.Reason)
 			return action.Recheck > 0 && !w.muted(ctx)
 		}
 		_, err = m.agent.Act(ctx, pr, action)
-		session := action.Kind == verdict.Review || action.Kind == verdict.Fix || action.Kind == verdict.Merge
+		session := action.Kind == decide.Review || action.Kind == decide.Fix || action.Kind == decide.Merge
 		after, unreadAfter := w.pull(ctx)
 		// Another machine may have had its turn in between, and have ended what barred them.
 		if err == nil && unread == nil && unreadAfter == nil && session && barred != "" && w.barred(after) == barred {

@@ -1,9 +1,11 @@
-package verdict
+package decide
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"touchstone/verdict"
 )
 
 const (
@@ -14,17 +16,17 @@ const (
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // says is a review of a head by the product, as GitHub shows it.
-func says(by, sha string, v Verdict) Opinion {
-	o := Opinion{By: by, SHA: sha, State: "APPROVED", Record: &Record{Verdict: v, Head: sha, BaseBranch: "main"}, At: noon}
-	if v == RequestChanges {
-		o.State, o.Record.Ledger = "CHANGES_REQUESTED", Ledger{{ID: "facade00", Status: Open, Severity: Major}}
+func says(by, sha string, v verdict.Verdict) Opinion {
+	o := Opinion{By: by, SHA: sha, State: "APPROVED", Record: &verdict.Record{Verdict: v, Head: sha, BaseBranch: "main"}, At: noon}
+	if v == verdict.RequestChanges {
+		o.State, o.Record.Ledger = "CHANGES_REQUESTED", verdict.Ledger{{ID: "facade00", Status: verdict.Open, Severity: verdict.Major}}
 	}
 	return o
 }
 
 // vague is a review that requests changes and names no finding.
 func vague() Opinion {
-	o := says("alice", head, RequestChanges)
+	o := says("alice", head, verdict.RequestChanges)
 	o.Record.Ledger = nil
 	return o
 }
@@ -38,7 +40,7 @@ func asks() State {
 // ready is a pull request that octocat's agent has to merge now.
 func ready() State {
 	return State{Role: Author, Self: "octocat", Open: true, Author: "octocat", Head: head, BaseBranch: "main", Requested: true, Mergeable: MergeableClean, Checks: ChecksGreen,
-		Opinions: []Opinion{says("alice", head, Approve)}, Reviewers: []string{"alice", "bob"},
+		Opinions: []Opinion{says("alice", head, verdict.Approve)}, Reviewers: []string{"alice", "bob"},
 		RequireChecks: true, MaxRounds: 3, MaxAttempts: 2}
 }
 
@@ -72,7 +74,7 @@ func runNext(t *testing.T, start func() State, tests []nextCase) {
 func rounds(n int) []Opinion {
 	var all []Opinion
 	for i := range n {
-		all = append(all, says("alice", "older"+string(rune('a'+i)), RequestChanges))
+		all = append(all, says("alice", "older"+string(rune('a'+i)), verdict.RequestChanges))
 	}
 	return all
 }
@@ -92,30 +94,30 @@ func TestNextForReviewer(t *testing.T) {
 		{"not asked", func(s *State) { s.Requested = false }, Skip, "nobody asked alice"},
 		{"draft", func(s *State) { s.Draft = true }, Wait, "draft"},
 		{"needs a person", func(s *State) { s.NeedsHuman = true }, Wait, "person"},
-		{"reviewed already", func(s *State) { s.Opinions = []Opinion{says("ALICE", head, Approve)} }, Wait, "is reviewed"},
+		{"reviewed already", func(s *State) { s.Opinions = []Opinion{says("ALICE", head, verdict.Approve)} }, Wait, "is reviewed"},
 		{"reviewed, then dismissed", func(s *State) {
-			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.Opinions[0].State = "DISMISSED"
 		}, Wait, "was dismissed or edited"},
 		{"reviewed, dismissed, asked again", func(s *State) {
-			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.Opinions[0].State, s.Asked = "DISMISSED", true
 		}, Review, ""},
 		{"reviewed, edited, asked again", func(s *State) {
-			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.Opinions[0].Edited, s.Asked = true, true
 		}, Review, ""},
-		{"reviewed, asked again", func(s *State) { s.Opinions, s.Asked = []Opinion{says("alice", head, Approve)}, true }, Wait, "is reviewed"},
+		{"reviewed, asked again", func(s *State) { s.Opinions, s.Asked = []Opinion{says("alice", head, verdict.Approve)}, true }, Wait, "is reviewed"},
 		{"reviewed against another base", func(s *State) {
-			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.BaseBranch = "release"
 		}, Review, ""},
 		{"its base was rewritten", func(s *State) {
-			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.Opinions[0].Rebased = true
 		}, Review, ""},
 		{"merging it changes something else by now", func(s *State) {
-			s.Opinions = []Opinion{says("alice", head, Approve)}
+			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.Opinions[0].Outdated = true
 		}, Review, ""},
 		{"a conflict", func(s *State) { s.Mergeable = MergeableDirty }, Wait, "is reviewed once that is merged in"},
@@ -125,8 +127,8 @@ func TestNextForReviewer(t *testing.T) {
 		{"a conflict that its author was told of", func(s *State) {
 			s.Mergeable, s.AwaitedSince, s.Told = MergeableDirty, s.Now.Add(-signPatience), []Telling{{Topic: "conflict"}}
 		}, Wait, "is reviewed once that is merged in"},
-		{"older head reviewed", func(s *State) { s.Opinions = []Opinion{says("alice", older, Approve)} }, Review, ""},
-		{"reviewed by another", func(s *State) { s.Opinions = []Opinion{says("bob", head, Approve)} }, Review, ""},
+		{"older head reviewed", func(s *State) { s.Opinions = []Opinion{says("alice", older, verdict.Approve)} }, Review, ""},
+		{"reviewed by another", func(s *State) { s.Opinions = []Opinion{says("bob", head, verdict.Approve)} }, Review, ""},
 		{"reviewed by hand under this login", func(s *State) {
 			s.Opinions = []Opinion{{By: "alice", SHA: head, State: "APPROVED"}}
 		}, Review, ""},
@@ -138,12 +140,15 @@ func TestNextForReviewer(t *testing.T) {
 				s.Opinions[i].At = time.Time{}
 			}
 		}, Escalate, "3 rounds"},
-		{"an unclear order", func(s *State) { s.Unclear = []Unclear{{ID: 7, By: "mona"}} }, Reply, "mona"},
+		{"an unclear order", func(s *State) { s.Unclear = []verdict.Unclear{{ID: 7, By: "mona"}} }, Reply, "mona"},
 		{"an unclear order while stopped", func(s *State) {
-			s.Unclear, s.Orders = []Unclear{{ID: 7, By: "mona"}}, []Command{{ID: 1, Verb: Stop, By: "mona"}}
+			s.Unclear, s.Orders = []verdict.Unclear{{ID: 7, By: "mona"}}, []verdict.Command{{ID: 1, Verb: verdict.Stop, By: "mona"}}
 		}, Reply, ""},
-		{"an unclear order that cannot be answered", func(s *State) { s.Unclear, s.Failed, s.Attempts = []Unclear{{ID: 7}}, Reply, 2; s.MaxAttempts = 2 }, Escalate, "2 attempts"},
-		{"an unclear order, and nobody asked", func(s *State) { s.Unclear, s.Requested = []Unclear{{ID: 7}}, false }, Skip, ""},
+		{"an unclear order that cannot be answered", func(s *State) {
+			s.Unclear, s.Failed, s.Attempts = []verdict.Unclear{{ID: 7}}, Reply, 2
+			s.MaxAttempts = 2
+		}, Escalate, "2 attempts"},
+		{"an unclear order, and nobody asked", func(s *State) { s.Unclear, s.Requested = []verdict.Unclear{{ID: 7}}, false }, Skip, ""},
 		{"a day's budget spent and the day over", func(s *State) { s.NeedsHuman, s.Rested = true, true }, Release, "is over"},
 		{"what failed would fail again", func(s *State) { s.Failed, s.Attempts, s.Hopeless = Review, 1, true }, Escalate, "does not pass by itself"},
 		{"what failed would fail again, but is not next", func(s *State) { s.Failed, s.Attempts, s.Hopeless = Lift, 1, true }, Review, ""},
@@ -183,9 +188,9 @@ func TestNextForAuthor(t *testing.T) {
 		{"held", func(s *State) { s.Held = true }, Wait, "label"},
 		{"of a fork", func(s *State) { s.Fork = true }, Merge, ""},
 		{"of a fork, which people merge", func(s *State) { s.Fork, s.Manual = true, Left{Why: "merge.forks is off", Topic: "fork"} }, Tell, "merge.forks is off"},
-		{"of a fork, and objected to", func(s *State) { s.Fork, s.Opinions = true, []Opinion{says("alice", head, RequestChanges)} }, Tell, "the review requests changes, and that is left to its author: no agent pushes to the branch of a fork"},
+		{"of a fork, and objected to", func(s *State) { s.Fork, s.Opinions = true, []Opinion{says("alice", head, verdict.RequestChanges)} }, Tell, "the review requests changes, and that is left to its author: no agent pushes to the branch of a fork"},
 		{"of a fork, objected to again", func(s *State) {
-			s.Fork, s.Opinions, s.Told = true, []Opinion{says("alice", head, RequestChanges)}, []Telling{{Topic: "review", SHA: older}}
+			s.Fork, s.Opinions, s.Told = true, []Opinion{says("alice", head, verdict.RequestChanges)}, []Telling{{Topic: "review", SHA: older}}
 		}, Wait, "that is left to its author"},
 		{"of a fork, and behind", func(s *State) { s.Fork, s.Mergeable = true, MergeableBehind }, Tell, "behind its base"},
 		{"of a fork, a check failed", func(s *State) { s.Fork, s.Checks = true, ChecksFailed }, Tell, "a check failed"},
@@ -196,7 +201,7 @@ func TestNextForAuthor(t *testing.T) {
 		{"no review", func(s *State) { s.Opinions = nil }, Wait, "not reviewed yet"},
 		{"no review, and nobody asked for one", func(s *State) { s.Opinions, s.Requested = nil, false }, Wait, "nobody has asked alice or bob for a review: request it"},
 		{"no review, and a person ordered one", func(s *State) {
-			s.Opinions, s.Requested, s.Orders = nil, false, []Command{ordered(AskReview, "mona", 1)}
+			s.Opinions, s.Requested, s.Orders = nil, false, []verdict.Command{ordered(verdict.AskReview, "mona", 1)}
 		}, Wait, "not reviewed yet"},
 		{"older head approved", review(func(o *Opinion) { o.SHA, o.Record.Head = older, older }), Wait, "not reviewed yet"},
 		{"approved by hand", review(func(o *Opinion) { o.Record = nil }), Wait, "not reviewed yet"},
@@ -213,7 +218,7 @@ func TestNextForAuthor(t *testing.T) {
 		{"approved against another base", func(s *State) { s.BaseBranch = "release" }, Wait, "not reviewed yet"},
 		{"edited, then reviewed again", func(s *State) {
 			s.Opinions[0].Edited = true
-			s.Opinions = append(s.Opinions, says("alice", head, Approve))
+			s.Opinions = append(s.Opinions, says("alice", head, verdict.Approve))
 		}, Merge, ""},
 		{"a merge was refused", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Merge, time.Minute }, Wait, "next one waits"},
 		{"merges were refused too often", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 2, Merge, time.Minute }, Escalate, "2 attempts"},
@@ -221,49 +226,49 @@ func TestNextForAuthor(t *testing.T) {
 		{"another act failed", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Fix, time.Minute }, Merge, ""},
 		{"edited and dismissed", review(func(o *Opinion) { o.Edited, o.State = true, "DISMISSED" }), Wait, "was dismissed"},
 		{"commented with an approving record", review(func(o *Opinion) { o.State = "COMMENTED" }), Escalate, "agree with itself"},
-		{"approved with a blocking record", review(func(o *Opinion) { o.Record.Verdict = RequestChanges }), Escalate, "agree with itself"},
+		{"approved with a blocking record", review(func(o *Opinion) { o.Record.Verdict = verdict.RequestChanges }), Escalate, "agree with itself"},
 		{"blocked with an approving record", review(func(o *Opinion) { o.State = "CHANGES_REQUESTED" }), Escalate, "agree with itself"},
 		{"state in lower case", review(func(o *Opinion) { o.State = "approved" }), Escalate, "agree with itself"},
 
-		{"changes requested", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)} }, Fix, "requests changes"},
+		{"changes requested", func(s *State) { s.Opinions = []Opinion{says("alice", head, verdict.RequestChanges)} }, Fix, "requests changes"},
 		{"changes requested, and an unclear order", func(s *State) {
-			s.Opinions, s.Unclear = []Opinion{says("alice", head, RequestChanges)}, []Unclear{{ID: 1, By: "mona"}}
+			s.Opinions, s.Unclear = []Opinion{says("alice", head, verdict.RequestChanges)}, []verdict.Unclear{{ID: 1, By: "mona"}}
 		}, Wait, "mona has ordered what nobody can follow, and is about"},
 		{"and another review is ordered", func(s *State) {
-			s.Opinions, s.Orders = []Opinion{vague()}, []Command{{Verb: AskReview, ID: 7, By: "mona", At: noon.Add(time.Minute)}}
+			s.Opinions, s.Orders = []Opinion{vague()}, []verdict.Command{{Verb: verdict.AskReview, ID: 7, By: "mona", At: noon.Add(time.Minute)}}
 		}, Wait, "mona asks for a review"},
 		{"edited, and another is ordered", func(s *State) {
-			s.Opinions[0].Edited, s.Orders = true, []Command{{Verb: AskReview, ID: 7, By: "mona", At: noon.Add(time.Minute)}}
+			s.Opinions[0].Edited, s.Orders = true, []verdict.Command{{Verb: verdict.AskReview, ID: 7, By: "mona", At: noon.Add(time.Minute)}}
 		}, Wait, "mona asks for a review"},
 		{"the order was heeded", func(s *State) {
-			s.Opinions, s.Orders = []Opinion{vague()}, []Command{{Verb: AskReview, ID: 7, By: "mona", At: noon.Add(-time.Minute)}}
+			s.Opinions, s.Orders = []Opinion{vague()}, []verdict.Command{{Verb: verdict.AskReview, ID: 7, By: "mona", At: noon.Add(-time.Minute)}}
 			s.Opinions[0].Record.Heard = 7
 		}, Escalate, "names nothing"},
 		{"changes requested without a finding", func(s *State) { s.Opinions = []Opinion{vague()} }, Escalate, "names nothing that a fix could answer"},
 		{"changes requested without a finding, and a check failed", func(s *State) { s.Opinions, s.Checks = []Opinion{vague()}, ChecksFailed }, Fix, "requests changes"},
 		{"changes requested without a finding, and a conflict", func(s *State) { s.Opinions, s.Mergeable = []Opinion{vague()}, MergeableDirty }, Fix, "requests changes"},
-		{"one of two names a finding", func(s *State) { s.Opinions = []Opinion{vague(), says("bob", head, RequestChanges)} }, Fix, "requests changes"},
+		{"one of two names a finding", func(s *State) { s.Opinions = []Opinion{vague(), says("bob", head, verdict.RequestChanges)} }, Fix, "requests changes"},
 		{"held, and a person had the agents go on", func(s *State) {
 			o := vague()
-			o.Record.Holds = []Hold{{Kind: HiddenText}}
+			o.Record.Holds = []verdict.Hold{{Kind: verdict.HiddenText}}
 			s.Opinions, s.CalledAt = []Opinion{o}, noon.Add(time.Hour)
 		}, Fix, "requests changes"},
-		{"strictest after", also(says("bob", head, RequestChanges)), Fix, "requests changes"},
-		{"strictest before", before(says("bob", head, RequestChanges)), Fix, "requests changes"},
-		{"the other one is edited", also(func() Opinion { o := says("bob", head, Approve); o.Edited = true; return o }()), Escalate, "edited"},
-		{"rounds used up", func(s *State) { s.Opinions = append(rounds(2), says("alice", head, RequestChanges)) }, Escalate, "3 rounds"},
+		{"strictest after", also(says("bob", head, verdict.RequestChanges)), Fix, "requests changes"},
+		{"strictest before", before(says("bob", head, verdict.RequestChanges)), Fix, "requests changes"},
+		{"the other one is edited", also(func() Opinion { o := says("bob", head, verdict.Approve); o.Edited = true; return o }()), Escalate, "edited"},
+		{"rounds used up", func(s *State) { s.Opinions = append(rounds(2), says("alice", head, verdict.RequestChanges)) }, Escalate, "3 rounds"},
 		{"rounds of two reviewers", func(s *State) {
-			s.Opinions = append(rounds(1), says("bob", "older9", RequestChanges), says("bob", head, RequestChanges))
+			s.Opinions = append(rounds(1), says("bob", "older9", verdict.RequestChanges), says("bob", head, verdict.RequestChanges))
 		}, Escalate, "3 rounds"},
 		{"two reviewers of one head are one round", func(s *State) {
-			s.Opinions = append(rounds(1), says("alice", head, RequestChanges), says("bob", head, RequestChanges))
+			s.Opinions = append(rounds(1), says("alice", head, verdict.RequestChanges), says("bob", head, verdict.RequestChanges))
 		}, Fix, ""},
 		{"a stranger's rounds", func(s *State) {
-			s.Opinions = append(rounds(1), says("mallory", "older9", RequestChanges), says("bob", head, RequestChanges))
+			s.Opinions = append(rounds(1), says("mallory", "older9", verdict.RequestChanges), says("bob", head, verdict.RequestChanges))
 		}, Fix, ""},
-		{"attempts used up", func(s *State) { s.Opinions = []Opinion{says("alice", head, RequestChanges)}; s.Attempts = 2 }, Escalate, "2 attempts"},
+		{"attempts used up", func(s *State) { s.Opinions = []Opinion{says("alice", head, verdict.RequestChanges)}; s.Attempts = 2 }, Escalate, "2 attempts"},
 		{"attempt has to wait", func(s *State) {
-			s.Opinions = []Opinion{says("alice", head, RequestChanges)}
+			s.Opinions = []Opinion{says("alice", head, verdict.RequestChanges)}
 			s.Failed, s.RetryIn = Fix, 1
 		}, Wait, "next one waits"},
 		{"approved in the last round", before(rounds(2)...), Merge, ""},
@@ -275,11 +280,11 @@ func TestNextForAuthor(t *testing.T) {
 		{"and then is dismissed", also(byHand("mona", "DISMISSED")), Merge, ""},
 		{"another person approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("hubot", "APPROVED")), Wait, "still requests changes"},
 		{"the reviewer's owner objects by hand", before(byHand("alice", "CHANGES_REQUESTED")), Wait, "still requests changes"},
-		{"a colleague's record objects", also(says("mallory", head, RequestChanges), byHand("mallory", "CHANGES_REQUESTED")), Wait, "still requests changes"},
+		{"a colleague's record objects", also(says("mallory", head, verdict.RequestChanges), byHand("mallory", "CHANGES_REQUESTED")), Wait, "still requests changes"},
 		{"a stranger objects", also(Opinion{By: "mallory", SHA: head, State: "CHANGES_REQUESTED", Person: true}), Merge, ""},
-		{"a stranger's record objects", also(says("mallory", head, RequestChanges)), Merge, ""},
-		{"the same reviewer blocked an older head", before(says("alice", older, RequestChanges)), Merge, ""},
-		{"another reviewer blocked an older head", before(says("bob", older, RequestChanges)), Wait, "still requests changes"},
+		{"a stranger's record objects", also(says("mallory", head, verdict.RequestChanges)), Merge, ""},
+		{"the same reviewer blocked an older head", before(says("alice", older, verdict.RequestChanges)), Merge, ""},
+		{"another reviewer blocked an older head", before(says("bob", older, verdict.RequestChanges)), Wait, "still requests changes"},
 
 		{"another pull request of the branch", func(s *State) { s.Twin = "acme/app#7" }, Merge, ""},
 		{"another pull request of the branch, and a conflict", func(s *State) { s.Twin, s.Mergeable = "acme/app#7", MergeableDirty }, Escalate, "its branch is that of acme/app#7 too"},
@@ -308,10 +313,10 @@ func TestNextForAuthor(t *testing.T) {
 		{"nor does it ever, and people talk", func(s *State) {
 			s.Mergeable, s.Now, s.Conversations = MergeableBlocked, noon.Add(rulePatience), 2
 		}, Escalate, "or they want conversations resolved, of which 2 stand open"},
-		{"an approved head came back", func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, RequestChanges)) }, Merge, ""},
-		{"it came back, and another agent objected", func(s *State) { s.Opinions = append(s.Opinions, says("bob", older, RequestChanges)) }, Wait, "bob still requests changes"},
+		{"an approved head came back", func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, verdict.RequestChanges)) }, Merge, ""},
+		{"it came back, and another agent objected", func(s *State) { s.Opinions = append(s.Opinions, says("bob", older, verdict.RequestChanges)) }, Wait, "bob still requests changes"},
 		{"it came back, and a person under that login objected", func(s *State) {
-			o := says("alice", older, RequestChanges)
+			o := says("alice", older, verdict.RequestChanges)
 			o.Record = nil
 			s.Opinions = append(s.Opinions, o)
 		}, Wait, "alice still requests changes"},
@@ -323,7 +328,7 @@ func TestNextForAuthor(t *testing.T) {
 		}, Wait, "checks are running"},
 		{"checks running for a day", func(s *State) { s.Checks, s.Now = ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
 		{"not so long since an order", func(s *State) {
-			s.Checks, s.Now, s.Orders = ChecksPending, noon.Add(checkPatience), []Command{{ID: 1, Verb: Resume, By: "mona", At: noon.Add(time.Second)}}
+			s.Checks, s.Now, s.Orders = ChecksPending, noon.Add(checkPatience), []verdict.Command{{ID: 1, Verb: verdict.Resume, By: "mona", At: noon.Add(time.Second)}}
 		}, Wait, "running"},
 		{"checks not begun", func(s *State) { s.Checks = ChecksNone }, Wait, "no check that counts has passed"},
 		{"nor ever", func(s *State) { s.Checks, s.Now = ChecksNone, noon.Add(signPatience) }, Tell, "merge it: no check has passed on it"},
@@ -356,8 +361,8 @@ func TestNextForAuthor(t *testing.T) {
 			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "COMMENTED", At: noon.Add(time.Hour)})
 		}, Escalate, "running for a day"},
 		{"nor ever, merged by hand", func(s *State) { s.Checks, s.Now, s.Manual = ChecksNone, noon.Add(signPatience), byHandOnly }, Tell, "its author to merge it: merge.auto is off"},
-		{"an unclear order", func(s *State) { s.Unclear = []Unclear{{ID: 1, By: "mona"}} }, Wait, "mona has ordered what nobody can follow, and is about"},
-		{"an unclear order for hours", func(s *State) { s.Unclear, s.Now = []Unclear{{ID: 1, By: "mona"}}, noon.Add(rulePatience) }, Escalate, "nobody has told them"},
+		{"an unclear order", func(s *State) { s.Unclear = []verdict.Unclear{{ID: 1, By: "mona"}} }, Wait, "mona has ordered what nobody can follow, and is about"},
+		{"an unclear order for hours", func(s *State) { s.Unclear, s.Now = []verdict.Unclear{{ID: 1, By: "mona"}}, noon.Add(rulePatience) }, Escalate, "nobody has told them"},
 		{"checks unread", func(s *State) { s.Checks = "" }, Wait, "unknown"},
 		{"checks unread for hours", func(s *State) { s.Checks, s.Now = "", noon.Add(rulePatience) }, Escalate, "cannot be told"},
 		{"checks running behind the base", func(s *State) { s.Checks = ChecksPending; s.Mergeable = MergeableBehind }, Wait, "running"},
@@ -390,8 +395,8 @@ func TestNextForAuthor(t *testing.T) {
 			s.Opinions, s.AwaitedSince, s.Now, s.Requested = nil, noon, noon.Add(rulePatience), false
 		}, Wait, "nobody has asked"},
 		{"disputed for hours", func(s *State) {
-			s.Opinions, s.AwaitedSince, s.Now = []Opinion{says("alice", head, RequestChanges)}, noon, noon.Add(rulePatience)
-			s.Orders = []Command{{ID: 1, Verb: Dispute, Finding: "facade00", By: "octocat", At: noon}}
+			s.Opinions, s.AwaitedSince, s.Now = []Opinion{says("alice", head, verdict.RequestChanges)}, noon, noon.Add(rulePatience)
+			s.Orders = []verdict.Command{{ID: 1, Verb: verdict.Dispute, Finding: "facade00", By: "octocat", At: noon}}
 		}, Tell, "for three hours: a finding is disputed"},
 		{"mergeability unread", func(s *State) { s.Mergeable = "" }, Wait, "computing"},
 	})

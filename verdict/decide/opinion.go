@@ -1,9 +1,11 @@
-package verdict
+package decide
 
 import (
 	"maps"
 	"slices"
 	"strings"
+
+	"touchstone/verdict"
 )
 
 // stance is what a reviewer says of a head, from the mildest to what weighs most: of
@@ -58,7 +60,7 @@ func (s State) words() map[string]word {
 // that cannot be believed, takes all before it along.
 func (s State) wordOf(login string) (w word, ok bool) {
 	for i, o := range s.Opinions {
-		if !SameLogin(o.By, login) || !s.concerns(o) {
+		if !verdict.SameLogin(o.By, login) || !s.concerns(o) {
 			continue
 		}
 		switch {
@@ -130,7 +132,7 @@ func (s State) Approves(i int) bool { return s.stands(s.Opinions[i]) && s.approv
 // count and request changes; -1 and false if there is none.
 func (s State) Objection() (int, bool) {
 	for _, i := range slices.Backward(s.Counting()) {
-		if o := s.Opinions[i]; s.stands(o) && o.Record.Verdict == RequestChanges {
+		if o := s.Opinions[i]; s.stands(o) && o.Record.Verdict == verdict.RequestChanges {
 			return i, true
 		}
 	}
@@ -143,7 +145,7 @@ func (s State) Outstanding() []string {
 	var ids []string
 	for _, i := range s.Counting() {
 		o := s.Opinions[i]
-		if !s.stands(o) || o.Record.Verdict != RequestChanges {
+		if !s.stands(o) || o.Record.Verdict != verdict.RequestChanges {
 			continue
 		}
 		for _, e := range s.heed(*o.Record).Outstanding() {
@@ -161,7 +163,7 @@ func (o Opinion) concurrent(p Opinion) bool {
 		return false
 	}
 	a, b := o.Record, p.Record
-	return a.Round == b.Round && (a.Engine == "") == (b.Engine == "") && a.Lifted.same(b.Lifted)
+	return a.Round == b.Round && (a.Engine == "") == (b.Engine == "") && a.Lifted.Same(b.Lifted)
 }
 
 const dismissed = "DISMISSED"
@@ -174,7 +176,7 @@ func (o Opinion) supersedes(before Opinion) bool {
 	if !o.concurrent(before) {
 		return true
 	}
-	return o.Record.Verdict == RequestChanges && before.Record.Verdict == Approve
+	return o.Record.Verdict == verdict.RequestChanges && before.Record.Verdict == verdict.Approve
 }
 
 // own is the index of this login's review of the head that counts, or of the one whose
@@ -206,7 +208,7 @@ func (s State) stands(o Opinion) bool {
 	if o.void() {
 		return false
 	}
-	agrees := o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges
+	agrees := o.State == "APPROVED" && o.Record.Verdict == verdict.Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == verdict.RequestChanges
 	return agrees && o.Record.Head == s.Head
 }
 
@@ -214,26 +216,26 @@ func (s State) stands(o Opinion) bool {
 // person's word that stands.
 func (s State) approved(i int) bool {
 	r := s.Opinions[i].Record
-	return r.Verdict == Approve && s.upheld(i) && !s.expired(*r)
+	return r.Verdict == verdict.Approve && s.upheld(i) && !s.expired(*r)
 }
 
 // held reports whether a person has to let pass what the review at an index says, and has
 // not been called to it. One who was, and took the label off, leaves it to be fixed.
 func (s State) held(i int) bool {
 	o := s.Opinions[i]
-	person := len(o.Record.Holds) > 0 || o.Record.Verdict == Approve
+	person := len(o.Record.Holds) > 0 || o.Record.Verdict == verdict.Approve
 	return person && !s.approved(i) && (s.CalledAt.IsZero() || s.CalledAt.Before(o.At))
 }
 
 // disputed reports whether a finding of a review was disputed since.
 func (s State) disputed(o Opinion) bool {
 	r := o.Record
-	return slices.ContainsFunc(s.Orders, func(c Command) bool {
-		return c.Verb == Dispute && c.ID > r.Heard && s.ofThisBase(c.At) &&
-			slices.ContainsFunc(r.Ledger, func(e Entry) bool { return e.ID == c.Finding && e.stands() })
+	return slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
+		return c.Verb == verdict.Dispute && c.ID > r.Heard && s.ofThisBase(c.At) &&
+			slices.ContainsFunc(r.Ledger, func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
 	})
 }
 
 func (s State) trusts(login string) bool {
-	return !SameLogin(login, s.Author) && ListsLogin(s.Reviewers, login)
+	return !verdict.SameLogin(login, s.Author) && verdict.ListsLogin(s.Reviewers, login)
 }

@@ -1,4 +1,4 @@
-package verdict
+package decide
 
 import "fmt"
 

@@ -1,8 +1,10 @@
-package verdict
+package decide
 
 import (
 	"testing"
 	"time"
+
+	"touchstone/verdict"
 )
 
 func TestTheMergeQueue(t *testing.T) {
@@ -16,7 +18,7 @@ func TestTheMergeQueue(t *testing.T) {
 	}
 	runNext(t, ready, []nextCase{
 		{"in the merge queue by the agent", enqueued(func(*State) {}), Wait, "queue"},
-		{"stopped while in the queue", enqueued(func(s *State) { s.Orders = []Command{ordered(Stop, "mona", 1)} }), Dequeue, "mona has stopped"},
+		{"stopped while in the queue", enqueued(func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} }), Dequeue, "mona has stopped"},
 		{"a person is called while in the queue", enqueued(func(s *State) { s.NeedsHuman = true }), Dequeue, "waits for a person"},
 		{"held while in the queue", enqueued(func(s *State) { s.Held = true }), Dequeue, "a label holds it"},
 		{"left to its author while in the queue", enqueued(func(s *State) { s.Manual, s.Told = byHandOnly, []Telling{{Topic: "auto", SHA: older}} }), Dequeue, "merge.auto is off"},
@@ -28,7 +30,7 @@ func TestTheMergeQueue(t *testing.T) {
 		{"stopped in the queue by hand", func(s *State) { s.InQueue, s.Held = true, true }, Wait, "a label holds it"},
 		{"in the merge queue for a day", enqueued(func(s *State) { s.EnqueuedAt, s.Now = noon, noon.Add(queuePatience) }), Escalate, "in the merge queue for a day"},
 		{"and again since people had it go on", enqueued(func(s *State) {
-			s.EnqueuedAt, s.Now, s.Orders = noon, noon.Add(queuePatience), []Command{{ID: 1, Verb: Resume, By: "mona", At: noon.Add(time.Hour)}}
+			s.EnqueuedAt, s.Now, s.Orders = noon, noon.Add(queuePatience), []verdict.Command{{ID: 1, Verb: verdict.Resume, By: "mona", At: noon.Add(time.Hour)}}
 		}), Wait, "queue"},
 		{"in the merge queue by hand for a day", func(s *State) { s.InQueue, s.EnqueuedAt, s.Now = true, noon, noon.Add(queuePatience) }, Escalate, "for a day"},
 		{"blocked before a queue", func(s *State) { s.Queue, s.Mergeable = true, MergeableBlocked }, Merge, "approved and green"},

@@ -1,4 +1,4 @@
-package verdict
+package decide
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"touchstone/verdict"
 )
 
 var seed = flag.Uint64("seed", 0, "seed of the random states; 0 takes a new one")
@@ -24,7 +26,7 @@ func pick[T any](d dice, usual T, others ...T) T {
 }
 
 func (d dice) opinion() Opinion {
-	o := says(pick(d, "alice", "bob", "octocat", "mona", "mona", "Alice"), pick(d, head, older), pick(d, Approve, RequestChanges))
+	o := says(pick(d, "alice", "bob", "octocat", "mona", "mona", "Alice"), pick(d, head, older), pick(d, verdict.Approve, verdict.RequestChanges))
 	o.State = pick(d, o.State, "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "")
 	o.Record.Head = pick(d, o.SHA, head, older, "")
 	o.Record.BaseBranch = pick(d, "main", "main", "main", "release")
@@ -32,13 +34,13 @@ func (d dice) opinion() Opinion {
 	o.At = pick(d, noon, noon.Add(time.Hour), time.Time{})
 	o.Rebased, o.Outdated, o.Person, o.CanPush, o.Independent = d.IntN(12) == 0, d.IntN(12) == 0, d.IntN(4) > 0, d.IntN(4) > 0, d.IntN(4) > 0
 	if d.IntN(4) == 0 {
-		o.Record.Holds = []Hold{{Kind: QualityBar}}
+		o.Record.Holds = []verdict.Hold{{Kind: verdict.QualityBar}}
 		o.Record.Settled = d.IntN(4) > 0
-		o.Record.Lifted = pick(d, nil, &Word{By: "mona", At: noon}, &Word{By: "mona", At: noon, Glass: true}, &Word{By: "octocat", At: noon, Glass: true})
+		o.Record.Lifted = pick(d, nil, &verdict.Word{By: "mona", At: noon}, &verdict.Word{By: "mona", At: noon, Glass: true}, &verdict.Word{By: "octocat", At: noon, Glass: true})
 	}
 	if d.IntN(4) == 0 {
-		o.Record.Ledger = Ledger{{ID: "0badcafe", Status: pick(d, Open, Waived, Verified), Severity: pick(d, Major, Nit)}}
-		o.Record.Ledger[0].Said = pick(d, nil, &Said{By: "mona", At: noon.Add(2 * time.Hour)})
+		o.Record.Ledger = verdict.Ledger{{ID: "0badcafe", Status: pick(d, verdict.Open, verdict.Waived, verdict.Verified), Severity: pick(d, verdict.Major, verdict.Nit)}}
+		o.Record.Ledger[0].Said = pick(d, nil, &verdict.Said{By: "mona", At: noon.Add(2 * time.Hour)})
 		o.Record.Settled = d.IntN(4) > 0
 	}
 	switch d.IntN(8) {
@@ -50,9 +52,9 @@ func (d dice) opinion() Opinion {
 	return o
 }
 
-func (d dice) order() Command {
-	return Command{
-		ID: int64(d.IntN(5)) + 1, Verb: pick(d, Resume, AskReview, AskFix, Stop, Dispute, Waive, BreakGlass, BreakGlass), Finding: pick(d, "0badcafe", ""),
+func (d dice) order() verdict.Command {
+	return verdict.Command{
+		ID: int64(d.IntN(5)) + 1, Verb: pick(d, verdict.Resume, verdict.AskReview, verdict.AskFix, verdict.Stop, verdict.Dispute, verdict.Waive, verdict.BreakGlass, verdict.BreakGlass), Finding: pick(d, "0badcafe", ""),
 		By: pick(d, "mona", "octocat"), At: pick(d, noon, noon.Add(2*time.Hour), noon.Add(-time.Hour)),
 	}
 }
@@ -73,30 +75,30 @@ func (d dice) state() State {
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
 		Manual:    pick(d, Left{}, Left{}, Left{}, byHandOnly), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
 		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate, Dequeue), Hopeless: rare(), Queued: pick(d, 0, 1, 2, 3), Rested: rare(),
-		Budgets: Budgets{Round: Allowance{USD: pick(d, 0, 1.0)}, PullRequest: Allowance{USD: pick(d, 0, 2.0)}, Day: pick(d, 0, 3.0)},
-		Today:   pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Wasted: Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
+		Budgets: Budgets{Round: verdict.Allowance{USD: pick(d, 0, 1.0)}, PullRequest: verdict.Allowance{USD: pick(d, 0, 2.0)}, Day: pick(d, 0, 3.0)},
+		Today:   pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Wasted: verdict.Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
 	}
 	if rare() {
 		s.Unread = "it has more than 1,000 comments"
 	}
 	if rare() {
-		s.Unclear = []Unclear{{ID: 1, By: "mona"}}
+		s.Unclear = []verdict.Unclear{{ID: 1, By: "mona"}}
 	}
 	for range d.IntN(3) {
-		message := pick(d, "Mine", "Merge branch 'main' into topic", Repair{Reviewed: older, Findings: []string{"0badcafe"}, Cost: Cost{USD: 1}}.Trailers())
-		s.Commits = append(s.Commits, Commit{SHA: pick(d, s.Head, older), By: "mona", Message: message, At: pick(d, s.Now, noon.Add(-time.Hour)), Bot: rare()})
+		message := pick(d, "Mine", "Merge branch 'main' into topic", verdict.Repair{Reviewed: older, Findings: []string{"0badcafe"}, Cost: verdict.Cost{USD: 1}}.Trailers())
+		s.Commits = append(s.Commits, verdict.Commit{SHA: pick(d, s.Head, older), By: "mona", Message: message, At: pick(d, s.Now, noon.Add(-time.Hour)), Bot: rare()})
 	}
 	for range d.IntN(3) - 1 {
 		s.Orders = append(s.Orders, d.order())
 	}
-	slices.SortFunc(s.Orders, func(a, b Command) int { return cmp.Compare(a.ID, b.ID) })
-	s.Orders = slices.CompactFunc(s.Orders, func(a, b Command) bool { return a.ID == b.ID })
+	slices.SortFunc(s.Orders, func(a, b verdict.Command) int { return cmp.Compare(a.ID, b.ID) })
+	s.Orders = slices.CompactFunc(s.Orders, func(a, b verdict.Command) bool { return a.ID == b.ID })
 	for range d.IntN(5) {
 		s.Opinions = append(s.Opinions, d.opinion())
 	}
 	if d.IntN(3) == 0 {
-		held := says("alice", head, RequestChanges)
-		held.Record.Holds, held.Record.Settled = []Hold{{Kind: HiddenText}}, true
+		held := says("alice", head, verdict.RequestChanges)
+		held.Record.Holds, held.Record.Settled = []verdict.Hold{{Kind: verdict.HiddenText}}, true
 		s.Opinions = append(s.Opinions, held, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: d.IntN(4) > 0, CanPush: d.IntN(4) > 0, Independent: d.IntN(4) > 0, At: noon.Add(time.Minute)})
 	}
 	slices.SortStableFunc(s.Opinions, func(a, b Opinion) int { return a.At.Compare(b.At) })
@@ -121,7 +123,7 @@ func broken(s State, a Action) []string {
 	trusted := func(login string) bool {
 		return !same(login, s.Author) && slices.ContainsFunc(s.Reviewers, func(r string) bool { return same(r, login) })
 	}
-	asked := s.Requested || slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == AskReview })
+	asked := s.Requested || slices.ContainsFunc(s.Orders, func(c verdict.Command) bool { return c.Verb == verdict.AskReview })
 	acts := a.Kind == Review || a.Kind == Fix || a.Kind == Merge || a.Kind == Lift
 	speaks := a.Kind == Escalate || a.Kind == Tell || a.Kind == Release
 	if a.Kind == Reply {
@@ -137,7 +139,7 @@ func broken(s State, a Action) []string {
 	}
 	if a.Kind == Fix && s.Pause > 0 && len(s.Commits) > 0 {
 		c := s.Commits[len(s.Commits)-1]
-		ordered := slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == AskFix || c.Verb == Resume })
+		ordered := slices.ContainsFunc(s.Orders, func(c verdict.Command) bool { return c.Verb == verdict.AskFix || c.Verb == verdict.Resume })
 		first := !slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && o.SHA != s.Head && trusted(o.By) })
 		must(c.SHA != s.Head || c.Message != "Mine" || c.Bot || c.At != s.Now || ordered || first, "a person who just pushed is made way for")
 	}
@@ -150,7 +152,7 @@ func broken(s State, a Action) []string {
 		must(!s.NeedsHuman || a.Kind == Lift || a.Kind == Release, "what waits for a person is left alone")
 		stopped := false
 		for _, c := range s.Orders {
-			stopped = c.Verb == Stop || stopped && c.Verb != Resume
+			stopped = c.Verb == verdict.Stop || stopped && c.Verb != verdict.Resume
 		}
 		must(!stopped, "nothing happens once a person has stopped it")
 		must(a.SHA == s.Head && s.Head != "" && s.Self != "", "an act is about a known head by a known login")
@@ -161,7 +163,7 @@ func broken(s State, a Action) []string {
 		mine := func(o Opinion) bool { return same(o.By, s.Self) && isHere(s, o) }
 		asPosted := func(o Opinion) bool {
 			return mine(o) && !o.Edited && o.Doubt == "" && o.Record.Head == s.Head &&
-				(o.State == "APPROVED" && o.Record.Verdict == Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == RequestChanges)
+				(o.State == "APPROVED" && o.Record.Verdict == verdict.Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == verdict.RequestChanges)
 		}
 		reviewed, sound := false, false
 		for i, o := range s.Opinions {
@@ -170,20 +172,20 @@ func broken(s State, a Action) []string {
 				continue
 			}
 			sound = true
-			wanted := slices.ContainsFunc(s.Orders, func(c Command) bool {
-				return (c.Verb == AskReview || c.Verb == Dispute && c.Finding != "") && c.ID > o.Record.Heard
+			wanted := slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
+				return (c.Verb == verdict.AskReview || c.Verb == verdict.Dispute && c.Finding != "") && c.ID > o.Record.Heard
 			})
-			expired := !s.BaseReplaced.IsZero() && slices.ContainsFunc(o.Record.Ledger, func(e Entry) bool { return e.Status == Waived })
+			expired := !s.BaseReplaced.IsZero() && slices.ContainsFunc(o.Record.Ledger, func(e verdict.Entry) bool { return e.Status == verdict.Waived })
 			must(wanted || expired, "one review per head and base, and another only on request")
 		}
 		must(!reviewed || sound || s.Asked || len(s.Orders) > 0, "what was dismissed or edited is reviewed again on request only")
 	}
 	if a.Kind == Lift {
 		must(s.Role == Reviewer && asked && !same(s.Self, s.Author), "a reviewer lifts")
-		must(a.Record != nil && a.Record.Verdict == Approve && a.Record.Head == s.Head && a.Record.BaseBranch == s.BaseBranch, "what is lifted is this very head")
+		must(a.Record != nil && a.Record.Verdict == verdict.Approve && a.Record.Head == s.Head && a.Record.BaseBranch == s.BaseBranch, "what is lifted is this very head")
 		must(a.Record.Lifted == nil || spoke(s, *a.Record.Lifted, s.Self, len(s.Opinions)), "what is lifted has a person's word")
 		must(len(a.Record.Holds) == 0 || a.Record.Lifted != nil, "what is held takes a person's word")
-		must(a.Record.Lifted != nil || slices.ContainsFunc(s.Orders, func(c Command) bool { return c.Verb == Waive }), "or a person's waiver")
+		must(a.Record.Lifted != nil || slices.ContainsFunc(s.Orders, func(c verdict.Command) bool { return c.Verb == verdict.Waive }), "or a person's waiver")
 	}
 	if a.Kind == Review || a.Kind == Lift {
 		must(s.Mergeable != MergeableDirty, "what merging a head makes has to be known")
@@ -231,11 +233,11 @@ func broken(s State, a Action) []string {
 		if !here || o.Edited || o.Doubt != "" {
 			continue
 		}
-		approved = approved || o.State == "APPROVED" && o.Record.Verdict == Approve && o.Record.Head == s.Head
-		must(o.Record.Verdict == Approve, "no record of this head blocks")
+		approved = approved || o.State == "APPROVED" && o.Record.Verdict == verdict.Approve && o.Record.Head == s.Head
+		must(o.Record.Verdict == verdict.Approve, "no record of this head blocks")
 		must(len(o.Record.Holds) == 0 && o.Record.Lifted == nil || o.Record.Lifted != nil && spoke(s, *o.Record.Lifted, o.By, i), "what is held passes on a person's word alone")
-		must(!slices.ContainsFunc(o.Record.Ledger, func(e Entry) bool {
-			return e.Status == Waived && e.Severity.Blocks() && !s.BaseReplaced.IsZero() && (e.Said == nil || !e.Said.At.After(s.BaseReplaced))
+		must(!slices.ContainsFunc(o.Record.Ledger, func(e verdict.Entry) bool {
+			return e.Status == verdict.Waived && e.Severity.Blocks() && !s.BaseReplaced.IsZero() && (e.Said == nil || !e.Said.At.After(s.BaseReplaced))
 		}), "what was waived for another base does not pass")
 	}
 	for i, o := range s.Opinions {
@@ -284,7 +286,7 @@ func takenWith(s State, i int) bool {
 		if !strings.EqualFold(later.By, s.Opinions[i].By) || !isHere(s, later) || later.State != "DISMISSED" {
 			return false
 		}
-		return !atOnce(s.Opinions[i], later) || later.Record.Verdict == RequestChanges && s.Opinions[i].Record.Verdict == Approve
+		return !atOnce(s.Opinions[i], later) || later.Record.Verdict == verdict.RequestChanges && s.Opinions[i].Record.Verdict == verdict.Approve
 	})
 }
 
@@ -296,18 +298,18 @@ func spokeBefore(s State, i int) bool {
 	})
 }
 
-func sameWord(a, b *Word) bool {
+func sameWord(a, b *verdict.Word) bool {
 	return a == b || a != nil && b != nil && a.By == b.By && a.At.Equal(b.At)
 }
 
 // spoke reports whether a person's word is there for what a reviewer says before an index: the
 // order that broke the glass, or an approval of this very head that came after what it lets pass,
 // of somebody who wrote none of it, and was not taken back. Neither is older than the base.
-func spoke(s State, w Word, reviewer string, before int) bool {
+func spoke(s State, w verdict.Word, reviewer string, before int) bool {
 	ofThisBase := func(at time.Time) bool { return s.BaseReplaced.IsZero() || at.After(s.BaseReplaced) }
 	if w.Glass {
-		return ofThisBase(w.At) && (s.Forced.SHA != s.Head || w.At.After(s.Forced.At)) && slices.ContainsFunc(s.Orders, func(c Command) bool {
-			return c.Verb == BreakGlass && c.By == w.By && c.At.Equal(w.At)
+		return ofThisBase(w.At) && (s.Forced.SHA != s.Head || w.At.After(s.Forced.At)) && slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
+			return c.Verb == verdict.BreakGlass && c.By == w.By && c.At.Equal(w.At)
 		})
 	}
 	stands := false

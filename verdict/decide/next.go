@@ -1,10 +1,14 @@
-package verdict
+// Package decide owns the decision what a pull request needs next: from its state, which the
+// caller reads, to what one agent does about it. It is pure and does no I/O.
+package decide
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // Role is the side of the loop that an agent takes.
@@ -53,12 +57,12 @@ type Action struct {
 	// 0 leaves it to the next event or sweep.
 	Recheck time.Duration
 	// Record is that of the approval which a Lift posts, or on which a Merge rests.
-	Record *Record
+	Record *verdict.Record
 	// Unclear is what a Reply answers.
-	Unclear Unclear
+	Unclear verdict.Unclear
 	// Allowance is what a Review or a Fix may take; Daily says that its money is what is
 	// left of the day's.
-	Allowance Allowance
+	Allowance verdict.Allowance
 	Daily     bool
 	// Topic is what a Tell is about, as in [Left].
 	Topic string
@@ -115,10 +119,10 @@ func (s State) whole(a Action) Action {
 
 func nextReview(s State) Action {
 	i := s.own()
-	ordered, again := last(s.Orders, AskReview)
+	ordered, again := verdict.LastOrder(s.Orders, verdict.AskReview)
 	again = again && (i < 0 || s.Opinions[i].precedes(ordered))
 	switch {
-	case SameLogin(s.Author, s.Self):
+	case verdict.SameLogin(s.Author, s.Self):
 		return s.act(Skip, "GitHub lets nobody review their own pull request")
 	case !s.Requested && !again:
 		return s.act(Skip, "nobody asked "+s.Self+" to review it")
@@ -137,7 +141,7 @@ func nextReview(s State) Action {
 		return a
 	}
 	sound := i >= 0 && s.stands(s.Opinions[i])
-	rounds := s.rounds(func(login string) bool { return SameLogin(login, s.Self) })
+	rounds := s.rounds(func(login string) bool { return verdict.SameLogin(login, s.Self) })
 	switch {
 	case s.NeedsHuman:
 		return s.waitForPerson()
@@ -178,7 +182,7 @@ func (s State) mergeable(a Action) Action {
 
 func nextFix(s State) Action {
 	switch {
-	case !SameLogin(s.Author, s.Self):
+	case !verdict.SameLogin(s.Author, s.Self):
 		return s.act(Skip, "it is not "+s.Self+"'s own")
 	case s.NeedsHuman && !s.Draft && s.stopped() == "":
 		return s.waitForPerson()
@@ -208,7 +212,7 @@ func nextFix(s State) Action {
 	case doubtful:
 		return s.unanswerable(s.doubt() + "; request it again for another one")
 	}
-	if _, ordered := last(s.Orders, AskReview); !s.Requested && !ordered {
+	if _, ordered := verdict.LastOrder(s.Orders, verdict.AskReview); !s.Requested && !ordered {
 		a := s.act(Wait, "nobody has asked "+strings.Join(s.Reviewers, " or ")+" for a review: request it on GitHub, or comment /touchstone review")
 		a.Noted = true
 		return a
@@ -222,7 +226,7 @@ func nextFix(s State) Action {
 // unanswerable calls a person to a review that only another one can follow, unless that is
 // ordered already.
 func (s State) unanswerable(why string) Action {
-	ordered, ok := last(s.Orders, AskReview)
+	ordered, ok := verdict.LastOrder(s.Orders, verdict.AskReview)
 	for _, i := range s.Counting() {
 		ok = ok && s.Opinions[i].precedes(ordered)
 	}
@@ -234,7 +238,7 @@ func (s State) unanswerable(why string) Action {
 
 // precedes reports whether an order came after a review had begun; where that cannot be
 // believed, after it was posted.
-func (o Opinion) precedes(c Command) bool {
+func (o Opinion) precedes(c verdict.Command) bool {
 	if o.void() {
 		return c.At.After(o.At)
 	}
@@ -276,10 +280,10 @@ func nextMerge(s State, rounds int) Action {
 	case s.Mergeable == MergeableDirty:
 		return s.fix(conflicting, rounds)
 	case s.Checks == ChecksFailed && s.BaseFails != "":
-		fails := fmt.Sprintf("the check %q fails here as it does on %s", clip(s.BaseFails, maxWhy), s.BaseBranch)
+		fails := fmt.Sprintf("the check %q fails here as it does on %s", verdict.Clip(s.BaseFails, verdict.MaxReason), s.BaseBranch)
 		return s.await(checkPatience, fails+", and is waited for", "it is approved, and has waited for a day: "+fails)
 	case s.Checks == ChecksFailed && s.BaseFailed != "" && !s.Fork && !s.Shared:
-		return s.fix(fmt.Sprintf("the check %q failed here as it did on %s, which has moved on", clip(s.BaseFailed, maxWhy), s.BaseBranch), rounds)
+		return s.fix(fmt.Sprintf("the check %q failed here as it did on %s, which has moved on", verdict.Clip(s.BaseFailed, verdict.MaxReason), s.BaseBranch), rounds)
 	case s.Checks == ChecksFailed:
 		return s.fix(failing, rounds)
 	case len(s.Unbegun) > 0 && s.ExpectsChecks():
@@ -303,7 +307,7 @@ func nextMerge(s State, rounds int) Action {
 	case s.Mergeable == MergeableBehind:
 		return s.fix(behind, rounds)
 	case s.MaxAttempts > 0 && s.Queued >= s.MaxAttempts && clean:
-		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s", Amount(s.Queued, "time", "times")))
+		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s", verdict.Amount(s.Queued, "time", "times")))
 	case len(s.Unclear) > 0:
 		return s.awaitAnswer()
 	case s.Mergeable == MergeableBlocked && !s.Queue, clean && s.refused():
@@ -317,8 +321,8 @@ func nextMerge(s State, rounds int) Action {
 }
 
 // approvalRecord is the latest record that approves this head.
-func (s State) approvalRecord() *Record {
-	var latest *Record
+func (s State) approvalRecord() *verdict.Record {
+	var latest *verdict.Record
 	for _, i := range s.Counting() {
 		if s.Approves(i) {
 			latest = s.Opinions[i].Record
@@ -370,7 +374,7 @@ func (s State) fix(reason string, rounds int) Action {
 // waitForPerson leaves what has the label to people, until one of them has the
 // agents go on.
 func (s State) waitForPerson() Action {
-	c, ok := last(s.Orders, Resume, AskReview, AskFix)
+	c, ok := verdict.LastOrder(s.Orders, verdict.Resume, verdict.AskReview, verdict.AskFix)
 	if ok && !s.LabelledAt.IsZero() && !c.At.Before(s.LabelledAt) && s.ofThisBase(c.At) {
 		return s.retry(Release, c.By+" has the agents go on")
 	}
@@ -382,9 +386,9 @@ func (s State) waitForPerson() Action {
 
 // stopped says, as a sentence part, who has stopped the agents, or "".
 func (s State) stopped() string {
-	c, ok := last(s.Orders, Stop, Resume)
+	c, ok := verdict.LastOrder(s.Orders, verdict.Stop, verdict.Resume)
 	switch {
-	case !ok || c.Verb != Stop:
+	case !ok || c.Verb != verdict.Stop:
 		return ""
 	case c.Removed != "":
 		return fmt.Sprintf("%s edited or deleted a comment of %s's that stopped the agents, or may have; /touchstone resume has them go on", c.Removed, c.By)
@@ -417,7 +421,7 @@ func (s State) rounds(by func(login string) bool) int {
 	since := s.Since()
 	heads := map[string]bool{}
 	for _, o := range s.Opinions {
-		worked := o.Record != nil && (o.Record.Engine != "" || o.Record.Verdict != Approve)
+		worked := o.Record != nil && (o.Record.Engine != "" || o.Record.Verdict != verdict.Approve)
 		if by(o.By) && worked && (since.IsZero() || o.At.After(since)) {
 			heads[o.SHA] = true
 		}
@@ -429,7 +433,7 @@ func (s State) rounds(by func(login string) bool) int {
 // order to go on. What failed before counts no more. It is zero if that never was.
 func (s State) Since() time.Time {
 	since := s.EscalatedAt
-	if c, ok := last(s.Orders, Resume, AskReview, AskFix); ok && c.At.After(since) {
+	if c, ok := verdict.LastOrder(s.Orders, verdict.Resume, verdict.AskReview, verdict.AskFix); ok && c.At.After(since) {
 		since = c.At
 	}
 	return since
@@ -447,7 +451,7 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 	case s.Hopeless && s.Failed == k && s.Attempts > 0:
 		return s.escalate(reason + ", and what keeps that from being done does not pass by itself")
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
-		return s.escalate(fmt.Sprintf("%s, and %s on this head came to nothing", reason, Amount(s.Attempts, "attempt", "attempts")))
+		return s.escalate(fmt.Sprintf("%s, and %s on this head came to nothing", reason, verdict.Amount(s.Attempts, "attempt", "attempts")))
 	case (over != "" || k == Fix && s.BaseFailed != "") && s.needsNoModel(k) && (s.Failed != k || s.Attempts == 0):
 		a := s.retry(k, reason)
 		a.Allowance.NoModel = true
@@ -471,7 +475,7 @@ func (s State) over(k Kind, rounds int, allowed limit) (why string, tomorrow boo
 		why = s.stalled()
 	}
 	if why == "" && s.MaxRounds > 0 && rounds >= s.MaxRounds {
-		why = Amount(rounds, "round has", "rounds have") + " not been enough"
+		why = verdict.Amount(rounds, "round has", "rounds have") + " not been enough"
 	}
 	if why == "" {
 		return allowed.short, allowed.tomorrow
@@ -490,11 +494,11 @@ func (s State) needsNoModel(k Kind) bool {
 	}
 	var latest *Opinion
 	for i, o := range s.Opinions {
-		if SameLogin(o.By, s.Self) && !o.void() {
+		if verdict.SameLogin(o.By, s.Self) && !o.void() {
 			latest = &s.Opinions[i]
 		}
 	}
-	return k == Review && latest != nil && latest.SHA != s.Head && latest.State == "APPROVED" && latest.Record.Verdict == Approve && latest.Record.Lifted == nil
+	return k == Review && latest != nil && latest.SHA != s.Head && latest.State == "APPROVED" && latest.Record.Verdict == verdict.Approve && latest.Record.Lifted == nil
 }
 
 // escalate calls a person. It has no bound but its own waiting time: there is

@@ -1,4 +1,4 @@
-package verdict
+package decide
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchstone/verdict"
 )
 
 const (
@@ -38,7 +40,7 @@ func (s State) stalled() string {
 }
 
 // stuck finds a finding that stands although fix after fix answered it.
-func (s State) stuck(fixes []Repair) string {
+func (s State) stuck(fixes []verdict.Repair) string {
 	reviewed := s.reviewed()
 	if len(reviewed) == 0 {
 		return ""
@@ -47,11 +49,11 @@ func (s State) stuck(fixes []Repair) string {
 	for _, e := range s.heed(latest) {
 		n := 0
 		for _, f := range fixes {
-			if f.answers(e.ID) {
+			if f.Answers(e.ID) {
 				n++
 			}
 		}
-		if n >= tries && e.blocks() {
+		if n >= tries && e.Blocks() {
 			return fmt.Sprintf("finding %s stands although %d fixes have answered it", e.ID, n)
 		}
 	}
@@ -59,7 +61,7 @@ func (s State) stuck(fixes []Repair) string {
 }
 
 // returned finds the change as it is now in an earlier round, with another one between.
-func returned(reviewed []Record) string {
+func returned(reviewed []verdict.Record) string {
 	if len(reviewed) == 0 {
 		return ""
 	}
@@ -79,15 +81,15 @@ func returned(reviewed []Record) string {
 
 // swollen finds the change grow from round to round while its findings do not get
 // fewer.
-func swollen(reviewed []Record) string {
+func swollen(reviewed []verdict.Record) string {
 	if len(reviewed) < growing {
 		return ""
 	}
 	window := reviewed[len(reviewed)-growing:]
 	first, last := window[0], window[growing-1]
-	open := count(first.Ledger, Entry.blocks)
+	open := first.Ledger.Blocking()
 	for i, r := range window[1:] {
-		if before := window[i]; r.Lines <= before.Lines || before.Lines == 0 || count(r.Ledger, Entry.blocks) < open {
+		if before := window[i]; r.Lines <= before.Lines || before.Lines == 0 || r.Ledger.Blocking() < open {
 			return ""
 		}
 	}
@@ -96,15 +98,34 @@ func swollen(reviewed []Record) string {
 
 // reviewed are the records of the heads that the reviewers have judged since the agents
 // last began afresh, oldest first, of each head the latest.
-func (s State) reviewed() []Record {
+func (s State) reviewed() []verdict.Record {
 	since := s.Since()
-	var all []Record
+	var all []verdict.Record
 	for _, o := range s.Opinions {
 		if o.Record == nil || o.Edited || !s.trusts(o.By) || !since.IsZero() && !o.At.After(since) {
 			continue
 		}
-		all = slices.DeleteFunc(all, func(r Record) bool { return r.Head == o.Record.Head })
+		all = slices.DeleteFunc(all, func(r verdict.Record) bool { return r.Head == o.Record.Head })
 		all = append(all, *o.Record)
+	}
+	return all
+}
+
+// fixes are the fixes among the commits since the agents last began afresh, of each
+// review the last: one that took a second go has a commit for each. What answers a
+// review of since then is as new, however slow the clock of the machine that made it.
+func (s State) fixes() (all []verdict.Repair) {
+	since := s.Since()
+	for _, c := range s.Commits {
+		f, ok := verdict.ParseRepair(c.Message)
+		late := slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && o.SHA == f.Reviewed && o.At.After(since) })
+		if !ok || !since.IsZero() && !late && !c.At.After(since) {
+			continue
+		}
+		if n := len(all); n > 0 && all[n-1].Reviewed == f.Reviewed {
+			all = all[:n-1]
+		}
+		all = append(all, f)
 	}
 	return all
 }
@@ -114,7 +135,7 @@ func (s State) reviewed() []Record {
 var mergedBranch = regexp.MustCompile(`^Merge (remote-tracking )?branch '([^']+)'(?: of \S+)? into \S+$`)
 
 // mergesBase reports whether a commit brings the base in, by what it says.
-func (s State) mergesBase(c Commit) bool {
+func (s State) mergesBase(c verdict.Commit) bool {
 	subject, _, _ := strings.Cut(c.Message, "\n")
 	m := mergedBranch.FindStringSubmatch(subject)
 	return m != nil && (m[2] == s.BaseBranch || m[1] != "" && strings.HasSuffix(m[2], "/"+s.BaseBranch))
@@ -122,9 +143,9 @@ func (s State) mergesBase(c Commit) bool {
 
 // ours reports whether an agent made a commit, and nobody has rewritten it or what it
 // stands on since: the trailers would have stayed.
-func (s State) ours(c Commit) bool {
-	f, ok := ParseRepair(c.Message)
-	return ok && !c.Rewritten && slices.ContainsFunc(s.Commits, func(below Commit) bool { return below.SHA == f.Reviewed })
+func (s State) ours(c verdict.Commit) bool {
+	f, ok := verdict.ParseRepair(c.Message)
+	return ok && !c.Rewritten && slices.ContainsFunc(s.Commits, func(below verdict.Commit) bool { return below.SHA == f.Reviewed })
 }
 
 // pushed is who pushed to the branch last if that was a person, after the loop had
@@ -151,7 +172,7 @@ func (s State) pushed() (by string, until time.Time) {
 		if i == n-1 && s.SeenAt.After(at) {
 			at = s.SeenAt
 		}
-		if order, ok := last(s.Orders, AskFix, Resume); ok && order.At.After(at) {
+		if order, ok := verdict.LastOrder(s.Orders, verdict.AskFix, verdict.Resume); ok && order.At.After(at) {
 			return "", time.Time{}
 		}
 		return c.By, at.Add(s.Pause)

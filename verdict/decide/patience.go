@@ -1,9 +1,11 @@
-package verdict
+package decide
 
 import (
 	"fmt"
 	"strings"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // How long what is to come by itself may take: what the base branch asks for and what a
@@ -94,5 +96,5 @@ func (s State) ExpectsChecks() bool { return s.left(signPatience) > 0 }
 // being merged that it did not fail before, if others of its source pass.
 func (s State) awaited() Action {
 	return Action{Kind: Wait, SHA: s.Head, Recheck: s.left(signPatience),
-		Reason: fmt.Sprintf("the check %q, which reported on an earlier head or on %s, has not begun on this one", clip(s.Unbegun[0], maxWhy), s.BaseBranch)}
+		Reason: fmt.Sprintf("the check %q, which reported on an earlier head or on %s, has not begun on this one", verdict.Clip(s.Unbegun[0], verdict.MaxReason), s.BaseBranch)}
 }

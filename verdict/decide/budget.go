@@ -1,32 +1,17 @@
-package verdict
+package decide
 
 import (
 	"fmt"
 	"time"
+
+	"touchstone/verdict"
 )
-
-// Cost is what something took.
-type Cost struct {
-	USD  float64
-	Time time.Duration
-}
-
-func (c Cost) plus(d Cost) Cost { return Cost{c.USD + d.USD, c.Time + d.Time} }
-
-// Allowance is what something may take; of either, 0 is no bound.
-type Allowance struct {
-	USD  float64
-	Time time.Duration
-	// NoModel says that it may take no session at all: to merge the base in, and to carry an
-	// approval over that, mostly needs none.
-	NoModel bool
-}
 
 // Budgets bound what is spent before a person is called.
 type Budgets struct {
 	// Round is for one review or fix, PullRequest for all since the agents last began
 	// afresh.
-	Round, PullRequest Allowance
+	Round, PullRequest verdict.Allowance
 	// Day is for everything that one agent does on one machine from midnight to midnight,
 	// in US dollars; 0 is no bound. What a session under way may take of it is nobody
 	// else's, so that all at once keep to it.
@@ -44,7 +29,7 @@ const promisePause = time.Minute
 
 // limit is what the next session may take: the least that any budget leaves.
 type limit struct {
-	Allowance
+	verdict.Allowance
 	// daily says that it is the day's budget which leaves least.
 	daily bool
 	// short says, as a sentence part, which budget leaves too little to begin with;
@@ -98,15 +83,15 @@ func (s State) allowance() (l limit) {
 
 // spent is what the pull request took since the agents last began afresh: what reviews
 // and fixes say of themselves, and what came to nothing on this machine.
-func (s State) spent() Cost {
+func (s State) spent() verdict.Cost {
 	total, since := s.Wasted, s.Since()
 	for _, o := range s.Opinions {
-		if o.Record != nil && (s.trusts(o.By) || SameLogin(o.By, s.Self)) && (since.IsZero() || o.At.After(since)) {
-			total = total.plus(Cost{max(0, o.Record.CostUSD), max(0, o.Record.Duration)})
+		if o.Record != nil && (s.trusts(o.By) || verdict.SameLogin(o.By, s.Self)) && (since.IsZero() || o.At.After(since)) {
+			total = total.Plus(verdict.Cost{USD: max(0, o.Record.CostUSD), Time: max(0, o.Record.Duration)})
 		}
 	}
 	for _, f := range s.fixes() {
-		total = total.plus(f.Cost)
+		total = total.Plus(f.Cost)
 	}
 	return total
 }

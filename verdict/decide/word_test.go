@@ -1,10 +1,12 @@
-package verdict
+package decide
 
 import (
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor: whoever points a pull request at another
@@ -19,35 +21,35 @@ func TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor(t *testing.T) {
 		}
 	}
 	called := func(s *State) { s.NeedsHuman, s.CalledAt, s.EscalatedAt, s.LabelledAt = true, noon, noon, noon }
-	orders := func(all ...Command) func(*State) { return func(s *State) { s.Orders = all } }
+	orders := func(all ...verdict.Command) func(*State) { return func(s *State) { s.Orders = all } }
 	replaced := func(after time.Duration) func(*State) { return func(s *State) { s.BaseReplaced = noon.Add(after) } }
 	forced := func(sha string, after time.Duration) func(*State) {
 		return func(s *State) { s.Forced = Replacement{At: noon.Add(after), SHA: sha} }
 	}
-	glass := orders(ordered(BreakGlass, "mona", time.Hour))
+	glass := orders(ordered(verdict.BreakGlass, "mona", time.Hour))
 	approves := by("mona", head, "APPROVED")
-	waived := found(Entry{ID: "0badcafe", Status: Waived, Severity: Major, Said: &Said{By: "mona", At: noon.Add(time.Hour)}})
-	waived.State, waived.Record.Verdict = "APPROVED", Approve
+	waived := found(verdict.Entry{ID: "0badcafe", Status: verdict.Waived, Severity: verdict.Major, Said: &verdict.Said{By: "mona", At: noon.Add(time.Hour)}})
+	waived.State, waived.Record.Verdict = "APPROVED", verdict.Approve
 	runNext(t, asks, []nextCase{
-		{"glass", also(opinions(found(entry("1", Critical))), glass), Lift, ""},
-		{"glass, and then another base", also(opinions(found(entry("1", Critical))), glass, replaced(2*time.Hour)), Wait, "is reviewed"},
-		{"glass in the second in which the base is replaced", also(opinions(found(entry("1", Critical))), glass, replaced(time.Hour)), Wait, "is reviewed"},
-		{"glass for the base that came before", also(opinions(found(entry("1", Critical))), glass, replaced(30*time.Minute)), Lift, ""},
+		{"glass", also(opinions(found(entry("1", verdict.Critical))), glass), Lift, ""},
+		{"glass, and then another base", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(2*time.Hour)), Wait, "is reviewed"},
+		{"glass in the second in which the base is replaced", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(time.Hour)), Wait, "is reviewed"},
+		{"glass for the base that came before", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(30*time.Minute)), Lift, ""},
 		{"glass over what nobody could review, and then another base", also(called, glass, replaced(2*time.Hour)), Wait, "waits for a person"},
-		{"glass, and then a push by force to another head and back", also(opinions(found(entry("1", Critical))), glass, forced(head, 2*time.Hour)), Wait, "is reviewed"},
-		{"glass for another head, to which an ordinary push led back", also(opinions(found(entry("1", Critical))), glass, forced(older, time.Minute)), Wait, "is reviewed"},
-		{"glass for a head that an ordinary push led to, as an agent found", also(opinions(found(entry("1", Critical))), glass, forced(older, -time.Minute)), Lift, ""},
-		{"glass for a head that was pushed by force", also(opinions(found(entry("1", Critical))), glass, forced(head, -time.Minute)), Lift, ""},
-		{"glass before the review was there", also(opinions(found(entry("1", Critical))), orders(ordered(BreakGlass, "mona", -time.Minute))), Wait, "is reviewed"},
+		{"glass, and then a push by force to another head and back", also(opinions(found(entry("1", verdict.Critical))), glass, forced(head, 2*time.Hour)), Wait, "is reviewed"},
+		{"glass for another head, to which an ordinary push led back", also(opinions(found(entry("1", verdict.Critical))), glass, forced(older, time.Minute)), Wait, "is reviewed"},
+		{"glass for a head that an ordinary push led to, as an agent found", also(opinions(found(entry("1", verdict.Critical))), glass, forced(older, -time.Minute)), Lift, ""},
+		{"glass for a head that was pushed by force", also(opinions(found(entry("1", verdict.Critical))), glass, forced(head, -time.Minute)), Lift, ""},
+		{"glass before the review was there", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", -time.Minute))), Wait, "is reviewed"},
 		{"an approval, and then another base", also(opinions(heldBy(), approves), called, replaced(2*time.Minute)), Wait, "waits for a person"},
 		{"an approval for the base that came before", also(opinions(heldBy(), approves), called, replaced(time.Second)), Lift, ""},
-		{"a waiver, and then another base", also(opinions(found(entry("0badcafe", Major))), orders(ordered(Waive, "mona", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
+		{"a waiver, and then another base", also(opinions(found(entry("0badcafe", verdict.Major))), orders(ordered(verdict.Waive, "mona", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
 		{"approved on a waiver, and then another base", also(opinions(waived), replaced(2*time.Hour)), Review, "waived for another base"},
-		{"a dispute, and then another base", also(opinions(found(entry("0badcafe", Major))), orders(ordered(Dispute, "octocat", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
-		{"the order to go on", also(called, orders(ordered(Resume, "mona", time.Hour))), Release, ""},
-		{"the order to go on, and then another base", also(called, orders(ordered(Resume, "mona", time.Hour)), replaced(2*time.Hour)), Wait, "waits for a person"},
+		{"a dispute, and then another base", also(opinions(found(entry("0badcafe", verdict.Major))), orders(ordered(verdict.Dispute, "octocat", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
+		{"the order to go on", also(called, orders(ordered(verdict.Resume, "mona", time.Hour))), Release, ""},
+		{"the order to go on, and then another base", also(called, orders(ordered(verdict.Resume, "mona", time.Hour)), replaced(2*time.Hour)), Wait, "waits for a person"},
 	})
-	word, broken := Word{By: "mona", At: approves.At}, Word{By: "mona", At: noon.Add(time.Hour), Glass: true}
+	word, broken := verdict.Word{By: "mona", At: approves.At}, verdict.Word{By: "mona", At: noon.Add(time.Hour), Glass: true}
 	runNext(t, ready, []nextCase{
 		{"approved on a word", opinions(heldBy(), approves, lifted(word)), Merge, ""},
 		{"approved on a word, and then another base", also(opinions(heldBy(), approves, lifted(word)), replaced(2*time.Minute)), Wait, "only a person"},
@@ -63,8 +65,8 @@ func TestWordsThatDoNotCountAreNamed(t *testing.T) {
 	s := ready()
 	wrote, before := by("hubot", head, "APPROVED"), by("mona", head, "APPROVED")
 	wrote.Independent, before.At = false, noon.Add(-time.Minute)
-	s.Opinions = []Opinion{before, heldBy(entry("0badcafe", Minor)), wrote, by("root", head, "APPROVED")}
-	s.Orders = []Command{ordered(Waive, "mona", -time.Minute), ordered(BreakGlass, "octocat", time.Minute)}
+	s.Opinions = []Opinion{before, heldBy(entry("0badcafe", verdict.Minor)), wrote, by("root", head, "APPROVED")}
+	s.Orders = []verdict.Command{ordered(verdict.Waive, "mona", -time.Minute), ordered(verdict.BreakGlass, "octocat", time.Minute)}
 	var got []string
 	for _, u := range s.Unheeded() {
 		got = append(got, u.By+" "+u.What+": "+u.Why)
@@ -84,7 +86,7 @@ func TestWordsThatDoNotCountAreNamed(t *testing.T) {
 			t.Errorf("with another base: %+v", u)
 		}
 	}
-	s.Opinions = []Opinion{says("alice", head, Approve), by("mona", head, "APPROVED")}
+	s.Opinions = []Opinion{says("alice", head, verdict.Approve), by("mona", head, "APPROVED")}
 	if got := s.Unheeded(); len(got) > 0 {
 		t.Errorf("where nothing waits for a word: %+v", got)
 	}

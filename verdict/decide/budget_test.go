@@ -1,39 +1,44 @@
-package verdict
+package decide
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"touchstone/verdict"
 )
 
 func TestBudgetsEndInACall(t *testing.T) {
-	afresh := []Command{{ID: 1, Verb: Resume, By: "mona", At: noon.Add(90 * time.Minute)}}
+	afresh := []verdict.Command{{ID: 1, Verb: verdict.Resume, By: "mona", At: noon.Add(90 * time.Minute)}}
 	for name, tt := range map[string]struct {
 		change   func(*State)
 		why      string // a part of the reason; empty where a session may begin
-		left     Allowance
+		left     verdict.Allowance
 		tomorrow bool
 	}{
-		"no bounds":         {func(*State) {}, "", Allowance{}, false},
-		"a round's":         {func(s *State) { s.Budgets.Round = Allowance{USD: 3, Time: time.Hour} }, "", Allowance{USD: 3, Time: time.Hour}, false},
-		"what reviews left": {func(s *State) { s.Budgets.PullRequest = Allowance{USD: 5, Time: time.Hour} }, "", Allowance{USD: 2, Time: 39 * time.Minute}, false},
+		"no bounds":         {func(*State) {}, "", verdict.Allowance{}, false},
+		"a round's":         {func(s *State) { s.Budgets.Round = verdict.Allowance{USD: 3, Time: time.Hour} }, "", verdict.Allowance{USD: 3, Time: time.Hour}, false},
+		"what reviews left": {func(s *State) { s.Budgets.PullRequest = verdict.Allowance{USD: 5, Time: time.Hour} }, "", verdict.Allowance{USD: 2, Time: 39 * time.Minute}, false},
 		"the least counts": {func(s *State) {
-			s.Budgets = Budgets{Round: Allowance{USD: 1, Time: time.Minute}, PullRequest: Allowance{USD: 5, Time: time.Hour}}
-		}, "", Allowance{USD: 1, Time: time.Minute}, false},
-		"what came to nothing":  {func(s *State) { s.Budgets.PullRequest.USD, s.Wasted.USD = 5, 1 }, "", Allowance{USD: 1}, false},
-		"a pull request's":      {func(s *State) { s.Budgets.PullRequest.USD = 3 }, "$3.00 of the $3.00 are spent that this pull request may cost", Allowance{}, false},
-		"hardly anything left":  {func(s *State) { s.Budgets.PullRequest.USD = 3.04 }, "$3.00 of the $3.04", Allowance{}, false},
-		"its time":              {func(s *State) { s.Budgets.PullRequest.Time = 22 * time.Minute }, "21m0s of the 22m0s are spent", Allowance{}, false},
-		"a day's":               {func(s *State) { s.Budgets.Day, s.Today = 9, 9.5 }, "$9.50 of the $9.00 are spent that all pull requests", Allowance{}, true},
-		"a day's, with a rest":  {func(s *State) { s.Budgets.Day, s.Today = 9, 8 }, "", Allowance{USD: 1}, false},
-		"a day's, shared":       {func(s *State) { s.Budgets.Day, s.Today, s.Promised = 9, 5, 1 }, "", Allowance{USD: 3}, false},
-		"a tiny one":            {func(s *State) { s.Budgets.Round.USD = 0.01 }, "", Allowance{USD: 0.01}, false},
-		"a person resumed":      {func(s *State) { s.Budgets.PullRequest.USD, s.Orders = 3, afresh }, "", Allowance{USD: 1}, false},
-		"a stranger's record":   {func(s *State) { s.Budgets.PullRequest.USD = 4; s.Opinions[0].By = "mallory" }, "", Allowance{USD: 2}, false},
-		"a record that repays":  {func(s *State) { s.Budgets.PullRequest.USD = 5; s.Opinions[0].Record.CostUSD = -100 }, "", Allowance{USD: 3}, false},
-		"commits are not read":  {func(s *State) { s.Budgets.PullRequest.USD, s.Commits = 5, nil }, "", Allowance{USD: 3}, false},
-		"a fix that says so":    {func(s *State) { s.retrailed(1, func(r *Repair) { r.Cost.USD = 4 }); s.Budgets.PullRequest.USD = 6 }, "$6.00 of the $6.00", Allowance{}, false},
-		"but first the attempt": {func(s *State) { s.Budgets.PullRequest.USD, s.Attempts, s.Failed = 3, 2, Fix }, "2 attempts", Allowance{}, false},
+			s.Budgets = Budgets{Round: verdict.Allowance{USD: 1, Time: time.Minute}, PullRequest: verdict.Allowance{USD: 5, Time: time.Hour}}
+		}, "", verdict.Allowance{USD: 1, Time: time.Minute}, false},
+		"what came to nothing": {func(s *State) { s.Budgets.PullRequest.USD, s.Wasted.USD = 5, 1 }, "", verdict.Allowance{USD: 1}, false},
+		"a pull request's":     {func(s *State) { s.Budgets.PullRequest.USD = 3 }, "$3.00 of the $3.00 are spent that this pull request may cost", verdict.Allowance{}, false},
+		"hardly anything left": {func(s *State) { s.Budgets.PullRequest.USD = 3.04 }, "$3.00 of the $3.04", verdict.Allowance{}, false},
+		"its time":             {func(s *State) { s.Budgets.PullRequest.Time = 22 * time.Minute }, "21m0s of the 22m0s are spent", verdict.Allowance{}, false},
+		"a day's":              {func(s *State) { s.Budgets.Day, s.Today = 9, 9.5 }, "$9.50 of the $9.00 are spent that all pull requests", verdict.Allowance{}, true},
+		"a day's, with a rest": {func(s *State) { s.Budgets.Day, s.Today = 9, 8 }, "", verdict.Allowance{USD: 1}, false},
+		"a day's, shared":      {func(s *State) { s.Budgets.Day, s.Today, s.Promised = 9, 5, 1 }, "", verdict.Allowance{USD: 3}, false},
+		"a tiny one":           {func(s *State) { s.Budgets.Round.USD = 0.01 }, "", verdict.Allowance{USD: 0.01}, false},
+		"a person resumed":     {func(s *State) { s.Budgets.PullRequest.USD, s.Orders = 3, afresh }, "", verdict.Allowance{USD: 1}, false},
+		"a stranger's record":  {func(s *State) { s.Budgets.PullRequest.USD = 4; s.Opinions[0].By = "mallory" }, "", verdict.Allowance{USD: 2}, false},
+		"a record that repays": {func(s *State) { s.Budgets.PullRequest.USD = 5; s.Opinions[0].Record.CostUSD = -100 }, "", verdict.Allowance{USD: 3}, false},
+		"commits are not read": {func(s *State) { s.Budgets.PullRequest.USD, s.Commits = 5, nil }, "", verdict.Allowance{USD: 3}, false},
+		"a fix that says so": {func(s *State) {
+			s.retrailed(1, func(r *verdict.Repair) { r.Cost.USD = 4 })
+			s.Budgets.PullRequest.USD = 6
+		}, "$6.00 of the $6.00", verdict.Allowance{}, false},
+		"but first the attempt": {func(s *State) { s.Budgets.PullRequest.USD, s.Attempts, s.Failed = 3, 2, Fix }, "2 attempts", verdict.Allowance{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Two reviews of a dollar and ten minutes, and a fix of one and of one minute.
@@ -41,7 +46,7 @@ func TestBudgetsEndInACall(t *testing.T) {
 			for i := range s.Opinions {
 				s.Opinions[i].Record.CostUSD, s.Opinions[i].Record.Duration = 1, 10*time.Minute
 			}
-			s.retrailed(1, func(r *Repair) { r.Cost = Cost{USD: 1, Time: time.Minute} })
+			s.retrailed(1, func(r *verdict.Repair) { r.Cost = verdict.Cost{USD: 1, Time: time.Minute} })
 			s.Commits[0].At = noon.Add(100 * time.Minute)
 			s.Opinions[1].At = s.Commits[0].At
 			tt.change(&s)
@@ -59,7 +64,7 @@ func TestBudgetsEndInACall(t *testing.T) {
 // A merge takes no model, so no budget keeps what is approved from being merged.
 func TestMergingCostsNothing(t *testing.T) {
 	s := ready()
-	s.Budgets, s.Today, s.Wasted = Budgets{Day: 1, PullRequest: Allowance{USD: 1}}, 5, Cost{USD: 5}
+	s.Budgets, s.Today, s.Wasted = Budgets{Day: 1, PullRequest: verdict.Allowance{USD: 1}}, 5, verdict.Cost{USD: 5}
 	if got := Next(s); got.Kind != Merge {
 		t.Errorf("got %s because %q", got.Kind, got.Reason)
 	}
@@ -73,12 +78,12 @@ func TestMergingCostsNothing(t *testing.T) {
 func TestFollowingTheBaseIsNoRound(t *testing.T) {
 	carried := func(n int) (all []Opinion) {
 		for _, sha := range []string{"a", "b", "c", "d"}[:n] {
-			all = append(all, says("alice", sha, Approve))
+			all = append(all, says("alice", sha, verdict.Approve))
 		}
 		return all
 	}
 	behind := func(s *State) {
-		s.Mergeable, s.Opinions = MergeableBehind, append(carried(4), says("alice", head, Approve))
+		s.Mergeable, s.Opinions = MergeableBehind, append(carried(4), says("alice", head, verdict.Approve))
 	}
 	mended := func(s *State) { s.Checks, s.BaseFailed = ChecksFailed, "ci" }
 	fails := func(s *State) { s.BaseFails, s.Now = "ci", noon.Add(time.Hour) }
@@ -107,9 +112,9 @@ func TestFollowingTheBaseIsNoRound(t *testing.T) {
 		"its reviewer approved often":          {[]func(*State){pushed}, Review, false},
 		"its reviewer has nothing left":        {[]func(*State){pushed, spent}, Review, true},
 		"its reviewer tried":                   {[]func(*State){pushed, spent, func(s *State) { s.Failed, s.Attempts = Review, 1 }}, Escalate, false},
-		"its reviewer has objected":            {[]func(*State){pushed, spent, func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, RequestChanges)) }}, Escalate, false},
+		"its reviewer has objected":            {[]func(*State){pushed, spent, func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, verdict.RequestChanges)) }}, Escalate, false},
 		"its reviewer's approval was taken":    {[]func(*State){pushed, spent, func(s *State) { s.Opinions[3].State = dismissed }}, Escalate, false},
-		"its reviewer let it pass for someone": {[]func(*State){pushed, spent, func(s *State) { s.Opinions[3].Record.Lifted = &Word{By: "mona"} }}, Escalate, false},
+		"its reviewer let it pass for someone": {[]func(*State){pushed, spent, func(s *State) { s.Opinions[3].Record.Lifted = &verdict.Word{By: "mona"} }}, Escalate, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ready()
@@ -125,8 +130,8 @@ func TestFollowingTheBaseIsNoRound(t *testing.T) {
 
 // undone has the second of two fixes take back the first.
 func undone(s *State) {
-	for _, r := range []Repair{{Reviewed: "a", Change: "change", Undoes: "undo"}, {Reviewed: "b", Change: "undo", Undoes: "change"}} {
-		s.Commits = append(s.Commits, Commit{SHA: "after " + r.Reviewed, Message: "Apply review\n\n" + r.Trailers()})
+	for _, r := range []verdict.Repair{{Reviewed: "a", Change: "change", Undoes: "undo"}, {Reviewed: "b", Change: "undo", Undoes: "change"}} {
+		s.Commits = append(s.Commits, verdict.Commit{SHA: "after " + r.Reviewed, Message: "Apply review\n\n" + r.Trailers()})
 	}
 }
 

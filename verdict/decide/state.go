@@ -1,6 +1,10 @@
-package verdict
+package decide
 
-import "time"
+import (
+	"time"
+
+	"touchstone/verdict"
+)
 
 // Checks is the state of all of a head's checks taken together.
 type Checks string
@@ -37,7 +41,7 @@ type Opinion struct {
 	// DISMISSED.
 	State string
 	// Record is nil for a review that this product did not write.
-	Record *Record
+	Record *verdict.Record
 	// Edited says that the body was changed after it was posted.
 	Edited bool
 	// Doubt says, as a sentence part about it, why a review of a reviewer's login that is no
@@ -107,12 +111,12 @@ type State struct {
 	// rounds.
 	EscalatedAt, CalledAt time.Time
 	// Orders are what people have ordered, oldest first, as [Orders] returns it.
-	Orders []Command
+	Orders []verdict.Command
 	// Unclear are orders that nobody can follow and nobody has answered, oldest first.
-	Unclear []Unclear
+	Unclear []verdict.Unclear
 	// Commits are its commits, oldest first. Only a Review or a Fix takes them; where
 	// they were not read, as little as they would show is known.
-	Commits []Commit
+	Commits []verdict.Commit
 	// Queue says that its base takes merges through a merge queue only, InQueue that it
 	// waits there, Enqueued that this machine has put this very head there; EnqueuedAt is when
 	// somebody did.
@@ -176,7 +180,7 @@ type State struct {
 	Queued int
 	// Wasted is what acts on it took on this machine since [State.Since] that came to
 	// nothing; Today what all acts on this machine took today, in US dollars.
-	Wasted Cost
+	Wasted verdict.Cost
 	Today  float64
 	// Promised is what sessions under way on this machine may still take of the day's
 	// budget, in US dollars.

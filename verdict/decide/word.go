@@ -1,8 +1,10 @@
-package verdict
+package decide
 
 import (
 	"slices"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // Replacement is a push by force, which put another commit in the place of a head.
@@ -31,7 +33,7 @@ func (s State) ofThisHead(at time.Time) bool {
 	}
 	found := func(when time.Time) bool { return when.After(s.Forced.At) && !at.Before(when) }
 	return found(s.CalledAt) || slices.ContainsFunc(s.Opinions, func(o Opinion) bool {
-		return !o.void() && (s.trusts(o.By) || SameLogin(o.By, s.Self)) && o.SHA == s.Head && o.Record.Head == s.Head && found(o.At)
+		return !o.void() && (s.trusts(o.By) || verdict.SameLogin(o.By, s.Self)) && o.SHA == s.Head && o.Record.Head == s.Head && found(o.At)
 	})
 }
 
@@ -41,14 +43,14 @@ func (s State) current(at time.Time) bool { return s.ofThisBase(at) && s.ofThisH
 
 // heed is a record's ledger with what people have ordered since of its findings, for the
 // present base.
-func (s State) heed(r Record) Ledger {
+func (s State) heed(r verdict.Record) verdict.Ledger {
 	return r.Ledger.Renewed(s.BaseReplaced).Heed(s.Orders, r.Heard, s.BaseReplaced)
 }
 
 // lifted reports whether people let pass what the review at an index requests changes for,
 // and gives the word of the one who does. Where there is none, at -1, or it does not stand,
 // the head can only be passed by breaking the glass.
-func (s State) lifted(i int) (*Word, bool) {
+func (s State) lifted(i int) (*verdict.Word, bool) {
 	if i >= 0 && !s.stands(s.Opinions[i]) {
 		i = -1
 	}
@@ -59,7 +61,7 @@ func (s State) lifted(i int) (*Word, bool) {
 		return word, ok
 	}
 	r := s.Opinions[i].Record
-	before, after := count(r.Ledger, Entry.blocks), count(s.heed(*r), Entry.blocks)
+	before, after := r.Ledger.Blocking(), s.heed(*r).Blocking()
 	switch {
 	case !r.Settled || after > 0:
 		return nil, false
@@ -76,21 +78,21 @@ func (s State) lifted(i int) (*Word, bool) {
 // approval is the record of an approval on a person's word, nil where waivers are
 // all that it takes, of what the review at an index says or, at -1, of the bare head. It
 // used no model, so it counts nothing of one.
-func (s State) approval(i int, word *Word) *Record {
-	r := Record{Head: s.Head, BaseBranch: s.BaseBranch}
+func (s State) approval(i int, word *verdict.Word) *verdict.Record {
+	r := verdict.Record{Head: s.Head, BaseBranch: s.BaseBranch}
 	for _, past := range s.Opinions {
-		if SameLogin(past.By, s.Self) && !past.void() {
+		if verdict.SameLogin(past.By, s.Self) && !past.void() {
 			r.Round, r.Ledger, r.Heard = past.Record.Round, past.Record.Ledger, past.Record.Heard
 		}
 	}
 	if i >= 0 && s.stands(s.Opinions[i]) {
 		r = *s.Opinions[i].Record
 	}
-	r.Verdict, r.Lifted, r.Ledger = Approve, word, s.heed(r)
+	r.Verdict, r.Lifted, r.Ledger = verdict.Approve, word, s.heed(r)
 	for _, c := range s.Orders {
 		r.Heard = max(r.Heard, c.ID)
 	}
-	r.Engine, r.Model, r.Tokens, r.CostUSD, r.Duration = "", "", Tokens{}, 0, 0
+	r.Engine, r.Model, r.Tokens, r.CostUSD, r.Duration = "", "", verdict.Tokens{}, 0, 0
 	return &r
 }
 
@@ -98,17 +100,17 @@ func (s State) approval(i int, word *Word) *Record {
 // review of the head at an index, or to a person's having been called to it; nobody can have
 // meant a head or a base that came later, or what was not found yet. An author cannot break
 // the glass over a hold, or where nobody has looked for one.
-func (s State) glass(i int) (*Word, bool) {
-	c, ok := last(s.Orders, BreakGlass)
-	if !ok || !s.answers(c, i) || SameLogin(c.By, s.Author) && (i < 0 || len(s.Opinions[i].Record.Holds) > 0) {
+func (s State) glass(i int) (*verdict.Word, bool) {
+	c, ok := verdict.LastOrder(s.Orders, verdict.BreakGlass)
+	if !ok || !s.answers(c, i) || verdict.SameLogin(c.By, s.Author) && (i < 0 || len(s.Opinions[i].Record.Holds) > 0) {
 		return nil, false
 	}
-	return &Word{By: c.By, At: c.At, Why: c.Reason, Glass: true}, true
+	return &verdict.Word{By: c.By, At: c.At, Why: c.Reason, Glass: true}, true
 }
 
 // answers reports whether an order is an answer to the review at an index, where there is
 // one, or to a call, and was given of the present head and base.
-func (s State) answers(c Command, i int) bool {
+func (s State) answers(c verdict.Command, i int) bool {
 	review := i >= 0 && c.ID > s.Opinions[i].Record.Heard && !c.At.Before(s.Opinions[i].At)
 	call := !s.CalledAt.IsZero() && !c.At.Before(s.CalledAt)
 	return (review || call) && s.current(c.At)
@@ -117,11 +119,11 @@ func (s State) answers(c Command, i int) bool {
 // approvals are the words of the people who approve this very head, oldest first, and have
 // seen the review at an index: of others than its author and the agents, who may push and
 // wrote none of it, each their latest word.
-func (s State) approvals(seen int) []Word {
-	var all []Word
+func (s State) approvals(seen int) []verdict.Word {
+	var all []verdict.Word
 	for i, o := range s.Opinions {
 		if s.unheeded(i, seen) == "" && !s.replaced(i) {
-			all = append(all, Word{By: o.By, At: o.At})
+			all = append(all, verdict.Word{By: o.By, At: o.At})
 		}
 	}
 	return all
@@ -135,11 +137,11 @@ func (s State) upheld(i int) bool {
 	case r.Lifted == nil:
 		return len(r.Holds) == 0
 	case r.Lifted.Glass:
-		return s.current(r.Lifted.At) && slices.ContainsFunc(s.Orders, func(c Command) bool {
-			return c.Verb == BreakGlass && SameLogin(c.By, r.Lifted.By) && c.At.Equal(r.Lifted.At)
+		return s.current(r.Lifted.At) && slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
+			return c.Verb == verdict.BreakGlass && verdict.SameLogin(c.By, r.Lifted.By) && c.At.Equal(r.Lifted.At)
 		})
 	}
-	return slices.ContainsFunc(s.approvals(s.answered(i)), func(w Word) bool { return SameLogin(w.By, r.Lifted.By) })
+	return slices.ContainsFunc(s.approvals(s.answered(i)), func(w verdict.Word) bool { return verdict.SameLogin(w.By, r.Lifted.By) })
 }
 
 // answered is the index of the review whose holds the one at an index lifts: the last
@@ -147,7 +149,7 @@ func (s State) upheld(i int) bool {
 func (s State) answered(i int) int {
 	for n := i - 1; n >= 0; n-- {
 		o := s.Opinions[n]
-		if SameLogin(o.By, s.Opinions[i].By) && s.concerns(o) && (o.void() || o.Record.Lifted == nil) {
+		if verdict.SameLogin(o.By, s.Opinions[i].By) && s.concerns(o) && (o.void() || o.Record.Lifted == nil) {
 			return n
 		}
 	}
@@ -156,8 +158,8 @@ func (s State) answered(i int) int {
 
 // expired reports whether a record goes without a finding that people waived for another
 // base than the present one.
-func (s State) expired(r Record) bool {
-	return slices.ContainsFunc(r.Ledger, func(e Entry) bool { return e.Severity.Blocks() && e.waivedBefore(s.BaseReplaced) })
+func (s State) expired(r verdict.Record) bool {
+	return slices.ContainsFunc(r.Ledger, func(e verdict.Entry) bool { return e.Severity.Blocks() && e.WaivedBefore(s.BaseReplaced) })
 }
 
 // Unheeded is a person's word that does not count.
@@ -208,7 +210,7 @@ func (s State) seen(i int) int {
 
 // isAgent reports whether a review is an agent's, or of a login that an agent has.
 func (s State) isAgent(o Opinion) bool {
-	return o.Record != nil || o.Doubt != "" || SameLogin(o.By, s.Self) || s.trusts(o.By)
+	return o.Record != nil || o.Doubt != "" || verdict.SameLogin(o.By, s.Self) || s.trusts(o.By)
 }
 
 // unheeded is why the review at an index does not lift what the one at seen holds for a
@@ -218,7 +220,7 @@ func (s State) unheeded(i, seen int) string {
 	switch {
 	case o.State != "APPROVED" || o.SHA != s.Head:
 		return "it does not approve this head"
-	case SameLogin(o.By, s.Author):
+	case verdict.SameLogin(o.By, s.Author):
 		return "it is of the pull request's author"
 	case s.isAgent(o) || !o.Person:
 		return "it is no person's"
@@ -238,27 +240,27 @@ func (s State) unheeded(i, seen int) string {
 // else since.
 func (s State) replaced(i int) bool {
 	return slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
-		return SameLogin(later.By, s.Opinions[i].By) && later.Record == nil && later.State != "COMMENTED"
+		return verdict.SameLogin(later.By, s.Opinions[i].By) && later.Record == nil && later.State != "COMMENTED"
 	})
 }
 
 // unheededOrder is why an order to let something pass does not count beside the review at an
 // index, as a sentence part; "" if it does, or is another order.
-func (s State) unheededOrder(c Command, i int) string {
+func (s State) unheededOrder(c verdict.Command, i int) string {
 	r := s.Opinions[i].Record
-	stands := slices.ContainsFunc(s.heed(*r), func(e Entry) bool { return e.ID == c.Finding && e.stands() })
+	stands := slices.ContainsFunc(s.heed(*r), func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
 	switch {
-	case c.Verb != BreakGlass && (c.Verb != Waive || !stands):
+	case c.Verb != verdict.BreakGlass && (c.Verb != verdict.Waive || !stands):
 		return ""
 	case !s.ofThisBase(c.At):
 		return "it was given before the base was replaced"
-	case c.Verb == Waive:
+	case c.Verb == verdict.Waive:
 		return "it was given before the latest review of this head, which did not take it: give it again"
 	case !s.ofThisHead(c.At):
 		return "it may have been given for another head"
 	case !s.answers(c, i):
 		return "it was given before the review of this head was there: give it again"
-	case SameLogin(c.By, s.Author) && len(r.Holds) > 0:
+	case verdict.SameLogin(c.By, s.Author) && len(r.Holds) > 0:
 		return "the change is held for a person other than its author"
 	}
 	return ""

@@ -1,6 +1,10 @@
-package verdict
+package decide
 
-import "fmt"
+import (
+	"fmt"
+
+	"touchstone/verdict"
+)
 
 // Left is why an agent leaves an approved pull request to its author.
 type Left struct {
@@ -30,7 +34,7 @@ const Unproved = "unproved"
 func (s State) unheard() Left {
 	l := Left{Topic: NoCheck, OneHead: true, Why: "no check has passed on it, and merge.require_checks is on in the agent's configuration"}
 	if s.Unknown != "" {
-		l.Why = fmt.Sprintf("the check %q passed on it, but nothing on %s came from where that comes from, or it comes from the author", clip(s.Unknown, maxWhy), s.BaseBranch)
+		l.Why = fmt.Sprintf("the check %q passed on it, but nothing on %s came from where that comes from, or it comes from the author", verdict.Clip(s.Unknown, verdict.MaxReason), s.BaseBranch)
 	}
 	return l
 }
@@ -85,7 +89,7 @@ func (s State) waitForAuthor(l Left) Action {
 func (s State) unproved() Action {
 	l := s.Manual
 	if l.Why == "" {
-		l = Left{Topic: Unproved, OneHead: true, Why: fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", clip(s.Unproved, maxWhy))}
+		l = Left{Topic: Unproved, OneHead: true, Why: fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.Unproved, verdict.MaxReason))}
 	}
 	return s.leave("it is approved", l)
 }
@@ -95,7 +99,7 @@ func (s State) unproved() Action {
 func (s State) silent() Action {
 	l := s.Manual
 	if l.Why == "" {
-		l = Left{Topic: NoCheck, OneHead: true, Why: fmt.Sprintf("the check %q, which reports on %s, has not run on it", clip(s.Silent, maxWhy), s.BaseBranch)}
+		l = Left{Topic: NoCheck, OneHead: true, Why: fmt.Sprintf("the check %q, which reports on %s, has not run on it", verdict.Clip(s.Silent, verdict.MaxReason), s.BaseBranch)}
 	}
 	return s.leave("it is approved", l)
 }
