@@ -211,7 +211,7 @@ func (w *world) startRelay() {
 	store, err := server.OpenStore(w.ctx, w.relay.store)
 	w.must(err)
 	ctx, cancel := context.WithCancel(w.ctx)
-	tokens, err := access.NewGuard(ctx, w.relay.tokens)
+	tokens, err := access.NewChecker(ctx, w.relay.tokens)
 	w.must(err)
 	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Tokens: tokens, Store: store, Retention: w.relay.retention, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
 	w.must(err)
