@@ -103,6 +103,21 @@ func (c *Checker) Check(text string) (*Grant, bool) {
 	return grant, true
 }
 
+// Redeem exchanges an invitation's code for a token that is good at once, and once. It returns
+// the invitation, and the token's text, which cannot be had again. The errors are ErrNoInvite,
+// ErrInviteUsed, ErrInviteExpired, or say that the store cannot be written.
+func (c *Checker) Redeem(ctx context.Context, code string) (invited Token, text string, err error) {
+	if c.store == nil {
+		return Token{}, "", ErrNoInvite
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	if invited, text, err = redeem(ctx, c.store, code); err != nil {
+		return Token{}, "", err
+	}
+	return invited, text, c.load(ctx)
+}
+
 // Run keeps up with the store until ctx ends, and notes there which tokens are used.
 // While the store cannot be read, what was known last stays good; the log says so once.
 func (c *Checker) Run(ctx context.Context) error {
@@ -160,7 +175,7 @@ func (c *Checker) load(ctx context.Context) error {
 	for _, t := range tokens {
 		if known, ok := c.grants[t.ID]; ok && known.same(t) {
 			grants[t.ID] = known
-		} else if t.Revoked == nil {
+		} else if t.Revoked == nil && t.Invite == nil {
 			grants[t.ID] = newGrant(c, t)
 			if !first {
 				log.Info().Str("token", t.ID).Str("name", t.Name).Str("role", string(t.Role)).Msg("access token added")

@@ -53,6 +53,10 @@ type Token struct {
 	// here: the secret is 256 random bits, which no guessing finds at any speed. Slow
 	// hashes are for what people choose, and would let strangers burn our time.
 	Hash string `json:"sha256"`
+	// Invite, where there is one, says that this is an invitation: nobody reads by it, and its
+	// secret is that of the code. Redeemed says that it was one.
+	Invite   *Invite `json:"invite,omitempty"`
+	Redeemed bool    `json:"redeemed,omitempty"`
 }
 
 // A token is "rly_", the id, "_" and the secret. Both are base32 in lower case, which
@@ -128,7 +132,7 @@ func (t Token) Scope() event.Filter {
 
 // same reports whether a bearer of t has the same rights under u.
 func (t Token) same(u Token) bool {
-	return t.Hash == u.Hash && t.Role == u.Role && t.Revoked == nil && u.Revoked == nil &&
+	return t.Hash == u.Hash && t.Role == u.Role && t.Revoked == nil && u.Revoked == nil && u.Invite == nil &&
 		slices.Equal(t.Sources, u.Sources) && slices.Equal(t.Repos, u.Repos)
 }
 
@@ -143,6 +147,11 @@ func (t Token) validate() error {
 	}
 	if digest, err := hex.DecodeString(t.Hash); err != nil || len(digest) != sha256.Size {
 		return errors.New("its hash is not a SHA-256")
+	}
+	if t.Invite != nil {
+		if err := t.Invite.validate(); err != nil {
+			return err
+		}
 	}
 	return t.Scope().Validate()
 }

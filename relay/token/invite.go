@@ -1,0 +1,126 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// Mode is what a machine that joins is for.
+type Mode string
+
+// The modes.
+const (
+	// Author is a machine whose agent fixes and merges its user's pull requests.
+	Author Mode = "author"
+	// Reviewer is the machine whose agent reviews.
+	Reviewer Mode = "reviewer"
+	// Administrator is a person who runs the relay.
+	Administrator Mode = "admin"
+)
+
+// Invite is what a token waits with until somebody takes it: an invitation is a token that is
+// good for nothing but to be exchanged, once, for one that is.
+type Invite struct {
+	// Mode is what the machine that takes it is for.
+	Mode Mode `json:"mode"`
+	// Reviewers are the logins whose verdicts count on that machine; at most 20.
+	Reviewers []string `json:"reviewers,omitempty"`
+	// Expires is when it ceases to be good.
+	Expires time.Time `json:"expires"`
+}
+
+// Bounds of an invitation's life.
+const (
+	minInvite    = time.Minute
+	maxInvite    = 30 * 24 * time.Hour
+	maxReviewers = 20
+)
+
+// codePrefix tells an invitation's code from a token.
+const codePrefix = "inv_"
+
+// The reasons why Redeem gives no token, which are sentences for people.
+var (
+	ErrNoInvite      = errors.New("that is no invitation of this relay; ask whoever sent it for another one")
+	ErrInviteUsed    = errors.New("this invitation was used already, and works once; ask for another one, and if it was not you who used it, have that token revoked")
+	ErrInviteExpired = errors.New("this invitation has expired; ask for another one")
+)
+
+// loginShape is a GitHub login, of an App too.
+var loginShape = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?$`)
+
+// NewInvite makes an invitation that is good for the time life, at least a minute and at most 30
+// days. The string is the code that redeems it, which cannot be had again.
+func NewInvite(name string, mode Mode, scope event.Filter, reviewers []string, life time.Duration) (Token, string, error) {
+	role := Subscriber
+	if mode == Administrator {
+		role = Admin
+	}
+	if life < minInvite || life > maxInvite {
+		return Token{}, "", fmt.Errorf("an invitation is good for at least %s and at most %s", minInvite, maxInvite)
+	}
+	t, text, err := New(name, role, scope)
+	if err != nil {
+		return Token{}, "", err
+	}
+	t.Invite = &Invite{Mode: mode, Reviewers: reviewers, Expires: t.Created.Add(life)}
+	return t, codePrefix + strings.TrimPrefix(text, prefix), t.Invite.validate()
+}
+
+// validate reports what cannot be meant.
+func (i Invite) validate() error {
+	if !slices.Contains([]Mode{Author, Reviewer, Administrator}, i.Mode) {
+		return fmt.Errorf("what an invitation is for is %s, %s or %s", Author, Reviewer, Administrator)
+	}
+	if len(i.Reviewers) > maxReviewers {
+		return fmt.Errorf("there are more than %d reviewers", maxReviewers)
+	}
+	for _, login := range i.Reviewers {
+		if !loginShape.MatchString(login) {
+			return fmt.Errorf("%.60q is no login on GitHub", login)
+		}
+	}
+	return nil
+}
+
+// redeem exchanges a code for a token that is good at once, and returns what was invited to: the
+// token's scope and the invitation. It succeeds once for each code, whatever happens at the same
+// time. The errors are ErrNoInvite, ErrInviteUsed, ErrInviteExpired and those of the store.
+func redeem(ctx context.Context, store Store, code string) (made Token, text string, err error) {
+	rest, found := strings.CutPrefix(code, codePrefix)
+	id, secret, err := parse(prefix + rest)
+	if !found || err != nil {
+		return Token{}, "", ErrNoInvite
+	}
+	err = store.Update(ctx, func(tokens []Token) ([]Token, error) {
+		i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
+		switch {
+		case i < 0:
+			return nil, ErrNoInvite
+		case tokens[i].Invite == nil && tokens[i].Redeemed:
+			return nil, ErrInviteUsed // which says nothing that a list of ids does not
+		case tokens[i].Invite == nil || tokens[i].Revoked != nil || !tokens[i].matches(secret):
+			return nil, ErrNoInvite
+		case !clock().Before(tokens[i].Invite.Expires):
+			return nil, ErrInviteExpired
+		}
+		made = tokens[i]
+		good, fresh, err := New(made.Name, made.Role, made.Scope())
+		if err != nil {
+			return nil, err
+		}
+		good.ID, good.Redeemed = made.ID, true
+		_, secret, _ := parse(fresh)
+		text = prefix + made.ID + "_" + secret
+		tokens[i] = good
+		return tokens, nil
+	})
+	return made, text, err
+}

@@ -1,0 +1,155 @@
+package token
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// invite makes an invitation for a day and keeps it in the store.
+func invite(t *testing.T, store Store, name string, mode Mode) string {
+	t.Helper()
+	made, code, err := NewInvite(name, mode, event.Filter{Repos: []string{"acme/app"}}, []string{"acme-reviewer"}, 24*time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Add(t.Context(), store, made); err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+func TestInviteGivesOneTokenOfItsScope(t *testing.T) {
+	store := emptyFile(t)
+	code := invite(t, store, "alice", Author)
+	c, err := NewChecker(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Required() {
+		t.Error("a relay with an invitation and no token lets everybody read")
+	}
+	if _, ok := c.Check(code); ok {
+		t.Error("the code reads events")
+	}
+	if _, ok := c.Check(prefix + strings.TrimPrefix(code, codePrefix)); ok {
+		t.Error("the code, written as a token, reads events")
+	}
+	invited, text, err := c.Redeem(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if invited.Name != "alice" || invited.Invite.Mode != Author || !slices.Equal(invited.Invite.Reviewers, []string{"acme-reviewer"}) {
+		t.Errorf("invited to %+v, %+v", invited, invited.Invite)
+	}
+	grant, ok := c.Check(text)
+	if !ok || grant.Role != Subscriber || !slices.Equal(grant.Repos, []string{"acme/app"}) {
+		t.Errorf("the token is good: %v, %+v", ok, grant)
+	}
+	if _, _, err := c.Redeem(t.Context(), code); !errors.Is(err, ErrInviteUsed) {
+		t.Errorf("the second time: %v", err)
+	}
+}
+
+func TestInviteOfAnAdministrator(t *testing.T) {
+	store := emptyFile(t)
+	code := invite(t, store, "ops", Administrator)
+	c, _ := NewChecker(t.Context(), store)
+	_, text, err := c.Redeem(t.Context(), code)
+	if grant, ok := c.Check(text); err != nil || !ok || grant.Role != Admin {
+		t.Errorf("%v, %+v", err, grant)
+	}
+}
+
+func TestInviteIsRedeemedOnceHoweverManyTry(t *testing.T) {
+	store := emptyFile(t)
+	code := invite(t, store, "alice", Author)
+	var group sync.WaitGroup
+	results := make(chan error, 8)
+	for range cap(results) {
+		c, err := NewChecker(t.Context(), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() { _, _, err := c.Redeem(t.Context(), code); results <- err })
+	}
+	group.Wait()
+	close(results)
+	won := 0
+	for err := range results {
+		switch {
+		case err == nil:
+			won++
+		case !errors.Is(err, ErrInviteUsed):
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of 8 got a token", won)
+	}
+}
+
+func TestInviteThatIsNotGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := emptyFile(t)
+		code := invite(t, store, "alice", Author)
+		other := invite(t, emptyFile(t), "alice", Author)
+		made, text := mint(t, "laptop-1", event.Filter{})
+		if err := Add(t.Context(), store, made); err != nil {
+			t.Fatal(err)
+		}
+		c, err := NewChecker(t.Context(), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, wrong := range map[string]string{
+			"empty":               "",
+			"a token":             text,
+			"a token as a code":   codePrefix + strings.TrimPrefix(text, prefix),
+			"of another relay":    other,
+			"with another secret": code[:len(code)-secretLength] + other[len(other)-secretLength:],
+			"cut short":           code[:len(code)-1],
+		} {
+			if _, _, err := c.Redeem(t.Context(), wrong); !errors.Is(err, ErrNoInvite) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		time.Sleep(24 * time.Hour)
+		if _, _, err := c.Redeem(t.Context(), code); !errors.Is(err, ErrInviteExpired) {
+			t.Errorf("a day later: %v", err)
+		}
+		if _, err := Revoke(t.Context(), store, code[len(codePrefix):len(codePrefix)+idLength]); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.Redeem(t.Context(), code); !errors.Is(err, ErrNoInvite) {
+			t.Errorf("revoked: %v", err)
+		}
+	})
+}
+
+func TestNewInviteRefuses(t *testing.T) {
+	for name, make := range map[string]func() error{
+		"no name":      func() error { _, _, err := NewInvite("", Author, event.Filter{}, nil, time.Hour); return err },
+		"another mode": func() error { _, _, err := NewInvite("a", "boss", event.Filter{}, nil, time.Hour); return err },
+		"too short":    func() error { _, _, err := NewInvite("a", Author, event.Filter{}, nil, time.Second); return err },
+		"too long":     func() error { _, _, err := NewInvite("a", Author, event.Filter{}, nil, 31*24*time.Hour); return err },
+		"a false login": func() error {
+			_, _, err := NewInvite("a", Author, event.Filter{}, []string{"a b"}, time.Hour)
+			return err
+		},
+		"a false filter": func() error {
+			_, _, err := NewInvite("a", Author, event.Filter{Repos: []string{"["}}, nil, time.Hour)
+			return err
+		},
+	} {
+		if err := make(); err == nil {
+			t.Errorf("%s: an invitation", name)
+		}
+	}
+}
