@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -56,15 +58,34 @@ type span time.Duration
 // String implements fmt.Stringer.
 func (s span) String() string { return time.Duration(s).String() }
 
+// Set implements pflag.Value: a time as Go writes one, or whole days such as 30d.
+func (s *span) Set(text string) error {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			*s = span(time.Duration(n) * 24 * time.Hour)
+			return nil
+		}
+	}
+	parsed, err := time.ParseDuration(text)
+	if err != nil {
+		return errors.New("it takes a time, such as 720h or 30d")
+	}
+	*s = span(parsed)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (*span) Type() string { return "time" }
+
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (s *span) UnmarshalYAML(node ast.Node) error {
 	var text string
-	err := yaml.NodeToValue(node, &text)
-	parsed, invalid := time.ParseDuration(text)
-	if err != nil || invalid != nil {
-		return misplaced(node, "it takes a time, such as 720h")
+	if err := yaml.NodeToValue(node, &text); err != nil {
+		return misplaced(node, "it takes a time, such as 720h or 30d")
 	}
-	*s = span(parsed)
+	if err := s.Set(text); err != nil {
+		return misplaced(node, err.Error())
+	}
 	return nil
 }
 

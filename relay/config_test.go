@@ -11,9 +11,9 @@ import (
 // A mistake is told with its line in the file, wherever it is, and in words of YAML.
 func TestConfigMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"listen: 127.0.0.1:0\nretention: 5": "line 2: retention: it takes a time, such as 720h",
-		"retention: soon":                   "line 1: retention: it takes a time, such as 720h",
-		"retention: [1h]":                   "line 1: retention: it takes a time, such as 720h",
+		"listen: 127.0.0.1:0\nretention: 5": "line 2: retention: it takes a time, such as 720h or 30d",
+		"retention: soon":                   "line 1: retention: it takes a time, such as 720h or 30d",
+		"retention: [1h]":                   "line 1: retention: it takes a time, such as 720h or 30d",
 		"listen: {a: b}":                    "line 1: listen: it takes a text",
 		"recover: acme/app":                 "line 1: recover: it takes a list, such as [a, b]",
 		"sources: 5":                        "line 1: sources: it takes settings of its own, as key: value",

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -88,12 +89,12 @@ func serveCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&config.Listen, "listen", config.Listen, "address to listen on; port 0 picks a free one")
 	cmd.Flags().StringVar(&config.Store, "store", config.Store, "where to keep the log: sqlite:PATH, or firestore:PROJECT[/DATABASE] to share it with other relays")
-	cmd.Flags().DurationVar((*time.Duration)(&config.Retention), "retention", time.Duration(config.Retention), "how long to keep events; 0 keeps them all")
+	cmd.Flags().Var(&config.Retention, "retention", "how long to keep events; 0 keeps them all")
 	cmd.Flags().StringSliceVar(&config.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
 	cmd.Flags().StringVar(&config.TLSCert, "tls-cert", "", "encrypt connections: the certificate with its chain, a PEM file")
 	cmd.Flags().StringVar(&config.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
 	cmd.Flags().StringSliceVar(&config.Recover, "recover", nil, "look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
-	cmd.Flags().StringVar(&config.PublicURL, "public-url", "", "look only after webhooks that lead to this address, such as https://relay.example.com")
+	cmd.Flags().StringVar(&config.PublicURL, "public-url", "", "where the relay is reached from outside: invitations lead there, and only webhooks that do are looked after; such as https://relay.example.com")
 	cmd.Flags().StringVar(&config.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	cmd.Flags().StringVar(&configFile, "config", "", "read settings from this YAML file")
 	cmd.Flags().StringVar(&addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
@@ -151,7 +152,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	}
 	relay, err := server.New(ctx, server.Config{
 		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: time.Duration(config.Retention),
-		Recovery: missed,
+		Recovery: missed, PublicURL: strings.TrimSuffix(config.PublicURL, "/"),
 	})
 	if errors.Is(err, server.ErrUnprotected) {
 		return usageError{fmt.Errorf("the relay cannot listen on %s: %w", config.Listen, server.ErrUnprotected)}

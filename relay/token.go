@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,6 +23,20 @@ import (
 
 // tokenPlace says which relay's tokens a command is about.
 type tokenPlace struct{ config, store string }
+
+func (p *tokenPlace) bind(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&p.store, "store", "", "where the relay keeps its log (default "+defaultConfig().Store+")")
+	cmd.PersistentFlags().StringVar(&p.config, "config", "", "read the store's place from this YAML file")
+}
+
+// configuration is what the file that --config names says, and the defaults.
+func (p tokenPlace) configuration() (Config, error) {
+	config := defaultConfig()
+	if p.config == "" {
+		return config, nil
+	}
+	return config, config.load(p.config)
+}
 
 func tokenCommand() *cobra.Command {
 	var place tokenPlace
@@ -40,8 +56,7 @@ The relay keeps only hashes: of a log in FILE, in FILE.tokens beside it.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&place.store, "store", "", "where the relay keeps its log (default "+defaultConfig().Store+")")
-	cmd.PersistentFlags().StringVar(&place.config, "config", "", "read the store's place from this YAML file")
+	place.bind(cmd)
 	cmd.AddCommand(tokenCreateCommand(&place), tokenListCommand(&place), tokenRevokeCommand(&place))
 	return cmd
 }
@@ -68,9 +83,7 @@ events that are about no repository.`,
 			if err != nil {
 				return usageError{err}
 			}
-			err = place.open(cmd.Context(), func(store token.Store) error {
-				return token.Add(cmd.Context(), store, made)
-			})
+			err = place.add(cmd.Context(), made)
 			if err != nil {
 				return err
 			}
@@ -145,6 +158,9 @@ func printTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
 	list := func(values []string) string { return printable(cmp.Or(strings.Join(values, ","), "all")) }
 	for _, t := range tokens {
 		used, revoked := "-", "-"
+		if t.Invite != nil {
+			used = "invited until " + t.Invite.Expires.Format(time.DateTime)
+		}
 		if at, ok := uses[t.ID]; ok {
 			used = at.Format(time.DateTime)
 		}
@@ -157,13 +173,22 @@ func printTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
 	return table.Flush()
 }
 
+// add keeps a new token or invitation. Where neither a place is named nor a relay keeps its log,
+// this is the wrong directory, and no relay would ever know the token.
+func (p tokenPlace) add(ctx context.Context, made token.Token) error {
+	if path, ok := server.StorePath(defaultConfig().Store); ok && p == (tokenPlace{}) {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return usageError{fmt.Errorf("no relay keeps its log here, in %s: run this where the relay runs, or name its place with --store or --config", path)}
+		}
+	}
+	return p.open(ctx, func(store token.Store) error { return token.Add(ctx, store, made) })
+}
+
 // open hands the tokens of the relay that the flags name to do.
 func (p tokenPlace) open(ctx context.Context, do func(token.Store) error) (err error) {
-	config := defaultConfig()
-	if p.config != "" {
-		if err := config.load(p.config); err != nil {
-			return usageError{err}
-		}
+	config, err := p.configuration()
+	if err != nil {
+		return usageError{err}
 	}
 	address := cmp.Or(p.store, config.Store)
 	if err := server.ValidateStore(address); err != nil {

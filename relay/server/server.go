@@ -59,6 +59,9 @@ type Config struct {
 	Sources map[string]Source
 	// Retention is how long events are kept; zero keeps them all.
 	Retention time.Duration
+	// PublicURL is where others reach this relay, without a slash at its end; empty means where
+	// each of them reached it.
+	PublicURL string
 	// Heartbeat is the time between two signs of life on a stream; zero means 15 s.
 	Heartbeat time.Duration
 	// WriteTimeout is how long a subscriber may take to read what was sent to it
@@ -215,6 +218,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /events", s.readers(s.streamEvents))
 	mux.HandleFunc("GET /control", s.readers(s.showControl))
 	mux.HandleFunc("PATCH /control", s.admins(s.changeControl))
+	mux.HandleFunc("POST /api/v1/join", s.join)
+	mux.HandleFunc("GET /join", s.explainJoin)
 	mux.HandleFunc("POST /recover", s.operators(s.recoverNow))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"touchstone/relay/event"
+	"touchstone/relay/token"
+)
+
+func inviteCommand() *cobra.Command {
+	var place tokenPlace
+	cmd := &cobra.Command{
+		Use:   "invite",
+		Short: "Let somebody join with a link that works once",
+		Long: `Let somebody join with a link that works once. It takes the place of an access token that
+would have to be handed over: whoever opens it with touchstone join gets a token of their own.
+
+touchstone-relay token list shows invitations that nobody has used yet, and
+touchstone-relay token revoke takes one back.`,
+		Example: `  touchstone-relay invite create --name alice --repo acme/app --reviewer acme-bot
+  touchstone-relay invite create --name reviewer-1 --role reviewer --repo 'acme/*'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	place.bind(cmd)
+	cmd.AddCommand(inviteCreateCommand(&place))
+	return cmd
+}
+
+func inviteCreateCommand(place *tokenPlace) *cobra.Command {
+	var name, role, address string
+	var reviewers []string
+	var scope event.Filter
+	life := span(24 * time.Hour)
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Make a link that lets one machine join, and print it",
+		Long: `Make a link that lets one machine join, and print it. It works once, and until it expires.
+Send it to the one it is for: until it is used, whoever has it can use it.
+
+Where the relay is reached is --url, or public_url in the file that --config names. What
+stands behind # in the link never reaches a proxy or its logs.`,
+		Example: `  touchstone-relay invite create --name alice --repo acme/app --reviewer acme-bot
+  touchstone-relay invite create --name ops --role admin --expires 1h`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if name == "" {
+				return usageError{errors.New("say whom it is for with --name, such as --name alice")}
+			}
+			made, code, err := token.NewInvite(name, token.Mode(role), scope, reviewers, time.Duration(life))
+			if err != nil {
+				return usageError{err}
+			}
+			link, err := place.link(address, code)
+			if err != nil {
+				return usageError{err}
+			}
+			if err := place.add(cmd.Context(), made); err != nil {
+				return err
+			}
+			zerolog.Ctx(cmd.Context()).Info().Str("token", made.ID).Str("name", made.Name).Str("role", role).
+				Time("expires", made.Invite.Expires).Msg("invitation made; it is shown this once")
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), link)
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&name, "name", "", "whom it is for, such as alice")
+	flags.StringVar(&role, "role", string(token.Author), "what the machine is for: author or reviewer; or admin, who runs the relay")
+	flags.StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
+	flags.StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
+	flags.StringArrayVar(&reviewers, "reviewer", nil, "a login whose verdicts count on the machine that joins (repeatable)")
+	flags.Var(&life, "expires", "how long it is good, such as 1h or 7d; at most 30d")
+	flags.StringVar(&address, "url", "", "where the relay is reached, such as https://relay.example.com")
+	return cmd
+}
+
+// link is what a person opens: the address of the relay, and the code behind it.
+func (p tokenPlace) link(address, code string) (string, error) {
+	if address == "" {
+		config, err := p.configuration()
+		if err != nil {
+			return "", err
+		}
+		if address = config.PublicURL; address == "" {
+			return "", errors.New("say where the relay is reached with --url, such as --url https://relay.example.com, or as public_url in the file that --config names")
+		}
+	}
+	public, err := url.Parse(address)
+	if err != nil || public.Host == "" || public.Scheme != "https" && public.Scheme != "http" {
+		return "", fmt.Errorf("%q is no address of a relay; write one such as https://relay.example.com", address)
+	}
+	return strings.TrimSuffix(address, "/") + "/join#" + code, nil
+}

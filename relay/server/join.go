@@ -1,0 +1,86 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/token"
+)
+
+const (
+	// maxJoinBytes is far above any code.
+	maxJoinBytes = 4 << 10
+	joinTimeout  = 10 * time.Second
+)
+
+// joined answers who redeemed an invitation.
+type joined struct {
+	Relay        string     `json:"relay"`
+	Token        string     `json:"token"`
+	Role         token.Mode `json:"role"`
+	Repositories []string   `json:"repositories"`
+	Reviewers    []string   `json:"reviewers"`
+}
+
+// join exchanges an invitation's code for a token, once.
+func (s *Server) join(w http.ResponseWriter, r *http.Request) {
+	end, err := s.arrivals.begin(w, joinTimeout)
+	if err != nil {
+		s.refuseBody(w, err)
+		return
+	}
+	defer end()
+	var asked struct {
+		Code string `json:"code"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxJoinBytes)).Decode(&asked); err != nil || asked.Code == "" {
+		refuse(w, http.StatusBadRequest, `the body is no invitation's code; send {"code":"inv_…"}`)
+		return
+	}
+	invited, text, err := s.config.Tokens.Redeem(r.Context(), asked.Code)
+	log := zerolog.Ctx(r.Context()).With().Str("remote", r.RemoteAddr).Str("token", invited.ID).Str("name", invited.Name).Logger()
+	switch {
+	case errors.Is(err, token.ErrNoInvite):
+		s.refuseStranger(w, r, err.Error())
+	case errors.Is(err, token.ErrInviteUsed), errors.Is(err, token.ErrInviteExpired):
+		refuse(w, http.StatusGone, err.Error())
+	case err != nil && text == "":
+		log.Error().Err(err).Msg("an invitation could not be redeemed")
+		w.Header().Set("Retry-After", retryAfter)
+		refuse(w, http.StatusServiceUnavailable, "the invitation could not be redeemed, and stays good: the relay's log says why")
+	default:
+		log.Info().AnErr("later", err).Str("mode", string(invited.Invite.Mode)).Msg("invitation redeemed")
+		w.Header().Set("Cache-Control", "no-store")
+		reply(w, http.StatusOK, joined{
+			Relay: s.address(r), Token: text, Role: invited.Invite.Mode,
+			Repositories: append([]string{}, invited.Repos...), Reviewers: append([]string{}, invited.Invite.Reviewers...),
+		})
+	}
+}
+
+// explainJoin answers who opens an invitation's link in a browser. The code stands behind # and
+// stays in the browser.
+func (s *Server) explainJoin(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, `This link lets your machine join touchstone, once. In a terminal:
+
+  touchstone join 'THE WHOLE ADDRESS OF THIS PAGE'
+`)
+}
+
+// address is where the relay is reached: as configured, or as the request did.
+func (s *Server) address(r *http.Request) string {
+	if s.config.PublicURL != "" {
+		return s.config.PublicURL
+	}
+	scheme := "http"
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host
+}

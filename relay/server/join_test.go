@@ -1,0 +1,86 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/relay/server"
+	"touchstone/relay/token"
+)
+
+// TestJoin redeems an invitation over HTTP: its token reads events at once, and the code works once.
+func TestJoin(t *testing.T) {
+	tokens := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
+	made, code, err := token.NewInvite("alice", token.Author, event.Filter{Repos: []string{"acme/app"}}, []string{"acme-reviewer"}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := token.Add(t.Context(), tokens, made); err != nil {
+		t.Fatal(err)
+	}
+	checker, err := token.NewChecker(t.Context(), tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, server.Config{Tokens: checker, PublicURL: "https://relay.example.com"})
+	join := func(body string) (int, map[string]any) {
+		response, err := http.Post(r.address+"/api/v1/join", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		var answer map[string]any
+		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, answer
+	}
+	for body, want := range map[string]int{
+		"": http.StatusBadRequest, "{}": http.StatusBadRequest, `{"code":7}`: http.StatusBadRequest,
+		`{"code":"inv_guess"}`:                          http.StatusUnauthorized,
+		`{"code":"` + strings.Repeat("a", 8<<10) + `"}`: http.StatusBadRequest,
+	} {
+		if status, answer := join(body); status != want || answer["error"] == nil {
+			t.Errorf("%.40s: answered %d, %v; want %d", body, status, answer, want)
+		}
+	}
+
+	status, answer := join(`{"code":"` + code + `"}`)
+	text, _ := answer["token"].(string)
+	delete(answer, "token")
+	want := map[string]any{
+		"relay": "https://relay.example.com", "role": "author",
+		"repositories": []any{"acme/app"}, "reviewers": []any{"acme-reviewer"},
+	}
+	if status != http.StatusOK || !reflect.DeepEqual(answer, want) {
+		t.Errorf("answered %d, %v", status, answer)
+	}
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/control", nil)
+	request.Header.Set("Authorization", "Bearer "+text)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("the token is answered %s", response.Status)
+	}
+	if status, answer := join(`{"code":"` + code + `"}`); status != http.StatusGone || !strings.Contains(answer["error"].(string), "works once") {
+		t.Errorf("the second time: %d, %v", status, answer)
+	}
+	stored, err := tokens.Load(t.Context())
+	if err != nil || len(stored) != 1 {
+		t.Fatalf("stored are %v, %v", stored, err)
+	}
+	encoded, err := json.Marshal(stored)
+	if err != nil || bytes.Contains(encoded, []byte(text[len("rly_")+9:])) {
+		t.Errorf("the token itself is stored: %v", err)
+	}
+}
