@@ -25,6 +25,10 @@ type Base interface {
 // maxAround bounds the unchanged files that are added to a change.
 const maxAround = 300
 
+// maxFolders bounds the folders that are looked through for attributes: files in others
+// count as the repository's own.
+const maxFolders = 100
+
 // pipelineDirs are where pipelines and what they run usually lie, besides the root.
 var pipelineDirs = []string{
 	".", ".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".circleci", ".buildkite", ".woodpecker", ".gitlab/ci",
@@ -43,8 +47,10 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 		a.have[f.Path], a.have[f.OldPath] = true, true
 	}
 	changed := slices.Clone(c.Files)
-	if len(changed) > 0 {
-		a.take(".", func(name string) bool { return name == attributes })
+	for _, f := range changed {
+		if len(a.listed) < maxFolders {
+			a.upwards(f.Name(), isAttributes)
+		}
 	}
 	if slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
 		a.pipelines(changed)
@@ -53,12 +59,7 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 		if f.Path == "" || f.Path == f.OldPath || !tools.Examines(f.Path) {
 			continue
 		}
-		for up := path.Dir(f.Path); ; up = path.Dir(up) {
-			a.take(up, func(name string) bool { return tools.Rivals(f.Path, name) })
-			if up == "." {
-				break
-			}
-		}
+		a.upwards(f.Path, func(name string) bool { return tools.Rivals(f.Path, name) })
 	}
 	if a.err != nil {
 		return fmt.Errorf("read what stands around the change: %w", a.err)
@@ -76,6 +77,16 @@ type around struct {
 	listed map[string][]string
 	added  int
 	err    error
+}
+
+// upwards takes the files that are wanted from the folder of a file and all above it.
+func (a *around) upwards(file string, wanted func(name string) bool) {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		a.take(dir, wanted)
+		if dir == "." || dir == "/" {
+			return
+		}
+	}
 }
 
 // pipelines takes all pipelines, the actions of the repository itself, and the scripts

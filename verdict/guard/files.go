@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -12,8 +13,8 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// attributes is the file in which a repository says what is generated or not its own.
-const attributes = ".gitattributes"
+// isAttributes tells the files in which a repository says what is generated or not its own.
+func isAttributes(name string) bool { return path.Base(name) == ".gitattributes" }
 
 // elsewhere are folders of code that is written elsewhere.
 var elsewhere = []string{"vendor", "third_party", "node_modules", "bower_components", "Pods"}
@@ -61,29 +62,33 @@ func readable(files []File) (read []File, found []Finding) {
 }
 
 // marked tells the files that the base's attributes call generated or vendored. What the
-// change itself says of them does not count.
+// change itself says of them does not count. Of what is said of a file the last line
+// counts, and what its own folder says more than what stands further up.
 func marked(files []File) func(name string) bool {
-	for _, f := range files {
-		if f.OldPath != attributes {
-			continue
+	var lines []gitattributes.MatchAttribute
+	own := slices.DeleteFunc(slices.Clone(files), func(f File) bool { return !isAttributes(f.OldPath) })
+	slices.SortStableFunc(own, func(a, b File) int { return strings.Count(a.OldPath, "/") - strings.Count(b.OldPath, "/") })
+	for _, f := range own {
+		var folder []string
+		if dir := path.Dir(f.OldPath); dir != "." {
+			folder = strings.Split(dir, "/")
 		}
-		list, err := gitattributes.ReadAttributes(bytes.NewReader(f.Before), nil, true)
-		if err != nil {
-			break
-		}
-		slices.Reverse(list) // the last line that fits wins
-		m := gitattributes.NewMatcher(list)
-		return func(name string) bool {
-			found, _ := m.Match(strings.Split(name, "/"), []string{"linguist-generated", "linguist-vendored"})
-			for _, a := range found {
-				if a.IsSet() || a.IsValueSet() && a.Value() == "true" {
-					return true
-				}
-			}
-			return false
+		if list, err := gitattributes.ReadAttributes(bytes.NewReader(f.Before), folder, folder == nil); err == nil {
+			lines = append(lines, list...)
 		}
 	}
-	return func(string) bool { return false }
+	return func(name string) bool {
+		said := map[string]bool{}
+		for _, line := range lines {
+			if line.Pattern == nil || !line.Pattern.Match(strings.Split(name, "/")) {
+				continue
+			}
+			for _, a := range line.Attributes {
+				said[a.Name()] = a.IsSet() || a.IsValueSet() && a.Value() == "true"
+			}
+		}
+		return said["linguist-generated"] || said["linguist-vendored"]
+	}
 }
 
 // plain is a text as UTF-8 without a byte order mark, its lines ended as on Unix.

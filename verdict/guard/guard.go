@@ -81,7 +81,7 @@ func Examines(name string) bool {
 
 // examinesGates reports whether the hold tier depends on a file's being read.
 func examinesGates(name string) bool {
-	return name != "" && (ci.Examines(name) || tools.Examines(name) || name == attributes)
+	return name != "" && (ci.Examines(name) || tools.Examines(name) || isAttributes(name))
 }
 
 // Examine returns the findings of a change: holds first, then evidence, each ordered by

@@ -134,6 +134,17 @@ func TestWhatIsWrittenElsewhereIsLeftOut(t *testing.T) {
 		said("gen/** -linguist-generated\n", "") == 0 {
 		t.Error("what counts is what the base calls generated")
 	}
+	const other = "*.go text eol=lf\n"
+	if said(other, other) == 0 || said("gen/** linguist-generated\n"+other, "") != 0 {
+		t.Error("other attributes say nothing of who wrote a file")
+	}
+	nested := guard.File{Path: "gen/.gitattributes", OldPath: "gen/.gitattributes", Before: []byte("*.go linguist-generated\n")}
+	elsewhere := test
+	elsewhere.Path, elsewhere.OldPath = "src/a_test.go", "src/a_test.go"
+	found := guard.Holds(guard.Examine(guard.Change{Files: []guard.File{test, elsewhere, nested}}))
+	if len(found) != 1 || found[0].Path != "src/a_test.go" {
+		t.Errorf("attributes of a folder are about that folder: %+v", found)
+	}
 }
 
 func TestOneGroupForEachTierAndKind(t *testing.T) {
