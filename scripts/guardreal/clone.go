@@ -168,7 +168,12 @@ const none = "000000"
 // diff is what a commit changes, with the patches of its files.
 func (c *clone) diff(ctx context.Context, of commit) (worktree.Diff, error) {
 	d := worktree.Diff{Base: of.parent, Head: of.sha}
-	out, err := c.output(ctx, "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", of.parent, of.sha)
+	renames := "-M"
+	out, err := c.output(ctx, "diff-tree", "-r", "-z", renames, "--raw", "--no-abbrev", of.parent, of.sha)
+	if err != nil { // looking for renames reads contents, which the clone may lack
+		renames = "--no-renames"
+		out, err = c.output(ctx, "diff-tree", "-r", "-z", renames, "--raw", "--no-abbrev", of.parent, of.sha)
+	}
 	if err != nil {
 		return d, err
 	}
@@ -196,7 +201,7 @@ func (c *clone) diff(ctx context.Context, of commit) (worktree.Diff, error) {
 	if len(lacking) > 0 {
 		lacking = append([]string{"--", "."}, lacking...)
 	}
-	return d, c.patches(ctx, &d, lacking)
+	return d, c.patches(ctx, &d, renames, lacking)
 }
 
 // has reports whether the clone holds a file's content: a snapshot may lack its largest
@@ -207,8 +212,8 @@ func (c *clone) has(mode, blob string) bool {
 }
 
 // patches reads the unified diffs of all files, which come in the order of the raw diff.
-func (c *clone) patches(ctx context.Context, d *worktree.Diff, paths []string) error {
-	args := []string{"diff-tree", "-r", "-M", "-p", "--no-ext-diff", "--no-textconv", "--no-color", d.Base, d.Head}
+func (c *clone) patches(ctx context.Context, d *worktree.Diff, renames string, paths []string) error {
+	args := []string{"diff-tree", "-r", renames, "-p", "--no-ext-diff", "--no-textconv", "--no-color", d.Base, d.Head}
 	out, err := c.output(ctx, append(args, paths...)...)
 	if err != nil {
 		return err
