@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/engine/process"
 	"touchstone/agent/telemetry"
 )
 
@@ -45,6 +46,7 @@ func (e exit) Error() string {
 func (e exit) Unwrap() error { return e.err }
 
 func main() {
+	process.Bootstrap()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:])
 	stop()

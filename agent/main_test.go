@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"touchstone/agent/engine/process"
 )
 
 // modelBinary is the scripted model, built once for all scripts.
@@ -40,6 +42,7 @@ func (w withModel) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	process.Bootstrap()
 	testscript.Main(withModel{m}, map[string]func(){"agent": main})
 }
 

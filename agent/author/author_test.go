@@ -11,10 +11,13 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 var finding = verdict.Finding{
 	Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()", Claim: "This is\nunsafe.",

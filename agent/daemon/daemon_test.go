@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/journal"
@@ -22,6 +23,8 @@ import (
 	"touchstone/guidelines"
 	"touchstone/verdict/decide"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // working is a reviewer's daemon at work. Hints come from the test.
 type working struct {

@@ -21,6 +21,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
+	"touchstone/agent/engine/process"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/contract"
@@ -50,6 +51,7 @@ var exeSuffix = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
 var modelBinary string
 
 func TestMain(m *testing.M) {
+	process.Bootstrap()
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "touchstone-e2e-")
 		if err != nil {

@@ -12,8 +12,11 @@ import (
 
 	"touchstone/agent/audit"
 	"touchstone/agent/daemon"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/verdict/decide"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 var seed = flag.Uint64("forgery.seed", 0, "the `seed` of the attacks that are tried; 0 is a fresh one")
 

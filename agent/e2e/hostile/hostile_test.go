@@ -5,8 +5,11 @@ import (
 	"testing"
 
 	"touchstone/agent/e2e/hostile"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/verdict"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func run(t *testing.T, cases []hostile.Case, err error) []hostile.Result {
 	t.Helper()

@@ -14,7 +14,10 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/engine/enginetest"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // rounds is how many reviews a pull request takes here.
 const rounds = 11

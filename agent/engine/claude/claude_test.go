@@ -21,6 +21,7 @@ import (
 const replay = "replay"
 
 func TestMain(m *testing.M) {
+	enginetest.Bootstrap()
 	if len(os.Args) > 2 && os.Args[1] == replay {
 		play(os.Args[2])
 		return

@@ -13,6 +13,8 @@ import (
 	"touchstone/agent/engine/enginetest"
 )
 
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
 // patience is longer than a turn is silent on the busiest machine.
 const patience = 5 * time.Minute
 

@@ -16,6 +16,8 @@ import (
 	"touchstone/agent/engine/enginetest"
 )
 
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
 // testCase is something that every engine has to do alike.
 type testCase struct {
 	name string

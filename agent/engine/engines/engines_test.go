@@ -6,8 +6,11 @@ import (
 	"testing"
 
 	"touchstone/agent/engine/engines"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/session"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func TestEveryEngineHasItsName(t *testing.T) {
 	t.Parallel()

@@ -20,6 +20,8 @@ import (
 	"touchstone/agent/telemetry"
 )
 
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
 var review = engine.Request{Role: engine.Reviewer, Dir: ".", Model: "opus", Timeout: 20 * time.Minute}
 
 // run holds a session of one turn.

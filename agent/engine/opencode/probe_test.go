@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/opencode"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // TestProbeLooksForRipgrep where a session would find it.
 func TestProbeLooksForRipgrep(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,6 +32,18 @@ func init() {
 		fmt.Println(os.Getpid())
 		fmt.Println(flee())
 		forever()
+	}
+	// descriptors prints what files it has open.
+	actors["descriptors"] = func() {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			panic(err)
+		}
+		for _, entry := range entries {
+			if target, err := os.Readlink("/proc/self/fd/" + entry.Name()); err == nil {
+				fmt.Println(target)
+			}
+		}
 	}
 	actors["parent of harbour"] = func() { supervise("harbour") }
 }
@@ -56,6 +69,32 @@ func flee() int {
 		}
 	}
 	return pid
+}
+
+// TestChildrenGetNoDescriptorsButTheirOwn leaves a file open as the starter of a program would.
+func TestChildrenGetNoDescriptorsButTheirOwn(t *testing.T) {
+	t.Parallel()
+	file, err := os.Create(filepath.Join(t.TempDir(), "not for children"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	fd, err := syscall.Dup(int(file.Fd())) // which, unlike file, is not closed on exec
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	for name, confine := range map[string]*sandbox.Rules{"plain": nil, "confined": {}} {
+		var lines []string
+		cmd := actor("descriptors", &lines)
+		cmd.Confine = confine
+		if _, err := cmd.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(lines) == 0 || slices.Contains(lines, file.Name()) {
+			t.Errorf("%s: the child has %s", name, lines)
+		}
+	}
 }
 
 func TestNothingFlees(t *testing.T) {

@@ -38,9 +38,8 @@ const (
 	killNow  = 'k' // all there are
 )
 
-// init is where a program that was started as a reaper becomes one, before anything else of
-// it runs.
-func init() {
+// reap becomes the reaper and ends with it, if this program was started as one.
+func reap() {
 	if len(os.Args) < 5 || os.Args[0] != reaperName {
 		return
 	}
@@ -68,7 +67,7 @@ type reaper struct {
 // over starts a program, with the descriptors below that of the socket, and returns
 // when it and all that it started are gone.
 func (g *reaper) over(path string, args []string) {
-	unix.CloseOnExec(g.fd)
+	keepDescriptors(g.fd)
 	socket := os.NewFile(uintptr(g.fd), "supervisor")
 	// Caught, and not ignored, which the child would inherit.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)

@@ -61,11 +61,28 @@ func Level() (string, error) { return level() }
 // is, for people to close.
 func Gaps() []string { return gaps() }
 
+// Bootstrap is the first call of every program that confines others. Where the program was
+// started by itself to take on rules, Bootstrap does that, becomes the program that is meant,
+// and does not return. Without it, nothing can be confined.
+func Bootstrap() {
+	enterIfConfined()
+	bootstrapped = true
+}
+
+// bootstrapped says that main has called Bootstrap: a program that has not would run anew where
+// it is to confine.
+var bootstrapped bool
+
+var errNoBootstrap = errors.New("this program cannot confine others: its main does not begin with sandbox.Bootstrap")
+
 // Wrap gives the program and the arguments, the first being its name, to run in the
 // place of others so that those are confined. Where nothing confines they are as they were.
 func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 	if _, err := level(); err != nil {
 		return path, args, nil
+	}
+	if !bootstrapped {
+		return "", nil, errNoBootstrap
 	}
 	rules, err := r.resolved()
 	if err != nil {
@@ -81,6 +98,9 @@ func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 func (r Rules) Shell(path string, drop, set []string) (string, error) {
 	if _, err := level(); err != nil {
 		return "", nil
+	}
+	if !bootstrapped {
+		return "", errNoBootstrap
 	}
 	rules, err := r.resolved()
 	if err != nil {

@@ -24,3 +24,6 @@ func wrap(r Rules, path string, args []string) (string, []string, error) {
 func shell(Rules, string, []string, []string) (string, error) { return "", nil }
 
 func gaps() []string { return nil }
+
+// enterIfConfined does nothing: no program confines itself here.
+func enterIfConfined() {}

@@ -112,8 +112,7 @@ func shell(r Rules, path string, drop, set []string) (string, error) {
 // quote makes one word of the shell's language.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// init is where that happens, before anything else of the program runs.
-func init() {
+func enterIfConfined() {
 	if len(os.Args) < 5 || os.Args[1] != inside {
 		return
 	}
@@ -136,13 +135,6 @@ const (
 	ofFiles = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | reading
 )
 
-// detours are capabilities that only root has, as in many containers, and with which the
-// rules could be got round: each lets it see into, or change, what is not its own.
-var detours = []uintptr{
-	unix.CAP_SYS_ADMIN, unix.CAP_PERFMON, unix.CAP_SYS_PTRACE, unix.CAP_BPF, unix.CAP_SYS_MODULE, unix.CAP_SYS_RAWIO,
-	unix.CAP_DAC_READ_SEARCH, unix.CAP_MKNOD, unix.CAP_SYS_BOOT,
-}
-
 // enter takes on rules, for this thread and what it becomes.
 func enter(written string) error {
 	var rules Rules
@@ -163,11 +155,10 @@ func enter(written string) error {
 		held.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
 	runtime.LockOSThread()
-	for _, capability := range detours {
-		// Who does not have it, need not be kept from it.
-		_ = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
+	if err := restrict(held, func(ruleset int) error { return rules.allow(ruleset, held.Handled_access_fs) }); err != nil {
+		return err
 	}
-	return restrict(held, func(ruleset int) error { return rules.allow(ruleset, held.Handled_access_fs) })
+	return dropCapabilities()
 }
 
 // Enclose puts the calling thread, and all that it starts from then on, into a domain out of which

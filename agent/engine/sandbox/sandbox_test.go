@@ -14,8 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/sandbox"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // confined runs a shell script under rules and gives what it printed.
 func confined(t *testing.T, rules sandbox.Rules, script string, args ...string) (string, error) {

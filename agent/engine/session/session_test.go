@@ -24,6 +24,8 @@ import (
 	"touchstone/agent/engine/session"
 )
 
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
 var kind = session.Kind{Name: "cli", Package: "cli-package", Login: "log in", Variables: []string{"CLI_*"}}
 
 func TestEnvironmentIsAnAllowList(t *testing.T) {
