@@ -63,17 +63,36 @@ type Comment struct {
 	// CanPush is whether its author may push to the repository now, CanWaive and
 	// CanBreakGlass whether that is enough to give those orders.
 	CanPush, CanWaive, CanBreakGlass bool
+	// Independent says that its author is known to have written, committed, co-authored and
+	// pushed none of the pull request: nobody lets their own work pass.
+	Independent bool
+	// Refused says that an agent has seen it while its author might not give the order.
+	Refused bool
 }
 
-// may reports whether the author of a comment may give an order.
+// may reports whether the author of a comment may give an order now.
 func (c Comment) may(v Verb) bool {
 	switch v {
 	case Waive:
-		return c.CanPush && c.CanWaive
+		return c.CanPush && c.CanWaive && c.Independent
 	case BreakGlass:
-		return c.CanPush && c.CanBreakGlass
+		return c.CanPush && c.CanBreakGlass && c.Independent
 	}
 	return c.CanPush
+}
+
+// Overreaches reports whether a person's comment gives an order that its author may not give
+// now. To stop is none of them: it only keeps things from happening.
+func (c Comment) Overreaches() bool {
+	order, ok := ParseCommand(c.Body)
+	return ok && order.Verb != Stop && !c.Bot && !c.Edited && !c.InReview && !c.may(order.Verb)
+}
+
+// LetsPass reports whether a comment is meant to have something pass that a review objects to,
+// which takes that its author had no hand in it.
+func LetsPass(body string) bool {
+	order, ok := ParseCommand(body)
+	return ok && (order.Verb == Waive || order.Verb == BreakGlass)
 }
 
 var (
@@ -144,7 +163,7 @@ func Orders(comments []Comment, agents []string) []Command {
 		switch removed := comment.removed(); {
 		case removed != "":
 			c = Command{Verb: Stop, Removed: removed}
-		case !ok || !comment.may(c.Verb) || c.Verb != Stop && (comment.Edited || comment.InReview):
+		case !ok || !comment.may(c.Verb) || c.Verb != Stop && (comment.Edited || comment.InReview || comment.Refused):
 			continue
 		}
 		if c.By, c.At = comment.By, comment.At; !comment.InReview {

@@ -61,7 +61,12 @@ func TestOrdersCountOnlyFromWhoMayGiveThem(t *testing.T) {
 		counts  bool
 	}{
 		"a writer stops":             {Comment{By: "mona", Body: "/touchstone stop", CanPush: true}, true},
-		"a maintainer waives":        {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true}, true},
+		"a maintainer waives":        {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true, Independent: true}, true},
+		"who wrote of it waives":     {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true}, false},
+		"who wrote of it breaks it":  {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true, CanBreakGlass: true}, false},
+		"a maintainer breaks it":     {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true, CanBreakGlass: true, Independent: true}, true},
+		"refused before":             {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true, Independent: true, Refused: true}, false},
+		"refused before, to stop":    {Comment{By: "mona", Body: "/touchstone stop", CanPush: true, Refused: true}, true},
 		"a writer waives":            {Comment{By: "mona", Body: waive, CanPush: true}, false},
 		"a writer breaks the glass":  {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true}, false},
 		"a writer disputes":          {Comment{By: "mona", Body: "/touchstone dispute 0badcafe no", CanPush: true}, true},
@@ -141,6 +146,9 @@ func TestWhatIsMeantAsAnOrderIsAnswered(t *testing.T) {
 		"a known one":            {Comment{Body: "/touchstone dispute 0badcafe no", CanPush: true}, ""},
 		"without the right":      {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true}, "`waive` takes more rights"},
 		"with one of the rights": {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true, CanBreakGlass: true}, "`waive` takes more rights"},
+		"of one's own work":      {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true, CanWaive: true}, "`waive` counts only of somebody who wrote and pushed no part of this pull request"},
+		"glass for one's own":    {Comment{Body: "/touchstone break-glass now", CanPush: true, CanBreakGlass: true}, "ask somebody else who maintains the repository"},
+		"refused before":         {Comment{Body: "/touchstone resume", CanPush: true, Refused: true}, "when you had no right to give it"},
 		"by who may not order":   {Comment{Body: "/touchstone resum"}, ""},
 		"by a bot":               {Comment{Body: "/touchstone resum", CanPush: true, Bot: true}, ""},
 		"edited":                 {Comment{Body: "/touchstone resume", CanPush: true, Edited: true}, "An edited comment orders nothing"},

@@ -47,8 +47,12 @@ func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear 
 			why = "An order counts in a comment on the conversation only, and not in a review or on a line; give it there."
 		case comment.Edited:
 			why = "An edited comment orders nothing, since nobody sees what it said before; give the order in a new one."
+		case !comment.may(c.Verb) && (c.Verb == Waive && comment.CanWaive || c.Verb == BreakGlass && comment.CanBreakGlass):
+			why = fmt.Sprintf("`%s` counts only of somebody who wrote and pushed no part of this pull request; ask somebody else who maintains the repository.", c.Verb)
 		case !comment.may(c.Verb):
 			why = fmt.Sprintf("`%s` takes more rights here than you have; ask somebody who maintains the repository.", c.Verb)
+		case comment.Refused:
+			why = "An agent read this order when you had no right to give it; give it again in a new comment."
 		case c.Finding != "" && !slices.ContainsFunc(known, func(e Entry) bool { return e.ID == c.Finding }):
 			why = fmt.Sprintf("No finding here has the id `%s`; the ids stand at the findings in the latest review.", c.Finding)
 		default:

@@ -24,7 +24,7 @@ func (c *Chain) conclude(pr forge.PullRequest, stop []string, orders []verdict.C
 	for _, r := range reviews {
 		o := trusted.Opinion(pr, r, c.Reviewers)
 		o.Rebased = o.Record != nil && rewritten[o.Record.Base]
-		o.Independent = len(writers) > 0 && !verdict.ListsLogin(writers, o.By)
+		o.Independent = independent(pr, writers, o.By)
 		s.Opinions = append(s.Opinions, o)
 	}
 	var against *Round

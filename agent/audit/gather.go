@@ -30,7 +30,7 @@ type Settings struct {
 	Reviewers []string      // logins whose records are believed
 	Stop      []string      // labels that keep the agents from a pull request
 	Rights    config.Rights // what orders take
-	Trust     *trust.Book   // whose records are believed
+	Trust     *trust.Book   // whose records and words are believed
 	// Left says why the repository's own settings leave an open pull request to its author to merge, "" if they do not; nil
 	// where nobody asks.
 	Left func(ctx context.Context, pr forge.PullRequest) (why string, err error)
@@ -66,7 +66,11 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 		})
 	}
 	c.addIncidents(incidents)
-	orders, err := c.addOrders(ctx, read, pr, settings.Rights)
+	writers, err := read.Writers(ctx, pr)
+	if err != nil && !errors.Is(err, forge.ErrUnreadable) && !errors.Is(err, forge.ErrForbidden) {
+		return Chain{}, err
+	}
+	orders, err := c.addOrders(ctx, read, pr, settings, writers)
 	if err != nil {
 		return Chain{}, err
 	}
@@ -104,10 +108,6 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 		if c.notGreen, err = settings.NotGreen(ctx, pr); err != nil && !errors.Is(err, forge.ErrForbidden) {
 			return Chain{}, err
 		}
-	}
-	writers, err := read.Writers(ctx, pr)
-	if err != nil && !errors.Is(err, forge.ErrUnreadable) && !errors.Is(err, forge.ErrForbidden) {
-		return Chain{}, err
 	}
 	c.conclude(pr, settings.Stop, orders, rewritten, writers, settings.Trust, left)
 	return c, nil
@@ -217,7 +217,11 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 
 // addOrders lists what people told the agents, with what each of them may do, and returns what of it counts. What
 // somebody else edited or deleted is told too.
-func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, rights config.Rights) ([]verdict.Command, error) {
+func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, settings Settings, writers []string) ([]verdict.Command, error) {
+	refused, err := settings.Trust.Refuse(pr.DatabaseID, nil)
+	if err != nil {
+		return nil, err
+	}
 	permissions := map[string]forge.Permission{}
 	may := func(login string) (p forge.Permission, err error) {
 		p, known := permissions[login]
@@ -244,7 +248,9 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		said := verdict.Comment{
 			ID: comment.ID, By: comment.Author.Login, ByAuthor: verdict.SameLogin(comment.Author.Login, c.Author), At: comment.CreatedAt, Body: comment.Body,
 			Edited: comment.EditedAt != nil, InReview: comment.InReview, CanPush: comment.MayOrder(permission),
-			CanWaive: permission.Includes(rights.Waive), CanBreakGlass: permission.Includes(rights.BreakGlass),
+			CanWaive: permission.Includes(settings.Rights.Waive), CanBreakGlass: permission.Includes(settings.Rights.BreakGlass),
+			Independent: independent(pr, writers, comment.Author.Login),
+			Refused:     refused[trust.CommentWord(comment.ID)] && !comment.InReview,
 		}
 		if comment.EditedByAnother() && said.CanPush {
 			said.Changed = comment.EditedBy.Login
@@ -300,6 +306,11 @@ func written(ctx context.Context, read Reader, comment forge.Comment) (texts []s
 		}
 	}
 	return texts, err
+}
+
+// independent reports whether a login is known to have had no hand in a pull request.
+func independent(pr forge.PullRequest, writers []string, login string) bool {
+	return len(writers) > 0 && !verdict.ListsLogin(writers, login) && !verdict.SameLogin(pr.Author.Login, login)
 }
 
 func (c *Chain) listed(login string) bool { return verdict.ListsLogin(c.Reviewers, login) }

@@ -83,6 +83,11 @@ func (a *Agent) giveUp(ctx context.Context, pr forge.PullRequest) {
 		log.Debug().Err(err).Msg("the worktree is kept")
 	}
 	a.made.Delete(pr.Ref)
+	if pr.Merged { // what is closed may be opened again
+		if err := a.Trust.Forget(pr.DatabaseID); err != nil {
+			log.Debug().Err(err).Msg("whose orders did not count there is still noted")
+		}
+	}
 	a.recheck(ctx, pr)
 	if !a.tidies(pr) {
 		return

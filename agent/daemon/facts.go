@@ -31,6 +31,8 @@ type facts struct {
 	// writers are the logins that had a hand in it, where that was asked for; nil where it is
 	// not known.
 	writers []string
+	// refused are the words that an agent has seen while their authors might not give them.
+	refused map[string]bool
 	// outdated are the approvals of a change that merging the head no longer makes, by review.
 	outdated map[int64]bool
 	// manual is why its author has to merge it, or blank.
@@ -68,7 +70,7 @@ func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest
 		return f, err
 	}
 	a.tellBlind(ctx, pr, f)
-	if err := f.askWriters(ctx, read, pr); err != nil {
+	if err := a.refuse(pr, &f); err != nil {
 		return f, err
 	}
 	for _, base := range callBases(pr) {
@@ -181,12 +183,15 @@ func byPerson(u forge.User) bool { return !u.Bot && u.Login != "ghost" }
 func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error) {
 	f := newFacts()
 	err := f.ask(ctx, a.Read, pr)
+	if err == nil {
+		err = a.refuse(pr, &f)
+	}
 	return verdict.Orders(commentsOf(pr, a.Config(), f), a.Config().Reviewers), err
 }
 
-// ask finds out what those may do here who gave an order or may have, and what they wrote where
-// somebody else has edited it.
-func (f facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error {
+// ask finds out what those may do here who gave an order or may have, what they wrote where
+// somebody else has edited it, and who had a hand in the pull request.
+func (f *facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error {
 	may := func(login string) (err error) {
 		if _, known := f.may[login]; !known {
 			f.may[login], err = read.Permission(ctx, pr.Ref.Repo, login)
@@ -220,11 +225,11 @@ func (f facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error 
 			}
 		}
 	}
-	return nil
+	return f.askWriters(ctx, read, pr)
 }
 
-// askWriters finds out who had a hand in a pull request that somebody approves of while it is
-// held for a person. Where GitHub cannot tell, nobody is known to have had none.
+// askWriters finds out who had a hand in a pull request that somebody wants to let pass. Where
+// GitHub cannot tell, nobody is known to have had none.
 func (f *facts) askWriters(ctx context.Context, read Facts, pr forge.PullRequest) (err error) {
 	held, approved := false, false
 	for _, r := range pr.Reviews {
@@ -235,7 +240,10 @@ func (f *facts) askWriters(ctx context.Context, read Facts, pr forge.PullRequest
 		held = held || err == nil && len(record.Holds) > 0
 		approved = approved || err != nil && r.State == forge.Approved
 	}
-	if !held || !approved {
+	ordered := slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
+		return c.ByPerson && c.EditedAt == nil && f.may[c.Author.Login].CanWrite() && verdict.LetsPass(c.Body)
+	})
+	if !ordered && !(held && approved) {
 		return nil
 	}
 	f.writers, err = read.Writers(ctx, pr)
@@ -245,9 +253,10 @@ func (f *facts) askWriters(ctx context.Context, read Facts, pr forge.PullRequest
 	return err
 }
 
-// independent reports whether a login is known to have had no hand in a pull request.
-func (f facts) independent(login string) bool {
-	return len(f.writers) > 0 && !verdict.ListsLogin(f.writers, login)
+// independent reports whether a login is known to have had no hand in a pull request, nor to
+// have opened it.
+func (f facts) independent(pr forge.PullRequest, login string) bool {
+	return len(f.writers) > 0 && !verdict.ListsLogin(f.writers, login) && !verdict.SameLogin(pr.Author.Login, login)
 }
 
 // tellBlind tells the log, once for each repository, that orders are not heard there since

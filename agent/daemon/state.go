@@ -11,6 +11,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -77,7 +78,8 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 	var known verdict.Ledger
 	for _, r := range pr.Reviews {
 		o := f.trust.Opinion(pr, r, cfg.Reviewers)
-		o.Independent = f.independent(r.Author.Login)
+		o.Independent = f.independent(pr, r.Author.Login)
+		o.CanPush = o.CanPush && !f.refused[trust.ReviewWord(r.ID)]
 		if o.Record != nil {
 			o.Rebased, o.Outdated = f.rebased[o.Record.Base], f.outdated[r.ID]
 			// GitHub takes a reviewer off the list of requests when the review is in.
@@ -106,6 +108,7 @@ func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comm
 		comment := verdict.Comment{
 			ID: c.ID, By: c.Author.Login, ByAuthor: verdict.SameLogin(c.Author.Login, pr.Author.Login), At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil, InReview: c.InReview,
 			CanPush: c.MayOrder(may), CanWaive: may.Includes(cfg.Rights.Waive), CanBreakGlass: may.Includes(cfg.Rights.BreakGlass),
+			Independent: f.independent(pr, c.Author.Login), Refused: f.refused[trust.CommentWord(c.ID)] && !c.InReview,
 		}
 		if c.EditedByAnother() {
 			comment.Changed, comment.Was = c.EditedBy.Login, f.written[c.Node]

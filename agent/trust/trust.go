@@ -1,7 +1,7 @@
 // Package trust owns whose records an agent believes: the account behind each reviewer's
-// login, the keys with which its records are signed, and this machine's own key. It stores
-// them in the state directory; what it met first it believes from then on, and says when
-// something else comes in its place.
+// login, the keys with which its records are signed, this machine's own key, and the words of
+// people that had no right to give them. It stores them in the state directory; what it met
+// first it believes from then on, and says when something else comes in its place.
 package trust
 
 import (

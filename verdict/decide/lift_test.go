@@ -88,12 +88,9 @@ func TestReviewerLifts(t *testing.T) {
 
 		{"the glass is broken", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
 		{"the glass was broken before", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", -1))), Wait, ""},
-		{"by its author", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "octocat", 1))), Lift, ""},
-		{"by its author, over a hold", also(also(opinions(heldBy()), called), orders(ordered(verdict.BreakGlass, "octocat", 1))), Wait, ""},
 		{"over a hold", also(also(opinions(heldBy()), called), orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
 		{"over what nobody could review", also(called, orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
 		{"and nobody was called", orders(ordered(verdict.BreakGlass, "mona", 1)), Review, ""},
-		{"by its author, over what nobody could review", also(called, orders(ordered(verdict.BreakGlass, "octocat", 1))), Wait, ""},
 		{"over an approval", also(opinions(says("alice", head, verdict.Approve)), orders(ordered(verdict.BreakGlass, "mona", 1))), Wait, "is reviewed"},
 	})
 }

@@ -98,11 +98,10 @@ func (s State) approval(i int, word *verdict.Word) *verdict.Record {
 
 // glass is the order to let this head pass as it is. It counts only as an answer: to the
 // review of the head at an index, or to a person's having been called to it; nobody can have
-// meant a head or a base that came later, or what was not found yet. An author cannot break
-// the glass over a hold, or where nobody has looked for one.
+// meant a head or a base that came later, or what was not found yet.
 func (s State) glass(i int) (*verdict.Word, bool) {
 	c, ok := verdict.LastOrder(s.Orders, verdict.BreakGlass)
-	if !ok || !s.answers(c, i) || verdict.SameLogin(c.By, s.Author) && (i < 0 || len(s.Opinions[i].Record.Holds) > 0) {
+	if !ok || !s.answers(c, i) {
 		return nil, false
 	}
 	return &verdict.Word{By: c.By, At: c.At, Why: c.Reason, Glass: true}, true
@@ -225,7 +224,7 @@ func (s State) unheeded(i, seen int) string {
 	case s.isAgent(o) || !o.Person:
 		return "it is no person's"
 	case !o.CanPush:
-		return o.By + " may not push to the repository"
+		return o.By + " may not push to the repository, or might not when an agent first saw it"
 	case !o.Independent:
 		return o.By + " wrote or pushed a part of what is to be approved"
 	case !s.ofThisBase(o.At):
@@ -247,8 +246,7 @@ func (s State) replaced(i int) bool {
 // unheededOrder is why an order to let something pass does not count beside the review at an
 // index, as a sentence part; "" if it does, or is another order.
 func (s State) unheededOrder(c verdict.Command, i int) string {
-	r := s.Opinions[i].Record
-	stands := slices.ContainsFunc(s.heed(*r), func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
+	stands := slices.ContainsFunc(s.heed(*s.Opinions[i].Record), func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
 	switch {
 	case c.Verb != verdict.BreakGlass && (c.Verb != verdict.Waive || !stands):
 		return ""
@@ -260,8 +258,6 @@ func (s State) unheededOrder(c verdict.Command, i int) string {
 		return "it may have been given for another head"
 	case !s.answers(c, i):
 		return "it was given before the review of this head was there: give it again"
-	case verdict.SameLogin(c.By, s.Author) && len(r.Holds) > 0:
-		return "the change is held for a person other than its author"
 	}
 	return ""
 }

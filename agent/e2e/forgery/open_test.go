@@ -5,11 +5,5 @@ package forgery
 // while the merge call is on its way.
 var open = []string{
 	"author: base retarget: an objection against another base",
-	"maintainer who wrote of it: comment: a waiver",
-	"maintainer who wrote of it: comment: break-glass",
-	"maintainer who wrote of it: comment: break-glass over a hold",
-	"maintainer who wrote of it: approving review: break-glass over a hold",
-	"triager: comment: a waiver older than the right to give it",
-	"triager: comment: break-glass older than the right to give it",
 	"writer: base rewrite: at the merge call",
 }

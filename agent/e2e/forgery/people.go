@@ -137,6 +137,14 @@ func authorship() []Case {
 			_, err := s.comment(triager, glass)
 			return s.then(err, s.settle, func() error { return s.Sim.SetPermission(s.ref.Repo.String(), triager, "maintain") })
 		}},
+		{Name: "triager: comment: resume older than the right to give it", stage: stage{late: (*scene).stopped}, act: func(s *scene) error {
+			_, err := s.comment(triager, "/touchstone resume it is mended")
+			return s.then(err, s.settle, func() error { return s.Sim.SetPermission(s.ref.Repo.String(), triager, "maintain") })
+		}},
+		{Name: "triager: approving review: a hold, older than the right to lift it", stage: stage{text: held}, act: func(s *scene) error {
+			_, err := s.submit(triager, "APPROVE", "I have read it.")
+			return s.then(err, s.settle, func() error { return s.Sim.SetPermission(s.ref.Repo.String(), triager, "maintain") })
+		}},
 		{Name: "author: reopening: break-glass given to another head", stage: stage{text: defect}, act: func(s *scene) error {
 			_, err := s.comment(neutral, glass)
 			return s.then(err, func() error { return s.edit(arena.Author, map[string]any{"state": "closed"}) },

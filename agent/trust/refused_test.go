@@ -1,0 +1,40 @@
+package trust_test
+
+import (
+	"testing"
+
+	"touchstone/agent/trust"
+)
+
+// TestARefusedWordStaysRefused, also for the next process, and for its own pull request alone.
+func TestARefusedWordStaysRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	words := func(pull int64, add ...string) map[string]bool {
+		t.Helper()
+		book, err := trust.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := book.Refuse(pull, add)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	words(7, trust.CommentWord(1))
+	words(7, trust.CommentWord(1), trust.ReviewWord(1))
+	if all := words(7); len(all) != 2 || !all[trust.CommentWord(1)] || !all[trust.ReviewWord(1)] {
+		t.Errorf("refused are %v", all)
+	}
+	if all := words(8); len(all) != 0 {
+		t.Errorf("of another pull request %v", all)
+	}
+	book, err := trust.Open(dir)
+	if err == nil {
+		err = book.Forget(7)
+	}
+	if err != nil || len(words(7)) != 0 {
+		t.Errorf("%v, and refused are %v after they were forgotten", err, words(7))
+	}
+}
