@@ -162,10 +162,17 @@ func nextReview(s State) Action {
 }
 
 // mergeable is a, unless that is about what merging the head makes and the head conflicts with
-// its base. The author's agent merges the base in; where there is none, its author is told once.
+// its base. The author's agent merges the base in, for which the label of a call that a person
+// has answered comes off; where there is no such agent, its author is told once.
 func (s State) mergeable(a Action) Action {
 	if s.Mergeable != MergeableDirty || a.Kind != Review && a.Kind != Lift {
 		return a
+	}
+	switch {
+	case s.NeedsHuman && s.CalledAt.IsZero():
+		return s.waitForPerson()
+	case s.NeedsHuman: // the call is answered, and its label would keep the author's agent away
+		return s.retry(Release, fmt.Sprintf("a person lets it pass, and it conflicts with %s, which is merged in first", s.BaseBranch))
 	}
 	reason := fmt.Sprintf("it conflicts with %s, and is reviewed once that is merged in", s.BaseBranch)
 	left := signPatience - s.Now.Sub(s.AwaitedSince)
@@ -197,41 +204,47 @@ func nextFix(s State) Action {
 	case approves:
 		return nextMerge(s, rounds)
 	case takenBack:
-		return s.awaitReviewer("a review of this head was dismissed; request it again for another one")
+		return s.awaitMerge("a review of this head was dismissed; request it again for another one", rounds)
 	case objects:
 		if !s.Fork && !s.Shared && s.namesNothing() {
-			return s.unanswerable("the review requests changes and names nothing that a fix could answer: read why, and ask for another one with /touchstone review")
+			return s.unanswerable("the review requests changes and names nothing that a fix could answer: read why, and ask for another one with /touchstone review", rounds)
 		}
 		return s.fix(objected, rounds)
 	case waits:
-		return s.awaitReviewer("only a person may let it pass, and one is being called")
+		return s.awaitMerge("only a person may let it pass, and one is being called", rounds)
 	case passes:
-		return s.awaitReviewer("a person lets it pass, and its reviewer is about to approve it")
+		return s.awaitMerge("a person lets it pass, and its reviewer is about to approve it", rounds)
 	case disputes:
-		return s.awaitReviewer("a finding is disputed, and its reviewer is about to judge it again")
+		return s.awaitMerge("a finding is disputed, and its reviewer is about to judge it again", rounds)
 	case doubtful:
-		return s.unanswerable(s.doubt() + "; request it again for another one")
+		return s.unanswerable(s.doubt()+"; request it again for another one", rounds)
 	}
 	if _, ordered := verdict.LastOrder(s.Orders, verdict.AskReview); !s.Requested && !ordered {
 		a := s.act(Wait, "nobody has asked "+strings.Join(s.Reviewers, " or ")+" for a review: request it on GitHub, or comment /touchstone review")
 		a.Noted = true
 		return a
 	}
-	if s.Mergeable == MergeableDirty { // which nobody reviews
+	return s.awaitMerge("this head is not reviewed yet", rounds)
+}
+
+// awaitMerge waits for what the reviewing agent says of merging the head. Of a head that conflicts
+// with its base it says nothing, so the base is merged in first.
+func (s State) awaitMerge(reason string, rounds int) Action {
+	if s.Mergeable == MergeableDirty {
 		return s.fix(conflicting, rounds)
 	}
-	return s.awaitReviewer("this head is not reviewed yet")
+	return s.awaitReviewer(reason)
 }
 
 // unanswerable calls a person to a review that only another one can follow, unless that is
 // ordered already.
-func (s State) unanswerable(why string) Action {
+func (s State) unanswerable(why string, rounds int) Action {
 	ordered, ok := verdict.LastOrder(s.Orders, verdict.AskReview)
 	for _, i := range s.Counting() {
 		ok = ok && s.Opinions[i].precedes(ordered)
 	}
 	if ok {
-		return s.awaitReviewer(ordered.By + " asks for a review, and its reviewer is about to begin")
+		return s.awaitMerge(ordered.By+" asks for a review, and its reviewer is about to begin", rounds)
 	}
 	return s.escalate(why)
 }
