@@ -10,17 +10,33 @@ import (
 // (https://docs.github.com/en/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-your-personal-account/deleting-your-personal-account).
 const deleted = "ghost"
 
-// objector is somebody whose latest review asks for changes, or "".
+// objector is somebody whose latest review asks for changes and who can take that back, or "".
 func (s State) objector() string {
 	var objectors []string
-	for _, o := range s.objections() {
-		objectors = append(objectors, strings.ToLower(o.By))
+	for _, o := range s.Objections() {
+		if !s.uncertain(o) {
+			objectors = append(objectors, strings.ToLower(o.By))
+		}
 	}
 	if len(objectors) == 0 {
 		return ""
 	}
 	return slices.Min(objectors)
 }
+
+// uncertainObjection is the oldest of the Objections that is uncertain, if one is.
+func (s State) uncertainObjection() (Opinion, bool) {
+	for _, o := range s.Objections() {
+		if s.uncertain(o) {
+			return o, true
+		}
+	}
+	return Opinion{}, false
+}
+
+// uncertain reports whether nothing tells if an objection is taken back: it is of a reviewer's
+// login, and was edited or cannot be believed.
+func (s State) uncertain(o Opinion) bool { return s.trusts(o.By) && (o.Edited || o.Doubt != "") }
 
 // objections are the latest reviews that ask for changes, whichever head they are about,
 // oldest first, of people who may write here and of agents. As on GitHub itself, a mere comment takes nothing back, nor does

@@ -75,6 +75,34 @@ func TestADismissedReviewIsNotReplacedByAnEarlierOne(t *testing.T) {
 	}
 }
 
+// TestAnEditedObjectionCallsAPerson: nobody waits for a reviewer's agent to take back what it cannot
+// know to be its own.
+func TestAnEditedObjectionCallsAPerson(t *testing.T) {
+	edited := Opinion{By: "alice", SHA: older, State: "CHANGES_REQUESTED", Edited: true, CanPush: true}
+	doubtful := edited
+	doubtful.Edited, doubtful.Doubt = false, "its record cannot be read"
+	ofThisHead := edited
+	ofThisHead.SHA = head
+	clear := Opinion{By: "mona", SHA: older, State: "CHANGES_REQUESTED", CanPush: true}
+	for name, tc := range map[string]struct {
+		before []Opinion
+		want   Kind
+		reason string
+	}{
+		"edited":                        {[]Opinion{edited}, Escalate, "alice requested changes of 0ddba11 in a review that was edited since"},
+		"not believed":                  {[]Opinion{doubtful}, Escalate, "dismiss that review"},
+		"edited, of this very head":     {[]Opinion{ofThisHead}, Escalate, "dismiss that review"},
+		"dismissed":                     {[]Opinion{withdrawn(edited)}, Merge, ""},
+		"beside one that is no agent's": {[]Opinion{edited, clear}, Wait, "mona still requests changes"},
+	} {
+		s := ready()
+		s.Opinions = append(tc.before, s.Opinions...)
+		if got := Next(s); got.Kind != tc.want || !strings.Contains(got.Reason, tc.reason) {
+			t.Errorf("%s: %s because %q; want %s because %q", name, got.Kind, got.Reason, tc.want, tc.reason)
+		}
+	}
+}
+
 // TestDeletedAccountsAreNotOnePerson: nobody's approval answers for another's objection.
 func TestDeletedAccountsAreNotOnePerson(t *testing.T) {
 	s := ready()

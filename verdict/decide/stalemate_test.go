@@ -29,7 +29,7 @@ func stalemate(s State) string {
 		waiting = waiting || a.Kind == Wait && a.Awaits != ""
 		acting = acting || a.acts() || a.Recheck > 0 && a.Awaits == ""
 	}
-	objection := s.stance() == approves && s.withoutOvertaken().objector() != ""
+	objection := s.stance() == approves && s.objector() != ""
 	kept := objection || s.InQueue || s.Held || s.Draft || s.Fork || s.Shared || s.Unread != "" || author.Recheck > 0 && author.Awaits == ""
 	switch {
 	case !waiting || acting || author.acts():
