@@ -11,6 +11,8 @@
 //	ROOT/owner/name/broken-*         trees git could no longer read, kept for their owner
 //	ROOT/owner/name/cache            what builds in the trees cache, which is their users'
 //
+// Its callers may keep beside the mirror what can be computed again, see Tree.Beside.
+//
 // Everything runs through the git binary, with a configuration and an
 // environment of this package's own: nothing that a pull request contains, and
 // nothing that somebody wrote into the checkout's configuration, is executed.

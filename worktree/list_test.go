@@ -1,0 +1,46 @@
+package worktree
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestListAndBlobsAreTheRegularFilesOfACommit(t *testing.T) {
+	r := newRemote(t)
+	r.write("a/b.txt", "one\n")
+	r.write("large.txt", strings.Repeat("x", 101))
+	req := r.pull()
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	if err := writeFile(tree.Dir()+"/a/b.txt", "in the tree\n"); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := tree.List(t.Context(), req.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names, blobs []string
+	for _, e := range entries {
+		names, blobs = append(names, e.Path), append(blobs, e.Blob)
+	}
+	if !slices.Contains(names, "a/b.txt") || !slices.Contains(names, "large.txt") || !slices.IsSorted(names) {
+		t.Fatalf("listed %q", names)
+	}
+	got := map[string]string{}
+	err = tree.Blobs(t.Context(), blobs, 100, func(i int, content []byte) {
+		if content == nil {
+			got[names[i]] = "too long"
+			return
+		}
+		got[names[i]] = string(content)
+	})
+	if err != nil || got["a/b.txt"] != "one\n" || got["large.txt"] != "too long" || len(got) != len(names) {
+		t.Errorf("read %q, %v", got, err)
+	}
+	if _, err := tree.List(t.Context(), "--output=x"); err == nil {
+		t.Error("an option passes for a commit")
+	}
+	if err := tree.Blobs(t.Context(), []string{strings.Repeat("1", 40)}, 100, func(int, []byte) {}); err == nil {
+		t.Error("a content that is not there is no error")
+	}
+}
