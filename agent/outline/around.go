@@ -1,0 +1,80 @@
+package outline
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	goMethod = regexp.MustCompile(`^func\s+\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s+(\w+)`)
+	heading  = regexp.MustCompile(`^#{1,6}\s+(.+)`)
+	key      = regexp.MustCompile(`^(?:-\s+)?["']?([\w./-]+)["']?\s*:|^\[+([\w."-]+)\]+`)
+)
+
+// Begins reads the definition that begins in one line, as far as the line alone tells.
+func Begins(line string) (Block, bool) {
+	text := strings.TrimSpace(line)
+	if m := goMethod.FindStringSubmatch(text); m != nil {
+		return Block{Kind: "method", In: m[1], Name: m[2]}, true
+	}
+	p := indentation{}
+	return p.begins(indent(line), text)
+}
+
+// Around names what stands around a line, which counts from 0: the function, else the type,
+// the heading of a document, the section of a configuration. It looks at the lines above that
+// are indented by less, and is empty where none of them tells.
+func Around(name string, lines []string, at int) string {
+	switch {
+	case strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".mdx"):
+		for i := at; i >= 0; i-- {
+			if m := heading.FindStringSubmatch(lines[i]); m != nil {
+				return m[1]
+			}
+		}
+		return ""
+	case strings.HasSuffix(name, ".rst"), strings.HasSuffix(name, ".txt"), strings.HasSuffix(name, ".adoc"):
+		return ""
+	case !Knows(name):
+		return section(lines, at)
+	}
+	inner := ""
+	depth := indent(lines[at])
+	for i := at - 1; i >= 0 && depth > 0; i-- {
+		in := indent(lines[i])
+		if in >= depth || strings.TrimSpace(lines[i]) == "" {
+			continue
+		}
+		b, ok := Begins(lines[i])
+		if !ok && closes.MatchString(strings.TrimSpace(lines[i])) {
+			depth = in + 1 // the end of a signature, which begins as far to the left
+			continue
+		}
+		depth = in
+		switch {
+		case !ok || b.Kind == "var" || b.Kind == "const" || b.Kind == "field":
+		case inner == "" && (b.Callable() || b.Kind == "test"):
+			if inner = b.Name; b.In != "" {
+				return b.In + "." + inner
+			}
+		case b.Kind == "type" && inner != "":
+			return b.Name + "." + inner
+		case b.Kind == "type":
+			return b.Name
+		}
+	}
+	return inner
+}
+
+// section is the key that a line of a configuration stands under.
+func section(lines []string, at int) string {
+	depth := indent(lines[at])
+	for i := at - 1; i >= 0 && at-i < 400; i-- {
+		if text := strings.TrimSpace(lines[i]); text != "" && (indent(lines[i]) < depth || strings.HasPrefix(text, "[")) {
+			if m := key.FindStringSubmatch(text); m != nil {
+				return m[1] + m[2]
+			}
+		}
+	}
+	return ""
+}

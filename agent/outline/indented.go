@@ -1,0 +1,215 @@
+package outline
+
+import (
+	"regexp"
+	"strings"
+)
+
+const (
+	modifiers = `(?:(?:@[\w.]+(?:\([^)]*\))?|export|default|declare|public|private|protected|internal|static|final|abstract|async|override|open|sealed|data|inline|` +
+		`suspend|virtual|unsafe|extern|pub(?:\([\w: ]+\))?|const|partial|readonly|lateinit|operator|tailrec|infix|mutating|local|inner|value|annotation|` +
+		`companion|fileprivate|native|synchronized|friend|constexpr)\s+)*`
+	// qualifier is what stands before a name that is defined: a receiver, a class.
+	qualifier = `(?:<[^>]*>\s*)?(?:self\.|[\w<>?]+\.)?`
+)
+
+// What begins a definition, from the first letter of a line on.
+var (
+	keyword = regexp.MustCompile(`^` + modifiers + `(def|defp|defmodule|func|fun|fn|function\*?|class|interface|struct|enum|union|trait|object|record|module|mod|namespace|type|protocol|` +
+		`message|service|rpc|macro_rules!|val|var|let|const)\s+(?:class\s+|mut\s+)?` + qualifier + `([\pL_$][\pL\pN_$]*[?!]?)`)
+	implementation = regexp.MustCompile(`^(?:unsafe\s+)?impl\b(?:<[^{]*?>)?\s+(?:[\w:<>, &']+\s+for\s+)?[&]?(?:\w+::)*(\w+)`)
+	typed          = regexp.MustCompile(`^(?:@\w+\s+)*((?:[\w<>\[\],.?&*:~]+\s+)+)[*&]?([A-Za-z_]\w*)\s*\([^;]*$`)
+	braced         = regexp.MustCompile(`^` + modifiers + `(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\{$`)
+	assigned       = regexp.MustCompile(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
+	member         = regexp.MustCompile(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
+	declared       = regexp.MustCompile(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method|class_attribute|[mc]attr_accessor|alias_method)\s+:(\w+)`)
+	example        = regexp.MustCompile("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
+	shellFunction  = regexp.MustCompile(`^([\w-]+)\s*\(\)\s*\{`)
+
+	// statement is a first word after which nothing is defined.
+	statement = regexp.MustCompile(`^(?:return|else|throw|new|await|yield|case|in|if|unless|for|foreach|while|until|switch|match|do|delete|using|import|from|package|goto|assert|print|raise|` +
+		`not|and|or|with|try|catch|except|finally|elif|elsif|when|lock|require|include|puts|echo|go|defer|select|sizeof|typeof|super|this|co_return)\b`)
+	// onward is how a block goes on in a line that is not indented: what closes the list of
+	// parameters, the other branches.
+	onward = regexp.MustCompile(`^(?:[)\]}>].*[{(:,\[=]$|\{$|(?:rescue|ensure|else|elsif|elif|except|finally|when|catch|where)\b)`)
+	closes = regexp.MustCompile(`^(?:[)\]}]|end\b|fi\b|done\b|esac\b)`)
+)
+
+var kinds = map[string]string{
+	"class": "type", "interface": "type", "struct": "type", "enum": "type", "union": "type", "trait": "type", "object": "type", "record": "type", "type": "type",
+	"protocol": "type", "message": "type", "service": "type", "module": "module", "mod": "module", "namespace": "module", "defmodule": "module",
+	"val": "var", "var": "var", "let": "var", "const": "const",
+}
+
+// indented reads definitions off the beginnings of lines and off the indentation, which most
+// code has. A string over several lines that is written like code is taken for code.
+func indented(lines []string) []Block {
+	p := indentation{lines: lines}
+	delimiter := ""
+	for i, line := range lines {
+		inside := delimiter != ""
+		delimiter = within(line, delimiter)
+		text := strings.TrimSpace(line)
+		if inside || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "*") || strings.HasPrefix(text, "/*") {
+			continue
+		}
+		p.line(i, indent(line), text)
+	}
+	p.close(len(lines), -1)
+	return p.blocks
+}
+
+// within is what ends the string over several lines that is open behind a line.
+func within(line, open string) string {
+	for _, delimiter := range []string{`"""`, "'''"} {
+		if (open == "" || open == delimiter) && strings.Count(line, delimiter)%2 == 1 {
+			if open == "" {
+				return delimiter
+			}
+			return ""
+		}
+	}
+	return open
+}
+
+// indentation is a file as far as it was read.
+type indentation struct {
+	lines  []string
+	blocks []Block
+	open   []scope
+	// last is the line before with something in it.
+	last int
+}
+
+// scope is a block whose end is not seen yet.
+type scope struct{ block, indent int }
+
+func (p *indentation) line(i, depth int, text string) {
+	defer func() { p.last = i }()
+	for n := len(p.open); n > 0 && p.open[n-1].indent >= depth; n = len(p.open) {
+		top := p.open[n-1]
+		if top.indent == depth {
+			if onward.MatchString(text) {
+				if b := &p.blocks[top.block]; strings.IndexByte(")]>{", text[0]) >= 0 && b.Body == p.last+1 {
+					b.Body = i + 1
+				}
+				return
+			}
+			if closes.MatchString(text) {
+				p.last = i
+				p.open = p.open[:n-1]
+				p.blocks[top.block].End = i + 1
+				return
+			}
+		}
+		p.close(p.last+1, top.indent-1)
+	}
+	b, ok := p.begins(depth, text)
+	if !ok {
+		return
+	}
+	b.Start, b.Body, b.End = i+1, p.head(i), i+1
+	p.blocks = append(p.blocks, b)
+	p.open = append(p.open, scope{len(p.blocks) - 1, depth})
+}
+
+// close ends the blocks that are indented by more.
+func (p *indentation) close(end, depth int) {
+	for n := len(p.open); n > 0 && p.open[n-1].indent > depth; n = len(p.open) {
+		b := &p.blocks[p.open[n-1].block]
+		b.End = max(b.Start, min(end, len(p.lines)))
+		p.open = p.open[:n-1]
+	}
+}
+
+// maxHead bounds the lines of a signature.
+const maxHead = 30
+
+// head is the last line of a definition's head: where its parentheses are closed again.
+func (p *indentation) head(at int) int {
+	depth := 0
+	for i := at; i < len(p.lines) && i < at+maxHead; i++ {
+		depth += strings.Count(p.lines[i], "(") - strings.Count(p.lines[i], ")")
+		if depth <= 0 {
+			return i + 1
+		}
+	}
+	return at + 1
+}
+
+// begins reads what a line defines.
+func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
+	var outer *Block
+	if n := len(p.open); n > 0 {
+		outer = &p.blocks[p.open[n-1].block]
+		b.Local = outer.Local || outer.Callable() || outer.Kind == "test"
+	}
+	inType := outer != nil && (outer.Kind == "type" || outer.Kind == "module")
+	if inType {
+		b.In = outer.Name
+	}
+	callable := "func"
+	if inType && outer.Kind == "type" {
+		callable = "method"
+	}
+	switch {
+	case statement.MatchString(text):
+		return b, false
+	case match(&b.Name, implementation, text):
+		b.Kind, b.In = "type", ""
+	case keyword.MatchString(text):
+		m := keyword.FindStringSubmatch(text)
+		b.Kind, b.Name = kinds[m[1]], m[2]
+		if arrow := strings.Contains(text, "=>") || strings.Contains(text, "= function") || strings.Contains(text, "= async"); b.Kind == "" || b.Kind != "type" && b.Kind != "module" && arrow {
+			b.Kind = callable
+		}
+		if b.Kind == "type" && inType && outer.Kind == "module" {
+			b.In = ""
+		}
+	case match(&b.Name, example, text):
+		b.Kind = "test"
+	case match(&b.Name, declared, text), inType && match(&b.Name, member, text):
+		b.Kind = "field"
+	case match(&b.Name, shellFunction, text), (depth > 0 || outer == nil) && !b.Local && match(&b.Name, braced, text), !b.Local && match2(&b.Name, typed, text):
+		b.Kind = callable
+	case (outer == nil && depth == 0 || inType) && match(&b.Name, assigned, text):
+		b.Kind = "var"
+	default:
+		return b, false
+	}
+	return b, b.Name != "_" && (!b.Local || b.Kind != "var" && b.Kind != "const")
+}
+
+// match takes a name from the first group of an expression.
+func match(name *string, e *regexp.Regexp, text string) bool {
+	m := e.FindStringSubmatch(text)
+	if m != nil {
+		*name = m[1]
+	}
+	return m != nil
+}
+
+// match2 takes it from the second one.
+func match2(name *string, e *regexp.Regexp, text string) bool {
+	m := e.FindStringSubmatch(text)
+	if m != nil {
+		*name = m[2]
+	}
+	return m != nil
+}
+
+// indent is how far a line is indented, in columns.
+func indent(line string) int {
+	n := 0
+	for _, c := range line {
+		switch c {
+		case ' ':
+			n++
+		case '\t':
+			n += 4
+		default:
+			return n
+		}
+	}
+	return n
+}
