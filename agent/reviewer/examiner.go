@@ -6,12 +6,16 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
+	"touchstone/agent/impact"
 	"touchstone/agent/reviewer/change"
+	"touchstone/agent/reviewer/hidden"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 )
@@ -57,6 +61,7 @@ type Prepared struct {
 	tripped    map[string]int // by rule: the other changes that broke it
 	tokens     int            // an estimate of what there is to read
 	tempDir    string
+	sheet      string // the file of the impact sheet; empty where it could not be made
 	quoter
 }
 
@@ -99,6 +104,9 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	if err != nil {
 		return nil, err
 	}
+	if err := p.writeImpact(ctx); err != nil {
+		return nil, err
+	}
 	if p.tokens = p.reading(); p.tokens > window/2 {
 		zerolog.Ctx(ctx).Warn().Int("tokens", p.tokens).Int("window", window).Msg("what the session has to read fills more than half of its context window")
 	}
@@ -123,6 +131,25 @@ func (p *Prepared) reading() int {
 		bytes += f.Size()
 	}
 	return bytes / perToken
+}
+
+// writeImpact writes the impact sheet beside the patches. A review does not need one: where
+// none can be made, the session looks for itself.
+func (p *Prepared) writeImpact(ctx context.Context) error {
+	sheet, err := impact.Make(ctx, impact.Source{Diff: p.Diff, Files: p.Files, Index: p.Index})
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session gets no list of who uses what the change touches")
+		return nil
+	}
+	p.sheet = filepath.Join(p.tempDir, "impact.md")
+	text := sheet.Text(change.Spell, func(text string) string { return hidden.Reveal(strings.ToValidUTF8(text, "\uFFFD")) })
+	if err := os.WriteFile(p.sheet, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write down who uses what the change touches: %w", err)
+	}
+	return nil
 }
 
 // Close removes the files that were written for the session.

@@ -184,6 +184,9 @@ func (p *Prepared) earlier() string {
 func (p *Prepared) changed(part int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n# Changed files\n\nThe file %s lists all of the change. ", p.understood.Overview)
+	if p.sheet != "" {
+		fmt.Fprintf(&b, "The file %s lists who uses what the change touches outside of it, with the definitions of what it calls. Read it first, and search only for what it lacks. ", p.sheet)
+	}
 	if deep := p.understood.Tier.Deep(); len(deep) < len(verdict.Dimensions()) {
 		fmt.Fprintf(&b, "Follow it into callers, documents and tests under %s; walk the other dimensions on what the change itself shows. ", names(deep))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/impact"
 	"touchstone/agent/reviewer/suspect"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
@@ -35,7 +36,7 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	s := Subject{
 		Signer: trust.Signer(r.Key, pr),
 		Name:   "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
-		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree,
+		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree, Index: tree.Beside(impact.IndexName),
 		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Heads: r.heads(pr), Threads: threads(pr, outside),
 	}
 	if s.Diff, err = tree.Diff(ctx); err != nil {

@@ -15,6 +15,8 @@ type Files interface {
 	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
 	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
 	Sides(ctx context.Context, d worktree.Diff, wanted func(path string) bool, max int64) ([]worktree.Sides, error)
+	List(ctx context.Context, rev string) ([]worktree.Entry, error)
+	Blobs(ctx context.Context, names []string, max int64, take func(i int, content []byte)) error
 }
 
 // Subject is a change under review, and what people and machines said of it. It
@@ -43,6 +45,9 @@ type Subject struct {
 	// Dir is a checkout of the merge, for the session to work in.
 	Dir   string
 	Files Files
+	// Index is where what is learnt of the repository's files is kept for the next review;
+	// empty keeps nothing.
+	Index string
 	// Heard is the newest comment that was there to be heeded.
 	Heard int64
 	// PatchID names the change itself; empty where nobody will ask for it.

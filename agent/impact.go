@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/impact"
+	"touchstone/agent/tempdir"
+)
+
+// impactFormats are the forms of a sheet.
+var impactFormats = map[string]func(impact.Sheet) (string, error){
+	"text": func(s impact.Sheet) (string, error) {
+		same := func(text string) string { return text }
+		return s.Text(same, same), nil
+	},
+	"json": func(s impact.Sheet) (string, error) {
+		out, err := json.MarshalIndent(s, "", "  ")
+		return string(out) + "\n", err
+	},
+	"mermaid": func(s impact.Sheet) (string, error) { return s.Mermaid(), nil },
+	"dot":     func(s impact.Sheet) (string, error) { return s.DOT(), nil },
+}
+
+func newImpact(s *settings) *cobra.Command {
+	var base, format string
+	cmd := &cobra.Command{
+		Use:   "impact",
+		Short: "List who uses what a change touches, without a model and without GitHub",
+		Long: `impact looks at what merging the clone around the current directory into --base
+would change, and lists for each name that it touches (a function, a field, a setting, a
+route, a file) the places outside of the change that use it: callers, overrides, tests,
+documents, configuration, CI; and of what is removed or renamed, what still refers to it.
+A review's session is given the same list.
+
+It is found by names, in the working tree, untracked files included and ignored ones left
+out: a list of places to look at, and no proof that there are no others. Nothing of the
+clone is run.`,
+		Example: `  agent impact
+  agent impact --base origin/main --format mermaid`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			write := impactFormats[format]
+			if write == nil {
+				return usage(cmd, fmt.Errorf("--format is %q but has to be text, json, mermaid or dot", format))
+			}
+			cfg, err := s.load(cmd)
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			dir, err := tempdir.Open(ctx, cfg.StateDir)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, dir.Close()) }()
+			c, err := openClone(ctx)
+			if err != nil {
+				return err
+			}
+			if base == "" {
+				if base, err = c.defaultBase(ctx); err != nil {
+					return err
+				}
+			}
+			b, err := c.borrow(ctx, dir.Path, base, working)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, b.close()) }()
+			diff, err := b.Diff(ctx)
+			if err != nil {
+				return fmt.Errorf("read the change: %w", err)
+			}
+			sheet, err := impact.Make(ctx, impact.Source{Diff: diff, Files: b})
+			if err != nil {
+				return fmt.Errorf("find who uses what the change touches: %w", err)
+			}
+			text, err := write(sheet)
+			if err != nil {
+				return fmt.Errorf("print the sheet: %w", err)
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&base, "base", "", "`REV` to compare with (default origin's default branch, else main or master)")
+	cmd.Flags().StringVar(&format, "format", "text", "text, json for programs, or a graph: mermaid or dot")
+	return cmd
+}

@@ -1,0 +1,182 @@
+package impact
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"touchstone/agent/outline"
+	"touchstone/guidelines"
+)
+
+// The kinds of files, by the words that guidelines name them by; CI before configuration,
+// since what is both is CI.
+var fileKinds = []struct {
+	kind  string
+	scope guidelines.Scope
+}{{"test", scope("tests")}, {"CI", scope("ci")}, {"document", scope("docs")}, {"configuration", scope("config")}}
+
+func scope(text string) guidelines.Scope {
+	s, err := guidelines.Compile(text)
+	if err != nil {
+		panic(err) // it is a constant of this package
+	}
+	return s
+}
+
+// kindOf is what a file is: test, CI, document, configuration, or empty for code.
+func kindOf(file string) string {
+	for _, k := range fileKinds {
+		if applies, _ := k.scope.Applies(guidelines.Change{Files: []guidelines.File{{Path: file}}}); applies {
+			return k.kind
+		}
+	}
+	return ""
+}
+
+// kind is that of a file, found once.
+func (f *finder) kind(file string) string {
+	kind, known := f.kinds[file]
+	if !known {
+		kind = kindOf(file)
+		f.kinds[file] = kind
+	}
+	return kind
+}
+
+var (
+	importing = regexp.MustCompile(`^\s*(?:(?:pub\s+)?use|import|from|using|require|require_relative|#include|mod)\b|\bfrom\s+['"]|^\s*export\s+\{|\brequire\(['"]`)
+	extending = regexp.MustCompile(`\b(?:class|interface|trait|struct|object|impl|record|enum|type)\b.*(?::|<|\(|\bextends\b|\bimplements\b|\bfor\b)`)
+	graphNote = regexp.MustCompile(`@graph-([\w-]+)`)
+)
+
+// classify says what a line does with a name that stands in it, and how much that is worth
+// to a reader. It is nothing where the name most likely means something else.
+func classify(n Name, file, kind, line string, at int) (what string, rank int) {
+	before, after := line[:at], line[at+len(n.Name):]
+	if m := graphNote.FindStringSubmatch(line); m != nil {
+		return m[1] + ", says @graph", 9
+	}
+	switch kind {
+	case "document":
+		return spoken(n, before, after, "document", 5)
+	case "CI", "configuration":
+		return spoken(n, before, after, kind, 6)
+	}
+	if !outline.Knows(file) {
+		return spoken(n, before, after, "text", 3)
+	}
+	text := strings.TrimSpace(line)
+	quoted := strings.Count(before, `"`)%2 == 1 || strings.Count(before, "'")%2 == 1 || strings.Count(before, "`")%2 == 1
+	if comment.MatchString(line) || strings.Contains(before, "// ") || strings.Contains(before, " # ") {
+		return spoken(n, before, after, "comment", 2)
+	}
+	if !outlined(n) {
+		return "names", 8
+	}
+	if b, ok := outline.Begins(line); ok && b.Name == n.Name {
+		return alsoDefines(n, file, b)
+	}
+	switch {
+	case quoted:
+		return spoken(n, before, after, "string", 3)
+	case extending.MatchString(before) && n.Kind == "type":
+		return "extends", 9
+	case importing.MatchString(text):
+		return "imports", 4
+	case !reaches(n, file, before, after):
+		return "", 0
+	}
+	test := 0
+	if kind == "test" {
+		test = 3
+	}
+	if strings.HasPrefix(after, "(") || strings.HasPrefix(after, "<") || strings.HasPrefix(after, "!(") {
+		return "calls", 10 - test
+	}
+	return "uses", 7 - test
+}
+
+// alsoDefines is a definition of the same name elsewhere: of a method an override, an
+// implementation or the interface, of anything else another thing.
+func alsoDefines(n Name, file string, b outline.Block) (string, int) {
+	switch {
+	case n.Kind == "method" && b.Callable():
+		return "also defines", 6
+	case n.Kind == b.Kind && path.Dir(file) == path.Dir(n.Path):
+		return "also defines", 3
+	case n.Kind == "func" && b.Callable() && len(n.Name) > 6:
+		return "also defines", 1
+	}
+	return "", 0
+}
+
+// spoken is a name in a text that is no code. A name that could be an ordinary word counts
+// only where it is written as code.
+func spoken(n Name, before, after, what string, rank int) (string, int) {
+	if distinct(n.Name) {
+		return what, rank
+	}
+	b, a := last(before), first(after)
+	if a == '(' || strings.IndexByte("`.\"'#:", b) >= 0 && b != 0 && strings.IndexByte("`(\"'.,:=)", a) >= 0 && a != 0 && (b != '.' || a != '.') {
+		return what, rank
+	}
+	return "", 0
+}
+
+// distinct reports whether a name is none of a language's ordinary words.
+func distinct(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c == '_' && i > 0 || c == '-' || c == '/' || c == '.' || '0' <= c && c <= '9' || i > 0 && 'A' <= c && c <= 'Z' && 'a' <= name[i-1] && name[i-1] <= 'z' {
+			return true
+		}
+	}
+	return len(name) > 13
+}
+
+// reaches reports whether code can mean this definition by its name, as far as the letters
+// around it tell: a method and a field of most languages stand behind a dot, a function of
+// another package of Go too, and one of the same package does not.
+func reaches(n Name, file, before, after string) bool {
+	dot := strings.HasSuffix(before, ".") || strings.HasSuffix(before, "->") || strings.HasSuffix(before, "::")
+	switch member := n.Kind == "method" || n.Kind == "field"; path.Ext(n.Path) {
+	case ".go":
+		if member {
+			return dot || strings.HasPrefix(after, ":") || declares(before, after)
+		}
+		if path.Dir(file) != path.Dir(n.Path) {
+			return dot && lastWord(before[:len(before)-1]) != ""
+		}
+		return !dot || strings.HasSuffix(file, "_test.go")
+	case ".py", ".js", ".ts", ".jsx", ".tsx", ".rs":
+		return !member || dot || declares(before, after) || strings.HasPrefix(after, ":") || strings.HasPrefix(after, "=")
+	}
+	return true
+}
+
+// declares reports whether a name begins its line and parameters follow: a method of an interface.
+func declares(before, after string) bool {
+	return strings.TrimSpace(before) == "" && strings.HasPrefix(after, "(")
+}
+
+func lastWord(text string) string {
+	end := len(text)
+	for end > 0 && wordByte[text[end-1]] {
+		end--
+	}
+	return text[end:]
+}
+
+func last(text string) byte {
+	if text == "" {
+		return 0
+	}
+	return text[len(text)-1]
+}
+
+func first(text string) byte {
+	if text == "" {
+		return 0
+	}
+	return text[0]
+}

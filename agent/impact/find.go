@@ -1,0 +1,228 @@
+package impact
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/agent/outline"
+)
+
+const (
+	// common is in how many files a name stands at most that is looked for everywhere. One
+	// in more files is looked for where what it belongs to is spoken of, too.
+	common = 25
+	// maxCandidates bounds the files that are searched for one name, maxRead those that are
+	// searched in all.
+	maxCandidates = 40
+	maxRead       = 400
+	// maxPlaces bounds the places that are shown of one name, perFile those in one file.
+	maxPlaces = 12
+	perFile   = 4
+)
+
+// finder looks for the names that a change touches.
+type finder struct {
+	change changed
+	index  index
+	files  Files
+	kinds  map[string]string // of files, by their paths
+}
+
+// candidate is a file in which a name may be used.
+type candidate struct{ entry, name, rank int }
+
+// uses looks for the uses of all names.
+func (f *finder) uses(ctx context.Context) ([]Name, error) {
+	names := f.change.names
+	f.kinds = map[string]string{}
+	queries := make([][]word, 0, 2*len(names))
+	for _, n := range names {
+		var all []word
+		for _, part := range parts(n.Name) {
+			all = append(all, hash(part))
+		}
+		queries = append(queries, all, []word{hash(companion(n))})
+	}
+	holding := f.index.holding(queries)
+	byEntry := map[int][]int{} // which names to look for in a file
+	for i := range names {
+		for _, c := range f.candidates(i, holding[2*i], holding[2*i+1]) {
+			if _, known := byEntry[c.entry]; known || len(byEntry) < maxRead {
+				byEntry[c.entry] = append(byEntry[c.entry], c.name)
+			} else {
+				names[i].More++
+			}
+		}
+	}
+	err := f.read(ctx, byEntry, func(entry int, lines []string) {
+		for _, i := range byEntry[entry] {
+			f.search(&names[i], f.index.entries[entry].Path, lines)
+		}
+	})
+	for i := range names {
+		n := &names[i]
+		slices.SortStableFunc(n.Places, func(a, b Place) int {
+			return cmp.Or(b.rank-a.rank, strings.Compare(a.Path, b.Path), a.Line-b.Line)
+		})
+		if more := len(n.Places) - maxPlaces; more > 0 {
+			n.Places, n.More = n.Places[:maxPlaces], n.More+more
+		}
+	}
+	return names, err
+}
+
+// companion is a word that whoever uses a name has to write besides, in most languages: the
+// type that it belongs to, or the file or package that it is imported from.
+func companion(n Name) string {
+	if n.In != "" && n.Kind != "file" {
+		return n.In
+	}
+	if stem := strings.TrimSuffix(path.Base(n.Path), path.Ext(n.Path)); !strings.HasSuffix(n.Path, ".go") && stem != "index" && stem != "mod" && stem != "__init__" {
+		return stem
+	}
+	return path.Base(path.Dir(n.Path))
+}
+
+// candidates are the files to search for one name, the likeliest first.
+func (f *finder) candidates(i int, holding, companions []int) []candidate {
+	n := &f.change.names[i]
+	many := len(holding) > common && outlined(*n)
+	dir, ext := path.Dir(n.Path), family(n.Path)
+	private := strings.HasSuffix(n.Path, ".go") && outlined(*n) && !('A' <= n.Name[0] && n.Name[0] <= 'Z')
+	var all []candidate
+	for _, entry := range holding {
+		p := f.index.entries[entry].Path
+		near := path.Dir(p) == dir
+		_, speaks := slices.BinarySearch(companions, entry)
+		code := outline.Knows(p)
+		switch {
+		case private && code && !near, code && outlined(*n) && family(p) != ext && !strings.HasPrefix(p, dir):
+			continue
+		case many && !near && !speaks:
+			n.More++
+			continue
+		}
+		rank := 0
+		for _, points := range []struct {
+			applies bool
+			worth   int
+		}{{p == n.Path, 10}, {near, 30}, {speaks, 25}, {code, 10}, {strings.HasPrefix(p, path.Dir(dir)+"/"), 8}} {
+			if points.applies {
+				rank += points.worth
+			}
+		}
+		all = append(all, candidate{entry, i, rank})
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return b.rank - a.rank })
+	if more := len(all) - maxCandidates; more > 0 {
+		all, n.More = all[:maxCandidates], n.More+more
+	}
+	return all
+}
+
+// outlined reports whether a name is a definition of code, and not a text.
+func outlined(n Name) bool {
+	switch n.Kind {
+	case "func", "method", "type", "field", "const", "var", "module":
+		return true
+	}
+	return false
+}
+
+// family is a language as far as names are shared within it: JavaScript is used from
+// TypeScript, Java from Kotlin.
+func family(name string) string {
+	ext := strings.ToLower(path.Ext(name))
+	for _, group := range []string{".js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte", ".java .kt .kts .scala .groovy", ".py .pyi", ".rb .rake .erb", ".c .h .cc .cpp .cxx .hpp .hh .m .mm"} {
+		if ext != "" && slices.Contains(strings.Fields(group), ext) {
+			return group
+		}
+	}
+	return ext
+}
+
+// read reads files of the index, line by line.
+func (f *finder) read(ctx context.Context, wanted map[int][]int, take func(entry int, lines []string)) error {
+	var entries []int
+	for e := range wanted {
+		entries = append(entries, e)
+	}
+	slices.Sort(entries)
+	blobs := make([]string, len(entries))
+	for i, e := range entries {
+		blobs[i] = f.index.entries[e].Blob
+	}
+	return f.files.Blobs(ctx, blobs, maxFile, func(i int, content []byte) {
+		if content != nil {
+			take(entries[i], strings.Split(string(content), "\n"))
+		}
+	})
+}
+
+// search looks for a name in a file.
+func (f *finder) search(n *Name, file string, lines []string) {
+	kind := f.kind(file)
+	found := 0
+	for i, line := range lines {
+		if !strings.Contains(line, n.Name) || f.inside(n, file, i+1) {
+			continue
+		}
+		at := find(line, n.Name)
+		if at < 0 {
+			continue
+		}
+		p := Place{Path: file, Line: i + 1}
+		if p.What, p.rank = classify(*n, file, kind, line, at); p.What == "" {
+			continue
+		}
+		if found++; found > perFile {
+			n.More++
+			continue
+		}
+		p.Function, p.Text = outline.Around(file, lines, i), clip(strings.TrimSpace(line), maxText)
+		if kind == "test" {
+			p.What = "test: " + p.What
+		}
+		if path.Dir(file) == path.Dir(n.Path) {
+			p.rank += 2
+		}
+		n.Places = append(n.Places, p)
+	}
+}
+
+// maxText bounds the line that is shown of a place, in bytes.
+const maxText = 140
+
+func clip(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// inside reports whether a line is the change's own or within the definition itself.
+func (f *finder) inside(n *Name, file string, line int) bool {
+	if _, ok := f.change.added[file][line]; ok {
+		return true
+	}
+	return file == n.Path && !n.old && n.Line <= line && line <= n.last
+}
+
+// find is where a name stands as a whole in a line; -1 where it does not.
+func find(line, name string) int {
+	for from := 0; ; {
+		at := strings.Index(line[from:], name)
+		if at < 0 {
+			return -1
+		}
+		at += from
+		end := at + len(name)
+		if (at == 0 || !wordByte[line[at-1]] || !wordByte[name[0]]) && (end == len(line) || !wordByte[line[end]] || !wordByte[name[len(name)-1]]) {
+			return at
+		}
+		from = at + 1
+	}
+}

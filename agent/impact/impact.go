@@ -1,0 +1,145 @@
+// Package impact owns the impact sheet: for each name that a change touches, be it a
+// function, a field, a route, a setting or a file, which places outside of the change use it,
+// and of what the change takes away, what still refers to it. It reads the text of the head
+// and runs nothing: no compiler, no build tool, no configuration of the change's. So it is a
+// list of places to look at, and no proof that there are no others.
+//
+// It stores an index of the words of files at a path that its caller names; see readIndex.
+package impact
+
+import (
+	"context"
+	"fmt"
+
+	"touchstone/worktree"
+)
+
+// Files reads the files of a change and of its head. A worktree.Tree is one.
+type Files interface {
+	List(ctx context.Context, rev string) ([]worktree.Entry, error)
+	Blobs(ctx context.Context, names []string, max int64, take func(i int, content []byte)) error
+	Sides(ctx context.Context, d worktree.Diff, wanted func(path string) bool, max int64) ([]worktree.Sides, error)
+}
+
+// Source is what a sheet is made from.
+type Source struct {
+	Diff  worktree.Diff
+	Files Files
+	// Index is the path at which what was learnt of files is kept for the next sheet; empty
+	// keeps nothing.
+	Index string
+}
+
+// Sheet says who uses what a change touches.
+type Sheet struct {
+	// Names are what the change touches, what matters most first: what it takes away, then
+	// what it changes for those who use it, then what changes within.
+	Names []Name `json:"names"`
+	// Called are the definitions of what the added lines call.
+	Called []Called `json:"called,omitempty"`
+	// Unseen says, in sentences, what was not searched.
+	Unseen []string `json:"unseen,omitempty"`
+}
+
+// Name is something that a change touches and that others can refer to.
+type Name struct {
+	// Kind is that of an outline.Block, or file, route, flag, variable (of the environment),
+	// setting, column, table, or name for any other that stands in a string.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// In is the type that it belongs to.
+	In string `json:"in,omitempty"`
+	// Path and Line are where it is, or was.
+	Path string `json:"path"`
+	Line int    `json:"line,omitempty"`
+	// How is what became of it.
+	How How `json:"how"`
+	// To is its new name where it was renamed.
+	To string `json:"to,omitempty"`
+	// Places are where it is used, the best first, and More counts those that are left out.
+	Places []Place `json:"places"`
+	More   int     `json:"more,omitempty"`
+
+	old  bool // Path and Line are of the file before the change
+	last int  // the last line of its definition
+}
+
+// How is what a change does to a name, what concerns others most first.
+type How int
+
+// The kinds of change.
+const (
+	Removed How = iota
+	Renamed
+	Signature // or a type, a constant: what its users rely on
+	Body
+	Added
+)
+
+var hows = [...]string{"removed", "renamed", "signature changed", "body changed", "added"}
+
+func (h How) String() string { return hows[h] }
+
+// MarshalText writes it as a word.
+func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// Place is a line that uses a name.
+type Place struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	// What it does there: calls, uses, defines, extends, imports, or a string, a comment, a
+	// document, a configuration, CI; with "test: " before it in a test.
+	What string `json:"what"`
+	// Function is what stands around it; empty where nothing does.
+	Function string `json:"function,omitempty"`
+	// Text is the line.
+	Text string `json:"text"`
+
+	rank int
+}
+
+// Called is the definition of something that added lines call.
+type Called struct {
+	Path  string   `json:"path"`
+	Start int      `json:"start"` // line of the first of Lines
+	Title string   `json:"title"`
+	Lines []string `json:"lines"`
+}
+
+// Make makes the sheet of a change.
+func Make(ctx context.Context, s Source) (Sheet, error) {
+	sides, err := s.Files.Sides(ctx, s.Diff, func(string) bool { return true }, maxFile)
+	if err != nil {
+		return Sheet{}, err
+	}
+	var sheet Sheet
+	c := understand(s.Diff, sides)
+	if c.unread > 0 {
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d changed files are too large to be read, or no text.", c.unread))
+	}
+	for _, name := range c.broken {
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s does not parse: its definitions are read off its indentation.", name))
+	}
+	if more := len(c.names) - maxNames; more > 0 {
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d more changed names are not looked up, %s the first.", more, c.names[maxNames].Name))
+		c.names = c.names[:maxNames]
+	}
+	x, left, err := readIndex(ctx, s.Files, s.Diff.Head, s.Index)
+	if err != nil {
+		return Sheet{}, err
+	}
+	if left > 0 {
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("Only %d files of the repository were searched, and %d not.", maxFiles, left))
+	}
+	if x.long > 0 {
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d files of the repository are longer than %d KiB and were not searched.", x.long, maxFile>>10))
+	}
+	f := finder{change: c, index: x, files: s.Files}
+	if sheet.Names, err = f.uses(ctx); err == nil {
+		sheet.Called, err = f.called(ctx)
+	}
+	return sheet, err
+}
+
+// maxNames bounds the names that are looked up.
+const maxNames = 200

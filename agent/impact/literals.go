@@ -1,0 +1,118 @@
+package impact
+
+import (
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/worktree"
+)
+
+// literals are the names in strings, keys and statements of the changed lines, by whether
+// they were removed and added.
+type literals map[string]*literal
+
+type literal struct {
+	Name
+	removed, added bool
+}
+
+var (
+	quotedText = regexp.MustCompile("\"([^\"\\\\\n]{3,80})\"|'([^'\\\\\n]{3,80})'|`([^`\n]{3,80})`")
+	tag        = regexp.MustCompile("\\b(?:json|yaml|toml|env|db|mapstructure|form|query|xml|bson):\"([\\w.-]{2,60})")
+	graphMark  = regexp.MustCompile(`@graph-[\w-]+\s+([\w./:{}-]{3,80})`)
+	shellVar   = regexp.MustCompile(`\$\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)`)
+	settingKey = regexp.MustCompile(`^\s*(?:-\s+|export\s+|ENV\s+|ARG\s+)?["']?([A-Za-z][\w.-]{2,60})["']?\s*[:=]`)
+	table      = regexp.MustCompile(`(?i)\b(?:create|alter|drop)\s+table\s+(?:if\s+(?:not\s+)?exists\s+)?["'\x60]?([\w.]{3,60})`)
+	column     = regexp.MustCompile(`(?i)\b(?:add|drop|rename|alter)\s+column\s+(?:if\s+(?:not\s+)?exists\s+)?["'\x60]?(\w{3,60})`)
+
+	variable = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
+	flag     = regexp.MustCompile(`^--[a-z][a-z0-9]*(?:-[a-z0-9]+)*$`)
+	route    = regexp.MustCompile(`^/(?:[\w{}:.*<>-]+/?)+$`)
+	// compound is a name of several words, which is not there by chance: user.created,
+	// request_count, x-request-id.
+	compound = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(?:[._:/-][A-Za-z0-9]+)+$`)
+)
+
+// settingFiles are those whose keys others read.
+var settingFiles = regexp.MustCompile(`(?i)\.(?:ya?ml|toml|ini|cfg|conf|properties|json|env)$|(?:^|/)(?:\.env[\w.]*|Dockerfile[\w.]*)$`)
+
+// collect takes the names out of a file's changed lines.
+func (l literals) collect(f worktree.FileDiff, lines lineChanges) {
+	if strings.EqualFold(path.Ext(f.Path), ".md") || strings.EqualFold(path.Ext(f.Path), ".rst") {
+		return
+	}
+	for at, text := range lines.removed {
+		l.line(f, at, text, true)
+	}
+	for at, text := range lines.added {
+		l.line(f, at, text, false)
+	}
+}
+
+func (l literals) line(f worktree.FileDiff, at int, text string, removed bool) {
+	if len(text) > 1000 || importing.MatchString(text) {
+		return
+	}
+	note := func(kind, name string) {
+		known := l[name]
+		if known == nil {
+			known = &literal{Name: Name{Kind: kind, Name: name, Path: f.Path, Line: at, last: at, old: removed}}
+			l[name] = known
+		}
+		if removed {
+			known.removed = true
+			return
+		}
+		known.added = true
+		if known.old || known.Line > at && known.Path == f.Path {
+			known.Path, known.Line, known.last, known.old = f.Path, at, at, false
+		}
+	}
+	for _, group := range []struct {
+		kind    string
+		pattern *regexp.Regexp
+	}{{"setting", tag}, {"name", graphMark}, {"variable", shellVar}, {"table", table}, {"column", column}} {
+		for _, m := range group.pattern.FindAllStringSubmatch(text, 5) {
+			note(group.kind, m[1])
+		}
+	}
+	if settingFiles.MatchString(f.Path) {
+		if m := settingKey.FindStringSubmatch(text); m != nil && (compound.MatchString(m[1]) || variable.MatchString(m[1])) {
+			note("setting", m[1])
+		}
+		return
+	}
+	for _, m := range quotedText.FindAllStringSubmatch(text, 10) {
+		name := m[1] + m[2] + m[3]
+		switch {
+		case variable.MatchString(name):
+			note("variable", name)
+		case flag.MatchString(name):
+			note("flag", name)
+		case route.MatchString(name):
+			note("route", name)
+		case compound.MatchString(name):
+			note("name", name)
+		}
+	}
+}
+
+// names are those that went or came. One on both sides is as it was.
+func (l literals) names() []Name {
+	var all []Name
+	for _, name := range slices.Sorted(maps.Keys(l)) {
+		n := l[name]
+		if n.removed == n.added {
+			continue
+		}
+		n.How = Added
+		if n.removed {
+			n.How = Removed
+		}
+		all = append(all, n.Name)
+	}
+	return all
+}
