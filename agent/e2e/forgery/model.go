@@ -29,7 +29,7 @@ const (
 // price is what one session of a model costs, in US dollars.
 const price = 0.25
 
-// model objects to each defect that it is shown, and fixes nothing.
+// model objects to each defect that it is shown, and to no other, and fixes nothing.
 type model struct {
 	// stern has it object to anything.
 	stern *atomic.Bool
@@ -57,6 +57,8 @@ func (session) Close() error { return nil }
 var (
 	runLine  = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
 	fileLine = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
+	// A finding of an earlier round that is not settled.
+	earlierLine = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) (?:open|claimed-fixed|disputed|regressed) \[`)
 	// A changed line has its number in front of it.
 	changedLine = regexp.MustCompile(`(?m)^ *(\d+) +([+-])(.*)$`)
 	patchLine   = regexp.MustCompile(`(?m)^  patch: (.+)$`)
@@ -74,6 +76,9 @@ func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
 	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {
 		a.Files = append(a.Files, m[1])
 		s.shown.Store(m[1], true)
+	}
+	for _, m := range earlierLine.FindAllStringSubmatch(prompt, -1) { // what it finds again counts as found
+		a.Gone = append(a.Gone, verdict.Gone{ID: m[1], How: "It is not in this change."})
 	}
 	v := verdict.Approve
 	a.Findings = append(a.Findings, wrong(prompt)...)
