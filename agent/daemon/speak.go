@@ -110,6 +110,8 @@ func remedy(step *Step) string {
 	switch {
 	case step.Action.Topic == decide.NoReviewer:
 		return "`agent status` on the reviewer's machine says what its agent does, if it runs. Once it does, all goes on by itself."
+	case step.Action.Topic == decide.Overtaken:
+		return "Request that reviewer's review again, or dismiss the one that asks for changes."
 	case !strings.HasPrefix(step.Action.Reason, "it is approved"):
 		return "Push to the branch yourself, and the new head is reviewed."
 	case step.Action.Topic == decide.Unproved:

@@ -39,6 +39,9 @@ func (s State) unheard() Left {
 	return l
 }
 
+// Overtaken is the topic of an objection to another head or base that nobody has taken back.
+const Overtaken = "objection"
+
 // NoReviewer is the topic of a head whose reviewer does not do what it waits for.
 const NoReviewer = "reviewer"
 

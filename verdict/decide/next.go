@@ -282,13 +282,13 @@ func (s State) namesNothing() bool {
 // nextMerge is for a head that all its reviewers approve.
 func nextMerge(s State, rounds int) Action {
 	green := s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks
-	objector := s.objector()
+	objector, overtaken := s.objector()
 	uncertain, doubted := s.uncertainObjection()
 	clean := s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue
 	byAgent := s.Manual.Why == ""
 	switch {
 	case objector != "":
-		return s.act(Wait, objector+" still requests changes")
+		return s.objected(objector, overtaken)
 	case doubted:
 		return s.escalate(fmt.Sprintf("it is approved, and %s requested changes of %.7s in a review that was edited since or cannot be believed, so that nothing tells whether they are still requested: dismiss that review on GitHub if they are not", uncertain.By, uncertain.SHA))
 	case s.InQueue && (byAgent || !s.Enqueued):

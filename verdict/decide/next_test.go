@@ -284,7 +284,16 @@ func TestNextForAuthor(t *testing.T) {
 		{"a stranger objects", also(Opinion{By: "mallory", SHA: head, State: "CHANGES_REQUESTED", Person: true}), Merge, ""},
 		{"a stranger's record objects", also(says("mallory", head, verdict.RequestChanges)), Merge, ""},
 		{"the same reviewer blocked an older head", before(says("alice", older, verdict.RequestChanges)), Merge, ""},
-		{"another reviewer blocked an older head", before(says("bob", older, verdict.RequestChanges)), Wait, "still requests changes"},
+		{"another reviewer blocked an older head", before(says("bob", older, verdict.RequestChanges)), Wait, "still requests changes of an earlier head"},
+		{"another reviewer blocked an older head hours ago", func(s *State) {
+			before(says("bob", older, verdict.RequestChanges))(s)
+			s.Now = noon.Add(4 * time.Hour)
+		}, Tell, "bob still requests changes of an earlier head or base"},
+		{"and its author was told", func(s *State) {
+			before(says("bob", older, verdict.RequestChanges))(s)
+			s.Now, s.Told = noon.Add(4*time.Hour), []Telling{{Topic: Overtaken}}
+		}, Wait, "still requests changes"},
+		{"a person objects for hours", func(s *State) { also(byHand("mona", "CHANGES_REQUESTED"))(s); s.Now = noon.Add(4 * time.Hour) }, Wait, "still requests changes"},
 
 		{"another pull request of the branch", func(s *State) { s.Twin = "acme/app#7" }, Merge, ""},
 		{"another pull request of the branch, and a conflict", func(s *State) { s.Twin, s.Mergeable = "acme/app#7", MergeableDirty }, Escalate, "its branch is that of acme/app#7 too"},

@@ -11,17 +11,46 @@ import (
 const deleted = "ghost"
 
 // objector is somebody whose latest review asks for changes and who can take that back, or "".
-func (s State) objector() string {
-	var objectors []string
+// Overtaken says that no such review is about this head and base.
+func (s State) objector() (login string, overtaken bool) {
+	var now, before []string
 	for _, o := range s.Objections() {
-		if !s.uncertain(o) {
-			objectors = append(objectors, strings.ToLower(o.By))
+		switch {
+		case s.uncertain(o):
+		case o.SHA == s.Head && (o.Record == nil || s.concerns(o)):
+			now = append(now, strings.ToLower(o.By))
+		default:
+			before = append(before, strings.ToLower(o.By))
 		}
 	}
-	if len(objectors) == 0 {
-		return ""
+	switch {
+	case len(now) > 0:
+		return slices.Min(now), false
+	case len(before) > 0:
+		return slices.Min(before), true
 	}
-	return slices.Min(objectors)
+	return "", false
+}
+
+// objected waits until somebody takes an objection back. Of one about another head or base GitHub
+// and the agents remind nobody, so its author is told once.
+func (s State) objected(objector string, overtaken bool) Action {
+	reason := objector + " still requests changes"
+	if !overtaken {
+		return s.act(Wait, reason)
+	}
+	reason += " of an earlier head or base"
+	left := s.left(rulePatience)
+	switch l := (Left{Topic: Overtaken}); {
+	case s.told(l):
+		return s.act(Wait, reason)
+	case left > 0:
+		return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}
+	default:
+		a := s.retry(Tell, "it is approved, and "+reason)
+		a.Topic = l.Topic
+		return a
+	}
 }
 
 // uncertainObjection is the oldest of the Objections that is uncertain, if one is.
