@@ -94,7 +94,7 @@ const (
 )
 
 // checkMerge compares a merge commit with what was approved: that it is on the branch that was
-// decided on, and changes it as the reviews saw. People are called at once if it does not: GitHub
+// decided on, with the history that was reviewed, and changes it as the reviews saw. People are called at once if it does not: GitHub
 // merges what is there when it merges, and that may have moved since the last look.
 func (a *Agent) checkMerge(ctx context.Context, pr forge.PullRequest, head, merge string) error {
 	now, err := a.Read.PullRequest(ctx, pr.Ref)
@@ -108,6 +108,13 @@ func (a *Agent) checkMerge(ctx context.Context, pr forge.PullRequest, head, merg
 	for _, record := range records {
 		if now.Base.Name != record.BaseBranch {
 			return a.revert(ctx, now, head, merge, fmt.Sprintf("%s was approved for %s and merged into %s", short(head), record.BaseBranch, now.Base.Name))
+		}
+		holds, err := a.Read.Contains(ctx, pr.Ref.Repo, merge, record.Base)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return fmt.Errorf("compare the merge's base with what was reviewed: %w", err)
+		}
+		if !holds {
+			return a.revert(ctx, now, head, merge, fmt.Sprintf("%s was rewritten at that moment: it does not contain %s any more, against which it was reviewed", now.Base.Name, short(record.Base)))
 		}
 		same, err := a.madeAs(ctx, now, record, merge)
 		if err != nil {

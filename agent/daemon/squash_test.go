@@ -29,6 +29,8 @@ func longFile(edits map[int]string) map[string]string {
 func approvedEdit(t *testing.T) (*loopback.GitHub, forge.PullRequest, *Agent) {
 	t.Helper()
 	g := loopback.New(t, longFile(nil))
+	g.Commit("topic", "Begin", nil)
+	g.Commit("main", "Go on", map[string]string{"some.txt": "some\n"})
 	g.Commit("topic", "Edit", longFile(map[int]string{20: "changed"}))
 	pr := g.Reviewed(g.Open("topic"), verdict.Approve)
 	return g, pr, agentOf(g, decide.Author, loopback.Author)
@@ -80,6 +82,11 @@ func TestMergeIsComparedWithWhatWasApproved(t *testing.T) {
 		"another base": {func(g *loopback.GitHub) {
 			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"base": "release"}, nil)
 		}, "was approved for main and merged into release"},
+		"a base rewritten": {func(g *loopback.GitHub) {
+			var tip struct{ Parents []struct{ SHA string } }
+			g.Call(loopback.Root, http.MethodGet, "commits/main", nil, &tip)
+			g.Call(loopback.Root, http.MethodPatch, "git/refs/heads/main", map[string]any{"sha": tip.Parents[0].SHA, "force": true}, nil)
+		}, "main was rewritten at that moment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
