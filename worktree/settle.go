@@ -38,7 +38,8 @@ func (t *Tree) Reopen(ctx context.Context, path string) error {
 
 // Discard makes the tree what a commit says, and that commit its HEAD: what a command that
 // was run in it wrote or committed besides is of no interest. Ignored directories stay, in
-// which builds keep what they depend on and have made; ignored files beside what is tracked go.
+// which builds keep what they depend on and have made; ignored files beside what is tracked go,
+// and so does a .git below any tracked directory.
 func (t *Tree) Discard(ctx context.Context, sha string) error {
 	if err := checkSHAs(sha); err != nil {
 		return err
@@ -48,5 +49,5 @@ func (t *Tree) Discard(ctx context.Context, sha string) error {
 			return fmt.Errorf("clean the worktree: %w", err)
 		}
 	}
-	return nil
+	return t.removeNested(ctx)
 }

@@ -149,10 +149,9 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 	if err != nil {
 		return err
 	}
-	var dirty, extra bool
+	dirty := false
 	for entry := range strings.SplitSeq(string(status), "\x00") {
 		dirty = dirty || entry != "" && !strings.HasPrefix(entry, "!!")
-		extra = extra || strings.HasPrefix(entry, "!!") || strings.HasPrefix(entry, "??")
 	}
 	if dirty {
 		if err := t.keepChanges(ctx); err != nil {
@@ -172,10 +171,13 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 			return err
 		}
 	}
-	if extra {
-		if err := t.overwrite(ctx, "clean", "-ffdxq"); err != nil {
-			return err
-		}
+	// Always, since status is silent about directories without a file, such as one that
+	// holds nothing but a .git.
+	if err := t.overwrite(ctx, "clean", "-ffdxq"); err != nil {
+		return err
+	}
+	if err := t.removeNested(ctx); err != nil {
+		return err
 	}
 	for _, name := range inProgress {
 		if err := os.RemoveAll(filepath.Join(t.git.dir, name)); err != nil {

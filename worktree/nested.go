@@ -1,0 +1,54 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// removeNested removes what git neither reports nor cleans, and would obey: a .git below a tracked
+// directory, and whatever lies where the index has a submodule, which is never checked out here.
+// The tree holds what the index says, so that its directories are no links. A file system that
+// ignores case finds the name in any; elsewhere other cases mean nothing to git, which cleans them.
+func (t *Tree) removeNested(ctx context.Context) error {
+	entries, err := t.entries(ctx, nil)
+	if err != nil {
+		return err
+	}
+	places := map[string]bool{}
+	for _, entry := range entries {
+		_, name, _ := strings.Cut(entry, "\t")
+		for dir := path.Dir(name); dir != "." && !places[dir+"/.git"]; dir = path.Dir(dir) {
+			places[dir+"/.git"] = true
+		}
+	}
+	for name := range submodules(entries) {
+		places[name] = true
+	}
+	for place := range places {
+		if err := t.removeBelow(place); err != nil {
+			return fmt.Errorf("clean the worktree: %w", err)
+		}
+	}
+	for name := range submodules(entries) {
+		// As git checks one out that nobody has asked for.
+		if err := os.MkdirAll(filepath.Join(t.git.tree, filepath.FromSlash(name)), 0o755); err != nil {
+			return fmt.Errorf("clean the worktree: %w", err)
+		}
+	}
+	return nil
+}
+
+// removeBelow removes a place of the tree and all in it, if it is there.
+func (t *Tree) removeBelow(place string) error {
+	place = filepath.Join(t.git.tree, filepath.FromSlash(place))
+	if _, err := os.Lstat(place); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return removeAll(place)
+}
