@@ -1,11 +1,7 @@
-// Package decide owns the decision what a pull request needs next: from its state, which the
-// caller reads, to what one agent does about it. It is pure and does no I/O.
 package decide
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"touchstone/verdict"
@@ -75,6 +71,10 @@ type Action struct {
 	// person who works on the branch is; Computing that it
 	// is for what GitHub computes in the background.
 	Noted, Computing bool
+	// Condition is the name of the unmet condition that the action is about, Turn whose turn it
+	// is.
+	Condition string
+	Turn      Turn
 }
 
 // GitHub never sends an event for what it computes in the background, mostly within
@@ -84,167 +84,15 @@ const (
 	seldom  = time.Minute
 )
 
-// Next decides what the agent does now. It is pure and fails closed: whatever
-// it does not understand ends in Wait or Escalate, never in Merge.
-func Next(s State) Action {
-	switch {
-	case !s.Open:
-		return s.act(Done, "the pull request is closed")
-	case s.Self == "" || s.Author == "" || s.Head == "":
-		return s.act(Wait, "GitHub's answer is incomplete")
-	case s.Role == Reviewer:
-		return s.whole(s.mergeable(nextReview(s)))
-	case s.Role == Author:
-		return s.whole(s.takeBack(nextFix(s)))
-	}
-	return s.act(Wait, "the agent has no role")
-}
-
-// whole is a, unless that does something about a pull request that was not read whole: a
-// person is called to it instead, once for each head. What people order that takes no more than
-// was read is done: the label goes when they say so, and who orders what nobody can follow is
-// answered.
-func (s State) whole(a Action) Action {
-	acts := slices.Contains([]Kind{Review, Lift, Fix, Merge, Tell}, a.Kind)
-	switch {
-	case s.Unread == "" || !acts:
-		return a
-	case s.NeedsHuman:
-		return s.act(Wait, "it waits for a person: "+s.Unread)
-	case !s.CalledAt.IsZero():
-		return s.act(Wait, s.Unread+", and is left to people, who were called to it")
-	}
-	return s.escalate(s.Unread + ": decide it by hand, or open another pull request of the same branch")
-}
-
-func nextReview(s State) Action {
-	i := s.own()
-	ordered, again := verdict.LastOrder(s.Orders, verdict.AskReview)
-	again = again && (i < 0 || s.Opinions[i].precedes(ordered))
-	switch {
-	case verdict.SameLogin(s.Author, s.Self):
-		return s.act(Skip, "GitHub lets nobody review their own pull request")
-	case !s.Requested && !again:
-		return s.act(Skip, "nobody asked "+s.Self+" to review it")
-	case len(s.Unclear) > 0 && (s.Failed != Reply || s.Attempts < max(1, s.MaxAttempts)):
-		a := s.retry(Reply, "nobody can follow what "+s.Unclear[0].By+" orders")
-		a.Unclear = s.Unclear[0]
-		return a
-	case s.Draft:
-		return s.act(Wait, "it is a draft")
-	case s.stopped() != "":
-		return s.act(Wait, s.stopped())
-	}
-	if word, ok := s.lifted(i); ok {
-		a := s.retry(Lift, "a person lets it pass")
-		a.Record = s.approval(i, word)
-		return a
-	}
-	sound := i >= 0 && s.stands(s.Opinions[i])
-	rounds := s.rounds(func(login string) bool { return verdict.SameLogin(login, s.Self) })
-	switch {
-	case s.NeedsHuman:
-		return s.waitForPerson()
-	case again:
-		return s.spend(Review, ordered.By+" asks for a review", rounds)
-	case sound && s.expired(*s.Opinions[i].Record):
-		return s.spend(Review, "a finding was waived for another base", rounds)
-	case sound && s.disputed(s.Opinions[i]):
-		return s.spend(Review, "a finding is disputed", rounds)
-	case sound && s.held(i):
-		return s.escalate("only a person may let it pass: approve this very head, or have it changed")
-	case sound:
-		return s.act(Wait, "this head is reviewed")
-	case i >= 0 && !s.Asked:
-		return s.act(Wait, "its review was dismissed or edited; request it again for another one")
-	}
-	return s.spend(Review, "this head is not reviewed yet", rounds)
-}
-
-// mergeable is a, unless that is about what merging the head makes and the head conflicts with
-// its base. The author's agent merges the base in, for which the label of a call that a person
-// has answered comes off; where there is no such agent, its author is told once.
-func (s State) mergeable(a Action) Action {
-	if s.Mergeable != MergeableDirty || a.Kind != Review && a.Kind != Lift {
-		return a
-	}
-	switch {
-	case s.NeedsHuman && s.CalledAt.IsZero():
-		return s.waitForPerson()
-	case s.NeedsHuman: // the call is answered, and its label would keep the author's agent away
-		return s.retry(Release, fmt.Sprintf("a person lets it pass, and it conflicts with %s, which is merged in first", s.BaseBranch))
-	}
-	reason := fmt.Sprintf("it conflicts with %s, and is reviewed once that is merged in", s.BaseBranch)
-	left := signPatience - s.Now.Sub(s.AwaitedSince)
-	switch conflict := (Left{Topic: "conflict"}); {
-	case s.AwaitedSince.IsZero():
-		left = signPatience
-	case left <= 0 && !s.told(conflict):
-		a = s.retry(Tell, reason)
-		a.Topic, a.Awaits = conflict.Topic, reason
-		return a
-	}
-	return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: max(0, left), Awaits: reason, Noted: true}
-}
-
-func nextFix(s State) Action {
-	switch {
-	case !verdict.SameLogin(s.Author, s.Self):
-		return s.act(Skip, "it is not "+s.Self+"'s own")
-	case s.NeedsHuman && !s.Draft && s.stopped() == "":
-		return s.waitForPerson()
-	case s.barred() != "":
-		return s.act(Wait, s.barred())
-	}
-	if s.Shared && s.Manual.Why == "" {
-		s.Manual = Left{Topic: "shared", Why: sharedBranch}
-	}
-	rounds := s.rounds(s.trusts)
-	switch s.stance() {
-	case approves:
-		return nextMerge(s, rounds)
-	case takenBack:
-		return s.awaitMerge("a review of this head was dismissed; request it again for another one", rounds)
-	case objects:
-		if !s.Fork && !s.Shared && s.namesNothing() {
-			return s.unanswerable("the review requests changes and names nothing that a fix could answer: read why, and ask for another one with /touchstone review", rounds)
-		}
-		return s.fix(objected, rounds)
-	case waits:
-		return s.awaitMerge("only a person may let it pass, and one is being called", rounds)
-	case passes:
-		return s.awaitMerge("a person lets it pass, and its reviewer is about to approve it", rounds)
-	case disputes:
-		return s.awaitMerge("a finding is disputed, and its reviewer is about to judge it again", rounds)
-	case doubtful:
-		return s.unanswerable(s.doubt()+"; request it again for another one", rounds)
-	}
-	if _, ordered := verdict.LastOrder(s.Orders, verdict.AskReview); !s.Requested && !ordered {
-		a := s.act(Wait, "nobody has asked "+strings.Join(s.Reviewers, " or ")+" for a review: request it on GitHub, or comment /touchstone review")
-		a.Noted = true
-		return a
-	}
-	return s.awaitMerge("this head is not reviewed yet", rounds)
-}
-
-// awaitMerge waits for what the reviewing agent says of merging the head. Of a head that conflicts
-// with its base it says nothing, so the base is merged in first.
-func (s State) awaitMerge(reason string, rounds int) Action {
-	if s.Mergeable == MergeableDirty {
-		return s.fix(conflicting, rounds)
-	}
-	return s.awaitReviewer(reason)
-}
-
 // unanswerable calls a person to a review that only another one can follow, unless that is
 // ordered already.
-func (s State) unanswerable(why string, rounds int) Action {
+func (s State) unanswerable(why string) Action {
 	ordered, ok := verdict.LastOrder(s.Orders, verdict.AskReview)
 	for _, i := range s.Counting() {
 		ok = ok && s.Opinions[i].precedes(ordered)
 	}
 	if ok {
-		return s.awaitMerge(ordered.By+" asks for a review, and its reviewer is about to begin", rounds)
+		return s.awaitReviewer(ordered.By + " asks for a review, and its reviewer is about to begin")
 	}
 	return s.escalate(why)
 }
@@ -279,63 +127,6 @@ func (s State) namesNothing() bool {
 	return s.Checks != ChecksFailed && s.Mergeable != MergeableDirty
 }
 
-// nextMerge is for a head that all its reviewers approve.
-func nextMerge(s State, rounds int) Action {
-	green := s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks
-	objector, overtaken := s.objector()
-	uncertain, doubted := s.uncertainObjection()
-	clean := s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue
-	byAgent := s.Manual.Why == ""
-	switch {
-	case objector != "":
-		return s.objected(objector, overtaken)
-	case doubted:
-		return s.escalate(fmt.Sprintf("it is approved, and %s requested changes of %.7s in a review that was edited since or cannot be believed, so that nothing tells whether they are still requested: dismiss that review on GitHub if they are not", uncertain.By, uncertain.SHA))
-	case s.InQueue && (byAgent || !s.Enqueued):
-		return s.queued()
-	case s.Mergeable == MergeableDirty:
-		return s.fix(conflicting, rounds)
-	case s.Checks == ChecksFailed && s.BaseFails != "":
-		fails := fmt.Sprintf("the check %q fails here as it does on %s", verdict.Clip(s.BaseFails, verdict.MaxReason), s.BaseBranch)
-		return s.await(checkPatience, fails+", and is waited for", "it is approved, and has waited for a day: "+fails)
-	case s.Checks == ChecksFailed && s.BaseFailed != "" && !s.Fork && !s.Shared:
-		return s.fix(fmt.Sprintf("the check %q failed here as it did on %s, which has moved on", verdict.Clip(s.BaseFailed, verdict.MaxReason), s.BaseBranch), rounds)
-	case s.Checks == ChecksFailed:
-		return s.fix(failing, rounds)
-	case len(s.Unbegun) > 0 && s.ExpectsChecks():
-		return s.awaited()
-	case s.Unproved != "" && green && clean:
-		return s.unproved()
-	case s.Silent != "" && s.RequireChecks && green && clean:
-		return s.silent()
-	case !byAgent && green && clean:
-		return s.leave("it is approved and green", s.Manual)
-	case !byAgent && green && (s.Mergeable == MergeableBehind || s.Mergeable == MergeableBlocked && s.left(rulePatience) <= 0):
-		return s.leave("it is approved and green, and its base does not let it in as it is", s.Manual)
-	case s.Checks == ChecksPending:
-		return s.await(checkPatience, "checks are running", "it is approved, and its checks have been running for a day")
-	case s.Checks == ChecksNone && s.RequireChecks:
-		return s.unchecked()
-	case !green:
-		return s.await(rulePatience, "the state of the checks is unknown", "it is approved, and the state of its checks cannot be told")
-	case !byAgent && s.Mergeable == MergeableBlocked:
-		return s.waitForAuthor(s.Manual)
-	case s.Mergeable == MergeableBehind:
-		return s.fix(behind, rounds)
-	case s.MaxAttempts > 0 && s.Queued >= s.MaxAttempts && clean:
-		return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s", verdict.Amount(s.Queued, "time", "times")))
-	case len(s.Unclear) > 0:
-		return s.awaitAnswer()
-	case s.Mergeable == MergeableBlocked && !s.Queue, clean && s.refused():
-		return s.waitForRules()
-	case !clean:
-		return s.compute()
-	}
-	a := s.spend(Merge, "it is approved and green", 0)
-	a.Record = s.approvalRecord()
-	return a
-}
-
 // approvalRecord is the latest record that approves this head.
 func (s State) approvalRecord() *verdict.Record {
 	var latest *verdict.Record
@@ -367,7 +158,7 @@ const sharedBranch = "its branch is one that others build on"
 
 // fix has the author's agent work on the branch, unless that is left to people, one of them is
 // about to say something or works on it just now, or more of the same would bring nothing.
-func (s State) fix(reason string, rounds int) Action {
+func (s State) fix(reason string) Action {
 	switch {
 	case s.Fork:
 		return s.leaveBranch(reason, "no agent pushes to the branch of a fork")
@@ -384,7 +175,7 @@ func (s State) fix(reason string, rounds int) Action {
 		return Action{Kind: Wait, SHA: s.Head, Recheck: wait, Noted: true,
 			Reason: fmt.Sprintf("%s pushed to the branch, and the agent makes way until %s", by, until.UTC().Format("15:04:05 UTC"))}
 	}
-	return s.spend(Fix, reason, rounds)
+	return s.spend(Fix, reason, s.rounds(s.trusts))
 }
 
 // waitForPerson leaves what has the label to people, until one of them has the
@@ -397,7 +188,7 @@ func (s State) waitForPerson() Action {
 	if s.Rested {
 		return s.retry(Release, "the day whose budget was spent is over")
 	}
-	return s.act(Wait, "it waits for a person")
+	return s.act(Wait, "it waits for a person"+s.holds())
 }
 
 // stopped says, as a sentence part, who has stopped the agents, or "".

@@ -22,15 +22,6 @@ func (s State) queued() Action {
 	return Action{Kind: Wait, SHA: s.Head, Reason: inQueue, Recheck: max(left, 0)}
 }
 
-// takeBack is a, unless that means that the agent would not put into the merge queue now
-// what it has put there. What people put there is theirs.
-func (s State) takeBack(a Action) Action {
-	if !s.InQueue || !s.Enqueued || a.Kind == Skip || a.Reason == inQueue || a.Reason == inQueueLong {
-		return a
-	}
-	return s.retry(Dequeue, "it is in the merge queue, and is to be merged no more: "+a.Reason)
-}
-
 // refused reports whether the last attempt to put this head into the merge queue failed.
 func (s State) refused() bool { return s.Queue && s.Failed == Merge && s.Attempts > 0 }
 

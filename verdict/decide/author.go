@@ -1,0 +1,211 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+// authorRules are the conditions by which an author's agent goes: those that keep it away, those
+// for an approval, and those for the merge of an approved head.
+var authorRules = append(general[:len(general):len(general)],
+	rule{"own", "it is its author's own", func(s State) outcome {
+		return metIf(verdict.SameLogin(s.Author, s.Self), TurnNobody, func() Action { return s.act(Skip, "it is not "+s.Self+"'s own") })
+	}},
+	notStopped,
+	notDraft,
+	noPersonCalled,
+	rule{"not held", "no label holds it", func(s State) outcome {
+		return metIf(!s.Held, TurnPerson, func() Action { return s.act(Wait, "a label holds it") })
+	}},
+	rule{"asked", "its review is asked for", func(s State) outcome {
+		_, ordered := verdict.LastOrder(s.Orders, verdict.AskReview)
+		if s.stance() != unreviewed {
+			return notApplicable
+		}
+		return metIf(s.Requested || ordered, TurnAuthor, func() Action {
+			who := strings.Join(s.Reviewers, " or ")
+			a := s.act(Wait, "nobody has asked "+who+" for a review: request it on GitHub, or comment /touchstone review")
+			a.Noted = true
+			return a
+		})
+	}},
+	rule{"reviewed", "this head is reviewed", State.hasReview},
+	rule{"let pass", "no person has to let it pass", State.letPass},
+	rule{"approved", "its reviewers approve this head", State.approvedByAll},
+	rule{"no objection", "nobody requests changes", State.unopposed},
+	rule{"not queued", "it is not in the merge queue", func(s State) outcome {
+		return metIf(!s.InQueue || s.Manual.Why != "" && s.Enqueued, TurnCI, s.queued)
+	}},
+	rule{"mergeable", "it does not conflict with its base", func(s State) outcome {
+		o := metIf(s.Mergeable != MergeableDirty, TurnAuthor, func() Action { return s.fix(conflicting) })
+		return o.because("it conflicts with " + s.BaseBranch)
+	}},
+	rule{"checks", "its checks are green", State.green},
+	rule{"mended", "no check is known to have failed that has not run again", func(s State) outcome {
+		if !s.clean() {
+			return notApplicable
+		}
+		return metIf(s.Unproved == "", TurnAuthor, s.unproved)
+	}},
+	rule{"seen by CI", "what reports on the base has run on it", func(s State) outcome {
+		if !s.RequireChecks || !s.clean() {
+			return notApplicable
+		}
+		return metIf(s.Silent == "", TurnAuthor, s.silent)
+	}},
+	rule{"automatic", "its author's agent may merge it", State.automatic},
+	rule{"up to date", "its base asks for nothing newer", func(s State) outcome {
+		o := metIf(s.Mergeable != MergeableBehind, TurnAuthor, func() Action { return s.fix(behind) })
+		return o.because(fmt.Sprintf("it has to contain the tip of %s, and does not", s.BaseBranch))
+	}},
+	rule{"taken by the queue", "the merge queue has not given it back too often", func(s State) outcome {
+		if !s.clean() {
+			return notApplicable
+		}
+		return metIf(s.MaxAttempts <= 0 || s.Queued < s.MaxAttempts, TurnPerson, func() Action {
+			return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s", verdict.Amount(s.Queued, "time", "times")))
+		})
+	}},
+	rule{"orders understood", "all orders can be followed", func(s State) outcome {
+		return metIf(len(s.Unclear) == 0, TurnReviewer, s.awaitAnswer)
+	}},
+	rule{"let in", "the rules of its base let it in", func(s State) outcome {
+		blocked := s.Mergeable == MergeableBlocked && !s.Queue || s.clean() && s.refused()
+		why := fmt.Sprintf("the rules of %s do not let it in: %s", s.BaseBranch, s.barring())
+		return metIf(!blocked, TurnPerson, s.waitForRules).because(why)
+	}},
+	rule{"computed", "GitHub knows that it merges", func(s State) outcome {
+		known := s.clean() || s.Mergeable == MergeableDirty || s.Mergeable == MergeableBehind || s.Mergeable == MergeableBlocked
+		return metIf(known, TurnNobody, s.compute)
+	}},
+	rule{Merged, "", func(s State) outcome {
+		a := s.spend(Merge, "it is approved and green", 0)
+		a.Record = s.approvalRecord()
+		return unmet(TurnAuthor, a)
+	}},
+)
+
+// clean reports whether nothing but its merge queue stands between a head and its base.
+func (s State) clean() bool {
+	return s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue
+}
+
+// hasReview is for a head that no reviewer's word is there for that can be believed.
+func (s State) hasReview() outcome {
+	switch s.stance() {
+	case unreviewed:
+		return unmet(TurnReviewer, s.awaitReviewer("this head is not reviewed yet")).because(s.noReview())
+	case takenBack:
+		o := unmet(TurnReviewer, s.awaitReviewer("a review of this head was dismissed; request it again for another one"))
+		return o.because(fmt.Sprintf("the review of this head by %s was dismissed: request it again for another one", s.by(s.TakenBack())))
+	case doubtful:
+		return unmet(TurnReviewer, s.unanswerable(s.doubt()+"; request it again for another one")).because(s.doubt())
+	}
+	return met
+}
+
+// letPass is for a head that only a person may let pass.
+func (s State) letPass() outcome {
+	switch s.stance() {
+	case waits:
+		o := unmet(TurnPerson, s.awaitReviewer("only a person may let it pass, and one is being called"))
+		return o.because("only a person may let it pass, in a review that approves this very head" + s.holds())
+	case passes:
+		return unmet(TurnReviewer, s.awaitReviewer("a person lets it pass, and its reviewer is about to approve it"))
+	case unreviewed, takenBack, doubtful:
+		return notApplicable
+	}
+	return met
+}
+
+// approvedByAll is for a head that somebody of its reviewers does not approve.
+func (s State) approvedByAll() outcome {
+	switch s.stance() {
+	case approves:
+		return met
+	case disputes:
+		return unmet(TurnReviewer, s.awaitReviewer("a finding is disputed, and its reviewer is about to judge it again"))
+	case objects:
+		if !s.Fork && !s.Shared && s.namesNothing() {
+			return unmet(TurnPerson, s.unanswerable("the review requests changes and names nothing that a fix could answer: "+
+				"read why, and ask for another one with /touchstone review"))
+		}
+		return unmet(TurnAuthor, s.fix(objected)).because(s.requested())
+	}
+	return notApplicable
+}
+
+// unopposed is for an approved head that somebody, perhaps of an older one, still objects to. What
+// the reviewers' agents ask for besides an approval that is missing is the same once more.
+func (s State) unopposed() outcome {
+	against := s.Objections()
+	if s.stance() != approves {
+		against = slices.DeleteFunc(against, func(o Opinion) bool { return o.Record != nil && s.trusts(o.By) })
+	}
+	if len(against) == 0 {
+		return met
+	}
+	if objector, overtaken := s.objector(); objector != "" {
+		return unmet(TurnPerson, s.objected(objector, overtaken)).because(opposed(against))
+	}
+	o, _ := s.uncertainObjection()
+	return unmet(TurnPerson, s.escalate(fmt.Sprintf("it is approved, and %s requested changes of %.7s in a review that was edited since "+
+		"or cannot be believed, so that nothing tells whether they are still requested: dismiss that review on GitHub if they are not",
+		o.By, o.SHA))).because(opposed(against))
+}
+
+// green is for the checks of a head.
+func (s State) green() outcome {
+	const running, unknown = "checks are running", "the state of the checks is unknown"
+	switch {
+	case s.Checks == ChecksFailed:
+		return s.failed()
+	case len(s.Unbegun) > 0 && s.ExpectsChecks():
+		return unmet(TurnCI, s.awaited())
+	case s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks:
+		return met
+	case s.Checks == ChecksPending:
+		o := unmet(TurnCI, s.await(checkPatience, running, "it is approved, and its checks have been running for a day"))
+		return o.because(running)
+	case s.Checks == ChecksNone:
+		return unmet(TurnCI, s.unchecked()).because(s.unheard().Why)
+	}
+	return unmet(TurnCI, s.await(rulePatience, unknown, "it is approved, and the state of its checks cannot be told")).because(unknown)
+}
+
+// failed is for a head of which a check failed.
+func (s State) failed() outcome {
+	switch {
+	case s.BaseFails != "":
+		fails := fmt.Sprintf("the check %q fails here as it does on %s", verdict.Clip(s.BaseFails, verdict.MaxReason), s.BaseBranch)
+		o := unmet(TurnCI, s.await(checkPatience, fails+", and is waited for", "it is approved, and has waited for a day: "+fails))
+		return o.because(fails)
+	case s.BaseFailed != "" && !s.Fork && !s.Shared:
+		name := verdict.Clip(s.BaseFailed, verdict.MaxReason)
+		return unmet(TurnAuthor, s.fix(fmt.Sprintf("the check %q failed here as it did on %s, which has moved on", name, s.BaseBranch)))
+	}
+	return unmet(TurnAuthor, s.fix(failing))
+}
+
+// automatic is for a head that its author merges and no agent. As long as GitHub computes whether
+// it merges, that is waited for first.
+func (s State) automatic() outcome {
+	switch {
+	case s.Manual.Why == "":
+		return met
+	case s.clean():
+		return s.toAuthor(s.leave("it is approved and green", s.Manual))
+	case s.Mergeable == MergeableBehind, s.Mergeable == MergeableBlocked && s.left(rulePatience) <= 0:
+		return s.toAuthor(s.leave("it is approved and green, and its base does not let it in as it is", s.Manual))
+	case s.Mergeable == MergeableBlocked, s.Mergeable == MergeableDirty:
+		return s.toAuthor(s.waitForAuthor(s.Manual))
+	}
+	return notApplicable
+}
+
+func (s State) toAuthor(a Action) outcome {
+	return unmet(TurnAuthor, a).because("its author has to merge it: " + s.Manual.Why)
+}

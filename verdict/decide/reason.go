@@ -1,0 +1,143 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/verdict"
+)
+
+// noReview says why a head is not reviewed whose reviewers may have approved it all the same:
+// for another base, or for what merging it does no longer.
+func (s State) noReview() string {
+	for _, o := range slices.Backward(s.Opinions) {
+		if o.void() || !s.trusts(o.By) || o.SHA != s.Head || o.Record.Verdict != verdict.Approve || o.State == dismissed {
+			continue
+		}
+		switch {
+		case o.Record.BaseBranch != s.BaseBranch:
+			return fmt.Sprintf("%s approved it for %s, and it is to be merged into %s now", o.By, o.Record.BaseBranch, s.BaseBranch)
+		case o.Rebased:
+			return fmt.Sprintf("%s was rewritten since %s approved: it does not contain %.7s any more", s.BaseBranch, o.By, o.Record.Base)
+		case o.Outdated:
+			return fmt.Sprintf("%s moved on since %s approved, and merging this head changes something else by now", s.BaseBranch, o.By)
+		}
+	}
+	return fmt.Sprintf("no review that counts approved %.7s", s.Head)
+}
+
+// by are the logins of the reviews at some indices.
+func (s State) by(indices []int) string {
+	var all []string
+	for _, i := range indices {
+		all = append(all, s.Opinions[i].By)
+	}
+	return strings.Join(all, " and ")
+}
+
+// holdNames say what each kind of hold is about.
+var holdNames = map[verdict.HoldKind]string{
+	verdict.QualityBar:   "the quality bar is lowered",
+	verdict.HiddenText:   "it holds text that readers do not see",
+	verdict.Manipulation: "it tries to steer who reviews it",
+}
+
+// holds says for what reviews of this head hold it for a person, behind a colon, or "".
+func (s State) holds() string {
+	var all []string
+	add := func(why string) {
+		if why != "" && !slices.Contains(all, why) {
+			all = append(all, why)
+		}
+	}
+	for _, i := range s.heard() {
+		o := s.Opinions[i]
+		if !s.stands(o) || s.approved(i) {
+			continue
+		}
+		for _, h := range o.Record.Holds {
+			add(cmp.Or(holdNames[h.Kind], string(h.Kind)))
+		}
+		if o.Record.Verdict == verdict.Approve {
+			add(s.wordGone(*o.Record))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(all, ", ")
+}
+
+// heard are the indices of the reviews of this head that count: of a reviewer's agent also its
+// own, which may not be among the reviewers that its configuration lists.
+func (s State) heard() []int {
+	all := s.Counting()
+	if i := s.own(); s.Role == Reviewer && i >= 0 && !slices.Contains(all, i) {
+		all = append(all, i)
+	}
+	return all
+}
+
+// wordGone says, of an approval on a person's word that does not stand, whose word is missing.
+func (s State) wordGone(r verdict.Record) string {
+	switch w := r.Lifted; {
+	case w == nil:
+		return ""
+	case w.Glass:
+		return fmt.Sprintf("%s, who broke the glass for it, is not heard any more: the order is gone or edited, or not theirs to give", w.By)
+	default:
+		return fmt.Sprintf("%s, who let it pass, does not approve of it with the right to push any more", w.By)
+	}
+}
+
+// requested says who requests changes of this head, and what stands of it.
+func (s State) requested() string {
+	var all []string
+	for _, i := range s.Counting() {
+		o := s.Opinions[i]
+		if !s.stands(o) || s.approved(i) {
+			continue
+		}
+		why := Found(s.heed(*o.Record).Outstanding())
+		switch {
+		case o.Record.Verdict == verdict.Approve:
+			all = append(all, s.wordGone(*o.Record))
+			continue
+		case why == "" && len(o.Record.Holds) > 0:
+			why = "it is held for a person"
+		case why == "":
+			why = "without a finding that stands; it says why"
+		}
+		all = append(all, fmt.Sprintf("the review of %.7s by %s requests changes, round %d: %s", s.Head, o.By, o.Record.Round, why))
+	}
+	return cmp.Or(strings.Join(all, "; "), objected)
+}
+
+// Found counts findings by their severity, the gravest first: "1 critical, 2 major"; "" for none.
+func Found(findings []verdict.Entry) string {
+	var parts []string
+	for _, severity := range verdict.Severities() {
+		n := 0
+		for _, f := range findings {
+			if f.Severity == severity {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, severity))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// opposed says who requests changes, and since when.
+func opposed(against []Opinion) string {
+	var all []string
+	for _, o := range against {
+		all = append(all, fmt.Sprintf("%s requests changes since %s", o.By, o.At.UTC().Format(time.DateTime+" UTC")))
+	}
+	return strings.Join(all, "; ")
+}
