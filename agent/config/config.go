@@ -93,7 +93,11 @@ type GitHub struct {
 	APIURL string `yaml:"api_url"`
 	// TokenFile names a file that holds the token and nothing else. None by default.
 	TokenFile string `yaml:"token_file"`
-	// Token comes from GITHUB_TOKEN or, where that is empty, from TokenFile.
+	// TokenCommand is a program with its arguments that prints the token, such as gh auth token.
+	// None by default.
+	TokenCommand []string `yaml:"token_command"`
+	// Token comes from GITHUB_TOKEN or, where that is empty, from TokenFile, or else from
+	// TokenCommand.
 	Token Secret `yaml:"-"`
 }
 
@@ -231,7 +235,7 @@ type Log struct {
 // depends on the environment; Load fills it in.
 func Default() Config {
 	return Config{
-		GitHub: GitHub{APIURL: "https://api.github.com/"},
+		GitHub: GitHub{APIURL: "https://api.github.com/", TokenCommand: []string{}},
 		Keys:   map[string][]string{},
 		Review: ReviewRequested,
 		Merge:  Merge{Auto: true, RequireChecks: true},

@@ -2,14 +2,17 @@ package config
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const (
@@ -81,6 +84,7 @@ func (c *Config) resolve(base string, getenv func(string) string) error {
 	c.Relay.Token = Secret(strings.TrimSpace(getenv("RELAY_TOKEN")))
 	return errors.Join(
 		c.readSecret(&c.GitHub.Token, "github.token_file", c.GitHub.TokenFile),
+		askSecret(&c.GitHub.Token, "github.token_command", c.GitHub.TokenCommand),
 		c.readSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile),
 		c.readSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),
 	)
@@ -111,6 +115,35 @@ func (c *Config) readSecret(s *Secret, key, file string) error {
 	}
 	if othersRead(file) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("every user of this machine can read the secret in %s; run chmod 600 on it", file))
+	}
+	return nil
+}
+
+// commandTimeout is how long a program may take to print a secret.
+const commandTimeout = 15 * time.Second
+
+// askSecret takes a secret that is nowhere else from the program that key names. What the program
+// prints besides is in the error, and what it prints as the secret never is.
+func askSecret(s *Secret, key string, command []string) error {
+	if *s != "" || len(command) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), commandTimeout)
+	defer cancel()
+	program := exec.CommandContext(ctx, command[0], command[1:]...)
+	program.WaitDelay = time.Second
+	printed, err := program.Output()
+	var failed *exec.ExitError
+	switch {
+	case errors.As(err, &failed):
+		return fmt.Errorf("%s, which is %q, failed: %w: %.300s; run it yourself and see", key, strings.Join(command, " "), err, bytes.TrimSpace(failed.Stderr))
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // which is about what it leaves running
+		return fmt.Errorf("%s, which is %q, does not run: %w", key, strings.Join(command, " "), err)
+	case len(printed) > maxSecret:
+		return fmt.Errorf("%s, which is %q, prints more than %d bytes; it has to print the token alone", key, strings.Join(command, " "), maxSecret)
+	}
+	if *s = Secret(bytes.TrimSpace(printed)); *s == "" {
+		return fmt.Errorf("%s, which is %q, prints nothing; it has to print the token", key, strings.Join(command, " "))
 	}
 	return nil
 }

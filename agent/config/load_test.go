@@ -211,3 +211,40 @@ func TestPrivateIsWhereTheSecretsAre(t *testing.T) {
 		t.Errorf("private are %q, %v; want %q", got, err, want)
 	}
 }
+
+func TestTokenCommand(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the programs here are scripts of a shell")
+	}
+	home := t.TempDir()
+	for name, test := range map[string]struct{ script, environment, token, err string }{
+		"prints it":             {"echo ' gh-token '", "", "gh-token", ""},
+		"the environment wins":  {"echo gh-token", "env-token", "env-token", ""},
+		"fails":                 {"echo said-$((1+1))-secret; echo log in first >&2; exit 4", "", "", "failed: exit status 4: log in first; run it yourself"},
+		"prints nothing":        {"true", "", "", "prints nothing; it has to print the token"},
+		"prints far too much":   {"head -c 5000 /dev/zero", "", "", "prints more than 4096 bytes"},
+		"is no program at all":  {"", "", "", "does not run"},
+		"prints and stays open": {"echo gh-token; sleep 60 >&2 & exit 0", "", "gh-token", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			command := []string{"/bin/sh", "-c", test.script}
+			if test.script == "" {
+				command = []string{filepath.Join(home, "missing")}
+			}
+			text, err := yaml.Marshal(map[string]any{"github": map[string]any{"token_command": command}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Load(write(t, string(text), 0o600, home, "agent.yaml"), environment(home, "GITHUB_TOKEN", test.environment))
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Fatalf("%v, want %q", err, test.err)
+			}
+			if err != nil && strings.Contains(err.Error(), "said-2-secret") {
+				t.Errorf("the error shows what was printed: %v", err)
+			}
+			if string(got.GitHub.Token) != test.token {
+				t.Errorf("the token is %q", string(got.GitHub.Token))
+			}
+		})
+	}
+}
