@@ -86,6 +86,10 @@ type Config struct {
 	written bool
 }
 
+// Path is the file that Load has read, or would have read had it been there; absolute, or empty where
+// this user has no place for one.
+func (c Config) Path() string { return c.path }
+
 // GitHub says where GitHub is and who we are there.
 type GitHub struct {
 	// APIURL is the root of the REST API, https://api.github.com/ by default; that of

@@ -1,6 +1,7 @@
 package config
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +14,11 @@ import (
 // RepositoryPath is where a repository keeps its settings, always read from the base
 // branch, so that no change can relax what it is judged by.
 const RepositoryPath = ".touchstone/config.yaml"
+
+// RepositoryExample is an annotated file for RepositoryPath: every key with its default.
+//
+//go:embed repository.example.yaml
+var RepositoryExample string
 
 // Repository is what a repository decides for all agents that look after it.
 type Repository struct {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,10 +12,6 @@ import (
 )
 
 func TestParseRepository(t *testing.T) {
-	example, err := os.ReadFile("repository.example.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, test := range map[string]struct {
 		text  string
 		wants func(*Repository)
@@ -26,7 +21,7 @@ func TestParseRepository(t *testing.T) {
 		"an empty list": {"review: {skip: []}\nverify: {command: []}", func(r *Repository) { r.Verify.Command = []string{} }},
 		"a part":        {"review: {ratchet: true}\nmerge: {auto: false}\n", func(r *Repository) { r.Review.Ratchet, r.Merge.Auto = true, false }},
 		"a mark":        {"\ufeffverify: {command: [make, test], timeout: 90s}\n", func(r *Repository) { r.Verify = RepositoryVerify{[]string{"make", "test"}, Duration(90 * time.Second)} }},
-		"the example":   {string(example), func(r *Repository) { r.Verify.Command, r.Merge.Checks = []string{}, []string{} }},
+		"the example":   {RepositoryExample, func(r *Repository) { r.Verify.Command, r.Merge.Checks = []string{}, []string{} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseRepository([]byte(test.text))
@@ -40,12 +35,8 @@ func TestParseRepository(t *testing.T) {
 }
 
 func TestTheRepositorysExampleIsComplete(t *testing.T) {
-	content, err := os.ReadFile("repository.example.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var keys map[string]any
-	if err := yaml.Unmarshal(content, &keys); err != nil {
+	if err := yaml.Unmarshal([]byte(RepositoryExample), &keys); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range unmentioned(reflect.TypeFor[Repository](), keys, "") {

@@ -1,0 +1,89 @@
+package setup
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine/engines"
+)
+
+// GHToken is the command with which GitHub's own CLI prints the token of its login
+// (https://cli.github.com/manual/gh_auth_token).
+var GHToken = []string{"gh", "auth", "token"}
+
+// probeTimeout is how long a program may take to say whether it is of use.
+const probeTimeout = 10 * time.Second
+
+// HasGH reports whether GitHub's own CLI is there and logged in.
+func HasGH(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	return exec.CommandContext(ctx, GHToken[0], GHToken[1:]...).Run() == nil
+}
+
+// Engine is the model CLI to use: the one that is configured if it is there, else one that is, and
+// the configured one if none is.
+func Engine(configured config.Engine) string {
+	if len(configured.Command) > 0 {
+		return configured.Name
+	}
+	for _, name := range append([]string{configured.Name}, engines.Names()...) {
+		if _, err := exec.LookPath(name); err == nil {
+			return name
+		}
+	}
+	return configured.Name
+}
+
+// Checkout is the top directory of the clone that dir is in. The error says that it is in none.
+func Checkout(ctx context.Context, dir string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel")
+	cmd.Dir = dir
+	said, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s is in no clone", dir)
+	}
+	return strings.TrimSpace(string(said)), nil
+}
+
+// firstGuideline is what a repository's own guidelines begin as.
+//
+//go:embed first-guideline.md
+var firstGuideline string
+
+// Seed makes the directory .touchstone of the repository at top: a first guideline document and the
+// settings, all as they are by default. What is there stays. It returns the names of what it made.
+func Seed(top string) ([]string, error) {
+	var made []string
+	for name, text := range map[string]string{
+		filepath.Join(".touchstone", "guidelines", "local.md"): firstGuideline,
+		filepath.FromSlash(config.RepositoryPath):              config.RepositoryExample,
+	} {
+		path := filepath.Join(top, name)
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			if err != nil {
+				return made, err
+			}
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return made, fmt.Errorf("make the directory of %s: %w", path, err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return made, err
+		}
+		made = append(made, name)
+	}
+	return made, nil
+}

@@ -1,0 +1,104 @@
+// Package setup owns how a machine comes by its configuration: an invitation is redeemed at a relay,
+// and what was decided is written into agent.yaml and the files that it names. It asks nobody and
+// prints nothing.
+package setup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Invitation is a link that lets this machine join a relay, taken apart.
+type Invitation struct {
+	// Relay is the relay's address, without a slash at its end.
+	Relay string
+	code  string
+}
+
+// codeShape is how the relay writes an invitation's code.
+var codeShape = regexp.MustCompile(`^inv_[a-z2-7]{8}_[a-z2-7]{52}$`)
+
+// ParseInvitation reads the link that touchstone-relay invite create prints. Its errors do not show
+// the link, which is a secret. A link that is not encrypted is good for this machine alone.
+func ParseInvitation(link string) (Invitation, error) {
+	address, err := url.Parse(strings.TrimSpace(link))
+	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
+		return Invitation{}, errors.New("that is no invitation; give the whole link, such as https://relay.example.com/join#inv_…, in quotes")
+	}
+	code := address.Fragment
+	place, found := strings.CutSuffix(address.Path, "/join")
+	if !found || !codeShape.MatchString(code) {
+		return Invitation{}, errors.New("that link has no invitation's code, or not the whole of it; give it in quotes, with all that stands behind the #")
+	}
+	if host := address.Hostname(); address.Scheme == "http" && host != "localhost" && !strings.HasPrefix(host, "127.") && host != "::1" {
+		return Invitation{}, fmt.Errorf("the connection to %s would not be encrypted, and the token could be read on its way; ask for a link that begins with https", address.Host)
+	}
+	return Invitation{Relay: address.Scheme + "://" + address.Host + place, code: code}, nil
+}
+
+// Membership is what an invitation was exchanged for.
+type Membership struct {
+	Relay string `json:"relay"`
+	// Token is the relay's access token, which cannot be had again.
+	Token string `json:"token"`
+	// Role is author, reviewer or admin.
+	Role string `json:"role"`
+	// Repositories are names and globs; none means all that the relay has.
+	Repositories []string `json:"repositories"`
+	// Reviewers are the logins whose verdicts count.
+	Reviewers []string `json:"reviewers"`
+}
+
+const (
+	redeemTimeout = 20 * time.Second
+	maxAnswer     = 64 << 10
+)
+
+// Redeem exchanges the invitation, which works once, at its relay.
+func (i Invitation) Redeem(ctx context.Context) (Membership, error) {
+	ctx, cancel := context.WithTimeout(ctx, redeemTimeout)
+	defer cancel()
+	body, err := json.Marshal(map[string]string{"code": i.code})
+	if err != nil {
+		return Membership{}, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, i.Relay+"/api/v1/join", bytes.NewReader(body))
+	if err != nil {
+		return Membership{}, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	// A redirect would hand the code to another server.
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		return Membership{}, fmt.Errorf("reach the relay: %w; is the machine online, and does the relay run?", err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return Membership{}, fmt.Errorf("read the relay's answer: %w", err)
+	}
+	var answer struct {
+		Membership
+		Error string `json:"error"`
+	}
+	err = json.Unmarshal(text, &answer)
+	switch {
+	case answer.Error != "":
+		return Membership{}, fmt.Errorf("the relay at %s says: %.500q", i.Relay, answer.Error)
+	case response.StatusCode != http.StatusOK, err != nil, !strings.HasPrefix(answer.Token, "rly_"):
+		return Membership{}, fmt.Errorf("%s answered %s, which no relay does; check the link", i.Relay, response.Status)
+	}
+	// The address that was reached is known to work, and nobody else chose it.
+	answer.Relay = i.Relay
+	return answer.Membership, nil
+}

@@ -1,0 +1,156 @@
+package setup
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"touchstone/agent/config"
+)
+
+const code = "inv_abcdefgh_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst"
+
+func TestParseInvitation(t *testing.T) {
+	for link, want := range map[string]string{
+		"https://relay.example.com/join#" + code:        "https://relay.example.com",
+		" https://example.com/relay/join#" + code + " ": "https://example.com/relay",
+		"http://127.0.0.1:8080/join#" + code:            "http://127.0.0.1:8080",
+		"http://localhost:8080/join#" + code:            "http://localhost:8080",
+	} {
+		if got, err := ParseInvitation(link); err != nil || got.Relay != want || got.code != code {
+			t.Errorf("%s: %+v, %v", link, got, err)
+		}
+	}
+	for link, want := range map[string]string{
+		"": "give the whole link", code: "give the whole link", "ftp://relay.example.com/join#" + code: "give the whole link",
+		"https://relay.example.com/join":                  "no invitation's code",
+		"https://relay.example.com/#" + code:              "no invitation's code",
+		"https://relay.example.com/join#" + code[:20]:     "or not the whole of it",
+		"http://relay.example.com/join#" + code:           "not be encrypted",
+		"http://127.0.0.1.example.com/join#" + code + "x": "no invitation's code",
+	} {
+		if _, err := ParseInvitation(link); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), code[4:]) {
+			t.Errorf("%s: %v, want %q", link, err, want)
+		}
+	}
+}
+
+func TestRedeem(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		err    string
+	}{
+		"joined": {func(w http.ResponseWriter, r *http.Request) {
+			w.Write([]byte(`{"relay":"https://elsewhere.example","token":"rly_a_b","role":"author","repositories":["acme/app"],"reviewers":["bot"]}`))
+		}, ""},
+		"used": {func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusGone)
+			w.Write([]byte(`{"error":"this invitation was used already"}`))
+		}, "this invitation was used already"},
+		"a page": {func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("<html>")) }, "which no relay does"},
+		"sent on": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		}, "307"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			relay := httptest.NewServer(test.answer)
+			defer relay.Close()
+			got, err := Invitation{Relay: relay.URL, code: code}.Redeem(t.Context())
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("%v, want %q", err, test.err)
+				}
+				return
+			}
+			want := Membership{relay.URL, "rly_a_b", "author", []string{"acme/app"}, []string{"bot"}}
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+var joining = []Change{
+	{"repositories", []string{"acme/app"}}, {"reviewers", []string{"bot"}}, {"relay.url", "https://relay.example.com"},
+	{"relay.token_file", "relay-token"}, {"github.token_command", []string{"gh", "auth", "token"}},
+}
+
+func TestWriteKeepsWhatPeopleWrote(t *testing.T) {
+	for name, before := range map[string]string{
+		"no file": "", "comments": "# mine\n", "the example": config.Example,
+		"others": "# mine\nsweep: 1m # often\nrelay: {url: \"http://old\"}\ngithub:\n  # ours\n  api_url: https://github.example.com/api/v3/\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "new", "agent.yaml")
+			if before != "" {
+				if err := Save(path, []byte(before)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			said, err := Write(path, joining)
+			if err != nil || len(said) == 0 {
+				t.Fatalf("%q, %v", said, err)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// What is not there yet cannot be read: the secrets, which are written with this.
+			for _, secret := range []string{"relay-token"} {
+				if err := Save(filepath.Join(filepath.Dir(path), secret), []byte("rly_a_b")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cfg, err := config.Load(path, func(name string) string {
+				return map[string]string{"GITHUB_TOKEN": "t", "HOME": t.TempDir()}[name]
+			})
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			if !slices.Equal(cfg.Repositories, []string{"acme/app"}) || !slices.Equal(cfg.Reviewers, []string{"bot"}) ||
+				cfg.Relay.URL != "https://relay.example.com" || string(cfg.Relay.Token) != "rly_a_b" || len(cfg.GitHub.TokenCommand) != 3 {
+				t.Errorf("it says %+v\n%s", cfg, text)
+			}
+			if strings.Contains(before, "github.example.com") && cfg.GitHub.APIURL != "https://github.example.com/api/v3/" {
+				t.Errorf("the API's address is lost:\n%s", text)
+			}
+			if strings.Contains(before, "# mine") && !strings.Contains(string(text), "# mine") {
+				t.Errorf("a comment is lost:\n%s", text)
+			}
+			if again, err := Write(path, joining); err != nil || len(again) > 0 {
+				t.Errorf("the second time: %q, %v", again, err)
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+				t.Errorf("others may read it: %v, %v", info.Mode(), err)
+			}
+		})
+	}
+}
+
+func TestWriteSaysWhatChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.yaml")
+	if err := Save(path, []byte("relay: {url: \"http://old\"}\n")); err != nil {
+		t.Fatal(err)
+	}
+	said, err := Write(path, joining[1:3])
+	want := []string{"reviewers is [bot]", "relay.url is https://relay.example.com; it was http://old"}
+	if err != nil || !slices.Equal(said, want) {
+		t.Errorf("%q, %v", said, err)
+	}
+	for _, text := range []string{"relay: [\n", "{sweep: 1m, repositories: [acme/old]}\n", "a: 1\n---\nb: 2\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Write(path, joining); err == nil || !strings.Contains(err.Error(), "nothing was written") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if now, _ := os.ReadFile(path); string(now) != text {
+			t.Errorf("%q was overwritten: %s", text, now)
+		}
+	}
+}
