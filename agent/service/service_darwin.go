@@ -1,0 +1,122 @@
+package service
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+// agent is a launchd agent (launchd.plist(5)).
+const agent = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<!-- Written by touchstone service install, which overwrites it. -->
+<plist version="1.0">
+<dict>
+	<key>Label</key><string>{{.Label}}</string>
+	<key>ProgramArguments</key>
+	<array>
+		<string>{{escape .Program}}</string><string>run</string>
+		<string>--mode</string><string>{{.Mode}}</string>
+		<string>--config</string><string>{{escape .Config}}</string>
+		<string>--log-format</string><string>json</string>
+	</array>
+	<key>EnvironmentVariables</key><dict><key>PATH</key><string>{{escape .Path}}</string></dict>
+	<key>RunAtLoad</key><true/>
+	<key>KeepAlive</key><true/>
+	<key>ExitTimeOut</key><integer>60</integer>
+	<key>StandardOutPath</key><string>{{escape .Log}}</string>
+	<key>StandardErrorPath</key><string>{{escape .Log}}</string>
+</dict>
+</plist>
+`
+
+// description is what the template is filled with.
+type description struct {
+	Service
+	Label, Log string
+}
+
+func (s Service) describe() (d description, path string, err error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return description{}, "", fmt.Errorf("find the directory of services: %w", err)
+	}
+	label := "dev.touchstone." + s.Mode
+	d = description{s, label, filepath.Join(home, "Library", "Logs", s.name()+".log")}
+	return d, filepath.Join(home, "Library", "LaunchAgents", label+".plist"), nil
+}
+
+func escape(value string) (string, error) {
+	var out strings.Builder
+	err := xml.EscapeText(&out, []byte(value))
+	return out.String(), err
+}
+
+// domain is the user's session, in which an agent may use the keychain.
+func domain() string { return "gui/" + strconv.Itoa(os.Getuid()) }
+
+// Install has the system start the agent now and with each session of this user. Done again it takes
+// up a new program or configuration. It returns the file that describes the service.
+func (s Service) Install(ctx context.Context) (string, error) {
+	d, path, err := s.describe()
+	if err == nil {
+		err = s.check()
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := s.render(path, agent, d, template.FuncMap{"escape": escape}); err != nil {
+		return "", err
+	}
+	// One that is loaded keeps its old description; that there is none is as well.
+	_, _ = manage(ctx, "launchctl", "bootout", domain()+"/"+d.Label)
+	if _, err := manage(ctx, "launchctl", "bootstrap", domain(), path); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// Uninstall stops the agent and removes the service; that there is none is no error.
+func (s Service) Uninstall(ctx context.Context) error {
+	d, path, err := s.describe()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	_, _ = manage(ctx, "launchctl", "bootout", domain()+"/"+d.Label) // it may not be loaded
+	return remove(path)
+}
+
+// Status tells in a word whether it runs: active, inactive or not installed.
+func (s Service) Status(ctx context.Context) (string, error) {
+	d, path, err := s.describe()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return "not installed", nil
+	}
+	if said, err := manage(ctx, "launchctl", "print", domain()+"/"+d.Label); err == nil && strings.Contains(said, "state = running") {
+		return "active", nil
+	}
+	return "inactive", nil
+}
+
+// Logs is the command that shows what the agent has logged, and with follow what it goes on to log.
+func (s Service) Logs(ctx context.Context, follow bool) *exec.Cmd {
+	d, _, _ := s.describe() // without a home directory tail says so
+	args := []string{"-n", "200", d.Log}
+	if follow {
+		args = append([]string{"-F"}, args...)
+	}
+	return exec.CommandContext(ctx, "tail", args...)
+}

@@ -1,0 +1,136 @@
+package service
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// manager puts a systemctl on the PATH that writes down what it is told and answers with what a test
+// says. It returns what was told since the last time.
+func manager(t *testing.T, script string) (told func() string) {
+	t.Helper()
+	dir := t.TempDir()
+	log := filepath.Join(dir, "told")
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	text := "#!/bin/sh\necho \"$*\" >>" + log + "\n" + script + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "systemctl"), []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return func() string {
+		text, err := os.ReadFile(log)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		_ = os.Remove(log)
+		return string(text)
+	}
+}
+
+// example has all in its paths that systemd's units give a meaning to; of the program's own, systemd
+// takes no quotes and no backslashes.
+func example(t *testing.T) Service {
+	dir := filepath.Join(t.TempDir(), "a b%h$HOME")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "touchstone")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return Service{Mode: "author", Program: program, Config: filepath.Join(dir, `c"d\e.yaml`), Path: dir + ":/usr/bin"}
+}
+
+func TestInstallAgainTakesUpWhatChanged(t *testing.T) {
+	told := manager(t, "")
+	s := example(t)
+	path, err := s.Install(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := told(), "--user daemon-reload\n--user enable --now touchstone-author\n--user restart touchstone-author\n"; got != want {
+		t.Errorf("first: %q", got)
+	}
+	if _, err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := told(); strings.Contains(got, "restart") {
+		t.Errorf("nothing changed, and it was restarted: %q", got)
+	}
+	s.Config += ".new"
+	if _, err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(told(), "restart") || !strings.Contains(string(text), "e.yaml.new") {
+		t.Errorf("the new configuration is not taken up: %v\n%s", err, text)
+	}
+	for range 2 {
+		if err := s.Uninstall(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := told(); got != "--user disable --now touchstone-author\n--user daemon-reload\n" {
+		t.Errorf("uninstalled twice: %q", got)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// TestUnitIsSound has systemd read the unit, whatever stands in the paths.
+func TestUnitIsSound(t *testing.T) {
+	verify, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed (Debian package systemd): the unit is not verified")
+	}
+	manager(t, "")
+	s := example(t)
+	path, err := s.Install(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), verify, "verify", "--man=no", "--user", path)
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	if err != nil || len(out) > 0 {
+		text, _ := os.ReadFile(path)
+		t.Errorf("%v\n%s\n%s", err, out, text)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	manager(t, "echo failed; exit 3")
+	s := example(t)
+	if got, err := s.Status(t.Context()); err != nil || got != "not installed" {
+		t.Errorf("%q, %v", got, err)
+	}
+	path, _ := s.file()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Status(t.Context()); err != nil || got != "failed" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestInstallSaysWhatIsMissing(t *testing.T) {
+	s := example(t)
+	manager(t, "echo 'Failed to connect to bus' >&2; exit 1")
+	if _, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "Failed to connect to bus") {
+		t.Errorf("%v", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "there is no systemctl on this machine") {
+		t.Errorf("%v", err)
+	}
+	s.Config = "a\nExecStartPre=/bin/evil"
+	if _, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "line break") {
+		t.Errorf("%v", err)
+	}
+}
