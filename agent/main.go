@@ -118,7 +118,7 @@ or somebody stopped it, 2 the command line is wrong, 1 anything else.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(cmd, err)
 	})
-	root.AddCommand(newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newStatus(&s), newWhy(&s), newStats(&s), newDoctor(&s), newConfig(), newGuard(), newImpact(&s), newGuidelines(&s), newVersion())
+	root.AddCommand(newJoin(&s), newInit(&s), newService(&s), newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newStatus(&s), newWhy(&s), newStats(&s), newDoctor(&s), newConfig(), newGuard(), newImpact(&s), newGuidelines(&s), newVersion())
 	for _, cmd := range append(root.Commands(), root) {
 		check := cmd.Args
 		cmd.Args = func(cmd *cobra.Command, args []string) error {

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/service"
+	"touchstone/verdict/decide"
+)
+
+func newService(s *settings) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "service",
+		Short: "Have the system run an agent: install, uninstall, status, logs",
+		Long: `service has the operating system run an agent in your own session: started when you log in
+and again when it fails, its log kept where the platform keeps logs. It is a systemd user
+unit on Linux, a launchd agent on macOS and a scheduled task on Windows.
+
+On a Linux machine where nobody logs in, run loginctl enable-linger once, as the
+user whose agent it is.`,
+		Example: "  touchstone service install --mode author\n  touchstone service logs --mode author -f",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var mode string
+	cmd.PersistentFlags().StringVar(&mode, "mode", "", "reviewer or author")
+	about := func(use, short string, do func(cmd *cobra.Command, found service.Service) error) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				if role := decide.Role(mode); role != decide.Reviewer && role != decide.Author {
+					return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
+				}
+				cfg, err := s.load(cmd)
+				if err != nil {
+					return err
+				}
+				found, err := service.Here(mode, cfg.Path())
+				if err != nil {
+					return err
+				}
+				return do(cmd, found)
+			},
+		}
+	}
+	var follow bool
+	logs := about("logs", "Show what the agent has logged", func(cmd *cobra.Command, found service.Service) error {
+		show := found.Logs(cmd.Context(), follow)
+		show.Stdout, show.Stderr = cmd.OutOrStdout(), os.Stderr
+		err := show.Run()
+		if cmd.Context().Err() != nil {
+			return nil // it was told to stop
+		}
+		return err
+	})
+	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing it, until you stop this")
+	cmd.AddCommand(
+		about("install", "Start the agent now and whenever you log in; again after an upgrade or to take up changes", func(cmd *cobra.Command, found service.Service) error {
+			return installService(cmd.Context(), cmd.OutOrStdout(), found.Config, decide.Role(found.Mode))
+		}),
+		about("uninstall", "Stop the agent and remove the service", func(cmd *cobra.Command, found service.Service) error {
+			return found.Uninstall(cmd.Context())
+		}),
+		about("status", "Tell whether the agent runs; exits 1 if it does not", func(cmd *cobra.Command, found service.Service) error {
+			status, err := found.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), status)
+			if status != "active" {
+				return exit{code: exitFailed}
+			}
+			return nil
+		}),
+		logs,
+	)
+	return cmd
+}
+
+// installService installs the agent of a role as a service and says where.
+func installService(ctx context.Context, out io.Writer, config string, role decide.Role) error {
+	if config == "" {
+		return errors.New("this user has no place for a configuration; name one with --config")
+	}
+	found, err := service.Here(string(role), config)
+	if err != nil {
+		return err
+	}
+	path, err := found.Install(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "the %s's agent runs as a service, described in %s; see `touchstone service logs --mode %s -f`\n", role, path, role)
+	return nil
+}
