@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/verdict"
@@ -21,6 +22,8 @@ type review struct {
 	State    string
 	CommitID string `json:"commit_id"`
 	Body     string
+
+	SubmittedAt time.Time `json:"submitted_at"`
 }
 
 // check holds what became of the pull request against what must never happen.
@@ -33,9 +36,9 @@ func (w *world) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.checkReviews(reviews)
+	w.checkReviews(reviews, func(earlier, later verdict.Record) bool { return w.due(ctx, earlier, later) })
 	if p.Merged {
-		err = w.checkBase(ctx, p, w.checkMerge(p, reviews))
+		err = w.checkBase(ctx, p, reviews, w.checkMerge(p, reviews))
 	}
 	if err := errors.Join(err, w.checkPushes(ctx), w.checkBranches(ctx, p)); err != nil {
 		return err
@@ -53,10 +56,10 @@ func (w *world) check(ctx context.Context) error {
 		w.result.End = "stopped"
 	case objected(reviews):
 		w.result.End = "objected"
-	case p.labelled(manual) && standing && w.told(ctx):
+	case p.labelled(manual) && standing && w.told(ctx, "waits for its author"):
 		w.result.End = "left"
-	case w.mute(reviews, p.Head.SHA):
-		w.result.End = "muted"
+	case dismissed(reviews, p.Head.SHA) && w.told(ctx, "a review of this head was dismissed; request it again"):
+		w.result.End = "dismissed"
 	default:
 		w.result.Stuck = "it is open, nobody is called, and nobody objects"
 	}
@@ -68,27 +71,28 @@ func (w *world) reviews(ctx context.Context) (all []review, err error) {
 	return all, w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, w.path("pulls", "reviews")+"?per_page=100", nil, &all)
 }
 
-// told reports whether its author was told on the pull request that it waits for them.
-func (w *world) told(ctx context.Context) bool {
+// told reports whether a comment on the pull request says something.
+func (w *world) told(ctx context.Context, what string) bool {
 	var comments []struct{ Body string }
 	err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, w.path("issues", "comments")+"?per_page=100", nil, &comments)
-	return err == nil && slices.ContainsFunc(comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, "waits for its author") })
+	return err == nil && slices.ContainsFunc(comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, what) })
 }
 
 func (w *world) violated(format string, args ...any) {
 	w.result.Violations = append(w.result.Violations, fmt.Sprintf(format, args...))
 }
 
-// checkReviews: at most one review for each head and base stands, besides one for each
-// word of a person's that let it pass, and one more for each order to review again.
-func (w *world) checkReviews(reviews []review) {
+// checkReviews: a head is reviewed once for each base and each word of a person's that let it pass,
+// and once more for each order to review again and wherever merging it makes another change or its
+// base was rewritten, of which due tells.
+func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.Record) bool) {
 	ordered := 0
 	for _, verb := range w.orders {
 		if verb == verdict.AskReview {
 			ordered++
 		}
 	}
-	seen := map[string]int{}
+	seen, again := map[string][]verdict.Record{}, map[string]int{}
 	for _, r := range reviews {
 		record, err := verdict.ParseRecord(r.Body)
 		if r.User.Login != arena.Judge || r.State == "DISMISSED" || w.silenced[r.ID] {
@@ -103,10 +107,36 @@ func (w *world) checkReviews(reviews []review) {
 			word = fmt.Sprint(l.By, l.At)
 		}
 		key := fmt.Sprintf("%s %s %s", r.CommitID, record.BaseBranch, word)
-		if seen[key]++; seen[key] > 1+ordered {
-			w.violated("%.7s was reviewed %d times", r.CommitID, seen[key])
+		if slices.ContainsFunc(seen[key], func(earlier verdict.Record) bool { return !due(earlier, record) }) {
+			if again[key]++; again[key] > ordered {
+				w.violated("%.7s was reviewed %d times", r.CommitID, again[key]+1)
+			}
 		}
+		seen[key] = append(seen[key], record)
 	}
+}
+
+// due reports whether a head had to be reviewed again: the commit of the base that it was reviewed
+// against was taken off, or merging it makes another change. What git cannot tell is no reason.
+func (w *world) due(ctx context.Context, earlier, later verdict.Record) bool {
+	if _, err := w.git(ctx, "merge-base", "--is-ancestor", earlier.Base, later.Base); err != nil {
+		return true
+	}
+	before, err := w.change(ctx, earlier.Base, earlier.Head)
+	if err != nil {
+		return false
+	}
+	after, err := w.change(ctx, later.Base, later.Head)
+	return err == nil && before != after
+}
+
+// change is what merging a head into a commit of its base changes, file by file.
+func (w *world) change(ctx context.Context, base, head string) (string, error) {
+	tree, err := w.git(ctx, "merge-tree", "--write-tree", base, head)
+	if err != nil {
+		return "", err
+	}
+	return w.git(ctx, "diff-tree", "-r", "--no-renames", base, strings.TrimSpace(tree))
 }
 
 // checkMerge: what is merged was approved at this very head, and what is held in it
@@ -142,24 +172,48 @@ func (w *world) checkMerge(p pull, reviews []review) verdict.Record {
 	return record
 }
 
-// checkBase: what was merged stands on what it was reviewed against, and drops no fix.
-func (w *world) checkBase(ctx context.Context, p pull, record verdict.Record) error {
+// checkBase: what was merged stands on what it was reviewed against, changes what was reviewed, and
+// drops no fix but one that a review named and its owner let go by breaking the glass after that.
+func (w *world) checkBase(ctx context.Context, p pull, reviews []review, record verdict.Record) error {
+	if record.Base == "" {
+		return nil // it was never approved, which is told
+	}
 	commits, err := w.git(ctx, "rev-list", p.MergeCommitSHA)
 	if err != nil {
 		return err
 	}
-	if record.Base != "" && !strings.Contains(commits, record.Base) {
+	if !strings.Contains(commits, record.Base) {
 		w.violated("%.7s was merged into a base that was rewritten after its review", p.Head.SHA)
 	}
-	had, err := w.git(ctx, "ls-tree", "-r", "--name-only", p.MergeCommitSHA+"^")
+	reviewed, err := w.change(ctx, record.Base, p.Head.SHA)
 	if err != nil {
 		return err
 	}
-	has, err := w.git(ctx, "ls-tree", "-r", "--name-only", p.MergeCommitSHA)
-	if strings.Contains(had, fix) && !strings.Contains(has, fix) {
+	merged, err := w.git(ctx, "diff-tree", "-r", "--no-renames", p.MergeCommitSHA+"^", p.MergeCommitSHA)
+	if err != nil {
+		return err
+	}
+	if merged != reviewed {
+		w.violated("%.7s was merged and changes something else than what was reviewed", p.Head.SHA)
+	}
+	if !letGo(reviews, record) && slices.ContainsFunc(strings.Split(merged, "\n"), func(line string) bool { return strings.HasSuffix(line, "D\t"+fix) }) {
 		w.violated("%.7s was merged and dropped a fix", p.Head.SHA)
 	}
-	return err
+	return nil
+}
+
+// letGo reports whether an approval rests on the owner's breaking the glass after a review of the
+// same head that named the dropped fix.
+func letGo(reviews []review, approval verdict.Record) bool {
+	word := approval.Lifted
+	if word == nil || !word.Glass || word.By != arena.Owner {
+		return false
+	}
+	return slices.ContainsFunc(reviews, func(r review) bool {
+		said, err := verdict.ParseRecord(r.Body)
+		before := r.User.Login == arena.Judge && r.CommitID == approval.Head && !r.SubmittedAt.After(word.At)
+		return before && err == nil && said.Lifted == nil && slices.ContainsFunc(said.Ledger, func(e verdict.Entry) bool { return e.Claim == drops })
+	})
 }
 
 // approved is the record of the last review of a head that the agents wrote, if it stands
@@ -180,26 +234,15 @@ func (w *world) approved(reviews []review, head string) (record verdict.Record, 
 	return record, ok
 }
 
-// muted is mute of the pull request as it is. Whoever waits for that reviewer looks again
-// until hours have passed.
-func (w *world) muted(ctx context.Context) bool {
-	p, err := w.pull(ctx)
-	reviews, unread := w.reviews(ctx)
-	return err == nil && unread == nil && w.mute(reviews, p.Head.SHA)
-}
-
-// mute reports whether a person took the reviewer's last word on a head from it, or edited
-// an objection to an earlier one, which nobody can tell to be overtaken then.
-func (w *world) mute(reviews []review, head string) bool {
-	last, edited := false, false
+// dismissed reports whether a person dismissed the reviewer's last review of a head.
+func dismissed(reviews []review, head string) bool {
+	last := ""
 	for _, r := range reviews {
-		silenced := w.silenced[r.ID]
 		if r.User.Login == arena.Judge && r.CommitID == head {
-			last = silenced
+			last = r.State
 		}
-		edited = edited || silenced && r.State == "CHANGES_REQUESTED"
 	}
-	return last || edited
+	return last == "DISMISSED"
 }
 
 // barred is why the agents have no business with the pull request, or empty.

@@ -54,7 +54,7 @@ func TestViolationsAreSeen(t *testing.T) {
 			[]string{"0123456 was merged and never approved"}, map[int64]bool{0: true}},
 	} {
 		w := &world{result: &Result{}, silenced: tc.silenced}
-		w.checkReviews(tc.reviews)
+		w.checkReviews(tc.reviews, func(_, _ verdict.Record) bool { return false })
 		w.checkMerge(merged, tc.reviews)
 		if !slices.Equal(w.result.Violations, tc.want) {
 			t.Errorf("%s: %q, want %q", name, w.result.Violations, tc.want)

@@ -34,6 +34,9 @@ func (w *world) text() string {
 	return body(mark)
 }
 
+// drops is what a reviewing model says of a change that deletes the fix.
+const drops = "It drops a fix."
+
 // price is what one turn of a model costs, in US dollars.
 const price = 0.25
 
@@ -130,7 +133,7 @@ func (s session) review(prompt string) (string, error) {
 	if strings.Contains(list, "- "+fix+" (deleted") {
 		v = verdict.RequestChanges
 		a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3",
-			Claim: "It drops a fix.", Why: "It breaks.", Verify: "Read it."})
+			Claim: drops, Why: "It breaks.", Verify: "Read it."})
 	}
 	answer, jsonErr := json.Marshal(a)
 	if err != nil || jsonErr != nil {

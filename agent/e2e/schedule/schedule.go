@@ -40,8 +40,8 @@ type Result struct {
 	Stuck string
 	// End is "merged", "closed", "called" where the label calls a person, "stopped"
 	// where a person ordered that, "objected" where a person's objection stands, "left"
-	// where its author is to merge it, or "muted" where a person edited or dismissed the
-	// reviewer's last word.
+	// where its author is to merge it, or "dismissed" where a person dismissed the review of the
+	// head and its author is told that it waits for another one.
 	End string
 }
 

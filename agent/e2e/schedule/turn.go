@@ -138,8 +138,9 @@ func (w *world) during(p plan) plan {
 }
 
 // act has a machine look at the pull request and do what it decides. It reports
-// whether there was anything to do.
-func (w *world) act(ctx context.Context, m *machine) (acted bool) {
+// whether there was anything to do and, if not, after which time to look again though nothing
+// happens; 0 for none.
+func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.Duration) {
 	before, unread := w.pull(ctx)
 	barred := w.barred(before)
 	pr, action, err := m.agent.Look(ctx, w.ref)
@@ -147,7 +148,7 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool) {
 		switch action.Kind {
 		case decide.Wait, decide.Skip, decide.Done:
 			w.note("  %s: %s, %s", m, action.Kind, action.Reason)
-			return action.Recheck > 0 && !w.muted(ctx)
+			return false, action.Recheck
 		}
 		_, err = m.agent.Act(ctx, pr, action)
 		session := action.Kind == decide.Review || action.Kind == decide.Fix || action.Kind == decide.Merge
@@ -158,14 +159,15 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool) {
 		}
 	}
 	w.note("  %s: %s %.7s, %s: %v", m, action.Kind, action.SHA, action.Reason, err)
-	return true
+	return true, 0
 }
 
-// finish lets the agents work undisturbed until none has anything left to do.
+// finish lets the agents work undisturbed until none has anything left to do. Where all of them
+// wait, the time passes after which the first of them looks again.
 func (w *world) finish(ctx context.Context) error {
 	w.note("the agents finish")
 	w.Sim.SetFaults(githubsim.Faults{})
-	const enough = 40
+	const enough = 60
 	for range enough {
 		if err := w.ci(ctx); err != nil {
 			return err
@@ -173,12 +175,22 @@ func (w *world) finish(ctx context.Context) error {
 		if err := w.Sim.Settle(ctx); err != nil {
 			return err
 		}
-		busy := false
+		busy, pause := false, time.Duration(0)
 		for _, m := range w.machines {
-			busy = w.act(ctx, m) || busy
+			acted, recheck := w.act(ctx, m)
+			busy = busy || acted
+			if recheck > 0 && (pause == 0 || recheck < pause) {
+				pause = recheck
+			}
 		}
-		if !busy {
+		switch {
+		case busy:
+		case pause == 0:
 			return nil
+		case pause < time.Second: // which is over by the time that they look
+		default:
+			w.note("  %s pass", pause.Round(time.Second))
+			w.Sim.Advance(pause + time.Second)
 		}
 	}
 	w.result.Stuck = "the agents find no end"
