@@ -48,6 +48,9 @@ type Grounds struct {
 	// Before gives a file as it stood before the change, under its present name. Nil
 	// is for when nothing that is gone can be cited.
 	Before func(path string) ([]byte, error)
+	// Texts are what the pull request says of itself: TitleText, DescriptionText and
+	// MessagesText, as they were shown.
+	Texts map[string]string
 	// Ledger is what earlier rounds found.
 	Ledger Ledger
 	// Due are those of its entries whose fate the answer has to tell.
@@ -55,8 +58,10 @@ type Grounds struct {
 	// Evidence is what code suspects and the answer has to tell what it is.
 	Evidence []Evidence
 	// Touched, if set, reports whether a file is another one at the head than it was
-	// in an earlier round.
-	Touched func(round int, path string) bool
+	// in an earlier round; with no path, whether anything is. Restated, if set, reports the
+	// same of one of Texts.
+	Touched  func(round int, path string) bool
+	Restated func(round int, text string) bool
 	// Late, if set, reports whether a finding that no earlier round made is about
 	// code that was there to be seen then.
 	Late func(Finding) bool

@@ -17,8 +17,8 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 	const (
 		silent  = "does not say what became of it"
 		asItWas = "its file is as it was"
-		absent  = "that it quotes for that is not there"
-		same    = "nothing changed in the files"
+		absent  = "what it quotes for that is not there"
+		same    = "nothing changed in what it names"
 	)
 	id := due().ID
 	for name, tt := range map[string]struct {
@@ -27,34 +27,38 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 		touched string // the one file that is another one now
 		file    string // what store/store.go is now, if not as grounded has it
 		kept    string // a part of the reason; "" for an approval
-		// lineless says that it is kept on no line.
-		lineless bool
+		// lineless says that it is kept on no line, silent that it goes without a word,
+		// withdrawn that a dispute of it holds.
+		lineless, silent, withdrawn bool
 	}{
-		"silence":                              {touched: "store/store.go", kept: silent},
-		"silence, the code gone":               {file: "package store\n"},
-		"silence, a claim to have fixed it":    {entry: func(e *Entry) { e.Status = ClaimedFixed }, kept: silent},
-		"silence on a disputed one":            {entry: func(e *Entry) { e.Status = Disputed }, kept: silent},
-		"silence on a part of the code":        {entry: func(e *Entry) { e.Code = glued[:20] + "…" }, kept: silent},
-		"silence, the file moved":              {entry: func(e *Entry) { e.Path = "old/store.go" }, kept: silent},
-		"silence on what nobody has to repair": {entry: func(e *Entry) { e.Severity = Nit }},
-		"silence on what is tolerated":         {entry: func(e *Entry) { e.Tolerated = true }},
-		"silence on what is waived":            {entry: func(e *Entry) { e.Status = Waived }},
-		"silence on what is verified":          {entry: func(e *Entry) { e.Status = Verified }},
-		"silence on code of no weight":         {entry: func(e *Entry) { e.Code = "{" }, kept: silent, lineless: true},
-		"silence on what quotes nothing":       {entry: func(e *Entry) { e.Code, e.Line = "", 0 }, touched: "store/store.go", kept: silent, lineless: true},
-		"silence on the change as a whole":     {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, kept: silent, lineless: true},
-		"a word on the change as a whole":      {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, gone: &Gone{ID: id, How: "it is declared now"}},
-		"silence on code that was taken away":  {entry: func(e *Entry) { e.Code, e.Line = "checked(name)", 0 }, kept: silent, lineless: true},
-		"silence, that code is there again":    {entry: func(e *Entry) { e.Line = 0 }},
-		"a word without how":                   {gone: &Gone{ID: id, How: " "}, touched: "store/store.go", kept: silent},
-		"a word on another one":                {gone: &Gone{ID: "ffffffff", How: "read"}, touched: "store/store.go", kept: silent},
-		"a word, its file changed":             {gone: &Gone{ID: id, How: "name is checked above it"}, touched: "store/store.go"},
-		"a word, nothing changed":              {gone: &Gone{ID: id, How: "it is fixed"}, kept: asItWas},
-		"a word on a disputed one":             {entry: func(e *Entry) { e.Status = Disputed }, gone: &Gone{ID: id, How: "name is a constant"}},
-		"code that settles it elsewhere":       {gone: &Gone{ID: id, How: "documented", Path: "./README.md", Quote: "Read me."}, touched: "README.md"},
-		"code elsewhere that is not there":     {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read it."}, touched: "README.md", kept: absent},
-		"code elsewhere that was there before": {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read me."}, touched: "other.go", kept: same},
-		"code elsewhere in no file":            {gone: &Gone{ID: id, How: "documented", Path: "none.md", Quote: "Read me."}, touched: "none.md", kept: absent},
+		"silence":                {touched: "store/store.go", kept: silent},
+		"silence, the code gone": {file: "package store\n", silent: true},
+		"silence, said to be repaired, the code gone": {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n", kept: "is said to be repaired", lineless: true},
+		"a word on what is said to be repaired":       {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n", gone: &Gone{ID: id, How: "name is checked"}},
+		"silence, a claim to have fixed it":           {entry: func(e *Entry) { e.Status = ClaimedFixed }, kept: silent},
+		"silence on a disputed one":                   {entry: func(e *Entry) { e.Status = Disputed }, kept: silent},
+		"silence on a part of the code":               {entry: func(e *Entry) { e.Code = glued[:20] + "…" }, kept: silent},
+		"silence, the file moved":                     {entry: func(e *Entry) { e.Path = "old/store.go" }, kept: silent},
+		"silence on what nobody has to repair":        {entry: func(e *Entry) { e.Severity = Nit }, silent: true},
+		"silence on what is tolerated":                {entry: func(e *Entry) { e.Tolerated = true }},
+		"silence on what is waived":                   {entry: func(e *Entry) { e.Status = Waived }},
+		"silence on what is verified":                 {entry: func(e *Entry) { e.Status = Verified }},
+		"silence on code of no weight":                {entry: func(e *Entry) { e.Code = "{" }, kept: silent, lineless: true},
+		"silence on what quotes nothing":              {entry: func(e *Entry) { e.Code, e.Line = "", 0 }, touched: "store/store.go", kept: silent, lineless: true},
+		"silence on the change as a whole":            {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, kept: silent, lineless: true},
+		"a word on the change as a whole":             {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, gone: &Gone{ID: id, How: "it is declared now"}},
+		"silence on code that was taken away":         {entry: func(e *Entry) { e.Code, e.Line = "checked(name)", 0 }, kept: silent, lineless: true},
+		"silence, that code is there again":           {entry: func(e *Entry) { e.Line = 0 }, silent: true},
+		"a word without how":                          {gone: &Gone{ID: id, How: " "}, touched: "store/store.go", kept: silent},
+		"a word on another one":                       {gone: &Gone{ID: "ffffffff", How: "read"}, touched: "store/store.go", kept: silent},
+		"a word, its file changed":                    {gone: &Gone{ID: id, How: "name is checked above it"}, touched: "store/store.go"},
+		"a word, nothing changed":                     {gone: &Gone{ID: id, How: "it is fixed"}, kept: asItWas},
+		"a word on a disputed one":                    {entry: func(e *Entry) { e.Status = Disputed }, gone: &Gone{ID: id, How: "name is a constant"}, withdrawn: true},
+		"code that settles it elsewhere":              {gone: &Gone{ID: id, How: "documented", Path: "./README.md", Quote: "Read me."}, touched: "README.md"},
+		"code elsewhere that is not there":            {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read it."}, touched: "README.md", kept: absent},
+		"code elsewhere that was there before":        {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read me."}, touched: "other.go", kept: same},
+		"code elsewhere in no file":                   {gone: &Gone{ID: id, How: "documented", Path: "none.md", Quote: "Read me."}, touched: "none.md", kept: absent},
+		"a file that was never there":                 {gone: &Gone{ID: id, How: "deleted", Path: "none.md"}, kept: same},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, a, g := due(), walked(), grounded()
@@ -72,7 +76,8 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 			j := Judge(block(encode(t, a))+closing(Approve), nonce, g)
 			after := g.Ledger.After(2, j)[0]
 			if tt.kept == "" {
-				if j.Verdict != Approve || len(j.Answer.Findings) > 0 || e.Blocks() && after.Status != Verified {
+				want := map[bool]Status{tt.silent: NotFound, tt.withdrawn: Withdrawn, !tt.silent && !tt.withdrawn: Verified}[true]
+				if j.Verdict != Approve || len(j.Answer.Findings) > 0 || e.Stands() && !e.Tolerated && after.Status != want {
 					t.Errorf("%s, %s, kept %+v, doubts %q", j.Verdict, after.Status, j.Answer.Findings, j.Doubts)
 				}
 				return
@@ -126,6 +131,75 @@ func TestJoinOfKeptAndFound(t *testing.T) {
 	for _, j := range []Judgement{Join(part(kept), part(found)), Join(part(found), part(kept))} {
 		if len(j.Answer.Findings) != 1 || j.Answer.Findings[0].Kept != "" {
 			t.Errorf("joined as %+v", j.Answer.Findings)
+		}
+	}
+}
+
+// Whatever a finding is about, there is a way to close it, and only those ways that show it.
+func TestEveryKindOfFindingCanBeClosed(t *testing.T) {
+	const file, line, other = "store/store.go", 9, "README.md"
+	id := due().ID
+	kinds := map[string]Entry{
+		"a line":          {Path: file, Line: line, Code: glued},
+		"removed code":    {Path: file, Code: "checked(name)"},
+		"a whole file":    {Path: file},
+		"the change":      {},
+		"the description": {Code: "It is tested."},
+		"the title":       {Code: "Speed up"},
+		"a message":       {Code: "Fix nothing"},
+	}
+	type way struct {
+		says     Gone
+		touched  string // the one file that is another one now
+		restated string // the one text that is another one now
+		closes   string // "all", or "the change's" for those in no file
+		as       Status
+		is       Status // of the entry, if not open
+	}
+	ways := map[string]way{
+		"a bare word":                    {says: Gone{How: "read"}},
+		"its own file changed":           {says: Gone{How: "read"}, touched: file, closes: "all", as: Verified},
+		"another file changed":           {says: Gone{How: "read"}, touched: other, closes: "the change's", as: Verified},
+		"code of another file":           {says: Gone{How: "read", Path: other, Quote: "Read me."}, touched: other, closes: "all", as: Verified},
+		"another file was deleted":       {says: Gone{How: "read", Path: "old.go"}, touched: "old.go", closes: "all", as: Verified},
+		"the description says otherwise": {says: Gone{How: "read", Path: "description", Quote: "Nothing is tested."}, restated: DescriptionText, closes: "all", as: Verified},
+		"the description is shorter":     {says: Gone{How: "read", Path: "Description"}, restated: DescriptionText, closes: "all", as: Verified},
+		"the title is another":           {says: Gone{How: "read", Path: "title"}, restated: TitleText, closes: "all", as: Verified},
+		"the messages are others":        {says: Gone{How: "read", Path: "commit messages"}, restated: MessagesText, closes: "all", as: Verified},
+		"a text that is as it was":       {says: Gone{How: "read", Path: "title"}, restated: MessagesText, closes: "the change's"},
+		"a dispute that holds":           {says: Gone{How: "it is checked above"}, is: Disputed, closes: "all", as: Withdrawn},
+		"a waiver":                       {is: Waived, closes: "all", as: Waived},
+	}
+	for kind, e := range kinds {
+		for how, w := range ways {
+			t.Run(kind+", "+how, func(t *testing.T) {
+				a, g := walked(), grounded()
+				e.ID, e.Status, e.Dimension, e.Severity, e.Rule, e.Claim, e.First, e.Last = id, Open, Security, Major, "security/S3", "wrong", 1, 1
+				if w.is != "" {
+					e.Status = w.is
+				}
+				if w.says.How != "" {
+					w.says.ID = id
+					a.Gone = []Gone{w.says}
+				}
+				g.Texts = map[string]string{TitleText: "Speed up", DescriptionText: "It is tested.", MessagesText: "Fix nothing"}
+				if w.restated != "" {
+					g.Texts[w.restated] = "Nothing is tested."
+				}
+				g.Ledger, g.Due = Ledger{e}, []Entry{e}
+				g.Touched = func(_ int, path string) bool {
+					if path == "" {
+						return w.touched+w.restated != ""
+					}
+					return path == w.touched
+				}
+				g.Restated = func(_ int, text string) bool { return text == w.restated }
+				after := g.Ledger.After(2, Judge(block(encode(t, a))+closing(Approve), nonce, g))[0]
+				closes := w.closes == "all" || w.closes != "" && e.Path == ""
+				if closes == after.Stands() || closes && w.as != "" && after.Status != w.as {
+					t.Errorf("it is %s", after.Status)
+				}
+			})
 		}
 	}
 }

@@ -21,6 +21,9 @@ const shortQuote = 3
 func (j *Judgement) ground(s sources) {
 	var kept []Finding
 	for _, f := range j.Answer.Findings {
+		if _, text := s.text(f.Path); text {
+			f.Path = ""
+		}
 		f.Path = s.path(f.Path)
 		f.Rule = s.raise(&f)
 		reason, err := s.refute(&f)
@@ -163,8 +166,8 @@ func (s sources) refute(f *Finding) (reason string, err error) {
 	proof := weight(f.Quote)
 	if f.Path == "" {
 		f.StartLine, f.Line = 0, 0
-		if proof > 0 {
-			return "it quotes code and names no file", nil
+		if proof > 0 && !s.says(f.Quote) {
+			return "it names no file, and the pull request does not say what it quotes", nil
 		}
 		return "", nil
 	}

@@ -145,7 +145,7 @@ func TestGroundWithUnreadableFile(t *testing.T) {
 
 func TestGroundByTheLedger(t *testing.T) {
 	f := Finding{Rule: "doc/D1", Path: "store.go", Quote: `"DROP %s"`, Severity: Minor, Claim: "glued"}
-	earlier := Ledger(nil).advance(1, []Finding{f})
+	earlier := Ledger(nil).advance(1, Answer{Findings: []Finding{f}})
 	g := evidence()
 	g.Ledger = earlier
 	f.Severity = Nit
@@ -181,7 +181,7 @@ func TestGroundMarksWhatIsLate(t *testing.T) {
 		t.Errorf("a late major passes: %+v", got)
 	}
 	late.Severity = Minor
-	g.Ledger = Ledger(nil).advance(1, []Finding{late})
+	g.Ledger = Ledger(nil).advance(1, Answer{Findings: []Finding{late}})
 	if got, _ := judged(t, g, late); got.Late || !got.Blocks() {
 		t.Errorf("what an earlier round found is late: %+v", got)
 	}

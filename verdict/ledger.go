@@ -12,16 +12,18 @@ import (
 // Status is where a finding of the ledger stands.
 type Status string
 
-// A finding is open until a later round no longer finds it (verified), for which
-// silence is not enough while its code still stands; one that comes back after that
-// is regressed. Its author may claim to have fixed it, or
-// dispute it: either is judged in the next round, which leaves it open or
-// verified. Only a person waives it, for good.
+// A finding is open until a later round says that it is gone (verified), or is silent about
+// it while its code is gone, too, and nobody claims a repair (not found again); one that comes
+// back after it was verified is regressed. Its author may claim to have fixed it, or dispute
+// it: either is judged in the next round, which leaves it open, verified, or withdrawn where
+// the dispute holds. Only a person waives it, for good.
 const (
 	Open         Status = "open"
 	ClaimedFixed Status = "claimed-fixed"
 	Verified     Status = "verified"
+	NotFound     Status = "not-found"
 	Disputed     Status = "disputed"
+	Withdrawn    Status = "withdrawn"
 	Waived       Status = "waived"
 	Regressed    Status = "regressed"
 )
@@ -88,7 +90,7 @@ func (l Ledger) After(round int, j Judgement) Ledger {
 	if !j.Complete {
 		return l.enter(round, j.Answer.Findings)
 	}
-	next := l.advance(round, j.Answer.Findings)
+	next := l.advance(round, j.Answer)
 	// What was meant by a finding that does not hold is not known to be gone.
 	for _, d := range j.Dropped {
 		for i, e := range l {
@@ -100,16 +102,27 @@ func (l Ledger) After(round int, j Judgement) Ledger {
 	return next
 }
 
-// advance is the ledger after a round (from 1) that saw everything and found
-// findings. The receiver is left as it is.
-func (l Ledger) advance(round int, findings []Finding) Ledger {
-	next := l.enter(round, findings)
+// advance is the ledger after a round (from 1) that saw everything and answered a. The
+// receiver is left as it is.
+func (l Ledger) advance(round int, a Answer) Ledger {
+	next := l.enter(round, a.Findings)
 	kept := map[string]bool{}
-	for _, f := range findings {
+	for _, f := range a.Findings {
 		kept[f.ID] = f.Kept != ""
 	}
+	gone := a.gone()
 	for i := range next {
-		if e := &next[i]; e.Last != round && e.Stands() && !kept[e.ID] {
+		e := &next[i]
+		if e.Last == round || !e.Stands() || kept[e.ID] {
+			continue
+		}
+		_, told := gone[e.ID]
+		switch {
+		case !told:
+			e.Status = NotFound
+		case e.Status == Disputed:
+			e.Status = Withdrawn
+		default:
 			e.Status = Verified
 		}
 	}
@@ -134,6 +147,9 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		}
 		if e.Last != round {
 			e.Line, e.Last, e.Tolerated = f.Line, round, f.Tolerated
+			e.Path, e.Claim = f.Path, Clip(f.Claim, maxClaim)
+			// What is left after half a repair is other code.
+			e.Code = cmp.Or(Clip(squeeze(f.Quote), maxCode), e.Code)
 		}
 		if f.Severity.Rank() < e.Severity.Rank() {
 			e.Severity = f.Severity
@@ -141,7 +157,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		switch e.Status {
 		case Verified:
 			e.Status = Regressed
-		case ClaimedFixed, Disputed:
+		case ClaimedFixed, Disputed, NotFound, Withdrawn:
 			e.Status = Open
 		}
 	}
@@ -202,7 +218,12 @@ func (e Entry) about(f Finding) bool {
 }
 
 // Stands reports whether the entry still stands against the pull request.
-func (e Entry) Stands() bool { return e.Status != Verified && e.Status != Waived }
+func (e Entry) Stands() bool { return !e.Gone() && e.Status != Waived }
+
+// Gone reports whether a round found the entry to be no more.
+func (e Entry) Gone() bool {
+	return e.Status == Verified || e.Status == NotFound || e.Status == Withdrawn
+}
 
 // Blocks reports whether it stands against an approval.
 func (e Entry) Blocks() bool { return e.Stands() && e.Severity.Blocks() && !e.Tolerated }
@@ -225,7 +246,7 @@ func (l Ledger) Outstanding() []Entry {
 // matters least to later rounds.
 func (l Ledger) shed() Ledger {
 	settled := func(e Entry) int {
-		if e.Status == Verified {
+		if e.Status == Verified || e.Status == NotFound {
 			return 0
 		}
 		return 1

@@ -23,19 +23,21 @@ func TestLedgerOverRounds(t *testing.T) {
 	a, b, c := named("a", Major), named("b", Nit), named("c", Minor)
 	rounds := []struct {
 		findings []Finding
+		gone     string // what the answer says to be gone
 		want     string
 	}{
-		{[]Finding{a, b, a}, "a:open b:open"},
-		{[]Finding{b, c}, "a:verified b:open c:open"},
-		{[]Finding{a}, "a:regressed b:verified c:verified"},
-		{[]Finding{a}, "a:regressed b:verified c:verified"},
-		{nil, "a:verified b:verified c:verified"},
-		{[]Finding{c}, "a:verified b:verified c:regressed"},
+		{[]Finding{a, b, a}, "", "a:open b:open"},
+		{[]Finding{b, c}, "a", "a:verified b:open c:open"},
+		{[]Finding{a}, "c", "a:regressed b:not-found c:verified"},
+		{[]Finding{a}, "b", "a:regressed b:not-found c:verified"},
+		{nil, "a", "a:verified b:not-found c:verified"},
+		{[]Finding{c, b}, "", "a:verified b:open c:regressed"},
+		{[]Finding{c}, "b", "a:verified b:verified c:regressed"},
 	}
 	var l Ledger
 	for i, round := range rounds {
 		before := slices.Clone(l)
-		next := l.advance(i+1, round.findings)
+		next := l.advance(i+1, Answer{Findings: round.findings, Gone: []Gone{{ID: Fingerprint(named(round.gone, Major)), How: "read"}}})
 		if !slices.Equal(l, before) {
 			t.Fatalf("round %d changed the ledger it started from", i+1)
 		}
@@ -44,7 +46,7 @@ func TestLedgerOverRounds(t *testing.T) {
 		}
 		l = next
 	}
-	if l[0].First != 1 || l[0].Last != 4 || l[2].First != 2 || l[2].Last != 6 {
+	if l[0].First != 1 || l[0].Last != 4 || l[2].First != 2 || l[2].Last != 7 {
 		t.Errorf("rounds of a and c: %+v %+v", l[0], l[2])
 	}
 	if out := l.Outstanding(); len(out) != 1 || out[0].Claim != "c" {
@@ -55,7 +57,7 @@ func TestLedgerOverRounds(t *testing.T) {
 // What a session did not look at is not gone.
 func TestLedgerAfterIncompleteRound(t *testing.T) {
 	a, b := named("a", Major), named("b", Major)
-	l := Ledger(nil).advance(1, []Finding{a})
+	l := Ledger(nil).advance(1, Answer{Findings: []Finding{a}})
 	unread := Judge("no answer at all", nonce, Grounds{})
 	if got := statuses(l.After(2, unread)); got != "a:open" {
 		t.Errorf("after an unreadable answer: %s", got)
@@ -65,15 +67,15 @@ func TestLedgerAfterIncompleteRound(t *testing.T) {
 		t.Errorf("after a partial answer: %s", got)
 	}
 	partial.Complete = true
-	if got := statuses(l.After(2, partial)); got != "a:verified b:open" {
+	if got := statuses(l.After(2, partial)); got != "a:not-found b:open" {
 		t.Errorf("after a complete answer: %s", got)
 	}
 }
 
 func TestLedgerNeverLowersSeverity(t *testing.T) {
-	l := Ledger(nil).advance(1, []Finding{named("a", Minor)})
+	l := Ledger(nil).advance(1, Answer{Findings: []Finding{named("a", Minor)}})
 	for i, step := range []struct{ found, want Severity }{{Nit, Minor}, {Critical, Critical}, {Major, Critical}} {
-		l = l.advance(i+2, []Finding{named("a", step.found)})
+		l = l.advance(i+2, Answer{Findings: []Finding{named("a", step.found)}})
 		if len(l) != 1 || l[0].Severity != step.want {
 			t.Fatalf("after %s: %+v, want %s", step.found, l, step.want)
 		}
@@ -82,10 +84,10 @@ func TestLedgerNeverLowersSeverity(t *testing.T) {
 
 // Neither finding it again nor missing it overrides a person's waiver.
 func TestLedgerKeepsWhatPeopleWaived(t *testing.T) {
-	l := Ledger(nil).advance(1, []Finding{named("a", Major)})
+	l := Ledger(nil).advance(1, Answer{Findings: []Finding{named("a", Major)}})
 	l[0].Status = Waived
 	for round, findings := range [][]Finding{{named("a", Critical)}, nil, {named("a", Nit)}} {
-		l = l.advance(round+2, findings)
+		l = l.advance(round+2, Answer{Findings: findings})
 		if l[0].Status != Waived || len(l.Outstanding()) > 0 {
 			t.Errorf("it became %s in round %d", l[0].Status, round+2)
 		}
@@ -94,17 +96,20 @@ func TestLedgerKeepsWhatPeopleWaived(t *testing.T) {
 
 // What its author says of a finding is judged in the next round.
 func TestLedgerJudgesWhatIsSaid(t *testing.T) {
-	for _, status := range []Status{ClaimedFixed, Disputed} {
-		l := Ledger(nil).advance(1, []Finding{named("a", Major)})
+	for status, gone := range map[Status]Status{ClaimedFixed: Verified, Disputed: Withdrawn, Open: Verified} {
+		l := Ledger(nil).advance(1, Answer{Findings: []Finding{named("a", Major)}})
 		l[0].Status = status
 		if out := l.Outstanding(); len(out) != 1 {
 			t.Errorf("what is %s does not stand any more", status)
 		}
-		if got := l.advance(2, []Finding{named("a", Major)})[0].Status; got != Open {
+		if got := l.advance(2, Answer{Findings: []Finding{named("a", Major)}})[0].Status; got != Open {
 			t.Errorf("%s and found again: %s", status, got)
 		}
-		if got := l.advance(2, nil)[0].Status; got != Verified {
+		if got := l.advance(2, Answer{})[0].Status; got != NotFound {
 			t.Errorf("%s and found no more: %s", status, got)
+		}
+		if got := l.advance(2, Answer{Gone: []Gone{{ID: l[0].ID, How: "read"}}})[0].Status; got != gone {
+			t.Errorf("%s and said to be gone: %s", status, got)
 		}
 		if got := l.After(2, Judgement{})[0].Status; got != status {
 			t.Errorf("%s and not looked at: %s", status, got)
@@ -114,16 +119,16 @@ func TestLedgerJudgesWhatIsSaid(t *testing.T) {
 
 // A session that could not prove what it meant has not said that it is gone.
 func TestLedgerDoesNotVerifyWhatWasDropped(t *testing.T) {
-	l := Ledger(nil).advance(1, []Finding{named("a", Major), {Rule: "test/T2", Path: "a.go", Claim: "b", Severity: Nit}})
+	l := Ledger(nil).advance(1, Answer{Findings: []Finding{named("a", Major), {Rule: "test/T2", Path: "a.go", Claim: "b", Severity: Nit}}})
 	next := l.After(2, Judgement{Complete: true, Dropped: []Dropped{{Finding: named("reworded", Major)}}})
-	if got := statuses(next); got != "a:open b:verified" {
+	if got := statuses(next); got != "a:open b:not-found" {
 		t.Errorf("after a finding was dropped: %s", got)
 	}
 }
 
 func TestLedgerKnowsCodeByLessOfIt(t *testing.T) {
 	f := Finding{Rule: "test/T1", Path: "a.go", Claim: "a", Quote: "if err != nil {\n\treturn nil\n}", Severity: Major}
-	l := Ledger(nil).advance(1, []Finding{f})
+	l := Ledger(nil).advance(1, Answer{Findings: []Finding{f}})
 	for name, tt := range map[string]struct {
 		found Finding
 		same  bool
@@ -146,7 +151,7 @@ func TestLedgerBoundsProse(t *testing.T) {
 	f := named(strings.Repeat("ä", 1000), Major)
 	f.Rule = strings.Repeat("r", 1000)
 	f.Quote = strings.Repeat("ö ", 1000)
-	e := Ledger(nil).advance(1, []Finding{f})[0]
+	e := Ledger(nil).advance(1, Answer{Findings: []Finding{f}})[0]
 	if len(e.Code) > maxCode || !utf8.ValidString(e.Code) {
 		t.Errorf("kept %d bytes of code", len(e.Code))
 	}

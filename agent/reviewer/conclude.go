@@ -27,6 +27,11 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 			j.Add(f)
 		}
 	}
+	for _, e := range p.Ledger {
+		if p.decides(e) {
+			j.Answer.Gone = append(j.Answer.Gone, verdict.Gone{ID: e.ID, How: "code does not find it any more"})
+		}
+	}
 	j.Hold(p.Holds...)
 	if p.understood.Truncated {
 		j.Withhold("The change is larger than what can be shown to the session; part of it was not examined.")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"touchstone/agent/reviewer/change"
+	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
 )
 
@@ -18,10 +19,10 @@ func (p *Prepared) grounds(ctx context.Context) verdict.Grounds {
 	for _, a := range p.Rules {
 		rows[a.Row.ID] = verdict.Severity(a.Row.Mildest())
 	}
-	g := verdict.Grounds{Rows: rows, Ledger: p.Ledger, Ratchet: p.Settings.Review.Ratchet, File: p.at(ctx, p.Diff.Head), Before: p.before(ctx)}
+	g := verdict.Grounds{Rows: rows, Ledger: p.Ledger, Ratchet: p.Settings.Review.Ratchet, File: p.at(ctx, p.Diff.Head), Before: p.before(ctx), Texts: p.says()}
 	if p.PriorHead != "" {
 		g.Late = p.late(ctx)
-		g.Touched = p.touched(ctx)
+		g.Touched, g.Restated = p.touched(ctx), p.restated
 	}
 	return g
 }
@@ -82,21 +83,58 @@ func (p *Prepared) late(ctx context.Context) func(verdict.Finding) bool {
 	}
 }
 
-// touched reports whether a file is another one than in an earlier round. Where what
-// that round saw cannot be read any more, it may be.
+// says is what the pull request says of itself, as it is shown to the session.
+func (p *Prepared) says() map[string]string {
+	return map[string]string{
+		verdict.TitleText:       p.harmless(p.Title),
+		verdict.DescriptionText: p.harmless(hidden.RevealComments(p.Body)),
+		verdict.MessagesText:    p.harmless(strings.Join(p.Commits, "\n\n")),
+	}
+}
+
+// stated is what the pull request says of itself, as a record has it.
+func (p *Prepared) stated() verdict.Record {
+	var r verdict.Record
+	r.State(p.Title, p.Body, p.Commits)
+	return r
+}
+
+// restated reports whether a text is another one than in an earlier round.
+func (p *Prepared) restated(round int, text string) bool {
+	was, ok := p.Earlier[round]
+	is := p.stated()
+	switch {
+	case !ok:
+		return true
+	case text == verdict.TitleText:
+		return was.Title != is.Title
+	case text == verdict.DescriptionText:
+		return was.Description != is.Description
+	}
+	return was.Messages != is.Messages
+}
+
+// touched reports whether a file or, with no path, anything is another one than in
+// an earlier round. Where what that round saw cannot be read any more, it may be.
 func (p *Prepared) touched(ctx context.Context) func(round int, path string) bool {
 	now := p.at(ctx, p.Head)
 	then := map[int]func(string) ([]byte, error){}
-	for round, head := range p.Heads {
-		then[round] = p.at(ctx, head)
+	for round, record := range p.Earlier {
+		then[round] = p.at(ctx, record.Head)
 	}
 	return func(round int, path string) bool {
-		read, ok := then[round]
+		record, ok := p.Earlier[round]
 		if !ok {
 			return true
 		}
-		was, gone := read(path)
-		is, err := now(path)
-		return gone != nil || err != nil || !bytes.Equal(was, is)
+		if path == "" {
+			return record.Head != p.Head || record.Base != p.Base || !record.SaysTheSame(p.stated())
+		}
+		was, before := then[round](path)
+		is, after := now(path)
+		if errors.Is(before, fs.ErrNotExist) && errors.Is(after, fs.ErrNotExist) {
+			return false
+		}
+		return before != nil || after != nil || !bytes.Equal(was, is)
 	}
 }

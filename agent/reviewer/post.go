@@ -112,7 +112,7 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, posted forg
 	}
 	gone := map[string]bool{}
 	for _, e := range out.Record.Ledger {
-		gone[e.ID] = e.Status == verdict.Verified
+		gone[e.ID] = e.Gone()
 	}
 	for _, t := range threads(pr, nil) {
 		if !gone[t.Finding] || t.Resolved {

@@ -56,13 +56,13 @@ Then give one fenced block, and nothing after it but the two closing lines named
   "refuted": [{"evidence": "E2", "reason": "why what code suspects is nothing here"}],
   "gone": [{
     "id": "of a finding of the ledger that is no more", "how": "by what you saw that",
-    "path": "store/store_test.go", "quote": "code of the head that settles it"
+    "path": "only where its own file is as it was: the file that settles it", "quote": "the code there that does"
   }]
 }
 ` + "```" + `
 
 All nine dimensions and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened.
-Lines are those of the file at the head, as the patch files number them; a finding about a whole file, or about one that is deleted, has no line. The quote is copied exactly, indentation included: a finding whose rule does not apply or whose quote is not there is dropped.
+Lines are those of the file at the head, as the patch files number them; a finding about a whole file, or about one that is deleted, has no line. A finding about what the pull request says of itself has title, description or commit messages as its path, and no line. The quote is copied exactly, indentation included: a finding whose rule does not apply or whose quote is not there is dropped.
 severity is critical, major, minor or nit; all but nit block, and none is milder than its row allows.
 The verdict is APPROVE if nothing blocks, otherwise REQUEST_CHANGES.
 `
@@ -175,7 +175,7 @@ func (p *Prepared) earlier() string {
 			replies = append(replies, Passage{"reply to finding " + e.ID + " by " + r.What, r.Text})
 		}
 	}
-	return "\n# Earlier rounds\n\nVerify in the code whether each finding that is not verified or waived is gone. Repeat one that is not, with its id, the same rule and quote. List one that is under \"gone\", with how you saw it; path and quote are needed where its own file is as it was and something else settles it. Weigh the argument against a disputed one on its merits: if it holds, list the finding under \"gone\" with the reason, else repeat it. Silence leaves a finding open while its code stands. What is waived stays out.\n" +
+	return "\n# Earlier rounds\n\nVerify in the code whether each finding that is not verified or waived is gone. Repeat one that is not, with its id, the same rule and quote. List one that is under \"gone\", with how you saw it. Where its own file is as it was, name what settles it: another file with a quote from it, a file that was deleted, or title, description or commit messages. Weigh the argument against a disputed one on its merits: if it holds, list the finding under \"gone\" with the reason, else repeat it. A repair that is claimed and not found under \"gone\" is asked for, and stays open without an answer: half a repair changes the code too. What is waived stays out.\n" +
 		p.whole(Passage{"ledger", list.String()}) + p.quoteAll(replies)
 }
 

@@ -37,7 +37,7 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 		Signer: trust.Signer(r.Key, pr),
 		Name:   "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
 		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree, Index: tree.Beside(impact.IndexName),
-		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Heads: r.heads(pr), Threads: threads(pr, outside),
+		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Earlier: r.earlier(pr), Threads: threads(pr, outside),
 	}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return s, fmt.Errorf("read the change: %w", err)
@@ -206,7 +206,7 @@ func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[strin
 		record := latestOf(other.Reviews, pr.Viewer)
 		rules := map[string]bool{}
 		for _, e := range record.Ledger {
-			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && e.Status != verdict.Waived
+			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && e.Status != verdict.Waived && e.Status != verdict.Withdrawn
 		}
 		for rule, tripped := range rules {
 			if tripped {
@@ -250,12 +250,12 @@ func (r *Reviewer) own(pr forge.PullRequest, rev forge.SubmittedReview) (verdict
 	return r.Trust.Record(pr, rev)
 }
 
-// heads are those that this login reviewed, by the round.
-func (r *Reviewer) heads(pr forge.PullRequest) map[int]string {
-	seen := map[int]string{}
+// earlier are the records of this login's reviews, by the round.
+func (r *Reviewer) earlier(pr forge.PullRequest) map[int]verdict.Record {
+	seen := map[int]verdict.Record{}
 	for _, rev := range pr.Reviews {
 		if rec, ok := r.own(pr, rev); ok {
-			seen[rec.Round] = rec.Head
+			seen[rec.Round] = rec
 		}
 	}
 	return seen

@@ -122,8 +122,13 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 		word = "Changes requested"
 	}
 	head := fmt.Sprintf("### %s · round %d · %s", word, r.Round, j.Sum())
-	if n := p.fixed(r.Ledger); n > 0 {
-		head += fmt.Sprintf(" · %d fixed", n)
+	for _, way := range []struct {
+		status verdict.Status
+		word   string
+	}{{verdict.Verified, "fixed"}, {verdict.Withdrawn, "withdrawn"}, {verdict.NotFound, "not found again"}} {
+		if n := p.closed(r.Ledger, way.status); n > 0 {
+			head += fmt.Sprintf(" · %d %s", n, way.word)
+		}
 	}
 	if n := len(p.understood.LeftOut); n > 0 {
 		head += " · " + verdict.Amount(n, "file", "files") + " not read"
@@ -134,14 +139,14 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 	return head
 }
 
-// fixed counts the findings that this round no longer found.
-func (p *Prepared) fixed(now verdict.Ledger) (n int) {
+// closed counts the findings that this round closed in one way.
+func (p *Prepared) closed(now verdict.Ledger, as verdict.Status) (n int) {
 	before := map[string]verdict.Status{}
 	for _, e := range p.Ledger {
 		before[e.ID] = e.Status
 	}
 	for _, e := range now {
-		if e.Status == verdict.Verified && before[e.ID] != verdict.Verified {
+		if e.Status == as && before[e.ID] != as {
 			n++
 		}
 	}
@@ -211,6 +216,10 @@ func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool,
 		switch {
 		case e.Status == verdict.Verified:
 			note = "back again after it was fixed"
+		case e.Status == verdict.NotFound:
+			note = "found again"
+		case e.Status == verdict.Withdrawn:
+			note = "raised again after it was withdrawn"
 		case f.Kept != "":
 			note += "; " + f.Kept
 		case e.Status == verdict.Disputed:

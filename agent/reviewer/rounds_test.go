@@ -45,7 +45,13 @@ func TestFindingsOverTheRounds(t *testing.T) {
 		t.Fatalf("round 1 leaves %+v", pr.Threads)
 	}
 	g.Commit("topic", "Repair the first", map[string]string{"code.txt": "safe()\n\n\nsecond_unsafe()\n"})
-	out, pr = review(t, g, ref, at(4, "second_unsafe()"))
+	pr = g.Read(loopback.Judge, ref)
+	r := newReviewer(t, g, telling([]verdict.Gone{{ID: out.Record.Ledger[0].ID, How: "It calls safe() now."}}, at(4, "second_unsafe()")))
+	out, err := r.Review(t.Context(), pr, reviewer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr = g.Read(loopback.Judge, ref)
 	if len(pr.Threads) != 2 || !pr.Threads[0].Resolved || pr.Threads[1].Resolved {
 		t.Errorf("round 2 leaves %+v", pr.Threads)
 	}
@@ -60,8 +66,8 @@ func TestFindingsOverTheRounds(t *testing.T) {
 	if out.Record.Verdict != verdict.Approve || len(pr.Threads) != 2 || !pr.Threads[1].Resolved {
 		t.Errorf("%s, %+v", out.Record.Verdict, pr.Threads)
 	}
-	if body := out.Review.Body; !strings.Contains(body, "· nothing found · 1 fixed\n") || strings.Contains(body, "/touchstone") {
-		t.Errorf("the approval does not tell of the one repair since the last round alone:\n%s", body)
+	if body := out.Review.Body; !strings.Contains(body, "· nothing found · 1 not found again\n") || strings.Contains(body, "/touchstone") {
+		t.Errorf("the approval does not tell of the one that went since the last round alone:\n%s", body)
 	}
 }
 
@@ -83,7 +89,7 @@ func TestEarlierRoundsAreShown(t *testing.T) {
 		return telling([]verdict.Gone{{ID: out.Record.Ledger[0].ID, How: "Only tests call it."}})(r)
 	})
 	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
-	if err != nil || out.Record.Verdict != verdict.Approve || out.Record.Ledger[0].Status != verdict.Verified {
+	if err != nil || out.Record.Verdict != verdict.Approve || out.Record.Ledger[0].Status != verdict.Withdrawn {
 		t.Errorf("%+v, %v; doubts: %q", out.Record.Ledger, err, out.Judgement.Doubts)
 	}
 }
@@ -100,6 +106,9 @@ func TestSilenceRepairsNothing(t *testing.T) {
 		says []verdict.Gone // turn by turn
 		want verdict.Verdict
 		note string // what the review says of it, if it stays
+		asks string // a part of what the second turn asks
+		// claimed says that the push claims to repair it.
+		claimed bool
 	}{
 		"nothing, twice":                  {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
 		"gone, and nothing changed":       {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{gone, gone}, want: verdict.RequestChanges, note: "its file is as it was"},
@@ -107,6 +116,9 @@ func TestSilenceRepairsNothing(t *testing.T) {
 		"by what changed in another file": {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{elsewhere}, want: verdict.Approve},
 		"gone, and its own file changed":  {push: map[string]string{"code.txt": "check()\nunsafe()\n"}, says: []verdict.Gone{gone}, want: verdict.Approve},
 		"nothing, and its code is gone":   {push: map[string]string{"code.txt": "safe()\n"}, says: []verdict.Gone{silent}, want: verdict.Approve},
+		"nothing, half repaired by a fix": {push: map[string]string{"code.txt": "one\ntwo\nif x { call(unsafe(x)) }\n"}, claimed: true, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "is said to be repaired", asks: "when it was found:\none\ntwo\ncall(unsafe())\nnow:\none\ntwo\nif x { call(unsafe(x)) }"},
+		"repaired by a fix, then by what": {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true, says: []verdict.Gone{silent, gone}, want: verdict.Approve},
+		"repaired by a fix, and how":      {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true, says: []verdict.Gone{gone}, want: verdict.Approve},
 		"nothing, and its file moved":     {push: map[string]string{"code.txt": "", "moved.txt": "one\ntwo\ncall(unsafe())\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +126,11 @@ func TestSilenceRepairsNothing(t *testing.T) {
 			g, ref := opened(t, plain, map[string]string{"code.txt": "one\ntwo\ncall(unsafe())\n"})
 			f := at(3, "call(unsafe())")
 			out, _ := review(t, g, ref, f)
-			g.Commit("topic", "Go on", tc.push)
+			message := "Go on"
+			if tc.claimed {
+				message += "\n\n" + verdict.Repair{Reviewed: out.Record.Head, Findings: []string{out.Record.Ledger[0].ID}}.Trailers()
+			}
+			g.Commit("topic", message, tc.push)
 			turns, files := 0, ""
 			r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
 				says := tc.says[min(turns, len(tc.says)-1)]
@@ -122,7 +138,7 @@ func TestSilenceRepairsNothing(t *testing.T) {
 				turns++
 				if turns == 1 {
 					_, files, _ = strings.Cut(r.Prompt, "\n# Changed files\n")
-				} else if !strings.Contains(r.Prompt, "earlier finding "+says.ID+" stands, because") {
+				} else if !strings.Contains(r.Prompt, "earlier finding "+says.ID+" stands, because") || !strings.Contains(r.Prompt, tc.asks) {
 					t.Errorf("the second turn asks:\n%s", r.Prompt)
 				}
 				r.Prompt = files + r.Prompt
@@ -277,5 +293,44 @@ func TestApprovalOutlivesAMergeOfTheBase(t *testing.T) {
 				t.Errorf("it says:\n%s", body)
 			}
 		})
+	}
+}
+
+// TestAFindingIsClosedByWhatThePullRequestSays: one about a file or the change that the
+// description was wrong about goes once the description is another one, and not before.
+func TestAFindingIsClosedByWhatThePullRequestSays(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "one\n"})
+	edit := func(body string) {
+		g.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", ref.Number), map[string]any{"body": body}, nil)
+	}
+	edit("It changes two.txt.")
+	ofFile := finding(0)
+	ofFile.Quote, ofFile.Claim = "", "The description names another file."
+	ofText := ofFile
+	ofText.Path, ofText.Quote, ofText.Claim = "description", "It changes two.txt.", "It does not."
+	out, _ := review(t, g, ref, ofFile, ofText)
+	if l := out.Record.Ledger; len(l) != 2 || l[1].Path != "" || l[1].Code == "" || len(out.Judgement.Dropped) > 0 {
+		t.Fatalf("the ledger is %+v, dropped %+v", l, out.Judgement.Dropped)
+	}
+	again := func() reviewer.Outcome {
+		t.Helper()
+		var gone []verdict.Gone
+		for _, e := range out.Record.Ledger {
+			gone = append(gone, verdict.Gone{ID: e.ID, How: "It says so.", Path: "description"})
+		}
+		out, err := newReviewer(t, g, telling(gone)).Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	edit("It changes two.txt.")
+	if out := again(); out.Record.Verdict == verdict.Approve || len(out.Record.Ledger.Outstanding()) != 2 {
+		t.Errorf("nothing changed, and the ledger is %+v", out.Record.Ledger)
+	}
+	edit("It changes code.txt.")
+	if out := again(); out.Record.Verdict != verdict.Approve || len(out.Record.Ledger.Outstanding()) != 0 {
+		t.Errorf("%s, the ledger is %+v, doubts %q", out.Record.Verdict, out.Record.Ledger, out.Judgement.Doubts)
 	}
 }

@@ -140,7 +140,7 @@ func (t *talk) over(ctx context.Context, p *Prepared, part int) (verdict.Judgeme
 	}
 	t.again = true
 	nonce = rand.Text()
-	second, err := t.ask(ctx, p.again(first, t.grounds.Changed, nonce), nonce)
+	second, err := t.ask(ctx, p.again(ctx, first, t.grounds.Changed, nonce), nonce)
 	return mended(first, second), err
 }
 
@@ -211,7 +211,7 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 }
 
 // again asks once more for an answer that lacks something.
-func (p *Prepared) again(answer verdict.Judgement, files []string, nonce string) Prompt {
+func (p *Prepared) again(ctx context.Context, answer verdict.Judgement, files []string, nonce string) Prompt {
 	lacks := slices.Clone(answer.Doubts)
 	for _, f := range files {
 		if !slices.Contains(answer.Answer.Files, f) {
@@ -220,7 +220,11 @@ func (p *Prepared) again(answer verdict.Judgement, files []string, nonce string)
 	}
 	for _, f := range answer.Answer.Findings {
 		if f.Kept != "" {
-			lacks = append(lacks, fmt.Sprintf("earlier finding %s stands, because %s", f.ID, f.Kept))
+			lack := fmt.Sprintf("earlier finding %s stands, because %s", f.ID, f.Kept)
+			if i := slices.IndexFunc(p.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID }); i >= 0 && p.Ledger[i].Status == verdict.ClaimedFixed {
+				lack += p.compared(ctx, p.Ledger[i])
+			}
+			lacks = append(lacks, lack)
 		}
 	}
 	for _, d := range answer.Dropped {

@@ -56,13 +56,13 @@ type Subject struct {
 	// machines did: the checks and their logs.
 	Said, Reported []Passage
 	// Round is the number of this review, 1 being the first. Ledger and Threads are
-	// what the earlier ones left, PriorHead the head that the last of them saw, Heads
-	// that of each by its round.
+	// what the earlier ones left, PriorHead the head that the last of them saw, Earlier
+	// the record of each by its round.
 	Round     int
 	Ledger    verdict.Ledger
 	Threads   []Thread
 	PriorHead string
-	Heads     map[int]string
+	Earlier   map[int]verdict.Record
 	// Past counts, by rule, the other changes of late that broke it here. It is asked
 	// only if a rule wants to know, and nil where nobody can say.
 	Past func(context.Context) (map[string]int, error)

@@ -155,7 +155,7 @@ func counts(r verdict.Record) string {
 func verified(r verdict.Record) int {
 	n := 0
 	for _, e := range r.Ledger {
-		if e.Status == verdict.Verified {
+		if e.Gone() {
 			n++
 		}
 	}

@@ -15,6 +15,7 @@ var (
 	nonceMark   = regexp.MustCompile(`<!-- RUN:([0-9A-Za-z_-]+) -->`)
 	patch       = regexp.MustCompile(`(?m)^  patch: (.+)$`)
 	evidence    = regexp.MustCompile(`(?m)^- (E[0-9]+) `)
+	claimed     = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) claimed-fixed \[`)
 	changedFile = regexp.MustCompile(`^- (.+) \([A-Za-z]+ \+[0-9]+ -[0-9]+\)$`)
 )
 
@@ -25,6 +26,12 @@ type answer struct {
 	Files      []string   `json:"files"`
 	Findings   []Finding  `json:"findings"`
 	Refuted    []refuted  `json:"refuted"`
+	Gone       []gone     `json:"gone"`
+}
+
+type gone struct {
+	ID  string `json:"id"`
+	How string `json:"how"`
 }
 
 type refuted struct {
@@ -64,6 +71,9 @@ func (s *session) review(tools []string) error {
 	review := answer{Summary: summary(all), Files: files, Findings: all}
 	for _, m := range evidence.FindAllStringSubmatch(s.prompt, -1) {
 		review.Refuted = append(review.Refuted, refuted{m[1], "It is nothing here."})
+	}
+	for _, m := range claimed.FindAllStringSubmatch(s.prompt, -1) {
+		review.Gone = append(review.Gone, gone{m[1], "The defect is not in the files any more."})
 	}
 	for i, dimension := range dimensions {
 		text := walk(dimension, len(files), byDimension[dimension])

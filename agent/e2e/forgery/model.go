@@ -68,7 +68,7 @@ func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
 	started := time.Now()
 	s.asked.Add(1)
 	reading.Patches(s.request, prompt)
-	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}, Refuted: reading.Refuted(prompt)}
+	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}, Refuted: reading.Refuted(prompt), Gone: reading.Gone(prompt)}
 	for _, d := range verdict.Dimensions() {
 		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
 	}

@@ -108,7 +108,7 @@ func shows(prompt, text string) bool {
 // answer is an answer in perfect form: this run's own nonce, all dimensions, and
 // every file that the prompt lists.
 func answer(prompt string, v verdict.Verdict, summary string, findings ...verdict.Finding) string {
-	a := verdict.Answer{Summary: summary, Findings: append([]verdict.Finding{}, findings...), Refuted: reading.Refuted(prompt)}
+	a := verdict.Answer{Summary: summary, Findings: append([]verdict.Finding{}, findings...), Refuted: reading.Refuted(prompt), Gone: reading.Gone(prompt)}
 	for _, d := range verdict.Dimensions() {
 		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it; " + summary})
 	}

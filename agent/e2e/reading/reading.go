@@ -1,6 +1,7 @@
 // Package reading is how made-up models do what a prompt asks of every session: a review
-// counts a file as examined only if a tool was called for its patch, and approves only if
-// all evidence is answered. It stores nothing.
+// counts a file as examined only if a tool was called for its patch, approves only if
+// all evidence is answered, and closes what a fix claims to have repaired only if the session
+// says how. It stores nothing.
 package reading
 
 import (
@@ -29,6 +30,17 @@ var evidence = regexp.MustCompile(`(?m)^- (E\d+) `)
 func Refuted(prompt string) (all []verdict.Refuted) {
 	for _, m := range evidence.FindAllStringSubmatch(prompt, -1) {
 		all = append(all, verdict.Refuted{Evidence: m[1], Reason: "It is nothing here."})
+	}
+	return all
+}
+
+var claimed = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) claimed-fixed \[`)
+
+// Gone says of each finding that a prompt lists as repaired that it is gone; one that is
+// found again stays all the same.
+func Gone(prompt string) (all []verdict.Gone) {
+	for _, m := range claimed.FindAllStringSubmatch(prompt, -1) {
+		all = append(all, verdict.Gone{ID: m[1], How: "The code was read."})
 	}
 	return all
 }

@@ -113,7 +113,7 @@ var (
 // review is an answer in due form about the file as it is.
 func (s session) review(prompt string) (string, error) {
 	reading.Patches(s.request, prompt)
-	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}, Refuted: reading.Refuted(prompt)}
+	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}, Refuted: reading.Refuted(prompt), Gone: reading.Gone(prompt)}
 	for _, d := range verdict.Dimensions() {
 		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
 	}

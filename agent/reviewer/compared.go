@@ -1,0 +1,93 @@
+package reviewer
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+const (
+	// around is how many lines are shown above and below the code of a finding.
+	around = 5
+	// maxCompared bounds what is shown of one side, in bytes.
+	maxCompared = 2_000
+)
+
+// compared shows the code of an earlier finding as the round that found it last saw it, and
+// what stands in its place now. It is empty where either cannot be read.
+func (p *Prepared) compared(ctx context.Context, e verdict.Entry) string {
+	record, ok := p.Earlier[e.Last]
+	if !ok || e.Path == "" || e.Line == 0 {
+		return ""
+	}
+	then, err := p.at(ctx, record.Head)(e.Path)
+	now, gone := p.at(ctx, p.Head)(e.Path)
+	if err != nil || gone != nil {
+		return ""
+	}
+	old, fresh := sameRegion(lines(then), lines(now), e)
+	side := func(region []string) string {
+		return clip(strings.Join(region, "\n"), maxCompared)
+	}
+	return "\nwhen it was found:\n" + side(old) + "\nnow:\n" + side(fresh)
+}
+
+func lines(text []byte) []string { return strings.Split(strings.TrimRight(string(text), "\n"), "\n") }
+
+// sameRegion is the code of an entry in a file with what is around it, and what stands between
+// the same two lines in the file as it is now. Such a line is one that the new file has once;
+// where there is none, the file's beginning or end is meant.
+func sameRegion(then, now []string, e verdict.Entry) (old, fresh []string) {
+	first, last := codeLines(then, e)
+	only := func(line string) int {
+		i := slices.Index(now, line)
+		if words(line) == "" || i < 0 || slices.Contains(now[i+1:], line) {
+			return -1
+		}
+		return i
+	}
+	from, begin := max(0, first-around), 0
+	for i := first - 1; i >= 0; i-- {
+		if at := only(then[i]); at >= 0 {
+			begin = max(0, at-max(0, i-from))
+			break
+		}
+	}
+	to, end := min(len(then), last+1+around), len(now)
+	for i := last + 1; i < len(then); i++ {
+		if at := only(then[i]); at >= begin {
+			end = min(len(now), at+1+max(0, to-1-i))
+			break
+		}
+	}
+	return then[from:to], now[begin:max(begin, end)]
+}
+
+// codeLines are the first and the last line, from 0, of an entry's code in a file: those
+// nearest to its line.
+func codeLines(file []string, e verdict.Entry) (first, last int) {
+	code := strings.TrimSuffix(e.Code, "…")
+	begins := func(i int) bool {
+		line := words(file[i])
+		return line != "" && (strings.HasPrefix(code, line) || strings.Contains(line, code))
+	}
+	line := min(max(0, e.Line-1), len(file)-1)
+	first = line
+	for away := range len(file) {
+		if i := line - away; i >= 0 && begins(i) {
+			first = i
+			break
+		}
+		if i := line + away; i < len(file) && begins(i) {
+			first = i
+			break
+		}
+	}
+	last = first
+	for held := len(words(file[first])); held < len(code) && last < len(file)-1; last++ {
+		held += 1 + len(words(file[last+1]))
+	}
+	return first, last
+}
