@@ -2,6 +2,7 @@ package ci
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -16,8 +17,8 @@ func Examines(name string) bool { return Is(name) || isAction(name) || shell.IsP
 // side is all that one side of a change checks.
 type side struct {
 	runs []Run
-	// jobs are the jobs that are there, whatever they check.
-	jobs map[string]bool
+	// jobs are the jobs that are there, whatever they check, as strong as their pipelines.
+	jobs map[string]Job
 	// broken are the pipelines that do not parse, and unread the lines of scripts that do not.
 	broken map[string]error
 	unread map[string][]int
@@ -28,7 +29,7 @@ type side struct {
 // read gathers a side: content is nil where the file is not there. A file is called by the
 // name that it has after the change, which is what makes a renamed one the same.
 func read(files []change.File, content func(change.File) (string, []byte)) side {
-	s := side{jobs: map[string]bool{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
+	s := side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
 	project, actions := map[string][]byte{}, map[string][]Step{}
 	pipelines := map[string]Pipeline{}
 	names := map[string]string{} // as the side calls them
@@ -61,7 +62,8 @@ func read(files []change.File, content func(change.File) (string, []byte)) side 
 		runs, unread := p.Runs(name, known)
 		s.runs, s.unread[name], s.pipelines[name] = append(s.runs, runs...), unread, p
 		for _, j := range p.Jobs {
-			s.jobs[name+"\x00"+j.Name] = true
+			j.Strength = min(j.Strength, p.Strength)
+			s.jobs[name+"\x00"+j.Name] = j
 		}
 	}
 	return s
@@ -94,6 +96,7 @@ func Compare(files []change.File) []change.Finding {
 		c.check(check, runsOf(before.runs, check), runsOf(after.runs, check))
 	}
 	c.options()
+	c.cases()
 	if len(c.found) == 0 {
 		return scripts(files)
 	}
@@ -284,11 +287,26 @@ func (c *comparison) jobs(before, after []Run) {
 				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0:
 			tier := change.Evidence
-			if !c.after.jobs[was.job()] && !was.Guessed && !slices.ContainsFunc(after,
+			if _, there := c.after.jobs[was.job()]; !there && !was.Guessed && !slices.ContainsFunc(after,
 				func(r Run) bool { return r.command() == was.command() }) {
 				tier = change.Hold
 			}
 			c.add(tier, change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
 		}
+	}
+}
+
+// cases says that a job runs for fewer cases of its matrix, where nothing above says so of
+// its checks: what it runs may be a check that is not known here.
+func (c *comparison) cases() {
+	for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
+		was, is := c.before.jobs[id], c.after.jobs[id]
+		name, _, _ := strings.Cut(id, "\x00")
+		if was.Strength < Sometimes || len(is.Cells) == 0 || len(is.Cells) >= len(was.Cells) ||
+			slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
+			continue
+		}
+		c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
+			len(is.Cells), len(was.Cells)), change.Place{Path: name, Line: is.Line, After: is.Name})
 	}
 }

@@ -20,6 +20,7 @@ func isListed(name string) bool {
 // every map with commands is a job.
 func readListed(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
+	machines := axes(root, "image", "platform", "configuration")
 	var walk func(n *doc.Node, strength Strength)
 	walk = func(n *doc.Node, strength Strength) {
 		if n.Text("failure") == "ignore" || n.Text("allow_failures") == "true" || n.Text("ignore_failures") == "true" ||
@@ -32,7 +33,7 @@ func readListed(root *doc.Node) (Pipeline, error) {
 				strength = min(strength, Elsewhere)
 			}
 		}
-		job := Job{Name: first(n.Text("name"), n.Key), Line: n.Line, Strength: strength, Cells: []Cell{{}}}
+		job := Job{Name: first(n.Text("name"), n.Key), Line: n.Line, Strength: strength, Cells: machines}
 		for _, item := range n.Members() {
 			switch {
 			case slices.Contains([]string{"script", "commands", "test_script", "build_script"}, item.Key) ||

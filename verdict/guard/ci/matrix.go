@@ -52,6 +52,20 @@ func cells(matrix *doc.Node) []Cell {
 	return included(out, matrix.Get("include"))
 }
 
+// axes expands the lists that a document has under some keys, as AppVeyor and Travis do.
+func axes(n *doc.Node, keys ...string) []Cell {
+	matrix := &doc.Node{Kind: doc.Map}
+	for _, key := range keys {
+		if list := n.Get(key); list != nil && list.Kind == doc.List {
+			matrix.Items = append(matrix.Items, list)
+		}
+	}
+	if len(matrix.Items) == 0 {
+		return []Cell{{}}
+	}
+	return cells(matrix)
+}
+
 // set puts a value in, and the members of an object by their names.
 func set(c Cell, key string, v *doc.Node) {
 	c[key] = v.Value

@@ -78,11 +78,18 @@ func (c *comparison) context(before, after []Run) {
 		at.Before, at.After = was.Context, is.Context
 		c.add(change.Evidence, change.CI, "context-changed", fmt.Sprintf("Where or with what %s runs is changed.", is.Check), at)
 	case slices.ContainsFunc(before, func(b Run) bool {
-		return !slices.ContainsFunc(after, func(a Run) bool { return a.command() == b.command() })
+		return !slices.ContainsFunc(after, func(a Run) bool { return a.looksAt() == b.looksAt() })
 	}):
 		c.add(change.Evidence, change.CI, "command-changed", fmt.Sprintf("The command line of %s is changed.", is.Check), at)
 	}
 }
+
+// looksAt is a run's command line without the options that only change what it prints.
+func (r Run) looksAt() string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(r.Args), printing.MatchString), " ")
+}
+
+var printing = regexp.MustCompile(`^(?:-v+|-q+|--(?:no-)?(?:verbose|quiet|color|colour|colors|progress)(?:=\w+)?)$`)
 
 // denies reports what makes Rust's tools fail on warnings.
 func denies(args []string) bool {

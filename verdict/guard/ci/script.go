@@ -18,14 +18,14 @@ func scripts(files []change.File) []change.Finding {
 		return nil
 	}
 	of := func(content func(change.File) (string, []byte)) side {
-		s := side{jobs: map[string]bool{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
+		s := side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
 		for _, f := range changed {
 			name, text := content(f)
 			if text == nil {
 				continue
 			}
 			for target, commands := range shell.NewProject(map[string][]byte{name: text}).Targets() {
-				s.jobs[f.Name()+"\x00"+target] = true
+				s.jobs[f.Name()+"\x00"+target] = Job{}
 				for _, c := range commands {
 					if check, is := c.Check(); is {
 						r := Run{Path: f.Name(), Job: target, Check: check.Name, Guessed: true, Strength: Always, Args: c.Args, Line: 1}

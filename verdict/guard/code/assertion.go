@@ -12,7 +12,8 @@ func (x *examination) compareTest(p pair) {
 	before, after := leftClaims(p)
 	b, a := p.before.side, p.after.side
 	if len(p.before.claims) > 0 && len(p.after.claims) == 0 {
-		if p.after.role == test && len(p.after.children) == 0 || p.after.role == definition {
+		said := slices.ContainsFunc(p.before.claims, func(c claim) bool { return !c.vacuous })
+		if said && p.after.role == test && len(p.after.children) == 0 || said && p.after.role == definition {
 			x.emptied(p)
 		}
 		return

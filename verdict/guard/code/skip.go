@@ -102,7 +102,7 @@ func (x *examination) compareSetup() {
 // when they do.
 func worse(had, has []mark, m mark) change.Tier {
 	tier := change.Hold
-	if m.effect == retry || m.effect == tag || m.effect == leaves && m.cond != "" {
+	if m.effect == retry && m.cond != "" || m.effect == tag || m.effect == leaves && m.cond != "" {
 		tier = change.Evidence
 	}
 	for _, h := range had {

@@ -29,7 +29,7 @@ func (c *comparison) compare(p *pair) {
 		return
 	}
 	for _, file := range slices.Sorted(maps.Keys(p.before.files)) {
-		if p.after.files[file] {
+		if p.after.files[file] && !p.tool.manyFiles() {
 			c.outranks(p, file)
 			break
 		}
@@ -81,6 +81,9 @@ func (c *comparison) outranks(p *pair, other string) {
 		}
 	}
 }
+
+// manyFiles reports whether a tool reads all files of one kind, none of which stands for another.
+func (t *Tool) manyFiles() bool { return strings.HasPrefix(t.Files[0], "*.") }
 
 // inherited reports whether a setting is in the configuration of a folder further up now.
 func (c *comparison) inherited(p *pair, was value) bool {
@@ -156,11 +159,27 @@ func (c *comparison) fresh(p *pair, is value) {
 			return
 		}
 	}
+	if c.moved(p, is) {
+		return
+	}
 	tier := is.tier()
 	if c.sharpened(p) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
+}
+
+// moved reports whether the same tool loses a setting of that name and value elsewhere.
+func (c *comparison) moved(p *pair, is value) bool {
+	for _, other := range c.parts {
+		for key, was := range other.before.values {
+			if other.tool == p.tool && other != p && was.setting == is.setting && was.text == is.text && base(key) == base(is.key) &&
+				!has(other.after.values, key) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func has(m map[string]value, key string) bool { _, ok := m[key]; return ok }
@@ -202,7 +221,7 @@ func (c *comparison) lists(p *pair) {
 		}
 	}
 	before, after := map[Way]map[string]int{}, map[Way]map[string]int{}
-	for w := Rules; w <= Included; w++ {
+	for w := Rules; w <= Uncounted; w++ {
 		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
 	}
 	sharpened := c.sharpened(p)
@@ -221,7 +240,9 @@ func (c *comparison) lists(p *pair) {
 			case v.setting.Way == Included && len(p.before.lists[key]) == 0:
 				c.add(p, change.Evidence, "files-chosen", v, "", v.text, fmt.Sprintf("%s has %s now, and others are no longer looked at.",
 					key, v.text))
-			case v.setting.Way == Excluded:
+			case v.setting.Way == Uncounted:
+				c.add(p, v.tier(), "uncounted", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer counts.", key, v.text))
+			case v.setting.Way == Excluded && !sharpened:
 				c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer looked at.", key,
 					v.text))
 			}

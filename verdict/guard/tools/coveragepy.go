@@ -1,9 +1,17 @@
 package tools
 
+import "regexp"
+
+// counted tells lines that could run from those that coverage leaves out by custom: what
+// only a type checker sees, and what a comment leaves out.
+func counted(pattern string) bool { return !idle.MatchString(pattern) }
+
+var idle = regexp.MustCompile(`TYPE_CHECKING|overload|abstractmethod|Protocol|pragma|no ?cov|__main__|^\s*\.\.\.|\\\.\\\.\\\.`)
+
 // See https://coverage.readthedocs.io/en/latest/config.html.
 var coveragepy = []Setting{
 	{Keys: "report/fail_under", Way: Floor}, {Keys: "run/branch", Way: On, Default: "false"}, {Keys: "run|report/omit", Way: Excluded},
-	{Keys: "report/exclude_lines|exclude_also", Way: Excluded}, {Keys: "run/source|include", Way: Included},
+	{Keys: "report/exclude_lines|exclude_also", Way: Uncounted, Only: counted}, {Keys: "run/source|include", Way: Included},
 }
 
 var _ = register(
@@ -11,6 +19,7 @@ var _ = register(
 	&Tool{Name: "coverage", Nearest: true, Files: []string{"pyproject.toml"}, Within: []string{"tool/coverage"}, Settings: coveragepy},
 	&Tool{Name: "coverage", Nearest: true, Files: []string{"setup.cfg", "tox.ini"}, Settings: []Setting{
 		{Keys: "coverage:report/fail_under", Way: Floor}, {Keys: "coverage:run/branch", Way: On, Default: "false"},
-		{Keys: "coverage:run|coverage:report/omit|exclude_lines", Way: Excluded},
+		{Keys: "coverage:run|coverage:report/omit", Way: Excluded},
+		{Keys: "coverage:report/exclude_lines|exclude_also", Way: Uncounted, Only: counted},
 	}},
 )

@@ -55,15 +55,16 @@ type Way int
 
 // The ways. Numbers are thresholds; the others are strictness.
 const (
-	Floor    Way = iota // a number that has to be reached: lower is weaker
-	Ceiling             // a number that may not be passed: higher is weaker
-	On                  // a switch that makes the tool stricter
-	Off                 // a switch that makes it milder
-	Grade               // off, warning, error: lower is weaker
-	Rules               // a list of rules that are checked
-	Ignored             // a list of rules that are not
-	Excluded            // a list of files or lines that are left out: evidence alone
-	Included            // a list of files that are looked at: evidence alone
+	Floor     Way = iota // a number that has to be reached: lower is weaker
+	Ceiling              // a number that may not be passed: higher is weaker
+	On                   // a switch that makes the tool stricter
+	Off                  // a switch that makes it milder
+	Grade                // off, warning, error: lower is weaker
+	Rules                // a list of rules that are checked
+	Ignored              // a list of rules that are not
+	Excluded             // a list of files or lines that are left out: evidence alone
+	Included             // a list of files that are looked at: evidence alone
+	Uncounted            // a list of patterns of lines that coverage does not count
 )
 
 var registry []*Tool
@@ -175,7 +176,7 @@ func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []str
 			}
 		}
 		switch s.Way {
-		case Rules, Ignored, Excluded, Included:
+		case Rules, Ignored, Excluded, Included, Uncounted:
 			p.list(n, v)
 		case Grade:
 			if v.text = gradeText(n); v.text != "" {
@@ -216,7 +217,8 @@ func (p *part) list(n *doc.Node, v value) {
 		}
 	}
 	if n.Kind == doc.Scalar {
-		for _, text := range strings.FieldsFunc(n.Value, func(r rune) bool { return strings.ContainsRune(",;\n\t ", r) }) {
+		divides := func(r rune) bool { return r == '\n' || v.setting.Way != Uncounted && strings.ContainsRune(",;\t ", r) }
+		for _, text := range strings.FieldsFunc(n.Value, divides) {
 			add(text, n.Line)
 		}
 	}
