@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -27,11 +28,14 @@ var actions = map[string]string{
 	"snyk/actions":               "snyk test", "anchore/scan-action": "grype", "google/osv-scanner-action": "osv-scanner", "vstest@": "vstest",
 }
 
-// run by another action or task as words of a command.
-var commandActions = map[string][]string{
-	"actions-rs/cargo": {"command", "args"}, "gradle/gradle-build-action": {"arguments"},
-	"gradle/actions/setup-gradle": {"arguments"}, "dotnetcorecli@": {"command", "arguments"},
-	"npm@": {"command", "customCommand"}, "maven@": {"goals", "options"}, "gradle@": {"tasks", "options"}, "nick-fields/retry": {"command"},
+// commandActions are actions and tasks that run a command, by the beginning of their name:
+// what is in braces is given to them.
+var commandActions = map[string]string{
+	"actions-rs/cargo": "cargo {command} {args}", "gradle/gradle-build-action": "gradle {arguments}",
+	"gradle/actions/setup-gradle": "gradle {arguments}", "gradle@": "gradle {tasks} {options}",
+	"dotnetcorecli@": "dotnet {command} {arguments}", "npm@": "npm {command} {customCommand}", "maven@": "mvn {goals} {options}",
+	"nick-fields/retry": "{command}", "reactivecircus/android-emulator-runner": "{script}",
+	"vmactions/": "{run}", "cross-platform-actions/action": "{run}", "uraimo/run-on-arch-action": "{run}", "addnab/docker-run-action": "{run}",
 }
 
 // actionCheck is the check that an action is, and what it is given.
@@ -54,27 +58,13 @@ func actionCheck(uses string, with map[string]string) (name string, args []strin
 
 // actionScript is the command line that an action runs, "" if it runs none.
 func actionScript(uses string, with map[string]string) string {
-	uses = strings.ToLower(uses)
-	for prefix, keys := range commandActions {
-		if !strings.HasPrefix(uses, prefix) {
+	for prefix, command := range commandActions {
+		if !strings.HasPrefix(strings.ToLower(uses), prefix) {
 			continue
 		}
-		var words []string
-		program, _, _ := strings.Cut(prefix[strings.LastIndexByte(prefix, '/')+1:], "@")
-		switch {
-		case strings.Contains(prefix, "gradle"):
-			program = "gradle"
-		case program == "dotnetcorecli":
-			program = "dotnet"
-		case program == "maven":
-			program = "mvn"
-		case program == "retry":
-			program = ""
-		}
-		for _, key := range keys {
-			words = append(words, with[key])
-		}
-		return strings.TrimSpace(program + " " + strings.Join(words, " "))
+		return strings.TrimSpace(given.ReplaceAllStringFunc(command, func(key string) string { return with[strings.Trim(key, "{}")] }))
 	}
 	return ""
 }
+
+var given = regexp.MustCompile(`\{\w+\}`)

@@ -55,7 +55,7 @@ func (x *examination) emptied(p pair) {
 	words := b.wordsOf(p.before)
 	p.after.own(func(i int) {
 		name := a.of(i)
-		if a.tokens[i].kind != word || a.of(i+1) != "(" || common[name] {
+		if a.tokens[i].kind != word || common[name] || !a.calls(i) {
 			return
 		}
 		fresh = fresh || a.of(i+2) == "t" // what is given the test may fail it
@@ -85,6 +85,22 @@ func (x *examination) emptied(p pair) {
 		kind = change.Assertion
 	}
 	x.say(tier, kind, rule, why, b, a, p.before.line(), p.after.line())
+}
+
+// calls reports whether a word calls a function: with brackets, type arguments, a block, or
+// in Ruby at the beginning of a line.
+func (s *side) calls(i int) bool {
+	switch next := s.of(i + 1); {
+	case next == "(":
+		return true
+	case next == "{":
+		return s.lang.newlines && !control[s.of(i)]
+	case next == "<":
+		n := s.pastAngles(i + 1)
+		return n > i+1 && s.of(n) == "("
+	default:
+		return s.lang.ruby && s.tokens[i].first && !control[s.of(i)]
+	}
 }
 
 // checks reports whether a function at the head asserts something, or is called so.

@@ -46,7 +46,7 @@ func assertion(name string) bool {
 	return false
 }
 
-var assertionPrefixes = []string{"assert", "Assert", "ASSERT_", "EXPECT_", "XCTAssert", "refute", "must_", "wont_", "should",
+var assertionPrefixes = []string{"assert", "Assert", "ASSERT_", "EXPECT_", "XCTAssert", "refute", "must_", "wont_", "should", "Should",
 	"expect_", "expectThat", "verifyThat", "debug_assert"}
 
 var (
@@ -107,12 +107,16 @@ func (s *side) claimAt(u *unit, i int) (claim, bool) {
 		return s.called(i, i+2, t), true
 	case s.receives(i) && s.of(i+3) == "(":
 		return s.called(i, i+3, s.of(i+2)), true
+	case s.receives(i) && s.of(i+3) == "<" && s.of(s.pastAngles(i+3)) == "(":
+		return s.called(i, s.pastAngles(i+3), s.of(i+2)), true
 	case !assertion(t) || s.of(i-1) == "def" || s.of(i-1) == "fn" || next == ":" || next == "=" || next == "=>":
 		return claim{}, false
 	case s.lang.rust: // .expect("…") takes a value out
 		return claim{}, false
 	case next == "(" && s.tokens[i+1].mate > 0:
 		return s.called(i, i+1, t), true
+	case next == "<" && s.lang.cstyle && s.of(s.pastAngles(i+1)) == "(":
+		return s.called(i, s.pastAngles(i+1), t), true
 	case s.lang.name == "Kotlin" && (next == "{" || next == "<"):
 		return s.block(i)
 	case (s.lang.name == "Kotlin" || s.lang.name == "Scala") && s.of(i-1) != "." && strings.HasPrefix(t, "should"),

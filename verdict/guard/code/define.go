@@ -201,7 +201,7 @@ func (f *finder) marked(i int) bool {
 }
 
 // pastAngles is one past the bracket that closes "<"; the token itself if none does.
-func (f *finder) pastAngles(i int) int {
+func (f *source) pastAngles(i int) int {
 	depth := 0
 	for n := i; n < min(len(f.tokens), i+maxHead); n++ {
 		switch f.of(n) {

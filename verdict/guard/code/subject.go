@@ -136,9 +136,9 @@ func stem(name string) string {
 	return strings.Trim(base, "_-")
 }
 
-// of is what became of the subject of a test. Where one thing that it names is gone and
-// another one stays, that is not certain.
-func (v *vanished) of(u *unit) subject {
+// of is what became of the subject of a test that is gone with a scope around it, such as
+// its class. Where one thing that it names is gone and another one stays, that is not certain.
+func (v *vanished) of(u, scope *unit) subject {
 	out, gone, left := stays, false, false
 	if v.stems[stem(u.side.path)] {
 		return deleted
@@ -147,6 +147,10 @@ func (v *vanished) of(u *unit) subject {
 		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) }) {
 			gone = gone || v.defined[part] < 0 && len(part) > 3
 			left = left || v.defined[part] > 0
+		}
+	}
+	for w := range scope.side.wordsOf(scope) {
+		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) }) {
 			if len(part) > 3 && v.had[part] > 0 && v.had[part]+v.words[part] <= 0 {
 				out = changed
 			}

@@ -72,20 +72,34 @@ func (x *examination) lost(b *unit) {
 	}
 	now := x.renamed[s]
 	x.gone++
-	switch what := x.vanished.of(b); {
+	switch what := x.vanished.of(b, x.scope(b)); {
 	case what == deleted:
 	case x.idle(b):
 		say(change.Hold, "test/not-run", "The test "+b.name+" is still written, and no runner takes it for a test any more.")
 	case now != nil && x.gone < maxGone && now.comments(b.name) && !s.comments(b.name):
 		say(change.Hold, "test/commented-out", "The test "+b.name+" is commented out.")
 	case x.folded(b):
-	case what == changed || x.replaced(b):
+	case what == changed || x.replaced(b) || x.doubled(b) || x.subjectShrank(b):
 		say(change.Evidence, "test/replaced", "The test "+b.name+" is gone; what it tests changed, or new tests may stand in its place.")
 	case len(b.claims) == 0 && len(b.children) == 0:
 		say(change.Evidence, "test/deleted", "The test "+b.name+" is gone; what it tests is not.")
 	default:
 		say(change.Hold, "test/deleted", "The test "+b.name+" is gone, and what it tests is not.")
 	}
+}
+
+// scope is what of the definitions around a test is gone with it, or the test itself.
+func (x *examination) scope(b *unit) *unit {
+	left := map[string]bool{}
+	if now := x.renamed[b.side]; now != nil {
+		for _, u := range now.units {
+			left[u.path()] = true
+		}
+	}
+	for b.parent != nil && b.parent.role == group && !left[b.parent.path()] {
+		b = b.parent
+	}
+	return b
 }
 
 // workedOn are the tests at the head that are new, or that say more than they did.
@@ -105,6 +119,29 @@ func (x *examination) workedOn() []*unit {
 func (x *examination) replaced(b *unit) bool {
 	for _, a := range x.reworked {
 		if x.tests.taken[a] == nil || a.side == x.renamed[b.side] {
+			return true
+		}
+	}
+	return false
+}
+
+// doubled reports whether another test that has a new name is nearly the same as one that is gone.
+func (x *examination) doubled(b *unit) bool {
+	words := b.side.wordsOf(b)
+	for _, a := range x.tests.after {
+		was, others := x.tests.taken[a], a.side.wordsOf(a)
+		if was != nil && was.name != a.name && a.side == x.renamed[b.side] && min(share(words, others), share(others, words)) >= 0.75 {
+			return true
+		}
+	}
+	return false
+}
+
+// subjectShrank reports whether the source file that a file of tests is named after says
+// less than it did: what was tested there may be gone with its test.
+func (x *examination) subjectShrank(b *unit) bool {
+	for was, is := range x.renamed {
+		if !was.tests && stem(was.path) == stem(b.side.path) && len(is.tokens) < len(was.tokens) {
 			return true
 		}
 	}

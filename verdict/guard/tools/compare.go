@@ -54,7 +54,8 @@ func (c *comparison) compare(p *pair) {
 // lower; otherwise the tool may be gone or another may have taken its place.
 func (c *comparison) abandoned(p *pair) {
 	for _, key := range slices.Sorted(maps.Keys(p.before.values)) {
-		if was := p.before.values[key]; was.setting.Way == Floor && !zero(was.text) {
+		if was := p.before.values[key]; was.setting.Way == Floor && !zero(was.text) &&
+			(was.setting.Default == "" || weaker(Floor, was.text, was.setting.Default)) {
 			c.add(p, change.Hold, "limit-gone", was, key+" = "+was.text, "", fmt.Sprintf("%s (%s) is gone with its configuration.", key,
 				was.text))
 			return
@@ -127,7 +128,7 @@ func (c *comparison) missing(p *pair, was value) {
 	}
 	why := fmt.Sprintf("%s (%s) is gone.", was.key, was.text)
 	switch {
-	case s.Default != "" && weaker(s.Way, was.text, s.Default), s.Way == Floor && !zero(was.text):
+	case s.Default != "" && weaker(s.Way, was.text, s.Default), s.Way == Floor && s.Default == "" && !zero(was.text):
 		c.add(p, was.tier(), "gone", was, was.key+" = "+was.text, "", why)
 	case s.Default != "":
 	case s.Way == Ceiling, s.Way == On && on(was.text), s.Way == Grade && grade(was.text) > 0:
@@ -210,7 +211,9 @@ func (c *comparison) lists(p *pair) {
 		before, after := p.before.lists[key], p.after.lists[key]
 		lost, gained := p.tool.without(before, after), p.tool.without(after, before)
 		for _, v := range lost {
+			w, name := v.setting.Way, p.tool.plain(v.text)
 			switch {
+			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
 			case v.setting.Way == Rules && len(gained) == 0 && len(after) > 0:
 				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Rules:
@@ -290,6 +293,9 @@ var punctuation = strings.NewReplacer("-", "", "_", "")
 func (t *Tool) plain(name string) string {
 	if to, ok := t.Aliases[name]; ok {
 		name = to
+	}
+	if t.Plain != nil {
+		name = t.Plain(name)
 	}
 	return strings.TrimSuffix(punctuation.Replace(name), "s")
 }

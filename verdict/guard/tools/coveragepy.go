@@ -6,7 +6,7 @@ import "regexp"
 // only a type checker sees, and what a comment leaves out.
 func counted(pattern string) bool { return !idle.MatchString(pattern) }
 
-var idle = regexp.MustCompile(`TYPE_CHECKING|overload|abstractmethod|Protocol|pragma|no ?cov|__main__|^\s*\.\.\.|\\\.\\\.\\\.`)
+var idle = regexp.MustCompile(`TYPE_CHECKING|overload|abstractmethod|Protocol|pragma|no ?cov|__main__|\.\.\.|\\\.\\\.\\\.|\\\.\{3\}`)
 
 // See https://coverage.readthedocs.io/en/latest/config.html.
 var coveragepy = []Setting{

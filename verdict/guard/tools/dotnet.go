@@ -5,6 +5,14 @@ import "strings"
 // msbuild tells a rule from what was set before, which "$(NoWarn)" stands for.
 func msbuild(text string) bool { return !strings.HasPrefix(text, "$(") }
 
+// compilerWarning is the number of one of the compiler's own warnings: CS0649, 0649 and 649 are the same.
+func compilerWarning(name string) string {
+	if number := strings.TrimLeft(strings.TrimPrefix(strings.ToUpper(name), "CS"), "0"); number != "" && strings.Trim(number, "0123456789") == "" {
+		return number
+	}
+	return name
+}
+
 // See https://learn.microsoft.com/en-us/dotnet/core/project-sdk/msbuild-props#code-analysis-properties.
 var _ = register(
 	&Tool{Name: "dotnet", Files: []string{"*.csproj", "*.vbproj", "*.fsproj", "*.props", "*.targets"}, Settings: []Setting{
@@ -12,10 +20,10 @@ var _ = register(
 			Way: On, Default: "false"},
 		{Keys: "**/EnableNETAnalyzers|RunAnalyzers|RunAnalyzersDuringBuild|IsTestProject", Way: On}, {Keys: "**/Nullable", Way: On},
 		{Keys: "**/NoWarn|WarningsNotAsErrors", Way: Ignored, Only: msbuild}, {Keys: "**/WarningsAsErrors", Way: Rules, Only: msbuild},
-		{Keys: "**/WarningLevel", Way: Floor}, {Keys: "**/Threshold", Way: Floor},
+		{Keys: "**/WarningLevel", Way: Floor, Default: "4"}, {Keys: "**/Threshold", Way: Floor},
 		{Keys: "**/PackageReference|GlobalPackageReference/@Include", Way: Rules, Only: analyzer.MatchString},
 		{Keys: "**/ExcludeByFile|ExcludeByAttribute", Way: Excluded}, {Keys: "**/Compile/@Remove", Way: Excluded},
-	}},
+	}, Plain: compilerWarning},
 	&Tool{Name: "dotnet-rules", Files: []string{"*.ruleset"}, Settings: []Setting{{Keys: "**/Rule/@Action", Way: Grade}}},
 	&Tool{Name: "dotnet-rules", Files: []string{".editorconfig", ".globalconfig"},
 		Settings: []Setting{{Keys: "*/dotnet_diagnostic.*|dotnet_analyzer_diagnostic.*", Way: Grade},

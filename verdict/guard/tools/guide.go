@@ -63,7 +63,9 @@ func sentences(content []byte) []statement {
 var (
 	ending = regexp.MustCompile(`[.!?](?:\s+|$)`)
 	firm   = regexp.MustCompile(`(?i)\b(?:must|never|always|do not|don't|shall|forbidden|may not|required?|mandatory)\b`)
-	word   = regexp.MustCompile(`[\pL\pN]+`)
+	// needs are sentences about machines rather than people.
+	needs = regexp.MustCompile(`(?i)required to (?:build|run|compile|install|use)\b`)
+	word  = regexp.MustCompile(`[\pL\pN]+`)
 )
 
 // sentencesIn are those of all documents after the change: what moved is not gone.
@@ -88,7 +90,7 @@ func lostRules(f change.File, kept map[string]bool) []change.Finding {
 	}
 	var found []change.Finding
 	for _, was := range sentences(f.Before) {
-		if kept[was.text] || !firm.MatchString(was.text) || len(strings.Fields(was.text)) < 3 || strings.HasPrefix(was.text, "|") {
+		if kept[was.text] || !firm.MatchString(was.text) || needs.MatchString(was.text) || len(strings.Fields(was.text)) < 3 || strings.HasPrefix(was.text, "|") {
 			continue
 		}
 		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Hold, "A rule for contributors is gone."

@@ -30,6 +30,8 @@ type Tool struct {
 	Settings []Setting
 	// Aliases are other names of rules, and those that took a rule's place.
 	Aliases map[string]string
+	// Plain writes a rule's name as all of its spellings are compared; nil for as it is.
+	Plain func(name string) string
 	// Nearest says that it takes only the nearest of several configurations.
 	Nearest bool
 	// Scope is a key beside a rule's that limits it to some files, "" if there is none.
