@@ -81,6 +81,13 @@ func TestWeaknessesAreSeen(t *testing.T) {
 		{"checks are all taken for green", allIsGreen, "CI: check run: cancelled", "merged"},
 		{"the decision is not taken again", decideOnce, "writer: dismissal: 3 calls before the merge call", "merged"},
 		{"a dismissal is not seen", nothingIsDismissed, "writer: dismissal: 3 calls before the merge call", "merged"},
+		{"signatures are not checked", nothingIsSigned, `new owner of a login: approving review: the reviewer's login with the role "write", new to the author's agent`, "merged"},
+		{"accounts are not pinned", allAreOneAccount, "new owner of a login: approving review: a copy of what the reviewer signed before it objected", "merged"},
+		{"trees are not compared before the merge", allTreesAreAlike(t), "author: merge of what is not in the base yet: a fix dropped, while the reviewer is away", "merged"},
+		{"trees are not compared after the merge", allTreesAreAlike(t), "writer: push to a line of the base beside it: at the merge call", "merged"},
+		{"histories are not compared after the merge", nothingIsRewritten, "writer: base rewrite: at the merge call", "merged"},
+		{"people may let their own work pass", nobodyWrote, "maintainer who wrote of it: comment: a waiver", "merged"},
+		{"refused words are forgotten", nothingIsRefused, "triager: comment: break-glass older than the right to give it", "merged"},
 	} {
 		t.Run(tc.weakness, func(t *testing.T) {
 			t.Parallel()

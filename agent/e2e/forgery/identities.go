@@ -8,20 +8,20 @@ import (
 )
 
 // takeOver gives a login up and has the thief take it, with a role in the repository.
-// The account that had it is there under another name until the case is over.
+// The account that had it is there under another name until the case is over, and may read.
 func (s *scene) takeOver(login, role string) error {
 	old := login + "-renamed"
 	if err := s.Sim.Rename(login, old); err != nil {
 		return err
 	}
-	s.note("%s renames itself, and a thief takes the login with the role %q", login, role)
+	s.note("%s renames itself and leaves, and a thief takes the login with the role %q", login, role)
 	s.undo = append(s.undo, func() error { return s.Sim.Rename(old, login) })
 	if err := s.Sim.AddUser(githubsim.User{Login: login, Token: arena.Token(thief)}); err != nil {
 		return err
 	}
 	s.undo = append(s.undo, func() error { return s.Sim.Delete(login) })
 	s.away = true
-	return s.Sim.SetPermission(s.ref.Repo.String(), login, role)
+	return s.then(s.Sim.SetPermission(s.ref.Repo.String(), old, "read"), func() error { return s.Sim.SetPermission(s.ref.Repo.String(), login, role) })
 }
 
 // leave deletes an account until the case is over.
@@ -69,6 +69,21 @@ func identities() []Case {
 			}})
 	}
 	return append(all,
+		Case{Name: who(thief) + ": approving review: a copy of what the reviewer signed before it objected", unapproved: true, act: func(s *scene) error {
+			s.stern.Store(true)
+			_, err := s.comment(arena.Person, "/touchstone review")
+			if err = s.then(err, s.review, s.merge); err != nil {
+				return err
+			}
+			signed, err := s.reviewsOf(arena.Judge)
+			if err == nil && (len(signed) != 2 || signed[0].State != "APPROVED" || signed[1].State != "CHANGES_REQUESTED") {
+				err = fmt.Errorf("the reviewer did not approve and then object: %+v", signed)
+			}
+			return s.then(err, func() error { return s.takeOver(arena.Judge, "write") }, func() error {
+				_, err := s.submit(thief, "APPROVE", signed[0].Body)
+				return err
+			})
+		}},
 		Case{Name: "deleted account: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) error {
 			_, err := s.comment(neutral, glass)
 			return s.then(err, func() error { return s.leave(neutral) })

@@ -2,12 +2,19 @@ package forgery
 
 import (
 	"context"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"testing"
+	"time"
 
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/forge"
 	"touchstone/agent/merger"
+	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
@@ -93,4 +100,63 @@ func decideOnce(_ decide.Role, a *daemon.Agent) {
 			return decide.Action{Kind: decide.Merge, SHA: pr.Head.SHA}, true, nil
 		}
 	}
+}
+
+// nothingIsSigned has an agent believe every record, as it does those of earlier versions, which
+// are not signed.
+func nothingIsSigned(role decide.Role, a *daemon.Agent) {
+	a.Trust.Settings = func() (map[string][]string, time.Time) { return nil, time.Now().AddDate(100, 0, 0) }
+	seeing(func(pr *forge.PullRequest) {
+		for i := range pr.Reviews {
+			if record, err := verdict.ParseRecord(pr.Reviews[i].Body); err == nil {
+				pr.Reviews[i].Body, _ = record.Seal(verdict.Signer{}) // it was sealed before
+			}
+		}
+	})(role, a)
+}
+
+// allAreOneAccount has all logins belong to one account.
+var allAreOneAccount = seeing(func(pr *forge.PullRequest) {
+	for i := range pr.Reviews {
+		pr.Reviews[i].Author.ID = 1
+	}
+})
+
+// allTreesAreAlike gives an author's agent a git that sees no difference between trees.
+func allTreesAreAlike(t *testing.T) func(decide.Role, *daemon.Agent) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the git that sees no difference is a shell script, which Windows does not run")
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "git")
+	enginetest.Program(t, path, "#!/bin/sh\nfor a; do [ \"$a\" = diff-tree ] && exit 0; done\nexec '"+git+"' \"$@\"\n")
+	return func(role decide.Role, a *daemon.Agent) {
+		if role == decide.Author {
+			a.Worktrees.Git = path
+		}
+	}
+}
+
+// nothingIsRewritten has every history contain every commit.
+func nothingIsRewritten(_ decide.Role, a *daemon.Agent) { a.Read = whole{a.Read} }
+
+type whole struct{ daemon.Reader }
+
+func (whole) Contains(context.Context, forge.Repo, string, string) (bool, error) { return true, nil }
+
+// nobodyWrote has every pull request be written by somebody who does nothing else.
+func nobodyWrote(_ decide.Role, a *daemon.Agent) { a.Read = unwritten{a.Read} }
+
+type unwritten struct{ daemon.Reader }
+
+func (unwritten) Writers(context.Context, forge.PullRequest) ([]string, error) {
+	return []string{"nobody"}, nil
+}
+
+// nothingIsRefused has an agent forget which words it has refused.
+func nothingIsRefused(role decide.Role, a *daemon.Agent) {
+	seeing(func(pr *forge.PullRequest) { _ = a.Trust.Forget(pr.DatabaseID) })(role, a) // forgotten at the next look, if not at this
 }

@@ -31,6 +31,9 @@ func inMessage(s *scene) (bool, error) {
 var faults = []fault{
 	{name: "base retarget", seen: true, do: func(s *scene) error { return s.retarget(arena.Person, sandbox) }},
 	{name: "base rewrite", seen: true, do: func(s *scene) error { return s.back(arena.Person, "main") }},
+	{name: "push to a line of the base beside it", seen: true, do: func(s *scene) error {
+		return s.push(arena.Person, "main", map[string]string{file: strings.Replace(source("old()"), "everything", "some", 1)})
+	}},
 	{name: "push", do: func(s *scene) error { return s.push(arena.Person, branch, map[string]string{"more.md": "More.\n"}) }},
 	{name: "stop", do: (*scene).stopped},
 	{name: "stop in a review", do: func(s *scene) error {
