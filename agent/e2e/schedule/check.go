@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
 
@@ -284,7 +285,11 @@ func (w *world) checkBranches(ctx context.Context, p pull) error {
 
 // git asks GitHub's own repository.
 func (w *world) git(ctx context.Context, args ...string) (string, error) {
-	url, _ := w.Local(w.ref.Repo)
+	return w.Stage.git(ctx, w.ref.Repo, args...)
+}
+
+func (s *Stage) git(ctx context.Context, repo forge.Repo, args ...string) (string, error) {
+	url, _ := s.Local(repo)
 	out, err := exec.CommandContext(ctx, "git", append([]string{"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...).Output()
 	if err != nil {
 		return "", fmt.Errorf("git %s: %w", args[0], err)

@@ -54,7 +54,7 @@ func (w *world) start(m *machine) error {
 		agent.Remote, agent.Reviewer.Remote = w.Local, w.Local
 	}
 	if w.meddle != nil {
-		w.meddle(m.role, agent)
+		w.meddle(w.Stage, m.role, agent)
 	}
 	agent.Journal, err = journal.Open(filepath.Join(w.dir, w.ref.Name, m.name, string(m.role)))
 	m.agent = agent

@@ -55,7 +55,7 @@ type Stage struct {
 	// dir is for the agents' journals.
 	dir string
 	// meddle, if set, breaks an agent on purpose when it starts.
-	meddle func(decide.Role, *daemon.Agent)
+	meddle func(*Stage, decide.Role, *daemon.Agent)
 }
 
 // NewStage makes a stage of an arena, whose webhooks and interception of requests it
