@@ -81,6 +81,7 @@ func (r report) json(out io.Writer) error {
 		Summary    string             `json:"summary"`
 		Findings   []verdict.Finding  `json:"findings"`
 		Holds      []verdict.Hold     `json:"holds"`
+		Evidence   []verdict.Evidence `json:"evidence"`
 		Doubts     []string           `json:"doubts"`
 		Dropped    int                `json:"dropped"`
 		NotListed  []notListed        `json:"not_listed"`
@@ -88,7 +89,8 @@ func (r report) json(out io.Writer) error {
 		LeftOut    []leftOut          `json:"left_out"`
 		Record     verdict.Record     `json:"record"`
 	}{
-		r.Subject, r.Judgement.Verdict, r.Judgement.Answer.Summary, list(r.findings()), list(r.Judgement.Holds), list(r.Judgement.Doubts),
+		r.Subject, r.Judgement.Verdict, r.Judgement.Answer.Summary, list(r.findings()), list(r.Judgement.Holds), list(r.Judgement.Evidence),
+		list(r.Judgement.Doubts),
 		len(r.Judgement.Dropped), list(r.notListed()), list(r.Judgement.Answer.Dimensions), list(r.LeftOut), record,
 	})
 }
@@ -144,6 +146,14 @@ func (r report) text(out io.Writer) error {
 		p.line("", "")
 		p.line(p.shade("held", verdict.Critical)+"  ", "%s", verdict.Place(h.Path, h.Line))
 		p.paragraph("  ", h.Detail)
+	}
+	for _, e := range r.Judgement.Evidence {
+		if e.Finding == "" {
+			p.line("", "")
+			p.line("suspected  ", "%s", verdict.Place(e.Path, e.Line))
+			p.paragraph("  ", e.Detail)
+			p.paragraph("  answer: ", cmp.Or(e.Refuted, "none, so it is unreviewed"))
+		}
 	}
 	for _, d := range r.Judgement.Doubts {
 		p.line("", "")

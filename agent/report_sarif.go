@@ -50,11 +50,19 @@ type (
 		Text string `json:"text"`
 	}
 	sarifResult struct {
-		RuleID       string            `json:"ruleId,omitempty"`
+		RuleID string `json:"ruleId,omitempty"`
+		// Kind is "open" for what nobody answered; "" means that it failed.
+		Kind         string            `json:"kind,omitempty"`
 		Level        string            `json:"level"`
 		Message      sarifMessage      `json:"message"`
 		Locations    []sarifLocation   `json:"locations,omitempty"`
 		Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
+		// Suppressions say why a result is nothing; none for one that counts.
+		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical `json:"physicalLocation"`
@@ -72,8 +80,8 @@ type (
 	}
 )
 
-// sarif is for code scanning and editors: findings and holds as results, doubts as
-// notifications.
+// sarif is for code scanning and editors: findings, holds and evidence as results, doubts
+// as notifications.
 func (r report) sarif(out io.Writer) error {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "touchstone", Version: version(), Rules: []sarifRule{}}},
@@ -93,6 +101,7 @@ func (r report) sarif(out io.Writer) error {
 			Message: sarifMessage{cmp.Or(h.Detail, string(h.Kind)) + " Only a person can let this pass."},
 		})
 	}
+	run.Results = append(run.Results, r.sarifEvidence()...)
 	var rules []string
 	for _, result := range run.Results {
 		rules = append(rules, result.RuleID)
@@ -110,6 +119,24 @@ func (r report) sarif(out io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+}
+
+// sarifEvidence is what code suspected and no finding tells of: suppressed by the session's
+// reason, or open where it gave none.
+func (r report) sarifEvidence() (results []sarifResult) {
+	for _, e := range r.Judgement.Evidence {
+		if e.Finding != "" {
+			continue
+		}
+		result := sarifResult{RuleID: cmp.Or(e.Rule, e.Kind), Level: "none", Kind: "open", Message: sarifMessage{e.Detail},
+			Locations: r.sarifPlace(e.Path, e.Line, e.Line)}
+		if e.Refuted != "" {
+			result.Kind, result.Level = "", "note"
+			result.Suppressions = []sarifSuppression{{Kind: "external", Justification: e.Refuted}}
+		}
+		results = append(results, result)
+	}
+	return results
 }
 
 func sarifLevel(s verdict.Severity) string {

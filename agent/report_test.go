@@ -25,6 +25,11 @@ func troubled() report {
 		},
 	}}
 	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: "codecov.yml", Line: 4, Detail: "Coverage went from 85% to 80%."})
+	j.Evidence = []verdict.Evidence{
+		{ID: "E1", Kind: "test", Rule: "severity/Q4", Path: "a_test.go", Line: 7, Detail: "The test is gone.", Refuted: "It stands elsewhere."},
+		{ID: "E2", Kind: "ci", Rule: "severity/Q6", Path: "ci.yml", Line: 2, Detail: "A job is gone."},
+		{ID: "E3", Kind: "test", Rule: "severity/Q4", Path: "b_test.go", Line: 9, Detail: "It became a finding.", Finding: "0000000c"},
+	}
 	j.Withhold("A part was not examined.")
 	j.Dropped = []verdict.Dropped{{Finding: verdict.Finding{Claim: "It leaks."}, Reason: "it quotes what is not there"}}
 	return report{
@@ -63,6 +68,14 @@ nit  a b.md  [Doc] doc/D1
 held  codecov.yml:4
   Coverage went from 85% to 80%.
 
+suspected  a_test.go:7
+  The test is gone.
+  answer: It stands elsewhere.
+
+suspected  ci.yml:2
+  A job is gone.
+  answer: none, so it is unreviewed
+
 ! A part was not examined.
 
 dropped: It leaks. (it quotes what is not there)
@@ -88,15 +101,16 @@ func TestAReportForPrograms(t *testing.T) {
 			ID, Rule, Path string
 			StartLine      int `json:"start_line"`
 		}
-		Holds   []struct{ Kind string }
-		Doubts  []string
-		LeftOut []struct{ Path, Reason string } `json:"left_out"`
+		Holds    []struct{ Kind string }
+		Evidence []struct{ ID, Finding, Refuted string }
+		Doubts   []string
+		LeftOut  []struct{ Path, Reason string } `json:"left_out"`
 	}
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Verdict != "REQUEST_CHANGES" || len(got.Findings) != 3 || got.Findings[0].Rule != "security/S1" || got.Findings[0].ID != "0000000a" || got.Findings[0].StartLine != 3 ||
-		len(got.Holds) != 1 || len(got.Doubts) != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Reason != "lock file" {
+		len(got.Holds) != 1 || len(got.Evidence) != 3 || got.Evidence[0].Refuted != "It stands elsewhere." || got.Evidence[2].Finding != "0000000c" || len(got.Doubts) != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Reason != "lock file" {
 		t.Errorf("%+v\n%s", got, out.String())
 	}
 	out.Reset()
@@ -118,7 +132,8 @@ var sarifObjects = map[string]struct{ required, others string }{
 	"runs.invocations":       {"executionSuccessful", "toolExecutionNotifications"},
 	"runs.invocations.toolExecutionNotifications":         {"message", "level"},
 	"runs.invocations.toolExecutionNotifications.message": {"text", "id markdown"},
-	"runs.results":                                             {"message", "ruleId level locations partialFingerprints"},
+	"runs.results":                                             {"message", "ruleId kind level locations partialFingerprints suppressions"},
+	"runs.results.suppressions":                                {"kind", "justification status"},
 	"runs.results.message":                                     {"text", "id markdown"},
 	"runs.results.locations":                                   {"", "physicalLocation"},
 	"runs.results.locations.physicalLocation":                  {"", "artifactLocation region"},
