@@ -218,12 +218,18 @@ func (c *clone) patches(ctx context.Context, d *worktree.Diff, renames string, p
 	if err != nil {
 		return err
 	}
-	i := -1
+	i, further := -1, false
 	for line := range bytes.Lines(out) {
-		if bytes.HasPrefix(line, []byte("diff --git ")) {
+		switch {
+		case !bytes.HasPrefix(line, []byte("diff --git ")):
+		case further: // a file of another type is deleted, and added again
+			further = false
+		default:
 			if i++; i >= len(d.Files) {
 				return fmt.Errorf("more patches than files between %s and %s", d.Base, d.Head)
 			}
+			was, is := d.Files[i].OldMode, d.Files[i].NewMode
+			further = was != none && is != none && was[:3] != is[:3]
 		}
 		if i < 0 {
 			continue
