@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
 
 	"touchstone/relay/server"
 )
@@ -38,10 +41,16 @@ type Config struct {
 	// TLSCert and TLSKey are files in PEM; with them connections are encrypted.
 	TLSCert string `yaml:"tls_cert"`
 	TLSKey  string `yaml:"tls_key"`
+	// Domain is the name for which a certificate is made and renewed by itself, by ACME's challenge
+	// on the port that is listened on, which has to be reached as 443.
+	Domain string `yaml:"domain"`
+	// ACMEDirectory is the address of the certificate authority's directory; empty means Let's
+	// Encrypt's (https://datatracker.ietf.org/doc/html/rfc8555#section-7.1.1).
+	ACMEDirectory string `yaml:"acme_directory"`
 	// Recover names whose webhooks to look after, as recovery.ParseTarget reads them.
 	Recover []string `yaml:"recover"`
-	// PublicURL is where GitHub reaches this relay. It is only needed where the webhooks
-	// of several relays stand side by side.
+	// PublicURL is where others reach this relay: where invitations lead, and which of several
+	// relays' webhooks are this one's.
 	PublicURL string `yaml:"public_url"`
 	// GitHubAPI is the address of GitHub's REST API; empty means github.com's.
 	GitHubAPI string `yaml:"github_api"`
@@ -165,17 +174,47 @@ func (c Config) validate() error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("tls-cert and tls-key belong together: give both, or neither")
 	}
+	if c.Domain != "" {
+		if err := c.validateDomain(); err != nil {
+			return err
+		}
+	}
 	return c.validateSources()
+}
+
+// validateDomain reports what keeps a certificate from being made.
+func (c Config) validateDomain() error {
+	_, kept := server.StorePath(c.Store)
+	switch {
+	case c.TLSCert != "":
+		return errors.New("domain has a certificate made, and tls_cert brings one: give one of them")
+	case !kept:
+		return errors.New("a certificate for domain is kept beside an embedded store; with a store that relays share, give tls_cert and tls_key, or end TLS in front of them")
+	case !strings.Contains(c.Domain, ".") || strings.ContainsAny(c.Domain, "/: *"):
+		return fmt.Errorf("%q is no domain that a certificate can be made for; write one such as relay.acme.dev", c.Domain)
+	}
+	return nil
 }
 
 // encryption is how connections are encrypted; nil when they are not.
 func (c Config) encryption() (*tls.Config, error) {
-	if c.TLSCert == "" {
-		return nil, nil
+	switch {
+	case c.Domain != "":
+		store, _ := server.StorePath(c.Store)
+		manager := autocert.Manager{
+			Prompt: autocert.AcceptTOS, HostPolicy: autocert.HostWhitelist(c.Domain),
+			Cache: autocert.DirCache(filepath.Join(filepath.Dir(store), "certificates")),
+		}
+		if c.ACMEDirectory != "" {
+			manager.Client = &acme.Client{DirectoryURL: c.ACMEDirectory}
+		}
+		return manager.TLSConfig(), nil
+	case c.TLSCert != "":
+		certificate, err := server.LoadCertificate(c.TLSCert, c.TLSKey)
+		if err != nil {
+			return nil, err
+		}
+		return certificate.Config(), nil
 	}
-	certificate, err := server.LoadCertificate(c.TLSCert, c.TLSKey)
-	if err != nil {
-		return nil, err
-	}
-	return certificate.Config(), nil
+	return nil, nil
 }

@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"touchstone/relay/recovery"
+	"touchstone/relay/source"
 )
 
 func hookCommand() *cobra.Command {
@@ -26,7 +29,7 @@ func hookCommand() *cobra.Command {
 }
 
 func hookInstallCommand() *cobra.Command {
-	var repo, org, address, api string
+	var repo, org, address, api, configFile string
 	var events []string
 	cmd := &cobra.Command{
 		Use:   "install",
@@ -38,12 +41,19 @@ With a secret that is not the relay's, the webhook no longer works until it is d
 
 GITHUB_TOKEN holds a token with the permission Webhooks, read and write (a classic one
 has the scope admin:repo_hook, for an organisation admin:org_hook). RELAY_GITHUB_SECRET
-holds the secret, the same as where the relay runs.`,
+holds the secret, the same as where the relay runs; or --config names the relay's settings.`,
 		Example: `  relay hook install --repo acme/app --url https://relay.example.com/webhooks/github
   relay hook install --org acme --url https://relay.example.com/webhooks/github --event pull_request --event push`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			hook, err := webhook(repo, org, address, events)
+			secret := os.Getenv("RELAY_GITHUB_SECRET")
+			if configFile != "" {
+				var err error
+				if secret, address, err = endpointOf(configFile, address); err != nil {
+					return usageError{err}
+				}
+			}
+			hook, err := webhook(repo, org, address, secret, events)
 			if err != nil {
 				return usageError{err}
 			}
@@ -67,12 +77,37 @@ holds the secret, the same as where the relay runs.`,
 	cmd.Flags().StringVar(&org, "org", "", "or the organisation, such as acme: one webhook for all its repositories")
 	cmd.Flags().StringVar(&address, "url", "", "the relay's endpoint as GitHub reaches it, such as https://relay.example.com/webhooks/github")
 	cmd.Flags().StringArrayVar(&events, "event", []string{"*"}, "only this type of event (repeatable)")
+	cmd.Flags().StringVar(&configFile, "config", "", "take the relay's address and the secret from this YAML file, with which it runs")
 	cmd.Flags().StringVar(&api, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	return cmd
 }
 
+// endpointOf is the secret of a relay's source of GitHub's webhooks, and the address of its endpoint
+// where that is not given.
+func endpointOf(file, address string) (secret, endpoint string, err error) {
+	config := defaultConfig()
+	if err := config.load(file); err != nil {
+		return "", "", err
+	}
+	sources, err := config.sources()
+	if err != nil {
+		return "", "", err
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		github, ok := sources[name].(source.GitHub)
+		if !ok {
+			continue
+		}
+		if address == "" && config.PublicURL == "" {
+			return "", "", fmt.Errorf("say where GitHub reaches the relay, with --url or as public_url in %s", file)
+		}
+		return github.Secret, cmp.Or(address, strings.TrimSuffix(config.PublicURL, "/")+"/webhooks/"+name), nil
+	}
+	return "", "", fmt.Errorf("%s names no source of the kind github", file)
+}
+
 // webhook checks what the command line and the environment say.
-func webhook(repo, org, address string, events []string) (recovery.Webhook, error) {
+func webhook(repo, org, address, secret string, events []string) (recovery.Webhook, error) {
 	if (repo == "") == (org == "") {
 		return recovery.Webhook{}, errors.New("say whose webhook it is: --repo acme/app or --org acme")
 	}
@@ -87,7 +122,6 @@ func webhook(repo, org, address string, events []string) (recovery.Webhook, erro
 	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" || path.Base(path.Dir(parsed.Path)) != "webhooks" {
 		return recovery.Webhook{}, fmt.Errorf("--url %q is no endpoint of a relay; write one such as https://relay.example.com/webhooks/github", address)
 	}
-	secret := os.Getenv("RELAY_GITHUB_SECRET")
 	if secret == "" {
 		return recovery.Webhook{}, errors.New("RELAY_GITHUB_SECRET is not set: set it to the secret that the relay runs with; a new one can be made with openssl rand -hex 32")
 	}

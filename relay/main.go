@@ -75,7 +75,7 @@ Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serveCommand(), tailCommand(), tokenCommand(), inviteCommand(), hookCommand(), recoverCommand(), controlCommand(), verifyCommand(), versionCommand())
+	root.AddCommand(upCommand(), serveCommand(), tailCommand(), tokenCommand(), inviteCommand(), hookCommand(), recoverCommand(), controlCommand(), verifyCommand(), versionCommand())
 	return root
 }
 

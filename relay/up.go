@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"touchstone/relay/event"
+	"touchstone/relay/token"
+)
+
+// firstInvite is how long the link is good by which the first administrator joins.
+const firstInvite = 24 * time.Hour
+
+func upCommand() *cobra.Command {
+	var u setup
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Set a relay up and run it, in one step",
+		Long: `Set a relay up and run it. The first time this makes a directory with its settings, a secret
+for GitHub's webhooks and, with --domain, a certificate that is renewed by itself (Let's
+Encrypt's, whose terms of service this accepts). It prints the link by which the first
+administrator joins, and the commands for the next steps. Doing it again keeps all that is
+there; change relay.yaml in that directory to change settings.
+
+Without --domain the relay listens on this machine alone.`,
+		Example: `  touchstone-relay up --domain relay.acme.dev
+  touchstone-relay up`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := u.prepare(); err != nil {
+				return err
+			}
+			config, err := u.settings(cmd)
+			if err != nil {
+				return err
+			}
+			if err := u.greet(cmd.Context(), cmd.OutOrStdout(), config); err != nil {
+				return err
+			}
+			return serve(cmd.Context(), config, u.addressFile)
+		},
+	}
+	cmd.Flags().StringVar(&u.domain, "domain", "", "the name under which others reach this machine, such as relay.acme.dev; its port 443 has to be open")
+	cmd.Flags().StringVar(&u.dir, "dir", "", "where to keep everything (default "+stateDir()+")")
+	cmd.Flags().StringVar(&u.listen, "listen", "", "address to listen on (default :443 with --domain, and 127.0.0.1:8080 without)")
+	cmd.Flags().StringVar(&u.addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
+	return cmd
+}
+
+// setup is what `relay up` is told.
+type setup struct{ domain, dir, listen, addressFile string }
+
+// stateDir is where a relay keeps everything if nothing else is said.
+func stateDir() string {
+	if os.Geteuid() == 0 {
+		return "/var/lib/touchstone-relay"
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "touchstone-relay")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "touchstone-relay"
+	}
+	return filepath.Join(home, ".local", "state", "touchstone-relay")
+}
+
+func (u *setup) file(name string) string { return filepath.Join(u.dir, name) }
+
+// prepare makes the directory with the settings and the secret, as far as they are not there.
+func (u *setup) prepare() error {
+	if u.dir == "" {
+		u.dir = stateDir()
+	}
+	dir, err := filepath.Abs(u.dir)
+	if err != nil {
+		return fmt.Errorf("find the relay's directory: %w", err)
+	}
+	u.dir = dir
+	if err := os.MkdirAll(u.dir, 0o700); err != nil {
+		return fmt.Errorf("make the relay's directory: %w; name another one with --dir", err)
+	}
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
+	if err := once(u.file("github-secret"), hex.EncodeToString(secret)+"\n"); err != nil {
+		return err
+	}
+	settings := map[string]any{
+		"listen": "127.0.0.1:8080", "store": "sqlite:" + u.file("relay.db"),
+		"sources": map[string]any{"github": map[string]any{"kind": "github", "secret_file": u.file("github-secret")}},
+	}
+	if u.domain != "" {
+		settings["listen"], settings["domain"], settings["public_url"] = ":443", u.domain, "https://"+u.domain
+	}
+	text, err := yaml.Marshal(settings)
+	if err != nil {
+		return err
+	}
+	return once(u.file("relay.yaml"), string(text))
+}
+
+// once writes a file that is not there yet, and that nobody else may read.
+func once(path, content string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := writeAtomically(path, content); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// settings are those of the file, under the flags.
+func (u *setup) settings(cmd *cobra.Command) (Config, error) {
+	config := defaultConfig()
+	if err := config.load(u.file("relay.yaml")); err != nil {
+		return config, usageError{err}
+	}
+	if u.domain != "" && config.Domain != u.domain {
+		return config, usageError{fmt.Errorf("%s is set up without the domain %s: write domain and public_url there", u.file("relay.yaml"), u.domain)}
+	}
+	if cmd.Flags().Changed("listen") {
+		config.Listen = u.listen
+	}
+	if err := config.validate(); err != nil {
+		return config, usageError{err}
+	}
+	return config, nil
+}
+
+// greet prints what to do next, the first time with the link for the first administrator.
+func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
+	public := strings.TrimSuffix(config.PublicURL, "/")
+	if public == "" {
+		public = "http://" + config.Listen
+	}
+	place := tokenPlace{config: u.file("relay.yaml")}
+	code, err := place.firstAdministrator(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "relay     %s, all in %s\n", public, u.dir)
+	if code != "" {
+		fmt.Fprintf(out, "you       touchstone join '%s/join#%s'\n          works once, until this time tomorrow\n", public, code)
+	}
+	command := "touchstone-relay %s --config " + place.config + " %s\n"
+	fmt.Fprintf(out, "webhook   GITHUB_TOKEN=… "+command, "hook install", "--repo OWNER/NAME")
+	fmt.Fprintf(out, "reviewer  "+command, "invite create", "--role reviewer --name reviewer --repo OWNER/NAME --reviewer LOGIN")
+	fmt.Fprintf(out, "each dev  "+command, "invite create", "--name NAME --repo OWNER/NAME --reviewer LOGIN")
+	return nil
+}
+
+// firstAdministrator invites an administrator, unless there is one, or an invitation for one that is
+// good for a while yet; then the code is empty. An invitation that was not used in time goes.
+func (p tokenPlace) firstAdministrator(ctx context.Context) (code string, err error) {
+	return code, p.open(ctx, func(store token.Store) error {
+		tokens, err := store.Load(ctx)
+		if err != nil {
+			return err
+		}
+		for _, t := range tokens {
+			if t.Role != token.Admin || t.Revoked != nil {
+				continue
+			}
+			if t.Invite == nil || time.Now().Before(t.Invite.Expires) {
+				return nil
+			}
+			if _, err := token.Revoke(ctx, store, t.ID); err != nil {
+				return err
+			}
+		}
+		if slices.ContainsFunc(tokens, func(t token.Token) bool { return t.Role == token.Admin && t.Invite == nil }) {
+			return nil // whoever revoked the last administrator did so on purpose
+		}
+		var made token.Token
+		if made, code, err = token.NewInvite("admin", token.Administrator, event.Filter{}, nil, firstInvite); err != nil {
+			return err
+		}
+		return token.Add(ctx, store, made)
+	})
+}
