@@ -35,8 +35,8 @@ type Collected struct {
 // adds one, and git looks through all of them for an object.
 const maxPacks = 50
 
-// buildCache is where users of the trees keep what builds cache. It is no more than measured
-// and deleted here.
+// buildCache is where users of the trees keep what builds cache, each below the tree's id. It is
+// no more than measured and deleted here.
 const buildCache = "cache"
 
 // treeName matches the directories of trees that a pull request and a role have.
@@ -135,6 +135,7 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 			}
 		}
 	}
+	failed = append(failed, h.dropOrphans())
 	m := s.repo(h, nil, nil)
 	failed = append(failed, m.forgetLeftovers(ctx, before))
 	packs, err := filepath.Glob(filepath.Join(h.mirror(), "objects", "pack", "*.pack"))
@@ -176,6 +177,23 @@ func (h home) dropCache() (err error) {
 		return ignoreNotExist(err)
 	}
 	return removeAll(gone)
+}
+
+// baseCache is the part of buildCache that belongs to no tree.
+const baseCache = "base"
+
+// dropOrphans deletes what builds have cached for trees that are not there.
+func (h home) dropOrphans() error {
+	entries, err := os.ReadDir(h.tree(buildCache))
+	if err != nil {
+		return ignoreNotExist(err)
+	}
+	for _, e := range entries {
+		if id := e.Name(); !strings.HasPrefix(id, baseCache) && !exists(h.tree(id)) {
+			err = errors.Join(err, removeAll(h.cache(id)))
+		}
+	}
+	return err
 }
 
 // giveUp deletes a tree, after setting aside what it held; unless it is in use.

@@ -146,13 +146,46 @@ func TestCollectMakesRoomOfWhatIsBroken(t *testing.T) {
 	}
 }
 
+func TestCachesGoWithTheirTree(t *testing.T) {
+	req := newRemote(t).pull()
+	for name, giveUp := range map[string]func(*Store) error{
+		"removed": func(s *Store) error { return s.Remove(t.Context(), req.Repo, req.Number, req.Role) },
+		"collected": func(s *Store) error {
+			_, err := s.Collect(t.Context(), Limits{Unused: -time.Hour})
+			return err
+		},
+	} {
+		s := &Store{Root: t.TempDir()}
+		release(t, acquire(t, s, req))
+		caches := filepath.Join(s.Root, "acme", "app", buildCache)
+		for _, name := range []string{"12-author/verify/go-build/x", "base/go-build/x", "13-author/session/go-build/x", "go-build/x"} {
+			writeTest(t, filepath.Join(caches, filepath.FromSlash(name)), "cached")
+		}
+		if err := giveUp(s); err != nil {
+			t.Fatal(err)
+		}
+		left, err := os.ReadDir(caches)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range left {
+			if id := entry.Name(); id == "12-author" || name == "collected" && id != "base" {
+				t.Errorf("%s: the caches of %s are still there", name, id)
+			}
+		}
+		if !exists(filepath.Join(caches, "base")) {
+			t.Errorf("%s: the base's caches are gone as well", name)
+		}
+	}
+}
+
 // What builds have cached goes before any tree, and not while one may be at work.
 func TestCollectMakesRoomOfCaches(t *testing.T) {
 	s := &Store{Root: t.TempDir()}
 	req := newRemote(t).pull()
 	tree := acquire(t, s, req)
 	cached := filepath.Join(s.Root, "acme", "app", buildCache)
-	writeTest(t, filepath.Join(cached, "go-build", "big"), strings.Repeat("x", 1<<20))
+	writeTest(t, filepath.Join(cached, "12-author", "verify", "big"), strings.Repeat("x", 1<<20))
 	bound, err := size(s.Root)
 	if err != nil {
 		t.Fatal(err)

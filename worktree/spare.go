@@ -178,6 +178,10 @@ func (t *Tree) quit(ctx context.Context) error {
 		}
 		return t.moveAside()
 	}
+	// What its builds have cached must not reach another pull request.
+	if err := removeAll(t.home.cache(t.id)); err != nil {
+		return err
+	}
 	for _, name := range []string{"head", "base", "merge"} {
 		if err := t.mirror.run(ctx, call{args: []string{"update-ref", "-d", pullRefs + t.id + "/" + name}}); err != nil {
 			return err

@@ -9,7 +9,8 @@
 //	ROOT/owner/name/12-reviewer.lock held while somebody works in it
 //	ROOT/owner/name/spare            a checked-out tree that waits for the next pull request
 //	ROOT/owner/name/broken-*         trees git could no longer read, kept for their owner
-//	ROOT/owner/name/cache            what builds in the trees cache, which is their users'
+//	ROOT/owner/name/cache/12-author  what builds in that tree cache, which is its users' and goes with it
+//	ROOT/owner/name/cache/base       what builds of the base have cached, from which the others begin
 //
 // Its callers may keep beside the mirror what can be computed again, see Tree.Beside.
 //
@@ -186,6 +187,7 @@ func (s *Store) home(repo string) (home, error) {
 func (h home) mirror() string            { return filepath.Join(h.dir, "mirror.git") }
 func (h home) tree(id string) string     { return filepath.Join(h.dir, id) }
 func (h home) admin(id string) string    { return filepath.Join(h.mirror(), "worktrees", id) }
+func (h home) cache(id string) string    { return filepath.Join(h.dir, buildCache, id) }
 func (h home) lockPath(id string) string { return filepath.Join(h.dir, id+".lock") }
 
 // lock takes the lock named id without waiting.

@@ -121,7 +121,7 @@ var (
 // result. The session may take no more than allowed. An *engine.Error means that it
 // did not finish. Progress, if set, hears of the session as it goes.
 func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.Allowance, progress func(engine.Progress)) (Outcome, error) {
-	r := &repair{author: a, allowed: allowed, progress: progress}
+	r := &repair{author: a, begun: pr, allowed: allowed, progress: progress}
 	defer r.release()
 	err := step(ctx, "prepare", func(ctx context.Context) error { return r.prepare(ctx, pr) })
 	if err == nil {

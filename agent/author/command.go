@@ -39,16 +39,16 @@ var errNoProgram = errors.New("there is no such program")
 
 // execute runs one command in the worktree, with an empty home of its own, until it
 // and everything it started is gone. Where the platform has a sandbox and the settings
-// do not switch it off, it writes in the directory, its home and the caches of builds
+// do not switch it off, it writes in the directory, its home and the caches that it is given
 // alone. One that does not succeed is a *failure of the
 // kind; other errors, such as one that wraps errNoProgram, say nothing about the code.
-func (a *Author) execute(ctx context.Context, kind error, dir string, args []string, timeout time.Duration) error {
+func (a *Author) execute(ctx context.Context, kind error, dir, caches string, args []string, timeout time.Duration) error {
 	home, err := os.MkdirTemp(a.TempDir, "command-")
 	if err != nil {
 		return fmt.Errorf("make a home for %s: %w", args[0], err)
 	}
 	defer os.RemoveAll(home)
-	env := append(session.Commands(os.Environ(), dir, home, home), "CI=true")
+	env := append(session.Commands(os.Environ(), caches, home, home), "CI=true")
 	confine, err := a.confined(dir, home, env)
 	if err != nil {
 		return fmt.Errorf("run %s: %w", args[0], err)

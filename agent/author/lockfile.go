@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/engine/session"
 	"touchstone/worktree"
 )
 
@@ -147,7 +148,7 @@ func (a *Author) tryLocks(ctx context.Context, tree *worktree.Tree, l *locks) er
 func (a *Author) regenerate(ctx context.Context, tree *worktree.Tree, l locks) error {
 	for _, lock := range l.stale {
 		dir := filepath.Join(tree.Dir(), filepath.FromSlash(path.Dir(lock.name)))
-		if err := a.execute(ctx, fmt.Errorf("%w: %s", errStale, lock.name), dir, lock.command, lockTimeout); err != nil {
+		if err := a.execute(ctx, fmt.Errorf("%w: %s", errStale, lock.name), dir, session.Caches(tree.Dir(), session.ForSession), lock.command, lockTimeout); err != nil {
 			return err
 		}
 	}

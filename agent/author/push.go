@@ -141,13 +141,7 @@ func mergeMessage(pr forge.PullRequest) string {
 
 // acquire takes the worktree of the branch at its head.
 func (a *Author) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.Tree, error) {
-	url, authorization := a.Remote(pr.Ref.Repo)
-	tree, err := a.Worktrees.Acquire(ctx, worktree.Request{
-		Remote: worktree.Remote{URL: url, Authorization: authorization},
-		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(decide.Author),
-		Head: pr.Head.SHA, HeadRef: "refs/heads/" + pr.Head.Name,
-		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
-	})
+	tree, err := a.Worktrees.Acquire(ctx, a.request(pr))
 	if errors.Is(err, worktree.ErrHeadMoved) {
 		return nil, ErrOvertaken
 	}
@@ -155,6 +149,17 @@ func (a *Author) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.T
 		return nil, fmt.Errorf("prepare the worktree: %w", err)
 	}
 	return tree, nil
+}
+
+// request is for the worktree of the branch at its head.
+func (a *Author) request(pr forge.PullRequest) worktree.Request {
+	url, authorization := a.Remote(pr.Ref.Repo)
+	return worktree.Request{
+		Remote: worktree.Remote{URL: url, Authorization: authorization},
+		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(decide.Author),
+		Head: pr.Head.SHA, HeadRef: "refs/heads/" + pr.Head.Name,
+		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
+	}
 }
 
 // release gives the worktree back, once.

@@ -9,6 +9,8 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/session"
+	"touchstone/agent/forge"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -35,6 +37,8 @@ type repair struct {
 	session engine.Session
 	// took is the time of the session's turns.
 	took time.Duration
+	// begun is the pull request as it was when the fix began.
+	begun forge.PullRequest
 }
 
 // run makes the commit, with as many turns of the session as it takes and is allowed.
@@ -92,6 +96,7 @@ func (r *repair) open(ctx context.Context) (err error) {
 	if r.allowed.Time > 0 {
 		timeout = min(timeout, r.allowed.Time)
 	}
+	r.warm(ctx, session.ForSession)
 	r.session, err = r.author.Engine.Open(ctx, engine.Request{
 		Role: engine.Author, Dir: r.tree.Dir(), Instructions: guidelines.AuthorInstructions(),
 		Model: settings.ModelFor(task), Allow: settings.Allow,
@@ -159,8 +164,10 @@ func (r *repair) verified(ctx context.Context) error {
 	if err := r.tree.Discard(ctx, r.out.Head); err != nil {
 		return err
 	}
+	r.warm(ctx, session.ForVerify)
 	failed := step(ctx, "verify", func(ctx context.Context) error {
-		return r.author.execute(ctx, ErrUnverified, r.tree.Dir(), r.verify.Command, r.verify.Timeout.Duration())
+		caches := session.Caches(r.tree.Dir(), session.ForVerify)
+		return r.author.execute(ctx, ErrUnverified, r.tree.Dir(), caches, r.verify.Command, r.verify.Timeout.Duration())
 	})
 	if err := r.tree.Discard(ctx, r.out.Head); err != nil {
 		return err

@@ -311,7 +311,7 @@ func TestFixVerifies(t *testing.T) {
 		if !strings.Contains(asked[1], "still wrong") || !strings.Contains(asked[1], "exit status 1") || strings.Contains(asked[1], "not-for-children") {
 			t.Errorf("the second turn was told %s", asked[1])
 		}
-		if !strings.Contains(asked[1], filepath.Join("cache", "go-mod")) || strings.Contains(asked[1], gopath) {
+		if !strings.Contains(asked[1], filepath.Join("cache", "1-author", "verify", "go-mod")) || strings.Contains(asked[1], gopath) {
 			t.Errorf("modules are not kept for the repository alone: %s", asked[1])
 		}
 		if litter := pushedFile(t, g, out.Head, "litter"); litter != "-" || pushedFile(t, g, out.Head, "code.txt") != "safe()\n" {

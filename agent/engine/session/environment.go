@@ -25,10 +25,10 @@ var allowed = []string{
 	"ProgramFiles", "ProgramFiles(x86)", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
 }
 
-// Commands is the whole environment of a command of the repository in dir: what it may know of
-// the source, whose entries are "name=value", in a home of its own and with a directory for
-// temporary files. What builds download and make is kept beside dir.
-func Commands(source []string, dir, home, temp string, more ...string) []string {
+// Commands is the whole environment of a repository's command: what it may know of the source,
+// whose entries are "name=value", with directories of its own for what builds download and make,
+// as its home and for temporary files.
+func Commands(source []string, caches, home, temp string, more ...string) []string {
 	var env []string
 	for _, entry := range source {
 		name, value, ok := strings.Cut(entry, "=")
@@ -46,7 +46,7 @@ func Commands(source []string, dir, home, temp string, more ...string) []string 
 		}
 		env = append(env, name+"="+value)
 	}
-	env = append(env, toolchains(source, dir)...)
+	env = append(env, toolchains(source, caches)...)
 	env = append(env,
 		"HOME="+home,
 		"TMPDIR="+temp,
@@ -63,7 +63,7 @@ func Commands(source []string, dir, home, temp string, more ...string) []string 
 // Environment is the whole environment of a session in dir, but for its login and for
 // the settings that are the CLI's own.
 func (p Program) Environment(kind Kind, home Home, dir string) []string {
-	return Commands(p.source(), dir, home.Dir, home.temp(), kind.Variables...)
+	return Commands(p.source(), Caches(dir, ForSession), home.Dir, home.temp(), kind.Variables...)
 }
 
 // anywhere leaves of a PATH the directories that are the same wherever one is: by another, a

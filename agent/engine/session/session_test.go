@@ -118,11 +118,11 @@ func TestModulesOfTheUser(t *testing.T) {
 	} {
 		source := append([]string{"PATH=" + os.Getenv("PATH"), "GOMODCACHE=" + user, "GONOSUMDB=*", "GOFLAGS=-mod=mod"}, more...)
 		run := exec.Command("go", "mod", "download", "example.invalid/dep")
-		run.Dir, run.Env = dir, session.Commands(source, dir, home, home)
+		run.Dir, run.Env = dir, session.Commands(source, session.Caches(dir, session.ForVerify), home, home)
 		if out, err := run.CombinedOutput(); err != nil {
 			t.Errorf("with %q: %v: %s", more, err, out)
 		}
-		if _, err := os.Stat(filepath.Join(root, "cache", "go-mod", "example.invalid", "dep@v1.0.0", "dep.go")); err != nil {
+		if _, err := os.Stat(filepath.Join(root, "cache", "tree", "verify", "go-mod", "example.invalid", "dep@v1.0.0", "dep.go")); err != nil {
 			t.Error(err)
 		}
 		if err := os.RemoveAll(filepath.Join(root, "cache")); err != nil {

@@ -11,12 +11,12 @@ import (
 // toolchains are the variables by which builds find what they need outside of the empty home,
 // in the source or as it is where the source says nothing.
 //
-// What Go downloads and builds is kept for the repository alone, beside its worktrees, and never
-// where this user's builds would find it: whoever writes to such a cache is in all that is built
-// from it. The modules that the user has are a proxy, from which they are copied and checked
-// against go.sum: behind the user's own proxy, since they tell of no newer versions, and before it
-// where some are private, since there is no login for those.
-func toolchains(source []string, dir string) []string {
+// What Go downloads and builds is kept below caches, and never where this user's builds would find
+// it: whoever writes to such a cache is in all that is built from it. The modules that the user has
+// are a proxy, from which they are copied and checked against go.sum: behind the user's own proxy,
+// since they tell of no newer versions, and before it where some are private, since there is no
+// login for those.
+func toolchains(source []string, caches string) []string {
 	var env []string
 	look := func(name string) string { return value(source, name) }
 	if config, err := os.UserConfigDir(); err == nil {
@@ -27,10 +27,6 @@ func toolchains(source []string, dir string) []string {
 		look = func(name string) string { return cmp.Or(value(source, name), value(written, name)) }
 		env = append(env, "GOENV="+file)
 	}
-	if absolute, err := filepath.Abs(dir); err == nil {
-		dir = absolute
-	}
-	caches := filepath.Join(filepath.Dir(dir), "cache")
 	env = append(env, "GOCACHE="+filepath.Join(caches, "go-build"), "GOMODCACHE="+filepath.Join(caches, "go-mod"),
 		// Or it could not be deleted.
 		"GOFLAGS="+strings.TrimSpace(look("GOFLAGS")+" -modcacherw"))
