@@ -2,7 +2,6 @@ package impact
 
 import (
 	"bytes"
-	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -95,7 +94,8 @@ func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 		if passed.MatchString(f.Path) {
 			continue
 		}
-		names := touched(s, lines)
+		test := kindOf(f.Path) == "test"
+		names := touched(s, lines, test)
 		for _, n := range names {
 			if n.How == Removed {
 				gone = append(gone, n)
@@ -106,7 +106,7 @@ func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 		if outline.Broken(f.Path, s.After) {
 			c.broken = append(c.broken, f.Path)
 		}
-		if kindOf(f.Path) != "test" {
+		if !test {
 			strings.collect(f, lines)
 		}
 		c.call(f.Path, lines.added)
@@ -144,18 +144,17 @@ func fileName(f worktree.FileDiff) Name {
 }
 
 // touched are the definitions of one file that changed lines are in, and those that came and went.
-func touched(s worktree.Sides, lines lineChanges) []Name {
+func touched(s worktree.Sides, lines lineChanges, test bool) []Name {
 	before, after := outline.Of(s.OldPath, s.Before), outline.Of(s.Path, s.After)
 	was, is := byTitle(before), byTitle(after)
-	test := kindOf(cmp.Or(s.Path, s.OldPath)) == "test"
 	var names []Name
 	add := func(b outline.Block, file string, how How) {
-		names = append(names, Name{Kind: b.Kind, Name: b.Name, In: b.In, Path: file, Line: b.Start, last: b.End, How: how, old: how == Removed})
+		names = append(names, Name{Kind: b.Kind, Name: b.Name, In: b.In, Path: file, Line: b.Start, first: b.Start, last: b.End, How: how, old: how == Removed})
 	}
 	for _, b := range after {
 		old, ok := was[b.Title()]
 		switch {
-		case b.Local || b.Kind == "test" || test && strings.HasPrefix(strings.ToLower(b.Name), "test"): // nobody calls them
+		case b.Local || b.Kind == "test" || test && uncalled.MatchString(b.Name): // nobody calls them
 		case !ok:
 			add(b, s.Path, Added)
 		case hit(lines.added, b.Start, b.Body) || hit(lines.removed, old.Start, old.Body):
@@ -169,11 +168,48 @@ func touched(s worktree.Sides, lines lineChanges) []Name {
 		}
 	}
 	for _, b := range before {
-		if _, ok := is[b.Title()]; !ok && !b.Local && b.Kind != "test" && !(test && strings.HasPrefix(strings.ToLower(b.Name), "test")) {
+		if _, ok := is[b.Title()]; !ok && !b.Local && b.Kind != "test" && !(test && uncalled.MatchString(b.Name)) {
 			add(b, s.OldPath, Removed)
 		}
 	}
-	return pairRenamed(names, s)
+	pairRenamed(names, s)
+	names = slices.DeleteFunc(names, func(n Name) bool { return n.Kind == "" })
+	old, text := bytes.Split(s.Before, []byte("\n")), bytes.Split(s.After, []byte("\n"))
+	for i := range names {
+		n := &names[i]
+		for !n.old && n.first > 1 && comment.Match(text[n.first-2]) { // what describes a definition is no use of it
+			n.first--
+		}
+		if n.old {
+			n.hide(old[n.Line-1])
+		} else {
+			n.hide(text[n.Line-1])
+		}
+		n.construct()
+	}
+	return names
+}
+
+// hide notes who can use a name, which the line that defines it tells in some languages.
+func (n *Name) hide(line []byte) {
+	switch {
+	case privately.Match(line):
+		n.hidden = "file"
+	case strings.HasSuffix(n.Path, ".go") && !('A' <= n.Name[0] && n.Name[0] <= 'Z'):
+		n.hidden = "package"
+	}
+}
+
+var privately = regexp.MustCompile(`^\s*(?:@\w+\s+)*(?:(?:static|final|override|inline|readonly|async)\s+)*(?:private|fileprivate)\b`)
+
+// construct has a constructor looked for by the name of its type.
+func (n *Name) construct() {
+	switch n.Name {
+	case "initialize", "__init__", "__new__", "constructor":
+		if n.In != "" && n.How != Removed && n.How != Renamed {
+			n.Kind, n.Name, n.In = "type", n.In, ""
+		}
+	}
 }
 
 func byTitle(blocks []outline.Block) map[string]outline.Block {
@@ -217,8 +253,9 @@ func own(changed map[int]string, b outline.Block, all []outline.Block) bool {
 // comment is a line that is nothing but a comment, in most languages.
 var comment = regexp.MustCompile(`^\s*(?://|#|/?\*|--|<!--|"""|''')`)
 
-// pairRenamed makes one of a definition that went and one that came with much the same text.
-func pairRenamed(names []Name, s worktree.Sides) []Name {
+// pairRenamed makes one of a definition that went and one that came with much the same text;
+// of the other one it takes the kind.
+func pairRenamed(names []Name, s worktree.Sides) {
 	before, after := bytes.Split(s.Before, []byte("\n")), bytes.Split(s.After, []byte("\n"))
 	text := func(lines [][]byte, n Name) map[string]int {
 		words := map[string]int{}
@@ -237,7 +274,7 @@ func pairRenamed(names []Name, s worktree.Sides) []Name {
 		}
 		best, at := 0.0, -1
 		for k, came := range names {
-			if came.How != Added || came.Kind != gone.Kind || came.In != gone.In {
+			if came.How != Added || came.Kind != gone.Kind || came.In != gone.In && came.Name != gone.Name {
 				continue
 			}
 			if alike := likeness(text(before, gone), text(after, came)); alike > best {
@@ -245,11 +282,10 @@ func pairRenamed(names []Name, s worktree.Sides) []Name {
 			}
 		}
 		if at >= 0 && best >= 0.6 {
-			names[i].How, names[i].To = Renamed, names[at].Name
+			names[i].How, names[i].To = Renamed, names[at].title()
 			names[at].Kind = "" // told by the other one
 		}
 	}
-	return slices.DeleteFunc(names, func(n Name) bool { return n.Kind == "" })
 }
 
 // likeness is how much of two texts' words are the same, from 0 to 1.
@@ -268,18 +304,24 @@ func likeness(a, b map[string]int) float64 {
 	return float64(same) / float64(all)
 }
 
-var call = regexp.MustCompile(`(\.?)\b([A-Za-z_]\w{2,})[?!]?\(`)
+var call = regexp.MustCompile(`(\.|::)?\b([A-Za-z_]\w{2,})[?!]?\(`)
 
 // maxCallees bounds the called names whose definitions are looked for.
 const maxCallees = 60
 
 // call takes note of what added lines call.
 func (c *changed) call(file string, added map[int]string) {
+	if !outline.Knows(file) {
+		return
+	}
 	for _, text := range added {
-		if len(c.callees) >= maxCallees || comment.MatchString(text) || !outline.Knows(file) {
+		if len(c.callees) >= maxCallees {
+			return
+		}
+		if !strings.Contains(text, "(") || comment.MatchString(text) {
 			continue
 		}
-		if _, defines := outline.Begins(text); defines {
+		if _, defines := outline.Begins(file, text); defines {
 			continue
 		}
 		for _, m := range call.FindAllStringSubmatch(text, 10) {
@@ -292,3 +334,6 @@ func (c *changed) call(file string, added map[int]string) {
 		}
 	}
 }
+
+// uncalled are functions of tests that only a runner calls.
+var uncalled = regexp.MustCompile(`^(?i:test|benchmark|fuzz|example|setup$|teardown$|set_up$|tear_down$)|^(?:beforeEach|afterEach|beforeAll|afterAll)$`)

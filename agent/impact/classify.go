@@ -45,14 +45,20 @@ func (f *finder) kind(file string) string {
 }
 
 var (
-	importing = regexp.MustCompile(`^\s*(?:(?:pub\s+)?use|import|from|using|require|require_relative|#include|mod)\b|\bfrom\s+['"]|^\s*export\s+\{|\brequire\(['"]`)
+	importing = regexp.MustCompile(`^\s*(?:(?:pub\s+)?(?:use|mod)\s|import\b|from\s|using\s|#include\b|(?:require|require_relative|autoload)[\s(]+[:'"])|\bfrom\s+['"]|^\s*export\s+\{|\brequire\(['"]`)
 	extending = regexp.MustCompile(`\b(?:class|interface|trait|struct|object|impl|record|enum|type)\b.*(?::|<|\(|\bextends\b|\bimplements\b|\bfor\b)`)
 	graphNote = regexp.MustCompile(`@graph-([\w-]+)`)
 )
 
+// maxLine bounds the lines that are looked at, in bytes: nobody wrote longer ones.
+const maxLine = 500
+
 // classify says what a line does with a name that stands in it, and how much that is worth
 // to a reader. It is nothing where the name most likely means something else.
 func classify(n Name, file, kind, line string, at int) (what string, rank int) {
+	if len(line) > maxLine {
+		return "", 0
+	}
 	before, after := line[:at], line[at+len(n.Name):]
 	if m := graphNote.FindStringSubmatch(line); m != nil {
 		return m[1] + ", says @graph", 9
@@ -74,15 +80,17 @@ func classify(n Name, file, kind, line string, at int) (what string, rank int) {
 	if !outlined(n) {
 		return "names", 8
 	}
-	if b, ok := outline.Begins(line); ok && b.Name == n.Name {
+	if b, ok := outline.Begins(file, line); ok && b.Name == n.Name {
 		return alsoDefines(n, file, b)
 	}
 	switch {
+	case quoted && n.Kind == "field" && !distinct(n.Name):
+		return "", 0
 	case quoted:
 		return spoken(n, before, after, "string", 3)
 	case extending.MatchString(before) && n.Kind == "type":
 		return "extends", 9
-	case importing.MatchString(text):
+	case importing.MatchString(text), strings.TrimSuffix(text, ",") == n.Name:
 		return "imports", 4
 	case !reaches(n, file, before, after):
 		return "", 0
@@ -91,7 +99,7 @@ func classify(n Name, file, kind, line string, at int) (what string, rank int) {
 	if kind == "test" {
 		test = 3
 	}
-	if strings.HasPrefix(after, "(") || strings.HasPrefix(after, "<") || strings.HasPrefix(after, "!(") {
+	if strings.HasPrefix(after, "(") || strings.HasPrefix(after, "!(") || strings.HasPrefix(after, "<") && n.Kind != "type" {
 		return "calls", 10 - test
 	}
 	return "uses", 7 - test
@@ -139,9 +147,12 @@ func distinct(name string) bool {
 // another package of Go too, and one of the same package does not.
 func reaches(n Name, file, before, after string) bool {
 	dot := strings.HasSuffix(before, ".") || strings.HasSuffix(before, "->") || strings.HasSuffix(before, "::")
-	switch member := n.Kind == "method" || n.Kind == "field"; path.Ext(n.Path) {
+	if n.In != "" && dot && otherType(n, before) {
+		return false
+	}
+	switch path.Ext(n.Path) {
 	case ".go":
-		if member {
+		if n.member() {
 			return dot || strings.HasPrefix(after, ":") || declares(before, after)
 		}
 		if path.Dir(file) != path.Dir(n.Path) {
@@ -149,9 +160,17 @@ func reaches(n Name, file, before, after string) bool {
 		}
 		return !dot || strings.HasSuffix(file, "_test.go")
 	case ".py", ".js", ".ts", ".jsx", ".tsx", ".rs":
-		return !member || dot || declares(before, after) || strings.HasPrefix(after, ":") || strings.HasPrefix(after, "=")
+		return !n.member() || dot || declares(before, after) || strings.HasPrefix(after, ":") || strings.HasPrefix(after, "=")
 	}
 	return true
+}
+
+// otherType reports whether a name is asked of a type, and of another one than its own.
+func otherType(n Name, before string) bool {
+	qualified := strings.TrimRight(before, ".:")
+	of := lastWord(qualified)
+	ahead := last(qualified[:len(qualified)-len(of)])
+	return of != "" && 'A' <= of[0] && of[0] <= 'Z' && of != n.In && of != "Self" && ahead != '.' && ahead != ':' && !strings.HasSuffix(n.Path, ".go")
 }
 
 // declares reports whether a name begins its line and parameters follow: a method of an interface.

@@ -38,18 +38,18 @@ type candidate struct{ entry, name, rank int }
 func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	names := f.change.names
 	f.kinds = map[string]string{}
-	queries := make([][]word, 0, 2*len(names))
+	queries := make([][]word, 0, 4*len(names))
 	for _, n := range names {
 		var all []word
 		for _, part := range parts(n.Name) {
 			all = append(all, hash(part))
 		}
-		queries = append(queries, all, []word{hash(companion(n))})
+		queries = append(queries, all, companions(n), []word{hash(n.In)}, []word{defined(n.Name)})
 	}
 	holding := f.index.holding(queries)
 	byEntry := map[int][]int{} // which names to look for in a file
 	for i := range names {
-		for _, c := range f.candidates(i, holding[2*i], holding[2*i+1]) {
+		for _, c := range f.candidates(i, holding[4*i:4*i+4]) {
 			if _, known := byEntry[c.entry]; known || len(byEntry) < maxRead {
 				byEntry[c.entry] = append(byEntry[c.entry], c.name)
 			} else {
@@ -74,34 +74,51 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	return names, err
 }
 
-// companion is a word that whoever uses a name has to write besides, in most languages: the
-// type that it belongs to, or the file or package that it is imported from.
-func companion(n Name) string {
+// companions are the words that whoever uses a name has to write besides, in most languages:
+// the type that it belongs to, and the file or package that it is imported from where the
+// type's name is one like Builder, or there is none.
+func companions(n Name) []word {
+	var all []word
 	if n.In != "" && n.Kind != "file" {
-		return n.In
+		if all = append(all, hash(n.In)); distinct(n.In) {
+			return all
+		}
 	}
-	if stem := strings.TrimSuffix(path.Base(n.Path), path.Ext(n.Path)); !strings.HasSuffix(n.Path, ".go") && stem != "index" && stem != "mod" && stem != "__init__" {
-		return stem
+	stem := strings.TrimSuffix(path.Base(n.Path), path.Ext(n.Path))
+	if strings.HasSuffix(n.Path, ".go") || stem == "index" || stem == "mod" || stem == "__init__" {
+		stem = path.Base(path.Dir(n.Path))
 	}
-	return path.Base(path.Dir(n.Path))
+	for _, part := range parts(stem) {
+		all = append(all, hash(part))
+	}
+	return all
 }
 
-// candidates are the files to search for one name, the likeliest first.
-func (f *finder) candidates(i int, holding, companions []int) []candidate {
+// member reports whether a name is asked of a value.
+func (n Name) member() bool {
+	return n.In != "" && outlined(n) && n.Kind != "type" && n.Kind != "module"
+}
+
+// candidates are the files to search for one name, the likeliest first. Of the entries that
+// hold something, the first hold the name, then its companions, its type, a definition of it.
+func (f *finder) candidates(i int, holding [][]int) []candidate {
 	n := &f.change.names[i]
-	many := len(holding) > common && outlined(*n)
-	dir, ext := path.Dir(n.Path), family(n.Path)
-	private := strings.HasSuffix(n.Path, ".go") && outlined(*n) && !('A' <= n.Name[0] && n.Name[0] <= 'Z')
+	// A name that many use, or several define, is looked for where what it belongs to is
+	// spoken of.
+	vague := outlined(*n) && !distinct(n.Name)
+	many := outlined(*n) && (len(holding[0]) > common || vague || len(holding[3]) > 1)
+	alone := n.hidden == "file"
 	var all []candidate
-	for _, entry := range holding {
+	for _, entry := range holding[0] {
 		p := f.index.entries[entry].Path
-		near := path.Dir(p) == dir
-		_, speaks := slices.BinarySearch(companions, entry)
+		near := path.Dir(p) == path.Dir(n.Path)
+		_, speaks := slices.BinarySearch(holding[1], entry)
+		_, typed := slices.BinarySearch(holding[2], entry)
 		code := outline.Knows(p)
-		switch {
-		case private && code && !near, code && outlined(*n) && family(p) != ext && !strings.HasPrefix(p, dir):
+		switch foreign := code && outlined(*n) && p != n.Path; {
+		case foreign && (alone || n.hidden == "package" && !near || family(p) != family(n.Path)):
 			continue
-		case many && !near && !speaks:
+		case foreign && n.member() && many && !typed && (vague || len(holding[0]) > common/2), foreign && many && !near && !speaks:
 			n.More++
 			continue
 		}
@@ -109,7 +126,7 @@ func (f *finder) candidates(i int, holding, companions []int) []candidate {
 		for _, points := range []struct {
 			applies bool
 			worth   int
-		}{{p == n.Path, 10}, {near, 30}, {speaks, 25}, {code, 10}, {strings.HasPrefix(p, path.Dir(dir)+"/"), 8}} {
+		}{{p == n.Path, 20}, {near, 30}, {speaks, 25}, {typed, 15}, {code, 10}} {
 			if points.applies {
 				rank += points.worth
 			}
@@ -208,7 +225,7 @@ func (f *finder) inside(n *Name, file string, line int) bool {
 	if _, ok := f.change.added[file][line]; ok {
 		return true
 	}
-	return file == n.Path && !n.old && n.Line <= line && line <= n.last
+	return file == n.Path && !n.old && n.first <= line && line <= n.last
 }
 
 // find is where a name stands as a whole in a line; -1 where it does not.

@@ -60,8 +60,10 @@ type Name struct {
 	Places []Place `json:"places"`
 	More   int     `json:"more,omitempty"`
 
-	old  bool // Path and Line are of the file before the change
-	last int  // the last line of its definition
+	old         bool // Path and Line are of the file before the change
+	first, last int  // the lines of its definition, and of what describes it above
+	// hidden is file or package where nobody outside of that can use it.
+	hidden string
 }
 
 // How is what a change does to a name, what concerns others most first.

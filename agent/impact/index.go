@@ -27,8 +27,8 @@ const (
 )
 
 // passed are the files in which nobody looks for a use: what others wrote, what programs
-// wrote, and what is no text.
-var passed = regexp.MustCompile(`(?i)(?:^|/)(?:vendor|node_modules|bower_components|third_party|Pods)/|` +
+// wrote, what tells of the past, and what is no text.
+var passed = regexp.MustCompile(`(?i)(?:^|/)(?:vendor|node_modules|bower_components|third_party|Pods|changelogs?)/|(?:^|/)(?:changelog|changes|history|news)(?:\.\w+)?$|` +
 	`\.(?:lock|sum|map|snap|svg|png|jpe?g|gif|ico|webp|pdf|zip|gz|tgz|jar|woff2?|ttf|eot|mp[34]|wasm|bin|so|a|dll|exe|class|pyc|csv|po|pb\.go)$|` +
 	`[.-]min\.(?:js|css)$|(?:^|/)(?:package-lock\.json|go\.sum|pnpm-lock\.yaml|yarn\.lock)$`)
 

@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"path"
 	"regexp"
 	"strings"
 )
@@ -11,13 +12,15 @@ var (
 	key      = regexp.MustCompile(`^(?:-\s+)?["']?([\w./-]+)["']?\s*:|^\[+([\w."-]+)\]+`)
 )
 
-// Begins reads the definition that begins in one line, as far as the line alone tells.
-func Begins(line string) (Block, bool) {
+// Begins reads the definition that begins in one line of a file, as far as the line alone tells.
+func Begins(name, line string) (Block, bool) {
 	text := strings.TrimSpace(line)
-	if m := goMethod.FindStringSubmatch(text); m != nil {
-		return Block{Kind: "method", In: m[1], Name: m[2]}, true
+	if strings.HasSuffix(name, ".go") && strings.HasPrefix(text, "func (") {
+		if m := goMethod.FindStringSubmatch(text); m != nil {
+			return Block{Kind: "method", In: m[1], Name: m[2]}, true
+		}
 	}
-	p := indentation{}
+	p := indentation{ext: strings.ToLower(path.Ext(name))}
 	return p.begins(indent(line), text)
 }
 
@@ -45,7 +48,7 @@ func Around(name string, lines []string, at int) string {
 		if in >= depth || strings.TrimSpace(lines[i]) == "" {
 			continue
 		}
-		b, ok := Begins(lines[i])
+		b, ok := Begins(name, lines[i])
 		if !ok && closes.MatchString(strings.TrimSpace(lines[i])) {
 			depth = in + 1 // the end of a signature, which begins as far to the left
 			continue

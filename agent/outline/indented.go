@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"path"
 	"regexp"
 	"strings"
 )
@@ -19,21 +20,43 @@ var (
 		`message|service|rpc|macro_rules!|val|var|let|const)\s+(?:class\s+|mut\s+)?` + qualifier + `([\pL_$][\pL\pN_$]*[?!]?)`)
 	implementation = regexp.MustCompile(`^(?:unsafe\s+)?impl\b(?:<[^{]*?>)?\s+(?:[\w:<>, &']+\s+for\s+)?[&]?(?:\w+::)*(\w+)`)
 	typed          = regexp.MustCompile(`^(?:@\w+\s+)*((?:[\w<>\[\],.?&*:~]+\s+)+)[*&]?([A-Za-z_]\w*)\s*\([^;]*$`)
-	braced         = regexp.MustCompile(`^` + modifiers + `(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\{$`)
+	braced         = regexp.MustCompile(`^` + modifiers + `(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::\s*[^={]+)?\{$`)
 	assigned       = regexp.MustCompile(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
 	member         = regexp.MustCompile(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
 	declared       = regexp.MustCompile(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method|class_attribute|[mc]attr_accessor|alias_method)\s+:(\w+)`)
 	example        = regexp.MustCompile("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
 	shellFunction  = regexp.MustCompile(`^([\w-]+)\s*\(\)\s*\{`)
 
-	// statement is a first word after which nothing is defined.
-	statement = regexp.MustCompile(`^(?:return|else|throw|new|await|yield|case|in|if|unless|for|foreach|while|until|switch|match|do|delete|using|import|from|package|goto|assert|print|raise|` +
-		`not|and|or|with|try|catch|except|finally|elif|elsif|when|lock|require|include|puts|echo|go|defer|select|sizeof|typeof|super|this|co_return)\b`)
 	// onward is how a block goes on in a line that is not indented: what closes the list of
 	// parameters, the other branches.
 	onward = regexp.MustCompile(`^(?:[)\]}>].*[{(:,\[=]$|\{$|(?:rescue|ensure|else|elsif|elif|except|finally|when|catch|where)\b)`)
 	closes = regexp.MustCompile(`^(?:[)\]}]|end\b|fi\b|done\b|esac\b)`)
 )
+
+// statements are first words after which nothing is defined.
+var statements = words(`return else throw new await yield case in if unless for foreach while until switch match do delete using import from package goto assert
+	print raise not and or with try catch except finally elif elsif when lock require include puts echo go defer select sizeof typeof super this co_return`)
+
+// definers are the words of which a definition by keyword has one.
+var definers = words(`def defp defmodule func fun fn function class interface struct enum union trait object record module mod namespace type protocol
+	message service rpc macro_rules val var let const`)
+
+// typeFirst are the languages in which a method begins with the type of its result.
+var typeFirst = words(`.java .cs .c .h .cc .cpp .cxx .hpp .hh .m .mm .groovy .dart .scala`)
+
+// scripts are those in which it begins with its name.
+var scripts = words(`.js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte .php`)
+
+func words(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
+// examples are the words that begin an example of a behaviour, in tests.
+var examples = words("describe it test context specify")
 
 var kinds = map[string]string{
 	"class": "type", "interface": "type", "struct": "type", "enum": "type", "union": "type", "trait": "type", "object": "type", "record": "type", "type": "type",
@@ -43,8 +66,8 @@ var kinds = map[string]string{
 
 // indented reads definitions off the beginnings of lines and off the indentation, which most
 // code has. A string over several lines that is written like code is taken for code.
-func indented(lines []string) []Block {
-	p := indentation{lines: lines}
+func indented(name string, lines []string) []Block {
+	p := indentation{lines: lines, ext: strings.ToLower(path.Ext(name))}
 	delimiter := ""
 	for i, line := range lines {
 		inside := delimiter != ""
@@ -74,6 +97,7 @@ func within(line, open string) string {
 
 // indentation is a file as far as it was read.
 type indentation struct {
+	ext    string // of the file's name
 	lines  []string
 	blocks []Block
 	open   []scope
@@ -152,12 +176,13 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 	if inType && outer.Kind == "type" {
 		callable = "method"
 	}
+	opening, first := hints(text)
 	switch {
-	case statement.MatchString(text):
+	case statements[first]:
 		return b, false
-	case match(&b.Name, implementation, text):
+	case (first == "impl" || first == "unsafe") && match(&b.Name, implementation, text):
 		b.Kind, b.In = "type", ""
-	case keyword.MatchString(text):
+	case opening && keyword.MatchString(text):
 		m := keyword.FindStringSubmatch(text)
 		b.Kind, b.Name = kinds[m[1]], m[2]
 		if arrow := strings.Contains(text, "=>") || strings.Contains(text, "= function") || strings.Contains(text, "= async"); b.Kind == "" || b.Kind != "type" && b.Kind != "module" && arrow {
@@ -166,18 +191,49 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 		if b.Kind == "type" && inType && outer.Kind == "module" {
 			b.In = ""
 		}
-	case match(&b.Name, example, text):
+	case examples[first] && match(&b.Name, example, text):
 		b.Kind = "test"
-	case match(&b.Name, declared, text), inType && match(&b.Name, member, text):
+	case p.ext == ".rb" && match(&b.Name, declared, text), inType && strings.Contains(text, ":") && match(&b.Name, member, text):
 		b.Kind = "field"
-	case match(&b.Name, shellFunction, text), (depth > 0 || outer == nil) && !b.Local && match(&b.Name, braced, text), !b.Local && match2(&b.Name, typed, text):
+	case !b.Local && strings.HasSuffix(text, "{") && p.method(depth, outer, text, &b.Name), !b.Local && typeFirst[p.ext] && match2(&b.Name, typed, text):
 		b.Kind = callable
-	case (outer == nil && depth == 0 || inType) && match(&b.Name, assigned, text):
+	case (outer == nil && depth == 0 || inType) && strings.Contains(text, "=") && match(&b.Name, assigned, text):
 		b.Kind = "var"
 	default:
 		return b, false
 	}
+	if outer == nil && depth > 0 && (b.Kind == "var" || b.Kind == "const") {
+		return b, false // within something that was not recognised
+	}
 	return b, b.Name != "_" && (!b.Local || b.Kind != "var" && b.Kind != "const")
+}
+
+// method reads a method without a keyword, whose head ends in a brace, and a shell's function.
+func (p *indentation) method(depth int, outer *Block, text string, name *string) bool {
+	if p.ext == ".sh" || p.ext == ".bash" {
+		return match(name, shellFunction, text)
+	}
+	return scripts[p.ext] && (depth > 0 || outer == nil) && !strings.Contains(text, "function") && match(name, braced, text) && !statements[*name] && *name != "async"
+}
+
+// hints are the first word of a line, and whether one of its first words is a keyword that
+// defines: most lines need no expression to be told from definitions.
+func hints(text string) (opening bool, first string) {
+	for n, from := 0, 0; n < 8 && from < len(text); n++ {
+		to := from
+		for to < len(text) && (text[to] == '_' || 'a' <= text[to] && text[to] <= 'z' || 'A' <= text[to] && text[to] <= 'Z' || '0' <= text[to] && text[to] <= '9') {
+			to++
+		}
+		if n == 0 {
+			first = text[:to]
+		}
+		if definers[text[from:to]] {
+			return true, first
+		}
+		for from = max(to, from+1); from < len(text) && (text[from] == ' ' || text[from] == '@' || text[from] == '('); from++ {
+		}
+	}
+	return false, first
 }
 
 // match takes a name from the first group of an expression.

@@ -51,7 +51,7 @@ func Of(name string, text []byte) []Block {
 	if !Knows(name) {
 		return nil
 	}
-	return indented(lines(text))
+	return indented(name, lines(text))
 }
 
 // Broken reports whether a file should parse and does not: then its definitions are read off
