@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,7 @@ GITHUB_TOKEN holds the token of the login that acts, RELAY_TOKEN the relay's acc
 token. What else can be set stands in agent.yaml; agent config prints one.
 
 Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finish
-or somebody stopped it, 2 the command line is wrong, 1 anything else.`,
+or somebody stopped it, 2 the command line or the configuration is wrong, 1 anything else.`,
 		Version:       build(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -118,17 +119,43 @@ or somebody stopped it, 2 the command line is wrong, 1 anything else.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(cmd, err)
 	})
-	root.AddCommand(newJoin(&s), newInit(&s), newService(&s), newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newStatus(&s), newWhy(&s), newStats(&s), newDoctor(&s), newConfig(), newGuard(), newImpact(&s), newGuidelines(&s), newVersion())
+	root.SuggestionsMinimumDistance = 2
+	group(root, "Set up:", newJoin(&s), newInit(&s), newService(&s), newDoctor(&s), newConfig())
+	group(root, "At work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s))
+	group(root, "Look:", newStatus(&s), newWhy(&s), newStats(&s))
+	group(root, "Without GitHub:", newGuard(), newImpact(&s), newGuidelines(&s))
+	root.AddCommand(newVersion())
+	complete(root)
 	for _, cmd := range append(root.Commands(), root) {
 		check := cmd.Args
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return usage(cmd, err)
+				return usage(cmd, suggest(cmd, args, err))
 			}
 			return nil
 		}
 	}
 	return root
+}
+
+// group adds commands to the program under a heading in its help.
+func group(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+		root.AddCommand(cmd)
+	}
+}
+
+// suggest adds to an error about an unknown command the one that is probably meant.
+func suggest(cmd *cobra.Command, args []string, err error) error {
+	if !cmd.HasSubCommands() || len(args) == 0 {
+		return err
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return err
 }
 
 // onePull is the arguments of a command about one pull request.

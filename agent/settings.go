@@ -42,7 +42,7 @@ func (s *settings) load(cmd *cobra.Command) (config.Config, error) {
 		err = cfg.Validate()
 	}
 	if err != nil {
-		return cfg, err
+		return cfg, exit{exitUsage, err}
 	}
 	if len(s.repos) > 0 {
 		cfg.Repositories = s.repos

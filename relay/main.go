@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/rs/zerolog"
@@ -75,6 +76,7 @@ Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(upCommand(), serveCommand(), tailCommand(), tokenCommand(), inviteCommand(), hookCommand(), recoverCommand(), controlCommand(), verifyCommand(), versionCommand())
 	return root
 }
@@ -82,7 +84,11 @@ Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything
 // noArguments refuses words that are no flags, among them unknown commands.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError{fmt.Errorf("%q is not understood here; see %s --help", args[0], cmd.CommandPath())}
+		meant := ""
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			meant = "; did you mean " + strings.Join(near, " or ") + "?"
+		}
+		return usageError{fmt.Errorf("%q is not understood here%s; see %s --help", args[0], meant, cmd.CommandPath())}
 	}
 	return nil
 }
