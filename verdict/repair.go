@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"crypto/ed25519"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"regexp"
@@ -23,6 +25,9 @@ type Commit struct {
 	Rewritten bool
 	// Message is the whole message, written by anybody.
 	Message string
+	// Unsigned says that the agent of the pull request's author is not known to have made it, so
+	// that its trailers' costs do not count.
+	Unsigned bool
 }
 
 // Repair is what the commit of a fix says of itself, in trailers. It is the claim of
@@ -38,6 +43,8 @@ type Repair struct {
 	Change, Undoes string
 	// Cost is what its session took.
 	Cost Cost
+	// signature is the value of the trailer that signs it, empty for none.
+	signature string
 }
 
 // The trailers of a fix.
@@ -48,6 +55,7 @@ const (
 	fixChange   = "Touchstone-Change"
 	fixUndoes   = "Touchstone-Undoes"
 	fixCost     = "Touchstone-Cost"
+	fixSigned   = "Touchstone-Signature"
 )
 
 // Trailers are the lines that end the message of a fix's commit. No value may hold a
@@ -66,10 +74,43 @@ func (f Repair) Trailers() string {
 	}
 	line(fixChange, f.Change)
 	line(fixUndoes, f.Undoes)
-	if f.Cost != (Cost{}) {
-		line(fixCost, fmt.Sprintf("%.4f USD, %s", f.Cost.USD, f.Cost.Time.Round(time.Second)))
-	}
+	line(fixCost, f.cost())
+	line(fixSigned, f.signature)
 	return b.String()
+}
+
+func (f Repair) cost() string {
+	if f.Cost == (Cost{}) {
+		return ""
+	}
+	return fmt.Sprintf("%.4f USD, %s", f.Cost.USD, f.Cost.Time.Round(time.Second))
+}
+
+// signed are the bytes that the signature of a fix covers: its costs, and the pull request and
+// review that they are for.
+func (f Repair) signed(pull int64) []byte {
+	return fmt.Appendf(nil, "touchstone:fix v1 %d %s %s", pull, f.Reviewed, f.cost())
+}
+
+// Signed is the fix with its costs signed; a signer without a key leaves them unsigned.
+func (f Repair) Signed(s Signer) Repair {
+	if len(s.Key) > 0 && f.Cost != (Cost{}) {
+		public, _ := s.Key.Public().(ed25519.PublicKey)
+		f.signature = hex.EncodeToString(public) + " " + hex.EncodeToString(ed25519.Sign(s.Key, f.signed(s.Pull)))
+	}
+	return f
+}
+
+// SignedFor is the public key with which the costs were signed for a pull request, by the number of
+// [Signer.Pull]; nil if they were not, or were changed since.
+func (f Repair) SignedFor(pull int64) ed25519.PublicKey {
+	public, signature, _ := strings.Cut(f.signature, " ")
+	key, errKey := hex.DecodeString(public)
+	made, errMade := hex.DecodeString(signature)
+	if errKey != nil || errMade != nil || len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, f.signed(pull), made) {
+		return nil
+	}
+	return key
 }
 
 var (
@@ -96,6 +137,8 @@ func ParseRepair(message string) (f Repair, ok bool) {
 			f.Undoes = value
 		case fixCost:
 			f.Cost = parseCost(value)
+		case fixSigned:
+			f.signature = value
 		}
 	}
 	return f, f.Reviewed != ""

@@ -58,7 +58,7 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 		Missing: []string{}, Warnings: []string{}, Commits: []Commit{}, Rounds: []Round{}, Opinions: []Opinion{},
 		Findings: []verdict.Entry{}, Holds: []verdict.Hold{}, Orders: []Order{}, Labels: []Labelling{}, Incidents: []Incident{}, Checks: []Check{},
 	}
-	c.addCommits(commits)
+	c.addCommits(pr, commits, settings.Trust)
 	c.addReviews(pr, settings.Trust)
 	if pr.Merged { // which closes it too
 		incidents = slices.DeleteFunc(incidents, func(in forge.Incident) bool {
@@ -135,15 +135,25 @@ func (c *Chain) rewritten(ctx context.Context, read Reader, pr forge.PullRequest
 }
 
 // addCommits lists the commits, with what those of the author's agent say of themselves.
-func (c *Chain) addCommits(commits []forge.Commit) {
+func (c *Chain) addCommits(pr forge.PullRequest, commits []forge.Commit, book *trust.Book) {
+	costs := map[string]verdict.Cost{} // of a fix that took several commits, each says what all took until then
 	for _, commit := range commits {
 		subject, _, _ := strings.Cut(commit.Message, "\n")
 		repair, _ := verdict.ParseRepair(commit.Message)
-		c.FixCostUSD += repair.Cost.USD
-		c.FixDuration += repair.Cost.Time
+		switch {
+		case repair.Cost == (verdict.Cost{}):
+		case !book.Made(pr, repair):
+			c.warn("what %s says that it cost does not count: it is not signed with the key of the agent of %s", short(commit.SHA), c.Author)
+		case repair.Cost.USD >= costs[repair.Reviewed].USD:
+			costs[repair.Reviewed] = repair.Cost
+		}
 		c.Commits = append(c.Commits, Commit{
 			SHA: commit.SHA, By: cmp.Or(commit.Login, commit.Name), At: commit.At, Subject: subject, Fixes: repair.Findings, Disputes: repair.Disputed,
 		})
+	}
+	for _, cost := range costs {
+		c.FixCostUSD += cost.USD
+		c.FixDuration += cost.Time
 	}
 }
 

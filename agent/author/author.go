@@ -6,6 +6,7 @@ package author
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -43,8 +44,9 @@ type Author struct {
 	Identity worktree.Identity
 	// Reviewers are the logins whose reviews are applied.
 	Reviewers []string
-	// Trust says whose records are believed.
+	// Trust says whose records are believed; Key signs what a fix says that it cost.
 	Trust *trust.Book
+	Key   ed25519.PrivateKey
 	// Orders, if set, gives what people have ordered: what they waived is not fixed.
 	Orders func(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error)
 	// Unwanted, if set, says why a pull request, as it was read now, does not need the fix any
@@ -204,6 +206,7 @@ func repositorySettings(ctx context.Context, tree *worktree.Tree, base string) (
 func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error) {
 	b := brief{
 		ref: pr.Ref.String(), title: pr.Title, body: pr.Body, head: pr.Head.SHA, base: pr.Base.SHA, fence: "quoted-" + rand.Text(),
+		signer: trust.Signer(a.Key, pr),
 	}
 	if review, record, ok := a.objection(pr); ok {
 		b.review, b.ledger = review.Body, record.Ledger

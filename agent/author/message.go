@@ -78,7 +78,7 @@ func (b brief) message(answer string, r verdict.Repair) string {
 			r.Disputed = append(r.Disputed, e.ID+" "+evidence)
 		}
 	}
-	m.WriteString("\n" + r.Trailers())
+	m.WriteString("\n" + r.Signed(b.signer).Trailers())
 	// The session cannot write commit messages itself. One action is what the guideline asks for.
 	if declared := slices.Collect(maps.Values(guidelines.Recurrence(answer))); len(declared) == 1 {
 		fmt.Fprintln(&m, line(declared[0]))

@@ -27,6 +27,8 @@ type brief struct {
 	unmarked []string
 	// fence delimits text that the product did not write; it is unguessable.
 	fence string
+	// signer signs what the fix says that it cost.
+	signer verdict.Signer
 }
 
 func (b brief) prompt() string {

@@ -181,7 +181,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
-		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Orders: a.orders, Unwanted: a.unwanted,
+		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Key: key, Orders: a.orders, Unwanted: a.unwanted,
 		Settings: settings, TempDir: tempDir, Private: cfg.Private(),
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
@@ -201,15 +201,18 @@ func Trusted(live *config.Live) (*trust.Book, error) {
 	return book, nil
 }
 
-// believe is Trusted and, for a reviewer's agent, its own key.
+// believe is Trusted and this machine's own key.
 func believe(live *config.Live, role decide.Role, self string) (*trust.Book, ed25519.PrivateKey, error) {
 	book, err := Trusted(live)
-	if err != nil || role != decide.Reviewer {
-		return book, nil, err
+	if err != nil {
+		return nil, nil, err
 	}
 	key, err := trust.Key(live.Config().StateDir)
 	if err != nil {
 		return nil, nil, err
+	}
+	if role == decide.Author {
+		return book, key, book.HoldAuthor(self, trust.Public(key))
 	}
 	return book, key, book.Hold(self, trust.Public(key))
 }

@@ -37,7 +37,7 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		EscalatedAt:   escalatedAt(pr, cfg.Labels.NeedsHuman),
 		CalledAt:      calledAt(pr, cfg.Labels.NeedsHuman, f.rebased),
 		Orders:        verdict.Orders(comments, cfg.Reviewers),
-		Commits:       commitsOf(f.commits),
+		Commits:       commitsOf(pr, f),
 		Queue:         pr.Queue,
 		InQueue:       pr.InQueue,
 		Enqueued:      f.enqueued,
@@ -126,11 +126,13 @@ func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comm
 }
 
 // commitsOf are a pull request's commits in the decision's terms.
-func commitsOf(commits []forge.Commit) []verdict.Commit {
+func commitsOf(pr forge.PullRequest, f facts) []verdict.Commit {
 	var all []verdict.Commit
-	for _, c := range commits {
+	for _, c := range f.commits {
+		fix, ok := verdict.ParseRepair(c.Message)
 		all = append(all, verdict.Commit{
 			SHA: c.SHA, By: cmp.Or(c.Login, c.Name), Bot: strings.HasSuffix(c.Login, "[bot]"), At: c.At, Rewritten: c.Rewritten, Message: c.Message,
+			Unsigned: ok && !f.trust.Made(pr, fix),
 		})
 	}
 	return all

@@ -82,7 +82,7 @@ func Key(dir string) (ed25519.PrivateKey, error) {
 		return ed25519.NewKeyFromSeed(seed), nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the reviewer's key: %w", err)
+		return nil, fmt.Errorf("read this machine's key: %w", err)
 	}
 	_, key, err := ed25519.GenerateKey(nil)
 	if err == nil {
@@ -92,7 +92,7 @@ func Key(dir string) (ed25519.PrivateKey, error) {
 		err = write(path, []byte(hex.EncodeToString(key.Seed())+"\n"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make the reviewer's key: %w", err)
+		return nil, fmt.Errorf("make this machine's key: %w", err)
 	}
 	return key, nil
 }
@@ -103,7 +103,7 @@ func Public(key ed25519.PrivateKey) string {
 	return hex.EncodeToString(public)
 }
 
-// Signer signs the records of a pull request with a key; a nil one leaves them unsigned.
+// Signer signs the records and fixes of a pull request with a key; a nil one leaves them unsigned.
 func Signer(key ed25519.PrivateKey, pr forge.PullRequest) verdict.Signer {
 	return verdict.Signer{Key: key, Pull: pr.DatabaseID, Clean: forge.Redact}
 }
@@ -124,9 +124,14 @@ func taken(login string) error {
 	return fmt.Errorf("the login %s belongs to another account than this machine knows as %s: its account was renamed or deleted, and somebody else took the login. Make sure whose it is, then delete its entry in %s in the state directory", login, login, bookFile)
 }
 
-// Hold notes a key of a login that is certain, as this machine's own is.
-func (b *Book) Hold(login, key string) error {
-	return b.note(login, func(r *Reviewer) error {
+// Hold notes a key of a reviewer's login that is certain, as this machine's own is.
+func (b *Book) Hold(login, key string) error { return b.hold(login, key) }
+
+// HoldAuthor is Hold for the agent of an author.
+func (b *Book) HoldAuthor(login, key string) error { return b.hold(authorOf(login), key) }
+
+func (b *Book) hold(name, key string) error {
+	return b.note(name, func(r *Reviewer) error {
 		if r.Key != key {
 			r.Key, r.Since = key, time.Now().UTC()
 		}
@@ -217,22 +222,27 @@ func (b *Book) Record(pr forge.PullRequest, r forge.SubmittedReview) (verdict.Re
 	return *o.Record, true
 }
 
+// settings are the keys that the configuration lists of a login, and until when unsigned records
+// count.
+func (b *Book) settings(login string) (listed []string, unsignedUntil time.Time) {
+	if b.Settings == nil {
+		return nil, time.Time{}
+	}
+	keys, unsignedUntil := b.Settings()
+	for name, list := range keys {
+		if verdict.SameLogin(name, login) {
+			listed = list
+		}
+	}
+	return listed, unsignedUntil
+}
+
 // doubt is why a record is not believed, as a sentence part; "" if it is. The first signed
 // record of a reviewer of which no key is known makes its key known.
 func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Sealed) string {
 	login := r.Author.Login
 	known := b.Reviewer(login)
-	var listed []string
-	var unsignedUntil time.Time
-	if b.Settings != nil {
-		var keys map[string][]string
-		keys, unsignedUntil = b.Settings()
-		for name, list := range keys {
-			if verdict.SameLogin(name, login) {
-				listed = list
-			}
-		}
-	}
+	listed, unsignedUntil := b.settings(login)
 	switch {
 	case known.ID != 0 && r.Author.ID != known.ID:
 		return "the login " + login + " belongs to another account than it did"

@@ -90,8 +90,12 @@ func (s State) spent() verdict.Cost {
 			total = total.Plus(verdict.Cost{USD: max(0, o.Record.CostUSD), Time: max(0, o.Record.Duration)})
 		}
 	}
+	counted := map[string]bool{}
 	for _, f := range s.fixes() {
-		total = total.Plus(f.Cost)
+		if !counted[f.Reviewed] { // a signed cost that was copied is no other one
+			total = total.Plus(f.Cost)
+		}
+		counted[f.Reviewed] = true
 	}
 	return total
 }

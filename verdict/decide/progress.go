@@ -122,6 +122,9 @@ func (s State) fixes() (all []verdict.Repair) {
 		if !ok || !since.IsZero() && !late && !c.At.After(since) {
 			continue
 		}
+		if c.Unsigned {
+			f.Cost = verdict.Cost{}
+		}
 		if n := len(all); n > 0 && all[n-1].Reviewed == f.Reviewed {
 			all = all[:n-1]
 		}

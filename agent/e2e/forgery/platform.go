@@ -1,11 +1,13 @@
 package forgery
 
 import (
-	"fmt"
+	"crypto/ed25519"
 	"net/http"
+	"time"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
+	"touchstone/verdict"
 )
 
 // queued is a repository whose main takes merges through a queue only.
@@ -28,6 +30,16 @@ func (s *scene) mutate(login, mutation string) error {
 	return s.then(err, func() error { return s.GraphQL(s.ctx, login, mutation, map[string]any{"id": p.NodeID}) })
 }
 
+// claim has somebody push a commit that says what no session cost, signed with a key if there is one.
+func (s *scene) claim(login string, key ed25519.PrivateKey) error {
+	var p struct{ ID int64 }
+	err := s.call(login, http.MethodGet, s.pulls(""), nil, &p)
+	fix := verdict.Repair{Reviewed: s.head(), Cost: verdict.Cost{USD: 1000, Time: time.Hour}}.Signed(verdict.Signer{Key: key, Pull: p.ID})
+	return s.then(err, func() error {
+		return s.commit(login, branch, "Apply review\n\n"+fix.Trailers(), map[string]string{"note.md": "A note.\n"})
+	})
+}
+
 // untold never has its way: what it does is anybody's with write access. The account of it
 // has to say what the merge lacked.
 func untold(*scene) (bool, error) { return false, nil }
@@ -46,7 +58,11 @@ func platform() []Case {
 					return s.call(actor, http.MethodPut, s.pulls("merge"), map[string]any{"merge_method": "squash"}, nil)
 				}},
 			Case{Name: who(actor) + ": commit trailer: a cost that nobody had", stage: stage{text: defect}, act: func(s *scene) error {
-				return s.commit(actor, branch, fmt.Sprintf("Fix\n\nTouchstone-Reviewed: %s\nTouchstone-Fixes: 0badcafe\nTouchstone-Cost: 1000.00 3600s", s.head()), map[string]string{"note.md": "A note.\n"})
+				return s.claim(actor, nil)
+			}},
+			Case{Name: who(actor) + ": commit trailer: a cost that nobody had, signed with a key of one's own", stage: stage{text: defect}, act: func(s *scene) error {
+				_, key, err := ed25519.GenerateKey(nil)
+				return s.then(err, func() error { return s.claim(actor, key) })
 			}},
 		)
 	}

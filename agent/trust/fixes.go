@@ -1,0 +1,43 @@
+package trust
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// authorOf is the name under which the key of an author's agent is known: who pushes a commit says
+// nothing about the keys of reviewers.
+func authorOf(login string) string { return "author " + login }
+
+// Made reports whether the agent of a pull request's author signed what a fix says that it cost.
+// The first signed fix of an author of which no key is known makes its key known.
+func (b *Book) Made(pr forge.PullRequest, f verdict.Repair) bool {
+	if b == nil {
+		return true
+	}
+	public := f.SignedFor(pr.DatabaseID)
+	if public == nil {
+		return false
+	}
+	key, name := hex.EncodeToString(public), authorOf(pr.Author.Login)
+	listed, _ := b.settings(pr.Author.Login)
+	known := b.Reviewer(name).Key
+	switch {
+	case known == key || slices.ContainsFunc(listed, func(k string) bool { return strings.EqualFold(k, key) }):
+		return true
+	case len(listed) > 0 || known != "":
+		return false
+	}
+	// Where it cannot be kept, it is met anew the next time.
+	return b.note(name, func(r *Reviewer) error {
+		if r.Key == "" {
+			r.Key, r.Since = key, time.Now().UTC()
+		}
+		return nil
+	}) == nil && b.Reviewer(name).Key == key
+}
