@@ -226,6 +226,9 @@ func (c *comparison) gone(check string, before []Run) {
 
 // isTest tells what runs tests from what looks at code.
 func isTest(check string) bool {
+	if strings.Contains(check, "typecheck") || strings.Contains(check, "type-check") {
+		return false
+	}
 	for _, word := range []string{"test", "spec", "jest", "vitest", "mocha", "tox", "nox", "verify", "check", "e2e", "cypress",
 		"ava", "phpunit", "build"} {
 		if strings.Contains(check, word) && !strings.HasPrefix(check, "ruff") && !strings.HasPrefix(check, "biome") &&

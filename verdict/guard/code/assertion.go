@@ -77,6 +77,9 @@ func (x *examination) emptied(p pair) {
 	if p.after.role != test {
 		tier, rule, why = change.Evidence, "assertion/helper-emptied", "The helper "+p.after.name+" asserts nothing any more."
 	}
+	for w := range a.wordsOf(p.after) { // more happened than that something was taken out
+		fresh = fresh || !words[w] && !idleWords[w] && w != p.after.name
+	}
 	if fresh {
 		tier = change.Evidence
 	}
@@ -86,6 +89,9 @@ func (x *examination) emptied(p pair) {
 	}
 	x.say(tier, kind, rule, why, b, a, p.before.line(), p.after.line())
 }
+
+// idleWords are what is left where nothing happens.
+var idleWords = set("pass return null undefined _")
 
 // calls reports whether a word calls a function: with brackets, type arguments, a block, or
 // in Ruby at the beginning of a line.

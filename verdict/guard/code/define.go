@@ -20,6 +20,9 @@ func (f *finder) braced(i int) *unit {
 	if f.lang.define[w] && before != "." && before != "::" {
 		return f.defined(i)
 	}
+	if generic := f.lang.cstyle && after == "<"; generic && f.typed(i) {
+		after = f.of(f.pastAngles(i + 1))
+	}
 	if f.lang.cstyle && after == "(" && !control[w] && before != "new" && before != "." && before != "return" && before != "=" {
 		return f.method(i)
 	}
@@ -68,14 +71,18 @@ func (f *finder) defined(i int) *unit {
 
 // method is a function that is written as a type, a name, parameters and a body.
 func (f *finder) method(i int) *unit {
-	closing := int(f.tokens[i+1].mate)
+	open := i + 1
+	if f.of(open) == "<" {
+		open = f.pastAngles(open)
+	}
+	closing := int(f.tokens[open].mate)
 	if closing < 0 || f.kindOf(i-1) == number || f.kindOf(i-1) == text || f.lang.define[f.of(i-1)] {
 		return nil
 	}
 	if !f.typed(i) {
 		return nil
 	}
-	open, to := f.extent(i + 1)
+	open, to := f.extent(open)
 	if to < 0 || open >= len(f.tokens) || f.of(open-1) != "{" && f.of(open-1) != "=>" {
 		return nil
 	}

@@ -164,7 +164,8 @@ func (c *comparison) fresh(p *pair, is value) {
 		return
 	}
 	tier := is.tier()
-	if c.sharpened(p) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
+	unknown := s.Default == "" && s.Implied == "" && s.Way != Off                 // it may never have been on
+	if unknown || c.sharpened(p) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))

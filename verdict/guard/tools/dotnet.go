@@ -2,8 +2,11 @@ package tools
 
 import "strings"
 
-// msbuild tells a rule from what was set before, which "$(NoWarn)" stands for.
-func msbuild(text string) bool { return !strings.HasPrefix(text, "$(") }
+// msbuild tells a rule from what was set before, which "$(NoWarn)" stands for, and from the
+// warning of missing comments, which there is only where documentation is made.
+func msbuild(text string) bool {
+	return !strings.HasPrefix(text, "$(") && compilerWarning(text) != "1591"
+}
 
 // compilerWarning is the number of one of the compiler's own warnings: CS0649, 0649 and 649 are the same.
 func compilerWarning(name string) string {
@@ -18,7 +21,8 @@ var _ = register(
 	&Tool{Name: "dotnet", Files: []string{"*.csproj", "*.vbproj", "*.fsproj", "*.props", "*.targets"}, Settings: []Setting{
 		{Keys: "**/TreatWarningsAsErrors|CodeAnalysisTreatWarningsAsErrors|MSBuildTreatWarningsAsErrors|EnforceCodeStyleInBuild",
 			Way: On, Default: "false"},
-		{Keys: "**/EnableNETAnalyzers|RunAnalyzers|RunAnalyzersDuringBuild|IsTestProject", Way: On}, {Keys: "**/Nullable", Way: On},
+		{Keys: "**/EnableNETAnalyzers|RunAnalyzers|RunAnalyzersDuringBuild", Way: On, Default: "true"},
+		{Keys: "**/IsTestProject", Way: On, Default: "false"}, {Keys: "**/Nullable", Way: On},
 		{Keys: "**/NoWarn|WarningsNotAsErrors", Way: Ignored, Only: msbuild}, {Keys: "**/WarningsAsErrors", Way: Rules, Only: msbuild},
 		{Keys: "**/WarningLevel", Way: Floor, Default: "4"}, {Keys: "**/Threshold", Way: Floor},
 		{Keys: "**/PackageReference|GlobalPackageReference/@Include", Way: Rules, Only: analyzer.MatchString},
