@@ -41,6 +41,7 @@ func TestBreaksAreSeen(t *testing.T) {
 		{"what people took back is not merged", forgetDismissals, "was merged and never approved"},
 		{"what was approved for one base is not merged into another", seeOneBase, "was merged into"},
 		{"every pull request comes to an end", labelNothing, "stuck: "},
+		{"a stranger who takes over a login decides nothing", believeLogins, "stuck: "},
 	} {
 		t.Run(tc.promise, func(t *testing.T) {
 			t.Parallel()
@@ -158,6 +159,23 @@ func seeOneBase(s *Stage, role decide.Role, a *daemon.Agent) {
 		}
 		return pr
 	})
+}
+
+// believeLogins has the agents take everybody for an administrator.
+func believeLogins(_ *Stage, _ decide.Role, a *daemon.Agent) {
+	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
+		for i := range pr.Reviews {
+			pr.Reviews[i].CanPush = true
+		}
+		return pr
+	})
+	a.Read = believing{a.Read}
+}
+
+type believing struct{ daemon.Reader }
+
+func (believing) Permission(context.Context, forge.Repo, string) (forge.Permission, error) {
+	return "admin", nil
 }
 
 // heedNobody has the agents see no label and no comment.

@@ -55,7 +55,7 @@ func (w *world) check(ctx context.Context) error {
 		w.result.End = "called"
 	case w.stopped():
 		w.result.End = "stopped"
-	case objected(reviews):
+	case w.objected(reviews):
 		w.result.End = "objected"
 	case p.labelled(manual) && standing && w.told(ctx, "waits for its author"):
 		w.result.End = "left"
@@ -150,7 +150,7 @@ func (w *world) checkMerge(p pull, reviews []review) verdict.Record {
 		}
 		record, err := verdict.ParseRecord(r.Body)
 		switch {
-		case r.User.Login == arena.Person && r.State == "APPROVED":
+		case w.byPerson(r) && r.State == "APPROVED":
 			passed = true
 		case r.User.Login == arena.Judge && err == nil:
 			held = held || len(record.Holds) > 0
@@ -164,7 +164,7 @@ func (w *world) checkMerge(p pull, reviews []review) verdict.Record {
 	case record.BaseBranch != p.Base.Ref:
 		w.violated("%.7s was merged into %s and approved for %s", head, p.Base.Ref, record.BaseBranch)
 	}
-	if objected(reviews) {
+	if w.objected(reviews) {
 		w.violated("%.7s was merged over a person's objection", head)
 	}
 	if held && !passed {
@@ -331,11 +331,16 @@ func (w *world) contains(ctx context.Context, commit, ancestor string) (bool, er
 	return comparison.Status == "ahead" || comparison.Status == "identical", err
 }
 
+// byPerson reports whether a review is the person's own, under either login of that account.
+func (w *world) byPerson(r review) bool {
+	return (r.User.Login == arena.Person || r.User.Login == renamed) && !w.strange[r.ID]
+}
+
 // objected reports whether a person's last word asks for changes.
-func objected(reviews []review) bool {
+func (w *world) objected(reviews []review) bool {
 	last := ""
 	for _, r := range reviews {
-		if r.User.Login == arena.Person && r.State != "COMMENTED" {
+		if w.byPerson(r) && r.State != "COMMENTED" {
 			last = r.State
 		}
 	}

@@ -110,7 +110,7 @@ func (w *world) cross(ctx context.Context) error {
 	// A line of its own, with the fix, that main merges.
 	line := fmt.Sprintf("line-%d", len(w.others))
 	w.others = append(w.others, line)
-	fixing, err := w.Sim.Commit(ctx, arena.Person, w.ref.Repo.String(), line, "Fix", map[string]string{fix: fmt.Sprintf("package store\n\nfunc fix%d() {}\n", len(w.others))})
+	fixing, err := w.commit(ctx, arena.Person, line, map[string]string{fix: fmt.Sprintf("package store\n\nfunc fix%d() {}\n", len(w.others))})
 	if err != nil {
 		return err
 	}

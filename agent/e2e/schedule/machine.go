@@ -34,7 +34,7 @@ func (m *machine) login() string {
 
 // start starts a machine's agent, again if it died.
 func (w *world) start(m *machine) error {
-	if m.agent != nil {
+	if m.agent != nil && m.agent.Journal != nil {
 		if err := m.agent.Journal.Close(); err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -81,6 +82,9 @@ type world struct {
 	others []string
 	// judged are the heads that CI has reported on.
 	judged map[string]bool
+	// freed says that a stranger has the person's login, strange are the stranger's reviews.
+	freed   bool
+	strange map[int64]bool
 	// silenced are the reviewer's reviews that people edited or dismissed.
 	silenced map[int64]bool
 
@@ -100,10 +104,13 @@ const (
 	required = "test"
 )
 
+// writers may push to each repository, besides its owner.
+var writers = map[string]string{arena.Author: "write", arena.Judge: "write", arena.Person: "write", arena.CI: "write"}
+
 // world is that of a seed, with nothing in it yet.
 func (s *Stage) world(seed uint64) *world {
 	return &world{
-		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{}, silenced: map[int64]bool{},
+		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{}, silenced: map[int64]bool{}, strange: map[int64]bool{},
 		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}},
 	}
 }
@@ -158,7 +165,7 @@ func (w *world) open(ctx context.Context, text string) error {
 		protected["main"] = w.rules
 		w.note("main is protected: %+v", w.rules)
 	}
-	if err := w.Create(ctx, w.ref.Name, w.template, githubsim.RepoOptions{Protected: protected}); err != nil {
+	if err := w.Create(ctx, w.ref.Name, w.template, githubsim.RepoOptions{Protected: protected, Permissions: maps.Clone(writers)}); err != nil {
 		return err
 	}
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
@@ -187,6 +194,7 @@ func (w *world) open(ctx context.Context, text string) error {
 }
 
 func (w *world) close() {
+	w.takeBack()
 	for _, m := range w.machines {
 		if m.agent != nil {
 			_ = m.agent.Journal.Close() // nothing of it is read again

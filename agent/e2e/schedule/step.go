@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/githubsim"
 	"touchstone/verdict"
 )
 
@@ -30,7 +31,7 @@ func (w *world) choices() []choice {
 			return w.Call(ctx, arena.Person, http.MethodPost, w.ref.Repo, w.path("issues", "labels"), []string{name}, nil)
 		}
 	}
-	return append(w.insiders(), []choice{
+	return append(append(w.insiders(), w.strangers()...), []choice{
 		{18, "", func(ctx context.Context) error { return w.arrive(ctx, w.machines[w.random.IntN(len(w.machines))]) }},
 		{2, "a person pushes", push(branch, file)},
 		{1, "a person force-pushes", w.rewrite()},
@@ -47,6 +48,7 @@ func (w *world) choices() []choice {
 		{2, "a person lets them go on", func(ctx context.Context) error { return w.order(ctx, arena.Person, verdict.Resume) }},
 		{1, "the owner breaks the glass", func(ctx context.Context) error { return w.order(ctx, arena.Owner, verdict.BreakGlass+" it burns") }},
 		{1, "it is closed or opened again", w.toggle},
+		{1, "the merge queue pauses", w.pauseQueue},
 	}...)
 }
 
@@ -74,13 +76,21 @@ func (w *world) path(kind, what string) string {
 
 // push pushes files to a branch in somebody's name.
 func (w *world) push(ctx context.Context, login, to string, files map[string]string) error {
-	sha, err := w.Sim.Commit(ctx, login, w.ref.Repo.String(), to, "Change", files)
+	sha, err := w.commit(ctx, login, to, files)
 	if err == nil && to == branch {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.known, w.pushed = append(w.known, sha), append(w.pushed, sha)
 	}
 	return err
+}
+
+// commit pushes files to a branch, by the account that had a login when it all began.
+func (w *world) commit(ctx context.Context, login, to string, files map[string]string) (sha string, err error) {
+	if login == arena.Person && w.freed {
+		login = renamed
+	}
+	return w.Sim.Commit(ctx, login, w.ref.Repo.String(), to, "Change", files)
 }
 
 // rewrite is a person's force-push: the branch goes back to some commit of a person's.
@@ -130,14 +140,28 @@ func (w *world) ci(ctx context.Context) error {
 	return w.Call(ctx, arena.CI, http.MethodPost, w.ref.Repo, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil)
 }
 
-// review is a person's, of the present head. On a pull request that is merged it is
-// refused or without effect, which is fine.
+// review is a person's, of the present head.
 func (w *world) review(ctx context.Context, event string) error {
+	return w.reviewAs(ctx, arena.Person, event)
+}
+
+// reviewAs posts a review of the present head. On a pull request that is merged it is
+// refused or without effect, which is fine.
+func (w *world) reviewAs(ctx context.Context, login, event string) error {
 	pull, err := w.pull(ctx)
 	if err != nil || pull.State != "open" {
 		return err
 	}
-	return w.Call(ctx, arena.Person, http.MethodPost, w.ref.Repo, w.path("pulls", "reviews"), map[string]any{"commit_id": pull.Head.SHA, "event": event, "body": "I have read it."}, nil)
+	var made review
+	err = w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("pulls", "reviews"), map[string]any{"commit_id": pull.Head.SHA, "event": event, "body": "I have read it."}, &made)
+	w.strange[made.ID] = login == stranger
+	return err
+}
+
+// pauseQueue has the merge queue, if there is one, merge nothing until the end.
+func (w *world) pauseQueue(context.Context) error {
+	w.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: w.rules.MergeQueue})
+	return nil
 }
 
 // unlabel takes the label off if it is there.

@@ -16,11 +16,15 @@ import (
 type plan struct {
 	login string
 	at    int
-	calls int
-	do    func(context.Context) error
-	fault githubsim.Fault
-	dies  bool
-	dead  bool
+	// writes has only those calls counted that change something.
+	writes bool
+	calls  int
+	do     func(context.Context) error
+	fault  githubsim.Fault
+	dies   bool
+	dead   bool
+	// after, if set, is called when the turn is over.
+	after func() error
 }
 
 // The ends of a turn before its own.
@@ -38,7 +42,7 @@ func (w *world) intercept(ctx context.Context, login string, r *http.Request) gi
 	_ = w.Sim.Settle(ctx) // fails at the end of all only
 	w.mu.Lock()
 	p := &w.plan
-	if login != p.login {
+	if login != p.login || p.writes && !p.dead && !writes(r) {
 		w.mu.Unlock()
 		return githubsim.Fault{}
 	}
@@ -71,10 +75,13 @@ func (w *world) turn(ctx context.Context, m *machine) error {
 	defer cancel(nil)
 	w.during(w.mishap(m, cancel))
 	w.act(turn, m)
-	if died := w.during(plan{}).dead; !died {
-		return nil
+	switch past := w.during(plan{}); {
+	case past.after != nil:
+		return past.after()
+	case past.dead:
+		return w.start(m)
 	}
-	return w.start(m)
+	return nil
 }
 
 // mishap is what goes wrong in a machine's turn, if anything does.
@@ -84,7 +91,7 @@ func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 	push := func(login, branch string, files map[string]string) func(context.Context) error {
 		return func(ctx context.Context) error { return w.push(ctx, login, branch, files) }
 	}
-	switch w.random.IntN(14) {
+	switch w.random.IntN(18) {
 	case 0, 1:
 		next.dies = true
 		next.fault.Done = func() { cancel(errDied) }
@@ -122,6 +129,19 @@ func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 	case 10:
 		w.Sim.SetFaults(githubsim.Faults{NullMergeable: 1})
 		w.note("  GitHub does not know yet whether it merges")
+	case 11:
+		next.writes, next.at, next.fault.Drop = true, 1+w.random.IntN(2), githubsim.DropAfter
+		w.note("  the answer of its write %d is lost", next.at)
+	case 12:
+		next.writes, next.at, next.dies = true, 1+w.random.IntN(2), true
+		next.fault.Done, next.fault.Drop = func() { cancel(errDied) }, githubsim.DropAfter
+		w.note("  it dies at its write %d", next.at)
+	case 13:
+		next.do, next.after = w.fillJournal(m)
+		w.note("  its disk has no room for its journal from call %d on", next.at)
+	case 14:
+		next.after = w.fill(m)
+		w.note("  its disk has no room for what git writes")
 	default:
 		next.at = 0
 	}
