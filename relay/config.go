@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -52,6 +53,8 @@ type Config struct {
 	// PublicURL is where others reach this relay: where invitations lead, and which of several
 	// relays' webhooks are this one's.
 	PublicURL string `yaml:"public_url"`
+	// Reviewers are the logins whose reviews the page believes.
+	Reviewers []string `yaml:"reviewers"`
 	// GitHubAPI is the address of GitHub's REST API; empty means github.com's.
 	GitHubAPI string `yaml:"github_api"`
 }
@@ -217,4 +220,14 @@ func (c Config) encryption() (*tls.Config, error) {
 		return certificate.Config(), nil
 	}
 	return nil, nil
+}
+
+// pageFile is where the page keeps its projection of the log: beside it, or, of a log that is
+// kept elsewhere, among the temporary files.
+func (c Config) pageFile() string {
+	if path, ok := server.StorePath(c.Store); ok {
+		return path + ".page"
+	}
+	sum := sha256.Sum256([]byte(c.Store + c.Listen))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("touchstone-relay-%x.page", sum[:6]))
 }

@@ -28,6 +28,7 @@ const serveHelp = `Run the relay until SIGINT or SIGTERM; webhooks being taken t
   GET  /events           the stream. Query: source, type, repo (repeatable, repo takes
                          globs such as acme/*), after=<cursor>|oldest|now. A
                          Last-Event-ID header resumes behind that event.
+  GET  /                 the page: whose turn each pull request is, and why
   GET  /healthz          the process lives
   GET  /readyz           the store can be reached, and be written
 
@@ -42,6 +43,7 @@ The settings can stand in a file as well; flags win over it:
   retention: 720h
   allow_unsigned: [ci]
   recover: [acme/app, acme]
+  reviewers: [acme-reviewer]      # whose reviews the page believes
   sources:                        # each is an endpoint, /webhooks/<name>
     github:
       kind: github
@@ -95,6 +97,7 @@ func serveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&config.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
 	cmd.Flags().StringSliceVar(&config.Recover, "recover", nil, "look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
 	cmd.Flags().StringVar(&config.PublicURL, "public-url", "", "where the relay is reached from outside: invitations lead there, and only webhooks that do are looked after; such as https://relay.example.com")
+	cmd.Flags().StringSliceVar(&config.Reviewers, "reviewer", nil, "a login whose reviews the page at / believes (repeatable)")
 	cmd.Flags().StringVar(&config.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	cmd.Flags().StringVar(&configFile, "config", "", "read settings from this YAML file")
 	cmd.Flags().StringVar(&addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
@@ -153,6 +156,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	relay, err := server.New(ctx, server.Config{
 		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: time.Duration(config.Retention),
 		Recovery: missed, PublicURL: strings.TrimSuffix(config.PublicURL, "/"),
+		Page: &server.Page{File: config.pageFile(), Reviewers: config.Reviewers, GitHub: config.githubSources(), Store: config.Store, Version: version()},
 	})
 	if errors.Is(err, server.ErrUnprotected) {
 		return usageError{fmt.Errorf("the relay cannot listen on %s: %w", config.Listen, server.ErrUnprotected)}

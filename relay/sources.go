@@ -26,6 +26,7 @@ var sourceName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 // endpoint is one entry below "sources" in relay.yaml: where its secrets are, and the
 // settings of its kind, whose keys are those of the type of that name in package source.
 type endpoint struct {
+	github  bool // its events have GitHub's shape
 	secrets secretPlaces
 	kind    func(secret, previous string) configured
 }
@@ -78,6 +79,7 @@ func (e *endpoint) UnmarshalYAML(node ast.Node) error {
 			kind.Secret, kind.Previous = secret, previous
 			return kind
 		})
+		e.github = true
 	case "grafana":
 		*e, err = settings(node, func(kind source.Grafana, secret, previous string) configured {
 			kind.Secret, kind.Previous = secret, previous
@@ -117,6 +119,7 @@ func settings[Kind any](node ast.Node, with func(kind Kind, secret, previous str
 // githubEndpoint is the only source where the configuration names none.
 func githubEndpoint() endpoint {
 	return endpoint{
+		github:  true,
 		secrets: secretPlaces{SecretEnv: texts{"RELAY_GITHUB_SECRET"}},
 		kind: func(secret, previous string) configured {
 			return source.GitHub{Secret: secret, Previous: previous}
@@ -188,6 +191,17 @@ func (c Config) validateSources() error {
 		}
 	}
 	return nil
+}
+
+// githubSources are the sources whose events have GitHub's shape.
+func (c Config) githubSources() (names []string) {
+	for name, e := range c.endpoints() {
+		if e.github {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (c Config) endpoints() map[string]endpoint {

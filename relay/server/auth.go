@@ -80,7 +80,7 @@ func (s *Server) admins(next func(w http.ResponseWriter, r *http.Request, grant 
 
 // admit finds out whose the request is, or answers it with a refusal.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*token.Grant, bool) {
-	grant, ok := s.config.Tokens.Check(bearer(r.Header))
+	grant, ok := s.config.Tokens.Check(s.credential(r))
 	switch {
 	case !ok:
 		w.Header().Set("WWW-Authenticate", "Bearer")

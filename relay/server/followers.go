@@ -45,25 +45,35 @@ func (f *followers) Describe(descriptions chan<- *prometheus.Desc) {
 	descriptions <- lag
 }
 
-// Collect implements prometheus.Collector.
-func (f *followers) Collect(values chan<- prometheus.Metric) {
-	type behind struct {
-		id, name string
-		events   int64
-	}
-	f.mu.Lock()
-	count := len(f.readers)
+// behind is how far the slowest subscriber of a token is behind.
+type behind struct {
+	id, name string
+	events   int64
+}
+
+// list is the tokens whose bearers follow the log, those furthest behind first.
+func (f *followers) list() []behind {
 	byToken := map[string]behind{}
+	f.mu.Lock()
 	for r, grant := range f.readers {
 		byToken[grant.ID] = behind{grant.ID, grant.Name, max(r.Lag(), byToken[grant.ID].events)}
 	}
 	f.mu.Unlock()
-	values <- prometheus.MustNewConstMetric(subscribers, prometheus.GaugeValue, float64(count))
 	all := make([]behind, 0, len(byToken))
 	for _, b := range byToken {
 		all = append(all, b)
 	}
-	slices.SortFunc(all, func(a, b behind) int { return cmp.Compare(b.events, a.events) })
+	slices.SortFunc(all, func(a, b behind) int { return cmp.Or(cmp.Compare(b.events, a.events), cmp.Compare(a.id, b.id)) })
+	return all
+}
+
+// Collect implements prometheus.Collector.
+func (f *followers) Collect(values chan<- prometheus.Metric) {
+	f.mu.Lock()
+	count := len(f.readers)
+	f.mu.Unlock()
+	values <- prometheus.MustNewConstMetric(subscribers, prometheus.GaugeValue, float64(count))
+	all := f.list()
 	for _, b := range all[:min(len(all), maxLagSeries)] {
 		values <- prometheus.MustNewConstMetric(lag, prometheus.GaugeValue, float64(b.events), b.id, b.name)
 	}

@@ -72,6 +72,8 @@ type Config struct {
 	// Recovery says which webhooks to look after; without targets there is none. New
 	// fills in its Log and its Retention.
 	Recovery recovery.Config
+	// Page says what the page is made from; nil means that there is none, and no API.
+	Page *Page
 }
 
 // Server is one relay.
@@ -82,6 +84,8 @@ type Server struct {
 	arrivals    arrivals
 	failures    failures
 	recovery    *recovery.Recovery // nil without hooks to look after
+	page        *page              // nil without one
+	sealer      *sealer            // of sessions; nil without a page
 	connections *connections
 	metrics     *metrics
 	stopping    chan struct{}
@@ -118,7 +122,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{
+	s := &Server{
 		config:      config,
 		hub:         events,
 		recovery:    missed,
@@ -133,7 +137,16 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		overloaded: zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		unreadable: zerolog.BurstSampler{Burst: 10, Period: time.Minute},
 		replayed:   zerolog.BurstSampler{Burst: 10, Period: time.Minute},
-	}, nil
+	}
+	if config.Page != nil {
+		if s.sealer, err = newSealer(ctx, config.Store); err != nil {
+			return nil, err
+		}
+		if s.page, err = newPage(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // Run serves until ctx ends. Then webhooks that are being taken are answered, streams
@@ -161,6 +174,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.hub.Run(hubCtx) })
 	group.Go(func() error { return s.config.Tokens.Run(hubCtx) })
 	group.Go(func() error { return s.runRecovery(recoveryCtx) })
+	group.Go(func() error { return s.page.run(hubCtx) })
 	group.Go(func() error {
 		// The hub stops last: webhooks still being taken need it.
 		defer stopHub()
@@ -226,6 +240,9 @@ func (s *Server) routes() http.Handler {
 	})
 	mux.HandleFunc("GET /readyz", s.readiness)
 	mux.HandleFunc("GET /metrics", s.operators(s.metrics.handler()))
+	if s.page != nil {
+		s.pageRoutes(mux)
+	}
 	return identified(mux)
 }
 

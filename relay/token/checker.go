@@ -103,6 +103,27 @@ func (c *Checker) Check(text string) (*Grant, bool) {
 	return grant, true
 }
 
+// List returns all tokens and invitations, revoked ones among them, and when each was used last.
+func (c *Checker) List(ctx context.Context) ([]Token, Uses, error) {
+	if c.store == nil {
+		return nil, nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	tokens, err := c.store.Load(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load access tokens: %w", err)
+	}
+	uses, err := c.store.Uses(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read when access tokens were used: %w", err)
+	}
+	for id, at := range c.seen() {
+		uses.note(id, at)
+	}
+	return tokens, uses, nil
+}
+
 // Redeem exchanges an invitation's code for a token that is good at once, and once. It returns
 // the invitation, and the token's text, which cannot be had again. The errors are ErrNoInvite,
 // ErrInviteUsed, ErrInviteExpired, or say that the store cannot be written.

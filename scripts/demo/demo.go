@@ -181,6 +181,7 @@ func (d *demo) places() {
 	api := d.github.url + "/repos/" + owner + "/" + name + "/pulls/1"
 	ask := fmt.Sprintf("GITHUB_TOKEN= %s %%s --config %s", d.program("agent"), filepath.Join(d.dir, "author", "agent.yaml"))
 	d.out.line("\n  Everything goes on running until Ctrl-C. Where to look:\n")
+	d.out.fact("page", d.relay)
 	d.out.fact("why", fmt.Sprintf(ask, "why 1"))
 	d.out.fact("stats", fmt.Sprintf(ask, "stats"))
 	d.out.fact("reviews", fmt.Sprintf(`curl -H "Authorization: Bearer $(cat %s)" %s/reviews`, filepath.Join(d.dir, "author", "token"), api))

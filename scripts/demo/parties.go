@@ -119,7 +119,7 @@ func (d *demo) startRelay(ctx context.Context) error {
 	}
 	address := filepath.Join(home, "address")
 	p, err := d.start("relay", append(env, "RELAY_GITHUB_SECRET="+d.secret), d.program("relay"), "serve", "--listen", "127.0.0.1:0",
-		"--address-file", address, "--store", "sqlite:"+filepath.Join(home, "relay.db"))
+		"--address-file", address, "--store", "sqlite:"+filepath.Join(home, "relay.db"), "--reviewer", reviewer)
 	if err != nil {
 		return err
 	}

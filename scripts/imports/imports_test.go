@@ -88,9 +88,16 @@ func TestWhoMayImportWhom(t *testing.T) {
 			func(imported string) bool { return !ours(imported) || under(imported, "verdict/guard") },
 		},
 		{
-			"relay imports only relay",
-			func(from string) bool { return under(from, "relay") },
+			"relay imports only relay, and its dashboard verdict",
+			func(from string) bool { return under(from, "relay") && !under(from, "relay/dashboard") },
 			func(imported string) bool { return !ours(imported) || under(imported, "relay") },
+		},
+		{
+			"relay/dashboard imports only relay and verdict",
+			func(from string) bool { return under(from, "relay/dashboard") },
+			func(imported string) bool {
+				return !ours(imported) || under(imported, "relay") || imported == "verdict"
+			},
 		},
 		{
 			"relay/event imports only the standard library",
@@ -121,7 +128,7 @@ func TestWhoMayImportWhom(t *testing.T) {
 		// verdict/guard reads attributes with it, and no repository.
 		"github.com/go-git/go-git/v5":   {"worktree", "agent/githubsim", "verdict/guard"},
 		"cloud.google.com/go/firestore": {"relay/internal/firestore"},
-		"modernc.org/sqlite":            {"relay/internal/sqlite"},
+		"modernc.org/sqlite":            {"relay/internal/sqlite", "relay/dashboard/projection"},
 	}
 	for _, p := range list(t) {
 		for _, imported := range p.Imports {

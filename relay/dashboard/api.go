@@ -1,0 +1,393 @@
+package dashboard
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+)
+
+// Bounds of a list's pages.
+const (
+	defaultLimit = 100
+	maxLimit     = 500
+	maxOffset    = 1_000_000
+)
+
+// fail answers a request that the projection could not answer.
+func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
+	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("the page's projection could not be read")
+	w.Header().Set("Retry-After", "5")
+	refuse(w, r, http.StatusServiceUnavailable, "the page's projection of the log cannot be read now; the relay's log says why")
+}
+
+// pullQuery reads the parameters of a list of pull requests. The error is a sentence.
+func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err error) {
+	q = projection.PullQuery{
+		Scope: viewer.Scope, Repo: values.Get("repo"), State: values.Get("state"), Author: values.Get("author"), Waiting: values.Get("waiting"),
+		Turn: projection.Turn(values.Get("turn")), Limit: defaultLimit,
+	}
+	switch q.State {
+	case "", "open", "closed", "all":
+	default:
+		return q, fmt.Errorf("state is open, closed or all, and not %.40q", q.State)
+	}
+	switch q.Turn {
+	case "", projection.TurnReviewer, projection.TurnAuthor, projection.TurnCI, projection.TurnPerson, projection.TurnNobody:
+	default:
+		return q, fmt.Errorf("turn is reviewer, author, ci, person or nobody, and not %.40q", q.Turn)
+	}
+	if text := values.Get("needs_human"); text != "" {
+		needs, err := strconv.ParseBool(text)
+		switch {
+		case err != nil:
+			return q, fmt.Errorf("needs_human is true or false, and not %.40q", text)
+		case needs && q.Turn != "" && q.Turn != projection.TurnPerson:
+			return q, fmt.Errorf("what needs a person has the turn person, and not %s", q.Turn)
+		case needs:
+			q.Turn = projection.TurnPerson
+		default:
+			q.NotPerson = true
+		}
+	}
+	if err := validRepo(q.Repo); err != nil {
+		return q, err
+	}
+	for _, field := range []projection.Moment{projection.Opened, projection.Merged} {
+		if text := values.Get(string(field)); text != "" {
+			from, to, ok := strings.Cut(text, "..")
+			q.Field = field
+			var errFrom, errTo error
+			q.From, errFrom = time.Parse(time.DateOnly, from)
+			q.To, errTo = time.Parse(time.DateOnly, to)
+			if !ok || errFrom != nil || errTo != nil {
+				return q, fmt.Errorf("%s is two days, such as 2026-11-01..2026-11-08, of which the second is not part of it", field)
+			}
+		}
+	}
+	if q.Limit, err = limit(values); err != nil {
+		return q, err
+	}
+	if text := values.Get("page"); text != "" {
+		if q.Offset, err = strconv.Atoi(text); err != nil || q.Offset < 0 || q.Offset > maxOffset {
+			return q, fmt.Errorf("page is what an earlier answer gave as next, and not %.40q", text)
+		}
+	}
+	return q, nil
+}
+
+func validRepo(repo string) error {
+	if repo == "" {
+		return nil
+	}
+	return event.Filter{Repos: []string{repo}}.Validate()
+}
+
+func limit(values url.Values) (int, error) {
+	text := values.Get("limit")
+	if text == "" {
+		return defaultLimit, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxLimit {
+		return 0, fmt.Errorf("limit is 1 to %d, and not %.40q", maxLimit, text)
+	}
+	return n, nil
+}
+
+// page is the token of the page behind this one; empty if there is none.
+func page(q projection.PullQuery, more bool) string {
+	if !more {
+		return ""
+	}
+	return strconv.Itoa(q.Offset + q.Limit)
+}
+
+func (d *Dashboard) apiPulls(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	q, err := pullQuery(r.URL.Query(), viewer)
+	if err != nil {
+		refuse(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	asOf := d.config.Projection.Cursor()
+	pulls, more, err := d.config.Projection.Pulls(r.Context(), q)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	reply(w, r, http.StatusOK, struct {
+		Pulls []projection.Summary `json:"pulls"`
+		listed
+	}{pulls, d.listed(asOf, page(q, more))})
+}
+
+// listed is what every list says of itself.
+type listed struct {
+	AsOf       string    `json:"as_of"`
+	Next       string    `json:"next"`
+	KnownSince time.Time `json:"known_since,omitzero"`
+}
+
+func (d *Dashboard) listed(asOf, next string) listed {
+	return listed{asOf, next, d.config.Projection.Since()}
+}
+
+// named is the pull request that a path names.
+func named(r *http.Request) (repo string, number int) {
+	number, err := strconv.Atoi(r.PathValue("number"))
+	if err != nil {
+		number = 0
+	}
+	return r.PathValue("owner") + "/" + r.PathValue("repo"), number
+}
+
+// unknownPull says that there is no such pull request, or none that the viewer may see.
+const unknownPull = "the relay knows no such pull request; it learns of one by its first event"
+
+func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	repo, number := named(r)
+	asOf := d.config.Projection.Cursor()
+	detail, known, err := d.config.Projection.Pull(r.Context(), viewer.Scope, repo, number)
+	switch {
+	case err != nil:
+		d.fail(w, r, err)
+	case !known:
+		refuse(w, r, http.StatusNotFound, unknownPull)
+	default:
+		reply(w, r, http.StatusOK, struct {
+			projection.Detail
+			AsOf string `json:"as_of"`
+		}{detail, asOf})
+	}
+}
+
+// eventQuery reads the parameters of a list of events. The error is a sentence.
+func (d *Dashboard) eventQuery(values url.Values, viewer Viewer) (q projection.EventQuery, err error) {
+	q = projection.EventQuery{Scope: viewer.Scope, Filter: event.Filter{Sources: some(values["source"]), Types: some(values["type"]), Repos: some(values["repo"])}}
+	if err := q.Filter.Validate(); err != nil {
+		return q, err
+	}
+	if text := values.Get("number"); text != "" {
+		if q.Number, err = strconv.Atoi(text); err != nil || q.Number < 1 {
+			return q, fmt.Errorf("number is that of a pull request or an issue, and not %.40q", text)
+		}
+	}
+	for name, to := range map[string]*int64{"after": &q.After, "before": &q.Before} {
+		switch text := values.Get(name); text {
+		case "", "oldest":
+		case "now":
+			*to = d.config.Relay.Head().Seq + 1
+		default:
+			cursor, err := event.ParseCursor(text)
+			if err != nil {
+				return q, err
+			}
+			if cursor.Log != d.config.Relay.Head().Log {
+				return q, fmt.Errorf("%s is a place in another log than %s, which this relay has", text, d.config.Relay.Head().Log)
+			}
+			*to = cursor.Seq
+		}
+	}
+	q.Limit, err = limit(values)
+	return q, err
+}
+
+// some are the values that are not empty: a form sends its empty fields too.
+func some(values []string) (list []string) {
+	for _, v := range values {
+		if v != "" {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	q, err := d.eventQuery(r.URL.Query(), viewer)
+	if err != nil {
+		refuse(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	asOf := d.config.Projection.Cursor()
+	events, more, err := d.config.Projection.Events(r.Context(), q)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	next := ""
+	if more {
+		next = events[len(events)-1].ID
+	}
+	reply(w, r, http.StatusOK, struct {
+		Events []projection.Line `json:"events"`
+		listed
+	}{events, d.listed(asOf, next)})
+}
+
+// find is the event that a path names, if the viewer may see it. Else it has answered.
+func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer, refuse func(http.ResponseWriter, *http.Request, int, string)) (e event.Event, ok bool) {
+	cursor, err := event.ParseCursor(r.PathValue("cursor"))
+	if err != nil {
+		refuse(w, r, http.StatusBadRequest, err.Error())
+		return e, false
+	}
+	if cursor.Log == d.config.Relay.Head().Log {
+		e, ok, err = d.config.Relay.Event(r.Context(), cursor.Seq)
+	}
+	if err != nil {
+		zerolog.Ctx(r.Context()).Error().Err(err).Msg("an event could not be read")
+		refuse(w, r, http.StatusServiceUnavailable, "the event cannot be read; the relay's log says why")
+		return e, false
+	}
+	if !ok || !e.IsControl() && !viewer.Scope.Match(e) {
+		refuse(w, r, http.StatusNotFound, "the log does not hold this event: retention may have removed it")
+		return e, false
+	}
+	return e, true
+}
+
+func (d *Dashboard) apiEvent(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	e, ok := d.find(w, r, viewer, refuse)
+	if !ok {
+		return
+	}
+	text, err := e.AppendJSON(nil)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	send(w, r, http.StatusOK, "application/json", text)
+}
+
+// since reads how far back statistics go. The error is a sentence.
+func (d *Dashboard) since(values url.Values) (time.Time, error) {
+	text := values.Get("since")
+	if text == "" {
+		text = "30d"
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 3650 {
+			return d.now().UTC().AddDate(0, 0, -n), nil
+		}
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("since is a number of days such as 30d, or a day such as 2026-11-01, and not %.40q", text)
+}
+
+func (d *Dashboard) apiRules(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	values := r.URL.Query()
+	since, err := d.since(values)
+	if err == nil {
+		err = validRepo(values.Get("repo"))
+	}
+	if err != nil {
+		refuse(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	asOf := d.config.Projection.Cursor()
+	rules, err := d.config.Projection.Rules(r.Context(), viewer.Scope, values.Get("repo"), since)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	reply(w, r, http.StatusOK, struct {
+		Rules []projection.Rule `json:"rules"`
+		Since time.Time         `json:"since"`
+		listed
+	}{rules, since, d.listed(asOf, "")})
+}
+
+// trendQuery reads the parameters of trends. The error is a sentence.
+func (d *Dashboard) trendQuery(values url.Values) (since time.Time, bucket projection.Bucket, err error) {
+	if since, err = d.since(values); err != nil {
+		return since, bucket, err
+	}
+	switch bucket = projection.Bucket(values.Get("bucket")); bucket {
+	case "":
+		bucket = projection.Day
+	case projection.Day, projection.Week:
+	default:
+		return since, bucket, fmt.Errorf("bucket is day or week, and not %.40q", bucket)
+	}
+	return since, bucket, validRepo(values.Get("repo"))
+}
+
+func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	values := r.URL.Query()
+	since, bucket, err := d.trendQuery(values)
+	if err != nil {
+		refuse(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	asOf := d.config.Projection.Cursor()
+	trends, err := d.config.Projection.Trends(r.Context(), viewer.Scope, values.Get("repo"), bucket, since, d.now())
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	if values.Get("format") == "csv" {
+		w.Header().Set("Content-Disposition", `attachment; filename="trends.csv"`)
+		send(w, r, http.StatusOK, "text/csv; charset=utf-8", trendsCSV(trends))
+		return
+	}
+	reply(w, r, http.StatusOK, struct {
+		Buckets []projection.Trend `json:"buckets"`
+		Bucket  projection.Bucket  `json:"bucket"`
+		listed
+	}{trends, bucket, d.listed(asOf, "")})
+}
+
+func trendsCSV(trends []projection.Trend) []byte {
+	var b strings.Builder
+	out := csv.NewWriter(&b)
+	_ = out.Write([]string{ // to memory, which never fails
+		"start", "opened", "merged", "closed", "rounds", "findings", "cost_usd", "tokens", "escalations", "merged_without_person",
+		"first_review_p50_seconds", "first_review_p90_seconds", "merge_p50_seconds", "merge_p90_seconds", "rounds_per_merge", "cost_usd_per_merge",
+	})
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	of := func(q *projection.Quantiles) (string, string) {
+		if q == nil {
+			return "", ""
+		}
+		return number(q.P50), number(q.P90)
+	}
+	for _, t := range trends {
+		review50, review90 := of(t.FirstReview)
+		merge50, merge90 := of(t.Merge)
+		_ = out.Write([]string{
+			t.Start.Format(time.DateOnly), strconv.Itoa(t.Opened), strconv.Itoa(t.Merged), strconv.Itoa(t.Closed), strconv.Itoa(t.Rounds), strconv.Itoa(t.Findings),
+			number(t.CostUSD), strconv.FormatInt(t.Tokens, 10), strconv.Itoa(t.Escalations), strconv.Itoa(t.Unattended),
+			review50, review90, merge50, merge90, number(t.RoundsPerMerge), number(t.CostPerMerge),
+		})
+	}
+	out.Flush()
+	return []byte(b.String())
+}
+
+func (d *Dashboard) apiMachines(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	reply(w, r, http.StatusOK, struct {
+		Machines []Machine `json:"machines"`
+		listed
+	}{d.machines.list(d.now(), viewer, d.config.Relay.Head()), d.listed(d.config.Projection.Cursor(), "")})
+}
+
+func (d *Dashboard) apiHealth(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	health, err := d.healthOf(r, viewer)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	reply(w, r, http.StatusOK, health)
+}

@@ -1,0 +1,119 @@
+// Package dashboard owns the relay's page and its API below /api/v1: what of the log people and
+// programs see of pull requests, rules, machines and the relay itself. It reads the projection
+// of the log and what agents say of themselves, and keeps nothing but the latter, in memory.
+// Who asks, and what they may see, the server has found out before; every answer is limited to that.
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+)
+
+// Viewer is who asks, and what they may see.
+type Viewer struct {
+	// Token is the id of the token they came with; empty where none is required.
+	Token string
+	// Name is the token's, for people.
+	Name string
+	// Scope limits all that they see.
+	Scope event.Filter
+	// Admin says that they may see the relay itself, and change it.
+	Admin bool
+}
+
+// anonymous reports whether everybody on this machine may read.
+func (v Viewer) anonymous() bool { return v.Token == "" }
+
+// Relay is what the dashboard asks of the relay around it.
+type Relay interface {
+	// Event reads one event of the log; false if the log does not hold it.
+	Event(ctx context.Context, seq int64) (event.Event, bool, error)
+	// Health says how the relay does, as far as the viewer may know.
+	Health(ctx context.Context, viewer Viewer) (Health, error)
+	// Head is the end of the log.
+	Head() event.Cursor
+}
+
+// Config is what a dashboard is made from.
+type Config struct {
+	Projection *projection.Projection
+	Relay      Relay
+	// Reviewers are the logins whose records are believed.
+	Reviewers []string
+}
+
+// Dashboard answers the requests for the page and the API.
+type Dashboard struct {
+	config   Config
+	routes   *http.ServeMux
+	machines machines
+	now      func() time.Time
+}
+
+// New builds a dashboard.
+func New(config Config) *Dashboard {
+	d := &Dashboard{config: config, routes: http.NewServeMux(), now: time.Now}
+	for pattern, page := range map[string]view{
+		"GET /{$}":                           d.board,
+		"GET /pulls/{owner}/{repo}/{number}": d.pull,
+		"GET /log":                           d.log,
+		"GET /log/{cursor}":                  d.logEvent,
+		"GET /rules":                         d.rules,
+		"GET /trends":                        d.trends,
+		"GET /machines":                      d.machinesPage,
+		"GET /health":                        d.health,
+		"GET /api/v1/pulls":                  d.apiPulls,
+		"GET /api/v1/pulls/{owner}/{repo}/{number}": d.apiPull,
+		"GET /api/v1/events":                        d.apiEvents,
+		"GET /api/v1/events/{cursor}":               d.apiEvent,
+		"GET /api/v1/rules":                         d.apiRules,
+		"GET /api/v1/trends":                        d.apiTrends,
+		"GET /api/v1/machines":                      d.apiMachines,
+		"GET /api/v1/health":                        d.apiHealth,
+		"PUT /api/v1/machines/self":                 d.putMachine,
+	} {
+		d.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			page(w, r, r.Context().Value(viewerKey{}).(Viewer))
+		})
+	}
+	return d
+}
+
+// view answers a request of a viewer.
+type view func(w http.ResponseWriter, r *http.Request, viewer Viewer)
+
+type viewerKey struct{}
+
+// freshness is how long a request waits at most for the projection to take in what the log
+// holds already.
+const freshness = 500 * time.Millisecond
+
+// Serve answers a request of a viewer.
+func (d *Dashboard) Serve(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	ctx := context.WithValue(r.Context(), viewerKey{}, viewer)
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		wait, cancel := context.WithTimeout(ctx, freshness)
+		d.config.Projection.Await(wait)
+		cancel()
+	}
+	d.routes.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// reply answers with JSON.
+func reply(w http.ResponseWriter, r *http.Request, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer could not be written"}`)
+	}
+	send(w, r, status, "application/json", append(text, '\n'))
+}
+
+// refuse answers with a sentence that says what is wrong.
+func refuse(w http.ResponseWriter, r *http.Request, status int, sentence string) {
+	reply(w, r, status, map[string]string{"error": sentence})
+}

@@ -1,0 +1,151 @@
+package dashboard
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"net/url"
+	"strings"
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/verdict"
+)
+
+// functions are what the templates call.
+var functions = template.FuncMap{
+	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": projection.Short, "pullPath": pullPath,
+	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b }, "share": share,
+	"plain": func(text string) string { return projection.Plain(text, 500) }, "join": strings.Join, "isoDay": func(t time.Time) string { return t.Format(time.DateOnly) },
+	"bucketRange": bucketRange, "turnName": turnName, "outcome": func(r projection.Rule, s string) int { return r.Outcomes[verdict.Status(s)] },
+	"thousands": thousands, "link": link, "list": func(items ...string) []string { return items }, "periods": func() []choice { return periods },
+}
+
+// choice is an entry of a menu.
+type choice struct{ Value, Text string }
+
+var periods = []choice{{"1d", "a day"}, {"7d", "7 days"}, {"30d", "30 days"}, {"90d", "90 days"}, {"365d", "a year"}}
+
+// pullPath is the page of a pull request.
+func pullPath(repo string, number int) string { return fmt.Sprintf("/pulls/%s/%d", repo, number) }
+
+// when is a moment as a length of time until now, which the page's script keeps up to date; the
+// moment itself is its title.
+func when(t, now time.Time) template.HTML {
+	if t.IsZero() || t.Unix() <= 0 {
+		return `<span class="none">–</span>`
+	}
+	t = t.UTC()
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s" data-ago>%s</time>`, t.Format(time.RFC3339), stamp(t), span(now.Sub(t)))) // of times alone
+}
+
+// stamp is a moment to the second.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// span is a length of time in its largest unit; clocks that jump make none negative.
+func span(d time.Duration) string {
+	d = max(d, 0)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d d", int(d.Hours()/24))
+}
+
+// seconds is a length of time to two units.
+func seconds(s float64) string {
+	if s <= 0 || math.IsNaN(s) || s > 1e9 {
+		return "–"
+	}
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", math.Max(1, d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d d %d h", int(d.Hours()/24), int(d.Hours())%24)
+}
+
+func money(usd float64) string {
+	if usd == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+func size(n int64) string {
+	switch {
+	case n <= 0:
+		return "–"
+	case n < 10_000:
+		return fmt.Sprintf("%d B", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	case n < 10_000_000_000:
+		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// words is an identifier such as pull_request as words.
+func words(text string) string { return strings.NewReplacer("_", " ", "-", " ").Replace(text) }
+
+func percent(part, all int) string {
+	if all == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d %%", (100*part+all/2)/all)
+}
+
+// share is a part of a whole as a number from 0 to 100.
+func share(part, all int) int {
+	if all <= 0 {
+		return 0
+	}
+	return max(0, min(100, 100*part/all))
+}
+
+// thousands is a number that people can read.
+func thousands(n int64) string {
+	switch {
+	case n == 0:
+		return "–"
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%.0f k", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f M", float64(n)/1e6)
+}
+
+// bucketRange is the part of an address that asks for the pull requests of a bucket.
+func bucketRange(t time.Time, bucket projection.Bucket) string {
+	return t.Format(time.DateOnly) + ".." + bucket.Next(t).Format(time.DateOnly)
+}
+
+func turnName(t projection.Turn) string {
+	return map[projection.Turn]string{
+		projection.TurnPerson: "A person", projection.TurnAuthor: "Author", projection.TurnReviewer: "Reviewer", projection.TurnCI: "CI", projection.TurnNobody: "Done",
+	}[t]
+}
+
+// link is an address on the forge; empty if it is none that a browser should follow.
+func link(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return ""
+	}
+	return u.String()
+}

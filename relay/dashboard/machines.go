@@ -1,0 +1,163 @@
+package dashboard
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+)
+
+const (
+	// maxBeacon bounds what an agent says of itself, in bytes.
+	maxBeacon = 4 << 10
+	// beaconLife is how long it is kept.
+	beaconLife = 90 * time.Second
+	// maxMachines bounds how many agents are remembered, and how many of one token.
+	maxMachines         = 2000
+	maxMachinesPerToken = 50
+)
+
+// Work is a pull request that an agent is at.
+type Work struct {
+	Pull  string    `json:"pull"`
+	Act   string    `json:"act"`
+	Phase string    `json:"phase"`
+	Since time.Time `json:"since"`
+}
+
+// Machine is what an agent says of itself, and when.
+type Machine struct {
+	Role    string   `json:"role"`
+	Login   string   `json:"login"`
+	Version string   `json:"version"`
+	Engine  string   `json:"engine"`
+	Model   string   `json:"model"`
+	Work    []Work   `json:"work"`
+	Queued  int      `json:"queued"`
+	Resting []string `json:"resting"`
+	Cursor  string   `json:"cursor"`
+	// Token is the name of the token that it came with, SeenAt when it was heard last, Behind
+	// how many events of the log it has not seen; -1 where that is not known.
+	Token  string    `json:"token"`
+	SeenAt time.Time `json:"seen_at"`
+	Behind int64     `json:"behind"`
+}
+
+// machines are the agents that were heard within beaconLife.
+type machines struct {
+	mu    sync.Mutex
+	known map[machineKey]Machine
+}
+
+type machineKey struct{ token, role, login string }
+
+// errManyMachines refuses more agents than are remembered.
+var errManyMachines = errors.New("too many agents report to this relay, or too many with this token; give each machine its own")
+
+func (m *machines) put(key machineKey, machine Machine) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.known == nil {
+		m.known = map[machineKey]Machine{}
+	}
+	m.drop(machine.SeenAt)
+	if _, there := m.known[key]; !there {
+		same := 0
+		for other := range m.known {
+			if other.token == key.token {
+				same++
+			}
+		}
+		if same >= maxMachinesPerToken || len(m.known) >= maxMachines {
+			return errManyMachines
+		}
+	}
+	m.known[key] = machine
+	return nil
+}
+
+// drop forgets those that were not heard for too long. The caller holds mu.
+func (m *machines) drop(now time.Time) {
+	for key, machine := range m.known {
+		if now.Sub(machine.SeenAt) > beaconLife {
+			delete(m.known, key)
+		}
+	}
+}
+
+// list is the agents whose work a viewer may see, with that work alone: reviewers first, then
+// by login.
+func (m *machines) list(now time.Time, viewer Viewer, head event.Cursor) []Machine {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.drop(now)
+	list := []Machine{}
+	for key, machine := range m.known {
+		if len(viewer.Scope.Repos)+len(viewer.Scope.Sources) > 0 && key.token != viewer.Token {
+			seen := slices.DeleteFunc(slices.Clone(machine.Work), func(w Work) bool { return !sees(viewer.Scope, w.Pull) })
+			if len(seen) == 0 {
+				continue
+			}
+			machine.Work, machine.Queued = seen, 0
+		}
+		machine.Behind = -1
+		if at, err := event.ParseCursor(machine.Cursor); err == nil && at.Log == head.Log {
+			machine.Behind = max(0, head.Seq-at.Seq)
+		}
+		list = append(list, machine)
+	}
+	slices.SortFunc(list, func(a, b Machine) int {
+		return cmp.Or(-cmp.Compare(a.Role, b.Role), cmp.Compare(a.Login, b.Login), cmp.Compare(a.Token, b.Token))
+	})
+	return list
+}
+
+// sees reports whether a pull request such as acme/app#1 is within a scope. The sources in it
+// do not tell: an agent does not say whose repository it is.
+func sees(scope event.Filter, pull string) bool {
+	repo, _, _ := strings.Cut(pull, "#")
+	return event.Filter{Repos: scope.Repos}.Match(event.Event{Repo: repo})
+}
+
+// putMachine takes what an agent says of itself.
+func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBeacon))
+	if err != nil {
+		refuse(w, r, http.StatusRequestEntityTooLarge, "what an agent says of itself is at most "+strconv.Itoa(maxBeacon)+" bytes")
+		return
+	}
+	var machine Machine
+	if err := json.Unmarshal(text, &machine); err != nil || machine.Role == "" || machine.Login == "" {
+		refuse(w, r, http.StatusBadRequest, `the body is no agent's word of itself; send {"role":"reviewer","login":"…",…}`)
+		return
+	}
+	machine.Token, machine.SeenAt, machine.Behind = viewer.Name, d.now().UTC(), -1
+	for _, text := range []*string{&machine.Role, &machine.Login, &machine.Version, &machine.Engine, &machine.Model, &machine.Cursor} {
+		*text = projection.Plain(*text, 100)
+	}
+	machine.Work = append([]Work{}, machine.Work...)
+	for i := range machine.Work {
+		work := &machine.Work[i]
+		work.Pull, work.Act, work.Phase = projection.Plain(work.Pull, 250), projection.Plain(work.Act, 40), projection.Plain(work.Phase, 60)
+	}
+	machine.Resting = append([]string{}, machine.Resting...)
+	for i := range machine.Resting {
+		machine.Resting[i] = projection.Plain(machine.Resting[i], 100)
+	}
+	machine.Queued = max(0, machine.Queued)
+	if err := d.machines.put(machineKey{viewer.Token, machine.Role, strings.ToLower(machine.Login)}, machine); err != nil {
+		refuse(w, r, http.StatusTooManyRequests, err.Error())
+		return
+	}
+	secure(w.Header())
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,376 @@
+package dashboard
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// templates are the pages by their names, each with the layout around it.
+var templates = func() map[string]*template.Template {
+	pages := map[string]*template.Template{}
+	for _, name := range []string{"board", "pull", "log", "event", "rules", "trends", "machines", "health", "signin", "problem"} {
+		pages[name] = template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
+	}
+	return pages
+}()
+
+// frame is what every page shows around its content.
+type frame struct {
+	Title  string
+	Nav    string // the entry of the navigation that the page belongs to
+	Viewer Viewer
+	Open   bool // everybody on this machine may read
+	SignIn bool // nobody is signed in
+	Self   string
+	Since  time.Time
+	AsOf   string
+	Now    time.Time
+	// Stopped says that the projection stands still.
+	Stopped bool
+	// Reviewers says that the relay was told whose records to believe.
+	Reviewers bool
+	Data      any
+}
+
+// show answers with a page.
+func (d *Dashboard) show(w http.ResponseWriter, r *http.Request, viewer Viewer, name, nav, title string, data any) {
+	d.showAs(w, r, http.StatusOK, name, frame{Title: title, Nav: nav, Viewer: viewer, Open: viewer.anonymous(), Data: data})
+}
+
+func (d *Dashboard) showAs(w http.ResponseWriter, r *http.Request, status int, name string, f frame) {
+	f.Self, f.Now = r.URL.RequestURI(), d.now().UTC()
+	f.Since, f.AsOf = d.config.Projection.Since(), d.config.Projection.Cursor()
+	f.Stopped, f.Reviewers = d.config.Projection.State() != nil, len(d.config.Reviewers) > 0
+	var page bytes.Buffer
+	if err := templates[name].Execute(&page, f); err != nil {
+		zerolog.Ctx(r.Context()).Error().Err(err).Str("page", name).Msg("a page could not be written")
+		http.Error(w, "the page could not be written; the relay's log says why", http.StatusInternalServerError)
+		return
+	}
+	send(w, r, status, "text/html; charset=utf-8", page.Bytes())
+}
+
+// problem answers with a page that says what is wrong.
+func (d *Dashboard) problem(w http.ResponseWriter, r *http.Request, status int, sentence string) {
+	viewer, _ := r.Context().Value(viewerKey{}).(Viewer)
+	d.showAs(w, r, status, "problem", frame{Title: http.StatusText(status), Viewer: viewer, Open: viewer.anonymous(), Data: sentence})
+}
+
+func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, err error) {
+	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("the page's projection could not be read")
+	w.Header().Set("Retry-After", "5")
+	d.problem(w, r, http.StatusServiceUnavailable, "The page's projection of the log cannot be read now. It is being looked after; the relay's log says why.")
+}
+
+// SignIn answers with the form that takes a token, or with the button that redeems a one-time
+// link's code. Problem says why the last try failed; empty on the first.
+func (d *Dashboard) SignIn(w http.ResponseWriter, r *http.Request, status int, code, to, problem string) {
+	w.Header().Set("Cache-Control", "no-store")
+	d.showAs(w, r, status, "signin", frame{Title: "Sign in", SignIn: true, Data: struct{ Code, To, Problem string }{code, to, problem}})
+}
+
+// boardPage is what the board shows.
+type boardPage struct {
+	Pulls  []projection.Summary
+	Turns  []turnCount
+	Total  int
+	Repos  []string
+	Query  projection.PullQuery
+	Values url.Values
+	Next   string
+	Prev   string
+	// Empty says that the log holds nothing at all, Address where a webhook is sent.
+	Empty   bool
+	Address string
+}
+
+// turnCount is how many pull requests wait for one party.
+type turnCount struct {
+	Turn projection.Turn
+	N    int
+	URL  string
+	On   bool
+}
+
+func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	values := r.URL.Query()
+	q, err := pullQuery(values, viewer)
+	if err != nil {
+		d.problem(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	if q.Limit == defaultLimit {
+		q.Limit = 50
+	}
+	pulls, more, err := d.config.Projection.Pulls(r.Context(), q)
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
+	turns, err := d.config.Projection.Turns(r.Context(), q)
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
+	p := boardPage{Pulls: pulls, Repos: d.config.Projection.Repos(viewer.Scope), Query: q, Values: values, Empty: d.config.Relay.Head().Seq == 0, Address: r.Host}
+	shown := []projection.Turn{projection.TurnPerson, projection.TurnAuthor, projection.TurnReviewer, projection.TurnCI}
+	if q.State == "closed" {
+		shown = nil
+	}
+	for _, turn := range shown {
+		on := q.Turn == turn
+		to := string(turn)
+		if on {
+			to = ""
+		}
+		p.Turns = append(p.Turns, turnCount{turn, turns[turn], with(values, "turn", to, "page", "", "needs_human", ""), on})
+	}
+	for _, n := range turns {
+		p.Total += n
+	}
+	if more {
+		p.Next = with(values, "page", page(q, more))
+	}
+	if q.Offset > 0 {
+		p.Prev = with(values, "page", strconv.Itoa(max(0, q.Offset-q.Limit)))
+	}
+	d.show(w, r, viewer, "board", "board", "Board", p)
+}
+
+// with is the page's own address with other parameters, given as names and values; an empty
+// value takes one away.
+func with(values url.Values, pairs ...string) string {
+	next := url.Values{}
+	for name, list := range values {
+		next[name] = slices.Clone(list)
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if next.Del(pairs[i]); pairs[i+1] != "" {
+			next.Set(pairs[i], pairs[i+1])
+		}
+	}
+	for name := range next {
+		if len(some(next[name])) == 0 {
+			next.Del(name)
+		}
+	}
+	return "?" + next.Encode()
+}
+
+func (d *Dashboard) pull(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	repo, number := named(r)
+	detail, known, err := d.config.Projection.Pull(r.Context(), viewer.Scope, repo, number)
+	switch {
+	case err != nil:
+		d.failed(w, r, err)
+	case !known:
+		d.problem(w, r, http.StatusNotFound, "The relay knows no such pull request. It learns of one by its first event.")
+	default:
+		slices.Reverse(detail.Rounds)
+		d.show(w, r, viewer, "pull", "board", fmt.Sprintf("%s#%d %s", detail.Repo, detail.Number, detail.Title), detail)
+	}
+}
+
+// logPage is what the inspector shows.
+type logPage struct {
+	Events             []projection.Line
+	Source, Type, Repo string
+	Number             string
+	Sources            []projection.SourceCount
+	Older, Newest      string
+	Address            string
+	Empty              bool
+}
+
+func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	values := r.URL.Query()
+	if values.Get("before") == "" {
+		values.Set("before", "now")
+	}
+	values.Del("after")
+	q, err := d.eventQuery(values, viewer)
+	if err != nil {
+		d.problem(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	q.Limit = min(q.Limit, 60)
+	events, more, err := d.config.Projection.Events(r.Context(), q)
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
+	sources, err := d.config.Projection.Sources(r.Context(), viewer.Scope)
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
+	p := logPage{
+		Events: events, Source: values.Get("source"), Type: values.Get("type"), Repo: values.Get("repo"), Number: values.Get("number"), Sources: sources,
+		Address: r.Host, Empty: d.config.Relay.Head().Seq == 0,
+	}
+	if more {
+		p.Older = with(values, "before", events[len(events)-1].ID)
+	}
+	if values.Get("before") != "now" {
+		p.Newest = with(values, "before", "")
+	}
+	d.show(w, r, viewer, "log", "log", "Events", p)
+}
+
+// eventPage is what is shown of one event.
+type eventPage struct {
+	Event   event.Event
+	Headers []header
+	Payload *node
+	Raw     string
+	Size    int
+	URL     string
+}
+
+type header struct{ Name, Value string }
+
+func (d *Dashboard) logEvent(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	e, ok := d.find(w, r, viewer, d.problem)
+	if !ok {
+		return
+	}
+	p := eventPage{Event: e, Size: len(e.Payload)}
+	for name, value := range e.Headers {
+		p.Headers = append(p.Headers, header{name, projection.Plain(value, 500)})
+	}
+	slices.SortFunc(p.Headers, func(a, b header) int { return strings.Compare(a.Name, b.Name) })
+	if p.Payload = tree(e.Payload); p.Payload == nil {
+		p.Raw = strings.ToValidUTF8(string(e.Payload[:min(len(e.Payload), maxRaw)]), "�")
+	}
+	scheme := "http://"
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https://"
+	}
+	p.URL = scheme + r.Host + "/api/v1/events/" + e.ID.String()
+	d.show(w, r, viewer, "event", "log", "Event "+e.ID.String(), p)
+}
+
+// rulesPage is what the rules' page shows.
+type rulesPage struct {
+	Rules []projection.Rule
+	Max   int
+	period
+}
+
+// period is what statistics are of.
+type period struct {
+	Days  string
+	Repo  string
+	Repos []string
+}
+
+func (d *Dashboard) period(values url.Values, viewer Viewer) period {
+	p := period{Days: values.Get("since"), Repo: values.Get("repo"), Repos: d.config.Projection.Repos(viewer.Scope)}
+	if p.Days == "" {
+		p.Days = "30d"
+	}
+	return p
+}
+
+func (d *Dashboard) rules(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	values := r.URL.Query()
+	since, err := d.since(values)
+	if err == nil {
+		err = validRepo(values.Get("repo"))
+	}
+	if err != nil {
+		d.problem(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	rules, err := d.config.Projection.Rules(r.Context(), viewer.Scope, values.Get("repo"), since)
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
+	p := rulesPage{Rules: rules, period: d.period(values, viewer), Max: 1}
+	for _, rule := range rules {
+		p.Max = max(p.Max, rule.Findings)
+	}
+	d.show(w, r, viewer, "rules", "rules", "Rules", p)
+}
+
+// trendsPage is what the trends' page shows.
+type trendsPage struct {
+	Trends []projection.Trend // newest first
+	Sum    projection.Trend
+	Bucket projection.Bucket
+	API    string
+	CSV    string
+	period
+}
+
+func (d *Dashboard) trends(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	values := r.URL.Query()
+	since, bucket, err := d.trendQuery(values)
+	if err != nil {
+		d.problem(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	trends, err := d.config.Projection.Trends(r.Context(), viewer.Scope, values.Get("repo"), bucket, since, d.now())
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
+	p := trendsPage{Bucket: bucket, API: "/api/v1/trends" + with(values), CSV: "/api/v1/trends" + with(values, "format", "csv"), period: d.period(values, viewer)}
+	p.Sum = projection.Sum(trends)
+	slices.Reverse(trends)
+	for _, t := range trends {
+		if t.Opened+t.Merged+t.Closed+t.Rounds > 0 {
+			p.Trends = append(p.Trends, t)
+		}
+	}
+	d.show(w, r, viewer, "trends", "trends", "Trends", p)
+}
+
+func (d *Dashboard) machinesPage(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	d.show(w, r, viewer, "machines", "machines", "Machines", d.machines.list(d.now(), viewer, d.config.Relay.Head()))
+}
+
+// healthOf is the relay's word, with the projection's.
+func (d *Dashboard) healthOf(r *http.Request, viewer Viewer) (Health, error) {
+	health, err := d.config.Relay.Health(r.Context(), viewer)
+	if err != nil {
+		return Health{}, err
+	}
+	p := d.config.Projection
+	health.KnownSince, health.Projected, health.ProjectionBytes = p.Since(), p.Cursor(), p.Size()
+	if err := p.State(); err != nil {
+		health.Projection = err.Error()
+	}
+	health.Sources = []Source{}
+	sources, err := p.Sources(r.Context(), viewer.Scope)
+	for _, s := range sources {
+		health.Sources = append(health.Sources, Source{s.Name, s.Events, s.Last, s.Ping})
+	}
+	return health, err
+}
+
+func (d *Dashboard) health(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	health, err := d.healthOf(r, viewer)
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
+	d.show(w, r, viewer, "health", "health", "Health", health)
+}

@@ -1,0 +1,154 @@
+package projection
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/verdict"
+)
+
+// Commit is what the log tells of one commit of a repository: its checks, the statuses that
+// the agents wrote on it, and the repairs that a push brought with it.
+type Commit struct {
+	Checks map[string]Check `json:"checks,omitempty"` // by name
+	// Signs are the agents' own statuses, by context.
+	Signs map[string]Check `json:"signs,omitempty"`
+	// Repairs are the messages of the author's agent's commits in the push that brought it.
+	Repairs []Fix `json:"repairs,omitempty"`
+}
+
+// Check is one status or check run, the newest of its name.
+type Check struct {
+	State string    `json:"state"` // success, failure or pending
+	Text  string    `json:"text,omitempty"`
+	By    string    `json:"by,omitempty"`
+	At    time.Time `json:"at"`
+	// Run is the number of the check run: of two, the later one has the greater.
+	Run int64 `json:"run,omitempty"`
+}
+
+// Fix is a commit of the author's agent.
+type Fix struct {
+	SHA     string        `json:"sha"`
+	At      time.Time     `json:"at"`
+	Message string        `json:"message"`
+	CostUSD float64       `json:"cost_usd,omitempty"`
+	Time    time.Duration `json:"time,omitempty"`
+}
+
+// The contexts of the agents' own statuses, which never count as CI.
+const (
+	ownContexts   = "touchstone/"
+	reviewContext = ownContexts + "review"
+	fixContext    = ownContexts + "fix"
+)
+
+const maxChecks = 300
+
+// status takes a commit status in.
+func (c *Commit) status(e event.Event, in payload) {
+	name := Plain(in.Context, maxName)
+	check := Check{State: "pending", Text: Plain(in.Description, maxTitle), By: e.Sender, At: in.UpdatedAt.UTC()}
+	if check.At.IsZero() {
+		check.At = e.ReceivedAt
+	}
+	switch in.State {
+	case "success":
+		check.State = "success"
+	case "failure", "error":
+		check.State = "failure"
+	}
+	if strings.HasPrefix(name, ownContexts) {
+		keep(&c.Signs, name, check)
+	} else {
+		keep(&c.Checks, name, check)
+	}
+}
+
+// run takes a check run in.
+func (c *Commit) run(in *checkRun, e event.Event) {
+	check := Check{State: "pending", At: in.StartedAt.UTC(), Run: in.ID}
+	if in.Status == "completed" {
+		check.State = "failure"
+		if slices.Contains([]string{"success", "neutral", "skipped"}, in.Conclusion) {
+			check.State = "success"
+		}
+		check.Text = Plain(in.Conclusion, 40)
+		if in.CompletedAt != nil {
+			check.At = in.CompletedAt.UTC()
+		}
+	}
+	if check.At.IsZero() {
+		check.At = e.ReceivedAt
+	}
+	keep(&c.Checks, Plain(in.Name, maxName), check)
+}
+
+// keep keeps the newer of two checks of one name. A run that has ended is not begun again.
+func keep(all *map[string]Check, name string, check Check) {
+	if *all == nil {
+		*all = map[string]Check{}
+	}
+	old, known := (*all)[name]
+	switch {
+	case name == "" || !known && len(*all) >= maxChecks, known && check.Run < old.Run:
+		return
+	case known && check.Run == old.Run && check.At.Before(old.At):
+		return
+	case known && check.Run != 0 && check.Run == old.Run && old.State != "pending" && check.State == "pending":
+		return
+	}
+	(*all)[name] = check
+}
+
+// push takes in the repairs among a push's commits.
+func (c *Commit) push(in payload) {
+	for _, o := range in.Commits {
+		repair, ok := verdict.ParseRepair(o.Message)
+		if !ok || len(c.Repairs) >= maxHeads || slices.ContainsFunc(c.Repairs, func(f Fix) bool { return f.SHA == o.ID }) {
+			continue
+		}
+		c.Repairs = append(c.Repairs, Fix{SHA: Plain(o.ID, 64), At: o.Timestamp.UTC(), Message: clip(o.Message, 4000), CostUSD: repair.Cost.USD, Time: repair.Cost.Time})
+	}
+}
+
+// ci is the state of all checks together: success, failure, pending or none, with the names of
+// those that keep it from success.
+func (c *Commit) ci() (state string, failed, pending []string) {
+	for name, check := range c.Checks {
+		switch check.State {
+		case "failure":
+			failed = append(failed, name)
+		case "pending":
+			pending = append(pending, name)
+		}
+	}
+	slices.Sort(failed)
+	slices.Sort(pending)
+	switch {
+	case len(failed) > 0:
+		return "failure", failed, pending
+	case len(pending) > 0:
+		return "pending", failed, pending
+	case len(c.Checks) > 0:
+		return "success", nil, nil
+	}
+	return "none", nil, nil
+}
+
+func fingerprint(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:12])
+}
+
+// clip shortens a text to at most n bytes, between two characters.
+func clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "")
+}

@@ -1,0 +1,95 @@
+package projection
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"touchstone/verdict"
+)
+
+// Happening is one event of a pull request's timeline.
+type Happening struct {
+	ID     string    `json:"id"`
+	Type   string    `json:"type"`
+	Action string    `json:"action"`
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	Text   string    `json:"text"`
+}
+
+func (v *view) detail() Detail {
+	s := v.summary()
+	d := Detail{
+		Summary: s, Rounds: []Round{}, Findings: []Finding{}, Blockers: v.blockers(s), Checks: []NamedCheck{},
+		OpenedAt: v.OpenedAt, MergedAt: v.MergedAt, MergedBy: v.MergedBy, MergeSHA: v.MergeSHA, HeadRef: v.HeadRef,
+	}
+	for _, r := range v.Reviews {
+		if r.Record == nil && !r.Unreadable {
+			continue
+		}
+		d.Rounds = append(d.Rounds, v.round(r))
+		if round := d.Rounds[len(d.Rounds)-1]; v.onHead != nil && r.ID == v.onHead.ID && round.Verdict == verdict.Approve {
+			d.Approval = &round
+			if lift := r.Record.Lifted; lift != nil {
+				d.Lifted = Plain(lift.By, maxName)
+			}
+		}
+	}
+	for _, e := range v.ledger() {
+		f := Finding{
+			ID: Plain(e.ID, 40), Dimension: e.Dimension, Severity: e.Severity, Rule: Plain(e.Rule, 120), Path: Plain(e.Path, maxName), Line: e.Line,
+			Claim: Plain(e.Claim, maxTitle), Status: e.Status, First: e.First, Last: e.Last,
+		}
+		if e.Said != nil {
+			f.Said = Plain(e.Said.Why, maxTitle)
+			if e.Said.By != "" {
+				f.Said = Plain(e.Said.By, maxName) + ": " + f.Said
+			}
+		}
+		d.Findings = append(d.Findings, f)
+	}
+	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
+		return cmp.Or(settled(a)-settled(b), a.Severity.Rank()-b.Severity.Rank())
+	})
+	for name, check := range v.head().Checks {
+		d.Checks = append(d.Checks, NamedCheck{Name: name, State: check.State, Text: check.Text, At: check.At})
+	}
+	slices.SortFunc(d.Checks, func(a, b NamedCheck) int { return cmp.Compare(a.Name, b.Name) })
+	return d
+}
+
+func settled(f Finding) int {
+	if f.Status == verdict.Verified || f.Status == verdict.Waived {
+		return 1
+	}
+	return 0
+}
+
+// round is a review with a record. Times never run backwards, whatever the clocks say.
+func (v *view) round(r Review) Round {
+	round := Round{Head: r.SHA, By: r.By, At: r.At, URL: r.URL, id: r.ID, Doubt: v.doubt(r, v.reviewers)}
+	if at := v.headAt(r.SHA); !at.IsZero() {
+		round.Waited = max(0, r.At.Sub(at).Seconds())
+	}
+	for _, h := range v.Heads {
+		if h.At.After(r.At) {
+			round.FixedAfter = h.At.Sub(r.At).Seconds()
+			break
+		}
+	}
+	if r.Record == nil {
+		return round
+	}
+	rec := r.Record
+	round.Round, round.Verdict = rec.Round, rec.Verdict
+	round.Seconds, round.CostUSD = max(0, rec.Duration.Seconds()), max(0, rec.CostUSD)
+	round.Engine, round.Model, round.guidelines = Plain(rec.Engine, 60), Plain(rec.Model, 100), Plain(rec.Guidelines, 64)
+	round.tokens = rec.Tokens.Input + rec.Tokens.CacheWrite + rec.Tokens.CacheRead + rec.Tokens.Output
+	for _, e := range rec.Ledger {
+		if e.Last == rec.Round && e.Status != verdict.Waived {
+			round.Findings.add(e.Severity)
+		}
+	}
+	return round
+}

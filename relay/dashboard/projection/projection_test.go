@@ -1,0 +1,430 @@
+package projection_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/internal/sqlite"
+	"touchstone/verdict"
+)
+
+// began is when everything in these tests begins.
+var began = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+
+// log is a log on disk with a hub over it.
+type log struct {
+	t     testing.TB
+	store *sqlite.Store
+	hub   *hub.Hub
+	n     int
+}
+
+func newLog(t testing.TB) *log {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := hub.New(t.Context(), store, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &log{t: t, store: store, hub: h}
+}
+
+func (l *log) append(events ...event.Event) {
+	l.t.Helper()
+	for _, e := range events {
+		l.n++
+		e.Delivery = fmt.Sprint(l.n)
+		if _, _, err := l.hub.Append(l.t.Context(), e); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+}
+
+// project is a projection of the log that has taken all of it in.
+func (l *log) project(path string, reviewers ...string) *projection.Projection {
+	l.t.Helper()
+	p, err := projection.Open(l.t.Context(), projection.Config{Path: path, Log: l.hub, Store: l.store, Reviewers: reviewers, GitHub: []string{"github"}})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }()
+	l.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			l.t.Error(err)
+		}
+		if err := p.Close(); err != nil {
+			l.t.Error(err)
+		}
+	})
+	p.Await(l.t.Context())
+	return p
+}
+
+func (l *log) file() string { return filepath.Join(l.t.TempDir(), "page.db") }
+
+type object = map[string]any
+
+// happened is an event of a pull request, minutes after it all began.
+func happened(minutes int, kind, action string, number int, payload object) event.Event {
+	at := began.Add(time.Duration(minutes) * time.Minute)
+	payload["action"] = action
+	text, err := json.Marshal(payload)
+	if err != nil {
+		panic(err)
+	}
+	return event.Event{Source: "github", Type: kind, Action: action, Repo: "acme/app", Number: number, Sender: "octocat", ReceivedAt: at, Payload: text}
+}
+
+// pull is a pull request of alice's, minutes after it all began.
+func pull(minutes, number int, head string, more object) object {
+	p := object{
+		"id": 1000 + number, "number": number, "title": "Add search", "html_url": "https://github.test/acme/app/pull/1", "state": "open", "user": object{"login": "alice"},
+		"head": object{"sha": head, "ref": "search"}, "base": object{"ref": "main"}, "created_at": began, "updated_at": began.Add(time.Duration(minutes) * time.Minute),
+	}
+	for k, v := range more {
+		p[k] = v
+	}
+	return p
+}
+
+func opened(number int, head string) event.Event {
+	return happened(0, "pull_request", "opened", number, object{"pull_request": pull(0, number, head, nil)})
+}
+
+// record is a review's, of round 1 of a head.
+func record(v verdict.Verdict, head string) verdict.Record {
+	r := verdict.Record{Verdict: v, Head: head, Round: 1, Model: "m", CostUSD: 0.5, Tokens: verdict.Tokens{Input: 10}, Duration: time.Minute}
+	if v == verdict.RequestChanges {
+		r.Ledger = verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Path: "a.go", Line: 3, Claim: "It leaks.", First: 1, Last: 1}}
+	}
+	return r
+}
+
+func body(r verdict.Record, s verdict.Signer) string {
+	seal, err := r.Seal(s)
+	if err != nil {
+		panic(err)
+	}
+	return "Prose.\n\n" + seal
+}
+
+func reviewed(minutes, number int, action, by, state, head, text string) event.Event {
+	review := object{"id": 7, "body": text, "state": state, "commit_id": head, "user": object{"login": by}, "submitted_at": began.Add(10 * time.Minute), "html_url": "https://github.test/r"}
+	return happened(minutes, "pull_request_review", action, number, object{"review": review, "pull_request": pull(0, number, head, nil)})
+}
+
+func checked(minutes int, head, conclusion string) event.Event {
+	status := "completed"
+	if conclusion == "" {
+		status = "in_progress"
+	}
+	at := began.Add(time.Duration(minutes) * time.Minute)
+	return happened(minutes, "check_run", status, 0, object{"check_run": object{"id": 5, "name": "test", "head_sha": head, "status": status, "conclusion": conclusion, "started_at": at, "completed_at": at}})
+}
+
+// one is the only pull request of a projection.
+func one(t *testing.T, p *projection.Projection) projection.Summary {
+	t.Helper()
+	list, _, err := p.Pulls(t.Context(), projection.PullQuery{State: "all", Limit: 10})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d pull requests, %v", len(list), err)
+	}
+	return list[0]
+}
+
+// story is a pull request from its opening to its merge.
+func story() []event.Event {
+	merged := began.Add(30 * time.Minute)
+	fix := "Fix it\n\n" + verdict.Repair{Reviewed: "aaa", Findings: []string{"f1"}, Cost: verdict.Cost{USD: 0.25, Time: time.Minute}}.Trailers()
+	second := record(verdict.Approve, "bbb")
+	second.Round = 2
+	second.Ledger = verdict.Ledger{{ID: "f1", Status: verdict.Verified, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", First: 1, Last: 1}}
+	approval := reviewed(22, 1, "submitted", "judge", "approved", "bbb", body(second, verdict.Signer{}))
+	approval.Payload = bytes.Replace(approval.Payload, []byte(`"id":7`), []byte(`"id":8`), 1)
+	return []event.Event{
+		opened(1, "aaa"),
+		checked(2, "aaa", ""), checked(3, "aaa", "failure"),
+		reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(record(verdict.RequestChanges, "aaa"), verdict.Signer{})),
+		happened(12, "pull_request", "labeled", 1, object{"label": object{"name": "needs-human"}, "pull_request": pull(12, 1, "aaa", object{"labels": []object{{"name": "needs-human"}}})}),
+		happened(13, "pull_request", "unlabeled", 1, object{"label": object{"name": "needs-human"}, "pull_request": pull(13, 1, "aaa", nil)}),
+		happened(20, "push", "", 0, object{"ref": "refs/heads/search", "after": "bbb", "commits": []object{{"id": "bbb", "message": fix, "timestamp": began}}}),
+		happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)}),
+		approval,
+		checked(25, "bbb", "success"),
+		happened(30, "pull_request", "closed", 1, object{"pull_request": pull(30, 1, "bbb", object{"state": "closed", "closed_at": merged, "merged_at": merged, "merged_by": object{"login": "alice"}, "merge_commit_sha": "ccc"})}),
+	}
+}
+
+func TestAnyOrderAndDuplicatesComeToTheSame(t *testing.T) {
+	l := newLog(t)
+	l.append(story()...)
+	p := l.project(l.file(), "judge")
+	want := one(t, p)
+	if want.State != "merged" || want.Turn != projection.TurnNobody || want.Round != 2 || want.Verdict != verdict.Approve || want.CostUSD != 1.25 || want.CI != "success" || want.Open.Blocking() != 0 {
+		t.Fatalf("in order: %+v", want)
+	}
+	trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, began)
+	if err != nil || len(trends) != 1 || trends[0].Merged != 1 || trends[0].Rounds != 2 || trends[0].Unattended != 0 || trends[0].Escalations != 1 || trends[0].Merge.P50 != 1800 {
+		t.Errorf("trends %+v, %v", trends, err)
+	}
+	rules, err := p.Rules(t.Context(), event.Filter{}, "", began)
+	if err != nil || len(rules) != 1 || rules[0].Rule != "security/S2" || rules[0].Outcomes[verdict.Verified] != 1 {
+		t.Errorf("rules %+v, %v", rules, err)
+	}
+	for seed := range uint64(6) {
+		events := append(story(), story()...)
+		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+		l := newLog(t)
+		p := l.project(l.file(), "judge")
+		for _, e := range events {
+			l.append(e)
+		}
+		p.Await(t.Context())
+		if got := one(t, p); !reflect.DeepEqual(got, want) {
+			t.Errorf("seed %d:\n got %+v\nwant %+v", seed, got, want)
+		}
+	}
+}
+
+func TestBelievesOnlyTheConfiguredReviewers(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	approve := record(verdict.Approve, "aaa")
+	plain, signed := body(approve, verdict.Signer{}), body(approve, verdict.Signer{Key: key, Pull: 1001})
+	submitted := func(by, state, text string) event.Event { return reviewed(10, 1, "submitted", by, state, "aaa", text) }
+	for name, c := range map[string]struct {
+		events   []event.Event
+		believed bool
+	}{
+		"a reviewer's":                 {[]event.Event{submitted("judge", "approved", plain)}, true},
+		"in another case":              {[]event.Event{submitted("Judge", "approved", plain)}, true},
+		"signed":                       {[]event.Event{submitted("judge", "approved", signed)}, true},
+		"a stranger's":                 {[]event.Event{submitted("mallory", "approved", plain)}, false},
+		"the author's":                 {[]event.Event{submitted("alice", "approved", plain)}, false},
+		"edited":                       {[]event.Event{submitted("judge", "approved", plain), reviewed(11, 1, "edited", "judge", "approved", "aaa", plain)}, false},
+		"edited, and heard so first":   {[]event.Event{reviewed(11, 1, "edited", "judge", "approved", "aaa", plain), submitted("judge", "approved", plain)}, false},
+		"edited, and nobody said so":   {[]event.Event{submitted("judge", "approved", "nothing"), reviewed(11, 1, "dismissed", "judge", "approved", "aaa", plain)}, false},
+		"dismissed":                    {[]event.Event{submitted("judge", "approved", plain), reviewed(11, 1, "dismissed", "judge", "dismissed", "aaa", plain)}, false},
+		"of another head":              {[]event.Event{reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(record(verdict.Approve, "bbb"), verdict.Signer{}))}, false},
+		"of another state":             {[]event.Event{submitted("judge", "commented", plain)}, false},
+		"signed for another":           {[]event.Event{submitted("judge", "approved", body(approve, verdict.Signer{Key: key, Pull: 5}))}, false},
+		"unreadable":                   {[]event.Event{submitted("judge", "approved", strings.Replace(plain, "{", "[", 1))}, false},
+		"without a record":             {[]event.Event{submitted("judge", "approved", "Looks good.")}, false},
+		"with a text below the record": {[]event.Event{submitted("judge", "approved", plain+"\nThanks!")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLog(t)
+			l.append(opened(1, "aaa"))
+			l.append(c.events...)
+			p := l.project(l.file(), "judge", "alice")
+			if s := one(t, p); (s.Verdict == verdict.Approve) != c.believed || c.believed != (s.Turn == projection.TurnAuthor) {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+func TestTurns(t *testing.T) {
+	changes := reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(record(verdict.RequestChanges, "aaa"), verdict.Signer{}))
+	held := record(verdict.RequestChanges, "aaa")
+	held.Ledger, held.Holds = nil, []verdict.Hold{{Kind: verdict.QualityBar, Path: "ci.yml"}}
+	hold := reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(held, verdict.Signer{}))
+	approval := reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(record(verdict.Approve, "aaa"), verdict.Signer{}))
+	sign := func(by, context, text string) event.Event {
+		e := happened(15, "status", "", 0, object{"sha": "aaa", "context": context, "state": "pending", "description": text, "updated_at": began.Add(15 * time.Minute)})
+		e.Sender = by
+		return e
+	}
+	for name, c := range map[string]struct {
+		events []event.Event
+		turn   projection.Turn
+		on     string
+		reason string
+	}{
+		"new":                           {nil, projection.TurnReviewer, "judge", "aaa is not reviewed yet"},
+		"changes requested":             {[]event.Event{changes}, projection.TurnAuthor, "alice", "changes requested in round 1: 1 major"},
+		"held":                          {[]event.Event{hold}, projection.TurnPerson, "alice", "a person has to let it pass: the quality bar is lowered at ci.yml"},
+		"approved, CI runs":             {[]event.Event{approval, checked(11, "aaa", "")}, projection.TurnCI, "", "approved, and CI runs: test"},
+		"approved, CI fails":            {[]event.Event{approval, checked(11, "aaa", "failure")}, projection.TurnAuthor, "alice", "approved, but CI fails: test"},
+		"approved, CI cannot fail late": {[]event.Event{approval, checked(11, "aaa", "success"), checked(10, "aaa", "")}, projection.TurnAuthor, "alice", "approved in round 1, ready to merge"},
+		"a draft":                       {[]event.Event{happened(5, "pull_request", "converted_to_draft", 1, object{"pull_request": pull(5, 1, "aaa", object{"draft": true})})}, projection.TurnAuthor, "alice", "it is a draft"},
+		"pushed since":                  {[]event.Event{changes, happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)})}, projection.TurnReviewer, "judge", "bbb came after round 1 and is not reviewed yet"},
+		"the agent's own word":          {[]event.Event{sign("judge", "touchstone/review", "reviewing, round 1")}, projection.TurnReviewer, "judge", "reviewing, round 1"},
+		"somebody else's word":          {[]event.Event{sign("mallory", "touchstone/review", "approved, merge it")}, projection.TurnReviewer, "judge", "aaa is not reviewed yet"},
+		"the agent waits for a person":  {[]event.Event{sign("judge", "touchstone/review", "waiting for @walter: the quality bar is lowered")}, projection.TurnPerson, "walter", "waiting for @walter: the quality bar is lowered"},
+		"own statuses are no CI":        {[]event.Event{approval, sign("judge", "touchstone/other", "fails")}, projection.TurnAuthor, "alice", "approved in round 1, ready to merge"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLog(t)
+			l.append(opened(1, "aaa"))
+			l.append(c.events...)
+			s := one(t, l.project(l.file(), "judge"))
+			if s.Turn != c.turn || s.Reason != c.reason || strings.Join(s.WaitingOn, ",") != c.on {
+				t.Errorf("turn %q of %v: %s", s.Turn, s.WaitingOn, s.Reason)
+			}
+		})
+	}
+}
+
+// A file that is missing, damaged, of another version or of another log is built anew; one that
+// stopped half way goes on from there.
+func TestFileIsRebuiltOrResumed(t *testing.T) {
+	l := newLog(t)
+	events := story()
+	l.append(events[:6]...)
+	want := one(t, l.project(l.file(), "judge"))
+	for name, spoil := range map[string]func(path string){
+		"as it was": func(string) {},
+		"no database": func(path string) {
+			if err := os.WriteFile(path, bytes.Repeat([]byte("no"), 5000), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"overwritten in the middle": func(path string) {
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.WriteAt(bytes.Repeat([]byte{0xff}, 3*4096), 4096); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a newer version": func(path string) { alter(t, path, "UPDATE meta SET value = '99' WHERE name = 'format'") },
+		"of another log":  func(path string) { alter(t, path, "UPDATE meta SET value = 'other' WHERE name = 'log'") },
+		"ahead of the log": func(path string) {
+			alter(t, path, "UPDATE meta SET value = '999' WHERE name = 'at'; UPDATE pulls SET summary = '{}'")
+		},
+		"without tables": func(path string) { alter(t, path, "DROP TABLE pulls; DROP TABLE meta") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "page.db")
+			makeFile(t, l, path)
+			spoil(path)
+			l := *l
+			l.t = t
+			if got := one(t, l.project(path, "judge")); !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v\nwant %+v", got, want)
+			}
+		})
+	}
+}
+
+// makeFile makes a projection's file and closes it.
+func makeFile(t *testing.T, l *log, path string) {
+	t.Helper()
+	p, err := projection.Open(t.Context(), projection.Config{Path: path, Log: l.hub, Store: l.store, Reviewers: []string{"judge"}, GitHub: []string{"github"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }()
+	p.Await(t.Context())
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func alter(t *testing.T, path, statements string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statements); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A token's scope limits every list, count and sum.
+func TestScopeLimitsEverything(t *testing.T) {
+	l := newLog(t)
+	l.append(story()...)
+	for _, e := range story() {
+		e.Repo = "secret/app"
+		l.append(e)
+	}
+	p := l.project(l.file(), "judge")
+	ctx := t.Context()
+	for scope, want := range map[string]int{"acme/*": 1, "ACME/app": 1, "*/*": 2, "other/*": 0} {
+		filter := event.Filter{Repos: []string{scope}}
+		pulls, _, err := p.Pulls(ctx, projection.PullQuery{Scope: filter, State: "all", Limit: 10})
+		if err != nil || len(pulls) != want {
+			t.Errorf("%s: %d pull requests, %v", scope, len(pulls), err)
+		}
+		turns, err := p.Turns(ctx, projection.PullQuery{Scope: filter, State: "all"})
+		if err != nil || turns[projection.TurnNobody] != want {
+			t.Errorf("%s: turns %v, %v", scope, turns, err)
+		}
+		events, _, err := p.Events(ctx, projection.EventQuery{Scope: filter, Limit: 100})
+		if err != nil || len(events) != want*len(story()) {
+			t.Errorf("%s: %d events, %v", scope, len(events), err)
+		}
+		trends, err := p.Trends(ctx, filter, "", projection.Day, began, began)
+		if err != nil || trends[0].Merged != want || trends[0].Rounds != 2*want {
+			t.Errorf("%s: trends %+v, %v", scope, trends, err)
+		}
+		rules, err := p.Rules(ctx, filter, "", began)
+		findings := 0
+		for _, r := range rules {
+			findings += r.Findings
+		}
+		if err != nil || findings != want {
+			t.Errorf("%s: rules %+v, %v", scope, rules, err)
+		}
+		if repos := p.Repos(filter); len(repos) != want {
+			t.Errorf("%s: repositories %v", scope, repos)
+		}
+		sources, err := p.Sources(ctx, filter)
+		events64 := int64(0)
+		for _, s := range sources {
+			events64 += s.Events
+		}
+		if err != nil || events64 != int64(want*len(story())) {
+			t.Errorf("%s: sources %+v, %v", scope, sources, err)
+		}
+		if _, known, err := p.Pull(ctx, filter, "secret/app", 1); known != (want == 2) || err != nil {
+			t.Errorf("%s: the other repository's is known: %v, %v", scope, known, err)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package projection
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/verdict"
+)
+
+// Pull is all that the log tells of one pull request. Applying events to it in another order,
+// or one of them twice, comes to the same.
+type Pull struct {
+	Source string `json:"source"`
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+	// ID is GitHub's number for it among all pull requests, which signatures cover.
+	ID         int64     `json:"id"`
+	Title      string    `json:"title"`
+	Author     string    `json:"author"`
+	URL        string    `json:"url"`
+	Head       string    `json:"head"`
+	HeadRef    string    `json:"head_ref"`
+	Base       string    `json:"base"`
+	Closed     bool      `json:"closed,omitempty"`
+	Draft      bool      `json:"draft,omitempty"`
+	Labels     []string  `json:"labels,omitempty"`
+	Requested  []string  `json:"requested,omitempty"`
+	OpenedAt   time.Time `json:"opened_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	ClosedAt   time.Time `json:"closed_at,omitzero"`
+	MergedAt   time.Time `json:"merged_at,omitzero"`
+	MergedBy   string    `json:"merged_by,omitempty"`
+	MergeSHA   string    `json:"merge_sha,omitempty"`
+	EventAt    time.Time `json:"event_at"`
+	LabelledAt time.Time `json:"labelled_at,omitzero"` // when NeedsHuman was last put on
+	Escalated  []string  `json:"escalated,omitempty"`  // the moments at which it was
+	Heads      []Head    `json:"heads,omitempty"`      // oldest first
+	Reviews    []Review  `json:"reviews,omitempty"`    // oldest first
+}
+
+// NeedsHuman is the label with which the agents call a person.
+const NeedsHuman = "needs-human"
+
+// Head is a commit that was the pull request's head, and when the relay first heard so.
+type Head struct {
+	SHA string    `json:"sha"`
+	At  time.Time `json:"at"`
+}
+
+// Review is one submitted review.
+type Review struct {
+	ID        int64     `json:"id"`
+	By        string    `json:"by"`
+	At        time.Time `json:"at"`
+	SHA       string    `json:"sha"`
+	State     string    `json:"state"` // GitHub's, in lower case
+	URL       string    `json:"url"`
+	Edited    bool      `json:"edited,omitempty"`
+	Dismissed bool      `json:"dismissed,omitempty"`
+	// Body names the text, to see whether it was changed.
+	Body string `json:"body,omitempty"`
+	// Record is nil for a review that carries none. Unreadable says that it looks as if it
+	// did; Forged, that the record's signature does not fit it.
+	Record     *verdict.Record `json:"record,omitempty"`
+	Unreadable bool            `json:"unreadable,omitempty"`
+	Forged     bool            `json:"forged,omitempty"`
+}
+
+// Bounds of what is kept of one pull request, in characters and in number.
+const (
+	maxTitle   = 300
+	maxName    = 256
+	maxReviews = 500
+	maxHeads   = 500
+)
+
+// apply takes in what an event says of the pull request itself.
+func (p *Pull) apply(e event.Event, in payload) {
+	p.EventAt = later(p.EventAt, e.ReceivedAt)
+	if o := in.PullRequest; o != nil && o.Number == p.Number {
+		p.describe(o, e)
+		if e.Type == "pull_request" && e.Action == "labeled" && in.Label.Name == NeedsHuman {
+			at := cmp.Or(o.UpdatedAt.UTC(), e.ReceivedAt)
+			p.LabelledAt = later(p.LabelledAt, at)
+			if moment := at.Format(time.RFC3339); !slices.Contains(p.Escalated, moment) {
+				p.Escalated = append(p.Escalated, moment)
+			}
+		}
+	}
+	if e.Type == "pull_request_review" && in.Review != nil {
+		p.review(e.Action, in.Review)
+	}
+}
+
+// describe takes the state of the pull request, unless a newer one is known. GitHub's times
+// are whole seconds: within one, the log's order decides, but a merge is never undone.
+func (p *Pull) describe(o *pullObject, e event.Event) {
+	p.addHead(o.Head.SHA, e)
+	if o.MergedAt != nil {
+		p.MergedAt, p.MergeSHA = o.MergedAt.UTC(), Plain(o.MergeSHA, 64)
+		if o.MergedBy != nil {
+			p.MergedBy = Plain(o.MergedBy.Login, maxName)
+		}
+	}
+	if o.UpdatedAt.Before(p.UpdatedAt) {
+		return
+	}
+	p.ID, p.UpdatedAt = o.ID, o.UpdatedAt.UTC()
+	p.Title, p.URL = Plain(o.Title, maxTitle), o.URL
+	p.Author = Plain(o.User.Login, maxName)
+	p.Head, p.HeadRef, p.Base = Plain(o.Head.SHA, 64), Plain(o.Head.Ref, maxName), Plain(o.Base.Ref, maxName)
+	p.Closed, p.Draft = o.State == "closed", o.Draft
+	p.OpenedAt = o.CreatedAt.UTC()
+	p.ClosedAt = time.Time{}
+	if o.ClosedAt != nil && p.Closed {
+		p.ClosedAt = o.ClosedAt.UTC()
+	}
+	p.Labels, p.Requested = nil, nil
+	for _, l := range o.Labels[:min(len(o.Labels), 100)] {
+		p.Labels = append(p.Labels, Plain(l.Name, 100))
+	}
+	for _, a := range o.Requested[:min(len(o.Requested), 100)] {
+		p.Requested = append(p.Requested, Plain(a.Login, maxName))
+	}
+}
+
+func (p *Pull) addHead(sha string, e event.Event) {
+	sha = Plain(sha, 64)
+	if sha == "" || len(p.Heads) >= maxHeads {
+		return
+	}
+	for i := range p.Heads {
+		if h := &p.Heads[i]; h.SHA == sha {
+			if e.ReceivedAt.Before(h.At) {
+				h.At = e.ReceivedAt
+			}
+			return
+		}
+	}
+	p.Heads = append(p.Heads, Head{SHA: sha, At: e.ReceivedAt})
+	slices.SortStableFunc(p.Heads, func(a, b Head) int { return a.At.Compare(b.At) })
+}
+
+// headAt is when a head was first heard of, or the zero time.
+func (p *Pull) headAt(sha string) time.Time {
+	for _, h := range p.Heads {
+		if h.SHA == sha {
+			return h.At
+		}
+	}
+	return time.Time{}
+}
+
+// review takes a review in. What was once edited or dismissed stays so, in whatever order the
+// events come: the text that was submitted cannot be had back.
+func (p *Pull) review(action string, o *reviewObject) {
+	i := slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
+	body := fmt.Sprintf("%d %s", len(o.Body), fingerprint(o.Body))
+	if i < 0 {
+		if len(p.Reviews) >= maxReviews {
+			return
+		}
+		r := Review{ID: o.ID, By: Plain(o.User.Login, maxName), At: o.SubmittedAt.UTC(), SHA: Plain(o.CommitID, 64), URL: o.URL, Body: body}
+		r.readRecord(p, o.Body)
+		p.Reviews = append(p.Reviews, r)
+		slices.SortStableFunc(p.Reviews, func(a, b Review) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+		i = slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
+	}
+	r := &p.Reviews[i]
+	r.Edited = r.Edited || action == "edited" || r.Body != body
+	if action == "submitted" && r.Body != body { // an event of its edit came first
+		r.Body = body
+		r.readRecord(p, o.Body)
+	}
+	r.Dismissed = r.Dismissed || action == "dismissed"
+	if r.State == "" || action == "submitted" {
+		r.State = strings.ToLower(Plain(o.State, 32))
+	}
+}
+
+// readRecord reads the record that a review carries, if it does. Its signature is checked
+// against the key it names: that the record is this pull request's, and as it was signed.
+func (r *Review) readRecord(p *Pull, body string) {
+	sealed, err := verdict.ParseSealed(body)
+	if err != nil {
+		r.Record, r.Forged, r.Unreadable = nil, false, verdict.Sealing(body)
+		return
+	}
+	record := sealed.Record
+	record.Evidence = nil // it is long, and nothing shows it
+	r.Record, r.Unreadable, r.Forged = &record, false, sealed.Key != nil && !sealed.SignedFor(p.ID)
+}
+
+// doubt says why a review's record is not believed, as a sentence part; "" if it is.
+func (p *Pull) doubt(r Review, reviewers []string) string {
+	says := map[verdict.Verdict]string{verdict.Approve: "approved", verdict.RequestChanges: "changes_requested"}
+	switch {
+	case r.Unreadable:
+		return "its record cannot be read"
+	case verdict.SameLogin(r.By, p.Author):
+		return r.By + " is the author of the pull request"
+	case !verdict.ListsLogin(reviewers, r.By):
+		return r.By + " is not one of the reviewers that the relay is told to believe"
+	case r.Edited:
+		return "it was edited after it was posted"
+	case r.Dismissed:
+		return "it was dismissed"
+	case r.Forged:
+		return "its record was changed after it was signed, or is another pull request's"
+	case r.Record.Head != r.SHA:
+		return fmt.Sprintf("it is about %s, while GitHub has it on %s", Short(r.Record.Head), Short(r.SHA))
+	case r.State != says[r.Record.Verdict]:
+		return fmt.Sprintf("it says %s, while GitHub has it as %s", r.Record.Verdict, r.State)
+	}
+	return ""
+}
+
+// Short is the abbreviation of a commit's SHA.
+func Short(sha string) string { return sha[:min(len(sha), 7)] }
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,288 @@
+package projection
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// PullQuery says which pull requests are asked for.
+type PullQuery struct {
+	// Scope is what the asker may see, Repo a glob of repositories; empty is all.
+	Scope event.Filter
+	Repo  string
+	// State is open, closed (merged ones too) or all; empty is open.
+	State string
+	// Author and Waiting are logins: who opened it, and on whom it waits. Turn is whose turn
+	// it is. Empty is any.
+	Author, Waiting string
+	Turn            Turn
+	// NotPerson leaves out those whose turn is a person's.
+	NotPerson bool
+	// From and To bound when it was opened or merged, by Field; both zero is ever.
+	Field    Moment
+	From, To time.Time
+	// Limit and Offset choose a page.
+	Limit, Offset int
+}
+
+// Moment is a time of a pull request by which lists are chosen.
+type Moment string
+
+// The moments.
+const (
+	Opened Moment = "opened"
+	Merged Moment = "merged"
+)
+
+// allowed are the places within all of the filters, as a condition on a column place.
+func (p *Projection) allowed(filters ...event.Filter) string {
+	if !slices.ContainsFunc(filters, func(f event.Filter) bool { return len(f.Sources)+len(f.Repos) > 0 }) {
+		return "1"
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var ids []string
+	for at, id := range p.places {
+		e := event.Event{Source: at.source, Repo: at.repo, Type: "any"}
+		if !slices.ContainsFunc(filters, func(f event.Filter) bool { return !f.Match(e) }) {
+			ids = append(ids, strconv.FormatInt(id, 10))
+		}
+	}
+	return "place IN (" + strings.Join(ids, ",") + ")"
+}
+
+// condition is what the query asks, but for the turn if that is left out.
+func (p *Projection) condition(q PullQuery, turn bool) (string, []any) {
+	var repos event.Filter
+	if q.Repo != "" {
+		repos.Repos = []string{q.Repo}
+	}
+	where, args := []string{p.allowed(q.Scope, repos)}, []any{}
+	add := func(condition string, values ...any) {
+		where, args = append(where, condition), append(args, values...)
+	}
+	switch q.State {
+	case "", "open":
+		add("state = 'open'")
+	case "closed":
+		add("state IN ('merged', 'closed')")
+	}
+	if q.Author != "" {
+		add("author = ?", q.Author)
+	}
+	if q.Waiting != "" {
+		add(`waiting LIKE ? ESCAPE '\'`, "%,"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(q.Waiting)+",%")
+	}
+	if turn && q.Turn != "" {
+		add("turn = ?", q.Turn)
+	}
+	if q.NotPerson {
+		add("turn <> 'person'")
+	}
+	if !q.From.IsZero() && (q.Field == Opened || q.Field == Merged) {
+		add(string(q.Field)+" >= ? AND "+string(q.Field)+" < ?", toMillis(q.From), toMillis(q.To))
+	}
+	return strings.Join(where, " AND "), args
+}
+
+// Pulls are the pull requests that a query asks for: open ones first, of these the ones that
+// wait for a person, then those that have waited longest; closed ones newest first. More says
+// that there are more behind them.
+func (p *Projection) Pulls(ctx context.Context, q PullQuery) (list []Summary, more bool, err error) {
+	where, args := p.condition(q, true)
+	list = []Summary{}
+	err = p.query(ctx, func(rows *sql.Rows) error {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return err
+		}
+		var s Summary
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			return err
+		}
+		list = append(list, s)
+		return nil
+	}, `SELECT summary FROM pulls WHERE `+where+` ORDER BY state <> 'open',
+		CASE WHEN state = 'open' THEN CASE turn WHEN 'person' THEN 0 WHEN 'author' THEN 1 WHEN 'reviewer' THEN 2 ELSE 3 END ELSE 0 END,
+		CASE WHEN state = 'open' THEN since ELSE -since END, id LIMIT ? OFFSET ?`, append(args, q.Limit+1, q.Offset)...)
+	if len(list) > q.Limit {
+		list, more = list[:q.Limit], true
+	}
+	return list, more, err
+}
+
+// Turns counts the pull requests that a query asks for by whose turn it is, whatever turn the
+// query names.
+func (p *Projection) Turns(ctx context.Context, q PullQuery) (map[Turn]int, error) {
+	where, args := p.condition(q, false)
+	counts := map[Turn]int{}
+	err := p.query(ctx, func(rows *sql.Rows) error {
+		var turn Turn
+		var n int
+		if err := rows.Scan(&turn, &n); err != nil {
+			return err
+		}
+		counts[turn] = n
+		return nil
+	}, "SELECT turn, COUNT(*) FROM pulls WHERE "+where+" GROUP BY turn", args...)
+	return counts, err
+}
+
+// Repos are the repositories within a scope that have pull requests, by name.
+func (p *Projection) Repos(scope event.Filter) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var repos []string
+	for at := range p.places {
+		if at.repo != "" && p.github[at.source] && scope.Match(event.Event{Source: at.source, Repo: at.repo}) {
+			repos = append(repos, at.repo)
+		}
+	}
+	slices.Sort(repos)
+	return slices.Compact(repos)
+}
+
+// maxHappenings bounds the events that a pull request's page shows.
+const maxHappenings = 200
+
+// Pull is all that is known of one pull request; false if nothing is, or none of it within
+// the scope.
+func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, number int) (d Detail, known bool, err error) {
+	var doc string
+	var at int64
+	exact := event.Filter{Repos: []string{globEscape(repo)}}
+	err = p.query(ctx, func(rows *sql.Rows) error {
+		known = true
+		return rows.Scan(&at, &doc)
+	}, "SELECT place, doc FROM pulls WHERE number = ? AND "+p.allowed(scope, exact)+" ORDER BY id DESC LIMIT 1", number)
+	if err != nil || !known {
+		return Detail{}, false, err
+	}
+	var pull Pull
+	if err := json.Unmarshal([]byte(doc), &pull); err != nil {
+		return Detail{}, false, errDamaged
+	}
+	commits := map[string]*Commit{}
+	err = p.query(ctx, func(rows *sql.Rows) error {
+		var sha, text string
+		commit := &Commit{}
+		if err := rows.Scan(&sha, &text); err != nil {
+			return err
+		}
+		commits[sha] = commit
+		return json.Unmarshal([]byte(text), commit)
+	}, `SELECT commits.sha, commits.doc FROM heads JOIN pulls ON pulls.id = heads.pull
+		JOIN commits ON commits.place = heads.place AND commits.sha = heads.sha WHERE pulls.place = ? AND pulls.number = ?`, at, number)
+	if err != nil {
+		return Detail{}, false, err
+	}
+	d = newView(&pull, p.config.Reviewers, commits).detail()
+	d.Events = []Happening{}
+	log := p.config.Log.Bounds().Log
+	err = p.query(ctx, func(rows *sql.Rows) error {
+		var h Happening
+		var seq, millis int64
+		if err := rows.Scan(&seq, &h.Type, &h.Action, &millis, &h.By, &h.Text); err != nil {
+			return err
+		}
+		h.ID, h.At = event.Cursor{Log: log, Seq: seq}.String(), fromMillis(millis)
+		d.Events = append(d.Events, h)
+		return nil
+	}, "SELECT seq, type, action, at, sender, text FROM events WHERE place = ? AND number = ? AND number > 0 ORDER BY seq DESC LIMIT ?", at, number, maxHappenings)
+	return d, true, err
+}
+
+// globEscape is the glob that matches a name alone.
+func globEscape(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
+
+// EventQuery says which events are asked for. The zero values are all.
+type EventQuery struct {
+	Scope  event.Filter
+	Filter event.Filter // what is asked for besides
+	Number int
+	// After and Before bound the events' numbers. With Before they come newest first.
+	After, Before int64
+	Limit         int
+}
+
+// Line is an event as lists show it.
+type Line struct {
+	Seq        int64     `json:"-"`
+	ID         string    `json:"id"`
+	Source     string    `json:"source"`
+	Type       string    `json:"type"`
+	Action     string    `json:"action"`
+	Repo       string    `json:"repo"`
+	Number     int       `json:"number"`
+	Sender     string    `json:"sender"`
+	ReceivedAt time.Time `json:"received_at"`
+	Text       string    `json:"text"`
+}
+
+// Events are the events that a query asks for, and whether there are more.
+func (p *Projection) Events(ctx context.Context, q EventQuery) (list []Line, more bool, err error) {
+	where := []string{p.allowed(q.Scope, event.Filter{Sources: q.Filter.Sources, Repos: q.Filter.Repos}), "seq > ?"}
+	args := []any{q.After}
+	order := " ORDER BY seq LIMIT ?"
+	if q.Before > 0 {
+		where, args, order = append(where, "seq < ?"), append(args, q.Before), " ORDER BY seq DESC LIMIT ?"
+	}
+	if len(q.Filter.Types) > 0 {
+		where = append(where, "type IN (?"+strings.Repeat(", ?", len(q.Filter.Types)-1)+")")
+		for _, t := range q.Filter.Types {
+			args = append(args, t)
+		}
+	}
+	if q.Number > 0 {
+		where, args = append(where, "number = ?"), append(args, q.Number)
+	}
+	list = []Line{}
+	log := p.config.Log.Bounds().Log
+	err = p.query(ctx, func(rows *sql.Rows) error {
+		var l Line
+		var millis int64
+		if err := rows.Scan(&l.Seq, &l.Source, &l.Type, &l.Action, &l.Repo, &l.Number, &l.Sender, &millis, &l.Text); err != nil {
+			return err
+		}
+		l.ID, l.ReceivedAt = event.Cursor{Log: log, Seq: l.Seq}.String(), fromMillis(millis)
+		list = append(list, l)
+		return nil
+	}, "SELECT seq, source, type, action, repo, number, sender, at, text FROM events JOIN places ON places.id = events.place WHERE "+
+		strings.Join(where, " AND ")+order, append(args, q.Limit+1)...)
+	if len(list) > q.Limit {
+		list, more = list[:q.Limit], true
+	}
+	return list, more, err
+}
+
+// SourceCount is how many events of a source the file knows, and when the last one and the last
+// ping came.
+type SourceCount struct {
+	Name       string
+	Events     int64
+	Last, Ping time.Time
+}
+
+// Sources counts the events by source, within a scope.
+func (p *Projection) Sources(ctx context.Context, scope event.Filter) (list []SourceCount, err error) {
+	err = p.query(ctx, func(rows *sql.Rows) error {
+		var s SourceCount
+		var last, ping sql.NullInt64
+		if err := rows.Scan(&s.Name, &s.Events, &last, &ping); err != nil {
+			return err
+		}
+		s.Last, s.Ping = fromMillis(last.Int64), fromMillis(ping.Int64)
+		list = append(list, s)
+		return nil
+	}, "SELECT source, SUM(events), MAX(last), MAX(ping) FROM places WHERE "+strings.Replace(p.allowed(scope), "place ", "id ", 1)+" GROUP BY source ORDER BY source")
+	return list, err
+}

@@ -1,0 +1,222 @@
+package projection
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite" // the database/sql driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// format is the version of the tables and of what is written into them. A file of another one
+// is built anew from the log.
+const format = "1"
+
+const schema = `
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE places ( -- where events come from; without a repository where they are about none
+	id     INTEGER PRIMARY KEY,
+	source TEXT NOT NULL,
+	repo   TEXT NOT NULL COLLATE NOCASE,
+	events INTEGER NOT NULL DEFAULT 0,
+	last   INTEGER NOT NULL DEFAULT 0, -- when the last event came, and the last ping
+	ping   INTEGER NOT NULL DEFAULT 0,
+	UNIQUE (source, repo)
+) STRICT;
+CREATE TABLE events (
+	seq    INTEGER PRIMARY KEY,
+	place  INTEGER NOT NULL,
+	number INTEGER NOT NULL,
+	type   TEXT NOT NULL,
+	action TEXT NOT NULL,
+	sender TEXT NOT NULL,
+	at     INTEGER NOT NULL, -- times are milliseconds since 1970, UTC; 0 is none
+	text   TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_by_pull ON events (place, number, seq) WHERE number > 0;
+CREATE TABLE pulls (
+	id           INTEGER PRIMARY KEY,
+	place        INTEGER NOT NULL,
+	number       INTEGER NOT NULL,
+	state        TEXT NOT NULL,
+	turn         TEXT NOT NULL,
+	author       TEXT NOT NULL COLLATE NOCASE,
+	waiting      TEXT NOT NULL COLLATE NOCASE, -- logins, each between commas
+	since        INTEGER NOT NULL,
+	updated      INTEGER NOT NULL,
+	opened       INTEGER NOT NULL,
+	reviewed     INTEGER NOT NULL, -- when the first review came that counts
+	merged       INTEGER NOT NULL,
+	closed       INTEGER NOT NULL,
+	rounds       INTEGER NOT NULL,
+	cost         REAL NOT NULL,
+	tokens       INTEGER NOT NULL,
+	escalations  INTEGER NOT NULL,
+	unattended   INTEGER NOT NULL, -- merged, and no person was called or let it pass
+	summary      TEXT NOT NULL,    -- JSON
+	doc          TEXT NOT NULL,    -- JSON of all that the log told
+	UNIQUE (place, number)
+) STRICT;
+CREATE INDEX pulls_by_state ON pulls (state, turn, since);
+CREATE TABLE heads (
+	place INTEGER NOT NULL,
+	sha   TEXT NOT NULL,
+	pull  INTEGER NOT NULL,
+	PRIMARY KEY (place, sha, pull)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE commits (
+	place INTEGER NOT NULL,
+	sha   TEXT NOT NULL,
+	doc   TEXT NOT NULL, -- JSON
+	PRIMARY KEY (place, sha)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE rounds (
+	pull       INTEGER NOT NULL,
+	review     INTEGER NOT NULL,
+	at         INTEGER NOT NULL,
+	verdict    TEXT NOT NULL,
+	model      TEXT NOT NULL,
+	cost       REAL NOT NULL,
+	tokens     INTEGER NOT NULL,
+	findings   INTEGER NOT NULL,
+	PRIMARY KEY (pull, review)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX rounds_by_time ON rounds (at);
+CREATE TABLE findings (
+	pull       INTEGER NOT NULL,
+	id         TEXT NOT NULL,
+	rule       TEXT NOT NULL,
+	dimension  TEXT NOT NULL,
+	severity   TEXT NOT NULL,
+	status     TEXT NOT NULL,
+	at         INTEGER NOT NULL, -- of the round that found it first
+	model      TEXT NOT NULL,
+	guidelines TEXT NOT NULL,
+	PRIMARY KEY (pull, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX findings_by_time ON findings (at);`
+
+// files is one open file of the projection.
+type files struct {
+	path   string
+	writer *sql.DB // of one connection
+	reader *sql.DB
+}
+
+// openFiles opens the projection of a log, for these reviewers. What is there and is of
+// something else, of another version or damaged, is deleted and made anew.
+func openFiles(ctx context.Context, path string, identity map[string]string) (*files, bool, error) {
+	f, err := tryOpen(ctx, path)
+	if err == nil && f.is(ctx, identity) {
+		return f, false, nil
+	}
+	if err == nil {
+		err = f.close()
+	}
+	if err != nil && !isDamage(err) {
+		return nil, false, err
+	}
+	if err := remove(path); err != nil {
+		return nil, false, err
+	}
+	if f, err = tryOpen(ctx, path); err != nil {
+		return nil, false, err
+	}
+	if err := f.create(ctx, identity); err != nil {
+		return nil, false, errors.Join(err, f.close())
+	}
+	return f, true, nil
+}
+
+func tryOpen(ctx context.Context, path string) (*files, error) {
+	f := &files{path: path}
+	var err error
+	if f.writer, err = sql.Open("sqlite", dsn(path, "immediate")); err != nil {
+		return nil, err
+	}
+	f.writer.SetMaxOpenConns(1)
+	if f.reader, err = sql.Open("sqlite", dsn(path, "deferred")); err != nil {
+		return nil, errors.Join(err, f.writer.Close())
+	}
+	f.reader.SetMaxOpenConns(4)
+	var answer string
+	if err = f.writer.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer); err == nil && answer != "ok" {
+		err = errDamaged
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+var errDamaged = errors.New("the projection's file is damaged")
+
+// isDamage reports whether an error says that the file is not as it was written.
+func isDamage(err error) bool {
+	code := new(sqlite.Error)
+	if errors.As(err, &code) {
+		switch code.Code() & 0xff {
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			return true
+		}
+	}
+	return errors.Is(err, errDamaged)
+}
+
+// is reports whether the file holds what is asked for.
+func (f *files) is(ctx context.Context, identity map[string]string) bool {
+	for name, want := range identity {
+		var value string
+		if err := f.writer.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value); err != nil || value != want {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *files) create(ctx context.Context, identity map[string]string) error {
+	if _, err := f.writer.ExecContext(ctx, schema); err != nil {
+		return fmt.Errorf("make the projection's tables: %w", err)
+	}
+	for name, value := range identity {
+		if _, err := f.writer.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES (?, ?)", name, value); err != nil {
+			return fmt.Errorf("make the projection's tables: %w", err)
+		}
+	}
+	return nil
+}
+
+func (f *files) close() error { return errors.Join(f.reader.Close(), f.writer.Close()) }
+
+// remove deletes the file and what SQLite keeps beside it.
+func remove(path string) error {
+	var errs []error
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("delete the old projection: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// dsn names the file as a URI, in which a path may hold any character
+// (https://www.sqlite.org/uri.html). What a power cut takes from the file is read from the log
+// again, so nothing waits for the disk.
+func dsn(path, txlock string) string {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
+	}
+	query := url.Values{
+		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-32000)", "temp_store(MEMORY)"},
+		"_txlock": {txlock},
+	}
+	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
+}

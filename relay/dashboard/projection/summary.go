@@ -1,0 +1,406 @@
+package projection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/verdict"
+)
+
+// Turn is who has to act next.
+type Turn string
+
+// The turns. Nobody's turn it is on a pull request that is merged or closed.
+const (
+	TurnReviewer Turn = "reviewer"
+	TurnAuthor   Turn = "author"
+	TurnCI       Turn = "ci"
+	TurnPerson   Turn = "person"
+	TurnNobody   Turn = "nobody"
+)
+
+// Counts are findings by severity.
+type Counts struct {
+	Critical int `json:"critical"`
+	Major    int `json:"major"`
+	Minor    int `json:"minor"`
+	Nit      int `json:"nit"`
+}
+
+// add counts one finding. A severity that is not known counts as the worst.
+func (c *Counts) add(s verdict.Severity) {
+	*[]*int{&c.Critical, &c.Major, &c.Minor, &c.Nit}[s.Rank()]++
+}
+
+// Blocking is the number of those that stand against an approval.
+func (c Counts) Blocking() int { return c.Critical + c.Major + c.Minor }
+
+// String lists them, the worst first; it is empty without any.
+func (c Counts) String() string {
+	var parts []string
+	for i, n := range []int{c.Critical, c.Major, c.Minor, c.Nit} {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, verdict.Severities()[i]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Summary is a pull request as lists show it. Its JSON is part of the relay's API.
+type Summary struct {
+	Repo      string          `json:"repo"`
+	Number    int             `json:"number"`
+	Title     string          `json:"title"`
+	Author    string          `json:"author"`
+	URL       string          `json:"url"`
+	Head      string          `json:"head"`
+	Base      string          `json:"base"`
+	State     string          `json:"state"` // open, merged or closed
+	Draft     bool            `json:"draft"`
+	Round     int             `json:"round"`
+	Verdict   verdict.Verdict `json:"verdict"` // of the head, or of the last round while the head waits
+	Open      Counts          `json:"open"`
+	CI        string          `json:"ci"` // success, failure, pending or none
+	Turn      Turn            `json:"turn"`
+	WaitingOn []string        `json:"waiting_on"`
+	// Since is when it came to be this one's turn, UpdatedAt when the last event came.
+	Since     time.Time `json:"since"`
+	Reason    string    `json:"reason"`
+	CostUSD   float64   `json:"cost_usd"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// NeedsHuman reports whether it waits for a person.
+func (s Summary) NeedsHuman() bool { return s.Turn == TurnPerson }
+
+// Round is one review with a record, as the timeline shows it.
+type Round struct {
+	Round    int             `json:"round"`
+	Head     string          `json:"head"`
+	Verdict  verdict.Verdict `json:"verdict"`
+	By       string          `json:"by"`
+	At       time.Time       `json:"at"`
+	Seconds  float64         `json:"seconds"`
+	CostUSD  float64         `json:"cost_usd"`
+	Engine   string          `json:"engine"`
+	Model    string          `json:"model"`
+	Findings Counts          `json:"findings"`
+	URL      string          `json:"url"`
+	// Doubt says why the record is not believed; empty if it is.
+	Doubt string `json:"doubt,omitempty"`
+	// Waited is how many seconds the head waited for it, and FixedAfter how many passed until
+	// the next head came; 0 where that is not known or has not happened.
+	Waited     float64 `json:"waited_seconds,omitempty"`
+	FixedAfter float64 `json:"fixed_after_seconds,omitempty"`
+
+	guidelines string
+	tokens     int64
+	id         int64
+}
+
+// Finding is one entry of the ledger.
+type Finding struct {
+	ID        string            `json:"id"`
+	Dimension verdict.Dimension `json:"dimension"`
+	Severity  verdict.Severity  `json:"severity"`
+	Rule      string            `json:"rule"`
+	Path      string            `json:"path"`
+	Line      int               `json:"line"`
+	Claim     string            `json:"claim"`
+	Status    verdict.Status    `json:"status"`
+	First     int               `json:"first"`
+	Last      int               `json:"last"`
+	// Said is what was last said to dispute or waive it.
+	Said string `json:"said,omitempty"`
+}
+
+// Detail is all that a pull request's page shows.
+type Detail struct {
+	Summary
+	Rounds   []Round   `json:"rounds"`
+	Findings []Finding `json:"findings"`
+	// Blockers are what stands between it and the merge now, as sentences.
+	Blockers []string `json:"blockers"`
+	// Events are its events, newest first.
+	Events   []Happening  `json:"events"`
+	Checks   []NamedCheck `json:"checks"`
+	OpenedAt time.Time    `json:"opened_at"`
+	MergedAt time.Time    `json:"merged_at,omitzero"`
+	MergedBy string       `json:"merged_by,omitempty"`
+	MergeSHA string       `json:"merge_sha,omitempty"`
+	// Approval is the round that approved the head; nil if none did.
+	Approval *Round `json:"-"`
+	Lifted   string `json:"lifted,omitempty"`
+	HeadRef  string `json:"head_ref"`
+}
+
+// NamedCheck is a check of the head.
+type NamedCheck struct {
+	Name  string    `json:"name"`
+	State string    `json:"state"`
+	Text  string    `json:"text,omitempty"`
+	At    time.Time `json:"at"`
+}
+
+// view is a pull request with all that its summary is made of.
+type view struct {
+	*Pull
+	reviewers []string
+	commits   map[string]*Commit // by SHA, of its heads
+	last      *Review            // with the newest record that is believed
+	onHead    *Review            // the same, of the head
+	others    int                // reviews with a record that is not believed
+}
+
+func newView(p *Pull, reviewers []string, commits map[string]*Commit) *view {
+	v := &view{Pull: p, reviewers: reviewers, commits: commits}
+	for i := range p.Reviews {
+		r := &p.Reviews[i]
+		switch {
+		case r.Record == nil:
+		case p.doubt(*r, reviewers) != "":
+			v.others++
+		default:
+			v.last = r
+			if r.SHA == p.Head {
+				v.onHead = r
+			}
+		}
+	}
+	return v
+}
+
+func (v *view) head() *Commit {
+	if c := v.commits[v.Head]; c != nil {
+		return c
+	}
+	return &Commit{}
+}
+
+// ledger is that of the last round, with what the commits since say that they fixed.
+func (v *view) ledger() verdict.Ledger {
+	if v.last == nil {
+		return nil
+	}
+	var messages []string
+	for _, h := range v.Heads {
+		if c := v.commits[h.SHA]; c != nil {
+			for _, fix := range c.Repairs {
+				messages = append(messages, fix.Message)
+			}
+		}
+	}
+	return v.last.Record.Ledger.Claimed(v.last.Record.Head, messages)
+}
+
+func (v *view) summary() Summary {
+	s := Summary{
+		Repo: v.Repo, Number: v.Number, Title: v.Title, Author: v.Author, URL: v.URL, Head: v.Head, Base: v.Base,
+		State: "open", Draft: v.Draft, WaitingOn: []string{}, UpdatedAt: v.EventAt,
+	}
+	switch {
+	case !v.MergedAt.IsZero():
+		s.State = "merged"
+	case v.Closed:
+		s.State = "closed"
+	}
+	s.CI, _, _ = v.head().ci()
+	if v.last != nil {
+		s.Round, s.Verdict = v.last.Record.Round, v.last.Record.Verdict
+		for _, e := range v.ledger().Outstanding() {
+			s.Open.add(e.Severity)
+		}
+	}
+	for _, r := range v.Reviews {
+		if r.Record != nil && v.doubt(r, v.reviewers) == "" {
+			s.CostUSD += r.Record.CostUSD
+		}
+	}
+	for _, h := range v.Heads {
+		if c := v.commits[h.SHA]; c != nil {
+			for _, fix := range c.Repairs {
+				s.CostUSD += fix.CostUSD
+			}
+		}
+	}
+	v.decide(&s)
+	v.quote(&s)
+	return s
+}
+
+// decide says whose turn it is by what the log tells.
+func (v *view) decide(s *Summary) {
+	ci, failed, pending := v.head().ci()
+	set := func(turn Turn, since time.Time, reason string, on ...string) {
+		s.Turn, s.Since, s.Reason = turn, since, reason
+		s.WaitingOn = append(s.WaitingOn, on...)
+	}
+	author := []string{v.Author}
+	switch {
+	case s.State == "merged":
+		set(TurnNobody, v.MergedAt, "merged"+by(v.MergedBy))
+	case s.State == "closed":
+		set(TurnNobody, v.ClosedAt, "closed without a merge")
+	case slices.Contains(v.Labels, NeedsHuman):
+		set(TurnPerson, later(v.LabelledAt, v.OpenedAt), "it carries the label "+NeedsHuman, v.people()...)
+	case v.Draft:
+		set(TurnAuthor, v.OpenedAt, "it is a draft", author...)
+	case v.onHead == nil:
+		on := slices.DeleteFunc(slices.Clone(v.Requested), func(login string) bool { return !verdict.ListsLogin(v.reviewers, login) })
+		if len(on) == 0 {
+			on = v.reviewers
+		}
+		set(TurnReviewer, v.headAt(v.Head), v.unreviewed(), on...)
+	case v.onHead.Record.Verdict == verdict.RequestChanges && s.Open.Blocking() == 0 && len(v.onHead.Record.Holds) > 0:
+		set(TurnPerson, v.onHead.At, "a person has to let it pass: "+hold(v.onHead.Record.Holds[0]), v.people()...)
+	case v.onHead.Record.Verdict == verdict.RequestChanges:
+		set(TurnAuthor, v.onHead.At, fmt.Sprintf("changes requested in round %d%s", s.Round, of(s.Open)), author...)
+	case ci == "failure":
+		set(TurnAuthor, v.checkedAt(failed), "approved, but CI fails: "+names(failed), author...)
+	case ci == "pending":
+		set(TurnCI, v.onHead.At, "approved, and CI runs: "+names(pending))
+	default:
+		set(TurnAuthor, v.onHead.At, fmt.Sprintf("approved in round %d, ready to merge", s.Round), author...)
+	}
+}
+
+// quote takes the sentence of the agents' own statuses where the head has one that is newer:
+// it comes from the decision that they act by.
+func (v *view) quote(s *Summary) {
+	if s.State != "open" {
+		return
+	}
+	signs := v.head().Signs
+	review, fix := signs[reviewContext], signs[fixContext]
+	if !verdict.ListsLogin(v.reviewers, review.By) {
+		review = Check{}
+	}
+	if !verdict.SameLogin(v.Author, fix.By) {
+		fix = Check{}
+	}
+	sign := review
+	if s.Turn == TurnAuthor && fix.At.After(review.At) {
+		sign = fix
+	}
+	// GitHub's times are whole seconds.
+	if sign.Text == "" || sign.At.Before(s.Since.Truncate(time.Second)) {
+		return
+	}
+	s.Reason = sign.Text
+	if on, _, waits := strings.Cut(strings.TrimPrefix(sign.Text, "waiting for @"), ":"); waits && strings.HasPrefix(sign.Text, "waiting for @") {
+		s.Turn, s.WaitingOn, s.Since = TurnPerson, []string{Plain(on, 100)}, sign.At
+	}
+}
+
+// people are the requested reviewers that are no agents, else its author.
+func (v *view) people() []string {
+	people := slices.DeleteFunc(slices.Clone(v.Requested), func(login string) bool { return verdict.ListsLogin(v.reviewers, login) })
+	if len(people) == 0 && v.Author != "" {
+		people = []string{v.Author}
+	}
+	return people
+}
+
+func (v *view) unreviewed() string {
+	switch {
+	case len(v.reviewers) == 0:
+		return "the relay is told no reviewers, so it believes no review"
+	case v.last != nil:
+		return fmt.Sprintf("%s came after round %d and is not reviewed yet", Short(v.Head), v.last.Record.Round)
+	case v.others > 0:
+		return "no review of it can be believed"
+	}
+	return Short(v.Head) + " is not reviewed yet"
+}
+
+func (v *view) checkedAt(names []string) (at time.Time) {
+	for _, name := range names {
+		at = later(at, v.head().Checks[name].At)
+	}
+	return at
+}
+
+// blockers are what stands between an open pull request and its merge.
+func (v *view) blockers(s Summary) []string {
+	list := []string{}
+	if s.State != "open" {
+		return list
+	}
+	if v.Draft {
+		list = append(list, "It is a draft.")
+	}
+	if slices.Contains(v.Labels, NeedsHuman) {
+		list = append(list, "It carries the label "+NeedsHuman+": a person has to look at it, and to take the label off.")
+	}
+	switch {
+	case v.onHead == nil:
+		list = append(list, sentence(v.unreviewed()))
+	case v.onHead.Record.Verdict == verdict.RequestChanges:
+		for _, e := range v.ledger().Outstanding() {
+			if e.Severity.Blocks() && !e.Tolerated {
+				list = append(list, sentence(fmt.Sprintf("%s at %s: %s", e.Severity, verdict.Place(e.Path, e.Line), Plain(e.Claim, maxTitle))))
+			}
+		}
+		for _, h := range v.onHead.Record.Holds {
+			list = append(list, "A person has to let it pass: "+hold(h)+".")
+		}
+		if len(list) == 0 {
+			list = append(list, fmt.Sprintf("Round %d asks for changes: the review is not complete.", v.onHead.Record.Round))
+		}
+	}
+	_, failed, pending := v.head().ci()
+	if len(failed) > 0 {
+		list = append(list, "CI fails: "+names(failed)+".")
+	}
+	if len(pending) > 0 {
+		list = append(list, "CI runs: "+names(pending)+".")
+	}
+	return list
+}
+
+func hold(h verdict.Hold) string {
+	text := map[verdict.HoldKind]string{
+		verdict.QualityBar: "the quality bar is lowered", verdict.HiddenText: "it holds hidden text", verdict.Manipulation: "it tries to steer the review",
+	}[h.Kind]
+	if text == "" {
+		text = Plain(string(h.Kind), 60)
+	}
+	if h.Path != "" {
+		text += " at " + Plain(verdict.Place(h.Path, h.Line), maxName)
+	}
+	if h.Detail != "" {
+		text += " (" + Plain(strings.TrimSuffix(h.Detail, "."), maxTitle) + ")"
+	}
+	return text
+}
+
+func by(login string) string {
+	if login == "" {
+		return ""
+	}
+	return " by " + login
+}
+
+func of(c Counts) string {
+	if text := c.String(); text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+// names lists at most three of them.
+func names(all []string) string {
+	if len(all) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:3], ", "), len(all)-3)
+	}
+	return strings.Join(all, ", ")
+}
+
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+}

@@ -1,0 +1,91 @@
+package projection
+
+import (
+	"fmt"
+	"strings"
+
+	"touchstone/relay/event"
+	"touchstone/verdict"
+)
+
+// maxText bounds what a timeline says of one event, in characters.
+const maxText = 200
+
+// describe says in a few words what an event brought, for a pull request's timeline.
+func describe(e event.Event, in payload) string {
+	switch e.Type {
+	case "pull_request":
+		return describePull(e, in)
+	case "pull_request_review":
+		if in.Review == nil {
+			return ""
+		}
+		text := strings.ReplaceAll(strings.ToLower(Plain(in.Review.State, 40)), "_", " ")
+		if e.Action != "submitted" {
+			text = Plain(e.Action, 40) + ", was " + text
+		}
+		if record, err := verdict.ParseRecord(in.Review.Body); err == nil {
+			text += fmt.Sprintf(", round %d", record.Round)
+		}
+		return text
+	case "issue_comment":
+		if in.Comment == nil {
+			return ""
+		}
+		return Plain(firstLine(in.Comment.Body), maxText)
+	case "check_run":
+		if in.CheckRun == nil {
+			return ""
+		}
+		state := in.CheckRun.Status
+		if in.CheckRun.Conclusion != "" {
+			state = in.CheckRun.Conclusion
+		}
+		return Plain(in.CheckRun.Name, 100) + ": " + Plain(state, 40)
+	case "status":
+		text := Plain(in.Context, 100) + ": " + Plain(in.State, 20)
+		if in.Description != "" {
+			text += ", " + Plain(in.Description, maxText)
+		}
+		return text
+	case "push":
+		if n := len(in.Commits); n == 1 {
+			return Plain(firstLine(in.Commits[0].Message), maxText)
+		} else if n > 1 {
+			return fmt.Sprintf("%d commits", n)
+		}
+	}
+	return ""
+}
+
+func describePull(e event.Event, in payload) string {
+	o := in.PullRequest
+	if o == nil {
+		return ""
+	}
+	switch e.Action {
+	case "opened", "reopened", "edited":
+		return Plain(o.Title, maxText)
+	case "synchronize":
+		return "head is now " + Short(Plain(o.Head.SHA, 64))
+	case "labeled", "unlabeled":
+		return Plain(in.Label.Name, 100)
+	case "review_requested", "review_request_removed":
+		return Plain(in.Reviewer.Login, 100)
+	case "closed":
+		if o.MergedAt != nil {
+			return "merged as " + Short(Plain(o.MergeSHA, 64))
+		}
+	}
+	return ""
+}
+
+// firstLine is the first line of a text that shows something: comments of Markdown do not.
+func firstLine(text string) string {
+	for line := range strings.Lines(clip(text, 4000)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "<!--") {
+			return line
+		}
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+// The trends as plots. A click on a point leads to the pull requests behind it.
+"use strict";
+(async () => {
+  const place = document.getElementById("charts");
+  if (!place || !window.uPlot) return;
+  const answer = await fetch(place.dataset.api);
+  if (!answer.ok) return;
+  const { buckets, bucket } = await answer.json();
+  if (buckets.length < 2) return;
+  const x = buckets.map((b) => Date.parse(b.start) / 1000);
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue("--" + name).trim();
+  const hours = (q, p) => (q ? q[p] / 3600 : null);
+  const plots = [
+    { title: "Time to merge, hours", moment: "merged", lines: [["p50", "good", (b) => hours(b.time_to_merge_seconds, "p50")], ["p90", "ci", (b) => hours(b.time_to_merge_seconds, "p90")]] },
+    { title: "Time to first review, minutes", moment: "opened", lines: [["p50", "good", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p50 / 60], ["p90", "ci", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p90 / 60]] },
+    { title: "Merged, and of these without a person", moment: "merged", lines: [["merged", "author", (b) => b.merged], ["without a person", "good", (b) => b.merged_without_person]] },
+    { title: "Rounds and findings", moment: "opened", lines: [["rounds", "reviewer", (b) => b.rounds], ["findings", "ci", (b) => b.findings]] },
+    { title: "Cost, US dollars", moment: "merged", lines: [["all", "author", (b) => b.cost_usd], ["a merge", "good", (b) => (b.merged ? b.cost_usd_per_merge : null)]] },
+    { title: "Escalations", moment: "opened", lines: [["to a person", "person", (b) => b.escalations]] },
+  ];
+  place.hidden = false;
+  const day = (date) => date.toISOString().slice(0, 10);
+  const drawn = [];
+  for (const plot of plots) {
+    const figure = document.createElement("figure");
+    const caption = document.createElement("figcaption");
+    caption.textContent = plot.title;
+    figure.append(caption);
+    place.append(figure);
+    const width = () => figure.clientWidth - 22;
+    const chart = new uPlot({
+      width: width(),
+      height: 170,
+      tzDate: (ts) => uPlot.tzDate(new Date(ts * 1000), "UTC"),
+      legend: { live: true },
+      axes: [
+        { stroke: colour("soft"), grid: { show: false }, ticks: { stroke: colour("line") }, values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toISOString().slice(5, 10)) },
+        { stroke: colour("soft"), grid: { stroke: colour("line") }, ticks: { show: false }, size: 44 },
+      ],
+      scales: { y: { range: (u, min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+      series: [
+        { label: bucket, value: (u, t) => (t == null ? "" : day(new Date(t * 1000))) },
+        ...plot.lines.map(([label, name]) => ({
+          label, stroke: colour(name), width: 1.8, points: { show: true, size: 5, fill: colour(name) },
+          value: (u, v) => (v == null ? "" : String(Math.round(v * 100) / 100)),
+        })),
+      ],
+    }, [x, ...plot.lines.map(([, , value]) => buckets.map(value))], figure);
+    chart.over.addEventListener("click", () => {
+      const i = chart.cursor.idx;
+      if (i == null) return;
+      const from = new Date(x[i] * 1000);
+      const to = new Date((x[i] + (bucket === "week" ? 7 : 1) * 86400) * 1000);
+      location.href = "/?state=all&" + plot.moment + "=" + day(from) + ".." + day(to);
+    });
+    drawn.push([chart, width]);
+  }
+  addEventListener("resize", () => drawn.forEach(([chart, width]) => chart.setSize({ width: width(), height: 170 })));
+})();

@@ -1,0 +1,124 @@
+// What the page does beyond being read: it refreshes itself when the log moves, keeps lengths of
+// time up to date, and takes keys. Everything on it works without this.
+"use strict";
+(() => {
+  const script = document.currentScript;
+  const button = document.getElementById("live");
+  const main = () => document.getElementById("main");
+  let paused = sessionStorage.getItem("paused") === "yes";
+  let open = false;
+  let waiting = 0;
+  let missed = false;
+
+  function show() {
+    button.hidden = false;
+    button.setAttribute("aria-pressed", String(paused));
+    button.classList.toggle("on", open && !paused);
+    button.classList.toggle("off", !open && !paused);
+    button.querySelector(".text").textContent = paused ? "paused" : open ? "live" : "not connected";
+  }
+
+  // Changes are gathered: the first shows at once, further ones after half a second.
+  function refresh() {
+    if (paused || document.hidden) {
+      missed = true;
+      return;
+    }
+    if (waiting) {
+      missed = true;
+      return;
+    }
+    missed = false;
+    waiting = setTimeout(() => {
+      waiting = 0;
+      if (missed) refresh();
+    }, 500);
+    htmx.trigger(main(), "refresh");
+  }
+
+  function pause() {
+    paused = !paused;
+    sessionStorage.setItem("paused", paused ? "yes" : "no");
+    show();
+    if (!paused && missed) refresh();
+  }
+
+  function heard(message) {
+    if ("open" in message) {
+      open = message.open;
+      show();
+    }
+    if (message.moved) refresh();
+  }
+
+  if (main().hasAttribute("data-live")) {
+    if ("SharedWorker" in window) {
+      const worker = new SharedWorker(script.dataset.worker);
+      worker.port.onmessage = (e) => heard(e.data);
+      addEventListener("pagehide", () => worker.port.postMessage("leaving"));
+    } else {
+      new Worker(script.dataset.worker).onmessage = (e) => heard(e.data);
+    }
+    button.addEventListener("click", pause);
+    show();
+  }
+  addEventListener("pageshow", (e) => e.persisted && location.reload());
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && missed) refresh();
+  });
+
+  function span(seconds) {
+    const s = Math.max(0, seconds);
+    if (s < 60) return Math.floor(s) + " s";
+    if (s < 3600) return Math.floor(s / 60) + " min";
+    if (s < 48 * 3600) return Math.floor(s / 3600) + " h";
+    return Math.floor(s / 86400) + " d";
+  }
+  setInterval(() => {
+    for (const time of document.querySelectorAll("time[data-ago]")) {
+      const text = span((Date.now() - Date.parse(time.dateTime)) / 1000);
+      if (time.textContent !== text) time.textContent = text;
+    }
+    if (!document.hidden && !paused && document.querySelector("[data-poll]") && Date.now() % 10000 < 1000) refresh();
+  }, 1000);
+
+  // Where browsers can copy, the buttons for it show.
+  function offerCopies() {
+    for (const copy of document.querySelectorAll("[data-copy]")) {
+      copy.hidden = !navigator.clipboard;
+    }
+  }
+  offerCopies();
+  document.addEventListener("htmx:after:swap", offerCopies);
+  document.addEventListener("click", async (e) => {
+    const copy = e.target.closest("[data-copy]");
+    if (!copy) return;
+    await navigator.clipboard.writeText(document.getElementById(copy.dataset.copy).textContent);
+    copy.textContent = "Copied";
+  });
+
+  // Rows of a list by the keyboard, as in mail programs.
+  function move(by) {
+    const rows = [...document.querySelectorAll("tbody tr:has(a.title)")];
+    if (!rows.length) return;
+    const at = rows.findIndex((row) => row.contains(document.activeElement));
+    const row = rows[Math.max(0, Math.min(rows.length - 1, at + by))];
+    for (const other of rows) other.classList.toggle("at", other === row);
+    row.querySelector("a.title").focus();
+    row.scrollIntoView({ block: "nearest" });
+  }
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea")) return;
+    switch (e.key) {
+      case "j": move(1); break;
+      case "k": move(-1); break;
+      case "p": if (!button.hidden) pause(); break;
+      case "/": {
+        const field = document.querySelector(".filter input:not([type=hidden])");
+        if (!field) return;
+        field.focus();
+        e.preventDefault();
+      }
+    }
+  });
+})();

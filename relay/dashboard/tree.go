@@ -1,0 +1,100 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"touchstone/relay/dashboard/projection"
+)
+
+// Bounds of what is shown of one payload.
+const (
+	maxNodes  = 4000
+	maxLevels = 40
+	maxValue  = 2000
+	maxRaw    = 64 << 10
+)
+
+// node is a value of a payload.
+type node struct {
+	Name  string
+	Kind  string // object, array, string, number, word or more
+	Value string // of what holds no others
+	Nodes []*node
+}
+
+// Note says how much an object or an array holds.
+func (n *node) Note() string {
+	if n.Kind == "array" {
+		return fmt.Sprintf("[%d]", len(n.Nodes))
+	}
+	return fmt.Sprintf("{%d}", len(n.Nodes))
+}
+
+// tree reads a payload in the order in which it is written; nil if it is not JSON.
+func tree(payload []byte) *node {
+	if !json.Valid(payload) {
+		return nil
+	}
+	t := treeReader{decoder: json.NewDecoder(bytes.NewReader(payload)), left: maxNodes}
+	t.decoder.UseNumber()
+	return t.value("", 0)
+}
+
+type treeReader struct {
+	decoder *json.Decoder
+	left    int
+}
+
+func (t *treeReader) value(name string, level int) *node {
+	token, err := t.decoder.Token()
+	if err != nil {
+		return &node{Name: name, Kind: "more", Value: "…"}
+	}
+	n := &node{Name: projection.Plain(name, 100)}
+	delimiter, ok := token.(json.Delim)
+	if !ok {
+		n.Kind, n.Value = scalar(token)
+		return n
+	}
+	n.Kind = "array"
+	if delimiter == '{' {
+		n.Kind = "object"
+	}
+	for t.decoder.More() {
+		key := ""
+		if n.Kind == "object" {
+			token, err := t.decoder.Token()
+			if err != nil {
+				return n
+			}
+			key, _ = token.(string)
+		}
+		if t.left--; t.left <= 0 || level >= maxLevels {
+			var skipped json.RawMessage
+			if t.decoder.Decode(&skipped) != nil {
+				return n
+			}
+			if k := len(n.Nodes); k == 0 || n.Nodes[k-1].Kind != "more" {
+				n.Nodes = append(n.Nodes, &node{Kind: "more", Value: "… more than is shown here"})
+			}
+			continue
+		}
+		n.Nodes = append(n.Nodes, t.value(key, level+1))
+	}
+	_, _ = t.decoder.Token() // the end of it, which is there: the payload is valid
+	return n
+}
+
+func scalar(token json.Token) (kind, text string) {
+	switch v := token.(type) {
+	case string:
+		return "string", projection.Plain(v, maxValue)
+	case json.Number:
+		return "number", v.String()
+	case bool:
+		return "word", fmt.Sprint(v)
+	}
+	return "word", "null"
+}

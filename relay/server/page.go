@@ -1,0 +1,282 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/dashboard"
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/token"
+)
+
+// Page says what the page at / and the API below /api/v1 are made from.
+type Page struct {
+	// File is where the projection of the log is kept; it can be deleted at any time.
+	File string
+	// Reviewers are the logins whose reviews are believed.
+	Reviewers []string
+	// GitHub are the sources whose events have GitHub's shape.
+	GitHub []string
+	// Store and Version are shown.
+	Store, Version string
+}
+
+// page is the relay's page and what it needs.
+type page struct {
+	*dashboard.Dashboard
+	projection *projection.Projection
+}
+
+// newPage builds the page.
+func newPage(ctx context.Context, s *Server) (*page, error) {
+	config := s.config.Page
+	read, err := projection.Open(ctx, projection.Config{
+		Path: config.File, Log: s.hub, Store: s.config.Store, Reviewers: config.Reviewers, GitHub: config.GitHub,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &page{dashboard.New(dashboard.Config{Projection: read, Relay: inside{s}, Reviewers: config.Reviewers}), read}, nil
+}
+
+// run keeps the projection up to date until ctx ends, and closes it.
+func (p *page) run(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	return errors.Join(p.projection.Run(ctx), p.projection.Close())
+}
+
+// pageRoutes adds what the page answers.
+func (s *Server) pageRoutes(mux *http.ServeMux) {
+	for _, path := range []string{"/{$}", "/pulls/{owner}/{repo}/{number}", "/log", "/log/{cursor}", "/rules", "/trends", "/machines", "/health"} {
+		mux.HandleFunc("GET "+path, s.showPage)
+	}
+	mux.HandleFunc("GET /api/v1/", s.readers(s.answerAPI))
+	mux.HandleFunc("PUT /api/v1/machines/self", s.readers(s.answerAPI))
+	mux.HandleFunc("GET /static/{name...}", dashboard.Static)
+	mux.HandleFunc("GET /sign-in", s.showSignIn)
+	mux.HandleFunc("POST /sign-in", s.signIn)
+	mux.HandleFunc("POST /sign-in/link", s.readers(s.makeLink))
+	mux.HandleFunc("POST /sign-out", s.signOut)
+}
+
+func viewer(grant *token.Grant) dashboard.Viewer {
+	return dashboard.Viewer{Token: grant.ID, Name: grant.Name, Scope: grant.Scope(), Admin: grant.ID != "" && grant.Role == token.Admin}
+}
+
+// answerAPI answers programs. What changes something must not come from another origin's page.
+func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+	if err := new(http.CrossOriginProtection).Check(r); err != nil {
+		refuse(w, http.StatusForbidden, "this comes from a page of another origin, which may change nothing here")
+		return
+	}
+	if r.Method == http.MethodPut {
+		end, err := s.arrivals.begin(w, patchTimeout)
+		if err != nil {
+			s.refuseBody(w, err)
+			return
+		}
+		defer end()
+	}
+	s.page.Serve(w, r, viewer(grant))
+}
+
+// showPage answers a browser, or sends it to where it can sign in.
+func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
+	grant, ok := s.config.Tokens.Check(s.credential(r))
+	if !ok {
+		to := "/sign-in"
+		if r.URL.RequestURI() != "/" {
+			to += "?to=" + url.QueryEscape(r.URL.RequestURI())
+		}
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return
+	}
+	if grant.ID == "" && !local(r.Host) {
+		refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only under a loopback address or localhost")
+		return
+	}
+	s.page.Serve(w, r, viewer(grant))
+}
+
+// within is a path of this page, whatever somebody has put into a link.
+func within(to string) string {
+	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, `\`) {
+		return "/"
+	}
+	return to
+}
+
+func (s *Server) showSignIn(w http.ResponseWriter, r *http.Request) {
+	if !s.config.Tokens.Required() {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
+	}
+	query := r.URL.Query()
+	s.page.SignIn(w, r, http.StatusOK, query.Get("code"), within(query.Get("to")), "")
+}
+
+// maxFormBytes is far above a token and a path.
+const maxFormBytes = 8 << 10
+
+// signIn exchanges a token, or a one-time link's code, for the cookie of a session.
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
+	end, err := s.arrivals.begin(w, patchTimeout)
+	if err != nil {
+		s.refuseBody(w, err)
+		return
+	}
+	defer end()
+	r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
+	if new(http.CrossOriginProtection).Check(r) != nil || r.ParseForm() != nil {
+		s.page.SignIn(w, r, http.StatusForbidden, "", "/", "That did not come from this page. Try again here.")
+		return
+	}
+	to, text := within(r.PostForm.Get("to")), strings.TrimSpace(r.PostForm.Get("token"))
+	problem := "That token is not good here: it may be cut short, revoked, or another relay's."
+	if code := r.PostForm.Get("code"); code != "" {
+		text, _ = s.sealer.redeem(code)
+		problem = "That link is not good any more: it works once, for ten minutes. Make another one, or sign in with a token."
+	}
+	grant, ok := s.config.Tokens.Check(text)
+	log := zerolog.Ctx(r.Context())
+	switch {
+	case !ok:
+		status, now := http.StatusUnauthorized, time.Now()
+		if n, since := s.failures.count(peer(r), now); n > maxFailures {
+			status = http.StatusTooManyRequests
+			w.Header().Set("Retry-After", fmt.Sprint(int(since.Add(failureWindow).Sub(now)/time.Second)+1))
+		} else {
+			log.Warn().Str("remote", r.RemoteAddr).Msg("sign-in refused")
+		}
+		s.page.SignIn(w, r, status, "", to, problem)
+		return
+	case grant.ID != "":
+		if err := s.setSession(w, text); err != nil {
+			log.Error().Err(err).Msg("a session could not be made")
+			refuse(w, http.StatusInternalServerError, "the session could not be made; the relay's log says why")
+			return
+		}
+		log.Info().Str("token", grant.ID).Str("name", grant.Name).Msg("signed in")
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
+	if new(http.CrossOriginProtection).Check(r) != nil {
+		refuse(w, http.StatusForbidden, "this comes from a page of another origin, which may change nothing here")
+		return
+	}
+	endSession(w)
+	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+}
+
+// makeLink answers with a one-time link that signs a browser in by the token of the request.
+func (s *Server) makeLink(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+	if grant.ID == "" {
+		refuse(w, http.StatusConflict, "this relay has no access tokens: its page needs no sign-in")
+		return
+	}
+	code, err := s.sealer.seal(s.credential(r), forLink, linkLife)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, "the link could not be made")
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	reply(w, http.StatusOK, map[string]string{"link": s.address(r) + "/sign-in?code=" + code})
+}
+
+// inside is what the page asks of the relay.
+type inside struct{ *Server }
+
+// Event implements dashboard.Relay.
+func (s inside) Event(ctx context.Context, seq int64) (event.Event, bool, error) {
+	if bounds := s.hub.Bounds(); seq <= bounds.Floor || seq > bounds.Head {
+		return event.Event{}, false, nil
+	}
+	events, err := s.config.Store.Read(ctx, seq-1, 1, 1)
+	if errors.As(err, new(*hub.Damage)) || err == nil && (len(events) == 0 || events[0].ID.Seq != seq) {
+		return event.Event{}, false, nil
+	}
+	if err != nil {
+		return event.Event{}, false, err
+	}
+	return events[0], true, nil
+}
+
+// Head implements dashboard.Relay.
+func (s inside) Head() event.Cursor {
+	bounds := s.hub.Bounds()
+	return event.Cursor{Log: bounds.Log, Seq: bounds.Head}
+}
+
+// Health implements dashboard.Relay.
+func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.Health, error) {
+	bounds := s.hub.Bounds()
+	h := dashboard.Health{
+		Log: bounds.Log, Version: s.config.Page.Version, Head: s.Head().String(), Retention: "ever", Store: s.config.Page.Store, Damaged: s.hub.Damaged(),
+	}
+	if bounds.Head > bounds.Floor {
+		h.Oldest = event.Cursor{Log: bounds.Log, Seq: bounds.Floor + 1}.String()
+	}
+	if s.config.Retention > 0 {
+		h.Retention = fmt.Sprintf("%d hours", int(s.config.Retention.Hours()))
+	}
+	if err := s.hub.Ready(ctx); err != nil {
+		h.Ready = "the store cannot be reached, or not be written; the relay's log says why"
+	}
+	if path, ok := StorePath(s.config.Page.Store); ok {
+		for _, end := range []string{"", "-wal"} {
+			if info, err := os.Stat(path + end); err == nil {
+				h.StoreBytes += info.Size()
+			}
+		}
+	}
+	control, err := s.hub.Control(ctx)
+	if err != nil {
+		return h, err
+	}
+	h.Settings, h.SettingsBy, h.SettingsAt = control.Settings, control.By, control.At
+	if !viewer.Admin && viewer.Token != "" {
+		h.Store = ""
+		return h, nil
+	}
+	for _, target := range s.config.Recovery.Targets {
+		h.Hooks = append(h.Hooks, dashboard.Hook{Owner: target.String()})
+	}
+	for _, f := range s.metrics.followers.list() {
+		h.Subscribers = append(h.Subscribers, dashboard.Subscriber{Token: f.name, Behind: f.events})
+	}
+	h.Tokens, err = s.tokens(ctx)
+	return h, err
+}
+
+// tokens are the access tokens and invitations, without what would let anybody use them.
+func (s *Server) tokens(ctx context.Context) ([]dashboard.Token, error) {
+	known, uses, err := s.config.Tokens.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []dashboard.Token
+	for _, t := range known {
+		scope := strings.Join(append(append([]string{}, t.Repos...), t.Sources...), ", ")
+		if scope == "" {
+			scope = "everything"
+		}
+		list = append(list, dashboard.Token{
+			ID: t.ID, Name: t.Name, Role: string(t.Role), Scope: scope, Created: t.Created, LastUsed: uses[t.ID], Revoked: t.Revoked != nil, Invite: t.Invite != nil,
+		})
+	}
+	return list, nil
+}

@@ -1,0 +1,151 @@
+package server
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"touchstone/relay/token"
+)
+
+const (
+	sessionCookie = "touchstone_session"
+	sessionNote   = "session-key"
+	// sessionLife is how long a browser stays signed in, linkLife how long a one-time link is good.
+	sessionLife = 30 * 24 * time.Hour
+	linkLife    = 10 * time.Minute
+	// maxSealed bounds a cookie or a link's code, in bytes; a token takes 300.
+	maxSealed = 1 << 10
+)
+
+// sealer wraps access tokens for browsers: in the cookie of a session, and in a one-time link.
+// Its key stands beside the log, where all relays of the log find it. Whoever has the key but no
+// token can seal nothing that is good, and whoever has a cookie but not the key has no token;
+// and what is sealed dies with the token in it.
+type sealer struct {
+	aead cipher.AEAD
+
+	mu   sync.Mutex
+	used map[string]time.Time // the codes that were redeemed, until they expire
+}
+
+// sealed is what a cookie or a code holds.
+type sealed struct {
+	Token   string    `json:"t"`
+	Expires time.Time `json:"e"`
+}
+
+// What a sealed token is for; one cannot stand for the other.
+const (
+	forSession = "touchstone session"
+	forLink    = "touchstone link"
+)
+
+// newSealer takes the key that stands beside the log, or makes it.
+func newSealer(ctx context.Context, notes token.Notebook) (*sealer, error) {
+	text, err := notes.Note(ctx, sessionNote)
+	if err == nil && text == "" {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
+		if err = notes.SetNote(ctx, sessionNote, base64.StdEncoding.EncodeToString(key)); err == nil {
+			text, err = notes.Note(ctx, sessionNote) // another relay may have made one too
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the sessions' key: %w", err)
+	}
+	key, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(key) != 32 {
+		return nil, errors.New("the sessions' key beside the log is damaged; restore the store from a backup")
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	return &sealer{aead: aead, used: map[string]time.Time{}}, err
+}
+
+func (s *sealer) seal(token, purpose string, life time.Duration) (string, error) {
+	text, err := json.Marshal(sealed{token, time.Now().Add(life).UTC().Truncate(time.Second)})
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(purpose))), nil
+}
+
+// open is the token that was sealed for a purpose; false if it was not, or not so long ago.
+func (s *sealer) open(text, purpose string) (what sealed, ok bool) {
+	if len(text) > maxSealed {
+		return sealed{}, false
+	}
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return sealed{}, false
+	}
+	plain, err := s.aead.Open(nil, nil, data, []byte(purpose))
+	if err != nil || json.Unmarshal(plain, &what) != nil || !time.Now().Before(what.Expires) {
+		return sealed{}, false
+	}
+	return what, true
+}
+
+// redeem is the token of a one-time link's code, once.
+func (s *sealer) redeem(code string) (string, bool) {
+	what, ok := s.open(code, forLink)
+	if !ok {
+		return "", false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	for other, until := range s.used {
+		if now.After(until) {
+			delete(s.used, other)
+		}
+	}
+	if _, again := s.used[code]; again {
+		return "", false
+	}
+	s.used[code] = what.Expires
+	return what.Token, true
+}
+
+// credential is the token that a request comes with: in its header, or in the cookie of a
+// session. A cookie counts for nothing in a request that another origin's page makes and that
+// changes something.
+func (s *Server) credential(r *http.Request) string {
+	if text := bearer(r.Header); text != "" || s.sealer == nil {
+		return text
+	}
+	cookie, err := r.Cookie(sessionCookie)
+	if err != nil || new(http.CrossOriginProtection).Check(r) != nil {
+		return ""
+	}
+	what, _ := s.sealer.open(cookie.Value, forSession)
+	return what.Token
+}
+
+// setSession signs a browser in.
+func (s *Server) setSession(w http.ResponseWriter, token string) error {
+	text, err := s.sealer.seal(token, forSession, sessionLife)
+	if err == nil {
+		http.SetCookie(w, &http.Cookie{
+			Name: sessionCookie, Value: text, Path: "/", MaxAge: int(sessionLife / time.Second), HttpOnly: true, Secure: true, SameSite: http.SameSiteStrictMode,
+		})
+	}
+	return err
+}
+
+// endSession signs a browser out.
+func endSession(w http.ResponseWriter) {
+	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: true, SameSite: http.SameSiteStrictMode})
+}
