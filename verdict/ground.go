@@ -273,11 +273,16 @@ func (s *source) find(quote string, start, line int) (from, to int, ok bool) {
 	if from, to, ok = s.nearest(squeeze(quote), max(start, line)); ok {
 		return from, to, true
 	}
-	var bare strings.Builder
-	for l := range strings.Lines(quote) {
-		bare.WriteString(strings.TrimPrefix(strings.TrimSpace(l), "+") + "\n")
+	for _, sign := range []string{"+", "-"} {
+		var bare strings.Builder
+		for l := range strings.Lines(quote) {
+			bare.WriteString(strings.TrimPrefix(strings.TrimSpace(l), sign) + "\n")
+		}
+		if from, to, ok = s.nearest(squeeze(bare.String()), max(start, line)); ok {
+			return from, to, true
+		}
 	}
-	return s.nearest(squeeze(bare.String()), max(start, line))
+	return 0, 0, false
 }
 
 func (s *source) nearest(quote string, line int) (from, to int, ok bool) {

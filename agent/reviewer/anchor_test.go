@@ -50,3 +50,26 @@ func TestFindingsStandOnLinesOfTheHead(t *testing.T) {
 		t.Errorf("the record is %+v", out.Record)
 	}
 }
+
+// TestAFindingAboutRemovedLinesStandsBesideThem: there is no line of the head to comment on.
+func TestAFindingAboutRemovedLinesStandsBesideThem(t *testing.T) {
+	t.Parallel()
+	text := func(guard string) string {
+		return strings.Repeat("before()\n", 30) + guard + "act()\n" + strings.Repeat("after()\n", 30)
+	}
+	g, ref := opened(t, map[string]string{"code.txt": text("if !allowed {\n\treturn errDenied\n}\n")}, map[string]string{"code.txt": text("")})
+	f := finding(0)
+	f.Line, f.Quote, f.Suggestion = 0, "-if !allowed {\n-\treturn errDenied\n-}", ""
+	r := newReviewer(t, g, answering(f))
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := out.Review.Comments
+	if len(c) != 1 || c[0].Line != 31 || c[0].Side != "RIGHT" || !strings.Contains(c[0].Body, "lines that the change takes away here") {
+		t.Errorf("the comments are %+v, in the body %s", c, out.Review.Body)
+	}
+	if e := out.Record.Ledger; len(e) != 1 || e[0].Line != 0 {
+		t.Errorf("the record has %+v", e)
+	}
+}

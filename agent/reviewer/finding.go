@@ -71,19 +71,36 @@ type place struct {
 	ok bool
 	// name is its path and line in the head, or in the merge where only that has it.
 	name string
+	// removed says that it is about lines that are gone, and stands beside them.
+	removed bool
 }
 
-// places finds the places of findings, whose lines are those of the merge, in the head, on whose
-// lines GitHub takes comments. Where that cannot be told, no finding has a place there.
+// places finds the places of findings. One about what the change takes away has no line, and
+// stands on the nearest one that is left.
 func (p *Prepared) places(ctx context.Context) func(verdict.Finding) place {
 	merged := map[string]worktree.FileDiff{}
 	for _, f := range p.Diff.Files {
 		merged[change.Spell(f.Path)] = f
 	}
+	at := p.linesOfHead(ctx, merged)
+	return func(f verdict.Finding) place {
+		if line, ok := change.Removal(merged[f.Path].Patch, f.Quote); ok && f.Line == 0 {
+			f.Line = line
+			found := at(f)
+			found.exact, found.removed = false, true
+			return found
+		}
+		return at(f)
+	}
+}
+
+// linesOfHead finds the lines of findings, which are those of the merge, in the head, on whose
+// lines GitHub takes comments. Where that cannot be told, no finding has a place there.
+func (p *Prepared) linesOfHead(ctx context.Context, merged map[string]worktree.FileDiff) func(verdict.Finding) place {
 	if p.Shown == nil || p.Head == p.Diff.Head {
 		return func(f verdict.Finding) place {
 			a, ok := anchorOf(merged[f.Path], f)
-			return place{a, ok, verdict.Place(f.Path, f.Line)}
+			return place{anchor: a, ok: ok, name: verdict.Place(f.Path, f.Line)}
 		}
 	}
 	shown := sync.OnceValues(func() (worktree.Shown, error) { return p.Shown(ctx) })
@@ -237,7 +254,10 @@ func (p *Prepared) comment(f verdict.Finding, a place, head func(path string) ([
 		}
 	}
 	body := p.describe(f, replace)
-	if !a.exact {
+	switch {
+	case a.removed:
+		body += "\n\nIt is about lines that the change takes away here."
+	case !a.exact:
 		body = body + "\n\nIt is about " + code(a.name) + ", where GitHub takes no comment."
 	}
 	return forge.ReviewComment{Path: a.path, StartLine: a.start, Line: a.line, Side: a.side, Body: clipBlock(body, maxComment)}

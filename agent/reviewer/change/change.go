@@ -126,14 +126,17 @@ func Understand(ctx context.Context, s Source) (Change, error) {
 		c.Lines += f.Added + f.Deleted
 	}
 	c.Tier, c.Why = weigh(s, c)
+	room := maxWider
 	for i := range c.Files {
 		if err := ctx.Err(); err != nil {
 			return Change{}, err
 		}
 		c.Truncated = c.Truncated || c.Files[i].Truncated
-		if err := c.Files[i].write(s.Dir); err != nil {
+		wider, err := c.Files[i].write(s.Dir, checkout, room)
+		if err != nil {
 			return Change{}, fmt.Errorf("write the change down: %w", err)
 		}
+		room -= wider
 	}
 	c.split(checkout)
 	if c.Overview, err = c.overview(s.Dir); err != nil {

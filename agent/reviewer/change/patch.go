@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"touchstone/agent/outline"
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/worktree"
 )
@@ -26,16 +27,23 @@ const (
 	maxRow = 1500
 )
 
-// write writes a file's diff below dir, numbered, in as many pieces as it takes.
-func (f *File) write(dir string) error {
+// write writes a file's diff below dir, numbered, in as many pieces as it takes. Each hunk
+// shows what is around it at the head, with at most room more lines; wider is how many.
+func (f *File) write(dir string, checkout *os.Root, room int) (wider int, err error) {
 	if f.Submodule {
-		return nil
+		return 0, nil
+	}
+	patch := f.Patch
+	if outline.Knows(f.Path) && f.Status != "added" && f.Status != "deleted" && !f.Truncated {
+		if head, err := read(checkout, f.Path, maxWide); err == nil { // where it cannot be read, nothing is added
+			patch, wider = widen(f.Path, patch, head, room)
+		}
 	}
 	w := pieces{dir: dir, file: f}
-	if err := number(f.Patch, w.row); err != nil {
-		return err
+	if err := number(patch, w.row); err != nil {
+		return 0, err
 	}
-	return w.close()
+	return wider, w.close()
 }
 
 // pieces writes rows into one patch file after the other.

@@ -19,7 +19,7 @@ func TestNumbersAreThoseOfTheFiles(t *testing.T) {
 	lines := func(n int) []string {
 		all := make([]string, n)
 		for i := range all {
-			all[i] = []string{"", "}", "\t}", "+x", "-x", "@@ -1 +1 @@", " spaced"}[random.IntN(7)]
+			all[i] = []string{"", "}", "\t}", "+x", "-x", "@@ -1 +1 @@", " spaced", "def f():", "    x = 1", "    def g(self):", "class A:"}[random.IntN(11)]
 		}
 		return all
 	}
@@ -30,7 +30,7 @@ func TestNumbersAreThoseOfTheFiles(t *testing.T) {
 			at := random.IntN(len(new))
 			new = slices.Replace(new, at, min(len(new), at+random.IntN(4)), lines(random.IntN(5))...)
 		}
-		name := fmt.Sprintf("f%02d", i)
+		name := fmt.Sprintf("f%02d", i) + []string{"", ".py", ".ts"}[i%3]
 		before[name], after[name] = strings.Join(old, "\n"), strings.Join(new, "\n")
 	}
 	c := changed(t, before, after)

@@ -1,0 +1,44 @@
+package change
+
+import "strings"
+
+// Removal finds removed lines in a diff by a quote of them, whatever its white space and
+// signs, and returns the line of the head that stands for them: the one that follows what is
+// gone, or where its hunk ends there the one before. ok is false where no hunk removes the quote,
+// or nothing of the file is left.
+func Removal(patch []byte, quote string) (line int, ok bool) {
+	wanted := unsigned(quote)
+	if wanted == "" {
+		return 0, false
+	}
+	for _, r := range regionsOf(patch) {
+		at, gone := r.new, ""
+		for _, row := range append(r.rows, []byte(" ")) {
+			if row[0] == '-' {
+				gone += string(row[1:]) + "\n"
+				continue
+			}
+			if strings.Contains(squeeze(gone), wanted) {
+				return min(at, r.new+r.newLines-1), r.newLines > 0
+			}
+			if row[0] == ' ' { // what is added in between belongs to the same edit
+				gone = ""
+			}
+			if row[0] != '\\' {
+				at++
+			}
+		}
+	}
+	return 0, false
+}
+
+// unsigned is a quote of a diff without its signs, with single spaces.
+func unsigned(quote string) string {
+	var b strings.Builder
+	for line := range strings.Lines(quote) {
+		b.WriteString(strings.TrimPrefix(strings.TrimSpace(line), "-") + "\n")
+	}
+	return squeeze(b.String())
+}
+
+func squeeze(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,202 @@
+package change
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"touchstone/agent/outline"
+)
+
+const (
+	// wholeLines bounds the functions that are shown whole, in lines. Of a longer one its
+	// head is shown, and nearLines on both sides of what changed.
+	wholeLines = 90
+	nearLines  = 15
+	// aboveLines bounds what is shown of the comment above a function.
+	aboveLines = 12
+	// maxWider bounds the lines that one change's patches get besides their own.
+	maxWider = 1500
+	// maxWide bounds the files in which functions are looked for, in bytes.
+	maxWide = 1 << 20
+)
+
+// region is one hunk of a diff as it is read: its first lines and its rows with their signs.
+type region struct {
+	old, new, oldLines, newLines int
+	rows                         [][]byte
+}
+
+// span is a range of lines of the head, both ends included.
+type span struct{ first, last int }
+
+// widen has each hunk of a diff show the whole function around it, or the type, as the head
+// has it, with at most room more lines. It returns how many it took. A diff that does not fit
+// the head, or in which nothing is around a hunk, stays as it is.
+func widen(name string, patch, head []byte, room int) ([]byte, int) {
+	regions := regionsOf(patch)
+	lines := bytes.Split(bytes.TrimSuffix(head, []byte("\n")), []byte("\n"))
+	if len(regions) == 0 || room <= 0 || !fitting(regions, lines) {
+		return patch, 0
+	}
+	blocks := outline.Of(name, head)
+	var spans []span
+	own, all := 0, 0
+	for _, r := range regions {
+		own += r.newLines
+		spans = append(spans, span{r.new, r.new + r.newLines - 1})
+		for _, around := range r.around(blocks, lines) {
+			spans = append(spans, span{max(1, around.first), min(len(lines), around.last)})
+		}
+	}
+	spans = union(spans)
+	for _, s := range spans {
+		all += s.last - s.first + 1
+	}
+	if all-own > room || all == own {
+		return patch, 0
+	}
+	return written(spans, regions, lines), all - own
+}
+
+// regionsOf reads the hunks of a diff.
+func regionsOf(patch []byte) []region {
+	var all []region
+	oldLeft, newLeft := 0, 0
+	for line := range bytes.SplitSeq(bytes.TrimSuffix(patch, []byte("\n")), []byte("\n")) {
+		if oldLeft <= 0 && newLeft <= 0 {
+			if at := hunk.FindSubmatch(line); at != nil {
+				r := region{old: count(at[1]), oldLines: count(at[2]), new: count(at[3]), newLines: count(at[4])}
+				oldLeft, newLeft = r.oldLines, r.newLines
+				all = append(all, r)
+			} else if n := len(all); n > 0 && bytes.HasPrefix(line, []byte(`\`)) {
+				all[n-1].rows = append(all[n-1].rows, line)
+			}
+			continue
+		}
+		if len(line) == 0 {
+			return nil
+		}
+		switch line[0] {
+		case '+':
+			newLeft--
+		case '-':
+			oldLeft--
+		case ' ':
+			oldLeft, newLeft = oldLeft-1, newLeft-1
+		}
+		r := &all[len(all)-1]
+		r.rows = append(r.rows, line)
+	}
+	if oldLeft > 0 || newLeft > 0 { // the patch was cut
+		return nil
+	}
+	return all
+}
+
+// fitting reports whether a head has the lines that the hunks say it has.
+func fitting(regions []region, lines [][]byte) bool {
+	for _, r := range regions {
+		if r.newLines == 0 || r.oldLines == 0 { // a whole file came or went
+			return false
+		}
+		at := r.new
+		for _, row := range r.rows {
+			if row[0] != '+' && row[0] != ' ' {
+				continue
+			}
+			if at > len(lines) || !bytes.Equal(lines[at-1], row[1:]) {
+				return false
+			}
+			at++
+		}
+	}
+	return true
+}
+
+// around are the lines to be shown around a hunk: of each changed line the function that
+// holds it, else the type.
+func (r region) around(blocks []outline.Block, lines [][]byte) []span {
+	var spans []span
+	at := r.new
+	for _, row := range r.rows {
+		if row[0] == '+' || row[0] == '-' {
+			b, ok := outline.Innermost(blocks, min(at, len(lines)), outline.Block.Callable)
+			if !ok {
+				b, ok = outline.Innermost(blocks, min(at, len(lines)), func(b outline.Block) bool { return b.Kind == "type" || b.Kind == "test" })
+			}
+			if ok {
+				spans = append(spans, showing(b, at, lines)...)
+			}
+		}
+		if row[0] == '+' || row[0] == ' ' {
+			at++
+		}
+	}
+	return spans
+}
+
+// describes matches a line that describes what follows it.
+var describes = regexp.MustCompile(`^\s*(?://|#|/?\*|--|@\w|"""|''')`)
+
+// showing is what is shown of a block around one of its lines.
+func showing(b outline.Block, at int, lines [][]byte) []span {
+	first := b.Start
+	for first > 1 && b.Start-first < aboveLines && describes.Match(lines[first-2]) {
+		first--
+	}
+	if b.Lines() <= wholeLines {
+		return []span{{first, b.End}}
+	}
+	return []span{{first, b.Body}, {max(b.Start, at-nearLines), min(b.End, at+nearLines)}}
+}
+
+// union joins spans that meet or nearly do, in the order of the lines.
+func union(spans []span) []span {
+	const near = 3
+	slices.SortFunc(spans, func(a, b span) int { return a.first - b.first })
+	joined := spans[:1]
+	for _, s := range spans[1:] {
+		if top := &joined[len(joined)-1]; s.first <= top.last+near {
+			top.last = max(top.last, s.last)
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	return joined
+}
+
+// written is the diff that shows these lines of the head, each hunk being within one of the spans.
+func written(spans []span, regions []region, lines [][]byte) []byte {
+	var out bytes.Buffer
+	shift := regions[0].old - regions[0].new // from a line of the head to that of the base
+	for _, s := range spans {
+		var body bytes.Buffer
+		added, removed := 0, 0
+		start := s.first + shift
+		for at := s.first; at <= s.last; {
+			if len(regions) == 0 || regions[0].new != at {
+				fmt.Fprintf(&body, " %s\n", lines[at-1])
+				at++
+				continue
+			}
+			r := regions[0]
+			for _, row := range r.rows {
+				fmt.Fprintf(&body, "%s\n", row)
+				switch row[0] {
+				case '+':
+					added++
+				case '-':
+					removed++
+				}
+			}
+			at += r.newLines
+			shift += r.oldLines - r.newLines
+			regions = regions[1:]
+		}
+		size := s.last - s.first + 1
+		fmt.Fprintf(&out, "@@ -%d,%d +%d,%d @@\n%s", start, size-added+removed, s.first, size, body.Bytes())
+	}
+	return out.Bytes()
+}
