@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,17 +50,7 @@ were edited, reviewed commits that were pushed away by force, deleted comments.`
 				return err
 			}
 			chain, err := audit.Gather(cmd.Context(), client, ref, audit.Settings{
-				Reviewers: cfg.Reviewers, Trust: book, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
-				Left: func(ctx context.Context, pr forge.PullRequest) (string, error) {
-					left, err := daemon.LeftByRepository(ctx, client, pr)
-					return left.Why, err
-				},
-				NotGreen: func(ctx context.Context, pr forge.PullRequest) (string, error) {
-					if !cfg.Merge.RequireChecks {
-						return "", nil
-					}
-					return daemon.WhyNotGreen(ctx, client, pr)
-				},
+				Reviewers: cfg.Reviewers, Trust: book, Rights: cfg.Rights, State: daemon.Onlooker{Read: client, Config: cfg, Trust: book}.State,
 			})
 			if err != nil {
 				return err

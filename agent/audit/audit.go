@@ -11,6 +11,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Chain is the evidence on one pull request. Its JSON is meant for other programs: names stay, new ones may come.
@@ -30,6 +31,9 @@ type Chain struct {
 	Approved int `json:"approved_in_round,omitempty"`
 	// Missing says what stands between the pull request and a merge, of a merged one what its merge lacked.
 	Missing []string `json:"missing"`
+	// Conditions are those of the decision that the agents take, in its order; of a merged one, those of which GitHub keeps
+	// how they stood.
+	Conditions []decide.Condition `json:"conditions"`
 	// Warnings say what does not fit together, such as a review that was edited.
 	Warnings []string `json:"warnings"`
 
@@ -46,9 +50,6 @@ type Chain struct {
 	// Incidents took back, rewrote or interrupted what the pull request had come to, oldest first.
 	Incidents []Incident `json:"incidents"`
 	Checks    []Check    `json:"checks"` // of the head, as they are now
-
-	// notGreen is why its checks are not green as the agents count them.
-	notGreen string
 
 	// CostUSD, Tokens and Duration are sums over the rounds that are believed.
 	CostUSD  float64       `json:"cost_usd"`
@@ -96,11 +97,6 @@ type Round struct {
 
 // believed reports whether the record counts.
 func (r Round) believed() bool { return r.Doubt == "" }
-
-// approves reports whether the round approves this head of a pull request into this branch.
-func (r Round) approves(head, branch string) bool {
-	return r.believed() && r.SHA == head && r.Record.BaseBranch == branch && r.Record.Verdict == verdict.Approve
-}
 
 // Opinion is a review without a record: a person's, or another program's.
 type Opinion struct {
@@ -153,9 +149,4 @@ type Check struct {
 	State    forge.CheckState `json:"state"`
 	Required bool             `json:"required"`
 	URL      string           `json:"url,omitempty"`
-}
-
-// passes reports whether it would let a merge by.
-func (c Check) passes() bool {
-	return c.State == forge.CheckSuccess || c.State == forge.CheckNeutral || c.State == forge.CheckSkipped
 }

@@ -29,6 +29,7 @@ type world struct {
 func start(t *testing.T) *world {
 	t.Helper()
 	w := &world{GitHub: loopback.New(t, map[string]string{"code.txt": "base\n"}), t: t}
+	w.Call(loopback.Root, http.MethodPost, "statuses/main", map[string]string{"context": "build", "state": "success"}, nil)
 	w.Commit("topic", "Change code\n\nCloses nothing.", map[string]string{"code.txt": "unsafe()\n"})
 	w.ref = w.Open("topic")
 	return w
@@ -89,17 +90,23 @@ func (w *world) merge() string {
 	return sha
 }
 
-var settings = audit.Settings{Reviewers: []string{"Judge"}, Stop: []string{"needs-human"}, Rights: config.Default().Rights}
+// settings are those of the agents.
+func settings() config.Config {
+	cfg := config.Default()
+	cfg.Reviewers = []string{"Judge"}
+	return cfg
+}
+
+// asks are those of an account that somebody asks for, reading as a client does.
+func asks(read daemon.Reader, cfg config.Config) audit.Settings {
+	return audit.Settings{Reviewers: cfg.Reviewers, Rights: cfg.Rights, State: daemon.Onlooker{Read: read, Config: cfg}.State}
+}
 
 func (w *world) why() (audit.Chain, string) {
 	w.t.Helper()
 	w.Read(loopback.Root, w.ref) // settles
-	client, asked := w.Client(loopback.Person), settings
-	asked.Left = func(ctx context.Context, pr forge.PullRequest) (string, error) {
-		left, err := daemon.LeftByRepository(ctx, client, pr)
-		return left.Why, err
-	}
-	chain, err := audit.Gather(w.t.Context(), client, w.ref, asked)
+	client := w.Client(loopback.Person)
+	chain, err := audit.Gather(w.t.Context(), client, w.ref, asks(client, settings()))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -172,15 +179,15 @@ func TestWhyItIsNotMerged(t *testing.T) {
 		happens func(w *world)
 		want    []string // each in one of what is missing, which are no more
 	}{
-		"nobody reviewed it": {func(w *world) { w.status("success") }, []string{"no review that counts approved"}},
+		"nobody reviewed it": {func(w *world) { w.status("success") }, []string{"nobody has asked Judge for a review", "no review that counts approved"}},
 		"changes are requested": {func(w *world) {
 			w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding, as(verdict.Verified)}})
 			w.status("success")
-		}, []string{"requests changes; findings that stand: 1"}},
+		}, []string{"requests changes, round 1: 1 critical"}},
 		"it is held": {func(w *world) {
 			w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Holds: lifted.Holds})
 			w.status("success")
-		}, []string{"is held for a person, who has to approve that commit: 1 reason"}},
+		}, []string{"is held for a person, who has to approve it in a review: the quality bar is lowered"}},
 		"the approval is of an older head": {func(w *world) {
 			w.review(loopback.Judge, approved)
 			w.Commit("topic", "More", map[string]string{"more.txt": "x\n"})
@@ -201,13 +208,13 @@ func TestWhyItIsNotMerged(t *testing.T) {
 			w.review(loopback.Judge, approved)
 			w.status("pending")
 		}, []string{`the check "build" is pending`}},
-		"no checks": {func(w *world) { w.review(loopback.Judge, approved) }, []string{"no check has reported"}},
+		"no checks": {func(w *world) { w.review(loopback.Judge, approved) }, []string{`the check "build", which reported on an earlier head or on main, has not begun`}},
 		"labels, a draft and a conflict": {func(w *world) {
 			w.review(loopback.Judge, approved)
 			w.status("success")
 			w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/labels", w.ref.Number), map[string]any{"labels": []string{"needs-human", "bug"}}, nil)
 			w.Commit("main", "Change code too", map[string]string{"code.txt": "other\n"})
-		}, []string{`it carries the label "needs-human" since`, "it conflicts with main"}},
+		}, []string{"it waits for a person since", "it conflicts with main"}},
 		"let pass": {func(w *world) {
 			w.says("APPROVE")
 			w.review(loopback.Judge, lifted)
@@ -257,7 +264,7 @@ func TestWhyItIsNotMerged(t *testing.T) {
 		"closed": {func(w *world) {
 			w.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]string{"state": "closed"}, nil)
 			w.status("success")
-		}, []string{"no review that counts approved", "it is closed"}},
+		}, []string{"the pull request is closed", "nobody has asked Judge for a review", "no review that counts approved"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -300,11 +307,11 @@ func TestWhatCountsIsWhatTheAgentsHeed(t *testing.T) {
 		"a later review was dismissed": {func(w *world) {
 			w.review(loopback.Judge, approved)
 			dismiss(w, w.review(loopback.Judge, later(objects)).ID)
-		}, "by judge was dismissed, and it has not reviewed"},
+		}, "by judge was dismissed: request it again"},
 		"two machines at once": {func(w *world) {
 			w.review(loopback.Judge, objects)
 			w.review(loopback.Judge, approved)
-		}, "by judge requests changes; findings that stand: 1"},
+		}, "by judge requests changes, round 1: 1 critical"},
 		"a person's approval was dismissed": {func(w *world) {
 			w.says("REQUEST_CHANGES")
 			w.says("APPROVE")
@@ -331,11 +338,68 @@ func TestWhatCountsIsWhatTheAgentsHeed(t *testing.T) {
 	}
 }
 
+// TestAStopThatSomebodyEditedIsTold by the decision that heeds it.
+func TestAStopThatSomebodyEditedIsTold(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.review(loopback.Judge, verdict.Record{Verdict: verdict.Approve, Round: 1})
+	w.status("success")
+	var made struct{ ID int64 }
+	w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/comments", w.ref.Number), map[string]string{"body": "/touchstone stop"}, &made)
+	w.Call(loopback.Root, http.MethodPatch, fmt.Sprintf("issues/comments/%d", made.ID), map[string]string{"body": "Never mind."}, nil)
+	chain, text := w.why()
+	if want := "root edited or deleted a comment of walter's that stopped the agents"; len(chain.Missing) != 1 || !strings.HasPrefix(chain.Missing[0], want) {
+		t.Errorf("missing %q; want %q:\n%s", chain.Missing, want, text)
+	}
+}
+
+// TestNoApprovalIsToldBesideItsLack: what one review says is no approval of the head as long as something is missing for
+// that.
+func TestNoApprovalIsToldBesideItsLack(t *testing.T) {
+	t.Parallel()
+	approved := verdict.Record{Verdict: verdict.Approve, Round: 1}
+	for name, happens := range map[string]func(w *world){
+		"another base": func(w *world) {
+			w.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]string{"base": "release"}, nil)
+		},
+		"another review": func(w *world) {
+			w.review(loopback.Root, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding}})
+		},
+		"a merge by hand of another base": func(w *world) {
+			w.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]string{"base": "release"}, nil)
+			w.merge()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.Commit("release", "Release", map[string]string{"release.txt": "1\n"})
+			w.review(loopback.Judge, approved)
+			w.status("success")
+			happens(w)
+			w.Read(loopback.Root, w.ref) // settles
+			cfg, client := settings(), w.Client(loopback.Person)
+			cfg.Reviewers = append(cfg.Reviewers, loopback.Root)
+			chain, err := audit.Gather(t.Context(), client, w.ref, asks(client, cfg))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text strings.Builder
+			if err := chain.Write(&text); err != nil {
+				t.Fatal(err)
+			}
+			if chain.Approved != 0 || strings.Contains(text.String(), "was approved by") || len(chain.Missing) == 0 {
+				t.Errorf("approved in round %d, missing %q:\n%s", chain.Approved, chain.Missing, text.String())
+			}
+		})
+	}
+}
+
 func TestAMergeThatLackedSomething(t *testing.T) {
 	w := start(t)
 	w.merge()
 	chain, text := w.why()
-	want := []string{"no review that counts approved " + chain.Head[:7], "no check has reported on " + chain.Head[:7]}
+	want := []string{"no review that counts approved " + chain.Head[:7], "no check has passed on it, and merge.require_checks is on in the agent's configuration"}
 	if chain.State != "merged" || !strings.Contains(text, "What the merge lacked:") || !slices.Equal(chain.Missing, want) {
 		t.Errorf("missing %q:\n%s", chain.Missing, text)
 	}
@@ -461,7 +525,7 @@ func TestWhoOrderedWhat(t *testing.T) {
 	if o := chain.Orders[1]; o.By != loopback.Root || o.Verb != "stop" || o.May != "admin" || !o.Counts {
 		t.Errorf("the second order is %+v", o)
 	}
-	for _, want := range []string{"walter (write)  DOES NOT COUNT  /touchstone waive  0a1b2c3d  It is only a test.", "root told the agents to stop, "} {
+	for _, want := range []string{"walter (write)  DOES NOT COUNT  /touchstone waive  0a1b2c3d  It is only a test.", "root has stopped the agents here"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)
 		}
@@ -472,7 +536,7 @@ func TestWhoOrderedWhat(t *testing.T) {
 		t.Errorf("an order about no finding is %+v in\n%s", o, text)
 	}
 	say(loopback.Person, "/touchstone resume")
-	if _, text := w.why(); strings.Contains(text, "told the agents to stop") {
+	if _, text := w.why(); strings.Contains(text, "has stopped the agents") {
 		t.Error("it is resumed:\n" + text)
 	}
 }
@@ -526,9 +590,10 @@ func TestRightsDecideWhatCounts(t *testing.T) {
 		{Waive: config.RightWrite, BreakGlass: config.RightAdmin}:       {true, true, false, true},
 		{Waive: config.RightAdmin, BreakGlass: config.RightWrite}:       {false, true, true, true},
 	} {
-		with := settings
-		with.Rights = rights
-		chain, err := audit.Gather(t.Context(), w.Client(loopback.Person), w.ref, with)
+		cfg := settings()
+		cfg.Rights = rights
+		client := w.Client(loopback.Person)
+		chain, err := audit.Gather(t.Context(), client, w.ref, asks(client, cfg))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -566,12 +631,13 @@ func TestWhatGitHubWaitsForIsMissing(t *testing.T) {
 		"conversations resolved, of which 1 stand open": func(pr *forge.PullRequest) {
 			pr.Blocked, pr.Threads = true, []forge.Thread{{Resolved: true}, {}}
 		},
-		"has not said yet whether it merges": func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown },
-		"its base is the branch of #7":       func(pr *forge.PullRequest) { pr.Stacked = 7 },
-		"it comes from a fork":               func(pr *forge.PullRequest) { pr.Fork = true },
-		"it waits in the merge queue":        func(pr *forge.PullRequest) { pr.InQueue, pr.Blocked = true, true },
+		"GitHub is computing whether it merges": func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown },
+		"its base main is the branch of #7":     func(pr *forge.PullRequest) { pr.Stacked = 7 },
+		"it comes from a fork":                  func(pr *forge.PullRequest) { pr.Fork = true },
+		"it is in the merge queue":              func(pr *forge.PullRequest) { pr.InQueue, pr.Blocked = true, true },
 	} {
-		chain, err := audit.Gather(t.Context(), asGitHub{w.Client(loopback.Person), says}, w.ref, settings)
+		client := w.Client(loopback.Person)
+		chain, err := audit.Gather(t.Context(), asGitHub{client, says}, w.ref, asks(client, settings()))
 		if err != nil || len(chain.Missing) != 1 || !strings.Contains(chain.Missing[0], want) {
 			t.Errorf("missing %q, %v; want %q", chain.Missing, err, want)
 		}

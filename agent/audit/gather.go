@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // Reader reads from GitHub.
@@ -28,14 +29,10 @@ type Reader interface {
 // Settings are what GitHub does not show.
 type Settings struct {
 	Reviewers []string      // logins whose records are believed
-	Stop      []string      // labels that keep the agents from a pull request
 	Rights    config.Rights // what orders take
 	Trust     *trust.Book   // whose records and words are believed
-	// Left says why the repository's own settings leave an open pull request to its author to merge, "" if they do not; nil
-	// where nobody asks.
-	Left func(ctx context.Context, pr forge.PullRequest) (why string, err error)
-	// NotGreen says why the checks are not green as the agents count them, "" if they are; nil where nobody asks.
-	NotGreen func(ctx context.Context, pr forge.PullRequest) (why string, err error)
+	// State is all that the agents' decision on a pull request rests on.
+	State func(ctx context.Context, pr forge.PullRequest) (decide.State, error)
 }
 
 // Gather draws up the evidence on a pull request.
@@ -70,8 +67,7 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	if err != nil && !errors.Is(err, forge.ErrUnreadable) && !errors.Is(err, forge.ErrForbidden) {
 		return Chain{}, err
 	}
-	orders, err := c.addOrders(ctx, read, pr, settings, writers)
-	if err != nil {
+	if err := c.addOrders(ctx, read, pr, settings, writers); err != nil {
 		return Chain{}, err
 	}
 	for _, l := range pr.Labelled {
@@ -90,48 +86,16 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	case !pr.Open:
 		c.State = "closed"
 	}
-	rewritten, err := c.rewritten(ctx, read, pr)
-	if err != nil {
-		return Chain{}, err
-	}
-	left := ""
-	if c.State == "open" && settings.Left != nil {
-		left, err = settings.Left(ctx, pr)
-	}
+	s, err := settings.State(ctx, pr)
 	switch {
 	case errors.Is(err, forge.ErrForbidden):
-		c.warn("whether the repository's settings leave it to its author to merge cannot be seen: %v", err)
+		c.miss("what stands in the way cannot be told: %v", err)
+		return c, nil
 	case err != nil:
 		return Chain{}, err
 	}
-	if c.State == "open" && settings.NotGreen != nil {
-		if c.notGreen, err = settings.NotGreen(ctx, pr); err != nil && !errors.Is(err, forge.ErrForbidden) {
-			return Chain{}, err
-		}
-	}
-	c.conclude(pr, settings.Stop, orders, rewritten, writers, settings.Trust, left)
+	c.conclude(s)
 	return c, nil
-}
-
-// rewritten are the commits of the base that rounds reviewed the head of a pull request against, and that the base branch
-// does not hold any more, or of a merged one, did not when it was merged.
-func (c *Chain) rewritten(ctx context.Context, read Reader, pr forge.PullRequest) (map[string]bool, error) {
-	gone, onto := map[string]bool{}, c.Base
-	if c.Merge != nil {
-		onto = c.Merge.SHA
-	}
-	for _, r := range c.Rounds {
-		base := r.Record.Base
-		if _, known := gone[base]; known || c.State == "closed" || onto == "" || r.SHA != c.Head || base == "" || base == onto {
-			continue
-		}
-		holds, err := read.Contains(ctx, pr.Repo, onto, base)
-		if err != nil && !errors.Is(err, forge.ErrNotFound) {
-			return nil, err
-		}
-		gone[base] = !holds
-	}
-	return gone, nil
 }
 
 // addCommits lists the commits, with what those of the author's agent say of themselves.
@@ -225,12 +189,12 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 	return ""
 }
 
-// addOrders lists what people told the agents, with what each of them may do, and returns what of it counts. What
-// somebody else edited or deleted is told too.
-func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, settings Settings, writers []string) ([]verdict.Command, error) {
+// addOrders lists what people told the agents, with what each of them may do. What somebody else edited or deleted is
+// told too.
+func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, settings Settings, writers []string) error {
 	refused, err := settings.Trust.Refuse(pr.DatabaseID, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	permissions := map[string]forge.Permission{}
 	may := func(login string) (p forge.Permission, err error) {
@@ -245,7 +209,6 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 	for _, r := range c.Rounds {
 		known = append(known, r.Record.Ledger...)
 	}
-	var counting []verdict.Command
 	for _, comment := range pr.Said() {
 		order, ok := verdict.ParseCommand(comment.Body)
 		if !comment.ByPerson || !ok && !comment.EditedByAnother() {
@@ -253,7 +216,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		}
 		permission, err := may(comment.Author.Login)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		said := verdict.Comment{
 			ID: comment.ID, By: comment.Author.Login, ByAuthor: verdict.SameLogin(comment.Author.Login, c.Author), At: comment.CreatedAt, Body: comment.Body,
@@ -265,14 +228,13 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		if comment.EditedByAnother() && said.CanPush {
 			said.Changed = comment.EditedBy.Login
 			if said.Was, err = written(ctx, read, comment); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		counted, unclear := verdict.Orders([]verdict.Comment{said}, c.Reviewers), ""
 		for _, u := range verdict.Misunderstood([]verdict.Comment{said}, c.Reviewers, known) {
 			unclear = u.Why
 		}
-		counting = append(counting, counted...)
 		switch {
 		case len(counted) > 0 && counted[0].Removed != "":
 			order = counted[0]
@@ -293,18 +255,17 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		}
 		permission, err := may(d.Author.Login)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		said := verdict.Comment{By: d.Author.Login, At: d.At, Deleted: d.By.Login, CanPush: permission.CanWrite()}
 		for _, stop := range verdict.Orders([]verdict.Comment{said}, c.Reviewers) {
-			counting = append(counting, stop)
 			c.Orders = append(c.Orders, Order{
 				URL: pr.URL, By: stop.By, At: stop.At, Verb: string(stop.Verb), May: string(permission), Counts: true,
 				Reason: "deleted by " + d.By.Login + ", and may have been this order",
 			})
 		}
 	}
-	return counting, nil
+	return nil
 }
 
 // written is what the author of a comment wrote that somebody else has edited since.

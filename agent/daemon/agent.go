@@ -72,6 +72,9 @@ type Agent struct {
 	// ByHand says that its author merges: nothing that leaves merging to them counts.
 	ByHand bool
 
+	// onlooks says that the agent acts on nothing: it finds out whatever a condition takes, be it
+	// the last, and writes nothing down.
+	onlooks bool
 	// blind are the repositories of which the log was told that rights cannot be seen there.
 	blind sync.Map
 	// made is what the last comparison of each pull request came to.
@@ -116,15 +119,18 @@ func (s Step) log(e *zerolog.Event) *zerolog.Event {
 	return e
 }
 
-// Look reads a pull request and decides what it needs of this agent. An error that is a
-// forge.ErrUnreadable comes with a decision all the same: to leave it to people, having called
-// one.
+// Look reads a pull request, decides what it needs of this agent, and takes note of since when
+// that is so. An error that is a forge.ErrUnreadable comes with a decision all the same: to leave
+// it to people, having called one.
 func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, decide.Action, error) {
 	pr, err := a.Read.PullRequest(ctx, ref)
 	if err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return pr, decide.Action{}, err
 	}
-	action, err := a.decide(ctx, knowledge{a.Read, a}, pr, err)
+	s, action, err := a.decide(ctx, knowledge{a.Read, a}, pr, err)
+	if action.Kind != "" {
+		a.heads.note(pr, s, action)
+	}
 	return pr, action, err
 }
 
@@ -147,30 +153,30 @@ func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (decide.Actio
 // Decide is the decision on a pull request as it was read. It reads what else the
 // decision takes; without that there is none, but for what Look says of an error.
 func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (decide.Action, error) {
-	return a.decide(ctx, knowledge{a.Read, a}, pr, nil)
+	_, action, err := a.decide(ctx, knowledge{a.Read, a}, pr, nil)
+	return action, err
 }
 
-// decide is Decide for a pull request that an error may have kept from being read whole.
-func (a *Agent) decide(ctx context.Context, read Knowledge, pr forge.PullRequest, unread error) (decide.Action, error) {
+// decide is Decide for a pull request that an error may have kept from being read whole, with the
+// state that it rests on.
+func (a *Agent) decide(ctx context.Context, read Knowledge, pr forge.PullRequest, unread error) (decide.State, decide.Action, error) {
 	f, err := a.gather(ctx, read, pr)
 	if err != nil {
-		return decide.Action{}, err
+		return decide.State{}, decide.Action{}, err
 	}
 	f.unread = unread
-	action := decide.Next(stateOf(pr, a.Role, a.Config(), f))
-	a.heads.awaits(pr, action.Awaits)
-	if action.Kind != decide.Wait || f.past.retryIn == 0 {
-		a.heads.decided(pr, action.Kind)
-	}
+	s := stateOf(pr, a.Role, a.Config(), f)
+	action := decide.Next(s)
 	if action.Kind != decide.Review && action.Kind != decide.Fix {
-		return action, unread
+		return s, action, unread
 	}
 	// Only what takes a session takes the commits.
 	if f.commits, err = read.Commits(ctx, pr.Ref); err != nil && !errors.Is(err, forge.ErrUnreadable) {
-		return decide.Action{}, err
+		return decide.State{}, decide.Action{}, err
 	}
 	f.unread = err
-	return decide.Next(stateOf(pr, a.Role, a.Config(), f)), err
+	s = stateOf(pr, a.Role, a.Config(), f)
+	return s, decide.Next(s), err
 }
 
 // Act carries out what Look decided.

@@ -20,10 +20,9 @@ const (
 
 // briefing is what a person needs to act on in two minutes: why the agents stopped, what
 // is held or stays open, how to go on, and then what was tried and what it cost.
-func (a *Agent) briefing(pr forge.PullRequest, commits []forge.Commit, action decide.Action) string {
+func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
-	s := stateOf(pr, a.Role, a.Config(), facts{trust: a.Trust, commits: commits})
 	if failed := a.failures(pr, s.Since(), maxFailures); len(failed) > 0 {
 		b.WriteString("\nThe last attempts ended with:\n")
 		for _, e := range failed {

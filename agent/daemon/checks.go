@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	"touchstone/agent/forge"
@@ -32,21 +30,37 @@ type checks struct {
 func (k checks) sum(all []forge.Check) decide.Checks {
 	total := decide.ChecksNone
 	for _, c := range k.deciding(all) {
-		switch c.State {
-		case forge.CheckSkipped, forge.CheckNeutral:
-		case forge.CheckSuccess:
-			if total == decide.ChecksNone && k.counts(c) {
-				total = decide.ChecksGreen
-			}
-		case forge.CheckPending, forge.CheckCancelled, forge.CheckActionRequired, forge.CheckStartupFailure, forge.CheckStale:
-			if total != decide.ChecksFailed {
-				total = decide.ChecksPending
-			}
-		default:
-			total = decide.ChecksFailed
+		switch state := outcome(c); {
+		case state == decide.ChecksFailed, state == decide.ChecksPending && total != decide.ChecksFailed:
+			total = state
+		case state == decide.ChecksGreen && total == decide.ChecksNone && k.counts(c):
+			total = state
 		}
 	}
 	return total
+}
+
+// outcome is what one check says; nothing of one that was skipped or is neutral.
+func outcome(c forge.Check) decide.Checks {
+	switch c.State {
+	case forge.CheckSkipped, forge.CheckNeutral:
+		return decide.ChecksNone
+	case forge.CheckSuccess:
+		return decide.ChecksGreen
+	case forge.CheckPending, forge.CheckCancelled, forge.CheckActionRequired, forge.CheckStartupFailure, forge.CheckStale:
+		return decide.ChecksPending
+	}
+	return decide.ChecksFailed
+}
+
+// with are the names of the checks that decide and have an outcome.
+func (k checks) with(all []forge.Check, wanted decide.Checks) (names []string) {
+	for _, c := range k.deciding(all) {
+		if outcome(c) == wanted {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // counts reports whether a check's success says that the change is fit to be merged: of one
@@ -145,36 +159,4 @@ func (k checks) missing(all, earlier []forge.Check) (names []string, silent stri
 		}
 	}
 	return names, silent
-}
-
-// WhyNotGreen says, as a sentence part, why the checks of a pull request's head are not green as
-// the agents count them, "" if they are.
-func WhyNotGreen(ctx context.Context, read interface {
-	RepositoryReader
-	BaseChecks(ctx context.Context, repo forge.Repo, sha string) (forge.BaseChecks, error)
-}, pr forge.PullRequest) (string, error) {
-	k := checks{author: pr.Author.Login}
-	if pr.Base.SHA != "" {
-		repository, _, err := settingsOf(ctx, read, pr)
-		if err != nil {
-			return "", err
-		}
-		k.named = repository.Merge.Checks
-		if k.base, err = read.BaseChecks(ctx, pr.Ref.Repo, pr.Base.SHA); err != nil {
-			return "", err
-		}
-	}
-	total := k.sum(pr.Checks)
-	_, silent := k.missing(pr.Checks, nil)
-	switch unknown := k.unknown(pr.Checks); {
-	case total == decide.ChecksNone && unknown != "":
-		return fmt.Sprintf("the check %q passed, but nothing on %s came from where that comes from, or it comes from the author", unknown, pr.Base.Name), nil
-	case total == decide.ChecksNone:
-		return "no check has reported that counts", nil
-	case total == decide.ChecksGreen && silent != "":
-		return fmt.Sprintf("the check %q, which reports on %s, has not run", silent, pr.Base.Name), nil
-	case total == decide.ChecksPending:
-		return "not all checks have passed that have to", nil
-	}
-	return "", nil
 }

@@ -143,7 +143,9 @@ func TestSinceWhenGitHubComputes(t *testing.T) {
 	t.Parallel()
 	var h heads
 	since := func(m forge.Mergeable) time.Time {
-		return h.see(forge.PullRequest{Head: forge.Branch{SHA: "a"}, Mergeable: m}).unknown
+		pr := forge.PullRequest{Open: true, Head: forge.Branch{SHA: "a"}, Mergeable: m}
+		h.note(pr, decide.State{}, decide.Action{})
+		return h.recall(pr).unknown
 	}
 	first := since(forge.MergeableUnknown)
 	if first.IsZero() || !since(forge.MergeableUnknown).Equal(first) {

@@ -146,7 +146,9 @@ func TestHeadsAreSeenToChange(t *testing.T) {
 	t.Parallel()
 	var h heads
 	at := func(sha string) time.Time {
-		return h.see(forge.PullRequest{Ref: forge.Ref{Number: 1}, Head: forge.Branch{SHA: sha}}).at
+		pr := forge.PullRequest{Open: true, Ref: forge.Ref{Number: 1}, Head: forge.Branch{SHA: sha}}
+		h.note(pr, decide.State{}, decide.Action{})
+		return h.recall(pr).at
 	}
 	for range 2 {
 		if !at("a").IsZero() {

@@ -88,7 +88,8 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges)
-	text := agentOf(g, decide.Author, loopback.Author).briefing(pr, nil, decide.Action{Reason: "the review names nothing"})
+	a := agentOf(g, decide.Author, loopback.Author)
+	text := a.briefing(pr, stateOf(pr, decide.Author, a.Config(), newFacts()), decide.Action{Reason: "the review names nothing"})
 	want := "[The review](" + pr.Reviews[0].URL + ") requests changes without a finding: it says why. To have " + pr.Head.SHA[:7] + " reviewed again: `/touchstone review`."
 	if !strings.Contains(text, want) || strings.Contains(text, "Still open") {
 		t.Errorf("the briefing is:\n%s", text)

@@ -104,7 +104,7 @@ func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest
 	f.past = a.past(pr, since)
 	f.past.queued = dropped(pr, since, approved)
 	f.enqueued = pr.InQueue && a.merged(pr, pr.Enqueued)
-	if approved.IsZero() || a.Role != decide.Author {
+	if approved.IsZero() && !a.onlooks || a.Role != decide.Author {
 		return f, nil
 	}
 	repository, left, err := settingsOf(ctx, read, pr)
@@ -326,16 +326,6 @@ func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, re
 type RepositoryReader interface {
 	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
 	ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error)
-}
-
-// LeftByRepository says why the repository's own settings leave a pull request to its author
-// to merge, if they do.
-func LeftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (decide.Left, error) {
-	repository, left, err := settingsOf(ctx, read, pr)
-	if err != nil || left.Why != "" {
-		return left, err
-	}
-	return leftByRepository(ctx, read, pr, repository)
 }
 
 // settingsOf are the repository's settings on the base branch. Left says why a pull request is

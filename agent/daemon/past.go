@@ -39,7 +39,7 @@ type history struct {
 // what it has spent today, whatever anybody ordered.
 func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	var h history
-	head := a.heads.see(pr)
+	head := a.heads.recall(pr)
 	h.seen, h.unknown, h.awaited = head.at, head.unknown, head.awaited
 	if a.Journal == nil {
 		return h
@@ -135,14 +135,15 @@ type sighting struct {
 	given                decide.Kind
 }
 
-// see takes note of the present head, and gives what is known of it; all times are by
+// recall is what is known of the present head, seen now if it was not before; all times are by
 // GitHub's clock.
-func (h *heads) see(pr forge.PullRequest) sighting {
+func (h *heads) recall(pr forge.PullRequest) sighting {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.last == nil {
-		h.last = map[forge.Ref]sighting{}
-	}
+	return h.recallLocked(pr)
+}
+
+func (h *heads) recallLocked(pr forge.PullRequest) sighting {
 	now := time.Now().Add(-pr.ClockAhead)
 	last, known := h.last[pr.Ref]
 	switch {
@@ -157,34 +158,32 @@ func (h *heads) see(pr forge.PullRequest) sighting {
 	case last.unknown.IsZero():
 		last.unknown = now
 	}
-	h.last[pr.Ref] = last
 	return last
 }
 
-// awaits takes note of what a pull request waits for its reviewer to do, "" for nothing.
-func (h *heads) awaits(pr forge.PullRequest, what string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	last, known := h.last[pr.Ref]
-	if !known || last.awaits == what {
+// note takes note of the present head of an open pull request, and of what was decided on it: what
+// it waits for its reviewer to do, and what comes next. Anything but what was given up shows that
+// the pull request has moved on.
+func (h *heads) note(pr forge.PullRequest, s decide.State, action decide.Action) {
+	if !pr.Open {
 		return
 	}
-	last.awaits, last.awaited = what, time.Time{}
-	if what != "" {
-		last.awaited = time.Now().Add(-pr.ClockAhead)
-	}
-	h.last[pr.Ref] = last
-}
-
-// decided takes note of what comes next: anything but what was given up shows that the
-// pull request has moved on.
-func (h *heads) decided(pr forge.PullRequest, kind decide.Kind) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if last, known := h.last[pr.Ref]; known && last.given != kind {
-		last.given = ""
-		h.last[pr.Ref] = last
+	if h.last == nil {
+		h.last = map[forge.Ref]sighting{}
 	}
+	last := h.recallLocked(pr)
+	if last.awaits != action.Awaits {
+		last.awaits, last.awaited = action.Awaits, time.Time{}
+		if action.Awaits != "" {
+			last.awaited = time.Now().Add(-pr.ClockAhead)
+		}
+	}
+	if retried := action.Kind == decide.Wait && s.RetryIn > 0; last.given != action.Kind && !retried {
+		last.given = ""
+	}
+	h.last[pr.Ref] = last
 }
 
 // gaveUp takes note that an act was overtaken, and reports whether the one just before it

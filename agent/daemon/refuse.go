@@ -21,6 +21,14 @@ func (a *Agent) refuse(pr forge.PullRequest, f *facts) (err error) {
 			words = append(words, trust.ReviewWord(r.ID))
 		}
 	}
-	f.refused, err = a.Trust.Refuse(pr.DatabaseID, words)
+	if !a.onlooks {
+		f.refused, err = a.Trust.Refuse(pr.DatabaseID, words)
+		return err
+	}
+	if f.refused, err = a.Trust.Refuse(pr.DatabaseID, nil); err == nil {
+		for _, word := range words {
+			f.refused[word] = true
+		}
+	}
 	return err
 }

@@ -80,7 +80,7 @@ func (a *Agent) Decider() merger.Decide {
 	facts := &remembered{read: knowledge{a.Read, a}, answers: map[string]any{}}
 	return func(ctx context.Context, pr forge.PullRequest) (action decide.Action, settled bool, err error) {
 		facts.asked = false
-		action, err = a.decide(ctx, facts, pr, nil)
+		_, action, err = a.decide(ctx, facts, pr, nil)
 		return action, !facts.asked, err
 	}
 }

@@ -50,6 +50,8 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		BaseFailed:    f.baseFailed,
 		Mergeable:     mergeable(pr),
 		Checks:        f.checks.sum(pr.Checks),
+		Failing:       f.checks.with(pr.Checks, decide.ChecksFailed),
+		Running:       f.checks.with(pr.Checks, decide.ChecksPending),
 		Unknown:       f.checks.unknown(pr.Checks),
 		Conversations: pr.Unresolved(),
 		Reviewers:     cfg.Reviewers,
@@ -78,6 +80,7 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 	var known verdict.Ledger
 	for _, r := range pr.Reviews {
 		o := f.trust.Opinion(pr, r, cfg.Reviewers)
+		o.Review = r.ID
 		o.Independent = f.independent(pr, r.Author.Login)
 		o.CanPush = o.CanPush && !f.refused[trust.ReviewWord(r.ID)]
 		if o.Record != nil {

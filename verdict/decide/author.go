@@ -45,16 +45,18 @@ var authorRules = append(general[:len(general):len(general)],
 	}},
 	rule{"checks", "its checks are green", State.green},
 	rule{"mended", "no check is known to have failed that has not run again", func(s State) outcome {
-		if !s.clean() {
+		if !s.clean() || s.green().state != Met {
 			return notApplicable
 		}
-		return metIf(s.Unproved == "", TurnAuthor, s.unproved)
+		why := fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.Unproved, verdict.MaxReason))
+		return metIf(s.Unproved == "", TurnAuthor, s.unproved).because(why)
 	}},
 	rule{"seen by CI", "what reports on the base has run on it", func(s State) outcome {
-		if !s.RequireChecks || !s.clean() {
+		if !s.RequireChecks || !s.clean() || s.green().state != Met {
 			return notApplicable
 		}
-		return metIf(s.Silent == "", TurnAuthor, s.silent)
+		why := fmt.Sprintf("the check %q, which reports on %s, has not run on it", verdict.Clip(s.Silent, verdict.MaxReason), s.BaseBranch)
+		return metIf(s.Silent == "", TurnAuthor, s.silent).because(why)
 	}},
 	rule{"automatic", "its author's agent may merge it", State.automatic},
 	rule{"up to date", "its base asks for nothing newer", func(s State) outcome {
@@ -70,15 +72,24 @@ var authorRules = append(general[:len(general):len(general)],
 		})
 	}},
 	rule{"orders understood", "all orders can be followed", func(s State) outcome {
-		return metIf(len(s.Unclear) == 0, TurnReviewer, s.awaitAnswer)
+		if len(s.Unclear) == 0 {
+			return met
+		}
+		return unmet(TurnReviewer, s.awaitAnswer()).because(s.Unclear[0].By + " has ordered what nobody can follow")
 	}},
 	rule{"let in", "the rules of its base let it in", func(s State) outcome {
+		if s.InQueue {
+			return notApplicable
+		}
 		blocked := s.Mergeable == MergeableBlocked && !s.Queue || s.clean() && s.refused()
 		why := fmt.Sprintf("the rules of %s do not let it in: %s", s.BaseBranch, s.barring())
 		return metIf(!blocked, TurnPerson, s.waitForRules).because(why)
 	}},
 	rule{"computed", "GitHub knows that it merges", func(s State) outcome {
 		known := s.clean() || s.Mergeable == MergeableDirty || s.Mergeable == MergeableBehind || s.Mergeable == MergeableBlocked
+		if !s.Open {
+			return notApplicable
+		}
 		return metIf(known, TurnNobody, s.compute)
 	}},
 	rule{Merged, "", func(s State) outcome {
@@ -112,7 +123,7 @@ func (s State) letPass() outcome {
 	switch s.stance() {
 	case waits:
 		o := unmet(TurnPerson, s.awaitReviewer("only a person may let it pass, and one is being called"))
-		return o.because("only a person may let it pass, in a review that approves this very head" + s.holds())
+		return o.because(fmt.Sprintf("%.7s is held for a person, who has to approve it in a review%s", s.Head, s.holds()))
 	case passes:
 		return unmet(TurnReviewer, s.awaitReviewer("a person lets it pass, and its reviewer is about to approve it"))
 	case unreviewed, takenBack, doubtful:
@@ -169,7 +180,7 @@ func (s State) green() outcome {
 		return met
 	case s.Checks == ChecksPending:
 		o := unmet(TurnCI, s.await(checkPatience, running, "it is approved, and its checks have been running for a day"))
-		return o.because(running)
+		return o.because(named(s.Running, "is pending", "are pending", running))
 	case s.Checks == ChecksNone:
 		return unmet(TurnCI, s.unchecked()).because(s.unheard().Why)
 	}
@@ -187,7 +198,7 @@ func (s State) failed() outcome {
 		name := verdict.Clip(s.BaseFailed, verdict.MaxReason)
 		return unmet(TurnAuthor, s.fix(fmt.Sprintf("the check %q failed here as it did on %s, which has moved on", name, s.BaseBranch)))
 	}
-	return unmet(TurnAuthor, s.fix(failing))
+	return unmet(TurnAuthor, s.fix(failing)).because(named(s.Failing, "failed", "failed", failing))
 }
 
 // automatic is for a head that its author merges and no agent. As long as GitHub computes whether

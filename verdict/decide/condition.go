@@ -183,7 +183,11 @@ var (
 		return metIf(s.stopped() == "", TurnPerson, func() Action { return s.act(Wait, s.stopped()) })
 	}}
 	noPersonCalled = rule{"no person called", "it waits for no person", func(s State) outcome {
-		return metIf(!s.NeedsHuman, TurnPerson, s.waitForPerson)
+		o := metIf(!s.NeedsHuman, TurnPerson, s.waitForPerson)
+		if o.act.Kind == Wait && !s.LabelledAt.IsZero() {
+			o = o.because("it waits for a person since " + stamp(s.LabelledAt) + s.holds())
+		}
+		return o
 	}}
 )
 

@@ -78,7 +78,7 @@ func TestConditionsSayWhatIsMissing(t *testing.T) {
 		{"a person's approval", func(s *State) {
 			objects(s)
 			s.Opinions[0].Record.Ledger, s.Opinions[0].Record.Holds = nil, []verdict.Hold{{Kind: verdict.QualityBar}, {Kind: verdict.QualityBar}}
-		}, []string{"let pass person: in a review that approves this very head: the quality bar is lowered"}},
+		}, []string{"let pass person: held for a person, who has to approve it in a review: the quality bar is lowered"}},
 		{"its author's merge", func(s *State) { s.Manual = byHandOnly }, []string{"automatic author: its author has to merge it: merge.auto is off"}},
 		{"a person's word", func(s *State) {
 			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", CanPush: true, At: noon})

@@ -109,11 +109,14 @@ func (o Opinion) precedes(c verdict.Command) bool {
 // doubt is why a review of this head cannot be believed, as a sentence part.
 func (s State) doubt() string {
 	for _, i := range s.Counting() {
-		if o := s.Opinions[i]; o.Doubt != "" {
+		switch o := s.Opinions[i]; {
+		case o.Doubt != "":
 			return "the review of this head by " + o.By + " does not count: " + o.Doubt
+		case o.Edited:
+			return "the review of this head by " + o.By + " does not count: it was edited"
 		}
 	}
-	return "the review of this head was edited or does not agree with itself"
+	return "the review of this head does not agree with itself"
 }
 
 // namesNothing reports whether there is nothing that a session could work on: no finding, no

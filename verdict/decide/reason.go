@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -137,7 +138,30 @@ func Found(findings []verdict.Entry) string {
 func opposed(against []Opinion) string {
 	var all []string
 	for _, o := range against {
-		all = append(all, fmt.Sprintf("%s requests changes since %s", o.By, o.At.UTC().Format(time.DateTime+" UTC")))
+		all = append(all, fmt.Sprintf("%s requests changes since %s", o.By, stamp(o.At)))
 	}
 	return strings.Join(all, "; ")
+}
+
+func stamp(at time.Time) string { return at.UTC().Format(time.DateTime + " UTC") }
+
+// most is how many names a reason lists.
+const most = 3
+
+// named says something of checks by their names: of one, of several, or of those that have none.
+func named(checks []string, one, several, none string) string {
+	switch len(checks) {
+	case 0:
+		return none
+	case 1:
+		return fmt.Sprintf("the check %q %s", verdict.Clip(checks[0], verdict.MaxReason), one)
+	}
+	var all []string
+	for _, name := range checks[:min(most, len(checks))] {
+		all = append(all, strconv.Quote(verdict.Clip(name, verdict.MaxReason)))
+	}
+	if more := len(checks) - most; more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("the checks %s %s", strings.Join(all, ", "), several)
 }

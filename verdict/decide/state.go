@@ -34,7 +34,9 @@ const (
 
 // Opinion is one review that stands on the pull request.
 type Opinion struct {
-	By string
+	// Review is GitHub's number for it.
+	Review int64
+	By     string
 	// SHA is the commit that was reviewed.
 	SHA string
 	// State is GitHub's, in upper case: APPROVED, CHANGES_REQUESTED, COMMENTED,
@@ -127,6 +129,8 @@ type State struct {
 
 	Mergeable Mergeable
 	Checks    Checks
+	// Failing and Running are the names of the checks that count and failed, or have yet to end.
+	Failing, Running []string
 	// Unknown is a check that passed and does not count: it comes from somewhere that nothing
 	// on the base came from, or from the author. Blank if one counts, or none passed.
 	Unknown string

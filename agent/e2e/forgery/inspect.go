@@ -1,7 +1,6 @@
 package forgery
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,7 +9,7 @@ import (
 	"touchstone/agent/audit"
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
-	"touchstone/agent/forge"
+
 	"touchstone/verdict/decide"
 )
 
@@ -85,13 +84,7 @@ func (s *scene) why() (audit.Chain, error) {
 	}
 	cfg := a.Config()
 	return audit.Gather(s.ctx, client, s.ref, audit.Settings{
-		Reviewers: cfg.Reviewers, Trust: a.Trust, Stop: []string{cfg.Labels.NeedsHuman, cfg.Labels.Hold, cfg.Labels.Manual}, Rights: cfg.Rights,
-		NotGreen: func(ctx context.Context, pr forge.PullRequest) (string, error) {
-			if !cfg.Merge.RequireChecks {
-				return "", nil
-			}
-			return daemon.WhyNotGreen(ctx, client, pr)
-		},
+		Reviewers: cfg.Reviewers, Trust: a.Trust, Rights: cfg.Rights, State: daemon.Onlooker{Read: client, Config: cfg, Trust: a.Trust}.State,
 	})
 }
 
