@@ -22,6 +22,10 @@ demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--ke
 	@$(BUILD) ./scripts/githubsim ./scripts/scriptedmodel ./scripts/demo
 	@exec bin/demo --bin bin $(ARGS)
 
+.PHONY: live
+live: ## Set everything up as a team of five does, command by command, and count them
+	@$(MAKE) --no-print-directory demo ARGS="--live $(ARGS)"
+
 # The sweeps take hundreds of whole loops each: one kills an agent at each of its outward
 # calls, one breaks each promise that the simulation holds the agents to, three take hostile,
 # persuading and ordinary changes through reviews.

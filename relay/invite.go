@@ -35,44 +35,55 @@ touchstone-relay token revoke takes one back.`,
 }
 
 func inviteCreateCommand(place *tokenPlace) *cobra.Command {
-	var name, role, address string
-	var reviewers []string
+	var role, address string
+	var names, reviewers []string
 	var scope event.Filter
 	life := span(24 * time.Hour)
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make a link that lets one machine join, and print it",
-		Long: `Make a link that lets one machine join, and print it. It works once, and until it expires.
-Send it to the one it is for: until it is used, whoever has it can use it.
+		Long: `Make a link that lets one machine join, and print it; with several names, a link for each,
+behind the name. A link works once, and until it expires. Send it to the one it is for: until it is used, whoever has it can use it.
 
 Where the relay is reached is --url, or public_url in the file that --config names. What
 stands behind # in the link never reaches a proxy or its logs.`,
 		Example: `  touchstone-relay invite create --name alice --repo acme/app --reviewer acme-bot
+  touchstone-relay invite create --name alice --name bob --repo acme/app --reviewer acme-bot
   touchstone-relay invite create --name ops --role admin --expires 1h`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if name == "" {
+			if len(names) == 0 {
 				return usageError{errors.New("say whom it is for with --name, such as --name alice")}
 			}
-			made, code, err := token.NewInvite(name, token.Mode(role), scope, reviewers, time.Duration(life))
-			if err != nil {
-				return usageError{err}
+			var links []string
+			var invited []token.Token
+			for _, name := range names {
+				made, code, err := token.NewInvite(name, token.Mode(role), scope, reviewers, time.Duration(life))
+				if err != nil {
+					return usageError{err}
+				}
+				link, err := place.link(address, code)
+				if err != nil {
+					return usageError{err}
+				}
+				if len(names) > 1 {
+					link = name + "  " + link
+				}
+				links, invited = append(links, link), append(invited, made)
 			}
-			link, err := place.link(address, code)
-			if err != nil {
-				return usageError{err}
-			}
-			if err := place.add(cmd.Context(), made); err != nil {
+			if err := place.add(cmd.Context(), invited...); err != nil {
 				return err
 			}
-			zerolog.Ctx(cmd.Context()).Info().Str("token", made.ID).Str("name", made.Name).Str("role", role).
-				Time("expires", made.Invite.Expires).Msg("invitation made; it is shown this once")
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), link)
+			for _, made := range invited {
+				zerolog.Ctx(cmd.Context()).Info().Str("token", made.ID).Str("name", made.Name).Str("role", role).
+					Time("expires", made.Invite.Expires).Msg("invitation made; it is shown this once")
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), strings.Join(links, "\n"))
 			return err
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&name, "name", "", "whom it is for, such as alice")
+	flags.StringArrayVar(&names, "name", nil, "whom it is for, such as alice; repeated, one link for each")
 	flags.StringVar(&role, "role", string(token.Author), "what the machine is for: author or reviewer; or admin, who runs the relay")
 	flags.StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	flags.StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")

@@ -173,15 +173,15 @@ func printTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
 	return table.Flush()
 }
 
-// add keeps a new token or invitation. Where neither a place is named nor a relay keeps its log,
+// add keeps new tokens or invitations, all or none. Where neither a place is named nor a relay keeps its log,
 // this is the wrong directory, and no relay would ever know the token.
-func (p tokenPlace) add(ctx context.Context, made token.Token) error {
+func (p tokenPlace) add(ctx context.Context, made ...token.Token) error {
 	if path, ok := server.StorePath(defaultConfig().Store); ok && p == (tokenPlace{}) {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return usageError{fmt.Errorf("no relay keeps its log here, in %s: run this where the relay runs, or name its place with --store or --config", path)}
 		}
 	}
-	return p.open(ctx, func(store token.Store) error { return token.Add(ctx, store, made) })
+	return p.open(ctx, func(store token.Store) error { return token.Add(ctx, store, made...) })
 }
 
 // open hands the tokens of the relay that the flags name to do.

@@ -31,21 +31,24 @@ type Store interface {
 	SetUses(ctx context.Context, uses Uses) error
 }
 
-// Add keeps a new token. Names are unique among those that are good.
-func Add(ctx context.Context, store Store, t Token) error {
+// Add keeps new tokens, all or none. Names are unique among those that are good.
+func Add(ctx context.Context, store Store, made ...Token) error {
 	return store.Update(ctx, func(tokens []Token) ([]Token, error) {
-		if slices.ContainsFunc(tokens, func(u Token) bool { return u.Name == t.Name && u.Revoked == nil }) {
-			return nil, fmt.Errorf("there is a token named %s already; revoke that one first, or choose another name", t.Name)
-		}
-		// The oldest revoked ones make room, but one always stays.
-		for len(tokens) >= maxTokens {
-			i := slices.IndexFunc(tokens, func(u Token) bool { return u.Revoked != nil })
-			if i < 0 {
-				return nil, fmt.Errorf("there are %d tokens, which is as many as a relay keeps; revoke some", maxTokens)
+		for _, t := range made {
+			if slices.ContainsFunc(tokens, func(u Token) bool { return u.Name == t.Name && u.Revoked == nil }) {
+				return nil, fmt.Errorf("there is a token named %s already; revoke that one first, or choose another name", t.Name)
 			}
-			tokens = slices.Delete(tokens, i, i+1)
+			// The oldest revoked ones make room, but one always stays.
+			for len(tokens) >= maxTokens {
+				i := slices.IndexFunc(tokens, func(u Token) bool { return u.Revoked != nil })
+				if i < 0 {
+					return nil, fmt.Errorf("there are %d tokens, which is as many as a relay keeps; revoke some", maxTokens)
+				}
+				tokens = slices.Delete(tokens, i, i+1)
+			}
+			tokens = append(tokens, t)
 		}
-		return append(tokens, t), nil
+		return tokens, nil
 	})
 }
 

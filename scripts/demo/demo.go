@@ -31,6 +31,7 @@ const (
 type options struct {
 	model    string
 	keep     bool
+	team     bool
 	dir, bin string
 }
 
@@ -50,6 +51,8 @@ type demo struct {
 	// tokens are the users' at GitHub, secret is the webhook's.
 	tokens map[string]string
 	secret string
+	// live is the team that sets all this up; nil where that is done for it.
+	live *live
 }
 
 // run makes the directory, runs the demo in it, and removes all traces.
@@ -77,6 +80,12 @@ func (o options) run(ctx context.Context) (err error) {
 		tokens: map[string]string{authorLogin: rand.Text(), reviewer: rand.Text()},
 	}
 	d.github.token = d.tokens[authorLogin]
+	if o.team {
+		d.live = &live{}
+		for _, login := range developers[1:] {
+			d.tokens[login] = rand.Text()
+		}
+	}
 	err = d.play(ctx)
 	// From here on the end of a process is no failure.
 	fail(nil)
@@ -129,6 +138,10 @@ func (d *demo) play(ctx context.Context) error {
 	}
 	d.out.line("\n  main is at %s · %d of %d findings fixed · the reviews cost $%.2f by the model's own account\n",
 		short(s.merge), verified(s.last), len(s.last.Ledger), s.cost)
+	if d.live != nil {
+		d.out.line("live: %d developers, %d actions, merged %s/%s#%d in %.1f minutes",
+			len(developers), d.live.actions, owner, name, s.number, time.Since(d.out.began).Minutes())
+	}
 	d.out.line("demo: %s/%s#%d merged after %d rounds in %.1fs", owner, name, s.number, s.last.Round, time.Since(d.out.began).Seconds())
 	if d.keep {
 		<-ctx.Done()
@@ -162,7 +175,11 @@ func (d *demo) startAndFollow(ctx context.Context) (*story, error) {
 	if err := d.startServers(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.startAgents(); err != nil {
+	start := d.startAgents
+	if d.live != nil {
+		start = d.joinAgents
+	}
+	if err := start(ctx); err != nil {
 		return nil, err
 	}
 	return d.follow(ctx)

@@ -178,6 +178,19 @@ func TestTwoDemosAtOnce(t *testing.T) {
 	}
 }
 
+// TestTeamSetsItselfUp goes the way of the README, from nothing to a merge.
+func TestTeamSetsItselfUp(t *testing.T) {
+	r := startDemo(t, bin, "--live")
+	out, code := r.wait()
+	if code != 0 || !regexp.MustCompile(`(?m)^live: 5 developers, 11 actions, merged acme/app#1 in \d+\.\d minutes$`).MatchString(out) {
+		t.Errorf("exit code %d\n%s%s", code, out, r.errors.String())
+	}
+	if strings.Contains(out, "inv_") || strings.Contains(out, "rly_") {
+		t.Errorf("the output shows a secret:\n%s", out)
+	}
+	r.nothingLeft()
+}
+
 func TestModelIsTheUsersOwnClaude(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a shell script stands in for claude, and Windows runs none")

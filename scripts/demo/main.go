@@ -70,7 +70,8 @@ with a free port and keeps its files in one directory, which is removed in the
 end, as are the processes; also after Ctrl-C.`,
 		Example: `  demo                    with a scripted model, in some ten seconds
   demo --model claude     your own claude does the thinking, with your login
-  demo --keep             leave everything running and tell where to look`,
+  demo --keep             leave everything running and tell where to look
+  demo --live             a team of five sets everything up by hand first`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -81,6 +82,7 @@ end, as are the processes; also after Ctrl-C.`,
 	})
 	cmd.Flags().StringVar(&o.model, "model", scripted, "what thinks: scripted, or claude for your own claude and its login")
 	cmd.Flags().BoolVar(&o.keep, "keep", false, "leave everything running after the merge until Ctrl-C, and keep the directory")
+	cmd.Flags().BoolVar(&o.team, "live", false, "set everything up as a team of five does, command by command, and count them")
 	cmd.Flags().StringVar(&o.dir, "dir", "", "directory to make for everything (default a new one among the temporary files)")
 	cmd.Flags().StringVar(&o.bin, "bin", "", "directory with the built programs (default build them first)")
 	return cmd

@@ -20,13 +20,13 @@ func (d *demo) startServers(ctx context.Context) error {
 	if err := d.startGitHub(ctx); err != nil {
 		return err
 	}
-	if err := d.startRelay(ctx); err != nil {
-		return err
-	}
 	d.out.fact("github", fmt.Sprintf("%s, simulated; its CI runs the service's tests", d.github.url))
-	d.out.fact("relay", d.relay+", storing in SQLite")
-	if err := d.github.hook(ctx, d.relay, d.secret); err != nil {
-		return fmt.Errorf("register the webhook: %w", err)
+	start := d.startRelay
+	if d.live != nil {
+		start = d.upRelay
+	}
+	if err := start(ctx); err != nil {
+		return err
 	}
 	return laptop.git(ctx, "push", "--quiet", d.github.url+"/"+owner+"/"+name+".git", branch)
 }
@@ -89,7 +89,7 @@ func (d *demo) startGitHub(ctx context.Context) error {
 		return err
 	}
 	var users []map[string]any
-	for _, login := range []string{authorLogin, reviewer} {
+	for login := range d.tokens {
 		users = append(users, map[string]any{
 			"login": login, "token": d.tokens[login], "name": login, "email": login + "@example.com", "admin": login == authorLogin,
 		})
@@ -124,8 +124,15 @@ func (d *demo) startRelay(ctx context.Context) error {
 		return err
 	}
 	at, err := p.address(ctx, address)
+	if err != nil {
+		return err
+	}
 	d.relay = "http://" + at
-	return err
+	d.out.fact("relay", d.relay+", storing in SQLite")
+	if err := d.github.hook(ctx, d.relay, d.secret); err != nil {
+		return fmt.Errorf("register the webhook: %w", err)
+	}
+	return nil
 }
 
 // start starts one of the demo's lasting processes; its end is the demo's.
@@ -138,19 +145,24 @@ func (d *demo) start(party string, env []string, argv ...string) (*process, erro
 	return p, nil
 }
 
+// engine is the model CLI's command, as a configuration writes a list.
+func (d *demo) engine() (string, error) {
+	if d.model != scripted {
+		return `"claude"`, nil
+	}
+	script, err := scriptFile()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(d.dir, "script.json")
+	return fmt.Sprintf("%q, --script, %q", d.program("scripts/scriptedmodel"), file), os.WriteFile(file, script, 0o600)
+}
+
 // startAgents starts the reviewing agent and the author's.
-func (d *demo) startAgents() error {
-	engine := `"claude"`
-	if d.model == scripted {
-		script, err := scriptFile()
-		if err != nil {
-			return err
-		}
-		file := filepath.Join(d.dir, "script.json")
-		if err := os.WriteFile(file, script, 0o600); err != nil {
-			return err
-		}
-		engine = fmt.Sprintf("%q, --script, %q", d.program("scripts/scriptedmodel"), file)
+func (d *demo) startAgents(context.Context) error {
+	engine, err := d.engine()
+	if err != nil {
+		return err
 	}
 	for role, login := range map[decide.Role]string{decide.Reviewer: reviewer, decide.Author: authorLogin} {
 		if err := d.startAgent(string(role), login, engine); err != nil {

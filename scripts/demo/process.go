@@ -106,6 +106,12 @@ func (p *process) address(ctx context.Context, file string) (string, error) {
 // command runs a short-lived program to its end; ctx ends it with all its
 // children. Its output is told only if it fails.
 func command(ctx context.Context, dir string, env []string, argv ...string) error {
+	_, err := output(ctx, dir, env, argv...)
+	return err
+}
+
+// output is command, and returns what the program prints.
+func output(ctx context.Context, dir string, env []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var output bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, &output, &output
@@ -113,7 +119,7 @@ func command(ctx context.Context, dir string, env []string, argv ...string) erro
 	cmd.Cancel = func() error { kill(cmd); return nil }
 	cmd.WaitDelay = grace
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w\n  %s", strings.Join(argv, " "), err, strings.ReplaceAll(strings.TrimSpace(output.String()), "\n", "\n  "))
+		return "", fmt.Errorf("%s: %w\n  %s", strings.Join(argv, " "), err, strings.ReplaceAll(strings.TrimSpace(output.String()), "\n", "\n  "))
 	}
-	return nil
+	return output.String(), nil
 }
