@@ -143,6 +143,10 @@ func step(ctx context.Context, name string, do func(context.Context) error) erro
 	return err
 }
 
+// maxConflicts is how many files a session is asked to merge. Where more conflict, both sides have
+// taken a way of their own, and the list alone would be a long prompt.
+const maxConflicts = 300
+
 // prepare merges the base into a worktree of the branch, and finds out what is left to
 // the session.
 func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) {
@@ -170,6 +174,9 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 		return err
 	}
 	r.brief.conflicts, r.brief.unmarked = r.locks.left, r.merge.Unmarked
+	if n := len(r.locks.left); n > maxConflicts {
+		return fmt.Errorf("%w: %d files conflict, and a session is given %d at most; merge %s into the branch by hand, and push", ErrUndecided, n, maxConflicts, pr.Base.Name)
+	}
 	for _, name := range r.locks.left {
 		if slices.Contains(r.merge.Undecided, name) {
 			return fmt.Errorf("%w: %q is no text; merge %s into the branch by hand, take the side that is right, and push", ErrUndecided, name, pr.Base.Name)

@@ -3,6 +3,7 @@ package author_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -350,5 +351,25 @@ func TestFixLeavesAReviewThatWasReplaced(t *testing.T) {
 	out, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
 	if err != nil || !out.Merged || len(out.Findings) > 0 {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestTooManyConflictsAreForAPerson(t *testing.T) {
+	g := loopback.New(t, map[string]string{"code.txt": "unsafe()\n"})
+	theirs, ours := map[string]string{}, map[string]string{}
+	for i := range 301 {
+		name := fmt.Sprintf("file%d.txt", i)
+		theirs[name], ours[name] = "theirs\n", "ours\n"
+	}
+	g.Commit("topic", "Add files", ours)
+	ref := g.Open("topic")
+	g.Commit("main", "Add the same files", theirs)
+	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+	_, err := newAuthor(g, func(loopback.Asked) (string, error) {
+		t.Error("a session was asked")
+		return "", nil
+	}).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	if !errors.Is(err, author.ErrUndecided) || !strings.Contains(err.Error(), "301 files conflict") {
+		t.Errorf("it ends in %v", err)
 	}
 }

@@ -61,13 +61,14 @@ func (b brief) prompt() string {
 	if b.review != "" {
 		p.WriteString("\n# The review\n")
 		b.quote(&p, "review", b.review)
-		for _, r := range b.remarks {
-			b.quote(&p, fmt.Sprintf("comment on %s:%d", r.Path, r.Line), r.Body)
-		}
+		b.quoteAll(&p, "comments", len(b.remarks), func(i int) (what, text string) {
+			r := b.remarks[i]
+			return fmt.Sprintf("comment on %s:%d", r.Path, r.Line), r.Body
+		})
 	}
-	for _, c := range b.failed {
-		b.quote(&p, "failed check "+c.Name, c.Summary+"\n"+c.Text)
-	}
+	b.quoteAll(&p, "failed checks", len(b.failed), func(i int) (what, text string) {
+		return "failed check " + b.failed[i].Name, b.failed[i].Summary + "\n" + b.failed[i].Text
+	})
 	if len(b.inherited) > 0 {
 		p.WriteString("\nThese checks failed, and fail on the base as well. They are out of scope: leave what makes them fail as it is.\n")
 		b.quote(&p, "checks that fail on the base too", strings.Join(b.inherited, "\n"))
@@ -86,6 +87,22 @@ func (b brief) again(err error) string {
 	}
 	b.quote(&p, "why", why)
 	return p.String()
+}
+
+// maxQuotes bounds all quoted texts of a kind together, in bytes, but for the last of them.
+const maxQuotes = 200_000
+
+// quoteAll quotes as many of a number of texts as fit, and says how many do not.
+func (b brief) quoteAll(p *strings.Builder, kind string, n int, nth func(i int) (what, text string)) {
+	before := p.Len()
+	for i := range n {
+		if p.Len()-before > maxQuotes {
+			fmt.Fprintf(p, "\n[%d more %s are left out for their length]\n", n-i, kind)
+			return
+		}
+		what, text := nth(i)
+		b.quote(p, what, text)
+	}
 }
 
 // quote writes untrusted text between delimiters that it cannot form itself.
