@@ -107,8 +107,8 @@ bench-relay: ## Measure the relay, each figure beside its yardstick
 	@$(GO) run ./scripts/benchrelay $(ARGS)
 
 .PHONY: break
-break: ## Attack the built programs on loopback, and count what succeeds
-	@$(BUILD) ./relay && $(GO) run ./scripts/break
+break: ## Attack the built programs on loopback, and count what succeeds (ARGS="-only TEXT")
+	@$(BUILD) ./relay ./agent && $(GO) run ./scripts/break $(ARGS)
 
 .PHONY: chaos-relay
 chaos-relay: ## Kill relays and lose commits, and count what got lost (ARGS="--store firestore --minutes 1")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -24,11 +25,24 @@ type attack struct {
 const attackTimeout = 2 * time.Minute
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == payloadWord {
+		payload(os.Args[2:])
+		return
+	}
 	bin := flag.String("bin", "bin", "the folder with the built programs")
+	only := flag.String("only", "", "make only the attacks whose names contain this")
+	seeded := flag.Bool("seeded", false, "make the attacks on agents built with a weakness, from the repository's top folder, and count what is seen")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	attacks := slices.Concat(relayAttacks)
+	attacks := slices.Concat(relayAttacks, agentAttacks)
+	attacks = slices.DeleteFunc(attacks, func(a attack) bool { return !strings.Contains(a.name, *only) })
+	if *seeded {
+		if trySeeds(ctx, attacks) > 0 {
+			os.Exit(1)
+		}
+		return
+	}
 	succeeded := 0
 	for _, a := range attacks {
 		limited, cancel := context.WithTimeout(ctx, attackTimeout)

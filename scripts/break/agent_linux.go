@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"touchstone/agent/githubsim"
+)
+
+// agentAttacks are attempts of a session, or of the code that a verify command runs, on the
+// machine of an author's agent. The payload says what each of them does there.
+var agentAttacks = []attack{
+	{"cached code decides another pull request's verify", caches},
+	{"a command left in a nested .git runs later", nested},
+	{"root in the sandbox opens a packet socket", inside("packets")},
+	{"root in the sandbox sets the clock", inside("clock")},
+	{"a session writes to its starter's files", descriptors},
+}
+
+// The logins, of which root owns everything.
+const (
+	owner  = "root"
+	author = "alice"
+	judge  = "judge"
+)
+
+// repository is the one that is there.
+const repository = "acme/app"
+
+// machine is an author's machine, whose model and verify command are the payload, and a GitHub.
+type machine struct {
+	sim    *githubsim.Sim
+	bin    string
+	folder string
+	config string
+	url    string
+	stop   func()
+
+	mu sync.Mutex
+	// reports are what the payload achieved.
+	reports []string
+}
+
+// newMachine starts the GitHub, whose repository has a verify command, and configures an agent.
+func newMachine(ctx context.Context, bin, kind string) (_ *machine, err error) {
+	m := &machine{}
+	if m.bin, err = filepath.Abs(filepath.Join(bin, "agent")); err != nil {
+		return nil, err
+	}
+	// Not in the system's own for such things, which the sandbox may leave open.
+	if m.folder, err = os.MkdirTemp("", "break"); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		cancel()
+		return nil, errors.Join(err, os.RemoveAll(m.folder))
+	}
+	m.url = "http://" + front.Addr().String()
+	server := &http.Server{Handler: http.HandlerFunc(m.serve), ReadHeaderTimeout: time.Minute}
+	var running sync.WaitGroup
+	m.stop = func() {
+		cancel()
+		_ = server.Close() // and with it what is being served, which is of no interest any more
+		running.Wait()
+		_ = os.RemoveAll(m.folder)
+	}
+	if err := m.prepare(ctx, kind); err != nil {
+		m.stop()
+		return nil, err
+	}
+	running.Go(func() { _ = server.Serve(front) })
+	running.Go(func() { _ = m.sim.Run(ctx) })
+	return m, nil
+}
+
+func (m *machine) prepare(ctx context.Context, kind string) (err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var users []githubsim.User
+	for _, login := range []string{owner, author, judge} {
+		users = append(users, githubsim.User{Login: login, Token: "token-of-" + login, Admin: login == owner})
+	}
+	m.sim, err = githubsim.New(githubsim.Config{
+		Dir: filepath.Join(m.folder, "github"), URL: m.url, Users: users,
+		// What fails is what the author's agent has a session mend.
+		CI: func(context.Context, string, string, string) githubsim.CIResult {
+			return githubsim.CIResult{Conclusion: "failure", Summary: "It fails."}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	command, err := json.Marshal([]string{program, payloadWord, kind, m.url, "verify"})
+	if err == nil {
+		err = m.sim.CreateRepo(ctx, githubsim.RepoOptions{
+			Owner: "acme", Name: "app", Permissions: map[string]string{author: "write", judge: "write"},
+			Files: map[string]string{"lib/lib.txt": "lib\n", ".touchstone/config.yaml": "verify:\n  command: " + string(command) + "\n"},
+		})
+	}
+	if err != nil {
+		return err
+	}
+	m.config = filepath.Join(m.folder, "agent.yaml")
+	text, err := json.Marshal(map[string]any{ // which is YAML too
+		"github": map[string]any{"api_url": m.url + "/api/v3/"}, "repositories": []string{repository}, "reviewers": []string{judge},
+		"state_dir": filepath.Join(m.folder, "state"), "rounds": map[string]any{"backoff": "10ms"},
+		"engine": map[string]any{"command": []string{program, payloadWord, kind, m.url, "session"}, "sandbox": "required"},
+	})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(m.config, text, 0o600)
+}
+
+// serve takes the payload's reports beside what GitHub does.
+func (m *machine) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != reportPath {
+		m.sim.Handler().ServeHTTP(w, r)
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reports = append(m.reports, r.URL.Query().Get("what"))
+}
+
+// achieved is what the payload has reported; the error is that it has not even run.
+func (m *machine) achieved() (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ran := false
+	var achieved []string
+	for _, report := range m.reports {
+		if report == ranReport {
+			ran = true
+		} else {
+			achieved = append(achieved, report)
+		}
+	}
+	if !ran {
+		return "", errors.New("the session or the verify command did not run")
+	}
+	return strings.Join(achieved, "; "), nil
+}
+
+// open opens a pull request of the author's, whose check fails.
+func (m *machine) open(ctx context.Context, branch string) error {
+	if err := m.push(ctx, branch, "1"); err != nil {
+		return err
+	}
+	body := fmt.Sprintf(`{"title":"Change %[1]s","head":%[1]q,"base":"main","body":"Why."}`, branch)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url+"/api/v3/repos/"+repository+"/pulls", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer token-of-"+author)
+	status, err := send(request)
+	if err == nil && status != http.StatusCreated {
+		err = fmt.Errorf("opening a pull request was answered %d", status)
+	}
+	return errors.Join(err, m.sim.Settle(ctx))
+}
+
+// push has somebody commit to a branch.
+func (m *machine) push(ctx context.Context, branch, text string) error {
+	_, err := m.sim.Commit(ctx, author, repository, branch, "Change "+branch, map[string]string{branch + ".txt": text + "\n"})
+	return errors.Join(err, m.sim.Settle(ctx))
+}
+
+// fix runs the agent on a pull request to its end.
+func (m *machine) fix(ctx context.Context, number int, inherit ...*os.File) error {
+	cmd := exec.CommandContext(ctx, m.bin, "fix", fmt.Sprintf("%s#%d", repository, number), "--config", m.config, "--log-level", "debug")
+	cmd.Env = append(os.Environ(), "GITHUB_TOKEN=token-of-"+author, "ANTHROPIC_BASE_URL=http://127.0.0.1:9")
+	cmd.ExtraFiles = inherit
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("agent fix %d: %w: %s", number, err, said.String())
+	}
+	return nil
+}
+
+// caches has the code of two pull requests write wherever builds cache, and look there.
+func caches(ctx context.Context, bin string) (string, error) {
+	m, err := newMachine(ctx, bin, "caches")
+	if err != nil {
+		return "", err
+	}
+	defer m.stop()
+	if err := errors.Join(m.open(ctx, "first"), m.open(ctx, "second")); err != nil {
+		return "", err
+	}
+	if err := errors.Join(m.fix(ctx, 1), m.fix(ctx, 2)); err != nil {
+		return "", err
+	}
+	return m.achieved()
+}
+
+// nested has code leave a repository below a tracked directory, and run git there the next time.
+func nested(ctx context.Context, bin string) (string, error) {
+	m, err := newMachine(ctx, bin, "nested")
+	if err != nil {
+		return "", err
+	}
+	defer m.stop()
+	if err := m.open(ctx, "first"); err != nil {
+		return "", err
+	}
+	if err := m.fix(ctx, 1); err != nil {
+		return "", err
+	}
+	// The fix is on the branch; what comes to it next fails again.
+	if err := errors.Join(m.push(ctx, "first", "2"), m.fix(ctx, 1)); err != nil {
+		return "", err
+	}
+	return m.achieved()
+}
+
+// inside has a session and a verify command attempt something of one kind.
+func inside(kind string) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, bin string) (string, error) {
+		m, err := newMachine(ctx, bin, kind)
+		if err != nil {
+			return "", err
+		}
+		defer m.stop()
+		if err := errors.Join(m.open(ctx, "first"), m.fix(ctx, 1)); err != nil {
+			return "", err
+		}
+		return m.achieved()
+	}
+}
+
+// descriptors starts the agent with a file open, as a careless shell or supervisor would.
+func descriptors(ctx context.Context, bin string) (string, error) {
+	m, err := newMachine(ctx, bin, "descriptors")
+	if err != nil {
+		return "", err
+	}
+	defer m.stop()
+	canary, err := os.Create(filepath.Join(m.folder, "canary"))
+	if err != nil {
+		return "", err
+	}
+	defer canary.Close()
+	attempt := errors.Join(m.open(ctx, "first"), m.fix(ctx, 1, canary))
+	if text, err := os.ReadFile(canary.Name()); err != nil || len(text) > 0 {
+		return fmt.Sprintf("the file holds %q, %v", text, err), nil
+	}
+	if attempt != nil {
+		return "", attempt
+	}
+	return m.achieved()
+}

