@@ -57,6 +57,9 @@ const kept = `
 /repos/{owner}/{repo}/git/commits/{commit_sha} get
 /repos/{owner}/{repo}/branches/{branch} get
 /repos/{owner}/{repo}/branches/{branch}/protection get
+/repos/{owner}/{repo}/branches/{branch}/rename post
+/repos/{owner}/{repo}/rules/branches/{branch} get
+/repos/{owner}/{repo}/activity get
 /repos/{owner}/{repo}/collaborators/{username}/permission get
 `
 
