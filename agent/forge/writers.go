@@ -11,11 +11,13 @@ import (
 var writersQuery string
 
 // Writers returns the logins of all that GitHub knows to have had a hand in what a pull request, as it was read, is made
-// of: who wrote, co-authored or committed one of its commits, and who pushed to its head by force. An address that
-// belongs to no account has no login. More than 2,000 commits, or 50 authors of one, are an ErrUnreadable.
+// of: who wrote, co-authored or committed one of its commits, who pushed one, and who pushed to its head by force. An address
+// that belongs to no account has no login. More than 2,000 commits or moves of its branch, or 50 authors of one, are an
+// ErrUnreadable.
 func (c *Client) Writers(ctx context.Context, pr PullRequest) ([]string, error) {
 	op := "read who wrote " + pr.Ref.String()
 	var all []string
+	commits := map[string]bool{}
 	add := func(user *actorNode) {
 		if user != nil && user.Login != "" && !slices.Contains(all, user.Login) {
 			all = append(all, user.Login)
@@ -41,6 +43,7 @@ func (c *Client) Writers(ctx context.Context, pr PullRequest) ([]string, error) 
 		}
 		page := data.Repository.PullRequest.Commits
 		for _, node := range page.Nodes {
+			commits[node.Commit.Oid] = true
 			if node.Commit.Authors.PageInfo.HasNextPage {
 				return nil, c.failed(op, unreadable("one of its commits has more than 50 authors, which is more than the agents read"))
 			}
@@ -51,14 +54,20 @@ func (c *Client) Writers(ctx context.Context, pr PullRequest) ([]string, error) 
 				add(node.Commit.Committer.User)
 			}
 		}
-		if !advance(variables, "after", page.PageInfo.HasNextPage, page.PageInfo.EndCursor) {
-			return all, nil
+		if advance(variables, "after", page.PageInfo.HasNextPage, page.PageInfo.EndCursor) {
+			continue
 		}
+		pushers, err := c.pushers(ctx, pr, commits)
+		for _, login := range pushers {
+			add(&actorNode{Login: login})
+		}
+		return all, err
 	}
 	return nil, c.failed(op, unreadable("it has more than 2,000 commits, which is more than the agents read"))
 }
 
 type writtenNode struct {
+	Oid       string
 	Authors   connection[struct{ User *actorNode }]
 	Committer *struct{ User *actorNode }
 }

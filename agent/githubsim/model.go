@@ -56,6 +56,7 @@ type repo struct {
 	suites      []*checkSuite
 	statuses    []*status
 	comparisons map[[2]string]*comparison
+	activities  []activity
 }
 
 func (r *repo) fullName() string { return r.owner + "/" + r.name }

@@ -38,6 +38,7 @@ func (s *Sim) noticeRefs(ctx context.Context, r *repo, by *account) error {
 
 // branchMoved tells hooks of the push, and the pull requests from and to it.
 func (s *Sim) branchMoved(ctx context.Context, r *repo, by *account, branch, before, after string) error {
+	s.active(r, by, branch, before, after)
 	if err := s.emitPush(ctx, r, by, branch, before, after); err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ func (s *Sim) routes() *http.ServeMux {
 		"DELETE " + repo + "/git/refs/{ref...}":         (*call).deleteRef,
 		"GET " + repo + "/git/commits/{sha}":            (*call).getGitCommit,
 		"GET " + repo + "/contents/{path...}":           (*call).getContents,
+		"GET " + repo + "/activity":                     (*call).listActivities,
 		"GET " + branch:                                 (*call).getBranch,
 		"GET " + branch + "/protection":                 (*call).getProtection,
 		"POST /graphql":                                 (*call).graphQL,

@@ -89,6 +89,14 @@ func (w *world) repositorySurface(pr *github.PullRequest) {
 	must(w.as("admin").Repositories.GetBranchProtection(ctx, "acme", "app", "main"))(t)
 	must(me.Repositories.GetCommit(ctx, "acme", "app", "main", nil))(t)
 	must(me.Git.GetRef(ctx, "acme", "app", "heads/feature"))(t)
+	moves, err := me.NewRequest(http.MethodGet, "repos/acme/app/activity?ref=refs/heads/feature", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var moved []struct{ After string }
+	if _, err := me.Do(ctx, moves, &moved); err != nil || len(moved) != 1 || moved[0].After != pr.GetHead().GetSHA() {
+		t.Errorf("the branch's activity is %+v, %v", moved, err)
+	}
 	must(me.Git.GetCommit(ctx, "acme", "app", pr.GetHead().GetSHA()))(t)
 	must(me.Repositories.CompareCommits(ctx, "acme", "app", "main", "feature", nil))(t)
 	ref := &github.Reference{Ref: github.String("refs/heads/feature"), Object: &github.GitObject{SHA: pr.GetBase().SHA}}

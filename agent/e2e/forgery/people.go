@@ -122,6 +122,14 @@ func authorship() []Case {
 				return s.commit(arena.Author, branch, "Note\n\nCo-authored-by: walter <"+email+">", map[string]string{"note.md": "A note.\n"})
 			})
 		}}},
+		{Name: "writer: approving review: a hold, having pushed what others wrote", act: approve, stage: stage{text: held, early: func(s *scene) error {
+			h := &history{s: s}
+			start := h.rev("refs/heads/" + branch)
+			next := h.commit(h.tree(start, map[string]string{"note.md": "A note.\n"}), 0, start)
+			return s.then(h.err, func() error {
+				return s.call(arena.Person, http.MethodPatch, "git/refs/heads/"+branch, map[string]any{"sha": next}, nil)
+			})
+		}}},
 		{Name: "writer: approving review: a hold, having pushed by force", act: approve, stage: stage{text: held, early: func(s *scene) error {
 			sha, err := s.git("commit-tree", "refs/heads/"+branch+"^{tree}", "-p", "refs/heads/main", "-m", "Rewritten")
 			return s.then(err, func() error { return s.move(arena.Person, branch, sha) })

@@ -1,0 +1,48 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+// activityPages bounds how many pages of 100 moves of a branch are read.
+const activityPages = 20
+
+// pushers are the logins that pushed one of some commits to the head branch of a pull request as its tip, by what GitHub
+// keeps of the branch's moves (https://docs.github.com/rest/repos/repos#list-repository-activities). It keeps none for a
+// server that is older than that list, or a fork that the token cannot see: then nobody is known to have pushed.
+func (c *Client) pushers(ctx context.Context, pr PullRequest, commits map[string]bool) ([]string, error) {
+	var all []string
+	query := url.Values{"ref": {"refs/heads/" + pr.Head.Name}, "per_page": {"100"}}
+	for range activityPages {
+		request, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/activity?%s", pr.Head.Repo, query.Encode()), nil)
+		if err != nil {
+			return nil, err
+		}
+		var page []struct {
+			After string
+			Actor *struct{ Login string }
+		}
+		response, err := c.rest.Do(ctx, request, &page)
+		if err = c.failed("read who pushed to "+pr.Ref.String(), err); errors.Is(err, ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, move := range page {
+			if commits[move.After] && move.Actor != nil && !slices.Contains(all, move.Actor.Login) {
+				all = append(all, move.Actor.Login)
+			}
+		}
+		if response.After == "" {
+			return all, nil
+		}
+		query.Set("after", response.After)
+	}
+	return nil, c.failed("read who pushed to "+pr.Ref.String(), unreadable("its branch has moved more often than the agents read"))
+}

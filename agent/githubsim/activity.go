@@ -1,0 +1,61 @@
+package githubsim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// activity is one move of a branch, and who made it.
+// https://docs.github.com/en/rest/repos/repos#list-repository-activities
+type activity struct {
+	id            int64
+	kind          string
+	ref           string
+	before, after string
+	by            *account
+	at            time.Time
+}
+
+// active notes that somebody moved a branch.
+func (s *Sim) active(r *repo, by *account, branch, before, after string) {
+	kind := "push"
+	switch {
+	case before == "":
+		kind = "branch_creation"
+	case after == "":
+		kind = "branch_deletion"
+	case !r.git.contains(after, before):
+		kind = "force_push"
+	}
+	r.activities = append(r.activities, activity{s.id(), kind, "refs/heads/" + branch, before, after, by, s.now()})
+}
+
+// listActivities lists the newest first and pages by a cursor.
+func (c *call) listActivities() (reply, error) {
+	query := c.r.URL.Query()
+	size := min(atLeast(query.Get("per_page"), 30), 100)
+	before := int64(atLeast(query.Get("after"), 1<<62))
+	newest := slices.DeleteFunc(slices.Clone(c.repo.activities), func(a activity) bool {
+		return a.id >= before || query.Has("ref") && a.ref != query.Get("ref")
+	})
+	slices.Reverse(newest)
+	if len(newest) > size {
+		newest = newest[:size]
+		query.Set("after", strconv.FormatInt(newest[size-1].id, 10))
+		c.link = fmt.Sprintf(`<%s%s?%s>; rel="next"`, c.sim.url, c.r.URL.Path, query.Encode())
+	}
+	return ok(each(newest, func(a activity) object {
+		sha := func(sha string) string {
+			if sha == "" {
+				return zeroSHA
+			}
+			return sha
+		}
+		return object{
+			"id": a.id, "node_id": nodeID("PSH", a.id), "ref": a.ref, "before": sha(a.before), "after": sha(a.after),
+			"timestamp": stamp(a.at), "activity_type": a.kind, "actor": c.sim.renderUser(a.by),
+		}
+	}))
+}
