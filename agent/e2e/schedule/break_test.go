@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/author"
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/forge"
-	"touchstone/agent/merger"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -91,10 +91,11 @@ func rereadApprovals(s *Stage, _ decide.Role, a *daemon.Agent) {
 	})
 }
 
-// seeing has an agent see something else than what GitHub says of a pull request.
+// seeing has an agent see something else than what GitHub says of a pull request, at each look.
 func seeing(a *daemon.Agent, as func(forge.PullRequest) forge.PullRequest) {
-	a.Read = distorted{a.Read, as}
-	a.Merger.Read = distortedMerger{a.Merger.Read, as}
+	d := distorted{a.Read, as}
+	a.Read, a.Merger.Read = d, d
+	a.Author.Read, a.Reviewer.Read = distortedAuthor{a.Author.Read, d}, distortedReviewer{a.Reviewer.Read, d}
 }
 
 type distorted struct {
@@ -107,14 +108,22 @@ func (d distorted) PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRe
 	return d.as(pr), err
 }
 
-type distortedMerger struct {
-	merger.Reader
-	as func(forge.PullRequest) forge.PullRequest
+type distortedAuthor struct {
+	author.Reader
+	by distorted
 }
 
-func (d distortedMerger) PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error) {
-	pr, err := d.Reader.PullRequest(ctx, ref)
-	return d.as(pr), err
+func (d distortedAuthor) PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error) {
+	return d.by.PullRequest(ctx, ref)
+}
+
+type distortedReviewer struct {
+	reviewer.Reader
+	by distorted
+}
+
+func (d distortedReviewer) PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error) {
+	return d.by.PullRequest(ctx, ref)
 }
 
 // imaginePerson has the agents see a person's approval of every head.

@@ -187,7 +187,7 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.D
 func (w *world) finish(ctx context.Context) error {
 	w.note("the agents finish")
 	w.Sim.SetFaults(githubsim.Faults{})
-	const enough = 60
+	const enough = 40
 	for range enough {
 		if err := w.ci(ctx); err != nil {
 			return err
