@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+)
+
+func linkCommand() *cobra.Command {
+	var relay string
+	cmd := &cobra.Command{
+		Use:   "link",
+		Short: "Print a one-time link that signs a browser in to the relay's page",
+		Long: `Print a link that signs a browser in to the relay's page, once and within ten minutes. It
+shows what the token in RELAY_TOKEN may read; the browser is signed out when that is revoked.`,
+		Example: `  relay link --url https://relay.example.com`,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var answer struct{ Link string }
+			if err := ask(cmd.Context(), http.MethodPost, relay, "/sign-in/link", nil, &answer); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), answer.Link)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&relay, "url", "http://127.0.0.1:8080", "the relay's address")
+	return cmd
+}

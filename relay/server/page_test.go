@@ -1,0 +1,254 @@
+package server_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchstone/relay/event"
+	"touchstone/relay/internal/examples"
+	"touchstone/relay/server"
+	"touchstone/relay/token"
+)
+
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// paged is a relay with a page, and with tokens of these scopes if there are any.
+func paged(t *testing.T, scopes ...event.Filter) (*relay, token.Store, []string) {
+	t.Helper()
+	dir := t.TempDir()
+	store := token.File{Path: filepath.Join(dir, "relay.db.tokens")}
+	var texts []string
+	for i, scope := range scopes {
+		texts = append(texts, mint(t, store, fmt.Sprint("browser-", i), token.Subscriber, scope))
+	}
+	checker, err := token.NewChecker(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"}, Store: "sqlite:" + filepath.Join(dir, "relay.db")}
+	return start(t, server.Config{Tokens: checker, Page: page}), store, texts
+}
+
+// pullPayload is the payload of a pull request that was opened.
+func pullPayload(repo, title string) string {
+	return fmt.Sprintf(`{"action":"opened","number":1,"repository":{"full_name":%q},"pull_request":{"id":1,"number":1,"title":%q,"state":"open","user":{"login":"alice"},
+		"head":{"sha":"aaa","ref":"b"},"base":{"ref":"main"},"created_at":"2026-11-01T10:00:00Z","updated_at":"2026-11-01T10:00:00Z","html_url":"https://github.test/x"}}`, repo, title)
+}
+
+// browser follows no redirect, and keeps cookies. It sends Secure ones over plain HTTP to a
+// loopback address, as browsers do.
+func (r *relay) browser(t *testing.T) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &http.Client{Jar: onLoopback{jar}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+type onLoopback struct{ http.CookieJar }
+
+func (j onLoopback) Cookies(u *url.URL) []*http.Cookie { return j.CookieJar.Cookies(encrypted(u)) }
+func (j onLoopback) SetCookies(u *url.URL, cookies []*http.Cookie) {
+	j.CookieJar.SetCookies(encrypted(u), cookies)
+}
+
+func encrypted(u *url.URL) *url.URL {
+	other := *u
+	other.Scheme = "https"
+	return &other
+}
+
+func do(t *testing.T, client *http.Client, method, address, body string, header http.Header) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, string(text)
+}
+
+var form = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+
+func TestPageSignsInWithATokenThatLives(t *testing.T) {
+	r, store, texts := paged(t, event.Filter{Repos: []string{"acme/*"}}, event.Filter{})
+	r.postGitHub(t, "pull_request", pullPayload("acme/app", "Inside"))
+	r.postGitHub(t, "pull_request", pullPayload("secret/app", "Outside"))
+	browser := r.browser(t)
+	response, _ := do(t, browser, http.MethodGet, r.address+"/pulls/acme/app/1", "", nil)
+	if to := response.Header.Get("Location"); response.StatusCode != http.StatusSeeOther || to != "/sign-in?to=%2Fpulls%2Facme%2Fapp%2F1" {
+		t.Fatalf("a stranger: %s, to %s", response.Status, to)
+	}
+	if response, text := do(t, browser, http.MethodPost, r.address+"/sign-in", "token=rly_wrong", form); response.StatusCode != http.StatusUnauthorized || !strings.Contains(text, "not good here") {
+		t.Errorf("a wrong token: %s", response.Status)
+	}
+	response, _ = do(t, browser, http.MethodPost, r.address+"/sign-in", url.Values{"token": {texts[0]}, "to": {"//evil.test/"}}.Encode(), form)
+	cookie := response.Header.Get("Set-Cookie")
+	if response.StatusCode != http.StatusSeeOther || response.Header.Get("Location") != "/" {
+		t.Fatalf("a good token: %s, to %s", response.Status, response.Header.Get("Location"))
+	}
+	for _, want := range []string{"HttpOnly", "Secure", "SameSite=Strict", "Path=/"} {
+		if !strings.Contains(cookie, want) {
+			t.Errorf("the cookie %q lacks %s", cookie, want)
+		}
+	}
+	if strings.Contains(cookie, texts[0]) || strings.Contains(cookie, strings.Split(texts[0], "_")[2]) {
+		t.Error("the cookie shows the token")
+	}
+	response, text := do(t, browser, http.MethodGet, r.address+"/", "", nil)
+	if response.StatusCode != http.StatusOK || !strings.Contains(text, "Inside") || strings.Contains(text, "Outside") || strings.Contains(text, "secret/app") {
+		t.Errorf("the board: %s\n%s", response.Status, text)
+	}
+	if got := response.Header.Get("Content-Security-Policy"); got != policy {
+		t.Errorf("policy %q", got)
+	}
+	if response.Header.Get("X-Content-Type-Options") != "nosniff" || response.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Errorf("headers %v", response.Header)
+	}
+	for path, want := range map[string]int{
+		"/pulls/acme/app/1": 200, "/pulls/secret/app/1": 404, "/api/v1/pulls/secret/app/1": 404, "/log": 200, "/rules": 200, "/trends": 200, "/machines": 200, "/health": 200,
+		"/?state=nonsense": 400, "/api/v1/events?number=x": 400, "/log/nonsense": 400, "/api/v1/pulls?page=-1": 400, "/api/v1/none": 404,
+	} {
+		if response, text := do(t, browser, http.MethodGet, r.address+path, "", nil); response.StatusCode != want || strings.Contains(text, "Outside") {
+			t.Errorf("%s: %s", path, response.Status)
+		}
+	}
+	// A page of another origin has the browser send the cookie, if an old browser does so at all.
+	elsewhere := http.Header{"Origin": {"https://evil.test"}, "Sec-Fetch-Site": {"cross-site"}}
+	if response, _ := do(t, browser, http.MethodPut, r.address+"/api/v1/machines/self", `{"role":"author","login":"x"}`, elsewhere); response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a write from another origin: %s", response.Status)
+	}
+	if response, _ := do(t, browser, http.MethodPost, r.address+"/sign-out", "", elsewhere); response.StatusCode != http.StatusForbidden {
+		t.Errorf("a sign-out from another origin: %s", response.Status)
+	}
+	revoke(t, store, texts[0])
+	r.until(t, func() bool {
+		response, _ := do(t, browser, http.MethodGet, r.address+"/api/v1/pulls", "", nil)
+		return response.StatusCode == http.StatusUnauthorized
+	})
+}
+
+func TestOneTimeLinkSignsInOnce(t *testing.T) {
+	r, _, texts := paged(t, event.Filter{})
+	_, text := do(t, http.DefaultClient, http.MethodPost, r.address+"/sign-in/link", "", http.Header{"Authorization": {"Bearer " + texts[0]}})
+	var answer struct{ Link string }
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || !strings.HasPrefix(answer.Link, r.address+"/sign-in?code=") {
+		t.Fatalf("%s, %v", text, err)
+	}
+	link, err := url.Parse(answer.Link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := link.Query().Get("code")
+	if _, text := do(t, http.DefaultClient, http.MethodGet, answer.Link, "", nil); !strings.Contains(text, "once") || !strings.Contains(text, code) {
+		t.Errorf("what opens behind the link: %s", text)
+	}
+	browser := r.browser(t)
+	for i, want := range []int{http.StatusSeeOther, http.StatusUnauthorized} {
+		if response, _ := do(t, browser, http.MethodPost, r.address+"/sign-in", url.Values{"code": {code}}.Encode(), form); response.StatusCode != want {
+			t.Errorf("try %d: %s", i+1, response.Status)
+		}
+	}
+	if response, _ := do(t, browser, http.MethodGet, r.address+"/", "", nil); response.StatusCode != http.StatusOK {
+		t.Errorf("signed in: %s", response.Status)
+	}
+	// A link's code is no session, nor a session's cookie a code.
+	if response, _ := do(t, http.DefaultClient, http.MethodGet, r.address+"/api/v1/pulls", "", http.Header{"Cookie": {"touchstone_session=" + code}}); response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a code as a cookie: %s", response.Status)
+	}
+}
+
+func TestPageWithoutTokensAnswersUnderLocalNamesAlone(t *testing.T) {
+	r, _, _ := paged(t)
+	if response, text := do(t, http.DefaultClient, http.MethodGet, r.address+"/", "", nil); response.StatusCode != http.StatusOK || !strings.Contains(text, "no access tokens") || !strings.Contains(text, "No webhook has arrived yet") {
+		t.Errorf("the empty board: %s\n%s", response.Status, text)
+	}
+	for _, path := range []string{"/", "/api/v1/pulls", "/log"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = "rebound.test"
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusForbidden {
+			t.Errorf("%s under another name: %s", path, response.Status)
+		}
+	}
+}
+
+func TestMachinesAreSeenWithinScope(t *testing.T) {
+	r, _, texts := paged(t, event.Filter{}, event.Filter{Repos: []string{"other/*"}})
+	put := func(text, body string) int {
+		response, _ := do(t, http.DefaultClient, http.MethodPut, r.address+"/api/v1/machines/self", body, http.Header{"Authorization": {"Bearer " + text}})
+		return response.StatusCode
+	}
+	beacon := `{"role":"reviewer","login":"judge","version":"v1","work":[{"pull":"acme/app#1","act":"review","phase":"Security"}],"queued":3,"resting":["opus"]}`
+	for body, want := range map[string]int{beacon: 204, `{}`: 400, `no`: 400, `{"role":"` + strings.Repeat("x", 5000) + `"}`: 413} {
+		if got := put(texts[0], body); got != want {
+			t.Errorf("%.40s: %d", body, got)
+		}
+	}
+	list := func(text string) (machines []struct {
+		Login  string
+		Queued int
+		Work   []struct{ Pull string }
+	}) {
+		_, answer := do(t, http.DefaultClient, http.MethodGet, r.address+"/api/v1/machines", "", http.Header{"Authorization": {"Bearer " + text}})
+		var all struct{ Machines json.RawMessage }
+		if err := json.Unmarshal([]byte(answer), &all); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(all.Machines, &machines); err != nil {
+			t.Fatal(err)
+		}
+		return machines
+	}
+	if got := list(texts[0]); len(got) != 1 || got[0].Login != "judge" || got[0].Queued != 3 || got[0].Work[0].Pull != "acme/app#1" {
+		t.Errorf("its own: %+v", got)
+	}
+	if got := list(texts[1]); len(got) != 0 {
+		t.Errorf("another scope's: %+v", got)
+	}
+}
+
+// postGitHub sends a webhook of a type and waits until it is stored.
+func (r *relay) postGitHub(t *testing.T, kind, payload string) {
+	t.Helper()
+	if a := send(t, examples.Request(t, r.address, secret, kind, rand.Text(), []byte(payload))); a.status != http.StatusAccepted {
+		t.Fatalf("%+v", a)
+	}
+}
+
+// until waits for a condition.
+func (r *relay) until(t *testing.T, condition func() bool) {
+	t.Helper()
+	for !condition() {
+		if t.Context().Err() != nil {
+			t.Fatal("it never came true")
+		}
+	}
+}
