@@ -38,6 +38,9 @@ func readable(files []File) (read []File, found []Finding) {
 		found = append(found, Finding{Tier: tier, Kind: Unexamined, Rule: "guard/unread", Why: why, Place: change.Place{Path: f.Name()}})
 	}
 	for _, f := range files {
+		if vendored(f.Path) && !vendored(f.OldPath) { // what is written elsewhere now is gone here
+			f.Path, f.After = "", nil
+		}
 		switch {
 		case !Examines(f.Path) && !Examines(f.OldPath), generated(f.Name()) && !examinesGates(f.Name()):
 			continue

@@ -1,37 +1,29 @@
 package code
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// claim is one assertion of a test.
+// claim is one assertion of a test: from a word that asserts to the end of its statement.
+// In Go it is the condition under which a test fails.
 type claim struct {
 	from, to int
-	op       string // what is called or compared with
-	strength int    // how few results pass, 0 to 4
-	norm     string // the tokens, however they are formatted
-	words    map[string]bool
-	number   float64 // the last number, a tolerance; only where loose
-	args     int
-	loose    bool // it takes any argument, or any number of calls
-	vacuous  bool // it compares a thing with itself, or looks at nothing that was computed
+	op       string          // what is called, or compared with, in lower case
+	strength int             // how few results pass, 1 to 4; 0 where all do, and unknown
+	norm     string          // its tokens, however they are formatted
+	code     string          // those that are no literals
+	words    map[string]bool // its words and literals
+	number   float64         // its last number, which is a tolerance where the strength is 2
+	loose    bool            // it takes any argument, any error or any number of calls
 }
 
-// code is the assertion without its literals.
-func (c claim) code(s *side) string {
-	var b strings.Builder
-	for i := c.from; i < c.to; i++ {
-		if k := s.kindOf(i); k == word || k == sign {
-			b.WriteString(s.of(i))
-		}
-		b.WriteByte(' ')
-	}
-	return b.String()
-}
+const unknown = -1
 
 func (c claim) line(s *side) int { return int(s.tokens[c.from].line) }
+
+// vacuous reports whether an assertion is always true.
+func (c claim) vacuous() bool { return c.strength == 0 }
 
 // assertion reports whether a function of this name asserts.
 func assertion(name string) bool {
@@ -51,12 +43,14 @@ var assertionPrefixes = []string{"assert", "Assert", "ASSERT_", "EXPECT_", "XCTA
 
 var (
 	exactAssertions = set("expect verify CHECK REQUIRE CHECK_EQ REQUIRE_THROWS CHECK_THROWS raises fail shouldBe " +
-		"shouldThrow Should XCTFail XCTUnwrap prop_assert")
+		"shouldThrow XCTFail XCTUnwrap prop_assert")
 	// receivers are objects whose methods assert.
 	receivers = set("assert require Assert Assertions Expect is t c qt tassert should must expect chai td")
 	// methods of t, c and is that assert.
 	tMethods = set("is deepEqual equal notEqual true false throws throwsAsync same snapshot like truthy falsy Assert " +
 		"Equal NoErr True False Check ok strictEqual notOk match rejects notThrows")
+	// neutral are words of a chain that say nothing themselves.
+	neutral = set("not resolves rejects to be not_to poll and")
 )
 
 // maxClaims bounds the assertions of one test.
@@ -69,16 +63,17 @@ func (s *side) claimsOf(u *unit) {
 		if i < past || s.kindOf(i) != word || len(u.claims) >= maxClaims {
 			return
 		}
-		if c, ok := s.claimAt(u, i); ok {
-			c.norm = s.plain(c.from, c.to)
-			c.words = map[string]bool{}
-			for k := c.from; k < c.to; k++ {
-				c.loose = c.loose || looseWords[s.of(k)]
-				if s.tokens[k].kind != sign {
-					c.words[s.normal(k)] = true
-				}
+		var c claim
+		switch {
+		case s.lang.name == "Go" && s.of(i) == "if":
+			if from, to := s.failing(u, i); to > from {
+				c = s.claim(from, to, s.failedBy(from, to))
 			}
-			c.vacuous = c.vacuous || constant(c) || slices.ContainsFunc(alwaysTrue, func(t string) bool { return strings.Contains(c.norm, t) })
+		case s.asserts(i):
+			from, to := max(past, s.receiverOf(i)), s.statementEnd(i)
+			c = s.claim(from, to, s.operation(from, to))
+		}
+		if c.to > 0 {
 			u.claims = append(u.claims, c)
 			past = c.to
 		}
@@ -89,220 +84,222 @@ func (s *side) claimsOf(u *unit) {
 func (s *side) receives(i int) bool {
 	t := s.of(i)
 	return (receivers[t] || strings.HasSuffix(t, "Assert")) && s.of(i+1) == "." && s.kindOf(i+2) == word && s.of(i-1) != "." &&
-		(len(t) > 2 || tMethods[s.of(i+2)])
+		(len(t) > 2 || tMethods[s.of(i+2)]) && s.calls(i+2)
 }
 
-// alwaysTrue are operands with which nothing else matters.
-var alwaysTrue = []string{"&& false", "|| true", "or True"}
-
-// claimAt reads an assertion that a word begins.
-func (s *side) claimAt(u *unit, i int) (claim, bool) {
-	t, next := s.of(i), s.of(i+1)
+// asserts reports whether a word begins an assertion.
+func (s *side) asserts(i int) bool {
+	t, before, next := s.of(i), s.of(i-1), s.of(i+1)
 	switch {
-	case s.lang.name == "Go" && t == "if":
-		return s.goClaim(u, i)
 	case t == "assert" && (s.lang.python || next != "(" && next != "." && (s.lang.layout == ends || s.lang.name == "Java")):
-		return s.statement(i, i+1), true
-	case s.lang.rust && next == "!" && assertion(t) && s.of(i+2) == "(":
-		return s.called(i, i+2, t), true
-	case s.receives(i) && s.of(i+3) == "(":
-		return s.called(i, i+3, s.of(i+2)), true
-	case s.receives(i) && s.of(i+3) == "<" && s.of(s.pastAngles(i+3)) == "(":
-		return s.called(i, s.pastAngles(i+3), s.of(i+2)), true
-	case !assertion(t) || s.of(i-1) == "def" || s.of(i-1) == "fn" || next == ":" || next == "=" || next == "=>":
-		return claim{}, false
+		return true
 	case s.lang.rust: // .expect("…") takes a value out
-		return claim{}, false
-	case next == "(" && s.tokens[i+1].mate > 0:
-		return s.called(i, i+1, t), true
-	case next == "<" && s.lang.cstyle && s.of(s.pastAngles(i+1)) == "(":
-		return s.called(i, s.pastAngles(i+1), t), true
-	case s.lang.name == "Kotlin" && (next == "{" || next == "<"):
-		return s.block(i)
-	case (s.lang.name == "Kotlin" || s.lang.name == "Scala") && s.of(i-1) != "." && strings.HasPrefix(t, "should"),
-		s.lang.ruby && s.tokens[i].first && s.kindOf(i+1) != sign:
-		return s.statement(i, i+1), true
-	case s.lang.ruby && (next == "{" || next == "do"):
-		return s.statement(i, i+1), true
+		return next == "!" && assertion(t)
+	case s.receives(i):
+		return true
+	case !assertion(t) || before == "def" || before == "fn" || next == ":" || next == "=" || next == "=>":
+		return false
+	case s.lang.ruby && next == "do", (s.lang.name == "Kotlin" || s.lang.name == "Scala") && before != "." && strings.HasPrefix(t, "should"):
+		return true
 	}
-	return claim{}, false
+	return s.calls(i) || s.lang.ruby && next == "{"
 }
 
-// block is an assertion of Kotlin that takes a block: assertFailsWith<E> { … }.
-func (s *side) block(i int) (claim, bool) {
-	for k := i + 1; k < min(len(s.tokens), i+20); k++ {
-		if open := s.of(k); open == "(" || open == "{" {
-			return s.called(i, k, s.of(i)), true
+// receiverOf is the first token of what a method is called of.
+func (s *side) receiverOf(i int) int {
+	for s.of(i-1) == "." {
+		switch mate := int(s.tokens[i-2].mate); {
+		case s.kindOf(i-2) == word:
+			i -= 2
+		case mate >= 0 && mate < i-2 && s.kindOf(mate-1) == word:
+			i = mate - 1
+		case mate >= 0 && mate < i-2:
+			return mate
+		default:
+			return i
 		}
 	}
-	return claim{}, false
+	return i
 }
 
-// called is an assertion that is written as a call, with the calls that are chained to it.
-func (s *side) called(i, open int, op string) claim {
-	end := int(s.tokens[open].mate)
-	if end < 0 {
-		end = open
+// statementEnd is one past the last token of the statement that a token begins: it ends at
+// a semicolon, with the brackets around it, or with a line that no call goes on from.
+func (s *side) statementEnd(i int) int {
+	ofLines := s.lang.newlines || s.lang.layout != braces
+	for k := i + 1; k < len(s.tokens); k++ {
+		t := s.of(k)
+		switch {
+		case s.outer[k] != s.outer[i], t == ";", t == "," && s.lang.python,
+			s.tokens[k].first && ofLines && t != "." && t != "?":
+			return k
+		}
+		if s.tokens[k].mate > int32(k) {
+			k = int(s.tokens[k].mate)
+		}
 	}
-	c := claim{from: i, op: op}
-	operands := s.plain(open+1, end)
-	c.vacuous = s.twice(open, end)
-	c.args, c.number = s.arguments(open)
-	for k := end + 1; ; {
-		if s.of(k) == "." && s.kindOf(k+1) == word {
-			if op = s.of(k + 1); op == "not" || op == "resolves" || op == "rejects" || op == "to" || op == "be" || op == "not_to" || op == "poll" {
-				op = c.op
-			}
-			c.op = op
-			end, k = k+1, k+2
-			continue
+	return len(s.tokens)
+}
+
+// claim describes the assertion of some tokens.
+func (s *side) claim(from, to int, op string) claim {
+	c := claim{from: from, to: to, op: op, norm: s.plain(from, to), words: map[string]bool{}}
+	var code strings.Builder
+	for k := from; k < to; k++ {
+		t, kind := s.of(k), s.kindOf(k)
+		c.loose = c.loose || looseWords[t]
+		if kind != sign {
+			c.words[s.normal(k)] = true
 		}
-		if s.of(k) == "(" && s.tokens[k].mate > 0 {
-			c.vacuous = c.vacuous || s.plain(k+1, int(s.tokens[k].mate)) == operands && operands != ""
-			c.args, c.number = s.arguments(k)
-			if name := s.of(k + 1); s.lang.ruby && s.kindOf(k+1) == word {
-				c.op = name
-			}
-			end = int(s.tokens[k].mate)
-			k = end + 1
-			continue
+		if kind == word || kind == sign {
+			code.WriteString(t + " ")
 		}
-		if s.lang.ruby && s.kindOf(k) == word && s.of(end) != ")" && !s.tokens[k].first { // expect(x).to eq 1
-			c.op = s.of(k)
-			for end = k; end+1 < len(s.tokens) && !s.tokens[end+1].first && s.of(end+1) != "}"; end++ {
-			}
+		if v, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(t, "_", ""), "fFdDL"), 64); kind == number && err == nil {
+			c.number = v
 		}
-		break
 	}
-	c.to = end + 1
-	c.strength = strengthOf(c.op, operands)
-	if strengths[strings.ToLower(c.op)] == 0 && !truths[strings.ToLower(c.op)] && c.args > 1 {
-		c.strength = 4
+	c.code, c.strength = code.String(), unknown
+	if n, known := strengths[c.op]; known {
+		c.strength = n
+	}
+	switch {
+	case strings.Contains(c.norm, "approx ("):
+		c.strength = 2
+	case c.op == "assertthat" && strings.Contains(c.norm, " , "): // with a matcher
+		c.strength = unknown
+	}
+	if s.constant(c) || s.reflexive(from, to) {
+		c.strength = 0
 	}
 	return c
 }
 
-// twice reports whether two arguments of a call are the same.
-func (s *side) twice(open, end int) bool {
-	seen := map[string]bool{}
-	from := open + 1
-	for k := from; k <= end; k++ {
-		if k == end || s.of(k) == "," && int(s.outer[k]) == open {
-			if arg := s.plain(from, k); k > from && seen[arg] && isWordStart(arg[0]) && arg != "t" {
-				return true
-			} else if k > from {
-				seen[arg] = true
+// operation is what an assertion calls last, or what it compares with.
+func (s *side) operation(from, to int) string {
+	op, keyword := strings.ToLower(s.of(from)), s.of(from) == "assert" && s.of(from+1) != "." && s.of(from+1) != "("
+	for k := from; k < to; k++ {
+		t := strings.ToLower(s.of(k))
+		chained := s.of(k+1) == "(" || s.of(k+1) == "<" && s.of(k-1) == "." || s.lang.ruby && strengths[t] > 0
+		if !keyword && s.outer[k] == s.outer[from] && s.kindOf(k) == word && chained && !neutral[t] {
+			op = t
+		}
+	}
+	if !truths[op] {
+		return op
+	}
+	if k := s.comparison(from, to); k > 0 {
+		return s.of(k)
+	}
+	for _, exact := range []string{"equals (", "Equal (", "matches ! ("} {
+		if strings.Contains(s.plain(from, to), exact) {
+			return "=="
+		}
+	}
+	return op
+}
+
+// comparison is the operator that an expression, or the first bracket in it, compares with;
+// 0 when there is none.
+func (s *side) comparison(from, to int) int {
+	for k := from; k < to; k++ {
+		switch s.of(k) {
+		case "==", "!=", "===", "!==", "<=", ">=", "<", ">", "in", "is":
+			if around := s.outer[k]; around == s.outer[from] || around >= int32(from) && s.outer[around] == s.outer[from] {
+				return k
 			}
-			from = k + 1
+		}
+	}
+	return 0
+}
+
+// constant reports whether an assertion looks at nothing that was computed.
+func (s *side) constant(c claim) bool {
+	for _, always := range []string{"&& false", "|| true", "or True"} {
+		if strings.Contains(c.norm, always) {
+			return true
+		}
+	}
+	if strengths[c.op] == 0 {
+		return false // a function of the tests' own
+	}
+	for w := range c.words {
+		if isWordStart(w[0]) && !constants[w] && !strings.EqualFold(w, c.op) && !neutral[w] && !assertion(w) && !receivers[w] {
+			return false
+		}
+	}
+	return true
+}
+
+// constants are words that stand for themselves, and the test as an argument.
+var constants = set("true false nil null None True False TRUE FALSE undefined t self eq")
+
+// reflexive reports whether an assertion compares a thing with itself.
+func (s *side) reflexive(from, to int) bool {
+	var operands []string
+	add := func(a, b int) {
+		if text := s.plain(a, b); a < b && isWordStart(text[0]) && text != "t" {
+			operands = append(operands, text)
+		}
+	}
+	if k := s.comparison(from, to); k > 0 && s.outer[k] == s.outer[from] {
+		start := from
+		if s.of(from) == "assert" {
+			start++
+		}
+		add(start, k)
+		add(k+1, to)
+	}
+	for k := from; k < to; k++ {
+		if s.outer[k] != s.outer[from] || s.of(k) != "(" {
+			continue
+		}
+		end := int(s.tokens[k].mate)
+		for n := k + 1; n <= end; n++ {
+			if n == end || s.of(n) == "," && int(s.outer[n]) == k {
+				add(k+1, n)
+				k = n
+			}
+		}
+	}
+	for i := 1; i < len(operands); i++ {
+		if operands[i] == operands[i-1] {
+			return true
 		}
 	}
 	return false
 }
 
-// arguments counts the arguments of a call and reads the last one, if it is a number.
-func (s *side) arguments(open int) (n int, last float64) {
-	end := int(s.tokens[open].mate)
-	if end <= open+1 {
-		return 0, 0
-	}
-	n = 1
-	for k := open + 1; k < end; k++ {
-		if s.of(k) == "," && int(s.outer[k]) == open && k+1 < end {
-			n++
-		}
-		if s.tokens[k].kind == number {
-			if v, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(s.of(k), "_", ""), "fFdDL"), 64); err == nil {
-				last = v
-			}
-		}
-	}
-	return n, last
-}
-
-// statement is an assertion that goes on to the end of its line.
-func (s *side) statement(i, from int) claim {
-	to := from
-	for to < len(s.tokens) && s.of(to) != ";" {
-		if s.outer[to] == s.outer[i] && (s.tokens[to].first || s.of(to) == "," && s.lang.python) {
-			break
-		}
-		if s.tokens[to].mate > int32(to) {
-			to = int(s.tokens[to].mate)
-		}
-		to++
-	}
-	to = min(to, len(s.tokens))
-	op := operator(s, from, to)
-	if op == "" {
-		op = s.of(i)
-	}
-	c := claim{from: i, to: to, op: op, args: 1}
-	c.strength = strengthOf(op, s.plain(from, to))
-	for k := from; k < to; k++ {
-		if s.of(k) == op && s.plain(from, k) == s.plain(k+1, to) {
-			c.vacuous = true
-		}
-	}
-	if strings.Contains(s.plain(from, to), "approx (") {
-		c.op, c.strength = "approx", 2
-		for k := from; k < to; k++ {
-			if s.of(k) == "(" {
-				if _, v := s.arguments(k); v > 0 {
-					c.number = v
-				}
-			}
-		}
-	}
-	return c
-}
-
-// goClaim is an "if" of Go whose block fails the test.
-func (s *side) goClaim(u *unit, i int) (claim, bool) {
+// failing is the condition of an "if" of Go whose block fails the test.
+func (s *side) failing(u *unit, i int) (from, to int) {
 	open := i + 1
-	for open < u.to && s.of(open) != "{" || open < u.to && s.outer[open] != s.outer[i] {
+	for open < u.to && (s.of(open) != "{" || s.outer[open] != s.outer[i]) {
 		open++
 	}
 	if open >= u.to || s.tokens[open].mate < 0 {
-		return claim{}, false
+		return 0, 0
 	}
-	end := int(s.tokens[open].mate)
-	for k := open; k < end; k++ {
-		if s.tokens[k].mate > int32(k) && k > open {
+	for k := open + 1; k < int(s.tokens[open].mate); k++ {
+		if s.tokens[k].mate > int32(k) {
 			k = int(s.tokens[k].mate)
-			continue
-		}
-		if s.of(k) == "." && failures[s.of(k+1)] && s.of(k+2) == "(" && int(s.outer[k]) == open {
-			from := i + 1
+		} else if s.of(k) == "." && failures[s.of(k+1)] && s.of(k+2) == "(" {
+			from = i + 1
 			for n := from; n < open; n++ {
 				if s.of(n) == ";" {
 					from = n + 1
 				}
 			}
-			op := operator(s, from, open)
-			c := claim{from: i, to: open, op: op, args: 1, strength: strengthOf(failedBy[op], s.plain(from, open))}
-			if op == "" {
-				c.strength, c.op = 3, "if"
-			}
-			return c, true
+			return from, open
 		}
 	}
-	return claim{}, false
+	return 0, 0
+}
+
+// failedBy is what a condition asserts that fails a test; "if" where it compares nothing.
+func (s *side) failedBy(from, to int) string {
+	k := s.comparison(from, to)
+	if k == 0 {
+		return "if"
+	}
+	return map[string]string{"!=": "==", "==": "!=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}[s.of(k)]
 }
 
 var failures = set("Error Errorf Fatal Fatalf Fail FailNow Failf")
-
-// failedBy is what a condition that fails the test asserts.
-var failedBy = map[string]string{"!=": "==", "==": "!=", "<": ">=", ">": "<=", "<=": ">", ">=": "<", "": "=="}
-
-// operator is the comparison of an expression; "" when it has none of its own.
-func operator(s *side, from, to int) string {
-	for k := from; k < to; k++ {
-		switch t := s.of(k); t {
-		case "==", "!=", "===", "!==", "<=", ">=", "<", ">", "in", "is":
-			if s.outer[k] == s.outer[from] || s.of(int(s.outer[k])) == "(" && int(s.outer[k]) == from {
-				return t
-			}
-		}
-	}
-	return ""
-}

@@ -24,7 +24,7 @@ const maxSource = 24 << 20
 // Examines reports whether a file of this path can hold a finding, or be the subject of
 // a test that goes with it.
 func Examines(path string) bool {
-	return languageOf(path) != nil || isSnapshot(path) || isSubject(path)
+	return languageOf(path) != nil || isSubject(path)
 }
 
 // Examine returns what a change lowers in its source code. It never fails: what it
@@ -70,9 +70,6 @@ func ExamineWith(files []change.File, runs *junit.Runs) []change.Finding {
 	x.compareRuns()
 	x.compareHelpers()
 	x.compareSuppressions()
-	for _, f := range files {
-		x.compareSnapshot(f)
-	}
 	slices.SortStableFunc(x.findings, func(a, b change.Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
 	})

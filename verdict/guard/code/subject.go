@@ -1,6 +1,7 @@
 package code
 
 import (
+	"maps"
 	"path"
 	"strings"
 )
@@ -59,7 +60,7 @@ func (v *vanished) word(w string, by int) {
 
 // side adds what one side of a file says besides its tests, or takes it off.
 func (v *vanished) side(s *side, by int) {
-	if s.tests && !s.lang.rust {
+	if s.tests && !s.lang.rust && len(s.having(test)) > 0 {
 		return
 	}
 	inTests := func(u *unit) bool { return u.role == test || u.role == group && u.word == "mod" }
@@ -136,6 +137,20 @@ func stem(name string) string {
 	return strings.Trim(base, "_-")
 }
 
+// minNamed is how long the name of a definition is that the name of a test mentions in full.
+const minNamed = 10
+
+// withHelpers are the words of a unit and of the definitions of its file that it names.
+func (s *side) withHelpers(u *unit) map[string]bool {
+	words := maps.Clone(s.wordsOf(u))
+	for _, helper := range s.units {
+		if helper.role == definition && helper != u && s.tests && s.wordsOf(u)[helper.name] && helper.name != "" {
+			maps.Copy(words, s.wordsOf(helper))
+		}
+	}
+	return words
+}
+
 // of is what became of the subject of a test that is gone with a scope around it, such as
 // its class. Where one thing that it names is gone and another one stays, that is not certain.
 func (v *vanished) of(u, scope *unit) subject {
@@ -149,7 +164,7 @@ func (v *vanished) of(u, scope *unit) subject {
 			left = left || v.defined[part] > 0
 		}
 	}
-	for w := range scope.side.wordsOf(scope) {
+	for w := range scope.side.withHelpers(scope) {
 		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) }) {
 			if len(part) > 3 && v.had[part] > 0 && v.had[part]+v.words[part] <= 0 {
 				out = changed
@@ -158,6 +173,12 @@ func (v *vanished) of(u, scope *unit) subject {
 	}
 	for w := range nameWords(u.name) {
 		if len(w) > 4 && v.lower[w] {
+			return deleted
+		}
+	}
+	name := strings.ToLower(u.name)
+	for w := range v.lower {
+		if len(w) > minNamed && strings.Contains(name, w) {
 			return deleted
 		}
 	}

@@ -30,11 +30,22 @@ func parseINI(content []byte) (*Node, error) {
 		}
 		for _, k := range s.Keys() {
 			line := lineWith(lines, from, k.Name())
-			at.Items = append(at.Items, &Node{Key: k.Name(), Value: strings.TrimSpace(strings.Join(k.ValueWithShadows(), "\n")),
+			at.Items = append(at.Items, &Node{Key: k.Name(), Value: withoutComments(strings.Join(k.ValueWithShadows(), "\n")),
 				Line: line + 1})
 		}
 	}
 	return root, nil
+}
+
+// withoutComments leaves out the lines of a value that are comments.
+func withoutComments(value string) string {
+	var kept []string
+	for line := range strings.SplitSeq(value, "\n") {
+		if text := strings.TrimSpace(line); !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, ";") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
 // lineWith is the index of the first line from one on that begins with a text, blanks

@@ -141,7 +141,7 @@ func renamed(t *Tool, was value, after map[string]value) bool {
 	name := was.key[strings.LastIndexByte(was.key, '/')+1:]
 	return slices.ContainsFunc(slices.Collect(maps.Values(after)), func(is value) bool {
 		other := is.key[strings.LastIndexByte(is.key, '/')+1:]
-		return is.setting == was.setting && is.key != was.key && t.same(name, other) && !weaker(was.setting.Way, was.text, is.text)
+		return is.setting.Way == was.setting.Way && is.key != was.key && t.same(name, other) && !weaker(was.setting.Way, was.text, is.text)
 	})
 }
 

@@ -48,7 +48,7 @@ func sentences(content []byte) []statement {
 			n.Kind() == table.KindTableCell {
 			return ast.WalkContinue, nil
 		}
-		whole := string(n.Lines().Value(content))
+		whole := strings.ReplaceAll(string(n.Lines().Value(content)), "?", "?.") // a question keeps its mark
 		line := 1 + bytes.Count(content[:n.Lines().At(0).Start], []byte("\n"))
 		for _, s := range ending.Split(whole, -1) {
 			if plain := strings.Join(strings.Fields(strings.Trim(s, "*_` \n")), " "); plain != "" {
@@ -61,7 +61,7 @@ func sentences(content []byte) []statement {
 }
 
 var (
-	ending = regexp.MustCompile(`[.!?](?:\s+|$)`)
+	ending = regexp.MustCompile(`[.!](?:\s+|$)`)
 	firm   = regexp.MustCompile(`(?i)\b(?:must|never|always|do not|don't|shall|forbidden|may not|required?|mandatory)\b`)
 	// needs are sentences about machines rather than people.
 	needs = regexp.MustCompile(`(?i)required to (?:build|run|compile|install|use)\b`)
@@ -90,7 +90,7 @@ func lostRules(f change.File, kept map[string]bool) []change.Finding {
 	}
 	var found []change.Finding
 	for _, was := range sentences(f.Before) {
-		if kept[was.text] || !firm.MatchString(was.text) || needs.MatchString(was.text) || len(strings.Fields(was.text)) < 3 || strings.HasPrefix(was.text, "|") {
+		if kept[was.text] || !firm.MatchString(was.text) || strings.HasSuffix(was.text, "?") || needs.MatchString(was.text) || len(strings.Fields(was.text)) < 3 || strings.HasPrefix(was.text, "|") {
 			continue
 		}
 		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Hold, "A rule for contributors is gone."
