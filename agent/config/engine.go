@@ -65,9 +65,10 @@ type Engine struct {
 
 // Models name the models by what they are to do. An empty one, the default, is Engine.Model.
 type Models struct {
-	// Trivial reviews at most 10 lines in at most 20 files, nothing sensitive among them.
+	// Trivial reviews at most 10 lines in at most 20 files, of which none touches anything that
+	// raises the tier; see "What a session is shown" in the README of agent.
 	Trivial string `yaml:"trivial"`
-	// Lite reviews at most 100 lines in at most 20 files, nothing sensitive among them.
+	// Lite reviews at most 100 lines in at most 20 files, nothing grave among them.
 	Lite string `yaml:"lite"`
 	// Full reviews all else.
 	Full string `yaml:"full"`

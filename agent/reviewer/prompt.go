@@ -187,9 +187,6 @@ func (p *Prepared) changed(part int) string {
 	if p.sheet != "" {
 		fmt.Fprintf(&b, "The file %s lists who uses what the change touches outside of it, with the definitions of what it calls. Read it first, and search only for what it lacks. ", p.sheet)
 	}
-	if deep := p.understood.Tier.Deep(); len(deep) < len(verdict.Dimensions()) {
-		fmt.Fprintf(&b, "Follow it into callers, documents and tests under %s; walk the other dimensions on what the change itself shows. ", names(deep))
-	}
 	if n := len(p.understood.Parts); n > 1 {
 		fmt.Fprintf(&b, "It is too large for one turn and is walked in %d parts, of which this is part %d: examine these files, in the light of those before, and answer for them. Report again only what is worse than you knew. ", n, part+1)
 		if len(p.Ledger) > 0 {
@@ -212,15 +209,6 @@ func (p *Prepared) changed(part int) string {
 		}
 	}
 	return b.String() + p.between("changed files", list.String())
-}
-
-// names writes dimensions in a sentence.
-func names(dimensions []verdict.Dimension) string {
-	all := make([]string, len(dimensions))
-	for i, d := range dimensions {
-		all[i] = string(d)
-	}
-	return strings.Join(all, ", ")
 }
 
 // closing asks for the two lines that end an answer.

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"touchstone/guidelines"
-	"touchstone/verdict"
 	"touchstone/worktree"
 )
 
@@ -81,27 +80,16 @@ type LeftOut struct {
 	Reason string
 }
 
-// Tier is how much a change puts at risk. It decides how deep a review goes.
+// Tier is how much a change puts at risk. It decides the model, its effort and its time.
 type Tier string
 
-// The tiers. Lines are those added and deleted in files that are read.
+// The tiers. Lines are those added and deleted in files that are read. What a line touches
+// counts for more than their number.
 const (
 	Trivial Tier = "trivial" // at most 10 lines in at most 20 files
-	Lite    Tier = "lite"    // at most 100 lines in at most 20 files
-	Full    Tier = "full"    // anything larger or sensitive
+	Lite    Tier = "lite"    // at most 100 lines in at most 20 files, or documents; or a condition, say
+	Full    Tier = "full"    // anything larger or sensitive: locks, transactions, rights, a check that goes
 )
-
-// Deep are the dimensions that a review of this tier follows beyond the changed lines, to
-// callers, documents and tests. It walks the others too, on what the change itself shows.
-func (t Tier) Deep() []verdict.Dimension {
-	switch t {
-	case Trivial:
-		return []verdict.Dimension{verdict.Security, verdict.Impact}
-	case Lite:
-		return []verdict.Dimension{verdict.Graph, verdict.Security, verdict.Test, verdict.Impact, verdict.AIAntipattern}
-	}
-	return verdict.Dimensions()
-}
 
 // Budget is the part of a full review's time that a review of this tier may take.
 func (t Tier) Budget(full time.Duration) time.Duration {

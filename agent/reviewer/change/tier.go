@@ -17,8 +17,8 @@ const (
 	fewFiles     = 20
 )
 
-// alwaysSensitive are files that decide what runs, what is trusted and what is kept.
-var alwaysSensitive = scope("ci, migration, dependencies, .touchstone/**, **/CODEOWNERS, **/Dockerfile*")
+// alwaysSensitive are files that decide what runs, what is trusted, what is kept, and what agents are told.
+var alwaysSensitive = scope("ci, migration, dependencies, .touchstone/**, **/CODEOWNERS, **/Dockerfile*, **/AGENTS.md, **/CLAUDE.md")
 
 // sensitiveWords are parts of names of code on which secrets, identities, rights or money
 // depend.
@@ -57,14 +57,29 @@ func weigh(s Source, c Change) (Tier, string) {
 		}
 	}
 	why := verdict.Amount(c.Lines, "line", "lines") + " in " + verdict.Amount(len(c.Files), "file", "files")
-	switch few := len(c.Files) <= fewFiles; {
-	case few && c.Lines <= trivialLines && !binary: // what has no lines is not small
-		return Trivial, why
-	case few && c.Lines <= liteLines:
-		return Lite, why
+	tier := Full
+	switch {
+	case ofFewFiles(c) && c.Lines <= trivialLines && !binary: // what has no lines is not small
+		tier = Trivial
+	case ofFewFiles(c) && c.Lines <= liteLines:
+		tier = Lite
 	}
-	return Full, why
+	if applies, _ := docs.Applies(change); applies && !binary && ofFewFiles(c) && tier == Full {
+		return Lite, why + ", all of it documents"
+	}
+	for _, f := range c.Files {
+		if what, least := touches(f.FileDiff); rank[least] > rank[tier] {
+			tier, why = least, fmt.Sprintf("%s touches %s", Spell(f.Path), what)
+		}
+	}
+	return tier, why
 }
+
+// rank orders the tiers.
+var rank = map[Tier]int{Trivial: 0, Lite: 1, Full: 2}
+
+// ofFewFiles reports whether a change has few files.
+func ofFewFiles(c Change) bool { return len(c.Files) <= fewFiles }
 
 // sensitiveWord is the first word of a path that is a sensitive one: a part between
 // separators, or one that begins with a capital, as in LoginPage or JWTVerifier.
