@@ -34,8 +34,10 @@ SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|T
 # A machine that is slow, or busy with other things, makes no test fail.
 PATIENCE = -timeout 30m
 
-# Built as BUILD builds the programs, which some tests build too: each compiles once.
-TEST = CGO_ENABLED=0 $(GO) test -trimpath $(PATIENCE)
+# go test with one line in the end that says how it went. Built as BUILD builds the programs, which
+# some tests build too: each compiles once.
+RUNTESTS = $(GO) run ./scripts/runtests
+TEST = CGO_ENABLED=0 $(RUNTESTS) -trimpath $(PATIENCE)
 
 .PHONY: test
 test: tools ## Set up what the tests need and run them, all but the sweeps
@@ -43,7 +45,7 @@ test: tools ## Set up what the tests need and run them, all but the sweeps
 
 .PHONY: race
 race: tools ## The same tests with the race detector, for which there has to be a C compiler
-	@CGO_ENABLED=1 $(GO) test -race $(PATIENCE) -shuffle=on -skip '$(SWEEP)' ./...
+	@CGO_ENABLED=1 $(RUNTESTS) -race $(PATIENCE) -shuffle=on -skip '$(SWEEP)' ./...
 
 .PHONY: sweep
 sweep: ## The tests that take hundreds of whole loops each

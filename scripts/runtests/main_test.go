@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// module makes a module with the test files, and goes there.
+func module(t *testing.T, files map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	files["go.mod"] = "module example\n\ngo 1.26\n"
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	t.Setenv("GOFLAGS", "-mod=mod -vet=off")
+}
+
+func TestLastLineCounts(t *testing.T) {
+	const head = "package a\n\nimport \"testing\"\n\n"
+	for name, tc := range map[string]struct {
+		files map[string]string
+		fails bool
+		want  []string
+		lacks string
+	}{
+		"all is well": {map[string]string{
+			"a_test.go": head + "func TestOne(t *testing.T) { t.Log(\"chatter\") }\nfunc TestTwo(t *testing.T) { t.Run(\"part\", func(t *testing.T) {}) }\n",
+		}, false, []string{`(?m)^ok  \texample\t`, `\ntests: 3 passed, 0 failed, 0 skipped in \d+s\n$`}, "chatter"},
+		"skipped for want of the same thing": {map[string]string{
+			"a_test.go": head + "func TestOne(t *testing.T) { t.Skip(\"SKIPPED: Chromium is not installed: apt install chromium\") }\n" +
+				"func TestTwo(t *testing.T) { t.Skip(\"SKIPPED: Chromium is not installed: apt install chromium\") }\nfunc TestThree(t *testing.T) { t.SkipNow() }\n",
+		}, false, []string{`0 passed, 0 failed, 3 skipped in \d+s; skipped because: Chromium is not installed: apt install chromium; no reason was given\n$`}, "SKIPPED"},
+		"one fails": {map[string]string{
+			"a_test.go":   head + "func TestOne(t *testing.T) { t.Error(\"what went wrong\") }\nfunc TestTwo(t *testing.T) {}\n",
+			"b/b_test.go": "package b\n\nimport \"testing\"\n\nfunc TestThree(t *testing.T) {}\n",
+		}, true, []string{"what went wrong", `\ntests: 2 passed, 1 failed, 0 skipped in \d+s; failed packages: example\n$`}, ""},
+		"one panics": {map[string]string{
+			"a_test.go": head + "func TestOne(t *testing.T) { panic(\"out of the blue\") }\n",
+		}, true, []string{"out of the blue", `1 failed, 0 skipped in \d+s; failed packages: example\n$`}, ""},
+		"does not build": {map[string]string{
+			"a_test.go": head + "func TestOne(t *testing.T) { missing() }\n",
+		}, true, []string{"undefined: missing", `0 passed, 0 failed, 0 skipped in \d+s; failed packages: example\n$`}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			module(t, tc.files)
+			var out strings.Builder
+			err := run(t.Context(), []string{"./..."}, &out)
+			if (err != nil) != tc.fails {
+				t.Errorf("it returns %v", err)
+			}
+			for _, want := range tc.want {
+				if !regexp.MustCompile(want).MatchString(out.String()) {
+					t.Errorf("no %s in\n%s", want, out.String())
+				}
+			}
+			if tc.lacks != "" && strings.Contains(out.String(), tc.lacks) {
+				t.Errorf("%s in\n%s", tc.lacks, out.String())
+			}
+		})
+	}
+}
