@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -257,12 +258,13 @@ func descriptors(ctx context.Context, bin string) (string, error) {
 		return "", err
 	}
 	defer canary.Close()
-	attempt := errors.Join(m.open(ctx, "first"), m.fix(ctx, 1, canary))
+	// Some of the low numbers are soon taken by something else.
+	open := slices.Repeat([]*os.File{canary}, 20)
+	if err := errors.Join(m.open(ctx, "first"), m.fix(ctx, 1, open...)); err != nil {
+		return "", err
+	}
 	if text, err := os.ReadFile(canary.Name()); err != nil || len(text) > 0 {
 		return fmt.Sprintf("the file holds %q, %v", text, err), nil
-	}
-	if attempt != nil {
-		return "", attempt
 	}
 	return m.achieved()
 }

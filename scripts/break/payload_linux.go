@@ -55,7 +55,9 @@ func payload(args []string) {
 		}
 	case "descriptors":
 		for fd := 3; fd < 64; fd++ {
-			_, _ = unix.Write(fd, []byte("broken"))
+			if name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); err == nil && filepath.Base(name) == "canary" {
+				_, _ = unix.Write(fd, []byte("broken"))
+			}
 		}
 	}
 	p.report(ranReport)
