@@ -13,6 +13,7 @@ import (
 	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/fallback"
+	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/remoteconfig"
 	"touchstone/verdict"
@@ -60,6 +61,7 @@ func (d *doctor) models(ctx context.Context) {
 	d.check("fallback", func() (string, error) { return d.fallback(models, live.Config().Engine) })
 	d.check("prices", func() (string, error) { return d.prices(unpriced, builtIn) })
 	d.check("sandbox", d.sandbox)
+	d.check("bounds", bounds)
 }
 
 // providerTimeout is how long a provider may take to say anything.
@@ -142,6 +144,15 @@ func (d *doctor) prices(unpriced []string, builtIn string) (string, error) {
 		return fmt.Sprintf("%s of %s", verdict.Amount(n, "model's price", "models' prices"), d.cfg.Prices.Date), nil
 	}
 	return cmp.Or(builtIn, "not known, as no engine can be used"), nil
+}
+
+// bounds tells what a session, and a command that verifies a fix, may use.
+func bounds() (string, error) {
+	most, err := process.DefaultBounds()
+	if err != nil {
+		return fmt.Sprintf("none: %v", err), nil
+	}
+	return fmt.Sprintf("a session or a verify command and all that it starts may have %s", most), nil
 }
 
 // sandbox tells what confines sessions and the commands that verify a fix.

@@ -11,8 +11,8 @@ type child struct {
 
 // launch starts cmd and waits for it in the background, on Linux until all that it started is
 // gone, also when Run no longer does.
-func launch(cmd *exec.Cmd, mark string, confined bool) (*child, error) {
-	tree, err := start(cmd, mark, confined)
+func launch(cmd *exec.Cmd, mark string, confined bool, bounds Bounds) (*child, error) {
+	tree, err := start(cmd, mark, confined, bounds)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,23 @@ func init() {
 				fmt.Println(target)
 			}
 		}
+	}
+	// hoarder takes 256 MB; crowd starts 40 processes.
+	actors["hoarder"] = func() {
+		memory := make([]byte, 256<<20)
+		for i := 0; i < len(memory); i += 4096 {
+			memory[i] = 1
+		}
+		forever()
+		runtime.KeepAlive(memory)
+	}
+	actors["crowd"] = func() {
+		for range 40 {
+			if err := exec.Command("/bin/sh", "-c", "setsid sleep 3600").Start(); err != nil {
+				panic(err)
+			}
+		}
+		forever()
 	}
 	actors["parent of harbour"] = func() { supervise("harbour") }
 }
@@ -93,6 +111,33 @@ func TestChildrenGetNoDescriptorsButTheirOwn(t *testing.T) {
 		}
 		if len(lines) == 0 || slices.Contains(lines, file.Name()) {
 			t.Errorf("%s: the child has %s", name, lines)
+		}
+	}
+}
+
+func TestWhoUsesMoreThanItMayIsKilled(t *testing.T) {
+	t.Parallel()
+	roomy := process.Bounds{Memory: 1 << 40, Processes: 1 << 20}
+	for _, test := range []struct {
+		act     string
+		narrow  func(*process.Bounds)
+		because string
+	}{
+		{"hoarder", func(b *process.Bounds) { b.Memory = 128 << 20 }, "of memory, and may have 0.1 GB"},
+		{"crowd", func(b *process.Bounds) { b.Processes = 20 }, "processes, and may be 20"},
+	} {
+		for name, confine := range map[string]*sandbox.Rules{"plain": nil, "confined": {}} {
+			t.Run(test.act+" "+name, func(t *testing.T) {
+				t.Parallel()
+				var lines []string
+				cmd := actor(test.act, &lines)
+				cmd.Bounds, cmd.Confine = roomy, confine
+				test.narrow(&cmd.Bounds)
+				report, err := cmd.Run(t.Context())
+				if err != nil || !strings.HasPrefix(report.Exit, "signal: killed, since ") || !strings.HasSuffix(report.Exit, test.because) {
+					t.Errorf("exit = %q, %v", report.Exit, err)
+				}
+			})
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,15 +41,18 @@ const (
 
 // reap becomes the reaper and ends with it, if this program was started as one.
 func reap() {
-	if len(os.Args) < 5 || os.Args[0] != reaperName {
+	if len(os.Args) < 7 || os.Args[0] != reaperName {
 		return
 	}
 	fd, err := strconv.Atoi(os.Args[1])
-	if err != nil {
+	memory, memoryErr := strconv.ParseInt(os.Args[3], 10, 64)
+	processes, processesErr := strconv.Atoi(os.Args[4])
+	if errors.Join(err, memoryErr, processesErr) != nil {
 		syscall.Exit(2)
 	}
 	g := reaper{fd: fd, confined: os.Args[2] == "true", stop: make(chan struct{})}
-	g.over(os.Args[3], os.Args[4:])
+	go g.hold(Bounds{memory, processes})
+	g.over(os.Args[5], os.Args[6:])
 	syscall.Exit(0) // at once: somebody waits, and there is nothing to flush
 }
 
@@ -62,6 +66,8 @@ type reaper struct {
 	once sync.Once
 	// killed are those that the last strike of killChildren was at.
 	killed map[int]bool
+	// exceeded, if set, says by what the bounds were exceeded.
+	exceeded atomic.Pointer[string]
 }
 
 // over starts a program, with the descriptors below that of the socket, and returns
@@ -169,7 +175,11 @@ func (g *reaper) reap(child int, report func(line string)) {
 			report(noneLeft)
 			return
 		case pid == child:
-			report(describe(status))
+			how := describe(status)
+			if why := g.exceeded.Load(); why != nil {
+				how += ", since " + *why
+			}
+			report(how)
 			g.killAll()
 		}
 	}

@@ -20,7 +20,7 @@ type tree struct {
 }
 
 // start starts cmd, whose environment has the mark, with its reaper.
-func start(cmd *exec.Cmd, mark string, _ bool) (*tree, error) {
+func start(cmd *exec.Cmd, mark string, _ bool, _ Bounds) (*tree, error) {
 	reaper, err := startReaper()
 	if err != nil {
 		return nil, err

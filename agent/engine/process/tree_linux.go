@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,7 +30,7 @@ type tree struct {
 
 // start starts cmd, whose environment has the mark, below its reaper; cmd becomes the reaper. One
 // that is confined can be ended at one blow.
-func start(cmd *exec.Cmd, mark string, confined bool) (*tree, error) {
+func start(cmd *exec.Cmd, mark string, confined bool, bounds Bounds) (*tree, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
 		err = unix.SetNonblock(ends[0], true) // so that there are deadlines
@@ -40,7 +41,8 @@ func start(cmd *exec.Cmd, mark string, confined bool) (*tree, error) {
 	ours, its := os.NewFile(uintptr(ends[0]), "reaper"), os.NewFile(uintptr(ends[1]), "reaper")
 	defer its.Close()
 	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], its)
-	cmd.Args = append([]string{reaperName, strconv.Itoa(2 + len(cmd.ExtraFiles)), strconv.FormatBool(confined), cmd.Path}, cmd.Args...)
+	cmd.Args = append([]string{reaperName, strconv.Itoa(2 + len(cmd.ExtraFiles)), strconv.FormatBool(confined),
+		strconv.FormatInt(bounds.Memory, 10), strconv.Itoa(bounds.Processes), cmd.Path}, cmd.Args...)
 	cmd.Path = "/proc/self/exe"
 	// What ends this program's group or terminal must not end the reaper.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -123,13 +125,18 @@ func marked(mark string) []int {
 
 // processes finds the processes whose directories in /proc pass a test.
 func processes(test func(dir string) bool) []int {
+	return slices.DeleteFunc(allProcesses(), func(pid int) bool { return !test("/proc/" + strconv.Itoa(pid)) })
+}
+
+// allProcesses are those that this one can see.
+func allProcesses() []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
 	var pids []int
 	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil && test("/proc/"+entry.Name()) {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
 			pids = append(pids, pid)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 type tree struct{ job windows.Handle }
 
 // start starts cmd and puts it into a job object of its own.
-func start(cmd *exec.Cmd, _ string, _ bool) (*tree, error) {
+func start(cmd *exec.Cmd, _ string, _ bool, _ Bounds) (*tree, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
