@@ -118,6 +118,9 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if c.repo != nil && c.r.Method != http.MethodGet {
+		c.sim.autoMerges(c.repo)
+	}
 	// Rendered while locked: the body may share memory with the state.
 	if out.body != nil {
 		var text bytes.Buffer

@@ -270,15 +270,15 @@ func (c *call) getProtection() (reply, error) {
 	}
 	name := c.r.PathValue("branch")
 	rule, protected := c.repo.protected[name]
-	if !protected {
+	if !protected || rule.Ruleset {
 		return reply{}, refuse(http.StatusNotFound, "Branch not protected")
 	}
 	self := c.sim.api("/repos/%s/branches/%s", c.repo.fullName(), name)
 	out := object{"url": self + "/protection", "required_status_checks": c.renderRequired(rule, self)}
-	if rule.Approvals > 0 {
+	if rule.Approvals > 0 || len(rule.CodeOwners) > 0 {
 		out["required_pull_request_reviews"] = object{
 			"url": self + "/protection/required_pull_request_reviews", "dismiss_stale_reviews": false,
-			"require_code_owner_reviews": false, "required_approving_review_count": rule.Approvals,
+			"require_code_owner_reviews": len(rule.CodeOwners) > 0, "required_approving_review_count": rule.Approvals,
 		}
 	}
 	return ok(out)

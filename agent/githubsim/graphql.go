@@ -40,6 +40,7 @@ func (c *call) graphQL() (reply, error) {
 		"resolveReviewThread":           c.resolveMutation("ResolveReviewThreadPayload", "resolved", c.user),
 		"enqueuePullRequest":            graphql.Resolver(c.enqueueMutation),
 		"dequeuePullRequest":            graphql.Resolver(c.dequeueMutation),
+		"enablePullRequestAutoMerge":    graphql.Resolver(c.enableAutoMergeMutation),
 		"updateRefs":                    graphql.Resolver(c.updateRefsMutation),
 		"unresolveReviewThread":         c.resolveMutation("UnresolveReviewThreadPayload", "unresolved", nil),
 	}}
@@ -151,7 +152,7 @@ func (c *call) refNode(r *repo, branch string) any {
 // there is none.
 func ruleNode(protected map[string]Protection, branch string) node {
 	rule, ok := protected[branch]
-	if !ok {
+	if !ok || rule.Ruleset {
 		return nil
 	}
 	return &graphql.Object{Type: "RefUpdateRule", Fields: fields{

@@ -22,9 +22,10 @@ func (c *call) pullNode(p *pull) node {
 		"author": c.actor(p.author), "mergedBy": c.actor(p.mergedBy), "headRefName": p.headRef, "headRefOid": p.headSHA,
 		"baseRefName": p.baseRef, "baseRefOid": p.baseSHA, "createdAt": stamp(p.created), "updatedAt": stamp(p.updated),
 		"closedAt": stamp(p.closedAt), "mergedAt": stamp(p.mergedAt), "repository": c.repoNode(r), "headRepository": c.repoNode(p.headRepo),
-		"headRef":         field(func() any { return c.refNode(p.headRepo, p.headRef) }),
-		"baseRef":         field(func() any { return c.refNode(r, p.baseRef) }),
-		"mergeQueueEntry": field(func() any { return c.queueNode(p) }),
+		"headRef":          field(func() any { return c.refNode(p.headRepo, p.headRef) }),
+		"baseRef":          field(func() any { return c.refNode(r, p.baseRef) }),
+		"mergeQueueEntry":  field(func() any { return c.queueNode(p) }),
+		"autoMergeRequest": field(func() any { return c.autoMergeNode(p) }),
 		"mergeCommit": field(func() any {
 			if !p.merged {
 				return nil

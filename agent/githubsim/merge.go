@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -157,18 +158,22 @@ func (s *Sim) protects(ctx context.Context, p *pull) error {
 	if !ok {
 		return nil
 	}
-	approvals := 0
+	approvals, owned := 0, len(rule.CodeOwners) == 0
 	for reviewer, rv := range p.opinions() {
 		if !p.repo.canWrite(reviewer) {
 			continue
 		}
-		if rv.state == "CHANGES_REQUESTED" && rule.Approvals > 0 {
+		if rv.state == "CHANGES_REQUESTED" && (rule.Approvals > 0 || len(rule.CodeOwners) > 0) {
 			return refuse(http.StatusMethodNotAllowed, "Changes have been requested by reviewers with write access.")
 		}
 		approvals++
+		owned = owned || rv.state == "APPROVED" && slices.Contains(rule.CodeOwners, reviewer.Login)
 	}
 	if approvals < rule.Approvals {
 		return refuse(http.StatusMethodNotAllowed, "At least %d approving review is required by reviewers with write access.", rule.Approvals)
+	}
+	if !owned {
+		return refuse(http.StatusMethodNotAllowed, "Waiting on code owner review from %s.", strings.Join(rule.CodeOwners, " or "))
 	}
 	for _, name := range rule.RequiredChecks {
 		if !p.repo.checkPasses(p.headSHA, name) {

@@ -146,6 +146,7 @@ type pull struct {
 	labelled              []labelling
 	incidents             []incident
 	queued                *queueEntry // nil outside the merge queue
+	auto                  *autoMerge  // nil unless somebody wishes it
 	requested             []*account
 	reviews               []*review
 	threads               []*thread

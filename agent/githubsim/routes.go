@@ -45,6 +45,8 @@ func (s *Sim) routes() *http.ServeMux {
 		"GET " + repo + "/activity":                     (*call).listActivities,
 		"GET " + branch:                                 (*call).getBranch,
 		"GET " + branch + "/protection":                 (*call).getProtection,
+		"POST " + branch + "/rename":                    (*call).renameBranch,
+		"GET " + repo + "/rules/branches/{branch}":      (*call).branchRules,
 		"POST /graphql":                                 (*call).graphQL,
 		"/":                                             func(*call) (reply, error) { return reply{}, errNotFound },
 	}

@@ -172,6 +172,11 @@ type Protection struct {
 	Approvals int  `json:"approvals"`
 	// MergeQueue lets pull requests in by way of a queue only.
 	MergeQueue bool `json:"merge_queue"`
+	// CodeOwners are the logins of which one has to approve, as a CODEOWNERS file that names them
+	// for all files would have it.
+	CodeOwners []string `json:"code_owners"`
+	// Ruleset says that a ruleset asks all this, and not the protection of the branch.
+	Ruleset bool `json:"ruleset"`
 }
 
 // RepoOptions describe a repository to serve.

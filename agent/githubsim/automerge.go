@@ -1,0 +1,72 @@
+package githubsim
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"touchstone/agent/githubsim/graphql"
+)
+
+// autoMerge is somebody's wish that GitHub merges as soon as the base's rules let it.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
+type autoMerge struct {
+	by     *account
+	method string
+	at     time.Time
+}
+
+func (c *call) enableAutoMergeMutation(a args) (any, error) {
+	input, _ := a["input"].(map[string]any)
+	id, _ := input["pullRequestId"].(string)
+	p := c.pullByID(id)
+	if p == nil {
+		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+	}
+	method, _ := input["mergeMethod"].(string)
+	expected, _ := input["expectedHeadOid"].(string)
+	switch {
+	case !p.repo.canWrite(c.user):
+		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
+	case p.closed || p.draft:
+		return nil, graphql.Unprocessable("Pull request is closed or still a draft")
+	case expected != "" && expected != p.headSHA:
+		return nil, graphql.Unprocessable("Head branch was modified. Review and try the merge again.")
+	case c.sim.protects(c.ctx, p) == nil:
+		return nil, graphql.Unprocessable("Pull request is in clean status")
+	}
+	p.auto = &autoMerge{by: c.user, method: strings.ToLower(method), at: c.sim.now()}
+	return &graphql.Object{Type: "EnablePullRequestAutoMergePayload", Fields: fields{
+		"clientMutationId": input["clientMutationId"], "actor": c.actor(c.user), "pullRequest": c.pullNode(p),
+	}}, nil
+}
+
+// autoMergeNode is the wish for it, null without one.
+func (c *call) autoMergeNode(p *pull) node {
+	if p.auto == nil {
+		return nil
+	}
+	return &graphql.Object{Type: "AutoMergeRequest", Fields: fields{
+		"enabledBy": c.actor(p.auto.by), "enabledAt": stamp(p.auto.at), "mergeMethod": strings.ToUpper(p.auto.method),
+		"pullRequest": field(func() any { return c.pullNode(p) }),
+	}}
+}
+
+// autoMerges merges what has come to be let in since it was wished for. Locked by the caller.
+func (s *Sim) autoMerges(r *repo) {
+	for _, p := range r.sortedPulls() {
+		if p.auto == nil || p.closed {
+			continue
+		}
+		s.lanes.do(fmt.Sprintf("auto-merge %d", p.id), func(ctx context.Context) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if p.auto == nil || p.closed || p.draft || s.protects(ctx, p) != nil {
+				return
+			}
+			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)
+			_, _ = s.merge(ctx, p, p.auto.by, p.auto.method, strings.TrimSpace(message)+"\n") // tried again at the next change
+		})
+	}
+}

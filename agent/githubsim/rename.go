@@ -1,0 +1,54 @@
+package githubsim
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// renameBranch gives a branch another name: it closes the pull requests of the branch, and points
+// those into it at the new name.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/renaming-a-branch
+func (c *call) renameBranch() (reply, error) {
+	var in struct {
+		Name string `json:"new_name"`
+	}
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	old, r := c.r.PathValue("branch"), c.repo
+	sha := r.refs["refs/heads/"+old]
+	switch {
+	case sha == "":
+		return reply{}, errNotFound
+	case r.refs["refs/heads/"+in.Name] != "":
+		return reply{}, invalid("Branch", "name", "already_exists")
+	case !r.canWrite(c.user), old == r.defaultBranch && !r.atLeast(c.user, "admin"):
+		return reply{}, refuse(http.StatusForbidden, "You do not have permission to rename this branch")
+	}
+	if err := r.git.updateRef(c.ctx, "refs/heads/"+in.Name, sha, ""); err != nil {
+		return reply{}, fmt.Errorf("make the branch of the new name: %w", err)
+	}
+	if rule, ok := r.protected[old]; ok {
+		delete(r.protected, old)
+		r.protected[in.Name] = rule
+	}
+	for _, p := range r.sortedPulls() {
+		if !p.closed && p.baseRef == old {
+			p.happened("AutomaticBaseChangeSucceededEvent", c.user, func(*call) fields { return fields{"oldBase": old, "newBase": in.Name} })
+			p.baseRef = in.Name
+		}
+	}
+	if old == r.defaultBranch {
+		r.defaultBranch = in.Name
+	}
+	if err := r.git.updateRef(c.ctx, "refs/heads/"+old, "", sha); err != nil {
+		return reply{}, fmt.Errorf("delete the branch of the old name: %w", err)
+	}
+	if err := c.sim.noticeRefs(c.ctx, r, c.user); err != nil {
+		return reply{}, err
+	}
+	c.r.SetPathValue("branch", in.Name)
+	out, err := c.getBranch()
+	out.status = http.StatusCreated
+	return out, err
+}
