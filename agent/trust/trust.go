@@ -7,7 +7,6 @@ package trust
 import (
 	"crypto/ed25519"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,7 +61,7 @@ func Open(dir string) (*Book, error) {
 		return b, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(data, &b.known)
+		b.known, err = parse(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what is known of reviewers: %w; restore %s, or delete it to have their accounts and keys taken anew", err, b.path)
@@ -159,12 +158,12 @@ func (b *Book) note(login string, change func(*Reviewer) error) error {
 		return err
 	}
 	b.known[strings.ToLower(login)] = now
-	data, err := json.MarshalIndent(b.known, "", "  ")
+	data, err := format(b.known)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(b.path), 0o700)
 	}
 	if err == nil {
-		err = write(b.path, append(data, '\n'))
+		err = write(b.path, data)
 	}
 	if err != nil {
 		b.known[strings.ToLower(login)] = before
