@@ -1,0 +1,68 @@
+package author
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"touchstone/agent/engine/session"
+)
+
+// BenchmarkVerify runs the verify command of a small Go module with the caches of a pull request, the
+// first and the second time. The yardstick is the same command on warm caches that are shared by all
+// pull requests; x-cold is what it takes without any.
+func BenchmarkVerify(b *testing.B) {
+	root := b.TempDir()
+	a := &Author{TempDir: b.TempDir()}
+	program := map[string]string{
+		"go.mod":      "module example.invalid/app\n\ngo 1.22\n",
+		"app.go":      "package app\n\nimport \"encoding/json\"\n\nfunc Text(v any) string { text, _ := json.Marshal(v); return string(text) }\n",
+		"app_test.go": "package app\n\nimport \"testing\"\n\nfunc TestText(t *testing.T) {\n\tif Text(1) != \"1\" {\n\t\tt.Error()\n\t}\n}\n",
+	}
+	worktree := func(number int) string {
+		dir := filepath.Join(root, fmt.Sprintf("%d-author", number))
+		for name, text := range program {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				b.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				b.Fatal(err)
+			}
+		}
+		return dir
+	}
+	verify := func(dir, caches string) time.Duration {
+		start := time.Now()
+		if err := a.execute(b.Context(), ErrUnverified, dir, caches, []string{"go", "test", "-count=1", "./..."}, 10*time.Minute); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(start)
+	}
+	base := worktree(0)
+	var cold time.Duration
+	if err := session.FillBaseCaches(base, func(caches string) error { cold = verify(base, caches); return nil }); err != nil {
+		b.Fatal(err)
+	}
+	shared := filepath.Join(root, "shared")
+	verify(base, shared)
+	var yardstick, first, second time.Duration
+	number := 0
+	for b.Loop() {
+		number++
+		dir := worktree(number)
+		yardstick += verify(dir, shared)
+		start := time.Now()
+		if err := session.SeedCaches(dir, session.ForVerify); err != nil {
+			b.Fatal(err)
+		}
+		own := session.Caches(dir, session.ForVerify)
+		verify(dir, own)
+		first += time.Since(start)
+		second += verify(dir, own)
+	}
+	b.ReportMetric(first.Seconds()/yardstick.Seconds(), "x-first")
+	b.ReportMetric(second.Seconds()/yardstick.Seconds(), "x-second")
+	b.ReportMetric(cold.Seconds()/(yardstick.Seconds()/float64(number)), "x-cold")
+}
