@@ -73,6 +73,10 @@ CLONES ?= ..
 guard-real: ## Measure the guard and the text checks on real histories (CLONES=directory of clones)
 	@$(GO) run ./scripts/guardreal -clones "$(CLONES)" $(ARGS)
 
+.PHONY: judge
+judge: build ## Measure reviews on real changes (CLONES=directory of clones ARGS="--model opus")
+	@$(GO) run ./scripts/judge --clones "$(CLONES)" $(ARGS)
+
 .PHONY: forge
 forge: ## Attack the loop as people with and without rights would (ARGS="-run TEXT")
 	@$(GO) run ./scripts/forge $(ARGS)

@@ -15,11 +15,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	places "touchstone/scripts/clones"
 )
 
 func main() {
@@ -63,7 +64,7 @@ func run(ctx context.Context, out io.Writer, clones, part, only, list string) er
 		if part != "" && r[3] != part || !strings.Contains(r[0], only) {
 			continue
 		}
-		dir := find(clones, r[0])
+		dir := places.Find(clones, r[0])
 		if dir == "" {
 			fmt.Fprintf(out, "SKIPPED: there is no clone of %s below %s\n", r[0], clones)
 			continue
@@ -90,20 +91,6 @@ func run(ctx context.Context, out io.Writer, clones, part, only, list string) er
 		return write(list, slices.Concat(all["seen"], all["unseen"]))
 	}
 	return nil
-}
-
-// find is the directory of a repository's clone, or "".
-func find(clones, repo string) string {
-	_, name, _ := strings.Cut(repo, "/")
-	for _, dir := range []string{filepath.FromSlash(repo), filepath.Join(strings.ReplaceAll(repo, "/", "+"), "repo"), name} {
-		dir = filepath.Join(clones, dir)
-		for _, head := range []string{"HEAD", filepath.Join(".git", "HEAD")} {
-			if _, err := os.Stat(filepath.Join(dir, head)); err == nil {
-				return dir
-			}
-		}
-	}
-	return ""
 }
 
 // peak is the most memory that this process has held.

@@ -201,8 +201,6 @@ func (s *side) fileMarks() []mark {
 			add(skips, s.lineOf(i), i)
 		case s.lang.python && name == "allow_module_level":
 			add(skips, s.moduleCondition(i), i)
-		case s.lang.rust && name == "cfg" && s.of(i-2) == "!" && s.of(i+1) == "(" && s.of(i+2) == "feature":
-			add(tag, s.lineOf(i), i)
 		case s.lang.rust && name == "cfg" && s.of(i-2) == "!" && s.of(i+1) == "(" && s.tokens[i+1].mate > 0:
 			add(skips, s.plain(i+2, int(s.tokens[i+1].mate)), i)
 		case s.lang.name == "JavaScript" && name == "retryTimes" && s.of(i-1) == ".":

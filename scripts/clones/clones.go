@@ -1,0 +1,23 @@
+// Package clones finds the local clones of public repositories on which this project is measured.
+package clones
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Find is the directory below dir that holds a clone of repo, which is given as owner/name: as
+// OWNER/NAME, OWNER+NAME/repo or NAME, bare or not; empty if there is none.
+func Find(dir, repo string) string {
+	_, name, _ := strings.Cut(repo, "/")
+	for _, place := range []string{filepath.FromSlash(repo), filepath.Join(strings.ReplaceAll(repo, "/", "+"), "repo"), name} {
+		place = filepath.Join(dir, place)
+		for _, head := range []string{"HEAD", filepath.Join(".git", "HEAD")} {
+			if _, err := os.Stat(filepath.Join(place, head)); err == nil {
+				return place
+			}
+		}
+	}
+	return ""
+}

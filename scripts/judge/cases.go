@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"touchstone/guidelines"
+	"touchstone/scripts/clones"
+)
+
+// known are the cases that come with the program: facts about commits, and no code of theirs.
+//
+//go:embed cases.yaml
+var known []byte
+
+// change is one case: a change of a repository that others wrote, and what a reviewer should say.
+type change struct {
+	Repository string `yaml:"repository"`
+	Commit     string `yaml:"commit"`
+	// Direction is forward for the commit as it was merged; revert for its defect brought back: the
+	// base has the commit without its tests, the head is its parent; or a base, from which the
+	// commit is the head.
+	Direction string `yaml:"direction"`
+	// Title is the change's, where the commit's own would tell what it is.
+	Title    string `yaml:"title"`
+	Language string `yaml:"language"`
+	// Defect is what a review has to find; nil for a good change.
+	Defect *defect `yaml:"defect"`
+}
+
+// defect is a place, and the rows of the guidelines one of which is about it.
+type defect struct {
+	Paths []string `yaml:"paths"`
+	Rows  []string `yaml:"rows"`
+}
+
+func (c change) id() string { return strings.ReplaceAll(c.Repository, "/", "+") + "-" + c.Commit[:10] }
+
+// readCases reads a list of cases, strictly.
+func readCases(file string) ([]change, error) {
+	text := known
+	if file != "" {
+		var err error
+		if text, err = os.ReadFile(file); err != nil {
+			return nil, err
+		}
+	}
+	var cases []change
+	if err := yaml.UnmarshalWithOptions(text, &cases, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("read the cases: %w", err)
+	}
+	for i, c := range cases {
+		if c.Repository == "" || len(c.Commit) < 10 || c.Direction == "" {
+			return nil, fmt.Errorf("case %d lacks its repository, its commit (at least 10 characters) or its direction", i+1)
+		}
+	}
+	return cases, nil
+}
+
+// checkout makes a clone of a case in dir, whose head is the change, and returns the change's base.
+// From is the directory of clones.
+func (c change) checkout(ctx context.Context, from, dir string) (base string, err error) {
+	source := clones.Find(from, c.Repository)
+	if source == "" {
+		return "", fmt.Errorf("there is no clone of %s in %s", c.Repository, from)
+	}
+	r := repository{ctx, dir}
+	if _, err := (repository{ctx, "."}).git(nil, "clone", "--quiet", "--shared", "--no-checkout", source, dir); err != nil {
+		return "", err
+	}
+	commit, err := r.git(nil, "rev-parse", c.Commit+"^{commit}")
+	if err != nil {
+		return "", err
+	}
+	title := c.Title
+	if title == "" {
+		if title, err = r.git(nil, "log", "-1", "--format=%s", commit); err != nil {
+			return "", err
+		}
+	}
+	before, after := commit+"^", commit
+	switch c.Direction {
+	case "forward":
+	case "revert":
+		if before, err = r.withoutTests(commit); err != nil {
+			return "", err
+		}
+		after = commit + "^"
+	default:
+		before = c.Direction
+	}
+	if base, err = r.commit(before, "Base"); err != nil {
+		return "", err
+	}
+	head, err := r.commit(after, title, "-p", base)
+	if err != nil {
+		return "", err
+	}
+	_, err = r.git(nil, "checkout", "--quiet", "--force", "-B", "change", head)
+	return base, err
+}
+
+// repository is a clone that a case is built in.
+type repository struct {
+	ctx context.Context
+	dir string
+}
+
+// git runs git without the configuration of this machine.
+func (r repository) git(input []byte, args ...string) (string, error) {
+	cmd := exec.CommandContext(r.ctx, "git", args...)
+	cmd.Dir, cmd.Stdin = r.dir, bytes.NewReader(input)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_LFS_SKIP_SMUDGE=1",
+		"GIT_AUTHOR_NAME=case", "GIT_AUTHOR_EMAIL=case@example.com", "GIT_COMMITTER_NAME=case", "GIT_COMMITTER_EMAIL=case@example.com")
+	var out, failed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &failed
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(failed.Bytes()))
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// commit makes a commit of the tree of another, which has no history that would tell what it is.
+func (r repository) commit(of, message string, more ...string) (string, error) {
+	tree, err := r.present(of + "^{tree}")
+	if err != nil {
+		return "", err
+	}
+	return r.git(nil, append([]string{"commit-tree", "-m", message, tree}, more...)...)
+}
+
+// present is a tree without submodules, and without the files that a clone of parts lacks.
+func (r repository) present(tree string) (string, error) {
+	if _, err := r.git(nil, "read-tree", tree); err != nil {
+		return "", err
+	}
+	listed, err := r.git(nil, "ls-tree", "-r", "-z", tree)
+	if err != nil {
+		return "", err
+	}
+	var names []string // of objects, one for each entry
+	entries := strings.Split(strings.TrimSuffix(listed, "\x00"), "\x00")
+	for _, entry := range entries {
+		meta, _, _ := strings.Cut(entry, "\t")
+		fields := strings.Fields(meta)
+		names = append(names, fields[len(fields)-1])
+	}
+	found, err := r.git([]byte(strings.Join(names, "\n")), "cat-file", "--batch-check")
+	if err != nil {
+		return "", err
+	}
+	var gone strings.Builder
+	for i, line := range strings.Split(found, "\n") {
+		if _, path, ok := strings.Cut(entries[i], "\t"); ok && (strings.HasSuffix(line, " missing") || strings.HasPrefix(entries[i], "160000")) {
+			fmt.Fprintf(&gone, "0 %040d\t%s\n", 0, path)
+		}
+	}
+	if gone.Len() > 0 {
+		if _, err := r.git([]byte(gone.String()), "update-index", "--index-info"); err != nil {
+			return "", err
+		}
+	}
+	return r.git(nil, "write-tree", "--missing-ok")
+}
+
+// withoutTests is the tree of a commit without what it did to tests, documents and change logs.
+func (r repository) withoutTests(commit string) (tree string, err error) {
+	if _, err := r.git(nil, "read-tree", commit+"^"); err != nil {
+		return "", err
+	}
+	raw, err := r.git(nil, "diff-tree", "-r", "--raw", "--no-renames", "--abbrev=40", "-z", commit+"^", commit)
+	if err != nil {
+		return "", err
+	}
+	fields := strings.Split(raw, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		meta, path := strings.Fields(fields[i]), fields[i+1]
+		if len(meta) != 5 || telling(path) {
+			continue
+		}
+		entry := fmt.Sprintf("%s %s\t%s\n", meta[1], meta[3], path)
+		if meta[4] == "D" {
+			entry = fmt.Sprintf("0 %040d\t%s\n", 0, path)
+		}
+		if _, err := r.git([]byte(entry), "update-index", "--index-info"); err != nil {
+			return "", err
+		}
+	}
+	return r.git(nil, "write-tree", "--missing-ok")
+}
+
+// telling reports whether a file would tell which way a change goes.
+func telling(path string) bool {
+	scope, err := guidelines.Compile("tests, docs")
+	if err != nil {
+		return false
+	}
+	applies, _ := scope.Applies(guidelines.Change{Files: []guidelines.File{{Path: path}}})
+	return applies
+}
+
+// languages are those of the cases, each once.
+func languages(cases []change) []string {
+	var all []string
+	for _, c := range cases {
+		all = append(all, c.Language)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,206 @@
+// Command judge measures reviews on real changes of repositories that others wrote: how many known
+// defects they find, how many good changes they hold up, and what they cost. It builds each case from
+// a local clone, has `touchstone review --local` review it, and keeps the answers, so that two
+// versions of the guidelines can be compared case by case.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"touchstone/scripts/judge/standin"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := command().ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the command line's.
+type options struct {
+	program, clones, cases, out, compare string
+	engine, model, cli, byHand, only     string
+	show                                 bool
+}
+
+func command() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "judge --clones DIR",
+		Short: "Measure reviews on real changes",
+		Long: `Measure reviews on real changes. A list of cases says of each change where it is, in which
+direction it is reviewed, and what a review should say of it; without --cases it is the list that
+comes with the program. The answers are kept in --out, and are not asked for again.
+
+With --by-hand the model is whoever writes answers into files: each request of a case
+stands in DIR/CASE/01/request.txt, and is answered by DIR/CASE/01/answer.txt.`,
+		Example: `  judge --clones ~/clones --engine claude --model opus --out before
+  judge --clones ~/clones --engine claude --model opus --out after --compare before
+  judge --clones ~/clones --cli .tools/node_modules/.bin/claude --by-hand /tmp/hand --only square/moshi`,
+		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.program, "program", "bin/touchstone", "the program that reviews")
+	flags.StringVar(&o.clones, "clones", "..", "directory of clones, each as OWNER/NAME, OWNER+NAME/repo or NAME")
+	flags.StringVar(&o.cases, "cases", "", "list of cases in YAML (default the one that comes with this program)")
+	flags.StringVar(&o.out, "out", "judged", "directory to keep the answers in")
+	flags.StringVar(&o.compare, "compare", "", "directory of earlier answers to compare with, case by case")
+	flags.StringVar(&o.engine, "engine", "claude", "engine.name of the review")
+	flags.StringVar(&o.model, "model", "", "engine.model of the review")
+	flags.StringVar(&o.cli, "cli", "", "the engine's program (default its name)")
+	flags.StringVar(&o.byHand, "by-hand", "", "directory through which somebody answers for the model; the engine has to be claude")
+	flags.StringVar(&o.only, "only", "", "only cases whose repository or commit contains this")
+	flags.BoolVar(&o.show, "show-prompt", false, "print what a model would be told, and ask none")
+	return cmd
+}
+
+func (o options) run(ctx context.Context) error {
+	cases, err := readCases(o.cases)
+	if err != nil {
+		return err
+	}
+	for _, path := range []*string{&o.program, &o.clones, &o.out, &o.byHand} {
+		if *path == "" {
+			continue
+		}
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(o.out, 0o700); err != nil {
+		return err
+	}
+	var all []judged
+	for _, c := range cases {
+		if !strings.Contains(c.Repository+" "+c.Commit, o.only) {
+			continue
+		}
+		j, err := o.judge(ctx, c)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			j.Error = err.Error()
+		}
+		if !o.show || j.Error != "" {
+			fmt.Println(j.line())
+		}
+		all = append(all, j)
+	}
+	if o.show {
+		return nil
+	}
+	fmt.Print(table(all))
+	if o.compare == "" {
+		return nil
+	}
+	return compare(os.Stdout, o.compare, all)
+}
+
+// judge gives the answer that is kept for a case, or has it reviewed.
+func (o options) judge(ctx context.Context, c change) (judged, error) {
+	kept := filepath.Join(o.out, c.id()+".json")
+	if text, err := os.ReadFile(kept); err == nil && !o.show {
+		return read(c, text)
+	}
+	dir, err := os.MkdirTemp("", "judge-")
+	if err != nil {
+		return judged{change: c}, err
+	}
+	defer os.RemoveAll(dir)
+	tree := filepath.Join(dir, filepath.Base(c.Repository))
+	base, err := c.checkout(ctx, o.clones, tree)
+	if err != nil {
+		return judged{change: c}, err
+	}
+	text, err := o.review(ctx, c, dir, tree, base)
+	if err != nil || o.show {
+		fmt.Print(string(text))
+		return judged{change: c}, err
+	}
+	if err := os.WriteFile(kept, text, 0o600); err != nil {
+		return judged{change: c}, err
+	}
+	return read(c, text)
+}
+
+// review has a checkout reviewed and returns what the program prints. Time and calls of tools, which
+// that does not tell, are added.
+func (o options) review(ctx context.Context, c change, dir, tree, base string) ([]byte, error) {
+	engine := map[string]any{"name": o.engine, "model": o.model}
+	if o.cli != "" {
+		engine["command"] = []string{o.cli}
+	}
+	env := append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
+	var hand *standin.Endpoint
+	if o.byHand != "" {
+		hand = &standin.Endpoint{Dir: filepath.Join(o.byHand, c.id())}
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		server := &http.Server{Handler: hand}
+		go server.Serve(listener)
+		defer server.Close()
+		env = append(env, "ANTHROPIC_BASE_URL=http://"+listener.Addr().String(), "ANTHROPIC_API_KEY=by-hand")
+		engine["timeout"], engine["idle_timeout"] = "12h", "12h"
+	}
+	settings, err := yaml.Marshal(map[string]any{"repositories": []string{c.Repository}, "reviewers": []string{"reviewer"}, "engine": engine})
+	if err != nil {
+		return nil, err
+	}
+	config := filepath.Join(dir, "agent.yaml")
+	if err := os.WriteFile(config, settings, 0o600); err != nil {
+		return nil, err
+	}
+	args := []string{"--config", config, "review", "--local", "--base", base, "--format", "json"}
+	if o.show {
+		args = append(args[:len(args)-2], "--show-prompt")
+	}
+	cmd := exec.CommandContext(ctx, o.program, args...)
+	cmd.Dir, cmd.Env = tree, env
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	var failed strings.Builder
+	cmd.Stderr = &failed
+	began := time.Now()
+	printed, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == requestChanges {
+		err = nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(failed.String()))
+	}
+	if o.show {
+		return printed, nil
+	}
+	a := answer{Seconds: time.Since(began).Seconds(), Review: printed}
+	if hand != nil {
+		a.Tools = hand.Tools()
+	}
+	return json.MarshalIndent(a, "", "  ")
+}
+
+// requestChanges is the exit code of a review that does not approve.
+const requestChanges = 10

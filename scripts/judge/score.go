@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+// answer is what is kept of a review.
+type answer struct {
+	Seconds float64         `json:"seconds"`
+	Tools   int             `json:"tools,omitempty"`
+	Review  json.RawMessage `json:"review"`
+}
+
+// judged is a case with what a review said of it.
+type judged struct {
+	change
+	answer
+	Error    string
+	Verdict  verdict.Verdict   `json:"verdict"`
+	Findings []verdict.Finding `json:"findings"`
+	Record   struct {
+		CostUSD float64        `json:"cost_usd"`
+		Tokens  verdict.Tokens `json:"tokens"`
+	} `json:"record"`
+}
+
+// read takes a kept answer.
+func read(c change, text []byte) (judged, error) {
+	j := judged{change: c}
+	err := json.Unmarshal(text, &j.answer)
+	if err == nil {
+		err = json.Unmarshal(j.Review, &j)
+	}
+	j.change = c
+	return j, err
+}
+
+// found reports whether a finding that blocks is at the defect, and by a row that is about it.
+func (j judged) found() bool {
+	return j.Defect != nil && slices.ContainsFunc(j.Findings, func(f verdict.Finding) bool {
+		return f.Severity.Blocks() && slices.Contains(j.Defect.Paths, f.Path) && (len(j.Defect.Rows) == 0 || slices.Contains(j.Defect.Rows, f.Rule))
+	})
+}
+
+// outcome is in a word how the review did.
+func (j judged) outcome() string {
+	switch {
+	case j.Error != "":
+		return "no review: " + j.Error
+	case j.Defect != nil && j.found():
+		return "defect found"
+	case j.Defect != nil:
+		return "defect missed"
+	case j.Verdict == verdict.RequestChanges:
+		return "good change held up"
+	}
+	return "good change approved"
+}
+
+// line is a case in a line.
+func (j judged) line() string {
+	var rows []string
+	for _, f := range j.Findings {
+		rows = append(rows, fmt.Sprintf("%s %s", f.Severity, f.Rule))
+	}
+	return fmt.Sprintf("%-26s %.10s  %-20s %s", j.Repository, j.Commit, j.outcome(), strings.Join(rows, ", "))
+}
+
+// ratio is a part of a whole, as both.
+func ratio(part, whole int) string {
+	if whole == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d of %d (%.2f)", part, whole, float64(part)/float64(whole))
+}
+
+// table sums up what all cases came to, and each row's findings.
+func table(all []judged) string {
+	var defects, found, good, held, reviews, findings, tools int
+	var cost, seconds float64
+	var tokens verdict.Tokens
+	rows := map[string][2]int{} // by row: findings on changes with a defect, and on good ones
+	for _, j := range all {
+		if j.Error != "" {
+			continue
+		}
+		reviews++
+		findings += len(j.Findings)
+		tools += j.Tools
+		cost, seconds = cost+j.Record.CostUSD, seconds+j.Seconds
+		tokens.Input, tokens.Output = tokens.Input+j.Record.Tokens.Input, tokens.Output+j.Record.Tokens.Output
+		tokens.CacheRead, tokens.CacheWrite = tokens.CacheRead+j.Record.Tokens.CacheRead, tokens.CacheWrite+j.Record.Tokens.CacheWrite
+		side := 0
+		if j.Defect != nil {
+			defects++
+			if j.found() {
+				found++
+			}
+		} else {
+			good, side = good+1, 1
+			if j.Verdict == verdict.RequestChanges {
+				held++
+			}
+		}
+		for _, f := range j.Findings {
+			n := rows[f.Rule]
+			n[side]++
+			rows[f.Rule] = n
+		}
+	}
+	each := float64(max(reviews, 1))
+	var out strings.Builder
+	fmt.Fprintf(&out, "\nrow                     with a defect  good changes\n")
+	for _, row := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+		return cmp.Or(rows[b][0]+rows[b][1]-rows[a][0]-rows[a][1], cmp.Compare(a, b))
+	}) {
+		fmt.Fprintf(&out, "%-24s %12d  %12d\n", row, rows[row][0], rows[row][1])
+	}
+	fmt.Fprintf(&out, "\neach review: %.1f findings, $%.2f, %d tokens in, %d from the cache, %d out, %.1f calls of tools, %.0f s\n",
+		float64(findings)/each, cost/each, int64(float64(tokens.Input+tokens.CacheWrite)/each), int64(float64(tokens.CacheRead)/each),
+		int64(float64(tokens.Output)/each), float64(tools)/each, seconds/each)
+	fmt.Fprintf(&out, "judge: %d of %d cases reviewed; defects found: %s; good changes held up: %s\n",
+		reviews, len(all), ratio(found, defects), ratio(held, good))
+	return out.String()
+}
+
+// compare tells which cases came out in another way than before.
+func compare(out io.Writer, before string, all []judged) error {
+	changed := 0
+	for _, now := range all {
+		text, err := os.ReadFile(filepath.Join(before, now.id()+".json"))
+		if err != nil {
+			fmt.Fprintf(out, "not judged before: %s\n", now.id())
+			continue
+		}
+		was, err := read(now.change, text)
+		if err != nil {
+			return fmt.Errorf("read what was kept of %s: %w", now.id(), err)
+		}
+		if was.line() != now.line() {
+			changed++
+			fmt.Fprintf(out, "before  %s\nnow     %s\n", was.line(), now.line())
+		}
+	}
+	fmt.Fprintf(out, "%s came out in another way than before\n", ratio(changed, len(all)))
+	return nil
+}
