@@ -156,6 +156,7 @@ func parseOrder(line string) (c Command, ok bool) {
 func Orders(comments []Comment, agents []string) []Command {
 	var all []Command
 	for _, comment := range comments {
+		all = append(all, comment.disputes()...)
 		if !comment.counts(agents) {
 			continue
 		}

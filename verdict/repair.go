@@ -36,8 +36,9 @@ type Repair struct {
 	// Reviewed is the head whose review it answers.
 	Reviewed string
 	// Findings are the ids of the findings that it repairs, Disputed of those that it
-	// does not, each with a reason behind a space.
-	Findings, Disputed []string
+	// holds to be wrong and Person of those that only a person can settle, each with a reason
+	// behind a space.
+	Findings, Disputed, Person []string
 	// Change names what it changes, and Undoes what would take that back: two of one
 	// name do the same. Both are empty where that is not known.
 	Change, Undoes string
@@ -52,6 +53,7 @@ const (
 	fixReviewed = "Touchstone-Reviewed"
 	fixFindings = "Touchstone-Findings"
 	fixDisputed = "Touchstone-Disputed"
+	fixPerson   = "Touchstone-Person"
 	fixChange   = "Touchstone-Change"
 	fixUndoes   = "Touchstone-Undoes"
 	fixCost     = "Touchstone-Cost"
@@ -71,6 +73,9 @@ func (f Repair) Trailers() string {
 	line(fixFindings, strings.Join(f.Findings, ", "))
 	for _, d := range f.Disputed {
 		line(fixDisputed, d)
+	}
+	for _, p := range f.Person {
+		line(fixPerson, p)
 	}
 	line(fixChange, f.Change)
 	line(fixUndoes, f.Undoes)
@@ -131,6 +136,8 @@ func ParseRepair(message string) (f Repair, ok bool) {
 			}
 		case fixDisputed:
 			f.Disputed = append(f.Disputed, value)
+		case fixPerson:
+			f.Person = append(f.Person, value)
 		case fixChange:
 			f.Change = value
 		case fixUndoes:

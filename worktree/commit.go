@@ -67,6 +67,35 @@ func (t *Tree) Commit(ctx context.Context, message string, author Identity) (str
 	return t.Head(ctx)
 }
 
+// Amend is Commit in the place of the last commit, whose parents stay. It says nothing of who
+// made that, and when: the new one is as if made now.
+//
+// Errors: as of Commit; ErrNothingToCommit where the new commit would change nothing.
+func (t *Tree) Amend(ctx context.Context, message string, author Identity) (string, error) {
+	if err := errors.Join(checkMessage(message), author.validate()); err != nil {
+		return "", err
+	}
+	if err := t.stage(ctx, nil); err != nil {
+		return "", fmt.Errorf("amend: %w", err)
+	}
+	out, err := t.git.output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--no-abbrev", "HEAD^")
+	if err == nil {
+		err = t.keepPointers(ctx, splitNames(out))
+	}
+	if err != nil {
+		return "", fmt.Errorf("amend: %w", err)
+	}
+	// A merge that changes nothing is a merge all the same.
+	if _, single := t.git.output(ctx, "rev-parse", "--verify", "--quiet", "HEAD^2"); len(out) == 0 && single != nil {
+		return "", ErrNothingToCommit
+	}
+	if err := t.git.run(ctx, call{env: author.environ(), stdin: strings.NewReader(message), args: []string{"commit", "--amend", "--reset-author",
+		"--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim", "--file=-"}}); err != nil {
+		return "", fmt.Errorf("amend: %w", err)
+	}
+	return t.Head(ctx)
+}
+
 // stage puts the whole tree into the index, or into another index through env.
 // It refuses repositories inside the tree: one at the place of a submodule, where
 // git would run commands under that repository's own configuration (submodules

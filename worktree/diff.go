@@ -58,6 +58,15 @@ func (t *Tree) Diff(ctx context.Context) (Diff, error) {
 	return t.diff(ctx, t.req.Base, t.merged)
 }
 
+// DiffFunctions is Diff with the whole functions around each change as context, where git knows
+// the language.
+func (t *Tree) DiffFunctions(ctx context.Context) (Diff, error) {
+	if err := t.merge(ctx); err != nil {
+		return Diff{}, err
+	}
+	return t.diff(ctx, t.req.Base, t.merged, "--function-context")
+}
+
 // DiffWorking is what the files in the tree, untracked ones included and ignored
 // ones left out, differ in from the commit or tree since.
 func (t *Tree) DiffWorking(ctx context.Context, since string) (Diff, error) {

@@ -11,7 +11,29 @@ const (
 	maxLog = 100
 	// maxLogMessage bounds each of their messages, in bytes.
 	maxLogMessage = 4 << 10
+	// maxSubject bounds a subject, in bytes.
+	maxSubject = 200
 )
+
+// maxSubjects bounds the subjects that Subjects returns.
+const maxSubjects = 8
+
+// Subjects returns the subjects of the latest commits that a commit stands on, merges left out,
+// the newest first: at most 8, whatever their authors wrote.
+func (t *Tree) Subjects(ctx context.Context, sha string) ([]string, error) {
+	if err := checkSHAs(sha); err != nil {
+		return nil, err
+	}
+	out, err := t.mirror.output(ctx, "log", "-z", "--format=%s", "--no-merges", fmt.Sprintf("--max-count=%d", maxSubjects), sha)
+	if err != nil {
+		return nil, fmt.Errorf("read the subjects of commits: %w", err)
+	}
+	subjects := splitNames(out)
+	for i, s := range subjects {
+		subjects[i] = strings.ToValidUTF8(s[:min(len(s), maxSubject)], "")
+	}
+	return subjects, nil
+}
 
 // Log returns the messages of the pull request's own commits, those of the head that was
 // acquired and not of its base, the newest first: at most 100, of each the first

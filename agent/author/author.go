@@ -27,7 +27,6 @@ import (
 // Reader reads what a fix has to answer.
 type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
-	ReviewRemarks(ctx context.Context, ref forge.Ref, review int64) ([]forge.ReviewRemark, error)
 	FailedChecks(ctx context.Context, repo forge.Repo, sha string) ([]forge.FailedCheck, error)
 	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 }
@@ -49,6 +48,8 @@ type Author struct {
 	Key   ed25519.PrivateKey
 	// Orders, if set, gives what people have ordered: what they waived is not fixed.
 	Orders func(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error)
+	// Tried, if set, says what became of the last attempts that were not pushed.
+	Tried func(pr forge.PullRequest) []string
 	// Unwanted, if set, says why a pull request, as it was read now, does not need the fix any
 	// more that was begun when it was as it was read then; "" while it does. It is asked
 	// before each push.
@@ -70,8 +71,11 @@ type Author struct {
 type Outcome struct {
 	// Head is the new head of the branch.
 	Head string
-	// Findings are the ids that the fix was asked to answer.
-	Findings []string
+	// Findings are the ids that the fix was asked to answer. Repaired, Disputed and Person are
+	// what the session says of them, by id: what it did, why it is wrong, and what a person has
+	// to do.
+	Findings                   []string
+	Repaired, Disputed, Person map[string]string
 	// CostUSD is of all turns of the session.
 	CostUSD float64
 	// Merged says that the base was merged in.
@@ -89,9 +93,12 @@ var (
 	ErrNothingToFix = errors.New("there is nothing to fix: no configured reviewer requests changes on this head, none of its checks failed that does not fail on its base too, and it is up to date with its base")
 	// ErrNothingChanged says that the session ended without a change.
 	ErrNothingChanged = errors.New("the model changed nothing")
-	// ErrDisputed says that the session disputes all that is open, and so changed nothing:
-	// who is right is for a person to say.
-	ErrDisputed = errors.New("the model changed nothing, and holds that there is nothing to change")
+	// ErrDisputed says that the session changed nothing, since it disputes what is open: the
+	// Outcome tells what, for the reviewer to judge once more.
+	ErrDisputed = errors.New("the model changed nothing, and disputes what is open")
+	// ErrNeedsPerson says that the session changed nothing, since what is open is for a person
+	// to settle: it says so, or disputes again what its reviewer has judged.
+	ErrNeedsPerson = errors.New("the model changed nothing, and leaves what is open to a person")
 	// ErrConflicts says that conflict markers are left.
 	ErrConflicts = errors.New("the model left conflicts with the base unresolved")
 	// ErrUndecided says that the branch and its base conflict where no session can tell
@@ -193,7 +200,7 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	if r.merge.UpToDate && !r.brief.needsModel() {
 		return ErrNothingToFix
 	}
-	return nil
+	return r.learn(ctx, pr)
 }
 
 // repositorySettings are what the repository says on its base branch.
@@ -216,7 +223,7 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 		signer: trust.Signer(a.Key, pr),
 	}
 	if review, record, ok := a.objection(pr); ok {
-		b.review, b.ledger = review.Body, record.Ledger
+		b.review, b.ledger = summary(review.Body), record.Ledger
 		if a.Orders != nil {
 			orders, err := a.Orders(ctx, pr)
 			if err != nil {
@@ -224,10 +231,7 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 			}
 			b.ledger = b.ledger.Renewed(pr.BaseReplaced).Heed(orders, record.Heard, pr.BaseReplaced)
 		}
-		var err error
-		if b.remarks, err = a.Read.ReviewRemarks(ctx, pr.Ref, review.ID); err != nil {
-			return brief{}, err
-		}
+		b.history = a.said(pr, b.ledger)
 	}
 	return b, a.addChecks(ctx, &b, pr)
 }

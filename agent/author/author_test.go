@@ -12,6 +12,7 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -33,7 +34,8 @@ func newAuthor(g *loopback.GitHub, edit func(loopback.Asked) (string, error)) *a
 	}
 }
 
-// write has a session write files into the worktree.
+// write has a session write files into the worktree, and report all findings as repaired where it
+// says that it is done.
 func write(answer string, files map[string]string) func(loopback.Asked) (string, error) {
 	return func(r loopback.Asked) (string, error) {
 		for name, text := range files {
@@ -41,6 +43,9 @@ func write(answer string, files map[string]string) func(loopback.Asked) (string,
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 				return "", err
 			}
+		}
+		if strings.HasPrefix(answer, "Done.") {
+			return answer + "\n" + reading.Repaired(r.Prompt), nil
 		}
 		return answer, nil
 	}
@@ -92,7 +97,7 @@ func TestFixAppliesTheReviewOnTopOfTheBase(t *testing.T) {
 	}
 	commit := commitOf(g, out.Head)
 	for _, line := range []string{
-		"Apply review of " + pr.Head.SHA[:7], "- [Security] code.txt: This is unsafe.",
+		"Apply review of " + pr.Head.SHA[:7], "- The code does not do that any more.",
 		"Touchstone-Reviewed: " + pr.Head.SHA, "Touchstone-Findings: " + out.Findings[0], "Recurrence: add lint - here",
 	} {
 		if !strings.Contains("\n"+commit.Commit.Message+"\n", "\n"+line+"\n") {
@@ -265,7 +270,7 @@ func TestFixAnswersFailedChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if message := commitOf(g, out.Head).Commit.Message; !strings.HasPrefix(message, "Mend what the checks of "+sha[:7]+" found\n") {
+	if message := commitOf(g, out.Head).Commit.Message; !strings.HasPrefix(message, "Repair what the checks of "+sha[:7]+" found\n") {
 		t.Errorf("the message is %q", message)
 	}
 	if !strings.Contains(prompt, "failed check build") || !strings.Contains(prompt, "it does not compile") {

@@ -16,8 +16,8 @@ import (
 	"touchstone/worktree"
 )
 
-// maxTurns is how often a session is asked: once for the repair, and once more with
-// what was wrong about it.
+// maxTurns is how often a session is asked for a repair: once, and once more with what was
+// wrong about it. What it says nothing of is asked for once besides.
 const maxTurns = 2
 
 // repair is one fix in its worktree, from the merged base to a commit that may be
@@ -32,6 +32,7 @@ type repair struct {
 	allowed  verdict.Allowance
 	progress func(engine.Progress)
 	own      ownChange
+	report   report
 	out      Outcome
 
 	session engine.Session
@@ -53,12 +54,15 @@ func (r *repair) run(ctx context.Context) (err error) {
 		ask = r.brief.prompt()
 	}
 	var before error
+	asked := false // for the findings that it had said nothing of
 	for turn := 0; ; {
 		if ask != "" {
 			if err := r.ask(ctx, ask); err != nil {
 				return err
 			}
-			turn++
+			if turn == 0 || before != nil {
+				turn++
+			}
 		}
 		err := r.commit(ctx)
 		if err == nil {
@@ -67,11 +71,18 @@ func (r *repair) run(ctx context.Context) (err error) {
 		if errors.Is(err, ErrNothingChanged) && before != nil {
 			err = before // which still is what is wrong
 		}
-		if err == nil || !refused(err) || turn == maxTurns || r.allowed.NoModel {
+		var missing []string
+		if turn > 0 && !asked {
+			missing = r.report.missing(r.brief.ledger)
+		}
+		switch {
+		case err == nil && len(missing) == 0:
+			return nil
+		case err != nil && (!refused(err) || turn == maxTurns || r.allowed.NoModel):
 			return err
 		}
-		before = err
-		ask = r.brief.again(err)
+		before, asked = err, asked || len(missing) > 0
+		ask = r.brief.again(err, missing, r.report.wrong)
 		if turn == 0 {
 			// Nothing but a merge was made, and it does not hold.
 			ask = r.brief.prompt() + ask
@@ -118,13 +129,15 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 	r.out.CostUSD += result.CostUSD
 	r.took += result.Duration
 	r.out.Answer = result.Text
+	r.report.read(result.Text, r.brief.ledger)
+	r.out.Repaired, r.out.Disputed, r.out.Person = r.report.of(repaired), r.report.of(disputed), r.report.of(person)
 	if r.out.Started.IsZero() {
 		r.out.Started = result.Started
 	}
 	return err
 }
 
-// commit turns what is in the tree into a commit on top of the branch, or says why it
+// commit turns what is in the tree into the one commit on top of the branch, or says why it
 // must not become one.
 func (r *repair) commit(ctx context.Context) error {
 	change, undoes, err := r.own.inspect(ctx)
@@ -138,7 +151,11 @@ func (r *repair) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sha, err := r.tree.Commit(ctx, r.brief.message(r.out.Answer, verdict.Repair{
+	commit := r.tree.Commit
+	if r.out.Head != "" && r.out.Head != r.merge.Commit {
+		commit = r.tree.Amend
+	}
+	sha, err := commit(ctx, r.brief.message(r.out.Answer, r.report, verdict.Repair{
 		Change: change, Undoes: undoes, Cost: verdict.Cost{USD: r.out.CostUSD, Time: r.took},
 	}), r.author.Identity)
 	switch {
@@ -146,7 +163,7 @@ func (r *repair) commit(ctx context.Context) error {
 		r.out.Head = r.merge.Commit
 		return nil
 	case errors.Is(err, worktree.ErrNothingToCommit):
-		return r.brief.nothingChanged(r.out.Answer)
+		return r.brief.nothingChanged(r.report)
 	case err != nil:
 		return uncommittable(ctx, err)
 	}

@@ -367,7 +367,7 @@ func TestFixRecordsDisputes(t *testing.T) {
 	second.Quote, second.Line, second.Claim = "other()", 2, "So is this."
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding, second)
 	first, other := verdict.Fingerprint(finding), verdict.Fingerprint(second)
-	answer := "Disputed " + other + ": @octocat says code.txt:2 is called nowhere\nDisputed 00000000: nothing of ours\n"
+	answer := "Repaired " + first + ": it is safe\nDisputed " + other + ": @octocat says code.txt:2 is called nowhere\nDisputed 00000000: nothing of ours\n"
 	out, err := newAuthor(g, write(answer, map[string]string{"code.txt": "safe()\nother()\n"})).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if err != nil {
 		t.Fatal(err)

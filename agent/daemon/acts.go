@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -46,7 +47,49 @@ func (a *Agent) review(ctx context.Context, step *Step) error {
 func (a *Agent) fix(ctx context.Context, step *Step) error {
 	out, err := a.Author.Fix(ctx, step.PR, a.allowance(step.Action), Progress(ctx))
 	step.Head, step.CostUSD, step.EngineStarted = out.Head, out.CostUSD, out.Started
+	switch {
+	case errors.Is(err, author.ErrDisputed) && !a.disputed(step.PR):
+		step.Head = ""
+		step.URL, err = a.Caller.Comment(ctx, step.PR.Ref, verdict.Disputes(step.PR.Head.SHA, out.Disputed))
+	case err == nil:
+		a.answer(ctx, step.PR, out)
+	}
 	return err
+}
+
+// disputed reports whether this login has disputed the review of the present head already: its
+// reviewer judges that once.
+func (a *Agent) disputed(pr forge.PullRequest) bool {
+	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
+		return verdict.SameLogin(c.Author.Login, pr.Viewer) && verdict.HasDisputed(c.Body, pr.Head.SHA)
+	})
+}
+
+// answer tells in the thread of each finding what a fix did about it. What cannot be told there
+// is in the commit.
+func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, out author.Outcome) {
+	for _, t := range pr.Threads {
+		if len(t.Comments) == 0 || t.Resolved || !verdict.ListsLogin(a.Config().Reviewers, t.Comments[0].Author.Login) {
+			continue
+		}
+		id, ok := verdict.TaggedFinding(t.Comments[0].Body)
+		text := ""
+		switch {
+		case !ok:
+		case out.Repaired[id] != "":
+			text = "Changed in " + out.Head + ": " + out.Repaired[id]
+		case out.Disputed[id] != "":
+			text = "Disputed: " + out.Disputed[id]
+		case out.Person[id] != "":
+			text = "This needs a person: " + out.Person[id]
+		}
+		if text == "" {
+			continue
+		}
+		if err := a.Caller.Reply(ctx, pr.Ref, t.Comments[0].ID, text+"\n\n<!-- touchstone:answer v1 -->"); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Str("finding", id).Msg("the fix is pushed, but the finding's thread does not tell of it")
+		}
+	}
 }
 
 func (a *Agent) merge(ctx context.Context, step *Step) error {
@@ -201,7 +244,7 @@ func hopeless(err error, step Step) bool {
 	switch {
 	case errors.As(err, &stopped) && (stopped.Class == engine.Budget && !step.Action.Daily || stopped.Class == engine.MaxTurns):
 		return true
-	case errors.Is(err, author.ErrUnpushable), errors.Is(err, author.ErrNoVerify), errors.Is(err, author.ErrDisputed), errors.Is(err, author.ErrUndecided):
+	case errors.Is(err, author.ErrUnpushable), errors.Is(err, author.ErrNoVerify), errors.Is(err, author.ErrDisputed), errors.Is(err, author.ErrNeedsPerson), errors.Is(err, author.ErrUndecided):
 		return true
 	}
 	return errors.Is(err, forge.ErrForbidden) && !step.EngineStarted.IsZero()

@@ -22,14 +22,14 @@ const (
 // is held or stays open, how to go on, and then what was tried and what it cost.
 func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Action) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### A person is needed\n\nThe %s agent stopped at %s: %s.\n", a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
+	latest, url := a.latest(pr)
+	fmt.Fprintf(&b, "### A person is needed: %s\n\nThe %s agent stopped at %s: %s.\n", wanted(latest, action), a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
 	if failed := a.failures(pr, s.Since(), maxFailures); len(failed) > 0 {
 		b.WriteString("\nThe last attempts ended with:\n")
 		for _, e := range failed {
 			fmt.Fprintf(&b, "- %s of %s: %s\n", e.Act, short(e.SHA), verdict.Prose(oneLine(e.Outcome.Detail)))
 		}
 	}
-	latest, url := a.latest(pr)
 	b.WriteString(open(latest, url, pr.Head.SHA))
 	label := a.Config().Labels.NeedsHuman
 	mark := callMark(pr)
@@ -45,6 +45,23 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 		fmt.Fprintf(&b, "\nWhat came to nothing cost $%.2f besides, by this machine's books.\n", wasted)
 	}
 	return b.String() + "\n" + mark
+}
+
+// wanted is what a person has to do, in one short sentence.
+func wanted(latest verdict.Record, action decide.Action) string {
+	left := len(latest.Ledger.Outstanding())
+	objects := latest.Verdict == verdict.RequestChanges && latest.Head == action.SHA
+	switch {
+	case action.Tomorrow:
+		return "raise the day's budget, or leave it until tomorrow"
+	case objects && len(latest.Holds) > 0 && left == 0:
+		return "approve this commit in a review of your own, or push a change"
+	case objects && left > 0:
+		return fmt.Sprintf("settle %s below, then comment `/touchstone resume`", verdict.Amount(left, "finding", "findings"))
+	case objects:
+		return "comment `/touchstone review` for another review"
+	}
+	return "look into what is said below, then comment `/touchstone resume`"
 }
 
 // open is what the latest review holds for a person and what it leaves open, with how to
@@ -112,6 +129,9 @@ func did(fix verdict.Repair) string {
 	}
 	if n := len(fix.Disputed); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d disputed", n))
+	}
+	if n := len(fix.Person); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d for a person", n))
 	}
 	if len(parts) == 0 {
 		return "-"

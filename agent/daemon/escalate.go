@@ -14,9 +14,10 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Caller calls a person to a pull request.
+// Caller calls a person to a pull request, and answers there.
 type Caller interface {
 	Comment(ctx context.Context, ref forge.Ref, body string) (url string, err error)
+	Reply(ctx context.Context, ref forge.Ref, comment int64, body string) error
 	AddLabel(ctx context.Context, ref forge.Ref, name string) error
 	RemoveLabel(ctx context.Context, ref forge.Ref, name string) error
 }

@@ -112,6 +112,16 @@ func (s *Speaker) Comment(ctx context.Context, ref Ref, body string) (string, er
 	return comment.GetHTMLURL(), nil
 }
 
+// Reply answers in the thread that a comment on lines began. Like a review it is never sent twice.
+func (s *Speaker) Reply(ctx context.Context, ref Ref, comment int64, body string) error {
+	op := fmt.Sprintf("answer comment %d on %s", comment, ref)
+	if err := checkBody(body); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	_, _, err := s.c.rest.PullRequests.CreateCommentInReplyTo(ctx, ref.Owner, ref.Name, ref.Number, s.c.outgoing(body), comment)
+	return s.c.failed(op, err)
+}
+
 // AddLabel puts a label on the pull request. GitHub makes the label when the repository has none of that name.
 func (s *Speaker) AddLabel(ctx context.Context, ref Ref, name string) error {
 	_, _, err := s.c.rest.Issues.AddLabelsToIssue(ctx, ref.Owner, ref.Name, ref.Number, []string{name})

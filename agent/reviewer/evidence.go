@@ -85,7 +85,7 @@ func answered(all []verdict.Evidence) (lines []string) {
 		said := "**unreviewed**: the session gave no answer"
 		switch {
 		case e.Finding != "":
-			said = findingTag(e.Finding)
+			said = verdict.FindingTag(e.Finding)
 		case e.Refuted != "":
 			said = "refuted: " + inline(e.Refuted)
 		}

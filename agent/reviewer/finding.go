@@ -136,7 +136,7 @@ func (p *Prepared) describe(f verdict.Finding, replace bool) string {
 	if f.Rule != "" {
 		fmt.Fprintf(&b, " · %s", code(f.Rule))
 	}
-	b.WriteString(" · " + findingTag(f.ID))
+	b.WriteString(" · " + verdict.FindingTag(f.ID))
 	if f.Late {
 		b.WriteString(" · late")
 		if f.Tolerated {
@@ -177,11 +177,6 @@ func labelled(label, text string) string {
 	}
 	return "\n\n**" + label + ":**" + space + text
 }
-
-// findingTag is how a comment names the finding it is about; findingID reads it.
-func findingTag(id string) string { return "finding " + code(id) }
-
-var findingID = regexp.MustCompile("\\A\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\*(?: · `[^`\n]*`)? · finding `([0-9a-f]{8})`")
 
 // replaces reports whether the finding's suggestion can stand in for its lines: it
 // is code, and what it quotes is those lines to the letter. From a quote in which

@@ -111,15 +111,3 @@ func FuzzGuide(f *testing.F) {
 		declared(s)
 	})
 }
-
-// FuzzFindingID reads comments that anybody with write access may have changed.
-func FuzzFindingID(f *testing.F) {
-	f.Add("**[Security] major** · `security/S1` · finding `0badcafe`\n\nx")
-	f.Add("**[Doc] nit** · finding `0badcafe` · late")
-	f.Add("finding `0badcafe`")
-	f.Fuzz(func(t *testing.T, body string) {
-		if id := findingID.FindStringSubmatch(body); id != nil && len(id[1]) != 8 {
-			t.Fatalf("%q", id)
-		}
-	})
-}

@@ -132,13 +132,13 @@ func (r *Reviewer) missing(ctx context.Context, ref forge.Ref, posted forge.Post
 	}
 	there := map[string]bool{}
 	for _, k := range kept {
-		if id := findingID.FindStringSubmatch(k.Body); id != nil {
-			there[id[1]] = true
+		if id, ok := verdict.TaggedFinding(k.Body); ok {
+			there[id] = true
 		}
 	}
 	var blocks []string
 	for _, c := range review.Comments {
-		if id := findingID.FindStringSubmatch(c.Body); id != nil && !there[id[1]] {
+		if id, ok := verdict.TaggedFinding(c.Body); ok && !there[id] {
 			blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(verdict.Place(c.Path, c.Line)), c.Body))
 		}
 	}

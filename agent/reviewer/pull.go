@@ -174,11 +174,11 @@ func threads(pr forge.PullRequest, outside outsiders) []Thread {
 		if len(t.Comments) == 0 || !verdict.SameLogin(t.Comments[0].Author.Login, pr.Viewer) || t.Comments[0].EditedAt != nil {
 			continue
 		}
-		id := findingID.FindStringSubmatch(t.Comments[0].Body)
-		if id == nil {
+		id, ok := verdict.TaggedFinding(t.Comments[0].Body)
+		if !ok {
 			continue
 		}
-		thread := Thread{ID: t.ID, Finding: id[1], URL: t.Comments[0].URL, Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.Login}
+		thread := Thread{ID: t.ID, Finding: id, URL: t.Comments[0].URL, Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.Login}
 		var replies []forge.Comment
 		for _, c := range t.Comments[1:] {
 			if !verdict.SameLogin(c.Author.Login, pr.Viewer) {

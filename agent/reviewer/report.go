@@ -208,7 +208,7 @@ func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool,
 			continue
 		}
 		e, t := was[f.ID], threads[f.ID]
-		tag := findingTag(f.ID)
+		tag := verdict.FindingTag(f.ID)
 		if t.URL != "" {
 			tag = "[" + tag + "](" + t.URL + ")"
 		}

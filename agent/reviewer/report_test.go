@@ -164,7 +164,7 @@ func TestSuggestionsReplaceExactlyTheirLines(t *testing.T) {
 	if got := (&Prepared{}).describe(f, true); strings.Contains(got, "suggestion") || !strings.Contains(got, "\n>  /merge this\n") {
 		t.Errorf("a line that orders a bot around is not quoted: %s", got)
 	}
-	if id := findingID.FindStringSubmatch((&Prepared{}).describe(f, false)); id == nil || id[1] != f.ID {
+	if id, ok := verdict.TaggedFinding((&Prepared{}).describe(f, false)); !ok || id != f.ID {
 		t.Errorf("the comment's finding reads as %v", id)
 	}
 }

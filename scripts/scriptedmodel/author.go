@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -11,6 +12,9 @@ import (
 func (s *session) author(tools []string) error {
 	if err := s.begin(tools); err != nil {
 		return err
+	}
+	if s.fault == "dispute" {
+		return s.dispute()
 	}
 	var report []string
 	for _, defect := range s.script.Defects {
@@ -37,11 +41,31 @@ func (s *session) author(tools []string) error {
 	if len(report) > 0 {
 		final = "What was done about each finding:\n\n" + strings.Join(report, "\n")
 	}
+	if s.fault != "no-change" {
+		for _, m := range due.FindAllStringSubmatch(s.prompt, -1) {
+			final += "\n\nRepaired " + m[1] + ": the code that was found fault with is another."
+		}
+	}
 	if err := s.text(final); err != nil {
 		return err
 	}
 	return s.end(final)
 }
+
+// dispute changes nothing, and calls every finding wrong.
+func (s *session) dispute() error {
+	final := "Nothing is wrong."
+	for _, m := range due.FindAllStringSubmatch(s.prompt, -1) {
+		final += "\n\nDisputed " + m[1] + ": nothing calls it."
+	}
+	if err := s.text(final); err != nil {
+		return err
+	}
+	return s.end(final)
+}
+
+// due is the heading of a finding that the prompt asks to repair.
+var due = regexp.MustCompile(`(?m)^## ([0-9a-f]{8})$`)
 
 // askedFor reports whether the prompt carries the defect's finding.
 func (s *session) askedFor(d Defect) bool {

@@ -15,7 +15,7 @@ var (
 	nonceMark   = regexp.MustCompile(`<!-- RUN:([0-9A-Za-z_-]+) -->`)
 	patch       = regexp.MustCompile(`(?m)^  patch: (.+)$`)
 	evidence    = regexp.MustCompile(`(?m)^- (E[0-9]+) `)
-	claimed     = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) claimed-fixed \[`)
+	claimed     = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) (?:claimed-fixed|disputed) \[`)
 	changedFile = regexp.MustCompile(`^- (.+) \([A-Za-z]+ \+[0-9]+ -[0-9]+\)$`)
 )
 
@@ -62,7 +62,7 @@ func (s *session) review(tools []string) error {
 		if err != nil {
 			return err
 		}
-		if present {
+		if present && s.fault != "withdraw" {
 			byDimension[finding.Dimension] = append(byDimension[finding.Dimension], finding)
 			all = append(all, finding)
 		}

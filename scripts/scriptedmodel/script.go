@@ -60,8 +60,8 @@ type Finding struct {
 
 // faults are the names that Script.Faults may hold; "slow:DURATION" besides.
 var faults = map[string][]string{
-	"reviewer": {"", "crash", "hang", "overloaded", "no-marker", "wrong-nonce", "bad-json"},
-	"author":   {"", "crash", "hang", "overloaded", "no-change"},
+	"reviewer": {"", "crash", "hang", "overloaded", "no-marker", "wrong-nonce", "bad-json", "withdraw"},
+	"author":   {"", "crash", "hang", "overloaded", "no-change", "dispute"},
 }
 
 func loadScript(path string) (*Script, error) {

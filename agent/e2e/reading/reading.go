@@ -1,7 +1,7 @@
 // Package reading is how made-up models do what a prompt asks of every session: a review
 // counts a file as examined only if a tool was called for its patch, approves only if
 // all evidence is answered, and closes what a fix claims to have repaired only if the session
-// says how. It stores nothing.
+// says how; a fix claims what its session says of each finding. It stores nothing.
 package reading
 
 import (
@@ -43,4 +43,15 @@ func Gone(prompt string) (all []verdict.Gone) {
 		all = append(all, verdict.Gone{ID: m[1], How: "The code was read."})
 	}
 	return all
+}
+
+var due = regexp.MustCompile(`(?m)^## ([0-9a-f]{8})$`)
+
+// Repaired says of each finding that an author's prompt lists that it is repaired.
+func Repaired(prompt string) string {
+	text := ""
+	for _, m := range due.FindAllStringSubmatch(prompt, -1) {
+		text += "Repaired " + m[1] + ": The code does not do that any more.\n"
+	}
+	return text
 }

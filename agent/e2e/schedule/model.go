@@ -83,7 +83,7 @@ func (s session) Ask(ctx context.Context, prompt string) (engine.Result, error) 
 
 // repair takes the defect out, resolves conflicts, and now and then does nothing, or
 // nothing that helps.
-func (s session) repair(string) (string, error) {
+func (s session) repair(prompt string) (string, error) {
 	path := filepath.Join(s.request.Dir, filepath.FromSlash(file))
 	data, err := os.ReadFile(path)
 	if err != nil || s.one(8) {
@@ -102,7 +102,7 @@ func (s session) repair(string) (string, error) {
 		n = 1
 	}
 	text = strings.Replace(text, "unsafe()", repaired, n)
-	return "Repaired.", os.WriteFile(path, []byte(text), 0o600)
+	return reading.Repaired(prompt), os.WriteFile(path, []byte(text), 0o600)
 }
 
 var (

@@ -1,0 +1,168 @@
+package author
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// folded is what a review holds besides what it says: records, marks, and what is folded away.
+var folded = regexp.MustCompile(`(?s)<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>`)
+
+// repeated is the part of a review that lists earlier findings, each of which is told by itself.
+var repeated = regexp.MustCompile(`(?s)\n#### Still there from earlier rounds\n.*?(\n#### |\n---\n|\z)`)
+
+func plain(text string) string { return strings.TrimSpace(folded.ReplaceAllString(text, "")) }
+
+// summary is what a review says besides its findings.
+func summary(body string) string {
+	body = repeated.ReplaceAllString(plain(body), "$1")
+	body, _, _ = strings.Cut(body, "\n---\n")
+	return strings.TrimSpace(body)
+}
+
+// said is what was said of each finding: its text when it was raised, and what others answered
+// in its thread.
+func (a *Author) said(pr forge.PullRequest, l verdict.Ledger) map[string][]quotation {
+	said := map[string][]quotation{}
+	raised := func(id, text string) {
+		if len(said[id]) == 0 {
+			said[id] = append(said[id], quotation{"finding " + id + " when it was raised", plain(text)})
+		}
+	}
+	for _, t := range pr.Threads {
+		if len(t.Comments) == 0 || !verdict.ListsLogin(a.Reviewers, t.Comments[0].Author.Login) {
+			continue
+		}
+		id, ok := verdict.TaggedFinding(t.Comments[0].Body)
+		if !ok {
+			continue
+		}
+		raised(id, t.Comments[0].Body)
+		for _, c := range t.Comments[1:] {
+			said[id] = append(said[id], quotation{fmt.Sprintf("answer to finding %s by %s", id, c.Author.Login), plain(c.Body)})
+		}
+	}
+	// What had no place on a line stands in a review, or in a comment that goes on with it.
+	for _, text := range a.reviewed(pr) {
+		for block := range strings.SplitSeq(text, "\n---\n") {
+			_, described, _ := strings.Cut(block, "\n\n")
+			if id, ok := verdict.TaggedFinding(described); ok {
+				raised(id, described)
+			}
+		}
+	}
+	for _, e := range l.Outstanding() {
+		if e.Said != nil && e.Said.Why != "" {
+			who := "an earlier fix"
+			if e.Said.By != "" {
+				who = e.Said.By
+			}
+			said[e.ID] = append(said[e.ID], quotation{fmt.Sprintf("what %s said against finding %s; its reviewer judged that it stands", who, e.ID), e.Said.Why})
+		}
+	}
+	return said
+}
+
+// reviewed are the texts in which the reviewers' findings stand, the oldest first.
+func (a *Author) reviewed(pr forge.PullRequest) (texts []string) {
+	for _, r := range pr.Reviews {
+		if verdict.ListsLogin(a.Reviewers, r.Author.Login) && r.EditedAt == nil {
+			texts = append(texts, r.Body)
+		}
+	}
+	for _, c := range pr.Comments {
+		if verdict.ListsLogin(a.Reviewers, c.Author.Login) && c.EditedAt == nil {
+			texts = append(texts, c.Body)
+		}
+	}
+	return texts
+}
+
+// convention matches the names of files that say how code is written in a repository.
+var convention = regexp.MustCompile(`(?i)^(contributing(\.\w+)?|agents\.md|claude\.md|\.editorconfig|\.golangci\..+|\.eslintrc.*|eslint\.config\..+|\.prettierrc.*|biome\.jsonc?` +
+	`|\.?ruff\.toml|pyproject\.toml|setup\.cfg|tox\.ini|\.flake8|\.rubocop\.yml|\.?rustfmt\.toml|\.?clippy\.toml|detekt\.yml|\.pre-commit-config\.yaml|makefile)$`)
+
+// conventions are the files of the base that say how code is written there.
+func conventions(ctx context.Context, tree *worktree.Tree, base string) (files []string, err error) {
+	for _, dir := range []string{".", ".github", "docs"} {
+		names, err := tree.ReadDir(ctx, base, dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look for the repository's conventions: %w", err)
+		}
+		for _, name := range names {
+			if convention.MatchString(name) {
+				files = append(files, path.Join(dir, name))
+			}
+		}
+	}
+	return files, nil
+}
+
+// maxTried bounds how many earlier fixes are told of.
+const maxTried = 3
+
+// learn adds to the brief what the worktree and the settings tell.
+func (r *repair) learn(ctx context.Context, pr forge.PullRequest) (err error) {
+	b := &r.brief
+	if r.author.Settings != nil {
+		b.allow = r.author.Settings().Allow
+	}
+	b.verify = r.verify.Command
+	if b.conventions, err = conventions(ctx, r.tree, pr.Base.SHA); err != nil {
+		return err
+	}
+	if b.subjects, err = r.tree.Subjects(ctx, pr.Base.SHA); err != nil {
+		return err
+	}
+	commits, err := r.tree.Log(ctx)
+	if err != nil {
+		return err
+	}
+	for _, message := range commits {
+		if _, ok := verdict.ParseRepair(message); ok && len(b.tried) < maxTried {
+			b.tried = append(b.tried, "This was committed, and reviewed after:\n"+message)
+		}
+	}
+	slices.Reverse(b.tried)
+	if r.author.Tried != nil {
+		b.tried = append(b.tried, r.author.Tried(pr)...)
+	}
+	b.changes, err = changes(ctx, r.tree)
+	return err
+}
+
+// changes is the pull request's diff, with the whole functions that it touches unless that is
+// too long. What conflicts with the base has none.
+func changes(ctx context.Context, tree *worktree.Tree) (string, error) {
+	text := ""
+	for _, read := range []func(context.Context) (worktree.Diff, error){tree.DiffFunctions, tree.Diff} {
+		diff, err := read(ctx)
+		if errors.Is(err, worktree.ErrUnmergeable) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		var b strings.Builder
+		for _, f := range diff.Files {
+			b.Write(f.Patch)
+		}
+		if text = b.String(); len(text) <= maxChanges {
+			break
+		}
+	}
+	return text, nil
+}

@@ -1,0 +1,173 @@
+package author
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// word is what a session says of one finding: the form, and the text behind it.
+type word struct{ form, text string }
+
+// The forms of a word.
+const (
+	repaired = "Repaired"
+	disputed = "Disputed"
+	person   = "Needs a person"
+)
+
+// report is what a session says of the open findings, by id, in the lines that it is asked for,
+// and the subject that it gives its commit. What it says last of a finding counts.
+type report struct {
+	words   map[string]word
+	subject string
+	// wrong are lines that say nothing: of an id that is no open finding's, or of one in two
+	// forms at once.
+	wrong []string
+}
+
+var (
+	wordLine    = regexp.MustCompile(`(?m)^[-*> \t]*(Repaired|Disputed|Needs a person)[ \t*]+` + "`?([0-9a-zA-Z]{1,40})`?" + `[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
+	subjectLine = regexp.MustCompile(`(?m)^[-*> \t]*Commit[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
+	// unfit are subjects by which git, CI or this program would take the commit for something
+	// else.
+	unfit = regexp.MustCompile(`(?i)^(?:touchstone-|merge |revert |fixup! |squash! |amend! |skip-checks)`)
+)
+
+const (
+	// maxEvidence bounds what is repeated of a word, in bytes, maxSubject a commit's subject.
+	maxEvidence = 400
+	maxSubject  = 100
+)
+
+// read takes in an answer about these open findings.
+func (r *report) read(answer string, open verdict.Ledger) {
+	said := map[string]word{}
+	r.wrong = nil
+	for _, m := range wordLine.FindAllStringSubmatch(answer, -1) {
+		form, id, text := m[1], m[2], clip(line(m[3]), maxEvidence)
+		before, known := said[id]
+		switch {
+		case !slices.ContainsFunc(open.Outstanding(), func(e verdict.Entry) bool { return e.ID == id }):
+			r.wrong = append(r.wrong, id+" is no open finding")
+		case known && before.form != form:
+			r.wrong = append(r.wrong, id+" cannot be both "+before.form+" and "+form)
+			said[id] = word{}
+		case !known:
+			said[id] = word{form, text}
+		}
+	}
+	if r.words == nil {
+		r.words = map[string]word{}
+	}
+	maps.Copy(r.words, said)
+	if m := subjectLine.FindStringSubmatch(answer); m != nil && !unfit.MatchString(line(m[1])) {
+		r.subject = clip(line(m[1]), maxSubject)
+	}
+}
+
+// of are the words of one form, by id.
+func (r report) of(form string) map[string]string {
+	texts := map[string]string{}
+	for id, w := range r.words {
+		if w.form == form {
+			texts[id] = w.text
+		}
+	}
+	return texts
+}
+
+// missing are the open findings without a word.
+func (r report) missing(open verdict.Ledger) []string {
+	return slices.DeleteFunc(ids(open), func(id string) bool { return r.words[id].form != "" })
+}
+
+// brackets are those by which a commit message keeps CI from running
+// (https://docs.github.com/actions/managing-workflow-runs/skipping-workflow-runs).
+var brackets = strings.NewReplacer("[", "(", "]", ")")
+
+// line is what a model wrote as it may stand in a commit message: a mention notifies from
+// there as well, a line break could forge a trailer, brackets could skip CI, and a credential
+// cannot be taken back.
+func line(s string) string {
+	redacted := "[redacted]"
+	s = strings.Join(strings.Fields(verdict.Prose(forge.Redact(s))), " ")
+	return strings.ReplaceAll(brackets.Replace(s), brackets.Replace(redacted), redacted)
+}
+
+func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
+
+// nothingChanged is why a session that changed nothing is to go on, or why its work ends there:
+// all that is open is disputed, or for a person.
+func (b brief) nothingChanged(r report) error {
+	outstanding := b.ledger.Outstanding()
+	disputes, people := r.of(disputed), r.of(person)
+	err := ErrNothingChanged
+	if len(outstanding) > 0 && len(disputes)+len(people) == len(outstanding) && len(b.failed)+len(b.conflicts) == 0 {
+		err = ErrNeedsPerson
+		if b.disputable(disputes) {
+			err = ErrDisputed
+		}
+	}
+	for _, e := range outstanding {
+		if evidence, ok := disputes[e.ID]; ok {
+			err = fmt.Errorf("%w; it disputes %s: %s", err, e.ID, evidence)
+		}
+		if what, ok := people[e.ID]; ok {
+			err = fmt.Errorf("%w; %s needs a person: %s", err, e.ID, what)
+		}
+	}
+	return err
+}
+
+// disputable reports whether one of these disputes is the first of its finding: nobody has said
+// anything against that before which its reviewer judged.
+func (b brief) disputable(disputes map[string]string) bool {
+	return slices.ContainsFunc(b.ledger.Outstanding(), func(e verdict.Entry) bool {
+		_, ok := disputes[e.ID]
+		return ok && e.Said == nil
+	})
+}
+
+// message is the commit's, in the session's words: what it changed, and which findings it
+// repairs, disputes or leaves to a person. Its trailers, with what else the repair says of
+// itself, are read in the next rounds.
+func (b brief) message(answer string, r report, fix verdict.Repair) string {
+	var m strings.Builder
+	reviewed := b.head[:min(7, len(b.head))]
+	outstanding := b.ledger.Outstanding()
+	subject := r.subject
+	switch {
+	case subject != "":
+	case b.review != "" || len(outstanding) > 0:
+		subject = "Apply review of " + reviewed
+	case len(b.failed) > 0:
+		subject = "Repair what the checks of " + reviewed + " found"
+	default:
+		subject = "Resolve conflicts with the base"
+	}
+	m.WriteString(subject + "\n\n")
+	fix.Reviewed = b.head
+	for _, e := range outstanding {
+		switch w := r.words[e.ID]; w.form {
+		case repaired:
+			fix.Findings = append(fix.Findings, e.ID)
+			m.WriteString("- " + w.text + "\n")
+		case disputed:
+			fix.Disputed = append(fix.Disputed, e.ID+" "+w.text)
+		case person:
+			fix.Person = append(fix.Person, e.ID+" "+w.text)
+		}
+	}
+	if len(fix.Findings) > 0 {
+		m.WriteString("\n")
+	}
+	m.WriteString(fix.Signed(b.signer).Trailers())
+	m.WriteString(recurrence(answer))
+	return m.String()
+}

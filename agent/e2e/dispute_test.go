@@ -1,0 +1,47 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"touchstone/verdict"
+	"touchstone/verdict/decide"
+)
+
+// A dispute is judged once before a person is called, and a person only if it does not hold.
+func TestADisputeIsJudgedBeforeAPersonIsCalled(t *testing.T) {
+	t.Parallel()
+	t.Run("it holds", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, with(with(twoDefects(), decide.Author, "dispute"), decide.Reviewer, "", "withdraw"))
+		w.startBoth()
+		ref := w.openBad(false)
+		w.finished(ref, 2)
+		reviews := w.reviews(ref)
+		record, err := verdict.ParseRecord(reviews[1].GetBody())
+		w.must(err)
+		if reviews[0].GetCommitID() != reviews[1].GetCommitID() || slices.ContainsFunc(record.Ledger, func(e verdict.Entry) bool { return e.Status != verdict.Withdrawn }) {
+			t.Errorf("the second review is of %s and says %+v", reviews[1].GetCommitID(), record.Ledger)
+		}
+		if slices.Contains(w.labels(ref), "needs-human") || strings.Contains(reviews[1].GetBody(), "fixed") {
+			t.Errorf("a person was called, or what was withdrawn was called fixed:\n%s", reviews[1].GetBody())
+		}
+	})
+	t.Run("it does not", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, with(twoDefects(), decide.Author, "dispute", "dispute"))
+		w.startBoth()
+		ref := w.openBad(false)
+		w.until("a person is called", func() bool { return slices.Contains(w.labels(ref), "needs-human") })
+		if n := len(w.reviews(ref)); n != 2 || w.sessions(decide.Author) != 2 {
+			t.Errorf("%d reviews and %d fixes before a person was called, want 2 of each", n, w.sessions(decide.Author))
+		}
+		comments, _, err := w.as(admin).Issues.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
+		w.must(err)
+		first, _, _ := strings.Cut(comments[len(comments)-1].GetBody(), "\n")
+		if len(comments) != 2 || first != "### A person is needed: settle 2 findings below, then comment `/touchstone resume`" {
+			t.Errorf("%d comments, the call begins %q", len(comments), first)
+		}
+	})
+}

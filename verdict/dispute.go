@@ -1,0 +1,43 @@
+package verdict
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const disputesMark = "<!-- touchstone:disputes v1 "
+
+// Disputes is the comment by which an author's agent that changed nothing disputes findings of
+// the review of a head, by id, each with its evidence.
+func Disputes(head string, evidence map[string]string) string {
+	var b strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(evidence)) {
+		fmt.Fprintf(&b, "/touchstone dispute %s %s\n\n", id, squeeze(evidence[id]))
+	}
+	b.WriteString("The author's agent changed nothing for this. The reviewer judges it once more; what stands after that is for a person.\n\n")
+	return b.String() + disputesMark + head + " -->"
+}
+
+// HasDisputed reports whether a text is such a comment about a head.
+func HasDisputed(body, head string) bool {
+	return strings.HasSuffix(strings.TrimSpace(body), disputesMark+head+" -->")
+}
+
+// disputes are the orders of such a comment of the author's agent, which nobody has edited; nil
+// for any other.
+func (c Comment) disputes() (all []Command) {
+	lines := strings.Split(strings.TrimSpace(c.Body), "\n")
+	untouched := !c.Edited && !c.InReview && len(c.Was) == 0 && c.Deleted == ""
+	if !c.ByAuthor || c.Bot || !c.CanPush || !untouched || !strings.HasPrefix(lines[len(lines)-1], disputesMark) {
+		return nil
+	}
+	for _, l := range lines {
+		if o, ok := parseOrder(strings.TrimSpace(l)); ok && o.Verb == Dispute {
+			o.ID, o.By, o.At = c.ID, c.By, c.At
+			all = append(all, o)
+		}
+	}
+	return all
+}
