@@ -66,8 +66,10 @@ func (a *Agent) disputed(pr forge.PullRequest) bool {
 }
 
 // answer tells in the thread of each finding what a fix did about it. What cannot be told there
-// is in the commit.
+// is in the commit. That the agent's own push is a new head breaks off the act, but not this.
 func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, out author.Outcome) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
 	for _, t := range pr.Threads {
 		if len(t.Comments) == 0 || t.Resolved || !verdict.ListsLogin(a.Config().Reviewers, t.Comments[0].Author.Login) {
 			continue

@@ -17,7 +17,7 @@ func TestADisputeIsJudgedBeforeAPersonIsCalled(t *testing.T) {
 		w := newWorld(t, with(with(twoDefects(), decide.Author, "dispute"), decide.Reviewer, "", "withdraw"))
 		w.startBoth()
 		ref := w.openBad(false)
-		w.finished(ref, 2)
+		w.until("merged", func() bool { return w.merged(ref) })
 		reviews := w.reviews(ref)
 		record, err := verdict.ParseRecord(reviews[1].GetBody())
 		w.must(err)

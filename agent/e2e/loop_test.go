@@ -47,8 +47,14 @@ func TestHappyLoop(t *testing.T) {
 	}
 	comments, _, err := w.as(admin).PullRequests.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
 	w.must(err)
-	if len(comments) != 2 {
-		t.Errorf("%d comments on lines, want one for each finding", len(comments))
+	answers := 0
+	for _, c := range comments {
+		if c.GetInReplyTo() != 0 && strings.HasPrefix(c.GetBody(), "Changed in "+second.GetCommitID()+": ") {
+			answers++
+		}
+	}
+	if len(comments) != 4 || answers != 2 {
+		t.Errorf("%d comments on lines, %d of them answers, want one of each for each finding", len(comments), answers)
 	}
 }
 

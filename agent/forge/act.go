@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"unicode/utf8"
 
@@ -118,7 +119,12 @@ func (s *Speaker) Reply(ctx context.Context, ref Ref, comment int64, body string
 	if err := checkBody(body); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	_, _, err := s.c.rest.PullRequests.CreateCommentInReplyTo(ctx, ref.Owner, ref.Name, ref.Number, s.c.outgoing(body), comment)
+	path := fmt.Sprintf("repos/%s/%s/pulls/%d/comments/%d/replies", ref.Owner, ref.Name, ref.Number, comment)
+	request, err := s.c.rest.NewRequest(http.MethodPost, path, map[string]string{"body": s.c.outgoing(body)})
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	_, err = s.c.rest.Do(ctx, request, nil)
 	return s.c.failed(op, err)
 }
 

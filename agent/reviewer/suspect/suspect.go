@@ -125,7 +125,7 @@ func matches(pattern *regexp.Regexp, text string) iter.Seq2[int, string] {
 // that agent/daemon writes. Whoever copies one says nothing with it.
 var ownMark = regexp.MustCompile(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [\w.%+~-]{1,255}` +
-	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}) -->$`)
+	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}|disputes v1 [0-9a-f]{7,64}|answer v1) -->$`)
 
 func (t Text) hold(kind verdict.HoldKind, line int, detail string) verdict.Hold {
 	h := verdict.Hold{Kind: kind, Rule: rule, Path: t.Path, Detail: clip(detail, maxDetail)}
