@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/engine/session"
 	"touchstone/verdict"
 )
@@ -37,7 +38,7 @@ func TestNothingCachedReachesAnotherVerify(t *testing.T) {
 			if err := os.MkdirAll(own, 0o700); err != nil {
 				return "", err
 			}
-			return "Done.", os.WriteFile(filepath.Join(own, "session of "+branch), nil, 0o600)
+			return reading.Repaired(asked.Prompt), os.WriteFile(filepath.Join(own, "session of "+branch), nil, 0o600)
 		}
 		if _, err := newAuthor(g, edit).Fix(t.Context(), pr, verdict.Allowance{}, nil); err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func (b brief) prompt() string {
 	b.quote(&p, "description", b.body, maxText)
 	b.askConflicts(&p)
 	b.askFindings(&p)
-	b.quoteAll(&p, "failed checks", len(b.failed), func(i int) (what, text string) {
+	b.quoteAll(&p, "failed checks", len(b.failed), maxQuotes, func(i int) (what, text string) {
 		return "failed check " + b.failed[i].Name, b.failed[i].Summary + "\n" + b.failed[i].Text
 	})
 	if len(b.inherited) > 0 {
@@ -104,7 +104,7 @@ func (b brief) askFindings(p *strings.Builder) {
 		p.WriteString("\n# The review\n")
 		b.quote(p, "review", b.review, maxText)
 	}
-	outstanding := b.ledger.Outstanding()
+	outstanding, before := b.ledger.Outstanding(), p.Len()
 	if len(outstanding) > 0 {
 		fmt.Fprintf(p, "\n# Open findings\n\nLine numbers are those of %.7s, before the base was merged in.\n", b.head)
 	}
@@ -118,7 +118,7 @@ func (b brief) askFindings(p *strings.Builder) {
 		}
 		fmt.Fprintf(p, "\n## %s\n", e.ID)
 		b.quote(p, "finding "+e.ID, text, maxText)
-		b.quoteAll(p, "texts", len(b.history[e.ID]), func(i int) (what, text string) {
+		b.quoteAll(p, "texts about findings", len(b.history[e.ID]), maxQuotes-(p.Len()-before), func(i int) (what, text string) {
 			return b.history[e.ID][i].what, b.history[e.ID][i].text
 		})
 	}
@@ -178,11 +178,11 @@ func (b brief) again(err error, missing, wrong []string) string {
 // maxQuotes bounds all quoted texts of a kind together, in bytes, but for the last of them.
 const maxQuotes = 200_000
 
-// quoteAll quotes as many of a number of texts as fit, and says how many do not.
-func (b brief) quoteAll(p *strings.Builder, kind string, n int, nth func(i int) (what, text string)) {
+// quoteAll quotes as many of a number of texts as fit into so many bytes, and says how many do not.
+func (b brief) quoteAll(p *strings.Builder, kind string, n, room int, nth func(i int) (what, text string)) {
 	before := p.Len()
 	for i := range n {
-		if p.Len()-before > maxQuotes {
+		if p.Len()-before >= room {
 			fmt.Fprintf(p, "\n[%d more %s are left out for their length]\n", n-i, kind)
 			return
 		}
