@@ -32,9 +32,14 @@ func (s *Store) Makes(ctx context.Context, req Request, reviewed Squash) (same b
 	}
 	err = s.compare(ctx, req, func(r repo) error {
 		now, err := r.squash(ctx, req.Base, req.Head)
-		if err == nil {
-			same, err = r.sameChange(ctx, reviewed, now)
+		switch {
+		case err != nil:
+			return err
+		case reviewed.Base == now.Base && reviewed.Head == now.Head:
+			same = now.Tree == reviewed.Tree // that was what was reviewed, computed again
+			return nil
 		}
+		same, err = r.sameChange(ctx, reviewed, now)
 		return err
 	})
 	if errors.Is(err, ErrUnmergeable) {
