@@ -48,9 +48,9 @@ func (w *world) start(m *machine) error {
 	cfg.Author.Pause = config.Duration(time.Millisecond)
 	cfg.Budgets.PullRequest = 8 * price
 	agent.Config = func() config.Config { return cfg }
-	// A fetch over HTTP costs as much as all else in a round. What can go wrong with one,
-	// reviewers meet in every fourth schedule.
-	if m.role == decide.Reviewer && w.result.Seed%4 != 0 {
+	// A fetch over HTTP costs as much as all else in a round. What can go wrong with one, agents
+	// meet in every fourth schedule, and authors in each when they fix.
+	if w.result.Seed%4 != 0 {
 		agent.Remote, agent.Reviewer.Remote = w.Local, w.Local
 	}
 	if w.meddle != nil {
