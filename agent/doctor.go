@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func newDoctor(s *settings) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check everything an agent needs and say what to do about what is missing",
 		Long: `doctor checks the configuration, the token and whose it is, each repository, what
-the token may do there, its settings and whether its rules let the agents merge, the
+the token may do there, its settings, whether its rules let the agents merge and what GitHub itself checks, the
 relay, git, the model CLIs with their providers, prices and sandbox, the guidelines and
 the state directory, and shows the reviewers' accounts and keys. It changes nothing but for
 keeping the accounts, and making a reviewer's key, that it finds missing. It exits 1 if anything is wrong.`,
@@ -116,6 +117,7 @@ func (d *doctor) examine(ctx context.Context) {
 		if d.check("repository", func() (string, error) { return repository(ctx, client, name, self) }) {
 			d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
 			d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
+			d.check("protection", func() (string, error) { return protection(ctx, client, name) })
 		}
 	}
 }
@@ -245,6 +247,38 @@ func (d *doctor) merging(ctx context.Context, client *forge.Client, name, self s
 		return "", errors.New(strings.Join(wrong, "; and "))
 	}
 	return fmt.Sprintf("squash merging is allowed, approvals of %s count, %d required", strings.Join(count, ", "), rules.Approvals), nil
+}
+
+// reviewContext is the status by which the reviewer's agent says on each head whether it approves.
+const reviewContext = "touchstone/review"
+
+// protection tells what GitHub itself asks of a merge into the default branch, and what to let it
+// ask: people can merge without the agents, and what comes between an agent's last look and the
+// merge only GitHub's own rules can stop.
+func protection(ctx context.Context, client *forge.Client, name string) (string, error) {
+	repo, err := forge.ParseRepo(name)
+	if err != nil {
+		return "", err
+	}
+	rules, err := client.Rules(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	if rules.Branch == "" {
+		return name + " is empty", nil
+	}
+	asks := "no check"
+	if len(rules.Checks) > 0 {
+		asks = "the checks " + strings.Join(rules.Checks, ", ")
+	}
+	if rules.Queue {
+		asks += ", by a merge queue"
+	}
+	advice := ""
+	if !slices.Contains(rules.Checks, reviewContext) {
+		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or have a merge queue: then GitHub keeps out what the agents would", reviewContext)
+	}
+	return fmt.Sprintf("%s of %s asks for %s%s", rules.Branch, name, asks, advice), nil
 }
 
 func (d *doctor) relay(ctx context.Context) (string, error) {

@@ -381,13 +381,26 @@ func TestWhoAndWhat(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	for want, opts := range map[forge.Rules]githubsim.RepoOptions{
-		{Branch: "main", Squash: true}: {Protected: map[string]githubsim.Protection{"other": {Approvals: 1}}},
-		{Branch: "main", Approvals: 2}: {NoSquash: true, Protected: map[string]githubsim.Protection{"main": {Approvals: 2}}},
+	on := func(branch string, rule githubsim.Protection) map[string]githubsim.Protection {
+		return map[string]githubsim.Protection{branch: rule}
+	}
+	for _, test := range []struct {
+		opts githubsim.RepoOptions
+		want forge.Rules
+	}{
+		{githubsim.RepoOptions{Protected: on("other", githubsim.Protection{Approvals: 1})}, forge.Rules{Branch: "main", Squash: true}},
+		{githubsim.RepoOptions{NoSquash: true, Protected: on("main", githubsim.Protection{Approvals: 2})}, forge.Rules{Branch: "main", Approvals: 2}},
+		{githubsim.RepoOptions{Protected: on("main", githubsim.Protection{RequiredChecks: []string{"test"}})}, forge.Rules{Branch: "main", Squash: true, Checks: []string{"test"}}},
+		{githubsim.RepoOptions{Protected: on("main", githubsim.Protection{Ruleset: true, Approvals: 1, RequiredChecks: []string{"test"}, MergeQueue: true})},
+			forge.Rules{Branch: "main", Squash: true, Approvals: 1, Checks: []string{"test"}, Queue: true}},
 	} {
-		w := start(t, opts)
-		if got, err := w.as(hubot).Rules(t.Context(), app); err != nil || got != want {
-			t.Errorf("%+v has the rules %+v, %v; want %+v", opts, got, err, want)
+		w := start(t, test.opts)
+		got, err := w.as(hubot).Rules(t.Context(), app)
+		if len(got.Checks) == 0 {
+			got.Checks, test.want.Checks = nil, nil
+		}
+		if err != nil || !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%+v has the rules %+v, %v; want %+v", test.opts, got, err, test.want)
 		}
 	}
 	w := start(t, githubsim.RepoOptions{})

@@ -2,6 +2,10 @@ package forge
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
 
 	_ "embed"
 )
@@ -9,13 +13,15 @@ import (
 //go:embed rules.graphql
 var rulesQuery string
 
-// Rules are what a repository asks of a merge into its default branch. Those of rulesets
-// are not among them, only branch protection's
-// (https://docs.github.com/graphql/reference/objects#refupdaterule).
+// Rules are what a repository asks of a merge into its default branch, by branch protection
+// (https://docs.github.com/graphql/reference/objects#refupdaterule) and by rulesets
+// (https://docs.github.com/rest/repos/rules#get-rules-for-a-branch) together.
 type Rules struct {
-	Branch    string // the default branch; empty while the repository is
-	Squash    bool   // squash merging is allowed
-	Approvals int    // approving reviews that have to be there
+	Branch    string   // the default branch; empty while the repository is
+	Squash    bool     // squash merging is allowed
+	Approvals int      // approving reviews that have to be there
+	Checks    []string // names of the checks that have to pass, each once
+	Queue     bool     // a ruleset has a merge queue
 }
 
 // Rules reads what a repository asks of a merge. With that it reads the state of the
@@ -27,7 +33,10 @@ func (c *Client) Rules(ctx context.Context, repo Repo) (Rules, error) {
 			SquashMergeAllowed bool
 			DefaultBranchRef   *struct {
 				Name          string
-				RefUpdateRule *struct{ RequiredApprovingReviewCount int }
+				RefUpdateRule *struct {
+					RequiredApprovingReviewCount int
+					RequiredStatusCheckContexts  []string
+				}
 			}
 		}
 	}
@@ -38,11 +47,55 @@ func (c *Client) Rules(ctx context.Context, repo Repo) (Rules, error) {
 		return Rules{}, c.failed(op, c.missing())
 	}
 	rules := Rules{Squash: data.Repository.SquashMergeAllowed}
-	if branch := data.Repository.DefaultBranchRef; branch != nil {
-		rules.Branch = branch.Name
-		if branch.RefUpdateRule != nil {
-			rules.Approvals = branch.RefUpdateRule.RequiredApprovingReviewCount
-		}
+	branch := data.Repository.DefaultBranchRef
+	if branch == nil {
+		return rules, nil
 	}
-	return rules, nil
+	rules.Branch = branch.Name
+	if branch.RefUpdateRule != nil {
+		rules.Approvals, rules.Checks = branch.RefUpdateRule.RequiredApprovingReviewCount, branch.RefUpdateRule.RequiredStatusCheckContexts
+	}
+	return rules, c.failed(op, c.addRulesets(ctx, repo, &rules))
+}
+
+// ruleNode is a rule of a ruleset, of which go-github refuses the kinds that it does not know.
+type ruleNode struct {
+	Type       string
+	Parameters struct {
+		Approvals int                        `json:"required_approving_review_count"`
+		Checks    []struct{ Context string } `json:"required_status_checks"`
+	}
+}
+
+// rulePages bounds how many pages of 100 rules are read.
+const rulePages = 10
+
+// addRulesets adds what rulesets ask. A server that knows none has no rules of theirs.
+func (c *Client) addRulesets(ctx context.Context, repo Repo, rules *Rules) error {
+	for page := 1; page != 0 && page <= rulePages; {
+		path := fmt.Sprintf("repos/%s/rules/branches/%s?per_page=100&page=%d", repo, url.PathEscape(rules.Branch), page)
+		request, err := c.rest.NewRequest(http.MethodGet, path, nil)
+		if err != nil {
+			return err
+		}
+		var all []ruleNode
+		response, err := c.rest.Do(ctx, request, &all)
+		if err != nil && response != nil && response.StatusCode == http.StatusNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, rule := range all {
+			rules.Queue = rules.Queue || rule.Type == "merge_queue"
+			rules.Approvals = max(rules.Approvals, rule.Parameters.Approvals)
+			for _, check := range rule.Parameters.Checks {
+				if !slices.Contains(rules.Checks, check.Context) {
+					rules.Checks = append(rules.Checks, check.Context)
+				}
+			}
+		}
+		page = response.NextPage
+	}
+	return nil
 }
