@@ -255,6 +255,7 @@ func (s *scene) agent(role decide.Role, login string) (*daemon.Agent, error) {
 		s.stage.settings(&cfg)
 	}
 	a.Config = func() config.Config { return cfg }
+	a.Trust.Settings = func() (map[string][]string, time.Time) { return cfg.Keys, cfg.UnsignedUntil.Time() }
 	a.Remote, a.Reviewer.Remote = s.Local, s.Local
 	if s.weaken != nil {
 		s.weaken(role, a)

@@ -1,0 +1,77 @@
+package forgery
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/arena"
+	"touchstone/verdict/decide"
+)
+
+// rekey gives the reviewer's machine another key.
+func (s *scene) rekey() error {
+	a, err := s.agent(decide.Reviewer, arena.Judge)
+	if err == nil {
+		_, a.Key, err = ed25519.GenerateKey(nil)
+		a.Reviewer.Key = a.Key
+	}
+	return err
+}
+
+// uncalledTo reports whether it was merged, or nobody was called with a sentence that says this.
+func uncalledTo(why string) func(*scene) (bool, error) {
+	return func(s *scene) (bool, error) {
+		p, err := s.pull()
+		if err != nil || p.Merged {
+			return p.Merged, err
+		}
+		var comments []struct{ Body string }
+		err = s.call(arena.Owner, http.MethodGet, s.issues("comments"), nil, &comments)
+		for _, c := range comments {
+			if p.labelled("needs-human") && strings.Contains(c.Body, why) {
+				return false, err
+			}
+		}
+		return true, err
+	}
+}
+
+// badInput are keys, clocks and branches that are not what an agent expects: nothing is merged, and
+// a person is called who reads what to do.
+func badInput() []Case {
+	return []Case{
+		{Name: "reviewer: another key: in the place of the one that is known", unapproved: true, harmed: uncalledTo("does not know as one of judge's; if it is, list all keys of that login"), act: func(s *scene) error {
+			s.stern.Store(true)
+			_, err := s.comment(arena.Person, "/touchstone review")
+			err = s.then(err, s.review, s.merge) // with which the author's agent knows the key
+			s.stern.Store(false)
+			return s.then(err, s.rekey, func() error {
+				_, err := s.comment(arena.Person, "/touchstone review")
+				return err
+			})
+		}},
+		{Name: "reviewer: another key: than the settings list", unapproved: true, harmed: uncalledTo("list all keys of that login"), stage: stage{settings: func(cfg *config.Config) {
+			cfg.Keys = map[string][]string{arena.Judge: {strings.Repeat("ab", ed25519.PublicKeySize)}}
+		}}},
+		{Name: "reviewer: no key: where the settings list one", unapproved: true, harmed: uncalledTo("its record is not signed"), stage: stage{unreviewed: true, settings: func(cfg *config.Config) {
+			cfg.Keys = map[string][]string{arena.Judge: {hex.EncodeToString(make([]byte, ed25519.PublicKeySize))}}
+		}, late: func(s *scene) error {
+			a, err := s.agent(decide.Reviewer, arena.Judge)
+			if err == nil {
+				a.Key, a.Reviewer.Key = nil, nil
+			}
+			return s.then(err, s.review)
+		}}},
+		{Name: "writer: base deletion: of an approved pull request", stage: stage{base: sandbox}, told: []string{"the pull request is closed"}, act: func(s *scene) error {
+			return s.call(arena.Person, http.MethodDelete, "git/refs/heads/"+sandbox, nil, nil)
+		}},
+		{Name: "legitimate: GitHub's clock is two days ahead", Legitimate: true, stage: stage{early: func(s *scene) error {
+			s.Sim.Advance(48 * time.Hour)
+			return nil
+		}}},
+	}
+}
