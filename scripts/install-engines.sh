@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the model CLIs that the engine tests run into .tools, at the versions
-# their expectations were read from. Their native binaries need no Node to run.
+# Installs into .tools the model CLIs that the engine tests run, at the versions their
+# expectations were read from; their native binaries need no Node to run. And axe-core,
+# with which the browser tests judge the relay's page.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -8,6 +9,7 @@ bin="$root/.tools/node_modules/.bin"
 claude=2.1.329
 codex=0.169.0
 opencode=1.18.33
+axe=4.14.1 # what the browser tests judge the relay's pages with
 
 # installed PROGRAM VERSION: the program of that version is there.
 installed() {
@@ -21,6 +23,7 @@ missing=
 installed claude "$claude" || missing="$missing @anthropic-ai/claude-code@$claude"
 installed codex "$codex" || missing="$missing @openai/codex@$codex"
 installed opencode "$opencode" || missing="$missing opencode-ai@$opencode"
+grep -qs "\"version\": \"$axe\"" "$root/.tools/node_modules/axe-core/package.json" || missing="$missing axe-core@$axe"
 [ -n "$missing" ] || exit 0
 
 if ! command -v npm >/dev/null; then
@@ -32,5 +35,5 @@ fi
 mkdir -p "$root/.tools"
 # All of them are named each time, since npm removes what is not.
 npm install --prefix "$root/.tools" --no-audit --no-fund --no-save --loglevel=error \
-	"@anthropic-ai/claude-code@$claude" "@openai/codex@$codex" "opencode-ai@$opencode"
+	"@anthropic-ai/claude-code@$claude" "@openai/codex@$codex" "opencode-ai@$opencode" "axe-core@$axe"
 installed claude "$claude" && installed codex "$codex" && installed opencode "$opencode"
