@@ -87,11 +87,11 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 	case !pr.Open:
 		return fmt.Errorf("%s is closed; there is nothing to review", pr.Ref)
 	case l.prompt:
-		prompts, err := a.Reviewer.Prompts(ctx, pr)
+		instructions, prompts, err := a.Reviewer.Prompts(ctx, pr)
 		if err != nil {
 			return err
 		}
-		return printPrompts(out, prompts)
+		return printPrompts(out, instructions, prompts)
 	case dryRun:
 		outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{
 			DryRun: true, Progress: progress(cmd.ErrOrStderr()), Allowance: daemon.Round(a.Config()),

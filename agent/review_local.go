@@ -98,7 +98,7 @@ func (l local) examine(cmd *cobra.Command, cfg config.Config, tempDir string, su
 	}
 	defer prepared.Close(ctx)
 	if l.prompt {
-		return printPrompts(cmd.OutOrStdout(), prepared.Prompts())
+		return printPrompts(cmd.OutOrStdout(), prepared.Instructions(), prepared.Prompts())
 	}
 	if _, err := examiner.Engine.Probe(ctx); err != nil {
 		return err
@@ -176,9 +176,10 @@ func newExaminer(ctx context.Context, cfg config.Config, tempDir string) (*revie
 	}, err
 }
 
-// printPrompts prints what a session would be asked, turn by turn, each part under its name.
-func printPrompts(out io.Writer, prompts []reviewer.Prompt) error {
+// printPrompts prints what a session would be told, and asked turn by turn, each part under its name.
+func printPrompts(out io.Writer, instructions string, prompts []reviewer.Prompt) error {
 	var text strings.Builder
+	fmt.Fprintf(&text, "===== instructions, the same for every change (%d bytes)\n%s\n", len(instructions), strings.TrimRight(instructions, "\n"))
 	for i, prompt := range prompts {
 		for _, part := range prompt {
 			if strings.TrimSpace(part.Text) != "" {

@@ -48,6 +48,10 @@ func (s Set) Render(applied []Applied) string {
 	return s.render(func(row Row) bool { return applies[row.ID] })
 }
 
+// RenderAll returns the documents with all rules that are in force. It is the same text for
+// every change, so that a provider's cache holds it from review to review.
+func (s Set) RenderAll() string { return s.render(func(row Row) bool { return row.Severity != Off }) }
+
 func (s Set) render(shown func(Row) bool) string {
 	var texts []string
 	for _, doc := range s.Documents {

@@ -64,7 +64,7 @@ func BenchmarkCost(b *testing.B) {
 		for _, d := range verdict.Dimensions() {
 			script, step = walkthrough(prompt, d), 0
 			alone := p.Prompts()[0].String() + fmt.Sprintf("\nWalk [%s] alone.\n", d)
-			if _, err := enginetest.Run(b.Context(), e, engine.Request{Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{patchDir(prompt)}, Instructions: guidelines.ReviewerInstructions()}, alone); err != nil {
+			if _, err := enginetest.Run(b.Context(), e, engine.Request{Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{patchDir(prompt)}, Instructions: p.Instructions()}, alone); err != nil {
 				b.Fatal(err)
 			}
 		}

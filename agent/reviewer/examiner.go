@@ -56,7 +56,7 @@ type Prepared struct {
 
 	examiner   *Examiner
 	understood change.Change
-	law        string // the guidelines as the session reads them
+	law        string // the guidelines, the same for every change
 	guides     []guide
 	tripped    map[string]int // by rule: the other changes that broke it
 	tokens     int            // an estimate of what there is to read
@@ -86,7 +86,7 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 		return nil, err
 	}
 	p.Version, p.Rules = rules.Version(), rules.For(s.change())
-	p.law = rules.Render(p.Rules)
+	p.law = rules.RenderAll()
 	if p.guides, err = readGuides(ctx, s); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ const (
 // reading estimates, in tokens, what the session is told and has to read of the change.
 // What it looks up besides is not in it.
 func (p *Prepared) reading() int {
-	bytes := len(guidelines.ReviewerInstructions())
+	bytes := len(p.Instructions())
 	for _, prompt := range p.Prompts() {
 		bytes += len(prompt.String())
 	}

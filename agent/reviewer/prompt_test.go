@@ -79,16 +79,15 @@ func TestNamesStandBetweenDelimiters(t *testing.T) {
 	}
 }
 
-func TestPromptBeginsWithWhatNeverChanges(t *testing.T) {
+func TestInstructionsAreTheSameForEveryChange(t *testing.T) {
 	a, b := hostile(t), hostile(t)
-	b.Title, b.Round, b.Diff.Head = "another", 7, "elsewhere"
-	first, second := a.prompt(0, "NONCE").String(), b.prompt(0, "OTHER").String()
-	same := 0
-	for same < len(first) && same < len(second) && first[same] == second[same] {
-		same++
+	b.Title, b.Round, b.Diff.Head, b.Rules = "another", 7, "elsewhere", a.Rules[:0]
+	told := a.Instructions()
+	if told != b.Instructions() || !strings.Contains(told, answerFormat) || !strings.Contains(told, "the rules") {
+		t.Errorf("the instructions are %q", told)
 	}
-	if !strings.Contains(first[:same], answerFormat) {
-		t.Errorf("only %d bytes are the same in two prompts; guidelines and answer format should be", same)
+	if text := a.prompt(0, "NONCE").String(); strings.Contains(text, "the rules") || strings.Contains(text, answerFormat) || strings.Contains(told, a.fence) {
+		t.Error("the prompt repeats what the instructions say, or they hold what only this session has")
 	}
 }
 
@@ -147,8 +146,8 @@ func TestLargeChangeIsWalkedInParts(t *testing.T) {
 		for _, f := range p.Diff.Files {
 			listed += strings.Count(text, "\n- "+f.Path+" (added +10000 -0)\n")
 		}
-		if strings.Contains(text, "the rules") != (i == 0) {
-			t.Errorf("part %d: only the first one brings the rules", i+1)
+		if strings.Contains(text, "# The rows that apply") != (i == 0) {
+			t.Errorf("part %d: only the first one brings the rows", i+1)
 		}
 	}
 	if listed != len(p.Diff.Files) {

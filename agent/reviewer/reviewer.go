@@ -137,15 +137,15 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	return out, err
 }
 
-// Prompts are what a session over pr would be asked, were it reviewed now.
-func (r *Reviewer) Prompts(ctx context.Context, pr forge.PullRequest) ([]Prompt, error) {
+// Prompts are what a session over pr would be told and asked, were it reviewed now.
+func (r *Reviewer) Prompts(ctx context.Context, pr forge.PullRequest) (instructions string, turns []Prompt, err error) {
 	p, tree, err := r.prepare(ctx, pr, Options{})
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	defer tree.Release()
 	defer p.Close(ctx)
-	return p.Prompts(), nil
+	return p.Instructions(), p.Prompts(), nil
 }
 
 // prepare makes all ready for a session over pr, in a worktree that the caller releases.

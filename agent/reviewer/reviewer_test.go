@@ -158,7 +158,7 @@ func TestRulesAreTheBases(t *testing.T) {
 	g, ref := opened(t, map[string]string{path: fmt.Sprintf(ownRules, "The law of the base.")},
 		map[string]string{path: fmt.Sprintf(ownRules, "Anything goes."), "code.txt": "unsafe()\n"})
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
-		if !strings.Contains(r.Prompt, "The law of the base.") || strings.Contains(r.Prompt, "Anything goes.") || strings.Contains(r.Prompt, "security/S3 |") {
+		if !strings.Contains(r.Instructions+r.Prompt, "The law of the base.") || strings.Contains(r.Instructions+r.Prompt, "Anything goes.") || strings.Contains(r.Instructions+r.Prompt, "security/S3 |") {
 			t.Errorf("the rules are not the base's:\n%s", r.Prompt)
 		}
 		return answering()(r)
@@ -178,7 +178,7 @@ func TestAnOrganisationsRulesLieBetween(t *testing.T) {
 	g, ref := opened(t, map[string]string{".touchstone/guidelines/ours.md": table + fmt.Sprintf(row, "The repository's word.")}, map[string]string{"code.txt": "fine\n"})
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
 		for text, want := range map[string]bool{"The organisation's own.": true, "The organisation's word.": false, "The repository's word.": true} {
-			if strings.Contains(r.Prompt, text) != want {
+			if strings.Contains(r.Instructions+r.Prompt, text) != want {
 				t.Errorf("%q is in the prompt: %v", text, !want)
 			}
 		}

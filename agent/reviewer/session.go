@@ -27,6 +27,13 @@ type Examination struct {
 	Turns int
 }
 
+// Instructions are the standing orders of a session: its role, the form of its answer, and the
+// guidelines. They are the same for every change that is judged by the same guidelines, and an
+// engine puts them where a provider's cache holds them for the next review.
+func (p *Prepared) Instructions() string {
+	return guidelines.ReviewerInstructions() + answerFormat + "\n# Guidelines\n\nThey are the only law of a review. A finding cites one of their rows.\n\n" + p.law
+}
+
 // Prompts are what a session over the change is asked, turn by turn, each with a
 // nonce of its own.
 func (p *Prepared) Prompts() []Prompt {
@@ -45,9 +52,8 @@ func (p *Prepared) prompt(part int, nonce string) Prompt {
 		return rest
 	}
 	return append(Prompt{
-		{"guidelines", "# Guidelines\n\nThey are the only law of this review. A finding cites one of their rows.\n\n" + p.law},
-		{"answer", answerFormat},
 		{"subject", p.subject()},
+		{"rows", p.rows()},
 		{"said", p.said()},
 		{"guides", p.guidance()},
 		{"earlier rounds", p.earlier()},
@@ -76,7 +82,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 		timeout = min(timeout, allowed.Time)
 	}
 	session, err := e.Engine.Open(ctx, engine.Request{
-		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.tempDir}, Instructions: guidelines.ReviewerInstructions(),
+		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.tempDir}, Instructions: p.Instructions(),
 		Model: settings.ModelFor(config.Task(tier)), Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(),
 		Progress: func(happened engine.Progress) {
 			opened.hear(happened)

@@ -95,6 +95,7 @@ type options struct {
 var arity = map[string]int{
 	"--script": 1, "-p": 0, "--print": 0, "-v": 0, "--version": 0, "--verbose": 0,
 	"--output-format": 1, "--include-partial-messages": 0, "--setting-sources": 1,
+	"--append-system-prompt-file": 1, "--exclude-dynamic-system-prompt-sections": 0,
 	"--strict-mcp-config": 0, "--disable-slash-commands": 0, "--permission-mode": 1,
 	"--model": 1, "--resume": 1, "--max-budget-usd": 1, "--tools": -1, "--allowedTools": -1, "--disallowedTools": -1, "--add-dir": -1,
 }

@@ -10,8 +10,7 @@ import (
 
 // arguments is the command line of a session. What the flags keep out:
 // settings and with them hooks of the checkout and of this user
-// (--setting-sources; "user" is the session's own home, whose only content is
-// our CLAUDE.md), MCP servers (--strict-mcp-config), skills and commands, and
+// (--setting-sources; "user" is the session's own home, which has none), MCP servers (--strict-mcp-config), skills and commands, and
 // a prompt that begins with a slash (--disable-slash-commands). Reads need no
 // permission inside the working directory and the added ones, and get none
 // outside, since no bare Read is allowed. Edit(./**) is for all tools that edit
@@ -25,6 +24,8 @@ func arguments(req engine.Request) ([]string, error) {
 		// Otherwise a message is silent until it is complete, which looks idle.
 		"--include-partial-messages",
 		"--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands",
+		// What differs from session to session stands behind what all of them share.
+		"--exclude-dynamic-system-prompt-sections",
 	}
 	if req.Model != "" {
 		if strings.HasPrefix(req.Model, "-") {

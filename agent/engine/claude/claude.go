@@ -42,6 +42,11 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	return version, err
 }
 
+// instructionsFile is where the CLI reads what is added to its system prompt. There a
+// provider's cache holds it for the next session too: CLAUDE.md would be a part of the first
+// message, which no two sessions share.
+const instructionsFile = ".claude/instructions.md"
+
 // Open begins a session.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	args, err := arguments(req)
@@ -59,9 +64,11 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	if err != nil {
 		return nil, err
 	}
-	// The instructions go where the CLI looks for its user's own.
-	if err := gated.Home.Write(".claude/CLAUDE.md", []byte(req.Instructions)); err != nil {
+	if err := gated.Home.Write(instructionsFile, []byte(req.Instructions)); err != nil {
 		return nil, session.Unstarted(errors.Join(err, gated.Close()))
+	}
+	if req.Instructions != "" {
+		args = append(args, "--append-system-prompt-file", gated.Home.Path(instructionsFile))
 	}
 	return &conversation{Gated: gated, engine: e, args: args}, nil
 }
