@@ -3,6 +3,7 @@ package schedule
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"touchstone/verdict"
 )
@@ -58,6 +59,35 @@ func TestViolationsAreSeen(t *testing.T) {
 		w.checkMerge(merged, tc.reviews)
 		if !slices.Equal(w.result.Violations, tc.want) {
 			t.Errorf("%s: %q, want %q", name, w.result.Violations, tc.want)
+		}
+	}
+}
+
+// TestADroppedFixIsLetGoByWhoKnew: breaking the glass lets go what a review of that head named before.
+func TestADroppedFixIsLetGoByWhoKnew(t *testing.T) {
+	const head, other = "0123456789", "abcdef0123"
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		claim, sha string
+		word       verdict.Word
+		want       bool
+	}{
+		"named before":          {drops, head, verdict.Word{By: "acme", At: noon.Add(time.Minute), Glass: true}, true},
+		"named after":           {drops, head, verdict.Word{By: "acme", At: noon.Add(-time.Minute), Glass: true}, false},
+		"named of another head": {drops, other, verdict.Word{By: "acme", At: noon.Add(time.Minute), Glass: true}, false},
+		"not named":             {"It is unsafe.", head, verdict.Word{By: "acme", At: noon.Add(time.Minute), Glass: true}, false},
+		"by somebody else":      {drops, head, verdict.Word{By: "walter", At: noon.Add(time.Minute), Glass: true}, false},
+		"by an approval":        {drops, head, verdict.Word{By: "acme", At: noon.Add(time.Minute)}, false},
+	} {
+		said := verdict.Record{Verdict: verdict.RequestChanges, Head: tc.sha, Ledger: verdict.Ledger{{ID: "0badcafe", Severity: verdict.Critical, Status: verdict.Open, Claim: tc.claim}}}
+		seal, err := said.Seal(verdict.Signer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := review{State: "CHANGES_REQUESTED", CommitID: tc.sha, Body: "Read.\n\n" + seal, SubmittedAt: noon}
+		r.User.Login = "judge"
+		if got := letGo([]review{r}, verdict.Record{Head: head, Lifted: &tc.word}); got != tc.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
