@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ import (
 )
 
 func newDoctor(s *settings) *cobra.Command {
-	var mode string
+	var mode, format string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything an agent needs and say what to do about what is missing",
@@ -45,39 +46,80 @@ keeping the accounts, and making a reviewer's key, that it finds missing. It exi
 			if err != nil {
 				return err
 			}
-			d := doctor{out: cmd.OutOrStdout(), cfg: cfg, role: role}
+			if format != "text" && format != "json" {
+				return usage(cmd, fmt.Errorf("--format is %q but has to be text or json", format))
+			}
+			d := doctor{cfg: cfg, role: role, tell: func(c check) {}}
+			if format == "text" {
+				d.tell = tellTo(cmd.OutOrStdout())
+			}
 			d.examine(cmd.Context())
+			if format == "json" {
+				if err := d.json(cmd.OutOrStdout()); err != nil {
+					return err
+				}
+			}
 			if d.problems > 0 {
-				return fmt.Errorf("%d of %d checks found a problem", d.problems, d.checks)
+				return fmt.Errorf("%d of %d checks found a problem", d.problems, len(d.checks))
 			}
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	cmd.Flags().StringVar(&mode, "mode", "reviewer", "the mode to check for: reviewer or author")
 	return cmd
 }
 
-// doctor runs the checks one after the other and counts.
+// check is what one check found: a fact, or a problem with what to do about it.
+type check struct {
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Message string `json:"message"`
+}
+
+// doctor runs the checks one after the other, tells each and counts.
 type doctor struct {
-	out      io.Writer
 	cfg      config.Config
 	role     decide.Role
-	checks   int
+	tell     func(check)
+	checks   []check
 	problems int
 }
 
-// check prints what one check found: a fact, or an error that says what to do. It reports
+// tellTo prints each check for people.
+func tellTo(out io.Writer) func(check) {
+	return func(c check) {
+		word := "ok"
+		if !c.OK {
+			word = "problem"
+		}
+		fmt.Fprintf(out, "%-8s %-12s %s\n", word, c.Name, c.Message)
+	}
+}
+
+// json prints all that was found, for programs.
+func (d *doctor) json(out io.Writer) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		Checks   []check `json:"checks"`
+		Problems int     `json:"problems"`
+	}{d.checks, d.problems})
+}
+
+// check tells what one check finds: a fact, or an error that says what to do. It reports
 // whether all was well.
 func (d *doctor) check(what string, find func() (string, error)) (ok bool) {
-	d.checks++
 	fact, err := find()
+	c := check{what, err == nil, fact}
 	if err != nil {
 		d.problems++
-		fmt.Fprintf(d.out, "problem  %-12s %v\n", what, err)
-		return false
+		c.Message = err.Error()
 	}
-	fmt.Fprintf(d.out, "ok       %-12s %s\n", what, fact)
-	return true
+	d.checks = append(d.checks, c)
+	d.tell(c)
+	return err == nil
 }
 
 func (d *doctor) examine(ctx context.Context) {

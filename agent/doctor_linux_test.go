@@ -18,7 +18,7 @@ func TestDoctorTellsOfAMissingSandbox(t *testing.T) {
 		config.Off:      "ok       sandbox      off by engine.sandbox",
 	} {
 		var out strings.Builder
-		d := doctor{out: &out, cfg: config.Default()}
+		d := doctor{tell: tellTo(&out), cfg: config.Default()}
 		d.cfg.Engine.Sandbox = setting
 		d.check("sandbox", d.sandbox)
 		if !strings.HasPrefix(out.String(), want) {

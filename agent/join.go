@@ -207,11 +207,11 @@ func (s *starter) finish(ctx context.Context, cfg config.Config, role decide.Rol
 	if err != nil {
 		return err
 	}
-	check := doctor{out: s.out, cfg: written, role: role}
-	check.examine(ctx)
-	if check.problems > 0 {
+	found := doctor{cfg: written, role: role, tell: tellTo(s.out)}
+	found.examine(ctx)
+	if found.problems > 0 {
 		return fmt.Errorf("%d of %d checks found a problem; when they are mended, start with `touchstone run --mode %s`, or `touchstone service install --mode %s`",
-			check.problems, check.checks, role, role)
+			found.problems, len(found.checks), role, role)
 	}
 	if !s.service {
 		s.service = s.yes(fmt.Sprintf("Start the %s's agent now, and whenever you log in? [Y/n] ", role))

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -100,13 +101,17 @@ events that are about no repository.`,
 }
 
 func tokenListCommand(place *tokenPlace) *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Show the tokens, revoked ones among them",
 		Long: `Show the tokens, revoked ones among them. When a token was last used is noted once a
 minute by the relay, and when it stops: that of an open stream is the last such note.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != "text" && format != "json" {
+				return usageError{fmt.Errorf("--format is %q but has to be text or json", format)}
+			}
 			return place.open(cmd.Context(), func(store token.Store) error {
 				tokens, err := store.Load(cmd.Context())
 				if err != nil {
@@ -121,10 +126,35 @@ minute by the relay, and when it stops: that of an open stream is the last such 
 				if err != nil {
 					return err
 				}
+				if format == "json" {
+					return encodeTokens(cmd.OutOrStdout(), tokens, uses)
+				}
 				return printTokens(cmd.OutOrStdout(), tokens, uses)
 			})
 		},
 	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	return cmd
+}
+
+// encodeTokens prints tokens for programs, without their hashes.
+func encodeTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
+	type shown struct {
+		token.Token
+		Used *time.Time `json:"used,omitempty"`
+		Hash string     `json:"sha256,omitempty"` // hides the token's
+	}
+	all := []shown{}
+	for _, t := range tokens {
+		s := shown{Token: t}
+		if at, ok := uses[t.ID]; ok {
+			s.Used = &at
+		}
+		all = append(all, s)
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(all)
 }
 
 func tokenRevokeCommand(place *tokenPlace) *cobra.Command {
