@@ -37,3 +37,35 @@ func TestThePromptIsBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestThePromptForThreeFindingsIsShort(t *testing.T) {
+	t.Parallel()
+	b := brief{
+		fence: strings.Repeat("f", 33), body: strings.Repeat("x", 1_000), review: strings.Repeat("x", 500), history: map[string][]quotation{},
+		allow: make([]string, 40), conventions: []string{"AGENTS.md", ".github/CONTRIBUTING.md"}, verify: []string{"make", "check"}, subjects: make([]string, 8),
+	}
+	for i := range b.allow {
+		b.allow[i] = "go test *"
+	}
+	for i := range 3 {
+		e := open(fmt.Sprintf("%08x", i))
+		b.ledger = append(b.ledger, e)
+		b.history[e.ID] = []quotation{{"finding " + e.ID + " when it was raised", strings.Repeat("x", 1_500)}}
+	}
+	if n := len(b.prompt()); n > 12<<10 {
+		t.Errorf("it has %d bytes", n)
+	}
+}
+
+func TestWhatAReviewSaysIsToldWithoutItsRecord(t *testing.T) {
+	t.Parallel()
+	body := "### Changes requested · round 2\n\nIt races.\n\n#### Still there from earlier rounds\n\n- **[Test] minor** x\n\n---\n`a.go`\n\n**[Doc] nit** · finding `0badcafe`\n\nIt is wrong.\n\n<details><summary>1 merged</summary>\n\nx\n\n</details>\n\n<sub>tokens</sub>\n\n<!-- touchstone:state v1 {} -->\n<!-- VERDICT:REQUEST_CHANGES -->"
+	if got := summary(body); got != "### Changes requested · round 2\n\nIt races." {
+		t.Errorf("it is told as %q", got)
+	}
+	pr := forge.PullRequest{Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, Body: body}}}
+	said := (&Author{Reviewers: []string{"Judge"}}).said(pr, nil)["0badcafe"]
+	if len(said) != 1 || said[0].text != "**[Doc] nit** · finding `0badcafe`\n\nIt is wrong." {
+		t.Errorf("the finding is told as %+v", said)
+	}
+}

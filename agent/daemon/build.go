@@ -181,7 +181,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
-		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Key: key, Orders: a.orders, Unwanted: a.unwanted,
+		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Key: key, Orders: a.orders, Tried: a.tried, Unwanted: a.unwanted,
 		Settings: settings, TempDir: tempDir, Private: cfg.Private(),
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}

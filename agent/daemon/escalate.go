@@ -85,7 +85,7 @@ func place(path string, line int) string {
 	if path == "" {
 		return "`the whole change`"
 	}
-	return fmt.Sprintf("`%s:%d`", strings.ReplaceAll(oneLine(path), "`", ""), line)
+	return "`" + verdict.Place(strings.ReplaceAll(oneLine(path), "`", ""), line) + "`"
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

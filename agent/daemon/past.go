@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -100,6 +101,19 @@ func (a *Agent) failures(pr forge.PullRequest, since time.Time, most int) (faile
 		}
 	})
 	return slices.Clone(failed[max(0, len(failed)-most):])
+}
+
+// maxTold bounds the failed attempts that a fix is told of.
+const maxTold = 3
+
+// tried says what the latest fixes came to that were not pushed.
+func (a *Agent) tried(pr forge.PullRequest) (all []string) {
+	for _, e := range a.failures(pr, time.Time{}, maxTold) {
+		if e.Act == string(decide.Fix) {
+			all = append(all, fmt.Sprintf("A session on %s was not pushed: %s", short(e.SHA), e.Outcome.Detail))
+		}
+	}
+	return all
 }
 
 // startOfDay is the midnight before a moment, where this machine is.

@@ -24,6 +24,11 @@ func TestADisputeIsJudgedBeforeAPersonIsCalled(t *testing.T) {
 		if reviews[0].GetCommitID() != reviews[1].GetCommitID() || slices.ContainsFunc(record.Ledger, func(e verdict.Entry) bool { return e.Status != verdict.Withdrawn }) {
 			t.Errorf("the second review is of %s and says %+v", reviews[1].GetCommitID(), record.Ledger)
 		}
+		comments, _, err := w.as(admin).PullRequests.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
+		w.must(err)
+		if n := len(comments); n != 4 || !strings.HasPrefix(comments[n-1].GetBody(), "Withdrawn: ") {
+			t.Errorf("the threads do not say why: %d comments, the last %q", n, comments[n-1].GetBody())
+		}
 		if slices.Contains(w.labels(ref), "needs-human") || strings.Contains(reviews[1].GetBody(), "fixed") {
 			t.Errorf("a person was called, or what was withdrawn was called fixed:\n%s", reviews[1].GetBody())
 		}

@@ -110,13 +110,22 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, posted forg
 			break
 		}
 	}
-	gone := map[string]bool{}
+	gone, withdrawn := map[string]bool{}, map[string]bool{}
 	for _, e := range out.Record.Ledger {
-		gone[e.ID] = e.Gone()
+		gone[e.ID], withdrawn[e.ID] = e.Gone(), e.Status == verdict.Withdrawn
+	}
+	why := map[string]string{}
+	for _, g := range out.Judgement.Answer.Gone {
+		why[g.ID] = prose(clip(strings.TrimSpace(g.How), maxField))
 	}
 	for _, t := range threads(pr, nil) {
 		if !gone[t.Finding] || t.Resolved {
 			continue
+		}
+		if withdrawn[t.Finding] {
+			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, "Withdrawn: "+why[t.Finding]); err != nil {
+				log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is withdrawn does not say why")
+			}
 		}
 		if err := r.Resolve.ResolveThread(ctx, t.ID); err != nil {
 			log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is gone stays open")

@@ -178,7 +178,7 @@ func threads(pr forge.PullRequest, outside outsiders) []Thread {
 		if !ok {
 			continue
 		}
-		thread := Thread{ID: t.ID, Finding: id, URL: t.Comments[0].URL, Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.Login}
+		thread := Thread{ID: t.ID, Comment: t.Comments[0].ID, Finding: id, URL: t.Comments[0].URL, Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.Login}
 		var replies []forge.Comment
 		for _, c := range t.Comments[1:] {
 			if !verdict.SameLogin(c.Author.Login, pr.Viewer) {

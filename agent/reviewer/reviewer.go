@@ -31,6 +31,7 @@ type Poster interface {
 // Speaker comments on a pull request, which cannot be taken back either.
 type Speaker interface {
 	Comment(ctx context.Context, ref forge.Ref, body string) (url string, err error)
+	Reply(ctx context.Context, ref forge.Ref, comment int64, body string) error
 }
 
 // Resolver closes the conversation about a finding that is gone.

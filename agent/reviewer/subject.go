@@ -77,6 +77,7 @@ type Passage struct {
 // Thread is what became of the conversation about one finding of an earlier round.
 type Thread struct {
 	ID         string // on GitHub
+	Comment    int64  // the id of the comment that began it
 	Finding    string // its id in the ledger
 	URL        string
 	Resolved   bool
