@@ -123,5 +123,8 @@ func (r Repository) validate() error {
 	if slices.ContainsFunc(r.Merge.Checks, func(name string) bool { return strings.TrimSpace(name) == "" }) {
 		errs = append(errs, errors.New("merge.checks names a check without a name"))
 	}
+	if slices.ContainsFunc(r.Merge.Checks, func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "touchstone/") }) {
+		errs = append(errs, errors.New("merge.checks names a status that the agents write themselves; name the checks of CI"))
+	}
 	return errors.Join(errs...)
 }

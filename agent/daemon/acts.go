@@ -124,6 +124,7 @@ func (a *Agent) dequeue(ctx context.Context, step *Step) error {
 func (a *Agent) giveUp(ctx context.Context, pr forge.PullRequest) {
 	log := zerolog.Ctx(ctx)
 	a.heads.forget(pr.Ref)
+	a.statuses.forget(pr.Ref)
 	if err := a.Worktrees.Remove(ctx, pr.Ref.Repo.String(), pr.Ref.Number, string(a.Role)); err != nil {
 		log.Debug().Err(err).Msg("the worktree is kept")
 	}

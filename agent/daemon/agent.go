@@ -56,12 +56,14 @@ type Agent struct {
 	Journal *journal.Journal
 	// Charge, if set, books what a single command took, in US dollars, to the day of the agent
 	// whose role it takes on this machine.
-	Charge    func(usd float64) error
-	Reviewer  *reviewer.Reviewer
-	Author    *author.Author
-	Merger    *merger.Merger
-	Caller    Caller
-	Approve   Approver
+	Charge   func(usd float64) error
+	Reviewer *reviewer.Reviewer
+	Author   *author.Author
+	Merger   *merger.Merger
+	Caller   Caller
+	Approve  Approver
+	// Report writes commit statuses; nil writes none.
+	Report    Reporter
 	Worktrees *worktree.Store
 	// Trust says whose records are believed; nil believes all that a reviewer's login posted. Key
 	// signs those of a reviewer's agent, where there is one.
@@ -78,9 +80,10 @@ type Agent struct {
 	// blind are the repositories of which the log was told that rights cannot be seen there.
 	blind sync.Map
 	// made is what the last comparison of each pull request came to.
-	made  sync.Map
-	heads heads
-	purse purse
+	made     sync.Map
+	heads    heads
+	statuses statuses
+	purse    purse
 }
 
 // Step is what one look at a pull request came to.

@@ -171,7 +171,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{Role: role, Config: live.Config, Trust: book, Key: key, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Worktrees: trees, Remote: client.Remote}
+	a := &Agent{Role: role, Config: live.Config, Trust: book, Key: key, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
 			Engine: eng, Guidelines: rules, Layer: layer, TempDir: tempDir, Settings: settings,

@@ -8,10 +8,6 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// ownContexts are the statuses that the agents post. They say what the agents think, and so
-// are no news to them.
-var ownContexts = []string{"touchstone/review", "touchstone/fix"}
-
 // checks is what a pull request's checks say, with what is known of those of its base.
 type checks struct {
 	author string // of the pull request
@@ -77,7 +73,7 @@ func (k checks) byAuthor(c forge.Check) bool {
 // deciding are the checks that count. One that is asked for and has not reported, or of which
 // only somebody else than on the base reports that it passed, is there as pending.
 func (k checks) deciding(all []forge.Check) []forge.Check {
-	all = slices.DeleteFunc(slices.Clone(all), func(c forge.Check) bool { return slices.Contains(ownContexts, c.Name) })
+	all = slices.Clone(all)
 	required := func(c forge.Check) bool { return c.Required }
 	switch {
 	case len(k.named) > 0:
@@ -140,9 +136,6 @@ func (k checks) missing(all, earlier []forge.Check) (names []string, silent stri
 	for _, expected := range [][]forge.Check{earlier, k.base.Expected} {
 		left := slices.Clone(all)
 		for _, c := range expected {
-			if slices.Contains(ownContexts, c.Name) {
-				continue
-			}
 			if i := slices.IndexFunc(left, func(here forge.Check) bool { return here.Name == c.Name }); i >= 0 {
 				left = slices.Delete(left, i, i+1)
 				continue

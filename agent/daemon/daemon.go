@@ -239,6 +239,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 				}
 			}
 		}
+		d.Agent.Show(ctx, pr, action)
 		switch action.Kind {
 		case decide.Skip, decide.Done:
 			d.goesOn(ctx, ref)

@@ -21,7 +21,7 @@ func agentOf(g *loopback.GitHub, role decide.Role, login string) *Agent {
 	cfg.Reviewers = []string{loopback.Judge}
 	cfg.Merge.RequireChecks = false
 	client := g.Client(login)
-	return &Agent{Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Worktrees: g.Worktrees, Remote: client.Remote, Approve: forge.NewPoster(client), Reviewer: &reviewer.Reviewer{Read: client, Withdraw: forge.NewWithdrawer(client)}}
+	return &Agent{Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Worktrees: g.Worktrees, Remote: client.Remote, Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Reviewer: &reviewer.Reviewer{Read: client, Withdraw: forge.NewWithdrawer(client)}}
 }
 
 // decide is what an agent decides on a pull request as it is now.

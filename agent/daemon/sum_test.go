@@ -51,8 +51,6 @@ func TestSumOfChecks(t *testing.T) {
 		"a writer's in the place of CI's":   {known, []forge.Check{ran("lint", forge.CheckSuccess), status("build", "walter", forge.CheckSuccess)}, decide.ChecksPending},
 		"a failure of the author's":         {known, []forge.Check{status("build", "alice", forge.CheckFailure)}, decide.ChecksFailed},
 		"a failure from anywhere":           {known, []forge.Check{check(forge.CheckSuccess), status("x", "walter", forge.CheckFailure)}, decide.ChecksFailed},
-		"our own":                           {known, []forge.Check{status("touchstone/review", "jenkins", forge.CheckSuccess), status("touchstone/fix", "jenkins", forge.CheckFailure)}, decide.ChecksNone},
-		"our own, required":                 {known, []forge.Check{check(forge.CheckSuccess), {Name: "touchstone/review", Required: true, State: forge.CheckPending}}, decide.ChecksGreen},
 		"two of one name":                   {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckFailure)}, decide.ChecksFailed},
 		"one is pending":                    {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckPending)}, decide.ChecksPending},
 		"pending comes first":               {known, []forge.Check{check(forge.CheckPending), check(forge.CheckSuccess)}, decide.ChecksPending},
@@ -90,16 +88,15 @@ func TestChecksThatAreMissing(t *testing.T) {
 		missing       []string
 		silent        string
 	}{
-		"all are there":                    {known, []forge.Check{ran("build", forge.CheckPending), ran("lint", forge.CheckSuccess)}, nil, nil, ""},
-		"none is":                          {known, nil, nil, []string{"build", "lint"}, "build"},
-		"another passes from there":        {known, []forge.Check{ran("lint", forge.CheckSuccess)}, nil, []string{"build"}, ""},
-		"another is skipped from there":    {known, []forge.Check{ran("lint", forge.CheckSkipped)}, nil, []string{"build"}, "build"},
-		"another passes from elsewhere":    {known, []forge.Check{status("cla", "jenkins", forge.CheckSuccess)}, nil, []string{"build", "lint"}, "build"},
-		"one of two of that name":          {twice, []forge.Check{ran("build", forge.CheckSuccess)}, nil, []string{"build"}, ""},
-		"an earlier head had more":         {known, []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)}, []forge.Check{ran("e2e", forge.CheckFailure)}, []string{"e2e"}, ""},
-		"they are required":                {known, []forge.Check{required("x", forge.CheckSuccess)}, nil, nil, ""},
-		"they are named":                   {named, nil, nil, nil, ""},
-		"the base has our own words alone": {checks{base: forge.BaseChecks{Expected: []forge.Check{status("touchstone/review", "judge", forge.CheckSuccess)}}}, nil, nil, nil, ""},
+		"all are there":                 {known, []forge.Check{ran("build", forge.CheckPending), ran("lint", forge.CheckSuccess)}, nil, nil, ""},
+		"none is":                       {known, nil, nil, []string{"build", "lint"}, "build"},
+		"another passes from there":     {known, []forge.Check{ran("lint", forge.CheckSuccess)}, nil, []string{"build"}, ""},
+		"another is skipped from there": {known, []forge.Check{ran("lint", forge.CheckSkipped)}, nil, []string{"build"}, "build"},
+		"another passes from elsewhere": {known, []forge.Check{status("cla", "jenkins", forge.CheckSuccess)}, nil, []string{"build", "lint"}, "build"},
+		"one of two of that name":       {twice, []forge.Check{ran("build", forge.CheckSuccess)}, nil, []string{"build"}, ""},
+		"an earlier head had more":      {known, []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)}, []forge.Check{ran("e2e", forge.CheckFailure)}, []string{"e2e"}, ""},
+		"they are required":             {known, []forge.Check{required("x", forge.CheckSuccess)}, nil, nil, ""},
+		"they are named":                {named, nil, nil, nil, ""},
 	} {
 		if missing, silent := tc.known.missing(tc.here, tc.earlier); !slices.Equal(missing, tc.missing) || silent != tc.silent {
 			t.Errorf("%s: %q, silent %q; want %q and %q", name, missing, silent, tc.missing, tc.silent)

@@ -92,6 +92,9 @@ func (c *Client) failedRuns(ctx context.Context, repo Repo, sha string) ([]*gith
 			return nil, err
 		}
 		for _, run := range page.CheckRuns {
+			if OwnContext(run.GetName()) {
+				continue
+			}
 			switch runState(run.GetStatus(), run.GetConclusion()) {
 			case CheckPending, CheckSuccess, CheckNeutral, CheckSkipped:
 			default:
@@ -139,7 +142,7 @@ func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]F
 			return nil, err
 		}
 		for _, status := range combined.Statuses {
-			if statusState(status.GetState()) == CheckFailure {
+			if statusState(status.GetState()) == CheckFailure && !OwnContext(status.GetContext()) {
 				failed = append(failed, FailedCheck{Name: status.GetContext(), URL: status.GetTargetURL(), Summary: cut(status.GetDescription(), maxSummaryBytes)})
 			}
 		}

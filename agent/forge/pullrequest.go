@@ -44,6 +44,7 @@ type PullRequest struct {
 	Deleted   []Deletion // the last 50 comments on the conversation that were deleted
 	Issues    []Issue    // what merging it would close, 10 at most; an issue that the token cannot see is not listed
 	Checks    []Check    // check runs and commit statuses of Head.SHA, and one more where a workflow has yet to report
+	Statuses  []Check    // the agents' own statuses of Head.SHA, or what others report under their names; they are no Checks
 
 	Mergeable Mergeable
 	Behind    bool   // the base's protection wants it merged in first; GitHub says so only once nothing else blocks

@@ -44,7 +44,17 @@ type checkNode struct {
 	Creator                                *actorNode
 }
 
+// checks are those of a commit, without what has one of the agents' own names.
 func (n commitNode) checks() []Check {
+	return slices.DeleteFunc(n.reported(), func(c Check) bool { return OwnContext(c.Name) })
+}
+
+// statuses are the commit statuses that have the agents' own names.
+func (n commitNode) statuses() []Check {
+	return slices.DeleteFunc(n.reported(), func(c Check) bool { return c.Kind != Status || !OwnContext(c.Name) })
+}
+
+func (n commitNode) reported() []Check {
 	var all []Check
 	for _, c := range n.contexts().Nodes {
 		if c.Typename == "StatusContext" {

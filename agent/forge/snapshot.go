@@ -62,6 +62,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		next.Labelled = slices.Concat(next.Labelled, pr.Labelled)
 		next.Threads = slices.Concat(next.Threads, pr.Threads)
 		next.Checks = slices.Concat(pr.Checks, next.Checks)
+		next.Statuses = slices.Concat(pr.Statuses, next.Statuses)
 		suites = append(suites, commit.CheckSuites.Nodes...)
 		long = append(long, node.long()...)
 		pr = next
@@ -71,7 +72,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		if more != "" && page < snapshotPages {
 			continue
 		}
-		if slices.ContainsFunc(pr.Checks, func(c Check) bool { return c.Required }) {
+		if slices.ContainsFunc(slices.Concat(pr.Checks, pr.Statuses), func(c Check) bool { return c.Required }) {
 			pr.Stacked = 0 // by rules of a ruleset, which the branch does not tell of
 		}
 		pr.Checks = append(pr.Checks, unlisted(pr.Checks, suites)...)
@@ -126,7 +127,8 @@ func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (P
 	if pr.Open && (commit.Oid == "" || commit.Oid != pr.Head.SHA) {
 		return PullRequest{}, nil, errMoving // checks of another commit must not vouch for this one
 	}
-	pr.Reviews, pr.Comments, pr.Threads, pr.Checks = submitted(node.Reviews), node.comments(), node.threads(), commit.checks()
+	pr.Reviews, pr.Comments, pr.Threads = submitted(node.Reviews), node.comments(), node.threads()
+	pr.Checks, pr.Statuses = commit.checks(), commit.statuses()
 	return pr, node, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -251,6 +252,13 @@ func (c *call) combinedStatus(ref string) (reply, error) {
 
 func (c *call) renderStatus(st *status) object { return c.sim.renderStatus(c.repo, st) }
 
+// The most characters of a status's description, and the most statuses of one commit and context
+// (https://docs.github.com/rest/commits/statuses#create-a-commit-status).
+const (
+	maxDescription = 140
+	maxStatuses    = 1000
+)
+
 func (c *call) createStatus() (reply, error) {
 	var in struct {
 		State, Description, Context string
@@ -268,6 +276,18 @@ func (c *call) createStatus() (reply, error) {
 	}
 	if !slices.Contains([]string{"error", "failure", "pending", "success"}, in.State) {
 		return reply{}, invalid("Status", "state", "inclusion")
+	}
+	if utf8.RuneCountInString(in.Description) > maxDescription {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "Validation Failed: description is too long (maximum is %d characters)", maxDescription)
+	}
+	same := 0
+	for _, st := range c.repo.statuses {
+		if st.sha == sha && st.context == cmp.Or(in.Context, "default") {
+			same++
+		}
+	}
+	if same >= maxStatuses {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "This SHA and context has reached the maximum number of statuses.")
 	}
 	st := &status{
 		id: c.sim.id(), sha: sha, context: cmp.Or(in.Context, "default"), state: in.State, description: in.Description,

@@ -92,6 +92,7 @@ func Next(s State) Action {
 		}
 		a := o.act
 		a.Condition, a.Turn = name, o.turn
+		a.Status = s.status(a)
 		return a
 	}
 	return s.act(Wait, "no condition is unmet") // which the last one always is

@@ -75,6 +75,8 @@ type Action struct {
 	// is.
 	Condition string
 	Turn      Turn
+	// Status tells people of the action.
+	Status Status
 }
 
 // GitHub never sends an event for what it computes in the background, mostly within

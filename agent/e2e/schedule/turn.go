@@ -165,6 +165,7 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.D
 	barred := w.barred(before)
 	pr, action, err := m.agent.Look(ctx, w.ref)
 	if err == nil {
+		m.agent.Show(ctx, pr, action)
 		switch action.Kind {
 		case decide.Wait, decide.Skip, decide.Done:
 			w.note("  %s: %s, %s", m, action.Kind, action.Reason)

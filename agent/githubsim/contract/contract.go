@@ -154,11 +154,13 @@ func checkRequest(x exchange, input *openapi3filter.RequestValidationInput) erro
 }
 
 // allowed tells which answers GitHub gives on any operation, described or not:
-// refused credentials and limits, outages, and a 304 to a conditional request.
+// refused credentials and limits, outages, a 304 to a conditional request, and a commit that is not there.
 func allowed(x exchange) bool {
 	switch x.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 		return hasMessage(x.response)
+	case http.StatusUnprocessableEntity: // of a status for a commit that is not there
+		return strings.Contains(x.path, "/statuses/") && bytes.Contains(x.response, []byte("No commit found for SHA"))
 	case http.StatusNotModified:
 		return x.r.Header.Get("If-None-Match") != ""
 	}

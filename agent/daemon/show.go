@@ -1,0 +1,131 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+	"touchstone/verdict/decide"
+)
+
+// Reporter writes commit statuses.
+type Reporter interface {
+	Report(ctx context.Context, repo forge.Repo, sha string, status forge.CommitStatus) error
+}
+
+// contexts are the names of the statuses that the agents of each role write.
+var contexts = map[decide.Role]string{decide.Reviewer: forge.ReviewContext, decide.Author: forge.FixContext}
+
+// maxShown bounds the statuses that one process writes of one head, far below the 1,000 of one
+// commit and context that GitHub takes (https://docs.github.com/rest/commits/statuses).
+const maxShown = 100
+
+// settling is how long what another machine of this login told of a head is left as it is.
+const settling = time.Minute
+
+// shown is what this machine has told of a head in its status.
+type shown struct {
+	sha    string
+	last   forge.CommitStatus
+	writes int
+}
+
+// statuses remembers the status of each open pull request, and of which repositories the log was
+// told that none can be written there.
+type statuses struct {
+	mu      sync.Mutex
+	last    map[forge.Ref]shown
+	refused map[forge.Repo]bool
+}
+
+// Show tells people on the pull request what was decided, in a commit status of its head. It writes
+// once for each change of what there is to tell. What cannot be written is told to the log, and
+// keeps nothing from going on.
+func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Action) {
+	if a.Report == nil || action.Status == (decide.Status{}) || action.SHA != pr.Head.SHA {
+		return
+	}
+	status := forge.CommitStatus{
+		Context: contexts[a.Role], State: forge.CheckState(action.Status.Signal), Description: forge.OneLine(action.Status.Text), URL: pr.URL,
+	}
+	for _, r := range pr.Reviews {
+		if r.ID == action.Status.Review {
+			status.URL = r.URL
+		}
+	}
+	if !a.statuses.news(pr, status) {
+		return
+	}
+	err := a.Report.Report(ctx, pr.Ref.Repo, pr.Head.SHA, status)
+	log := zerolog.Ctx(ctx)
+	switch {
+	case err == nil:
+	case errors.Is(err, forge.ErrForbidden), errors.Is(err, forge.ErrNotFound):
+		if a.statuses.refuses(pr.Ref.Repo) {
+			log.Warn().Err(err).Stringer("repo", pr.Ref.Repo).Msg("this token writes no commit statuses, so that the pull requests do not show what the agent does; all else goes on")
+		}
+	default:
+		a.statuses.failed(pr.Ref)
+		log.Debug().Err(err).Msg("the pull request does not show what the agent does now")
+	}
+}
+
+// news reports whether a status is another one than this login has told of a head last, and takes
+// note of it.
+func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == nil {
+		s.last, s.refused = map[forge.Ref]shown{}, map[forge.Repo]bool{}
+	}
+	head := s.last[pr.Ref]
+	if head.sha != pr.Head.SHA {
+		head = shown{sha: pr.Head.SHA}
+	}
+	told := head.last.State == status.State && head.last.Description == status.Description
+	for _, c := range pr.Statuses {
+		if c.Name != status.Context || !verdict.SameLogin(c.By.Login, pr.Viewer) {
+			continue // what others report under that name is theirs
+		}
+		// Another machine of this login may have told it, or something else and have gone.
+		there := c.State == status.State && c.Summary == status.Description
+		told = there || told && time.Now().Add(-pr.ClockAhead).Sub(c.At) < settling
+	}
+	news := !told && head.writes < maxShown
+	if head.last = status; news {
+		head.writes++
+	}
+	s.last[pr.Ref] = head
+	return news
+}
+
+// failed takes note that the last status was not written, and is to be told again.
+func (s *statuses) failed(ref forge.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	head := s.last[ref]
+	head.last = forge.CommitStatus{}
+	s.last[ref] = head
+}
+
+// refuses takes note that a repository takes no statuses of this token, and reports whether that is
+// new.
+func (s *statuses) refuses(repo forge.Repo) (first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first = !s.refused[repo]
+	s.refused[repo] = true
+	return first
+}
+
+// forget is for a pull request that is closed.
+func (s *statuses) forget(ref forge.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.last, ref)
+}

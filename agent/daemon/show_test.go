@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
+	"touchstone/verdict"
+	"touchstone/verdict/decide"
+)
+
+func TestAPullRequestShowsWhoseTurnItIs(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "code\n"})
+	ref := g.Open("topic")
+	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("pulls/%d/requested_reviewers", ref.Number), map[string]any{"reviewers": []string{loopback.Judge}}, nil)
+	var writes atomic.Int32
+	refused := atomic.Bool{}
+	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/statuses/") {
+			if refused.Load() {
+				return githubsim.Fault{Status: http.StatusForbidden}
+			}
+			writes.Add(1)
+		}
+		return githubsim.Fault{}
+	})
+	judge, author := agentOf(g, decide.Reviewer, loopback.Judge), agentOf(g, decide.Author, loopback.Author)
+	show := func(a *Agent) decide.Action {
+		t.Helper()
+		g.Read(loopback.Root, ref) // settles
+		pr, action, err := a.Look(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Show(t.Context(), pr, action)
+		return action
+	}
+	shows := func(writer, want string, written int32) {
+		t.Helper()
+		var all []string
+		for _, s := range g.Read(loopback.Root, ref).Statuses {
+			all = append(all, fmt.Sprintf("%s %s %s: %s", s.By.Login, s.Name, s.State, s.Summary))
+		}
+		if text := strings.Join(all, "\n"); !strings.Contains(text, want) || writes.Load() != written {
+			t.Errorf("after %s, %d writes:\n%s\nwant %d and %q", writer, writes.Load(), text, written, want)
+		}
+	}
+	show(judge)
+	shows("the reviewer's agent", "judge touchstone/review pending: reviewing, round 1", 1)
+	show(judge)
+	show(agentOf(g, decide.Reviewer, loopback.Judge)) // after a start
+	shows("the same again", "judge touchstone/review pending: reviewing, round 1", 1)
+	show(author)
+	shows("the author's agent", "alice touchstone/fix pending: waiting for @judge: this head is not reviewed yet", 2)
+
+	pr := g.Reviewed(ref, verdict.Approve)
+	show(judge)
+	shows("an approval", "judge touchstone/review success: approved, round", 3)
+	for _, s := range g.Read(loopback.Root, ref).Statuses {
+		if s.Name == forge.ReviewContext && s.URL != pr.Reviews[0].URL {
+			t.Errorf("it links to %s", s.URL)
+		}
+	}
+
+	// What others report under that name is not fought.
+	g.Call(loopback.Person, http.MethodPost, "statuses/"+pr.Head.SHA, map[string]string{"context": forge.ReviewContext, "state": "failure", "description": "mine"}, nil)
+	show(judge)
+	shows("somebody else", "walter touchstone/review failure: mine", 4)
+
+	refused.Store(true)
+	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("issues/%d/labels", ref.Number), map[string]any{"labels": []string{"needs-human"}}, nil)
+	if action := show(author); action.Kind != decide.Wait || action.Status.Text != "waiting for a person" {
+		t.Errorf("without the right to write statuses it comes to %+v", action)
+	}
+}
+
+func TestAHeadIsNotWrittenFullOfStatuses(t *testing.T) {
+	t.Parallel()
+	var s statuses
+	pr := forge.PullRequest{Ref: ref}
+	pr.Head.SHA = "abc"
+	written := 0
+	for n := range 10 * maxShown {
+		if s.news(pr, forge.CommitStatus{Context: forge.FixContext, State: forge.CheckPending, Description: fmt.Sprint(n)}) {
+			written++
+		}
+	}
+	if written != maxShown {
+		t.Errorf("%d statuses of one head", written)
+	}
+}

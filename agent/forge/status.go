@@ -1,0 +1,83 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-github/v66/github"
+)
+
+// The contexts of the commit statuses that the agents write: the reviewer's and the author's.
+const (
+	ReviewContext = "touchstone/review"
+	FixContext    = "touchstone/fix"
+)
+
+// MaxDescription is the longest description that GitHub takes for a commit status, in characters.
+const MaxDescription = 140
+
+// OwnContext reports whether a check has one of the agents' names, whoever reports it: it says what the agents think,
+// and so is no check to them.
+func OwnContext(name string) bool {
+	return strings.EqualFold(name, ReviewContext) || strings.EqualFold(name, FixContext)
+}
+
+// CommitStatus is a commit status to write.
+type CommitStatus struct {
+	Context     string // ReviewContext or FixContext
+	State       CheckState
+	Description string // one line; what is longer than MaxDescription is cut off
+	URL         string // what it links to; may be empty
+}
+
+// Reporter writes commit statuses.
+type Reporter struct{ c *Client }
+
+// NewReporter returns what writes statuses as c's login.
+func NewReporter(c *Client) *Reporter { return &Reporter{c} }
+
+// Report writes a commit status, in the place of the one of the same context. State is pending, success or failure.
+// ErrForbidden means that the token may not write statuses.
+func (r *Reporter) Report(ctx context.Context, repo Repo, sha string, status CommitStatus) error {
+	state, description := string(status.State), OneLine(r.c.outgoing(status.Description))
+	body := &github.RepoStatus{Context: &status.Context, State: &state, Description: &description}
+	if status.URL != "" {
+		body.TargetURL = &status.URL
+	}
+	_, _, err := r.c.rest.Repositories.CreateStatus(ctx, repo.Owner, repo.Name, sha, body)
+	return r.c.failed(fmt.Sprintf("write the status %s of %s in %s", status.Context, sha, repo), err)
+}
+
+// CanReport finds out whether the token may write statuses in a repository, by writing one of a commit that is not there.
+// It changes nothing. ErrForbidden says that it may not.
+func (r *Reporter) CanReport(ctx context.Context, repo Repo) error {
+	state, name := string(CheckPending), ReviewContext
+	_, _, err := r.c.rest.Repositories.CreateStatus(ctx, repo.Owner, repo.Name, noCommit, &github.RepoStatus{Context: &name, State: &state})
+	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.Status == http.StatusUnprocessableEntity {
+		return nil
+	}
+	return r.c.failed("write a commit status in "+repo.String(), err)
+}
+
+// OneLine is a text as the description of a commit status: printable, on one line, and short enough.
+func OneLine(text string) string {
+	text = strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case !unicode.IsPrint(c):
+			return '\uFFFD'
+		}
+		return c
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= MaxDescription {
+		return text
+	}
+	return string([]rune(text)[:MaxDescription-1]) + "…"
+}

@@ -1,0 +1,134 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+// Signal is the state of a commit status, in GitHub's words.
+type Signal string
+
+// The signals that agents give.
+const (
+	Pending Signal = "pending"
+	Success Signal = "success"
+	Failure Signal = "failure"
+)
+
+// Status is the one line that tells people where a head stands, as the agent of a role sees it:
+// what it does about the first unmet condition, or whom it waits for. Its zero value is no status.
+type Status struct {
+	Signal Signal
+	// Text can quote names and words of others.
+	Text string
+	// Review is GitHub's number of the review that it is about; 0 for none.
+	Review int64
+}
+
+// status tells of an action. A pull request that is closed, or none of the agent's business, has no
+// status.
+func (s State) status(a Action) Status {
+	switch {
+	case !s.Open || !s.known() || a.Kind == Skip:
+		return Status{}
+	case s.Role == Reviewer:
+		return s.reviewStatus(a)
+	case s.Role == Author:
+		return s.fixStatus(a)
+	}
+	return Status{}
+}
+
+// reviewStatus succeeds only as long as all reviewers' words on this head and base, as they are
+// now, are approvals.
+func (s State) reviewStatus(a Action) Status {
+	i := s.own()
+	status := Status{Signal: Pending}
+	if i >= 0 {
+		status.Review = s.Opinions[i].Review
+	}
+	switch {
+	case a.Kind == Review:
+		status.Text = fmt.Sprintf("reviewing, round %d", s.lastRound()+1)
+	case a.Kind == Lift:
+		status.Text = "approving it on a person's word"
+	case a.Condition != Merged:
+		status.Text = s.waiting(a)
+	case s.Opinions[i].Record.Verdict != verdict.Approve:
+		status.Signal, status.Text = Failure, "changes requested, round "+s.found(*s.Opinions[i].Record)
+	case s.listed(s.Self) && s.stance() != approves:
+		status.Text = fmt.Sprintf("approved by %s, round %d; not by all reviewers", s.Self, s.Opinions[i].Record.Round)
+	default:
+		status.Signal, status.Text = Success, fmt.Sprintf("approved, round %d", s.Opinions[i].Record.Round)
+	}
+	return status
+}
+
+// found is the round of a record with what it found that stands.
+func (s State) found(r verdict.Record) string {
+	text := fmt.Sprint(r.Round)
+	if counts := Found(s.heed(r).Outstanding()); counts != "" {
+		text += ": " + counts
+	}
+	return text
+}
+
+// fixStatus succeeds as long as nothing is left to do but to merge the head, and fails as long as
+// a person is needed.
+func (s State) fixStatus(a Action) Status {
+	status := Status{Signal: Pending, Text: s.waiting(a)}
+	for _, i := range s.Counting() {
+		status.Review = s.Opinions[i].Review
+	}
+	switch {
+	case a.Kind == Fix:
+		status.Text = fmt.Sprintf("fixing, round %d: %s", max(1, s.lastRound()), a.Reason)
+	case a.Kind == Merge:
+		status.Signal, status.Text = Success, "approved and green: merging it"
+	case a.Kind == Escalate, a.Turn == TurnPerson && s.NeedsHuman:
+		status.Signal = Failure
+	}
+	return status
+}
+
+// waiting says whose turn it is, and why.
+func (s State) waiting(a Action) string {
+	who := map[Turn]string{
+		TurnAuthor: "@" + s.Author, TurnPerson: "a person", TurnCI: "CI", TurnReviewer: s.reviewerNames(),
+	}[a.Turn]
+	reason := strings.TrimPrefix(strings.TrimPrefix(a.Reason, "it waits for a person"), ": ")
+	switch {
+	case who == "":
+		return "waiting: " + a.Reason
+	case reason == "":
+		return "waiting for " + who
+	}
+	return "waiting for " + who + ": " + reason
+}
+
+// reviewerNames are whose turn a review is.
+func (s State) reviewerNames() string {
+	names := s.Reviewers
+	if s.Role == Reviewer {
+		names = []string{s.Self}
+	}
+	if len(names) == 0 {
+		return "its reviewer"
+	}
+	return "@" + strings.Join(names, ", @")
+}
+
+func (s State) listed(login string) bool { return verdict.ListsLogin(s.Reviewers, login) }
+
+// lastRound is the number of the last round that a reviewer's record tells of, 0 for none.
+func (s State) lastRound() int {
+	last := 0
+	for _, o := range s.Opinions {
+		if !o.void() && (s.trusts(o.By) || verdict.SameLogin(o.By, s.Self)) {
+			last = max(last, o.Record.Round)
+		}
+	}
+	return last
+}
