@@ -318,9 +318,9 @@ func TestHopelessActsAreTriedOnce(t *testing.T) {
 		remedy string
 	}{
 		"the branch is protected": {mend, http.StatusForbidden, "let this login push to the branch"},
-		"all that is open is disputed": {func(loopback.Asked) (string, error) {
-			return "Disputed " + verdict.Fingerprint(unsafe) + ": code.txt:1 is called nowhere.", nil
-		}, 0, "is called nowhere"},
+		"all that is open is for a person": {func(loopback.Asked) (string, error) {
+			return "Needs a person " + verdict.Fingerprint(unsafe) + ": decide whether it may be called.", nil
+		}, 0, "decide whether it may be called"},
 		"the budget is used up": {func(loopback.Asked) (string, error) { return "", engine.Errorf(engine.Budget, "it took all of $2") }, 0, "it took all of $2"},
 	} {
 		t.Run(name, func(t *testing.T) {

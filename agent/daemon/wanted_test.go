@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -64,7 +65,7 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 			g.Commit("release", "Begin", map[string]string{"release.txt": "one\n"})
 			a := authorOf(t, g, func(asked loopback.Asked) (string, error) {
 				tc.meanwhile(g, pr)
-				return "Done.", write(asked.Dir, "code.txt", "safe()\n")
+				return reading.Repaired(asked.Prompt), write(asked.Dir, "code.txt", "safe()\n")
 			})
 			action := decided(t, g, a, pr)
 			if action.Kind != decide.Fix {
