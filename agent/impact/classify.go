@@ -160,7 +160,7 @@ func reaches(n Name, file, before, after string) bool {
 		}
 		return !dot || strings.HasSuffix(file, "_test.go")
 	case ".py", ".js", ".ts", ".jsx", ".tsx", ".rs":
-		return !n.member() || dot || declares(before, after) || strings.HasPrefix(after, ":") || strings.HasPrefix(after, "=")
+		return !n.member() || dot || declares(before, after) || strings.HasPrefix(after, ":") && !strings.HasPrefix(after, "::") || strings.HasPrefix(after, "=")
 	}
 	return true
 }

@@ -108,7 +108,7 @@ func TestTheSheetListsWhoUsesWhatChanged(t *testing.T) {
 			map[string]string{
 				"store/store.go": "package store\n\nfunc Open(name string) error { return nil }\n\nfunc again() { Open(\"a\") }\n",
 				"cmd/main.go":    "package main\n\nfunc main() {\n\tstore.Open(\"b\")\n}\n",
-				"other/a.go":     "package other\n\nfunc Open() {}\n\nfunc use() { Open() }\n",
+				"other/a.go":     "package other\n\n// Open is none of store.\nfunc Open() {}\n\nfunc use() { Open() }\n",
 				"README.md":      "# Use\n\nCall `store.Open(name)`.\nOpen the door.\n",
 			},
 			map[string]string{"store/store.go": "package store\n\nfunc Open(name string, n int) error { return nil }\n\nfunc again() { Open(\"a\") }\n"},
