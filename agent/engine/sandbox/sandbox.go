@@ -1,6 +1,6 @@
 // Package sandbox confines a child process and all that it starts: it writes in the
 // places named to it and nowhere else, and cannot read what programs keep logins in.
-// The network is left to it, since builds download and tests listen.
+// The network stays open, since builds download and tests listen, unless Rules.Connect is set.
 //
 // It owns how that is done on each platform, and stores nothing: Landlock
 // (https://docs.kernel.org/userspace-api/landlock.html) on Linux 6.2 and newer,
@@ -26,6 +26,9 @@ type Rules struct {
 	Hide []string
 	// Show are the files and directories below hidden ones that it may read all the same.
 	Show []string
+	// Connect, if not empty, are the only ports to which it may open TCP connections, where the
+	// platform holds that: Linux 6.7 and newer. Empty leaves the network open.
+	Connect []uint16
 }
 
 // Reviewer are the rules for a session that reads a directory and others beside it, with a
@@ -127,7 +130,7 @@ func (r Rules) resolved() (Rules, error) {
 		return Rules{}, err
 	}
 	show, err := existing(r.Show)
-	return Rules{Write: write, Hide: hide, Show: show}, err
+	return Rules{Write: write, Hide: hide, Show: show, Connect: r.Connect}, err
 }
 
 // existing leaves out what is not there, and what is out of reach anyway.

@@ -19,6 +19,12 @@ import (
 // leastABI is the first version of Landlock that holds renames and truncations: Linux 6.2.
 const leastABI = 3
 
+// connectABI is the first version that holds TCP connections: Linux 6.7.
+const connectABI = 4
+
+// netPortRule is the kind of a rule about a port, LANDLOCK_RULE_NET_PORT (landlock_add_rule(2)).
+const netPortRule = 2
+
 // pathSocketABI is the first version that holds connections to sockets that have a path: Linux 7.1.
 const pathSocketABI = 9
 
@@ -154,8 +160,13 @@ func enter(written string) error {
 		// favour by a socket without a path.
 		held.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
+	if version >= connectABI && len(rules.Connect) > 0 {
+		held.Handled_access_net = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
 	runtime.LockOSThread()
-	if err := restrict(held, func(ruleset int) error { return rules.allow(ruleset, held.Handled_access_fs) }); err != nil {
+	if err := restrict(held, func(ruleset int) error {
+		return errors.Join(rules.allow(ruleset, held.Handled_access_fs), rules.connect(ruleset, held.Handled_access_net))
+	}); err != nil {
 		return err
 	}
 	return dropCapabilities()
@@ -227,6 +238,21 @@ func (r Rules) allow(ruleset int, held uint64) error {
 		}
 	}
 	return r.show(ruleset, "/")
+}
+
+// connect adds what the rules allow of the network to a set that holds these rights.
+func (r Rules) connect(ruleset int, held uint64) error {
+	if held == 0 {
+		return nil
+	}
+	for _, port := range r.Connect {
+		rule := struct{ allowed, port uint64 }{held, uint64(port)}
+		_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), netPortRule, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+		if errno != 0 {
+			return fmt.Errorf("allow connections to port %d: %w", port, errno)
+		}
+	}
+	return nil
 }
 
 // show allows the reading of a directory, but for what is hidden below it. Since what is

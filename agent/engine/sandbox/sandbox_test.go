@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -354,6 +355,33 @@ func TestNetworkIsLeftOpen(t *testing.T) {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	if out, err := confined(t, sandbox.Rules{}, `exec "$1" -c "echo > /dev/tcp/127.0.0.1/$2"`, curl, port); err != nil {
 		t.Errorf("the port could not be reached: %q, %v", out, err)
+	}
+}
+
+func TestOnlyNamedPortsCanBeReached(t *testing.T) {
+	t.Parallel()
+	if landlock() < 4 {
+		t.Skip("SKIPPED: this Linux does not hold connections")
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("SKIPPED: there is no bash to connect with")
+	}
+	var ports []uint16
+	for range 2 {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		address, _ := listener.Addr().(*net.TCPAddr)
+		ports = append(ports, address.AddrPort().Port())
+	}
+	for i, port := range ports {
+		out, err := confined(t, sandbox.Rules{Connect: ports[:1]}, `exec "$1" -c "echo > /dev/tcp/127.0.0.1/$2"`, bash, strconv.Itoa(int(port)))
+		if reached, may := err == nil, i == 0; reached != may {
+			t.Errorf("port %d of two is reached: %t, want %t: %q, %v", i, reached, may, out, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strings"
 	"sync"
 
@@ -52,6 +53,11 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 	if g.Gateway, err = gateway.Open(*provider, g.Account); err != nil {
 		return nil, Unstarted(errors.Join(err, base.Close()))
 	}
+	address, err := netip.ParseAddrPort(strings.TrimPrefix(g.Gateway.URL, "http://"))
+	if err != nil {
+		return nil, Unstarted(errors.Join(err, g.Close()))
+	}
+	base.connect = []uint16{address.Port()}
 	return g, nil
 }
 

@@ -20,6 +20,8 @@ type Base struct {
 
 	left   time.Duration
 	closed bool
+	// connect are the ports to which a reviewer's CLI needs connections; empty is any.
+	connect []uint16
 }
 
 // Open makes a home for a session that was asked for.
@@ -93,6 +95,7 @@ func (b *Base) confine(cmd *process.Command) error {
 		cmd.Env = append(cmd.Env, shell...)
 	} else {
 		rules = sandbox.Reviewer(append([]string{b.Request.Dir}, b.Request.ReadDirs...), b.Home.Dir, user, b.Program.Private)
+		rules.Connect = b.connect
 	}
 	cmd.Confine = &rules
 	return nil
