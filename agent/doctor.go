@@ -159,6 +159,7 @@ func (d *doctor) examine(ctx context.Context) {
 		if d.check("repository", func() (string, error) { return repository(ctx, client, name, self) }) {
 			d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
 			d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
+			d.check("statuses", func() (string, error) { return statuses(ctx, client, name) })
 			d.check("protection", func() (string, error) { return protection(ctx, client, name) })
 		}
 	}
@@ -291,8 +292,17 @@ func (d *doctor) merging(ctx context.Context, client *forge.Client, name, self s
 	return fmt.Sprintf("squash merging is allowed, approvals of %s count, %d required", strings.Join(count, ", "), rules.Approvals), nil
 }
 
-// reviewContext is the status by which the reviewer's agent says on each head whether it approves.
-const reviewContext = "touchstone/review"
+// statuses tells whether the token may write the commit statuses that show whose turn it is.
+func statuses(ctx context.Context, client *forge.Client, name string) (string, error) {
+	repo, err := forge.ParseRepo(name)
+	if err != nil {
+		return "", err
+	}
+	if err := forge.NewReporter(client).CanReport(ctx, repo); err != nil {
+		return "", fmt.Errorf("the pull requests will not show what the agent does, while all else goes on: %w", err)
+	}
+	return "pull requests of " + name + " show whose turn it is", nil
+}
 
 // protection tells what GitHub itself asks of a merge into the default branch, and what to let it
 // ask: people can merge without the agents, and what comes between an agent's last look and the
@@ -317,8 +327,8 @@ func protection(ctx context.Context, client *forge.Client, name string) (string,
 		asks += ", by a merge queue"
 	}
 	advice := ""
-	if !slices.Contains(rules.Checks, reviewContext) {
-		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or have a merge queue: then GitHub keeps out what the agents would", reviewContext)
+	if !slices.Contains(rules.Checks, forge.ReviewContext) {
+		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or have a merge queue: then GitHub keeps out what the agents would", forge.ReviewContext)
 	}
 	return fmt.Sprintf("%s of %s asks for %s%s", rules.Branch, name, asks, advice), nil
 }
