@@ -14,7 +14,7 @@ func linkCommand() *cobra.Command {
 		Short: "Print a one-time link that signs a browser in to the relay's page",
 		Long: `Print a link that signs a browser in to the relay's page, once and within ten minutes. It
 shows what the token in RELAY_TOKEN may read; the browser is signed out when that is revoked.`,
-		Example: `  relay link --url https://relay.example.com`,
+		Example: `  touchstone-relay link --url https://relay.example.com`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var answer struct{ Link string }

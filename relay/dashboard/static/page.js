@@ -7,6 +7,7 @@
   const main = () => document.getElementById("main");
   let paused = sessionStorage.getItem("paused") === "yes";
   let open = false;
+  let connected = false; // once, since the page was opened
   let waiting = 0;
   let missed = false;
 
@@ -14,8 +15,8 @@
     button.hidden = false;
     button.setAttribute("aria-pressed", String(paused));
     button.classList.toggle("on", open && !paused);
-    button.classList.toggle("off", !open && !paused);
-    button.querySelector(".text").textContent = paused ? "paused" : open ? "live" : "not connected";
+    button.classList.toggle("off", connected && !open && !paused);
+    button.querySelector(".text").textContent = paused ? "paused" : open ? "live" : connected ? "not connected" : "connecting";
   }
 
   // Changes are gathered: the first shows at once, further ones after half a second.
@@ -46,6 +47,7 @@
   function heard(message) {
     if ("open" in message) {
       open = message.open;
+      connected ||= open;
       show();
     }
     if (message.moved) refresh();
