@@ -239,6 +239,3 @@ func (s *starter) write(cfg config.Config) error {
 	}
 	return nil
 }
-
-// say prints a line.
-func (s *starter) say(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
