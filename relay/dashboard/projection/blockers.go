@@ -1,0 +1,92 @@
+package projection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+// blockers are what stands between an open pull request and its merge.
+func (v *view) blockers(s Summary) []string {
+	list := []string{}
+	if s.State != "open" {
+		return list
+	}
+	if v.Draft {
+		list = append(list, "It is a draft.")
+	}
+	if slices.Contains(v.Labels, NeedsHuman) {
+		list = append(list, "It carries the label "+NeedsHuman+": a person has to look at it, and to take the label off.")
+	}
+	switch {
+	case v.onHead == nil:
+		list = append(list, sentence(v.unreviewed()))
+	case v.onHead.Record.Verdict == verdict.RequestChanges:
+		for _, e := range v.ledger().Outstanding() {
+			if e.Severity.Blocks() && !e.Tolerated {
+				list = append(list, sentence(fmt.Sprintf("%s at %s: %s", e.Severity, verdict.Place(e.Path, e.Line), Plain(e.Claim, maxTitle))))
+			}
+		}
+		for _, h := range v.onHead.Record.Holds {
+			list = append(list, "A person has to let it pass: "+hold(h)+".")
+		}
+		if len(list) == 0 {
+			list = append(list, fmt.Sprintf("Round %d asks for changes: the review is not complete.", v.onHead.Record.Round))
+		}
+	}
+	_, failed, pending := v.head().ci()
+	if len(failed) > 0 {
+		list = append(list, "CI fails: "+names(failed)+".")
+	}
+	if len(pending) > 0 {
+		list = append(list, "CI runs: "+names(pending)+".")
+	}
+	return list
+}
+
+func hold(h verdict.Hold) string {
+	text := map[verdict.HoldKind]string{
+		verdict.QualityBar: "the quality bar is lowered", verdict.HiddenText: "it holds hidden text", verdict.Manipulation: "it tries to steer the review",
+	}[h.Kind]
+	if text == "" {
+		text = Plain(string(h.Kind), 60)
+	}
+	if h.Path != "" {
+		text += " at " + Plain(verdict.Place(h.Path, h.Line), maxName)
+	}
+	if h.Detail != "" {
+		text += " (" + Plain(strings.TrimSuffix(h.Detail, "."), maxTitle) + ")"
+	}
+	return text
+}
+
+func by(login string) string {
+	if login == "" {
+		return ""
+	}
+	return " by " + login
+}
+
+func of(c Counts) string {
+	if text := c.String(); text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+// names lists at most three of them.
+func names(all []string) string {
+	if len(all) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:3], ", "), len(all)-3)
+	}
+	return strings.Join(all, ", ")
+}
+
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+}
