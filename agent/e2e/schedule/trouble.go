@@ -17,9 +17,12 @@ import (
 
 // What goes wrong with a machine, and with an account.
 
-// writes reports whether a request changes something on GitHub.
+// writes reports whether a request changes something on GitHub that agents go by, which their statuses
+// are not.
 func writes(r *http.Request) bool {
 	switch {
+	case strings.Contains(r.URL.Path, "/statuses/"):
+		return false
 	case r.Method == http.MethodGet || r.Method == http.MethodHead || strings.HasSuffix(r.URL.Path, "/git-upload-pack"):
 		return false
 	case !strings.HasSuffix(r.URL.Path, "/graphql"):
