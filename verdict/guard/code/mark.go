@@ -118,8 +118,6 @@ func (s *side) headMarks(u *unit, add func(effect, string, int)) {
 			add(skips, s.of(i)+" "+args, i)
 		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && strings.Contains(args, "ignore"):
 			add(skips, args, i)
-		case name == "cfg" && strings.Contains(args, "feature"): // what a crate is usually tested with
-			add(tag, args, i)
 		case name == "cfg" && args != "test" && args != "not ( test )":
 			add(skips, args, i)
 		case strings.Contains(args, "Skip = \"") || strings.Contains(args, "enabled = false") || strings.Contains(args, "Explicit = true") ||

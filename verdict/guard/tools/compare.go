@@ -164,7 +164,8 @@ func (c *comparison) fresh(p *pair, is value) {
 		return
 	}
 	tier := is.tier()
-	unknown := s.Default == "" && s.Implied == "" && s.Way != Off                 // it may never have been on
+	// In a file that was there it may never have been on.
+	unknown := s.Default == "" && s.Implied == "" && s.Way != Off && p.before.files[is.file]
 	if unknown || c.sharpened(p) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
 		tier = change.Evidence
 	}
