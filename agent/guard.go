@@ -32,7 +32,7 @@ and of these kinds:
   strictness   lint, type-check and compiler rules gone, off or milder
   suppression  code that tells a tool to look away
   test         tests deleted, skipped or emptied while what they test is still there
-  assertion    tests that more results pass, snapshots rewritten wholesale
+  assertion    tests that more results pass, or that check less
   ci           checks that no longer run, or can no longer fail
   policy       guidelines, ownership files and contributor rules weakened
   unexamined   files that cannot be read, which a person has to look at

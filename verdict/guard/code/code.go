@@ -104,11 +104,13 @@ func (x *examination) read(f change.File, size int) int {
 	if f.OldPath != "" && before != nil {
 		old = parse(f.OldPath, f.Before, before)
 		x.before = append(x.before, old)
-		x.vanished.side(old, -1)
 	}
 	if f.Path != "" && after != nil {
 		now = parse(f.Path, f.After, after)
 		x.after = append(x.after, now)
+	}
+	if !old.holdsTests() && !now.holdsTests() || lang.rust {
+		x.vanished.side(old, -1)
 		x.vanished.side(now, 1)
 	}
 	if old != nil && now != nil {

@@ -1,8 +1,10 @@
 package code
 
 import (
+	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -18,10 +20,10 @@ const (
 
 // token is one lexical token. Comments and preprocessor lines are kept apart.
 type token struct {
-	from, to int32 // bytes in the source
-	line     int32 // 1-based
-	column   int32 // bytes from the beginning of the line
-	mate     int32 // the matching bracket's index, or -1
+	from, to int32  // bytes in the source
+	line     int32  // 1-based
+	mate     int32  // the matching bracket's index, or -1
+	column   uint16 // bytes from the beginning of the line, as far as they can be counted
 	kind     kind
 	first    bool // nothing but space stands before it in its line
 }
@@ -70,13 +72,19 @@ type lexer struct {
 	fresh           bool     // nothing but space stood in this line so far
 }
 
+// rooms are where tokens are gathered, so that those that are kept take no more than they need.
+var rooms = sync.Pool{New: func() any { return new([]token) }}
+
 // lex cuts a text into tokens.
 func lex(content string, lang *language) *source {
 	l := &lexer{source: &source{text: content, lang: lang}, line: 1, fresh: true}
-	l.tokens = make([]token, 0, len(content)/5+8)
+	room := rooms.Get().(*[]token)
+	l.tokens = (*room)[:0]
 	for l.at < len(l.text) {
 		l.step()
 	}
+	*room, l.tokens = l.tokens, slices.Clone(l.tokens)
+	rooms.Put(room)
 	l.match()
 	return l.source
 }
@@ -142,7 +150,7 @@ func (l *lexer) advance(to int) {
 // add makes a token of the text up to a position.
 func (l *lexer) add(k kind, to int) {
 	l.tokens = append(l.tokens, token{from: int32(l.at), to: int32(to), line: int32(l.line),
-		column: int32(l.at - l.start), mate: -1, kind: k, first: l.fresh})
+		column: uint16(min(l.at-l.start, math.MaxUint16)), mate: -1, kind: k, first: l.fresh})
 	l.fresh = false
 	l.advance(to)
 	if k == text {

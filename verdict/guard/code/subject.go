@@ -60,7 +60,7 @@ func (v *vanished) word(w string, by int) {
 
 // side adds what one side of a file says besides its tests, or takes it off.
 func (v *vanished) side(s *side, by int) {
-	if s.tests && !s.lang.rust && len(s.having(test)) > 0 {
+	if s == nil {
 		return
 	}
 	inTests := func(u *unit) bool { return u.role == test || u.role == group && u.word == "mod" }

@@ -47,6 +47,10 @@ func (s *side) having(r role) []*unit {
 	return out
 }
 
+// holdsTests reports whether a file is one of tests, and not one of a folder that only
+// sounds like it.
+func (s *side) holdsTests() bool { return s != nil && s.tests && len(s.having(test)) > 0 }
+
 // maxGone is how many tests that are gone are looked for in comments and in others.
 const maxGone = 300
 
@@ -83,6 +87,8 @@ func (x *examination) lost(b *unit) {
 		say(change.Evidence, "test/replaced", "The test "+b.name+" is gone; what it tests changed, or new tests may stand in its place.")
 	case len(b.claims) == 0 && len(b.children) == 0:
 		say(change.Evidence, "test/deleted", "The test "+b.name+" is gone; what it tests is not.")
+	case x.vanished.touched: // not certain: what the test was of may be another now
+		say(change.Evidence, "test/deleted", "The test "+b.name+" is gone, and what it tests is not, as far as its names tell.")
 	default:
 		say(change.Hold, "test/deleted", "The test "+b.name+" is gone, and what it tests is not.")
 	}

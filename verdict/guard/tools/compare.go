@@ -185,7 +185,7 @@ func (c *comparison) moved(p *pair, is value) bool {
 	return false
 }
 
-func has(m map[string]value, key string) bool { _, ok := m[key]; return ok }
+func has[V any](m map[string]V, key string) bool { _, ok := m[key]; return ok }
 
 func base(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
@@ -215,6 +215,7 @@ func (c *comparison) lists(p *pair) {
 		for _, v := range lost {
 			w, name := v.setting.Way, p.tool.plain(v.text)
 			switch {
+			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed it
 			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
 			case v.setting.Way == Rules && len(gained) == 0 && len(after) > 0:
 				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))

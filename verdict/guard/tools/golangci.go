@@ -18,9 +18,9 @@ var _ = register(&Tool{
 		{Keys: "linters-settings/*/check-*", Way: On}, {Keys: "linters/settings/*/check-*", Way: On},
 	},
 	Aliases: map[string]string{
-		"golint": "revive", "gas": "gosec", "megacheck": "staticcheck", "gosimple": "staticcheck", "stylecheck": "staticcheck",
+		"golint": "", "maligned": "", "gas": "gosec", "megacheck": "staticcheck", "gosimple": "staticcheck", "stylecheck": "staticcheck",
 		"unused": "staticcheck", "deadcode": "staticcheck",
-		"structcheck": "staticcheck", "varcheck": "staticcheck", "maligned": "govet", "vet": "govet", "vetshadow": "govet",
+		"structcheck": "staticcheck", "varcheck": "staticcheck", "vet": "govet", "vetshadow": "govet",
 		"goerr113": "err113", "gomnd": "mnd", "scopelint": "copyloopvar",
 		"exportloopref": "copyloopvar", "tenv": "usetesting", "logrlint": "loggercheck", "exhaustivestruct": "exhaustruct",
 		"interfacer": "", "ifshort": "", "nosnakecase": "revive", "execinquery": "",
