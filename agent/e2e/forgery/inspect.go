@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/audit"
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/forge"
 
 	"touchstone/verdict/decide"
 )
@@ -51,7 +52,15 @@ func (p pull) labelled(name string) bool {
 // inspect finds out what became of the case.
 func (s *scene) inspect(result *Result) error {
 	if result.Case.gone {
+		url, authorization := s.Local(s.ref.Repo) // where it stays on the disk
+		for _, a := range s.agents {
+			a.Remote = func(forge.Repo) (string, string) { return url, authorization }
+			a.Reviewer.Remote = a.Remote
+		}
 		s.ref.Name += "-moved"
+		if err := s.settle(); err != nil { // the agents are told of the new name, as they ask for
+			return err
+		}
 	}
 	p, err := s.pull()
 	if err != nil {
