@@ -11,11 +11,13 @@ help: ## Show this help
 
 # Go renames what it built into place when that is on the same file system, so
 # that two builds at once, or one beside a running program, do not disturb each other.
+EXE = $(shell $(GO) env GOEXE)
 BUILD = mkdir -p bin && CGO_ENABLED=0 GOTMPDIR="$(CURDIR)/bin" $(GO) build -trimpath -o bin/
 
 .PHONY: build
 build: ## Build both binaries, static, into bin/
-	@$(BUILD) ./relay ./agent
+	@$(BUILD)touchstone-relay$(EXE) ./relay
+	@$(BUILD)touchstone$(EXE) ./agent
 
 .PHONY: demo
 demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--keep", ARGS="--model claude")
@@ -113,9 +115,9 @@ bench-relay: ## Measure the relay, each figure beside its yardstick
 	@$(GO) run ./scripts/benchrelay $(ARGS)
 
 .PHONY: break
-break: ## Attack the built programs on loopback, and count what succeeds (ARGS="-only TEXT")
-	@$(BUILD) ./relay ./agent && $(GO) run ./scripts/break $(ARGS)
+break: build ## Attack the built programs on loopback, and count what succeeds (ARGS="-only TEXT")
+	@$(GO) run ./scripts/break $(ARGS)
 
 .PHONY: chaos-relay
 chaos-relay: ## Kill relays and lose commits, and count what got lost (ARGS="--store firestore --minutes 1")
-	@$(BUILD) ./relay && $(GO) run ./scripts/chaosrelay $(ARGS)
+	@$(GO) run ./scripts/chaosrelay $(ARGS)

@@ -16,7 +16,7 @@ func newConfig() *cobra.Command {
 holds where it is left out. Write it to ~/.config/touchstone/agent.yaml (on Windows
 %APPDATA%\touchstone\agent.yaml), name your repositories and reviewers, and keep what you
 change of the rest.`,
-		Example: "  agent config >~/.config/touchstone/agent.yaml",
+		Example: "  touchstone config >~/.config/touchstone/agent.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), config.Example)

@@ -35,7 +35,7 @@ the token may do there, its settings, whether its rules let the agents merge and
 relay, git, the model CLIs with their providers, prices and sandbox, the guidelines and
 the state directory, and shows the reviewers' accounts and keys. It changes nothing but for
 keeping the accounts, and making a reviewer's key, that it finds missing. It exits 1 if anything is wrong.`,
-		Example: "  agent doctor --mode author",
+		Example: "  touchstone doctor --mode author",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			role := decide.Role(mode)
@@ -344,7 +344,7 @@ func (d *doctor) relay(ctx context.Context) (string, error) {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return "", fmt.Errorf("%s cannot be reached (%w); start it with `relay serve`, or mend relay.url", url, err)
+		return "", fmt.Errorf("%s cannot be reached (%w); start it with `touchstone-relay serve`, or mend relay.url", url, err)
 	}
 	response.Body.Close()
 	if response.StatusCode != http.StatusOK {

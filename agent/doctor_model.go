@@ -97,7 +97,7 @@ func (d *doctor) control(choices *remoteconfig.Overlay, unheard error) (string, 
 	case !d.cfg.Control:
 		return "off by control: what the relay's administrators choose for all agents does not hold here", nil
 	case len(said.Problems) > 0:
-		return "", fmt.Errorf("the relay's administrators have chosen what this agent leaves out, to go on with its own: %s; correct it with relay control, or update this agent", strings.Join(said.Problems, "; "))
+		return "", fmt.Errorf("the relay's administrators have chosen what this agent leaves out, to go on with its own: %s; correct it with touchstone-relay control, or update this agent", strings.Join(said.Problems, "; "))
 	case len(said.Settings) == 0 && unheard != nil:
 		return "not known, since the relay does not tell", nil
 	}

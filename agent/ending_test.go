@@ -40,7 +40,7 @@ func TestStoppedAtOnce(t *testing.T) {
 		cmd := newRoot()
 		cmd.SetArgs(strings.Fields(line))
 		end := ending(ctx, cmd.ExecuteContext(ctx))
-		if end.code != exitInconclusive || sentence("agent: "+end.Error()) != nil || !strings.Contains(end.Error(), "stopped before it was done") || strings.Contains(end.Error(), "context") {
+		if end.code != exitInconclusive || sentence("touchstone: "+end.Error()) != nil || !strings.Contains(end.Error(), "stopped before it was done") || strings.Contains(end.Error(), "context") {
 			t.Errorf("%s: exits %d and says %q", line, end.code, end.Error())
 		}
 	}
@@ -58,7 +58,7 @@ func TestEnding(t *testing.T) {
 	}{
 		"done":               {stopped, nil, exitDone, ""},
 		"a verdict":          {stopped, exit{code: exitRequestChanges}, exitRequestChanges, ""},
-		"a usage":            {t.Context(), usage(newRoot(), broken), exitUsage, "the disk is full; see `agent --help`"},
+		"a usage":            {t.Context(), usage(newRoot(), broken), exitUsage, "the disk is full; see `touchstone --help`"},
 		"broken":             {t.Context(), broken, exitFailed, "the disk is full"},
 		"broken and stopped": {stopped, broken, exitInconclusive, "this was stopped before it was done; the last it met: the disk is full"},
 		"stopped with git":   {stopped, fmt.Errorf("git add: %w", &exec.ExitError{}), exitInconclusive, "this was stopped before it was done; run it again when it suits"},

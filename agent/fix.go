@@ -20,7 +20,7 @@ func newFix(s *settings) *cobra.Command {
 merges the base into a worktree of the branch, has the model apply the review and
 mend failed checks, commits, and pushes, fast-forward only. Drafts and pull
 requests with a label that holds them are included.`,
-		Example: "  agent fix 12 --repo acme/app",
+		Example: "  touchstone fix 12 --repo acme/app",
 		Args:    onePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.once(cmd, args[0], decide.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {

@@ -48,9 +48,9 @@ that passed before and is missing, skipped or retried now is found in every lang
 
 Exit codes: 0 nothing is held, 10 something is, 20 somebody stopped it, 2 the command
 line is wrong, 1 anything else.`,
-		Example: `  agent guard --base origin/main
-  agent guard --base origin/main --committed --format github # in a workflow, as annotations
-  agent guard --base origin/main --junit-base 'base/*.xml' --junit-head 'head/*.xml'`,
+		Example: `  touchstone guard --base origin/main
+  touchstone guard --base origin/main --committed --format github # in a workflow, as annotations
+  touchstone guard --base origin/main --junit-base 'base/*.xml' --junit-head 'head/*.xml'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

@@ -55,7 +55,7 @@ other, amendments of rows that are not there, rules hidden in prose.
 
 Without a directory it reads ` + guidelineDir + ` here. It exits 1 if anything
 is wrong.`,
-		Example: "  agent guidelines lint\n  agent guidelines lint ../acme-guidelines .touchstone/guidelines",
+		Example: "  touchstone guidelines lint\n  touchstone guidelines lint ../acme-guidelines .touchstone/guidelines",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			set, err := guidelines.Default()
@@ -137,7 +137,7 @@ HEAD of the clone in the working directory since it left REV; nothing is sent or
 fetched. Either way a repository's own documents are read from the base, and an
 organisation's from the directory or the repository that the configuration names
 as guidelines.`,
-		Example: "  agent guidelines show --base origin/main\n  agent guidelines show --pr 12 --repo acme/app",
+		Example: "  touchstone guidelines show --base origin/main\n  touchstone guidelines show --pr 12 --repo acme/app",
 		Args: func(cmd *cobra.Command, args []string) error {
 			err := cobra.NoArgs(cmd, args)
 			if err == nil && (pr == "") == (base == "") {

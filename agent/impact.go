@@ -40,8 +40,8 @@ A review's session is given the same list.
 It is found by names, in the working tree, untracked files included and ignored ones left
 out: a list of places to look at, and no proof that there are no others. Nothing of the
 clone is run.`,
-		Example: `  agent impact
-  agent impact --base origin/main --format mermaid`,
+		Example: `  touchstone impact
+  touchstone impact --base origin/main --format mermaid`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			write := impactFormats[format]

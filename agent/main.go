@@ -1,7 +1,7 @@
-// Command agent reviews, fixes and merges pull requests without anyone waiting.
+// Command touchstone reviews, fixes and merges pull requests without anyone waiting.
 //
-// One program, two modes: `agent run --mode reviewer` on a machine that is
-// always on, `agent run --mode author` on the laptop of whoever opens pull
+// One program, two modes: `touchstone run --mode reviewer` on a machine that is
+// always on, `touchstone run --mode author` on the laptop of whoever opens pull
 // requests. The single steps are commands of their own.
 package main
 
@@ -61,13 +61,13 @@ func run(ctx context.Context, args []string) int {
 	flush, err := telemetry.Export(ctx, os.Getenv, version())
 	if err != nil {
 		// There is no log yet, and no reason not to work.
-		fmt.Fprintln(os.Stderr, "agent: traces are not what they could be: "+err.Error())
+		fmt.Fprintln(os.Stderr, "touchstone: traces are not what they could be: "+err.Error())
 	}
 	err = cmd.ExecuteContext(ctx)
 	flush()
 	end := ending(ctx, err)
 	if text := end.Error(); text != "" {
-		fmt.Fprintln(os.Stderr, "agent: "+text)
+		fmt.Fprintln(os.Stderr, "touchstone: "+text)
 	}
 	return end.code
 }
@@ -91,20 +91,20 @@ func ending(ctx context.Context, err error) exit {
 func newRoot() *cobra.Command {
 	var s settings
 	root := &cobra.Command{
-		Use:   "agent",
+		Use:   "touchstone",
 		Short: "Review, fix and merge pull requests without anyone waiting",
-		Long: `agent closes the loop on pull requests: it reviews every new commit against
+		Long: `touchstone closes the loop on pull requests: it reviews every new commit against
 written guidelines, applies the review, and merges what is approved and green.
 
-  agent run --mode reviewer    always on, with an identity of its own
-  agent run --mode author      in the background, for your own pull requests
-  agent review --local         your clone's working tree, without GitHub
+  touchstone run --mode reviewer    always on, with an identity of its own
+  touchstone run --mode author      in the background, for your own pull requests
+  touchstone review --local         your clone's working tree, without GitHub
 
 The single steps are commands of their own: review, fix and merge, each on one
-pull request given as 12, owner/name#12 or its URL. Start with agent doctor.
+pull request given as 12, owner/name#12 or its URL. Start with touchstone doctor.
 
 GITHUB_TOKEN holds the token of the login that acts, RELAY_TOKEN the relay's access
-token. What else can be set stands in agent.yaml; agent config prints one.
+token. What else can be set stands in agent.yaml; touchstone config prints one.
 
 Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finish
 or somebody stopped it, 2 the command line or the configuration is wrong, 1 anything else.`,
@@ -114,7 +114,7 @@ or somebody stopped it, 2 the command line or the configuration is wrong, 1 anyt
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetVersionTemplate("agent {{.Version}}\n")
+	root.SetVersionTemplate("touchstone {{.Version}}\n")
 	s.bind(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(cmd, err)

@@ -43,7 +43,7 @@ func (w withModel) Run() int {
 
 func TestMain(m *testing.M) {
 	process.Bootstrap()
-	testscript.Main(withModel{m}, map[string]func(){"agent": main})
+	testscript.Main(withModel{m}, map[string]func(){"touchstone": main})
 }
 
 // TestScripts runs the binary. Each script has a simulated GitHub of its own,
@@ -139,7 +139,7 @@ func clean(ts *testscript.TestScript, _ bool, _ []string) {
 func sentence(stderr string) error {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	for _, line := range lines {
-		if text, ok := strings.CutPrefix(line, "agent: "); ok && len(strings.Fields(text)) >= 5 {
+		if text, ok := strings.CutPrefix(line, "touchstone: "); ok && len(strings.Fields(text)) >= 5 {
 			return nil
 		}
 	}

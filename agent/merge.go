@@ -22,7 +22,7 @@ reviewer approved that very commit, its checks are green and it merges cleanly.
 Where the base branch has a merge queue, it puts the pull request there, and the
 queue merges it in its own way when its turn has come. It needs no model on this
 machine. Anything else is refused with the reason.`,
-		Example: "  agent merge 12 --repo acme/app",
+		Example: "  touchstone merge 12 --repo acme/app",
 		Args:    onePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			do := func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {

@@ -33,11 +33,11 @@ terminal it tells how far it is.
 
 It exits 0 on APPROVE, 10 on REQUEST_CHANGES, 20 when the model did not finish or
 somebody stopped it.`,
-		Example: `  agent review 12 --repo acme/app
-  agent review https://github.com/acme/app/pull/12 --dry-run
-  agent review --local --base origin/main
-  agent review --local --staged --format sarif > review.sarif
-  agent review --local --show-prompt            # what a model would be told`,
+		Example: `  touchstone review 12 --repo acme/app
+  touchstone review https://github.com/acme/app/pull/12 --dry-run
+  touchstone review --local --base origin/main
+  touchstone review --local --staged --format sarif > review.sarif
+  touchstone review --local --show-prompt            # what a model would be told`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case here && len(args) > 0:

@@ -31,7 +31,7 @@ need different logins, since GitHub lets nobody approve their own pull request.
 
 It can be stopped and started at any time: what is to be done is read from GitHub.
 While it runs it takes over what changes in agent.yaml, and says what it cannot.`,
-		Example: "  agent run --mode reviewer\n  agent run --mode author --repo acme/app",
+		Example: "  touchstone run --mode reviewer\n  touchstone run --mode author --repo acme/app",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			role := decide.Role(mode)

@@ -26,8 +26,8 @@ func newStats(s *settings) *cobra.Command {
 		Long: `stats reads from GitHub what became of the pull requests of the configured
 repositories: how many were merged and how fast, in how many rounds of review, what
 the reviews cost, what they found in which dimension and what became of it, and how
-often a person was needed. Reviews count as in agent why.`,
-		Example: "  agent stats --since 7d --repo acme/app\n  agent stats --format json",
+often a person was needed. Reviews count as in touchstone why.`,
+		Example: "  touchstone stats --since 7d --repo acme/app\n  touchstone stats --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if since <= 0 {

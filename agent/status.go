@@ -40,7 +40,7 @@ like is on GitHub.`,
 			for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
 				dir := filepath.Join(cfg.StateDir, "journal", string(role))
 				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-					fmt.Fprintf(out, "%s: never ran here; start it with `agent run --mode %s`\n", role, role)
+					fmt.Fprintf(out, "%s: never ran here; start it with `touchstone run --mode %s`\n", role, role)
 					continue
 				}
 				entries, err := journal.Read(dir)

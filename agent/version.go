@@ -14,7 +14,7 @@ func newVersion() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			fmt.Fprintf(cmd.OutOrStdout(), "agent %s\n", build())
+			fmt.Fprintf(cmd.OutOrStdout(), "touchstone %s\n", build())
 			return nil
 		},
 	}

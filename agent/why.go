@@ -28,7 +28,7 @@ checks, and what stands in the way of a merge, or what a merge lacked.
 A review's record counts only if a configured reviewer posted and signed it, with a
 key that this machine knows, and nobody has edited it since. What does not fit together is said first: reviews and orders that
 were edited, reviewed commits that were pushed away by force, deleted comments.`,
-		Example: "  agent why 12 --repo acme/app\n  agent why https://github.com/acme/app/pull/12 --reviewer review-bot --format json",
+		Example: "  touchstone why 12 --repo acme/app\n  touchstone why https://github.com/acme/app/pull/12 --reviewer review-bot --format json",
 		Args:    onePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, client, err := s.onlooker(cmd, reviewers, format)

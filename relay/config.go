@@ -26,7 +26,7 @@ import (
 // maxConfigBytes is far above any configuration.
 const maxConfigBytes = 1 << 20
 
-// Config is what `relay serve` is told, by relay.yaml and by flags, which win.
+// Config is what `touchstone-relay serve` is told, by relay.yaml and by flags, which win.
 type Config struct {
 	// Listen is the address to take connections on.
 	Listen string `yaml:"listen"`

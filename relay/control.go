@@ -42,10 +42,10 @@ addresses, no rights, no secrets. Agents with control: false do not listen.
 
 RELAY_TOKEN holds an admin's access token; a relay without tokens takes no changes. To show
 the settings, any token will do.`,
-		Example: `  relay control set engine.review.model=claude-sonnet-4-5
-  relay control set engine.off=opus engine.fallback=sonnet,codex:gpt-5
-  relay control unset engine.off
-  relay control show --url https://relay.example.com`,
+		Example: `  touchstone-relay control set engine.review.model=claude-sonnet-4-5
+  touchstone-relay control set engine.off=opus engine.fallback=sonnet,codex:gpt-5
+  touchstone-relay control unset engine.off
+  touchstone-relay control show --url https://relay.example.com`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -58,7 +58,7 @@ func controlSetCommand(relay *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "set KEY=VALUE...",
 		Short:   "Set one or more settings, all at once",
-		Example: `  relay control set engine.review.model=claude-sonnet-4-5`,
+		Example: `  touchstone-relay control set engine.review.model=claude-sonnet-4-5`,
 		Args: func(_ *cobra.Command, args []string) error {
 			_, err := patchOf(args)
 			return err
@@ -73,7 +73,7 @@ func controlSetCommand(relay *string) *cobra.Command {
 			}
 			for _, key := range slices.Sorted(maps.Keys(patch)) {
 				if named.MatchString(*patch[key]) {
-					fmt.Fprintf(cmd.ErrOrStderr(), "An agent that has no engine of the name in %s=%s, or calls its models otherwise, leaves that out and goes on with its own; agent status says so there.\n", key, *patch[key])
+					fmt.Fprintf(cmd.ErrOrStderr(), "An agent that has no engine of the name in %s=%s, or calls its models otherwise, leaves that out and goes on with its own; touchstone status says so there.\n", key, *patch[key])
 				}
 			}
 			return nil
@@ -89,7 +89,7 @@ var named = regexp.MustCompile(`(^|,)[a-z][a-z0-9]*:`)
 // told without it.
 func patchOf(args []string) (map[string]*string, error) {
 	if len(args) == 0 {
-		return nil, usageError{errors.New("say what to set, such as engine.review.model=claude-sonnet-4-5; see relay control --help")}
+		return nil, usageError{errors.New("say what to set, such as engine.review.model=claude-sonnet-4-5; see touchstone-relay control --help")}
 	}
 	patch := map[string]*string{}
 	for _, arg := range args {
@@ -112,10 +112,10 @@ func controlUnsetCommand(relay *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "unset KEY...",
 		Short:   "Leave settings to each agent again",
-		Example: `  relay control unset engine.review.model engine.off`,
+		Example: `  touchstone-relay control unset engine.review.model engine.off`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("say what to unset; relay control show tells what is set")}
+				return usageError{errors.New("say what to unset; touchstone-relay control show tells what is set")}
 			}
 			return nil
 		},

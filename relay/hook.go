@@ -42,8 +42,8 @@ With a secret that is not the relay's, the webhook no longer works until it is d
 GITHUB_TOKEN holds a token with the permission Webhooks, read and write (a classic one
 has the scope admin:repo_hook, for an organisation admin:org_hook). RELAY_GITHUB_SECRET
 holds the secret, the same as where the relay runs; or --config names the relay's settings.`,
-		Example: `  relay hook install --repo acme/app --url https://relay.example.com/webhooks/github
-  relay hook install --org acme --url https://relay.example.com/webhooks/github --event pull_request --event push`,
+		Example: `  touchstone-relay hook install --repo acme/app --url https://relay.example.com/webhooks/github
+  touchstone-relay hook install --org acme --url https://relay.example.com/webhooks/github --event pull_request --event push`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			secret := os.Getenv("RELAY_GITHUB_SECRET")

@@ -1,4 +1,4 @@
-// Command relay takes webhooks in, keeps them, and streams them to whoever follows.
+// Command touchstone-relay takes webhooks in, keeps them, and streams them to whoever follows.
 // This package owns the command line; the relay itself is in the folders below.
 package main
 
@@ -38,10 +38,10 @@ func run() int {
 	case err == nil:
 		return 0
 	case errors.As(err, new(usageError)):
-		fmt.Fprintf(os.Stderr, "relay: %v\n", err)
+		fmt.Fprintf(os.Stderr, "touchstone-relay: %v\n", err)
 		return exitUsage
 	default:
-		fmt.Fprintf(os.Stderr, "relay: %v\n", err)
+		fmt.Fprintf(os.Stderr, "touchstone-relay: %v\n", err)
 		return exitFailure
 	}
 }
@@ -52,17 +52,17 @@ type usageError struct{ error }
 
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "relay",
+		Use:   "touchstone-relay",
 		Short: "Keep webhooks and stream them to whoever follows",
-		Long: `relay takes webhooks (POST /webhooks/github), stores each one before it answers,
+		Long: `touchstone-relay takes webhooks (POST /webhooks/github), stores each one before it answers,
 and streams them as Server-Sent Events (GET /events) to any number of followers.
 A follower that was away resumes where it left off.
 
 Start one on this machine and watch it:
 
   export RELAY_GITHUB_SECRET=…    # the secret in the webhook's settings on GitHub
-  relay serve
-  relay tail                      # in another terminal
+  touchstone-relay serve
+  touchstone-relay tail                      # in another terminal
 
 Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything else.`,
 		Version:       build(),
@@ -71,7 +71,7 @@ Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything
 		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetVersionTemplate("relay {{.Version}}\n")
+	root.SetVersionTemplate("touchstone-relay {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})

@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(tidy{m}, map[string]func(){"relay": func() { os.Exit(run()) }})
+	testscript.Main(tidy{m}, map[string]func(){"touchstone-relay": func() { os.Exit(run()) }})
 }
 
 func TestScripts(t *testing.T) {

@@ -26,7 +26,7 @@ func recoverCommand() *cobra.Command {
 		Short: "Compare GitHub's deliveries with the log now, and bring in what is missing",
 		Long: `Have a running relay compare the deliveries that GitHub lists with its log now, and
 bring in what is missing. The relay does so by itself at its start and every ten
-minutes, for the webhooks that relay serve --recover names.
+minutes, for the webhooks that touchstone-relay serve --recover names.
 
 GitHub is asked to send each missing delivery again, with its signature. What cannot
 be sent again is fetched and stored with the header X-Relay-Recovered: unsigned. GitHub
@@ -35,8 +35,8 @@ lists deliveries for three days; what is older is reported, and gone.
 It takes about a second for each missing delivery. Exit code 1 says that something is
 still missing, or that GitHub did not answer. RELAY_TOKEN holds an admin's access token
 where the relay runs on another machine.`,
-		Example: `  relay recover
-  relay recover --url https://relay.example.com --json`,
+		Example: `  touchstone-relay recover
+  touchstone-relay recover --url https://relay.example.com --json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var report recovery.Report

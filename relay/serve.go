@@ -32,7 +32,7 @@ const serveHelp = `Run the relay until SIGINT or SIGTERM; webhooks being taken t
   GET  /healthz          the process lives
   GET  /readyz           the store can be reached, and be written
 
-While there are no access tokens (relay token create makes them), everybody on this
+While there are no access tokens (touchstone-relay token create makes them), everybody on this
 machine may read, and the relay listens on loopback addresses only.
 The settings can stand in a file as well; flags win over it:
 
@@ -62,7 +62,7 @@ The settings can stand in a file as well; flags win over it:
       secret_env: CI_SECRET
 
 With --recover the relay compares the deliveries that GitHub lists with its log, at its
-start and every ten minutes, and brings in what is missing; see relay recover --help.
+start and every ten minutes, and brings in what is missing; see touchstone-relay recover --help.
 GITHUB_TOKEN holds a token with the permission Webhooks, read and write. For the webhook
 of a GitHub App, RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`
 
@@ -73,9 +73,9 @@ func serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the relay until SIGINT or SIGTERM",
 		Long:  serveHelp,
-		Example: `  relay serve
-  relay serve --store sqlite:/var/lib/relay/relay.db --retention 2160h
-  relay serve --listen 127.0.0.1:0 --address-file relay.address`,
+		Example: `  touchstone-relay serve
+  touchstone-relay serve --store sqlite:/var/lib/relay/relay.db --retention 2160h
+  touchstone-relay serve --listen 127.0.0.1:0 --address-file relay.address`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if configFile != "" {

@@ -36,9 +36,9 @@ A lost connection is made again, and nothing is missed meanwhile.
 
 The first word of a line is the event's cursor; --after takes it to go on from there.
 RELAY_TOKEN holds the access token, where the relay demands one.`,
-		Example: `  relay tail --after oldest
-  relay tail --repo 'acme/*' --type pull_request --type push
-  relay tail --after q7m2x4ka-1042 --json | jq .payload.action`,
+		Example: `  touchstone-relay tail --after oldest
+  touchstone-relay tail --repo 'acme/*' --type pull_request --type push
+  touchstone-relay tail --after q7m2x4ka-1042 --json | jq .payload.action`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := follow.Validate(after); err != nil {
@@ -84,7 +84,7 @@ func (c *connection) tell(s client.State) {
 		c.log.Warn().Err(s.Err).Msg("not connected: the relay's certificate is not to be trusted; correct it or --url, or name the file with its issuer in SSL_CERT_FILE; trying until then")
 	default:
 		c.gone = true
-		c.log.Warn().Err(s.Err).Msg("not connected; start the relay with `relay serve`, or correct --url; trying until it answers")
+		c.log.Warn().Err(s.Err).Msg("not connected; start the relay with `touchstone-relay serve`, or correct --url; trying until it answers")
 	}
 }
 

@@ -76,7 +76,7 @@ func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
 		}
 	}}
 	err = follow.Follow(ctx, client.Now, func(context.Context, event.Message) error { return nil })
-	if !errors.Is(err, context.Canceled) || strings.Count(written.String(), "\n") != 1 || !strings.Contains(written.String(), "`relay serve`, or correct --url") {
+	if !errors.Is(err, context.Canceled) || strings.Count(written.String(), "\n") != 1 || !strings.Contains(written.String(), "`touchstone-relay serve`, or correct --url") {
 		t.Errorf("%v after %d attempts; it said:\n%s", err, attempts, &written)
 	}
 

@@ -48,12 +48,12 @@ func tokenCommand() *cobra.Command {
 
 From the first token on, reading events takes one, and the relay may listen on other
 addresses than loopback. A running relay takes changes up within seconds; the streams of
-a revoked token end. Give the command the same --config or --store as relay serve.
+a revoked token end. Give the command the same --config or --store as touchstone-relay serve.
 
 The relay keeps only hashes: of a log in FILE, in FILE.tokens beside it.`,
-		Example: `  relay token create --name laptop-1 --repo 'acme/*' --source github
-  relay token list
-  relay token revoke k3f2q7xa`,
+		Example: `  touchstone-relay token create --name laptop-1 --repo 'acme/*' --source github
+  touchstone-relay token list
+  touchstone-relay token revoke k3f2q7xa`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -73,8 +73,8 @@ func tokenCreateCommand(place *tokenPlace) *cobra.Command {
 Whoever follows the relay sets RELAY_TOKEN to it. Without --repo and --source it reads
 everything; with them, other events are never sent. A token with --repo does not get
 events that are about no repository.`,
-		Example: `  relay token create --name laptop-1 --repo 'acme/*' --source github
-  relay token create --name ops --role admin`,
+		Example: `  touchstone-relay token create --name laptop-1 --repo 'acme/*' --source github
+  touchstone-relay token create --name ops --role admin`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if name == "" {
@@ -161,11 +161,11 @@ func tokenRevokeCommand(place *tokenPlace) *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID",
 		Short:   "End a token, and the streams of whoever uses it",
-		Example: `  relay token revoke k3f2q7xa`,
+		Example: `  touchstone-relay token revoke k3f2q7xa`,
 		Args: func(_ *cobra.Command, args []string) error {
 			// What was given stays out of the error: it may be a token.
 			if len(args) != 1 || !token.ValidID(args[0]) {
-				return usageError{errors.New("give the id of one token, 8 characters that relay token list shows; a whole token is a secret and does not belong on a command line")}
+				return usageError{errors.New("give the id of one token, 8 characters that touchstone-relay token list shows; a whole token is a secret and does not belong on a command line")}
 			}
 			return nil
 		},

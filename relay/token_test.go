@@ -29,7 +29,7 @@ func TestRevokedOnEveryRelay(t *testing.T) {
 		command.Env = append(os.Environ(), address)
 		out, err := command.Output()
 		if err != nil {
-			t.Fatalf("relay token %s: %v", words[0], err)
+			t.Fatalf("touchstone-relay token %s: %v", words[0], err)
 		}
 		return strings.TrimSpace(string(out))
 	}

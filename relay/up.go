@@ -60,7 +60,7 @@ Without --domain the relay listens on this machine alone.`,
 	return cmd
 }
 
-// setup is what `relay up` is told.
+// setup is what `touchstone-relay up` is told.
 type setup struct{ domain, dir, listen, addressFile string }
 
 // stateDir is where a relay keeps everything if nothing else is said.

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// verifyStore runs relay verify and returns its exit code and what it found.
+// verifyStore runs touchstone-relay verify and returns its exit code and what it found.
 func verifyStore(t *testing.T, store string, environment ...string) (code int, found string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), buildRelay(t), "verify", "--store", store)

@@ -14,7 +14,7 @@ func versionCommand() *cobra.Command {
 		Short: "Print the version this binary was built from",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "relay %s\n", build())
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "touchstone-relay %s\n", build())
 			return err
 		},
 	}

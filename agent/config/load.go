@@ -57,7 +57,7 @@ func (c *Config) read(path string) error {
 		return fmt.Errorf("read the configuration: %w; correct its name, its permissions or its size", err)
 	}
 	if err := decode(content, c); err != nil {
-		return fmt.Errorf("read the configuration %s: %w; correct it: `agent config` prints a file with every key explained", path, err)
+		return fmt.Errorf("read the configuration %s: %w; correct it: `touchstone config` prints a file with every key explained", path, err)
 	}
 	for line := range bytes.Lines(content) {
 		line = bytes.TrimSpace(line)

@@ -126,7 +126,7 @@ func TestLoadRefuses(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), path) {
 				t.Errorf("error %v; it has to name %s and %s", err, test.says, path)
 			}
-			if err != nil && (!strings.Contains(err.Error(), "`agent config` prints") || strings.Contains(err.Error(), "\n")) {
+			if err != nil && (!strings.Contains(err.Error(), "`touchstone config` prints") || strings.Contains(err.Error(), "\n")) {
 				t.Errorf("error %q; it has to say on one line what to do", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter2") {

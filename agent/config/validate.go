@@ -114,7 +114,7 @@ func (c Config) validateNames() error {
 		}
 		for _, key := range keys {
 			if !keyPattern.MatchString(key) {
-				errs = append(errs, fmt.Errorf("keys has a key of %.120q that is none; write the 64 digits that `agent doctor --mode reviewer` shows on its machine", login))
+				errs = append(errs, fmt.Errorf("keys has a key of %.120q that is none; write the 64 digits that `touchstone doctor --mode reviewer` shows on its machine", login))
 			}
 		}
 	}

@@ -212,7 +212,7 @@ func (a *Agent) note(ctx context.Context, ref forge.Ref, action decide.Action) {
 		return
 	}
 	if err := a.Journal.Note(ref.String(), action.SHA, action.Reason); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("agent status will not show this wait")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not show this wait")
 	}
 }
 

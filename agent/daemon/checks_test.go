@@ -200,7 +200,7 @@ func TestAReviewThatNobodyAsksForIsTold(t *testing.T) {
 	running(t, a)
 	within(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
 	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, "nobody has asked "+loopback.Judge+" for a review: request it on GitHub, or comment /touchstone review") {
-		t.Errorf("agent status shows %q", told)
+		t.Errorf("touchstone status shows %q", told)
 	}
 	g.Call(loopback.Author, http.MethodPost, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)
 	if action := decided(t, g, a, pr); action.Reason != "this head is not reviewed yet" {

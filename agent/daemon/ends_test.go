@@ -133,7 +133,7 @@ func TestTheAuthorMakesWayForAPerson(t *testing.T) {
 	running(t, a)
 	within(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
 	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, loopback.Author+" pushed to the branch, and the agent makes way until ") {
-		t.Errorf("agent status shows %q", told)
+		t.Errorf("touchstone status shows %q", told)
 	}
 	configure(a, func(c *config.Config) { c.Author.Pause = 0 })
 	if action := decided(t, g, a, pr); action.Kind != decide.Fix {

@@ -96,7 +96,7 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 	}
 }
 
-// What waits for want of checks is not merged by agent merge either.
+// What waits for want of checks is not merged by touchstone merge either.
 func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, map[string]string{"code.txt": "safe()\n"})
@@ -105,7 +105,7 @@ func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	comments := g.Read(loopback.Author, pr.Ref).Comments
-	if len(comments) != 1 || !strings.Contains(comments[0].Body, "turn `merge.require_checks` off") || strings.Contains(comments[0].Body, "agent merge") || !waiting.MatchString(comments[0].Body) {
+	if len(comments) != 1 || !strings.Contains(comments[0].Body, "turn `merge.require_checks` off") || strings.Contains(comments[0].Body, "touchstone merge") || !waiting.MatchString(comments[0].Body) {
 		t.Errorf("it says %+v", comments)
 	}
 }

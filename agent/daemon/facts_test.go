@@ -139,7 +139,7 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 				t.Fatal(err)
 			}
 			comments := g.Read(loopback.Author, pr.Ref).Comments
-			if len(comments) != 1 || !strings.Contains(comments[0].Body, "waits for its author") || !strings.Contains(comments[0].Body, "`agent merge 1 --repo acme/app`") {
+			if len(comments) != 1 || !strings.Contains(comments[0].Body, "waits for its author") || !strings.Contains(comments[0].Body, "`touchstone merge 1 --repo acme/app`") {
 				t.Errorf("it said %+v", comments)
 			}
 			if again := decided(t, g, a, pr); again.Kind != decide.Wait {

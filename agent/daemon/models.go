@@ -46,7 +46,7 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 	}
 }
 
-// resting writes down which models are left alone, for `agent status`.
+// resting writes down which models are left alone, for `touchstone status`.
 func resting(ctx context.Context, log *journal.Journal) func([]fallback.Rest) {
 	return func(models []fallback.Rest) {
 		written := make([]journal.Rest, len(models))
@@ -54,7 +54,7 @@ func resting(ctx context.Context, log *journal.Journal) func([]fallback.Rest) {
 			written[i] = journal.Rest(m)
 		}
 		if err := log.SetResting(written); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("agent status will not tell which models are left alone")
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not tell which models are left alone")
 		}
 	}
 }

@@ -109,7 +109,7 @@ func remedy(step *Step) string {
 	green := strings.HasPrefix(step.Action.Reason, "it is approved and green, and waits")
 	switch {
 	case step.Action.Topic == decide.NoReviewer:
-		return "`agent status` on the reviewer's machine says what its agent does, if it runs. Once it does, all goes on by itself."
+		return "`touchstone status` on the reviewer's machine says what its agent does, if it runs. Once it does, all goes on by itself."
 	case step.Action.Topic == decide.Overtaken:
 		return "Request that reviewer's review again, or dismiss the one that asks for changes."
 	case !strings.HasPrefix(step.Action.Reason, "it is approved"):
@@ -121,7 +121,7 @@ func remedy(step *Step) string {
 	case green && step.PR.Shared:
 		return "Merge it on GitHub."
 	case green:
-		return fmt.Sprintf("`agent merge %d --repo %s` merges it as the agent would have.", step.PR.Ref.Number, step.PR.Ref.Repo)
+		return fmt.Sprintf("`touchstone merge %d --repo %s` merges it as the agent would have.", step.PR.Ref.Number, step.PR.Ref.Repo)
 	}
 	return "Its page on GitHub says what is missing."
 }

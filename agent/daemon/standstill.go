@@ -158,7 +158,7 @@ func (d *Daemon) goesOn(ctx context.Context, ref forge.Ref) {
 	}
 }
 
-// show writes down what keeps the machine from going on, for `agent status`.
+// show writes down what keeps the machine from going on, for `touchstone status`.
 func (d *Daemon) show(ctx context.Context) {
 	if d.Agent.Journal == nil {
 		return
@@ -167,7 +167,7 @@ func (d *Daemon) show(ctx context.Context) {
 	defer d.still.mu.Unlock()
 	// A disk that takes nothing takes this neither.
 	if err := d.Agent.Journal.SetStandstill(d.still.now()); err != nil {
-		zerolog.Ctx(ctx).Debug().Err(err).Msg("agent status will not tell of the standstill")
+		zerolog.Ctx(ctx).Debug().Err(err).Msg("touchstone status will not tell of the standstill")
 	}
 }
 

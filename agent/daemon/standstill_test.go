@@ -199,7 +199,7 @@ func TestOtherSettingsEndAStandstill(t *testing.T) {
 	})
 }
 
-// The owner hears of a standstill by the bell, and `agent status` shows it while it lasts.
+// The owner hears of a standstill by the bell, and `touchstone status` shows it while it lasts.
 func TestTheOwnerHearsOfAStandstill(t *testing.T) {
 	t.Parallel()
 	var got struct{ Text string }
@@ -226,7 +226,7 @@ func TestTheOwnerHearsOfAStandstill(t *testing.T) {
 		t.Errorf("it rang %q", got.Text)
 	}
 	if seen, err := journal.StandstillOf(dir); err != nil || !slices.Equal(seen.Refs, []string{"acme/app#1"}) || !strings.Contains(seen.String(), "buy some (acme/app#1)") {
-		t.Errorf("agent status shows %v, %v", seen, err)
+		t.Errorf("touchstone status shows %v, %v", seen, err)
 	}
 	d.goesOn(t.Context(), pr.Ref)
 	if seen, err := journal.StandstillOf(dir); err != nil || len(seen.Refs) > 0 {

@@ -83,7 +83,7 @@ func ask(ctx context.Context, relay config.Relay) (event.Control, error) {
 	switch response.StatusCode {
 	case http.StatusOK:
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return event.Control{}, errors.New("the relay does not take this machine's token; set RELAY_TOKEN to one that `relay token create` has printed")
+		return event.Control{}, errors.New("the relay does not take this machine's token; set RELAY_TOKEN to one that `touchstone-relay token create` has printed")
 	default:
 		return event.Control{}, fmt.Errorf("the relay answers %s to GET /control", response.Status)
 	}

@@ -91,7 +91,7 @@ func (r *Recovery) hooks(ctx context.Context, t Target) ([]hook, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%s has no webhook for this relay, whose address would end in /webhooks/%s: make it with relay hook install, or in the settings on GitHub",
+		return nil, fmt.Errorf("%s has no webhook for this relay, whose address would end in /webhooks/%s: make it with touchstone-relay hook install, or in the settings on GitHub",
 			t, strings.Join(r.config.Sources, " or /webhooks/"))
 	}
 	return found, nil

@@ -229,7 +229,7 @@ func TestControlWithTheStoreDown(t *testing.T) {
 func TestNoTokensNoAdministrators(t *testing.T) {
 	r := start(t, server.Config{})
 	a, _ := r.change(t, "", `{"engine.model":"opus"}`)
-	if a.status != http.StatusForbidden || !strings.Contains(a.Error, "relay token create") {
+	if a.status != http.StatusForbidden || !strings.Contains(a.Error, "touchstone-relay token create") {
 		t.Errorf("a change without tokens is answered %+v", a)
 	}
 	if a, _ := r.change(t, "rly_aaaaaaaa_guess", `{"engine.off":"opus"}`); a.status != http.StatusForbidden {

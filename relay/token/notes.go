@@ -64,7 +64,7 @@ func (n Notes) Update(ctx context.Context, change func([]Token) ([]Token, error)
 		return fmt.Errorf("read tokens: %w", err)
 	}
 	if kept != string(text) {
-		return errors.New("somebody else has changed the tokens at the same moment; look with relay token list, and do it again")
+		return errors.New("somebody else has changed the tokens at the same moment; look with touchstone-relay token list, and do it again")
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func Revoke(ctx context.Context, store Store, id string) (Token, error) {
 	err := store.Update(ctx, func(tokens []Token) ([]Token, error) {
 		i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
 		if i < 0 {
-			return nil, errors.New("no token has that id; relay token list shows those there are")
+			return nil, errors.New("no token has that id; touchstone-relay token list shows those there are")
 		}
 		if tokens[i].Revoked != nil {
 			return nil, fmt.Errorf("token %s was revoked on %s", id, tokens[i].Revoked.Format(time.DateTime))
@@ -91,15 +91,15 @@ func decode(text []byte) ([]Token, error) {
 	decoder.DisallowUnknownFields()
 	var c content
 	if err := decoder.Decode(&c); err != nil {
-		return nil, fmt.Errorf("they are not as relay token create writes them: %w", err)
+		return nil, fmt.Errorf("they are not as touchstone-relay token create writes them: %w", err)
 	}
 	if decoder.More() {
-		return nil, errors.New("they are not as relay token create writes them: something follows the end")
+		return nil, errors.New("they are not as touchstone-relay token create writes them: something follows the end")
 	}
 	seen := map[string]bool{}
 	for _, t := range c.Tokens {
 		if !ValidID(t.ID) {
-			return nil, errors.New("a token's id is not as relay token create makes it")
+			return nil, errors.New("a token's id is not as touchstone-relay token create makes it")
 		}
 		if err := t.validate(); err != nil {
 			return nil, fmt.Errorf("token %s: %w", t.ID, err)

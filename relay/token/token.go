@@ -93,7 +93,7 @@ func New(name string, role Role, scope event.Filter) (Token, string, error) {
 }
 
 // errShape leaves out what was given: it may be a secret with a typing error.
-var errShape = errors.New("that is no access token; one begins with " + prefix + " and is printed by relay token create")
+var errShape = errors.New("that is no access token; one begins with " + prefix + " and is printed by touchstone-relay token create")
 
 // parse takes a token apart.
 func parse(text string) (id, secret string, err error) {

@@ -71,7 +71,7 @@ func (c *Checker) keepUses(ctx context.Context) error {
 // nothing to stop for.
 func (c *Checker) noteUses(ctx context.Context) {
 	if err := c.keepUses(ctx); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("when access tokens were last used is not up to date in relay token list")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("when access tokens were last used is not up to date in touchstone-relay token list")
 	}
 }
 

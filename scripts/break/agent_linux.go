@@ -56,7 +56,7 @@ type machine struct {
 // newMachine starts the GitHub, whose repository has a verify command, and configures an agent.
 func newMachine(ctx context.Context, bin, kind string) (_ *machine, err error) {
 	m := &machine{}
-	if m.bin, err = filepath.Abs(filepath.Join(bin, "agent")); err != nil {
+	if m.bin, err = filepath.Abs(filepath.Join(bin, "touchstone")); err != nil {
 		return nil, err
 	}
 	// Not in the system's own for such things, which the sandbox may leave open.
@@ -190,7 +190,7 @@ func (m *machine) fix(ctx context.Context, number int, inherit ...*os.File) erro
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("agent fix %d: %w: %s", number, err, said.String())
+		return fmt.Errorf("touchstone fix %d: %w: %s", number, err, said.String())
 	}
 	return nil
 }

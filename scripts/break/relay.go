@@ -45,7 +45,7 @@ func start(ctx context.Context, bin string) (*victim, error) {
 	}
 	v := &victim{folder: folder}
 	file := filepath.Join(folder, "address")
-	v.command = exec.CommandContext(ctx, filepath.Join(bin, "relay"), "serve", "--listen", "127.0.0.1:0",
+	v.command = exec.CommandContext(ctx, filepath.Join(bin, "touchstone-relay"), "serve", "--listen", "127.0.0.1:0",
 		"--store", "sqlite:"+filepath.Join(folder, "relay.db"), "--address-file", file)
 	v.command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
 	if err := v.command.Start(); err != nil {

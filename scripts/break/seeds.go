@@ -89,7 +89,7 @@ func (s seed) try(ctx context.Context, a attack) (achieved string, err error) {
 		return "", err
 	}
 	// See go help build, -overlay.
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", overlay, "-o", filepath.Join(folder, "agent"), "./agent")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", overlay, "-o", filepath.Join(folder, "touchstone"), "./agent")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the weak agent: %w: %s", err, said)

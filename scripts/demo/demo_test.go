@@ -33,15 +33,13 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(bin)
-		argv := []string{"build", "-trimpath", "-o", bin + string(filepath.Separator), "touchstone/scripts/demo"}
-		for _, p := range programs {
-			argv = append(argv, "touchstone/"+p)
-		}
-		cmd := exec.Command("go", argv...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the demo builds: what is in Go's cache is of use to both
-		if out, err := cmd.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build the demo: %v\n%s", err, out)
-			return 1
+		for _, p := range append([]string{"scripts/demo"}, programs...) {
+			cmd := exec.Command("go", "build", "-trimpath", "-o", programIn(bin, p), "touchstone/"+p)
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the demo builds: what is in Go's cache is of use to both
+			if out, err := cmd.CombinedOutput(); err != nil {
+				fmt.Fprintf(os.Stderr, "build the demo: %v\n%s", err, out)
+				return 1
+			}
 		}
 		return m.Run()
 	}())

@@ -44,20 +44,29 @@ func (d *demo) build(ctx context.Context) error {
 func (d *demo) compile(ctx context.Context, module string) error {
 	d.bin = filepath.Join(d.dir, "bin")
 	d.out.fact("programs", "being built; the first time takes a minute or two")
-	argv := []string{"go", "build", "-trimpath", "-o", d.bin + string(filepath.Separator)}
 	for _, p := range programs {
-		argv = append(argv, "touchstone/"+p)
+		if err := command(ctx, module, append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-trimpath", "-o", d.program(p), "touchstone/"+p); err != nil {
+			return err
+		}
 	}
-	return command(ctx, module, append(os.Environ(), "CGO_ENABLED=0"), argv...)
+	return nil
 }
 
+// installed are the programs that people install, which are not called by their folders.
+var installed = map[string]string{"relay": "touchstone-relay", "agent": "touchstone"}
+
 // program is the path of a built program.
-func (d *demo) program(folder string) string {
-	file := filepath.Join(d.bin, filepath.Base(folder))
-	if runtime.GOOS == "windows" {
-		file += ".exe"
+func (d *demo) program(folder string) string { return programIn(d.bin, folder) }
+
+func programIn(dir, folder string) string {
+	name, ok := installed[folder]
+	if !ok {
+		name = filepath.Base(folder)
 	}
-	return file
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(dir, name)
 }
 
 // inherited are the variables that pass from the user's environment to the

@@ -41,7 +41,7 @@ type Case struct {
 	unapproved bool
 	// gone says that the repository has another name in the end.
 	gone bool
-	// told is what `agent why` has to say of it, in any order.
+	// told is what `touchstone why` has to say of it, in any order.
 	told []string
 }
 

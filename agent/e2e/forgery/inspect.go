@@ -81,7 +81,7 @@ func (s *scene) inspect(result *Result) error {
 	return err
 }
 
-// why is the account that `agent why` gives anybody who asks.
+// why is the account that `touchstone why` gives anybody who asks.
 func (s *scene) why() (audit.Chain, error) {
 	a, err := s.agent(decide.Author, arena.Author)
 	if err != nil {

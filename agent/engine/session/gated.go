@@ -68,7 +68,7 @@ var toldDirect sync.Map
 // TellDirect tells the log that a CLI shows its provider the user's login itself; once.
 func TellDirect(ctx context.Context, kind Kind) {
 	if _, again := toldDirect.LoadOrStore(kind.Name, true); !again {
-		zerolog.Ctx(ctx).Info().Str("engine", kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; agent doctor says why")
+		zerolog.Ctx(ctx).Info().Str("engine", kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; touchstone doctor says why")
 	}
 }
 

@@ -111,7 +111,7 @@ func TestTheProductsOwnWordsAreNotHeld(t *testing.T) {
 			"Still open:\n- [Test] major `a.go:3` There is no test of it.\n\nTo go on: push a commit or settle what is open, then take the label `needs-human` off. The agents start afresh from there.\n\n" +
 			"<!-- touchstone:escalation v1 0123456789012345678901234567890123456789 -->"},
 		{Form: suspect.Markdown, What: "a comment", Text: "### A person is needed\n\n<!-- touchstone:escalation v2 0123456789abcdef 0123456789abcdef release%2F1.x -->"},
-		{Form: suspect.Markdown, What: "a comment", Text: "It is approved and green. `agent merge 3 --repo acme/app` merges it as the agent would have.\n\n<!-- touchstone:waiting v1 0123456789 setting -->"},
+		{Form: suspect.Markdown, What: "a comment", Text: "It is approved and green. `touchstone merge 3 --repo acme/app` merges it as the agent would have.\n\n<!-- touchstone:waiting v1 0123456789 setting -->"},
 		{Form: suspect.Markdown, What: "a comment", Text: "/touchstone dispute 0badcafe nothing calls it\n\n<!-- touchstone:disputes v1 0123456789 -->"},
 		{Form: suspect.Markdown, What: "a reply", Text: "Changed in 0123456: it is checked now.\n\n<!-- touchstone:answer v1 -->"},
 		{Form: suspect.Markdown, What: "a comment", Text: "The day's budget is spent.\n\n<!-- touchstone:rest v1 0123456789 until 2026-01-02T00:00:00+01:00 -->"},

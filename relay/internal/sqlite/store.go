@@ -135,7 +135,7 @@ func dsn(path, txlock string) string {
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
 }
 
-// migrate makes the tables of a new file, brings those of an older relay up to date, and
+// migrate makes the tables of a new file, brings those of an older touchstone-relay up to date, and
 // refuses the file of a newer one.
 func migrate(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
