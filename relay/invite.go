@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -55,6 +56,13 @@ stands behind # in the link never reaches a proxy or its logs.`,
 			if len(names) == 0 {
 				return usageError{errors.New("say whom it is for with --name, such as --name alice")}
 			}
+			config, err := place.configuration()
+			if err != nil {
+				return usageError{err}
+			}
+			if len(reviewers) == 0 {
+				reviewers = config.Reviewers
+			}
 			var links []string
 			var invited []token.Token
 			for _, name := range names {
@@ -62,7 +70,7 @@ stands behind # in the link never reaches a proxy or its logs.`,
 				if err != nil {
 					return usageError{err}
 				}
-				link, err := place.link(address, code)
+				link, err := invitationLink(cmp.Or(address, config.PublicURL), code)
 				if err != nil {
 					return usageError{err}
 				}
@@ -78,7 +86,7 @@ stands behind # in the link never reaches a proxy or its logs.`,
 				zerolog.Ctx(cmd.Context()).Info().Str("token", made.ID).Str("name", made.Name).Str("role", role).
 					Time("expires", made.Invite.Expires).Msg("invitation made; it is shown this once")
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), strings.Join(links, "\n"))
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(links, "\n"))
 			return err
 		},
 	}
@@ -87,22 +95,16 @@ stands behind # in the link never reaches a proxy or its logs.`,
 	flags.StringVar(&role, "role", string(token.Author), "what the machine is for: author or reviewer; or admin, who runs the relay")
 	flags.StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	flags.StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
-	flags.StringArrayVar(&reviewers, "reviewer", nil, "a login whose verdicts count on the machine that joins (repeatable)")
+	flags.StringArrayVar(&reviewers, "reviewer", nil, "a login whose verdicts count on the machine that joins (repeatable; default the reviewers in the file that --config names)")
 	flags.Var(&life, "expires", "how long it is good, such as 1h or 7d; at most 30d")
 	flags.StringVar(&address, "url", "", "where the relay is reached, such as https://relay.example.com")
 	return cmd
 }
 
-// link is what a person opens: the address of the relay, and the code behind it.
-func (p tokenPlace) link(address, code string) (string, error) {
+// invitationLink is what a person opens: the address of the relay, and the code behind it.
+func invitationLink(address, code string) (string, error) {
 	if address == "" {
-		config, err := p.configuration()
-		if err != nil {
-			return "", err
-		}
-		if address = config.PublicURL; address == "" {
-			return "", errors.New("say where the relay is reached with --url, such as --url https://relay.example.com, or as public_url in the file that --config names")
-		}
+		return "", errors.New("say where the relay is reached with --url, such as --url https://relay.example.com, or as public_url in the file that --config names")
 	}
 	public, err := url.Parse(address)
 	if err != nil || public.Host == "" || public.Scheme != "https" && public.Scheme != "http" {

@@ -36,7 +36,7 @@ administrator joins, and the commands for the next steps. Doing it again keeps a
 there; change relay.yaml in that directory to change settings.
 
 Without --domain the relay listens on this machine alone.`,
-		Example: `  touchstone-relay up --domain relay.acme.dev
+		Example: `  touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer
   touchstone-relay up`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,6 +54,7 @@ Without --domain the relay listens on this machine alone.`,
 		},
 	}
 	cmd.Flags().StringVar(&u.domain, "domain", "", "the name under which others reach this machine, such as relay.acme.dev; its port 443 has to be open")
+	cmd.Flags().StringArrayVar(&u.reviewers, "reviewer", nil, "a login whose reviews count: on the relay's page, and on each machine that joins (repeatable)")
 	cmd.Flags().StringVar(&u.dir, "dir", "", "where to keep everything (default "+stateDir()+")")
 	cmd.Flags().StringVar(&u.listen, "listen", "", "address to listen on (default :443 with --domain, and 127.0.0.1:8080 without)")
 	cmd.Flags().StringVar(&u.addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
@@ -61,7 +62,10 @@ Without --domain the relay listens on this machine alone.`,
 }
 
 // setup is what `touchstone-relay up` is told.
-type setup struct{ domain, dir, listen, addressFile string }
+type setup struct {
+	domain, dir, listen, addressFile string
+	reviewers                        []string
+}
 
 // stateDir is where a relay keeps everything if nothing else is said.
 func stateDir() string {
@@ -101,6 +105,9 @@ func (u *setup) prepare() error {
 	settings := map[string]any{
 		"listen": "127.0.0.1:8080", "store": "sqlite:" + u.file("relay.db"),
 		"sources": map[string]any{"github": map[string]any{"kind": "github", "secret_file": u.file("github-secret")}},
+	}
+	if len(u.reviewers) > 0 {
+		settings["reviewers"] = u.reviewers
 	}
 	if u.domain != "" {
 		settings["listen"], settings["domain"], settings["public_url"] = ":443", u.domain, "https://"+u.domain
@@ -158,8 +165,12 @@ func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 	}
 	command := "touchstone-relay %s --config " + place.config + " %s\n"
 	fmt.Fprintf(out, "webhook   GITHUB_TOKEN=… "+command, "hook install", "--repo OWNER/NAME")
-	fmt.Fprintf(out, "reviewer  "+command, "invite create", "--role reviewer --name reviewer --repo OWNER/NAME --reviewer LOGIN")
-	fmt.Fprintf(out, "each dev  "+command, "invite create", "--name NAME --repo OWNER/NAME --reviewer LOGIN")
+	counts := ""
+	if len(config.Reviewers) == 0 {
+		counts = " --reviewer LOGIN"
+	}
+	fmt.Fprintf(out, "reviewer  "+command, "invite create", "--role reviewer --name reviewer --repo OWNER/NAME"+counts)
+	fmt.Fprintf(out, "each dev  "+command, "invite create", "--name NAME --repo OWNER/NAME"+counts)
 	return nil
 }
 

@@ -56,9 +56,9 @@ func (d *demo) upRelay(ctx context.Context) error {
 		return err
 	}
 	address, state := filepath.Join(home, "address"), filepath.Join(home, "state")
-	argv := []string{d.program("relay"), "up", "--dir", state, "--listen", "127.0.0.1:0", "--address-file", address}
+	argv := []string{d.program("relay"), "up", "--reviewer", reviewer, "--dir", state, "--listen", "127.0.0.1:0", "--address-file", address}
 	d.live.actions++
-	d.out.fact("relay", shown(argv[:2]))
+	d.out.fact("relay", shown(argv[:4]))
 	p, err := d.start("relay", env, argv...)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (d *demo) upRelay(ctx context.Context) error {
 // invite has the relay print a link for each name.
 func (d *demo) invite(ctx context.Context, role decide.Role, names ...string) ([]string, error) {
 	argv := []string{d.program("relay"), "invite", "create", "--config", d.live.settings,
-		"--url", d.relay, "--repo", owner + "/" + name, "--reviewer", reviewer, "--role", string(role)}
+		"--url", d.relay, "--repo", owner + "/" + name, "--role", string(role)}
 	for _, name := range names {
 		argv = append(argv, "--name", name)
 	}
