@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -205,14 +204,4 @@ func telling(path string) bool {
 	}
 	applies, _ := scope.Applies(guidelines.Change{Files: []guidelines.File{{Path: path}}})
 	return applies
-}
-
-// languages are those of the cases, each once.
-func languages(cases []change) []string {
-	var all []string
-	for _, c := range cases {
-		all = append(all, c.Language)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }

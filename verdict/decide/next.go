@@ -208,24 +208,6 @@ func (s State) stopped() string {
 	return c.By + " has stopped the agents here"
 }
 
-// barred is why an agent of the state's role holds no session about a pull request,
-// whatever was said of its head; empty if nothing keeps it away.
-func (s State) barred() string {
-	switch {
-	case s.stopped() != "":
-		return s.stopped()
-	case !s.Open:
-		return "the pull request is closed"
-	case s.Draft:
-		return "it is a draft"
-	case s.NeedsHuman:
-		return "it waits for a person"
-	case s.Held && s.Role == Author:
-		return "a label holds it"
-	}
-	return ""
-}
-
 // rounds counts the heads that the logins chosen by by have reviewed since the
 // agents last began afresh. An approval that no model gave, as of one that was carried
 // over, is no round: however often the base moves, nobody works on the change for that.
