@@ -25,12 +25,13 @@ import (
 //
 //	TOOL Read {"file_path": "/a/b"}
 //
-// call a tool. A request without tools is one of the CLI's own, and answered with ok.
+// call a tool. A request that comes again, as after a while without an answer, gets the same. One
+// without tools is of the CLI's own, and answered with ok.
 type Endpoint struct {
 	Dir string
 
 	mu    sync.Mutex
-	count int
+	asked map[string]string // directories by what was told
 	tools int
 }
 
@@ -51,6 +52,7 @@ func (e *Endpoint) Tools() int {
 // request is what matters of one.
 type request struct {
 	Model    string            `json:"model"`
+	Stream   bool              `json:"stream"`
 	System   json.RawMessage   `json:"system"`
 	Tools    []json.RawMessage `json:"tools"`
 	Messages []struct {
@@ -76,41 +78,48 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"input_tokens":%d}`, len(body)/4)
 	default:
-		s := newStream(w, asked.Model, len(body)/4)
+		out := newReply(w, asked.Model, len(body)/4, asked.Stream)
 		answer := "ok"
 		if len(asked.Tools) > 0 {
-			if answer, err = e.answer(r.Context(), asked, s); err != nil {
-				return // the CLI has gone, or nothing can be written: it sees the stream end
+			if answer, err = e.answer(r.Context(), asked, out.ping); err != nil {
+				return // the CLI has gone, or nothing can be written: it sees the answer end
 			}
 		}
+		called := out.send(answer)
 		e.mu.Lock()
-		e.tools += s.send(answer)
+		e.tools += called
 		e.mu.Unlock()
 	}
 }
 
 // answer puts a request where somebody can read it, and waits for what is written in answer.
-func (e *Endpoint) answer(ctx context.Context, asked request, s *stream) (string, error) {
-	e.mu.Lock()
-	e.count++
-	dir := filepath.Join(e.Dir, fmt.Sprintf("%02d", e.count))
-	e.mu.Unlock()
+func (e *Endpoint) answer(ctx context.Context, asked request, ping func()) (string, error) {
 	told := asked.text()
+	e.mu.Lock()
+	dir, again := e.asked[told]
+	if !again {
+		if e.asked == nil {
+			e.asked = map[string]string{}
+		}
+		dir = filepath.Join(e.Dir, fmt.Sprintf("%02d", len(e.asked)+1))
+		e.asked[told] = dir
+	}
+	e.mu.Unlock()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "request.txt"), []byte(told), 0o600); err != nil {
 		return "", err
 	}
-	look, ping := time.NewTicker(lookEvery), time.NewTicker(pingEvery)
+	look, alive := time.NewTicker(lookEvery), time.NewTicker(pingEvery)
 	defer look.Stop()
-	defer ping.Stop()
+	defer alive.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return "", ctx.Err()
-		case <-ping.C:
-			s.event("ping", map[string]any{"type": "ping"})
+		case <-alive.C:
+			ping()
 		case <-look.C:
 			text, err := os.ReadFile(filepath.Join(dir, "answer.txt"))
 			if errors.Is(err, fs.ErrNotExist) {
