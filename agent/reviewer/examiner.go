@@ -96,7 +96,7 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	if p.Holds, p.Evidence, err = p.examine(ctx); err != nil {
 		return nil, err
 	}
-	p.Found = append(p.undeclared(), p.stale()...)
+	p.Found = append(p.contradictory(), p.stale()...)
 	review := p.Settings.Review
 	p.understood, err = change.Understand(ctx, change.Source{
 		Diff: s.Diff, Checkout: s.Dir, Dir: tempDir, Sensitive: review.Sensitive.Scope, Skip: review.Skip.Scope,

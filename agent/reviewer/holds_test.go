@@ -92,20 +92,27 @@ func TestWhatCodeFindsOnlyAPersonLetsPass(t *testing.T) {
 // TestCodeFindsWithoutAModel: what can be decided is found whatever the session says.
 func TestCodeFindsWithoutAModel(t *testing.T) {
 	t.Parallel()
-	t.Run("a fix that declares nothing", func(t *testing.T) {
+	const two = "Recurrence: add lint - in make check\nRecurrence: roll out - other.go"
+	t.Run("a fix that declares two actions", func(t *testing.T) {
 		t.Parallel()
 		g := loopback.New(t, plain)
 		g.Commit("topic", "Repair it", map[string]string{"code.go": "package app\n"})
 		ref := g.Open("topic")
 		g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"title": "fix: repair it"}, nil)
+		if record, _ := reviewed(t, g, ref); len(record.Ledger) != 0 || record.Verdict != verdict.Approve {
+			t.Errorf("none is declared: %s, %+v", record.Verdict, record.Ledger)
+		}
+		g.Commit("topic", "More", map[string]string{"code.go": "package app\n\n// One.\n"})
+		g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"body": two}, nil)
 		record, review := reviewed(t, g, ref)
 		if len(record.Ledger) != 1 || record.Ledger[0].Rule != "recurrence/R1" || record.Verdict != verdict.Approve || !record.Settled {
 			t.Errorf("%s, %+v", record.Verdict, record.Ledger)
 		}
-		if !strings.Contains(review.Body, "declares what keeps it from coming back") {
+		if !strings.Contains(review.Body, "declares several recurrence actions (add lint, roll out)") {
 			t.Error(review.Body)
 		}
-		g.Commit("topic", "Say it\n\nRecurrence: add lint - in make check", map[string]string{"code.go": "package app\n\n// More.\n"})
+		g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"body": "Recurrence: add lint - in make check"}, nil)
+		g.Commit("topic", "Say it", map[string]string{"code.go": "package app\n\n// More.\n"})
 		if record, _ := reviewed(t, g, ref); record.Verdict != verdict.Approve || record.Ledger[0].Status != verdict.Verified {
 			t.Errorf("declared: %s, %+v", record.Verdict, record.Ledger)
 		}
@@ -113,7 +120,7 @@ func TestCodeFindsWithoutAModel(t *testing.T) {
 	t.Run("a fix that a person excuses", func(t *testing.T) {
 		t.Parallel()
 		g := loopback.New(t, plain)
-		g.Commit("fix/it", "Repair it", map[string]string{"code.go": "package app\n"})
+		g.Commit("fix/it", "Repair it\n\n"+two, map[string]string{"code.go": "package app\n"})
 		ref := g.Open("fix/it")
 		record, _ := reviewed(t, g, ref)
 		g.Commit("fix/it", "More", map[string]string{"code.go": "package app\n\n// More.\n"})

@@ -17,28 +17,22 @@ func declared(s Subject) []string {
 	return slices.Sorted(maps.Keys(guidelines.Recurrence(append(slices.Clone(s.Commits), s.Body)...)))
 }
 
-// undeclared finds a bug fix that does not declare exactly one action. What is
+// contradictory finds a bug fix that declares several actions. That one declares none is nothing:
+// of 18 changes of repositories that do not use the form, half would have been told so. What is
 // declared, and whether it is true, is the session's to judge.
-func (p *Prepared) undeclared() []verdict.Finding {
+func (p *Prepared) contradictory() []verdict.Finding {
 	severity, ok := p.rule("recurrence/R1")
-	if !ok {
+	actions := declared(p.Subject)
+	if !ok || len(actions) < 2 {
 		return nil
 	}
-	f := verdict.Finding{
+	return []verdict.Finding{{
 		Dimension: verdict.Recurrence, Severity: severity, Rule: "recurrence/R1",
-		Why:        "What is repaired once shows a way in which defects get in; unless it is closed in the same change, the next one takes it too.",
+		Claim:      fmt.Sprintf("The change declares several recurrence actions (%s) where one decides what the reviewer has to look for.", strings.Join(actions, ", ")),
+		Why:        "Each action asks the reviewer for something else in the change; with several, none is checked whole.",
 		Suggestion: "Recurrence: add lint - <the rule and where it runs>",
-		Verify:     "The description or a commit message has one line that begins with Recurrence: and names add lint, roll out, add guideline or single occurrence.",
-	}
-	switch actions := declared(p.Subject); len(actions) {
-	case 1:
-		return nil
-	case 0:
-		f.Claim = "The change repairs a defect, and neither its description nor a commit message declares what keeps it from coming back."
-	default:
-		f.Claim = fmt.Sprintf("The change declares several recurrence actions (%s) where one decides what the reviewer has to look for.", strings.Join(actions, ", "))
-	}
-	return []verdict.Finding{f}
+		Verify:     "The description and the commit messages have one line that begins with Recurrence: and names add lint, roll out, add guideline or single occurrence.",
+	}}
 }
 
 // often is from how many other pull requests on a rule that trips again is told to the owners
