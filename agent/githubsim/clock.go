@@ -15,6 +15,6 @@ func (c *clock) now() time.Time {
 	return time.Now().Add(time.Duration(c.ahead.Load())).UTC().Truncate(time.Second)
 }
 
-// Advance sets GitHub's clock forward. What happens next happens that much later for
+// Advance sets GitHub's clock forward, or back by a negative time. What happens next happens that much later for
 // all who read GitHub, whose answers carry its time.
 func (c *clock) Advance(by time.Duration) { c.ahead.Add(int64(by)) }

@@ -73,5 +73,9 @@ func badInput() []Case {
 			s.Sim.Advance(48 * time.Hour)
 			return nil
 		}}},
+		{Name: "legitimate: GitHub's clock is two days behind", Legitimate: true, stage: stage{early: func(s *scene) error {
+			s.Sim.Advance(-48 * time.Hour)
+			return nil
+		}}},
 	}
 }
