@@ -27,6 +27,10 @@ var (
 	example        = regexp.MustCompile("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
 	shellFunction  = regexp.MustCompile(`^([\w-]+)\s*\(\)\s*\{`)
 
+	// tuple is a type of C# in parentheses before a method's name, which would make the word
+	// before it the name.
+	tuple = regexp.MustCompile(`^((?:\w+\s+)*)\([^()]*,[^()]*\)\??\s+(\w+\s*(?:<[^>]*>)?\()`)
+
 	// onward is how a block goes on in a line that is not indented: what closes the list of
 	// parameters, the other branches.
 	onward = regexp.MustCompile(`^(?:[)\]}>].*[{(:,\[=]$|\{$|(?:rescue|ensure|else|elsif|elif|except|finally|when|catch|where)\b)`)
@@ -75,6 +79,9 @@ func indented(name string, lines []string) []Block {
 		text := strings.TrimSpace(line)
 		if inside || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "*") || strings.HasPrefix(text, "/*") {
 			continue
+		}
+		if p.ext == ".cs" {
+			text = tuple.ReplaceAllString(text, "${1}tuple ${2}")
 		}
 		p.line(i, indent(line), text)
 	}

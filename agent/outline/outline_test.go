@@ -32,6 +32,8 @@ func TestDefinitionsAreFoundWithTheirLines(t *testing.T) {
 			"1-8 type A\n5-7 method A.name\n"},
 		{"A.cs", "namespace N\n{\n    class A\n    {\n        public void Run(int n)\n        {\n            go(n);\n        }\n    }\n}\n",
 			"1-10 module N\n3-9 type A\n5-8 method A.Run\n"},
+		{"B.cs", "class B\n{\n    public static (int, List<int>) Split(int n)\n    {\n        if (n > 1, n < 2) Go(n);\n    }\n}\n",
+			"1-7 type B\n3-6 method B.Split\n"},
 		{"a.kt", "fun <T> String.twice(n: Int): String {\n    return this\n}\n\nval size = 3\n", "1-3 func twice\n5-5 var size\n"},
 		{"notes.txt", "def f():\n", ""},
 		{"broken.go", "package a\n\nfunc F() {\n\tgo(\n}\n", "3-5 func F\n"},
