@@ -67,6 +67,9 @@ func weigh(s Source, c Change) (Tier, string) {
 	if applies, _ := docs.Applies(change); applies && !binary && ofFewFiles(c) && tier == Full {
 		return Lite, why + ", all of it documents"
 	}
+	if tier == Full {
+		return tier, why // there is none above it to look for
+	}
 	for _, f := range c.Files {
 		if what, least := touches(f.FileDiff); rank[least] > rank[tier] {
 			tier, why = least, fmt.Sprintf("%s touches %s", Spell(f.Path), what)
