@@ -68,7 +68,7 @@ func settled(f Finding) int {
 
 // round is a review with a record. Times never run backwards, whatever the clocks say.
 func (v *view) round(r Review) Round {
-	round := Round{Head: r.SHA, By: r.By, At: r.At, URL: r.URL, id: r.ID, Doubt: v.doubt(r, v.reviewers)}
+	round := Round{Head: r.SHA, By: r.By, At: r.At, URL: r.URL, Key: r.Key, id: r.ID, Doubt: v.doubt(r, v.reviewers)}
 	if at := v.headAt(r.SHA); !at.IsZero() {
 		round.Waited = max(0, r.At.Sub(at).Seconds())
 	}

@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/ed25519"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -255,6 +257,30 @@ func TestBelievesOnlyTheConfiguredReviewers(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// TestRoundsNameTheirKey shows whose key signed each record, for people to compare with what the
+// reviewer's machine says.
+func TestRoundsNameTheirKey(t *testing.T) {
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLog(t)
+	signed := reviewed(11, 1, "submitted", "judge", "approved", "aaa", body(record(verdict.Approve, "aaa"), verdict.Signer{Key: key, Pull: 1001}))
+	signed.Payload = bytes.Replace(signed.Payload, []byte(`"id":7`), []byte(`"id":8`), 1)
+	l.append(opened(1, "aaa"), reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(record(verdict.RequestChanges, "aaa"), verdict.Signer{})), signed)
+	pull, known, err := l.project(l.file(), "judge").Pull(t.Context(), event.Filter{}, "acme/app", 1)
+	if err != nil || !known {
+		t.Fatalf("%v, %v", known, err)
+	}
+	var keys []string
+	for _, r := range pull.Rounds {
+		keys = append(keys, r.Key)
+	}
+	if want := []string{"", hex.EncodeToString(public)}; !slices.Equal(keys, want) {
+		t.Errorf("signed with %q, want %q", keys, want)
 	}
 }
 

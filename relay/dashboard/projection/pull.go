@@ -2,6 +2,7 @@ package projection
 
 import (
 	"cmp"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,6 +69,8 @@ type Review struct {
 	Record     *verdict.Record `json:"record,omitempty"`
 	Unreadable bool            `json:"unreadable,omitempty"`
 	Forged     bool            `json:"forged,omitempty"`
+	// Key is the public key that a record is signed with, in hexadecimal; empty for an unsigned one.
+	Key string `json:"key,omitempty"`
 }
 
 // Bounds of what is kept of one pull request, in characters and in number.
@@ -187,12 +190,13 @@ func (p *Pull) review(action string, o *reviewObject) {
 func (r *Review) readRecord(p *Pull, body string) {
 	sealed, err := verdict.ParseSealed(body)
 	if err != nil {
-		r.Record, r.Forged, r.Unreadable = nil, false, verdict.Sealing(body)
+		r.Record, r.Forged, r.Key, r.Unreadable = nil, false, "", verdict.Sealing(body)
 		return
 	}
 	record := sealed.Record
 	record.Evidence = nil // it is long, and nothing shows it
 	r.Record, r.Unreadable, r.Forged = &record, false, sealed.Key != nil && !sealed.SignedFor(p.ID)
+	r.Key = hex.EncodeToString(sealed.Key)
 }
 
 // doubt says why a review's record is not believed, as a sentence part; "" if it is.

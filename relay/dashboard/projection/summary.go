@@ -88,6 +88,9 @@ type Round struct {
 	Model    string          `json:"model"`
 	Findings Counts          `json:"findings"`
 	URL      string          `json:"url"`
+	// Key is the public key that its record is signed with, as touchstone doctor shows it on the
+	// reviewer's machine; empty for an unsigned one.
+	Key string `json:"key,omitempty"`
 	// Doubt says why the record is not believed; empty if it is.
 	Doubt string `json:"doubt,omitempty"`
 	// Waited is how many seconds the head waited for it, and FixedAfter how many passed until
