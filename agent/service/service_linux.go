@@ -16,7 +16,6 @@ import (
 const unit = `# Written by touchstone service install, which overwrites it.
 [Unit]
 Description=touchstone, {{.Mode}}
-Documentation=man:touchstone(1)
 
 [Service]
 ExecStart={{quote .Program}} run --mode {{.Mode}} --config {{argument .Config}} --log-format json
