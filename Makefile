@@ -33,13 +33,16 @@ live: ## Set everything up as a team of five does, command by command, and count
 # persuading and ordinary changes through reviews.
 SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestWhatOnlyTalksLeaksNothing|TestOrdinaryChangesPass)$$
 
+# Tests in which something happens at a sample of an agent's outward calls, and in a sweep at each.
+SAMPLED = ^(TestTwo.*Machines.*|TestPersonTakesACommitOff|TestLostAnswerOfAnEnqueueIsRecognised)$$
+
 # A machine that is slow, or busy with other things, makes no test fail.
 PATIENCE = -timeout 30m
 
 # go test with one line in the end that says how it went. Built as BUILD builds the programs, which
-# some tests build too: each compiles once.
+# some tests build too: each compiles once. `make check` vets all packages.
 RUNTESTS = $(GO) run ./scripts/runtests
-TEST = CGO_ENABLED=0 $(RUNTESTS) -trimpath $(PATIENCE)
+TEST = CGO_ENABLED=0 $(RUNTESTS) -trimpath -vet=off $(PATIENCE)
 
 .PHONY: test
 test: tools ## Set up what the tests need and run them, all but the sweeps
@@ -47,11 +50,12 @@ test: tools ## Set up what the tests need and run them, all but the sweeps
 
 .PHONY: race
 race: tools ## The same tests with the race detector, for which there has to be a C compiler
-	@CGO_ENABLED=1 $(RUNTESTS) -race $(PATIENCE) -shuffle=on -skip '$(SWEEP)' ./...
+	@CGO_ENABLED=1 $(RUNTESTS) -race -vet=off $(PATIENCE) -shuffle=on -skip '$(SWEEP)' ./...
 
 .PHONY: sweep
 sweep: ## The tests that take hundreds of whole loops each
 	@$(TEST) -run '$(SWEEP)' ./agent/e2e ./agent/e2e/hostile ./agent/e2e/schedule
+	@$(TEST) -run '$(SAMPLED)' ./agent/e2e/schedule -every 1
 
 .PHONY: tools
 tools: ## Install the model CLIs that the engine tests drive, if npm is there
@@ -79,6 +83,10 @@ guard-real: ## Measure the guard and the text checks on real histories (CLONES=d
 judge: build ## Measure reviews on real changes (CLONES=directory of clones ARGS="--model opus")
 	@$(GO) run ./scripts/judge --clones "$(CLONES)" $(ARGS)
 
+.PHONY: standin
+standin: tools ## Answer for the model while a pull request of a clone goes through the loop (ARGS="--clone DIR --base A --head B")
+	@$(GO) run ./scripts/standin --cli .tools/node_modules/.bin/claude $(ARGS)
+
 .PHONY: forge
 forge: ## Attack the loop as people with and without rights would (ARGS="-run TEXT")
 	@$(GO) run ./scripts/forge $(ARGS)
@@ -104,6 +112,7 @@ check: ## Everything a change has to pass besides the tests: format, vet, lint, 
 
 .PHONY: release-check
 release-check: check test race sweep demo engines ## Everything before a release: all suites whole, and 10,000 schedules
+	@$(GO) test -count=1 ./verdict/decide -states 300000
 	@$(MAKE) --no-print-directory sim SEEDS=10000
 
 .PHONY: bench

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 
+	"touchstone/agent/e2e/await"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -125,7 +127,7 @@ func (w *world) shows(args []string) error {
 		return err
 	}
 	var got string
-	err = w.until(func() (bool, error) {
+	err = await.Condition(w.Ctx, func() (bool, error) {
 		response, err := http.Get("http://" + w.metrics + "/metrics")
 		if err != nil {
 			return false, err

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"touchstone/agent/terminal"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
@@ -24,7 +26,7 @@ type dialog struct {
 
 func newDialog(cmd *cobra.Command) *dialog {
 	d := &dialog{out: cmd.OutOrStdout()}
-	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())) {
+	if terminal.Is(os.Stdin) && terminal.Is(os.Stderr) {
 		d.in, d.lines = os.Stdin, bufio.NewReader(os.Stdin)
 	}
 	return d

@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/fallback"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/sandbox"
@@ -59,6 +60,8 @@ func (d *doctor) models(ctx context.Context) {
 		d.check("control", func() (string, error) { return d.control(choices, unheard) })
 	}
 	d.check("fallback", func() (string, error) { return d.fallback(models, live.Config().Engine) })
+	d.check("effort", func() (string, error) { return effort(live.Config().Engine) })
+	d.check("judges", func() (string, error) { return judges(live.Config().Engine), nil })
 	d.check("prices", func() (string, error) { return d.prices(unpriced, builtIn) })
 	d.check("sandbox", d.sandbox)
 	d.check("bounds", bounds)
@@ -132,6 +135,38 @@ func (d *doctor) fallback(models *fallback.Engine, chosen config.Engine) (string
 		return all[0], nil
 	}
 	return fmt.Sprintf("%s; for a fix %s", all[0], all[1]), nil
+}
+
+// chosenFor is the engine and the model that do a task, as the settings name them.
+func chosenFor(e config.Engine, task config.Task) fallback.Choice {
+	name, model := config.Choice(e.ModelFor(task))
+	return fallback.Choice{Engine: cmp.Or(name, e.Name), Model: model}
+}
+
+// effort tells how much the models are to think, and which engine cannot be told so.
+func effort(e config.Engine) (string, error) {
+	var said []string
+	var errs []error
+	for _, task := range config.Tasks() {
+		if level := e.EffortFor(task); level != "" {
+			said = append(said, fmt.Sprintf("%s %s", task, level))
+			if err := engines.CheckEffort(chosenFor(e, task).Engine, level); err != nil {
+				errs = append(errs, fmt.Errorf("engine.effort.%s: %w", task, err))
+			}
+		}
+	}
+	return cmp.Or(strings.Join(said, ", "), "as each program and model do by themselves"), errors.Join(errs...)
+}
+
+// judges tells whether those who write, review and check are different models, as far as this
+// machine has them: what one model misunderstands, it misunderstands in each role.
+func judges(e config.Engine) string {
+	writer, reviewer, checker := chosenFor(e, config.Fix), chosenFor(e, config.ReviewFull), chosenFor(e, config.Check)
+	said := fmt.Sprintf("fixes by %s, reviews by %s, checks by %s", writer, reviewer, checker)
+	if who := verdict.SameModel(writer.String(), reviewer.String(), checker.String()); who != "" {
+		said += ": " + who + "; another one for engine.models.check, or another machine's for one of the roles, would see what this one does not"
+	}
+	return said
 }
 
 // prices tells by which table what is spent is counted: the configuration's, which the engines

@@ -8,15 +8,17 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"touchstone/agent/githubsim/simtest"
 )
 
-// TestStoppedAtOnce has a person press Ctrl-C before a command has begun.
-func TestStoppedAtOnce(t *testing.T) {
+// TestInterruptBeforeTheStartEndsTheCommand has a person press Ctrl-C before a command has begun.
+func TestInterruptBeforeTheStartEndsTheCommand(t *testing.T) {
 	dir := t.TempDir()
 	for _, variable := range []string{"HOME", "XDG_CONFIG_HOME", "APPDATA", "XDG_STATE_HOME", "LOCALAPPDATA"} {
 		t.Setenv(variable, dir)
 	}
-	t.Setenv("GITHUB_TOKEN", token(judge))
+	t.Setenv("GITHUB_TOKEN", simtest.Token(judge))
 	git := func(args ...string) {
 		t.Helper()
 		args = append([]string{"-c", "user.name=alice", "-c", "user.email=a@example.com"}, args...)

@@ -40,7 +40,7 @@ requests with a label that holds them are included.`,
 				if err != nil {
 					return inconclusive(err)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: pushed %s on top of %s\n", pr.Ref, short(step.Head), short(pr.Head.SHA))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: pushed %s on top of %s\n", pr.Ref, verdict.Short(step.Head), verdict.Short(pr.Head.SHA))
 				return nil
 			})
 		},

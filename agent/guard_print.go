@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
+	"touchstone/agent/terminal"
 	"touchstone/verdict/guard"
 )
 
@@ -31,12 +31,12 @@ func printFindings(out io.Writer, found []guard.Finding, evidence int, format st
 		}
 		fmt.Fprintf(&text, "%s: %s\n", g.Tier, g.Kind)
 		for _, f := range g.Findings {
-			fmt.Fprintf(&text, "  %s:%d: %s [%s]\n", visible(f.Path), f.Line, visible(f.Why), f.Rule)
+			fmt.Fprintf(&text, "  %s:%d: %s [%s]\n", terminal.Plain(f.Path), f.Line, terminal.Plain(f.Why), f.Rule)
 			if f.Before != "" {
-				fmt.Fprintf(&text, "    - %s\n", visible(f.Before))
+				fmt.Fprintf(&text, "    - %s\n", terminal.Plain(f.Before))
 			}
 			if f.After != "" {
-				fmt.Fprintf(&text, "    + %s\n", visible(f.After))
+				fmt.Fprintf(&text, "    + %s\n", terminal.Plain(f.After))
 			}
 		}
 	}
@@ -118,14 +118,4 @@ func printAnnotations(out io.Writer, found []guard.Finding) error {
 		}
 	}
 	return nil
-}
-
-// visible keeps what a change contains from steering the terminal.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != ' ' && !unicode.IsPrint(r) {
-			return '\uFFFD'
-		}
-		return r
-	}, strings.ReplaceAll(s, "\t", " "))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/githubsim/simtest"
 	"touchstone/guidelines"
 )
 
@@ -47,10 +48,10 @@ func TestShowReadsThePullRequestsBase(t *testing.T) {
 	own := "# Own\n" + rulesHead + "| own/O1 | minor | code | Ours. |\n| doc/D4 | off | all | No. |\n"
 	bold := "# Own\n" + rulesHead + "| security/S1 | off | all | No. |\n"
 	const name = guidelineDir + "/own.md"
-	if _, err := w.sim.Commit(w.ctx, root, "acme/app", "main", "Add rules", map[string]string{name: own}); err != nil {
+	if _, err := w.Commit(w.Ctx, root, "acme/app", "main", "Add rules", map[string]string{name: own}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.sim.Commit(w.ctx, alice, "acme/app", "bold", "Fix it", map[string]string{name: bold, "a.go": "package a\n"}); err != nil {
+	if _, err := w.Commit(w.Ctx, alice, "acme/app", "bold", "Fix it", map[string]string{name: bold, "a.go": "package a\n"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.pull([]string{"bold"}); err != nil {
@@ -62,12 +63,12 @@ func TestShowReadsThePullRequestsBase(t *testing.T) {
 	for _, variable := range []string{"XDG_STATE_HOME", "LOCALAPPDATA"} {
 		t.Setenv(variable, filepath.Join(dir, "state"))
 	}
-	t.Setenv("GITHUB_TOKEN", token(judge))
+	t.Setenv("GITHUB_TOKEN", simtest.Token(judge))
 	var out bytes.Buffer
 	cmd := newRoot()
 	cmd.SetOut(&out)
 	cmd.SetArgs([]string{"guidelines", "show", "--pr", "1"})
-	if err := cmd.ExecuteContext(w.ctx); err != nil {
+	if err := cmd.ExecuteContext(w.Ctx); err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]bool{

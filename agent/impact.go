@@ -35,7 +35,8 @@ func newImpact(s *settings) *cobra.Command {
 would change, and lists for each name that it touches (a function, a field, a setting, a
 route, a file) the places outside of the change that use it: callers, overrides, tests,
 documents, configuration, CI; and of what is removed or renamed, what still refers to it.
-A review's session is given the same list.
+Below stand code written like a removed line, and the imports and definitions of what the
+changed lines use. A review's session is given the same list.
 
 It is found by names, in the working tree, untracked files included and ignored ones left
 out: a list of places to look at, and no proof that there are no others. Nothing of the

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"touchstone/agent/engine/process"
+	"touchstone/agent/githubsim/simtest"
 )
 
 // modelBinary is the scripted model, built once for all scripts.
@@ -59,7 +60,7 @@ func TestScripts(t *testing.T) {
 			} {
 				env.Setenv(name, filepath.Join(env.WorkDir, dir))
 			}
-			env.Setenv("GITHUB_TOKEN", token(judge))
+			env.Setenv("GITHUB_TOKEN", simtest.Token(judge))
 			provider := httptest.NewServer(http.NotFoundHandler())
 			env.Defer(provider.Close)
 			env.Setenv("ANTHROPIC_BASE_URL", provider.URL)
@@ -72,7 +73,7 @@ func TestScripts(t *testing.T) {
 			"as": as, "chosen": chosen, "exits": exits, "clean": clean, "collect": collect, "traced": inWorld((*world).traced), "metered": metered, "invited": invited, "program": program, "shows": inWorld((*world).shows), "terminate": terminate,
 			"strict": inWorld((*world).strict), "settings": inWorld((*world).settings), "push": inWorld((*world).push), "pull": inWorld((*world).pull), "model": inWorld((*world).model), "config": inWorld((*world).config),
 			"reviewed": inWorld((*world).reviewed), "done": inWorld((*world).done), "commented": inWorld((*world).commented), "settle": inWorld((*world).settle), "merged": inWorld((*world).merged),
-			"session": inWorld((*world).session), "sessions": inWorld((*world).sessions), "label": inWorld((*world).label),
+			"session": inWorld((*world).session), "sessions": inWorld((*world).sessions), "label": inWorld((*world).label), "said": inWorld((*world).said), "dislike": inWorld((*world).dislike),
 		},
 	})
 }
@@ -96,7 +97,7 @@ func inWorld(do func(w *world, args []string) error) func(*testscript.TestScript
 
 // as chooses whose token the agent has: as LOGIN.
 func as(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Setenv("GITHUB_TOKEN", token(args[0]))
+	ts.Setenv("GITHUB_TOKEN", simtest.Token(args[0]))
 }
 
 // exits runs a command and wants an exit code, and output as clean wants it:
@@ -126,7 +127,7 @@ var trace = regexp.MustCompile(`goroutine \d+|panic:|runtime error`)
 func clean(ts *testscript.TestScript, _ bool, _ []string) {
 	for _, stream := range []string{"stdout", "stderr"} {
 		text := ts.ReadFile(stream)
-		if strings.Contains(text, tokenPrefix) {
+		if strings.Contains(text, simtest.Token("")) {
 			ts.Fatalf("%s holds a token:\n%s", stream, text)
 		}
 		if trace.MatchString(text) {

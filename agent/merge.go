@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
@@ -49,7 +50,7 @@ machine. Anything else is refused with the reason.`,
 // merged tells what a merge came to: a merge queue gives no commit yet.
 func merged(step daemon.Step) string {
 	if step.Head == "" {
-		return fmt.Sprintf("%s: put into the merge queue of %s at %s", step.PR.Ref, step.PR.Base.Name, short(step.Action.SHA))
+		return fmt.Sprintf("%s: put into the merge queue of %s at %s", step.PR.Ref, step.PR.Base.Name, verdict.Short(step.Action.SHA))
 	}
-	return fmt.Sprintf("%s: merged %s as %s", step.PR.Ref, short(step.Action.SHA), short(step.Head))
+	return fmt.Sprintf("%s: merged %s as %s", step.PR.Ref, verdict.Short(step.Action.SHA), verdict.Short(step.Head))
 }

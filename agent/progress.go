@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/terminal"
 	"touchstone/verdict"
 )
 
 // progress tells a terminal how far a session is. Anything else is told nothing.
 func progress(out io.Writer) func(engine.Progress) {
-	if !isTerminal(out) {
+	if !terminal.Is(out) {
 		return nil
 	}
 	return narrate(out)
@@ -22,7 +23,7 @@ func progress(out io.Writer) func(engine.Progress) {
 // steps tells a terminal what a review does before its session begins. Anything else is told
 // nothing.
 func steps(out io.Writer) func(step string) {
-	if !isTerminal(out) {
+	if !terminal.Is(out) {
 		return func(string) {}
 	}
 	began := time.Now()
@@ -31,7 +32,7 @@ func steps(out io.Writer) func(step string) {
 
 // timed writes a line about how far a review is.
 func timed(out io.Writer, since time.Duration, text string) {
-	fmt.Fprintf(out, "%7s  %s\n", since.Round(time.Second), visible(text))
+	fmt.Fprintf(out, "%7s  %s\n", since.Round(time.Second), terminal.Plain(text))
 }
 
 // narrate tells of each dimension as it begins, of each tool that is called, and every 30 s of
@@ -41,13 +42,13 @@ func narrate(out io.Writer) func(engine.Progress) {
 		text := ""
 		switch p.Kind {
 		case engine.ProgressDimension:
-			name := strings.Trim(p.Text, "[]# ")
-			text = name
-			if i := slices.Index(verdict.Dimensions(), verdict.Dimension(name)); i >= 0 {
-				text = fmt.Sprintf("%d/%d %s", i+1, len(verdict.Dimensions()), name)
+			text = p.Text
+			last := text[strings.LastIndexByte(text, ' ')+1:]
+			if i := slices.Index(verdict.Dimensions(), verdict.Dimension(last)); i >= 0 {
+				text = fmt.Sprintf("%d/%d %s", i+1, len(verdict.Dimensions()), text)
 			}
 		case engine.ProgressHeartbeat:
-			text = fmt.Sprintf("the model is thinking… (%s since its last output)", p.Silence.Round(time.Second))
+			text = p.Waiting()
 		case engine.ProgressRetry:
 			text = "the provider refused and is asked again: " + p.Text
 		case engine.ProgressTool:

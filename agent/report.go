@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"touchstone/agent/reviewer"
+	"touchstone/agent/terminal"
 	"touchstone/verdict"
 )
 
@@ -106,10 +105,14 @@ type notListed struct {
 	Into string `json:"into,omitempty"`
 }
 
-// notListed are the findings that were merged into others, and those that were dropped.
+// notListed are the findings that were merged into others, those that another session refuted,
+// and those that were dropped.
 func (r report) notListed() (all []notListed) {
 	for _, m := range r.Judgement.Merged {
 		all = append(all, notListed{m.Finding.Rule, m.Finding.Path, m.Finding.Line, m.Finding.Claim, m.Reason, m.Into})
+	}
+	for _, o := range r.Judgement.Overruled {
+		all = append(all, notListed{o.Finding.Rule, o.Finding.Path, o.Finding.Line, o.Finding.Claim, "refuted: " + o.Check.Reason, ""})
 	}
 	for _, d := range r.Judgement.Dropped {
 		all = append(all, notListed{d.Finding.Rule, d.Finding.Path, d.Finding.Line, d.Finding.Claim, d.Reason, ""})
@@ -136,7 +139,7 @@ func (r report) findings() []verdict.Finding {
 
 // text is for people at a terminal.
 func (r report) text(out io.Writer) error {
-	p := printer{colour: isTerminal(out) && os.Getenv("NO_COLOR") == ""}
+	p := printer{colour: terminal.Is(out) && os.Getenv("NO_COLOR") == ""}
 	p.line("", "Review of %s", r.Subject)
 	p.paragraph("", r.Judgement.Answer.Summary)
 	for _, f := range r.findings() {
@@ -214,7 +217,7 @@ type printer struct {
 
 // line writes a line: lead as it is, the rest made harmless.
 func (p *printer) line(lead, format string, args ...any) {
-	fmt.Fprintf(&p.text, "%s%s\n", lead, visible(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(&p.text, "%s%s\n", lead, terminal.Plain(fmt.Sprintf(format, args...)))
 }
 
 // paragraph writes the lines of a text, the first after lead and the others below it.
@@ -252,9 +255,4 @@ func (p *printer) shade(word string, s verdict.Severity) string {
 	}
 	code := map[verdict.Severity]string{verdict.Critical: "1;31", verdict.Major: "31", verdict.Minor: "33", verdict.Nit: "36"}[s]
 	return "\x1b[" + code + "m" + word + "\x1b[0m"
-}
-
-func isTerminal(out any) bool {
-	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -212,7 +212,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 	}
 	hear := narrate(&out)
 	for _, p := range []engine.Progress{
-		{Kind: engine.ProgressDimension, Text: "[Graph]", Elapsed: 1200 * time.Millisecond},
+		{Kind: engine.ProgressDimension, Text: "Graph", Elapsed: 1200 * time.Millisecond},
 		{Kind: engine.ProgressDimension, Text: "AI-Antipattern", Elapsed: 70 * time.Second},
 		{Kind: engine.ProgressText, Text: "prose"},
 		{Kind: engine.ProgressTool, Text: "Read a.go", Elapsed: 71 * time.Second, Used: engine.Usage{Input: 900, Output: 100}},
@@ -221,7 +221,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 	} {
 		hear(p)
 	}
-	want := fmt.Sprintf("%7s  1/9 Graph\n%7s  8/9 AI-Antipattern\n%7s  Read a.go, 1000 tokens\n%7s  the model is thinking… (30s since its last output)\n%7s  the provider refused and is asked again: overloaded\uFFFD[2J\n", "1s", "1m10s", "1m11s", "1m40s", "1m41s")
+	want := fmt.Sprintf("%7s  1/9 Graph\n%7s  8/9 AI-Antipattern\n%7s  Read a.go, 1000 tokens\n%7s  the model is thinking, 30s since its last output\n%7s  the provider refused and is asked again: overloaded\uFFFD[2J\n", "1s", "1m10s", "1m11s", "1m40s", "1m41s")
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}

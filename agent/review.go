@@ -102,14 +102,14 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 		return printReview(out, pr.Ref.String(), outcome, l.format)
 	}
 	if v, url, ok := reviewer.Standing(pr); ok {
-		fmt.Fprintf(out, "%s %s was reviewed before: %s %s\n", pr.Ref, short(pr.Head.SHA), v, url)
+		fmt.Fprintf(out, "%s %s was reviewed before: %s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), v, url)
 		return verdictExit(v)
 	}
 	step, err := a.Act(ctx, pr, decide.Action{Kind: decide.Review, SHA: pr.Head.SHA, Reason: "asked for by hand"})
 	if err != nil {
 		return inconclusive(err)
 	}
-	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, short(pr.Head.SHA), step.Verdict, verdict.Amount(step.Findings, "finding", "findings"), step.URL)
+	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), step.Verdict, verdict.Amount(step.Findings, "finding", "findings"), step.URL)
 	return verdictExit(step.Verdict)
 }
 
@@ -128,5 +128,3 @@ func verdictExit(v verdict.Verdict) error {
 	}
 	return exit{code: exitRequestChanges}
 }
-
-func short(sha string) string { return sha[:min(len(sha), 7)] }

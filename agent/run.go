@@ -18,8 +18,9 @@ import (
 func newRun(s *settings) *cobra.Command {
 	var mode string
 	var autoMerge bool
+	var one single
 	cmd := &cobra.Command{
-		Use:   "run --mode reviewer|author",
+		Use:   "run --mode reviewer|author | --pr PR",
 		Short: "Stay on and do what open pull requests need",
 		Long: `run follows the relay and keeps at work until it is stopped.
 
@@ -29,11 +30,19 @@ requests, pushes the fixes, and squash-merges what is approved and green; with
 --auto-merge=false it says once that a pull request waits for its author. The two
 need different logins, since GitHub lets nobody approve their own pull request.
 
+With --pr it looks after that one pull request until it is merged, closed or needs
+a person, whatever others are open. Its role is that of the login that GITHUB_TOKEN
+belongs to, unless --mode says it; --with names the agent.yaml of another login, so
+that both roles are taken at once.
+
 It can be stopped and started at any time: what is to be done is read from GitHub.
 While it runs it takes over what changes in agent.yaml, and says what it cannot.`,
-		Example: "  touchstone run --mode reviewer\n  touchstone run --mode author --repo acme/app",
+		Example: "  touchstone run --mode reviewer\n  touchstone run --mode author --repo acme/app\n  touchstone run --pr acme/app#12 --with reviewer.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if one.pr != "" {
+				return runOne(cmd, s, one, mode, autoMerge)
+			}
 			role := decide.Role(mode)
 			if role != decide.Reviewer && role != decide.Author {
 				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
@@ -67,6 +76,8 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 		},
 	}
 	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author")
+	cmd.Flags().StringVar(&one.pr, "pr", "", "look after this pull request alone, and end with it")
+	cmd.Flags().StringVar(&one.with, "with", "", "with --pr, the configuration `file` of the login that takes the other role")
 	cmd.Flags().BoolVar(&autoMerge, "auto-merge", true, "as author, merge what is approved and green, where the configuration does not leave that to people")
 	return cmd
 }

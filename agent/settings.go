@@ -8,13 +8,13 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteconfig"
 	"touchstone/agent/tempdir"
+	"touchstone/agent/terminal"
 	"touchstone/verdict/decide"
 )
 
@@ -25,6 +25,8 @@ type settings struct {
 	repos      []string
 	logFormat  string
 	logLevel   string
+	// getenv reads the environment; nil is os.Getenv.
+	getenv func(string) string
 }
 
 func (s *settings) bind(root *cobra.Command) {
@@ -37,7 +39,11 @@ func (s *settings) bind(root *cobra.Command) {
 
 // load reads the configuration and puts the flags on top.
 func (s *settings) load(cmd *cobra.Command) (config.Config, error) {
-	cfg, err := config.Load(s.configPath, os.Getenv)
+	getenv := s.getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	cfg, err := config.Load(s.configPath, getenv)
 	if err == nil {
 		err = cfg.Validate()
 	}
@@ -62,10 +68,11 @@ func (s *settings) load(cmd *cobra.Command) (config.Config, error) {
 // logger returns a context that carries the logger: readable on a terminal,
 // JSON lines otherwise, always on standard error.
 func (s *settings) logger(ctx context.Context, cfg config.Config) context.Context {
-	console := cfg.Log.Format == "console" || cfg.Log.Format == "auto" && term.IsTerminal(int(os.Stderr.Fd()))
+	console := cfg.Log.Format == "console" || cfg.Log.Format == "auto" && terminal.Is(os.Stderr)
 	log := zerolog.New(os.Stderr)
 	if console {
-		log = zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly, NoColor: os.Getenv("NO_COLOR") != ""})
+		plain := os.Getenv("NO_COLOR") != "" || !terminal.Is(os.Stderr)
+		log = zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly, NoColor: plain})
 	}
 	logLevel(cfg)
 	log = log.With().Timestamp().Logger()

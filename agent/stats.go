@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/audit"
+	"touchstone/agent/config"
 	"touchstone/agent/forge"
 )
 
@@ -30,38 +31,55 @@ often a person was needed. Reviews count as in touchstone why.`,
 		Example: "  touchstone stats --since 7d --repo acme/app\n  touchstone stats --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if since <= 0 {
-				return usage(cmd, fmt.Errorf("--since is %s but has to be a time such as 30d or 36h", since.String()))
-			}
-			cfg, client, err := s.onlooker(cmd, reviewers, format)
+			h, err := s.history(cmd, since, reviewers, format)
 			if err != nil {
 				return err
 			}
-			if len(cfg.Repositories) == 0 {
-				return errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
-			}
-			from := time.Now().Add(-time.Duration(since)).UTC().Truncate(time.Second)
-			var all []forge.Past
-			partial := false
-			for _, name := range cfg.Repositories {
-				repo, err := forge.ParseRepo(name)
-				if err != nil {
-					return err
-				}
-				past, more, err := client.History(cmd.Context(), repo, from, mostPast)
-				if err != nil {
-					return err
-				}
-				all, partial = append(all, past...), partial || more
-			}
-			stats := audit.Count(all, from, cfg.Reviewers, cfg.Labels.NeedsHuman)
-			stats.Partial = stats.Partial || partial
+			stats := audit.Count(h.pulls, h.from, h.cfg.Reviewers, h.cfg.Labels.NeedsHuman)
+			stats.Partial = stats.Partial || h.partial
 			return tell(cmd.OutOrStdout(), format, stats)
 		},
 	}
 	bindOnlooker(cmd, &reviewers, &format)
 	cmd.Flags().Var(&since, "since", "how far to look back, such as 7d or 36h")
 	return cmd
+}
+
+// history is what became of the pull requests of the configured repositories.
+type history struct {
+	cfg    config.Config
+	client *forge.Client
+	repos  []forge.Repo
+	from   time.Time
+	pulls  []forge.Past
+	// partial says that there were more than were read.
+	partial bool
+}
+
+// history reads what became of the pull requests that changed in a time span until now.
+func (s *settings) history(cmd *cobra.Command, since lookback, reviewers []string, format string) (h history, err error) {
+	if since <= 0 {
+		return h, usage(cmd, fmt.Errorf("--since is %s but has to be a time such as 30d or 36h", since.String()))
+	}
+	if h.cfg, h.client, err = s.onlooker(cmd, reviewers, format); err != nil {
+		return h, err
+	}
+	if len(h.cfg.Repositories) == 0 {
+		return h, errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
+	}
+	h.from = time.Now().Add(-time.Duration(since)).UTC().Truncate(time.Second)
+	for _, name := range h.cfg.Repositories {
+		repo, err := forge.ParseRepo(name)
+		if err != nil {
+			return h, err
+		}
+		past, more, err := h.client.History(cmd.Context(), repo, h.from, mostPast)
+		if err != nil {
+			return h, err
+		}
+		h.repos, h.pulls, h.partial = append(h.repos, repo), append(h.pulls, past...), h.partial || more
+	}
+	return h, nil
 }
 
 const day = 24 * time.Hour

@@ -7,88 +7,56 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-github/v66/github"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/githubsim"
-	"touchstone/agent/githubsim/contract"
+	"touchstone/agent/githubsim/simtest"
 )
 
 const (
-	tokenPrefix = "token-of-"
-	root        = "root"  // owns everything, is nobody's agent
-	alice       = "alice" // opens pull requests
-	judge       = "judge" // reviews them
+	root  = "root"  // owns everything, is nobody's agent
+	alice = "alice" // opens pull requests
+	judge = "judge" // reviews them
 )
-
-func token(login string) string { return tokenPrefix + login }
 
 // world is one script's GitHub, with one repository, acme/app, and its model.
 type world struct {
-	ctx  context.Context
-	sim  *githubsim.Sim
-	url  string
+	*simtest.GitHub
 	work string // the script's directory
 	// traces are those that the agent sent, if it was told to.
 	traces  traces
 	metrics string // the address of the agent's metrics
 }
 
-// patience is how long a script waits in all for what it expects: far longer than that takes,
-// however busy the machine is.
-const patience = 5 * time.Minute
-
 func newWorld(t testing.TB, work string) *world {
-	hub := t.TempDir() // removed once what runs below has ended
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	var running sync.WaitGroup
-	t.Cleanup(func() { cancel(); running.Wait() })
-	front := httptest.NewUnstartedServer(nil)
-	w := &world{ctx: ctx, url: "http://" + front.Listener.Addr().String(), work: work}
-	sim, err := githubsim.New(githubsim.Config{
-		Dir: hub, URL: w.url,
-		CI: func(context.Context, string, string, string) githubsim.CIResult {
-			return githubsim.CIResult{Conclusion: "success"}
-		},
-		Users: []githubsim.User{
-			{Login: root, Token: token(root), Admin: true}, {Login: alice, Token: token(alice)},
-			{Login: judge, Token: token(judge)}, {Login: "guest", Token: token("guest")},
-		},
+	passes := func(context.Context, string, string, string) githubsim.CIResult {
+		return githubsim.CIResult{Conclusion: "success"}
+	}
+	w := &world{work: work}
+	w.GitHub = simtest.Start(t, githubsim.Config{CI: passes, Users: simtest.Users(root, alice, judge, "guest")}, githubsim.RepoOptions{
+		Owner: "acme", Name: "app", Files: map[string]string{"README.md": "# app\n"},
+		Permissions: map[string]string{alice: "write", judge: "write", "guest": "read"},
 	})
-	if err == nil {
-		err = sim.CreateRepo(ctx, githubsim.RepoOptions{
-			Owner: "acme", Name: "app", Files: map[string]string{"README.md": "# app\n"},
-			Permissions: map[string]string{alice: "write", judge: "write", "guest": "read"},
-		})
-	}
-	if err == nil {
-		err = errors.Join(w.config(nil), w.model(nil))
-	}
-	if err != nil {
+	if err := errors.Join(w.config(nil), w.model(nil)); err != nil {
 		t.Fatal(err)
 	}
-	w.sim = sim
-	front.Config.Handler = contract.Wrap(t, sim.Handler())
-	front.Start()
-	t.Cleanup(front.Close)
-	running.Go(func() { _ = sim.Run(ctx) })
 	return w
 }
 
 // config writes the agent's configuration, with some settings replaced: config [YAML].
 func (w *world) config(args []string) error {
 	settings := map[string]any{
-		"github":       map[string]any{"api_url": w.url + "/api/v3/"},
+		"github":       map[string]any{"api_url": w.URL + "/api/v3/"},
 		"repositories": []string{"acme/app"},
 		"reviewers":    []string{judge},
 		// The scripted model counts its sessions beside its script, out of a sandbox's reach.
@@ -126,11 +94,18 @@ func (w *world) model(faults []string) error {
 	if faults == nil {
 		faults = []string{""} // sessions are counted only where faults are listed
 	}
+	unsafe := map[string]any{
+		"dimension": "Security", "severity": "critical", "rule": "security/S14", "quote": "unsafe()", "claim": "This is unsafe.", "why": "It breaks.", "verify": "Read it.",
+	}
 	text, err := json.Marshal(map[string]any{
-		"faults": map[string]any{"reviewer": faults, "author": []string{""}},
-		"defects": []any{map[string]any{"path": "code.txt", "contains": "unsafe()", "fix": "safe()", "finding": map[string]any{
-			"dimension": "Security", "severity": "critical", "rule": "security/S14", "quote": "unsafe()", "claim": "This is unsafe.", "why": "It breaks.", "verify": "Read it.",
-		}}},
+		"faults": map[string]any{"reviewer": faults, "checker": []string{""}, "author": []string{""}},
+		"defects": []any{
+			map[string]any{"path": "code.txt", "contains": "unsafe()", "fix": "safe()", "finding": unsafe},
+			// One that is none, as a second look finds out.
+			map[string]any{"path": "store.go", "contains": "unsafe()", "fix": "safe()", "finding": unsafe, "refuted": map[string]any{
+				"outcome": "refuted", "reason": "It is called for valid ids alone.", "path": "store.go", "quote": "if valid(id) {",
+			}},
+		},
 	})
 	if err != nil {
 		return err
@@ -141,18 +116,9 @@ func (w *world) model(faults []string) error {
 	return os.WriteFile(w.script(), text, 0o600)
 }
 
-// as is GitHub's API in somebody's hands.
-func (w *world) as(login string) *github.Client {
-	client, err := github.NewClient(nil).WithAuthToken(token(login)).WithEnterpriseURLs(w.url, w.url)
-	if err != nil {
-		panic(err) // the simulator's own address
-	}
-	return client
-}
-
 // strict makes another repository, whose rules the agents cannot meet: strict NAME.
 func (w *world) strict(args []string) error {
-	return w.sim.CreateRepo(w.ctx, githubsim.RepoOptions{
+	return w.CreateRepo(w.Ctx, githubsim.RepoOptions{
 		Owner: "acme", Name: args[0], Files: map[string]string{"README.md": "# strict\n"}, NoSquash: true,
 		Protected: map[string]githubsim.Protection{"main": {Approvals: 2}},
 	})
@@ -168,7 +134,7 @@ func (w *world) push(args []string) error {
 		}
 		files[filepath.Base(name)] = string(text)
 	}
-	_, err := w.sim.Commit(w.ctx, alice, "acme/app", args[0], "Change "+args[0], files)
+	_, err := w.Commit(w.Ctx, alice, "acme/app", args[0], "Change "+args[0], files)
 	return err
 }
 
@@ -176,7 +142,7 @@ func (w *world) push(args []string) error {
 func (w *world) settings(args []string) error {
 	text, err := os.ReadFile(filepath.Join(w.work, args[0]))
 	if err == nil {
-		_, err = w.sim.Commit(w.ctx, root, "acme/app", "main", "Change the settings", map[string]string{".touchstone/config.yaml": string(text)})
+		_, err = w.Commit(w.Ctx, root, "acme/app", "main", "Change the settings", map[string]string{".touchstone/config.yaml": string(text)})
 	}
 	return err
 }
@@ -186,12 +152,12 @@ func (w *world) pull(args []string) error {
 	if err := w.push(args); err != nil {
 		return err
 	}
-	pulls := w.as(alice).PullRequests
-	pr, _, err := pulls.Create(w.ctx, "acme", "app", &github.NewPullRequest{Title: github.String("Change " + args[0]), Head: github.String(args[0]), Base: github.String("main")})
+	pulls := w.As(alice).PullRequests
+	pr, _, err := pulls.Create(w.Ctx, "acme", "app", &github.NewPullRequest{Title: github.String("Change " + args[0]), Head: github.String(args[0]), Base: github.String("main")})
 	if err != nil {
 		return err
 	}
-	_, _, err = pulls.RequestReviewers(w.ctx, "acme", "app", pr.GetNumber(), github.ReviewersRequest{Reviewers: []string{judge}})
+	_, _, err = pulls.RequestReviewers(w.Ctx, "acme", "app", pr.GetNumber(), github.ReviewersRequest{Reviewers: []string{judge}})
 	return err
 }
 
@@ -202,8 +168,8 @@ func (w *world) reviewed(args []string) error {
 	if err != nil {
 		return err
 	}
-	return w.until(func() (bool, error) {
-		all, _, err := w.as(root).PullRequests.ListReviews(w.ctx, "acme", "app", number, nil)
+	return await.Condition(w.Ctx, func() (bool, error) {
+		all, _, err := w.As(root).PullRequests.ListReviews(w.Ctx, "acme", "app", number, nil)
 		// A reply in a thread is a review of its own.
 		all = slices.DeleteFunc(all, func(r *github.PullRequestReview) bool { return r.GetState() == "COMMENTED" && r.GetBody() == "" })
 		if err == nil && len(all) > want {
@@ -213,6 +179,38 @@ func (w *world) reviewed(args []string) error {
 	})
 }
 
+// said wants a pattern in one of the reviews of a pull request: said NUMBER PATTERN.
+func (w *world) said(args []string) error {
+	number, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	pattern, err := regexp.Compile(args[1])
+	if err != nil {
+		return err
+	}
+	all, _, err := w.As(root).PullRequests.ListReviews(w.Ctx, "acme", "app", number, nil)
+	for _, r := range all {
+		if pattern.MatchString(r.GetBody()) {
+			return nil
+		}
+	}
+	return errors.Join(err, fmt.Errorf("none of %d reviews says %s", len(all), pattern))
+}
+
+// dislike has the author give the first finding of a pull request a thumb down: dislike NUMBER.
+func (w *world) dislike(args []string) error {
+	number, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	all, _, err := w.As(root).PullRequests.ListComments(w.Ctx, "acme", "app", number, nil)
+	if err != nil || len(all) == 0 {
+		return fmt.Errorf("%d comments, %w", len(all), err)
+	}
+	return w.Sim.React(alice, "acme/app", all[0].GetID(), "THUMBS_DOWN")
+}
+
 // done waits until the journal of a role on this machine tells of as many acts that were
 // done: done ROLE COUNT. What GitHub shows is there a moment before that.
 func (w *world) done(args []string) error {
@@ -220,7 +218,7 @@ func (w *world) done(args []string) error {
 	if err != nil {
 		return err
 	}
-	return w.until(func() (bool, error) {
+	return await.Condition(w.Ctx, func() (bool, error) {
 		text, err := os.ReadFile(filepath.Join(w.work, "state", "touchstone", "journal", args[0], "entries.jsonl"))
 		return strings.Count(string(text), `"ok":true`) >= want, err
 	})
@@ -233,8 +231,8 @@ func (w *world) commented(args []string) error {
 	if err != nil {
 		return err
 	}
-	return w.until(func() (bool, error) {
-		all, _, err := w.as(root).Issues.ListComments(w.ctx, "acme", "app", number, nil)
+	return await.Condition(w.Ctx, func() (bool, error) {
+		all, _, err := w.As(root).Issues.ListComments(w.Ctx, "acme", "app", number, nil)
 		if err == nil && len(all) > want {
 			err = fmt.Errorf("there are %d comments", len(all))
 		}
@@ -243,7 +241,7 @@ func (w *world) commented(args []string) error {
 }
 
 // settle waits for the checks.
-func (w *world) settle([]string) error { return w.sim.Settle(w.ctx) }
+func (w *world) settle([]string) error { return w.Sim.Settle(w.Ctx) }
 
 // merged reports whether a pull request is merged, as the work of its author alone: merged
 // NUMBER.
@@ -252,14 +250,14 @@ func (w *world) merged(args []string) error {
 	if err != nil {
 		return err
 	}
-	pr, _, err := w.as(root).PullRequests.Get(w.ctx, "acme", "app", number)
+	pr, _, err := w.As(root).PullRequests.Get(w.Ctx, "acme", "app", number)
 	if err == nil && !pr.GetMerged() {
 		err = fmt.Errorf("#%d is not merged", number)
 	}
 	if err != nil {
 		return err
 	}
-	commit, _, err := w.as(root).Git.GetCommit(w.ctx, "acme", "app", pr.GetMergeCommitSHA())
+	commit, _, err := w.As(root).Git.GetCommit(w.Ctx, "acme", "app", pr.GetMergeCommitSHA())
 	if err == nil && strings.Contains(commit.GetMessage(), "Co-authored-by: ") {
 		err = fmt.Errorf("#%d is merged as that of several: %s", number, commit.GetMessage())
 	}
@@ -272,13 +270,13 @@ func (w *world) label(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = w.as(alice).Issues.AddLabelsToIssue(w.ctx, "acme", "app", number, args[1:])
+	_, _, err = w.As(alice).Issues.AddLabelsToIssue(w.Ctx, "acme", "app", number, args[1:])
 	return err
 }
 
 // session waits until the model's Nth session of a role has begun: session ROLE N.
 func (w *world) session(args []string) error {
-	return w.until(func() (bool, error) { return w.sessions(args) == nil, nil })
+	return await.Condition(w.Ctx, func() (bool, error) { return w.sessions(args) == nil, nil })
 }
 
 // sessions wants the number of sessions that a role has had: sessions ROLE N.
@@ -292,21 +290,6 @@ func (w *world) sessions(args []string) error {
 		return fmt.Errorf("%s sessions so far: %s (%v)", args[0], got, err)
 	}
 	return nil
-}
-
-func (w *world) until(holds func() (bool, error)) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if ok, err := holds(); ok || err != nil {
-			return err
-		}
-		select {
-		case <-tick.C:
-		case <-w.ctx.Done():
-			return w.ctx.Err()
-		}
-	}
 }
 
 func numbers(args []string) (a, b int, err error) {

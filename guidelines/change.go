@@ -1,9 +1,10 @@
 package guidelines
 
 import (
-	"bytes"
 	"iter"
 	"strconv"
+
+	"touchstone/worktree/diff"
 )
 
 // Change is what a scope is decided on: the diff under review and what people
@@ -44,23 +45,9 @@ func (f File) paths() []string {
 }
 
 // changedLines are the added and the deleted lines of the patch, without their
-// sign. What stands before the first hunk is a header and no line of the file.
+// sign.
 func (f File) changedLines() iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		inHunk := false
-		for line := range bytes.SplitSeq(f.Patch, []byte("\n")) {
-			switch {
-			case bytes.HasPrefix(line, []byte("@@ ")):
-				inHunk = true
-			case bytes.HasPrefix(line, []byte("diff --git ")):
-				inHunk = false
-			case inHunk && len(line) > 0 && (line[0] == '+' || line[0] == '-'):
-				if !yield(line[1:]) {
-					return
-				}
-			}
-		}
-	}
+	return diff.Signed(f.Patch, '+', '-')
 }
 
 // spell writes a path on one line: as it is, or quoted when it holds anything

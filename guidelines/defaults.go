@@ -18,6 +18,9 @@ var reviewerInstructions string
 //go:embed prompts/author.md
 var authorInstructions string
 
+//go:embed prompts/checker.md
+var checkerInstructions string
+
 // Default returns the embedded documents, parsed once and shared by all callers; laying
 // others over them leaves them as they are. An error means that this build's own
 // documents are broken.
@@ -47,6 +50,10 @@ var embedded = sync.OnceValues(func() (Set, error) {
 // model that reviews. It refers to the guidelines and to the answer format,
 // which the prompt carries.
 func ReviewerInstructions() string { return normalise(reviewerInstructions) }
+
+// CheckerInstructions is the standing instruction file of a model that is to refute one finding
+// of a review.
+func CheckerInstructions() string { return normalise(checkerInstructions) }
 
 // AuthorInstructions is the standing instruction file (the CLAUDE.md) of a
 // model that applies a review.

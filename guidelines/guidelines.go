@@ -17,6 +17,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"touchstone/verdict"
 )
 
 // Set is a set of guideline documents in reading order: the index, severity,
@@ -182,10 +184,19 @@ func byName(name string) func(Document) bool {
 	return func(doc Document) bool { return doc.Name == name }
 }
 
-// dimensions are the nine a review walks, in that order.
-var dimensions = []string{
-	"Graph", "Architecture", "Security", "Test", "Doc",
-	"Impact", "Observability", "AI-Antipattern", "Recurrence",
+// dimensions are those that a review walks, in that order, and severities those of a finding, the
+// worst first.
+var (
+	dimensions = spellings(verdict.Dimensions())
+	severities = spellings(verdict.Severities())
+)
+
+func spellings[T ~string](names []T) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = string(name)
+	}
+	return all
 }
 
 // place is where a document stands in the reading order.

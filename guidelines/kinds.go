@@ -53,7 +53,7 @@ func kindsOf(spelled string, file File) kinds {
 	if dependencyNames.MatchString(base) || dependencyPath.MatchString(name) {
 		k |= isDependencies
 	}
-	if testDirs.MatchString(name) || testNames.MatchString(base) || testClass.MatchString(path.Base(spelled)) || rubySpec.MatchString(name) {
+	if testDirs.MatchString(name) || testNames.MatchString(base) || testClass.MatchString(path.Base(spelled)) && !mainSources.MatchString(name) || rubySpec.MatchString(name) {
 		k |= isTests
 	}
 	known := codeNames.MatchString(base)
@@ -92,10 +92,11 @@ var schemaVerbs = [][]byte{
 }
 
 func migrates(name string, k kinds, file File) bool {
-	return migrationDirs.MatchString(name) || migrationNames.MatchString(path.Base(name)) || k&isCode != 0 && mentions(file, func(line []byte) bool {
-		hasVerb := slices.ContainsFunc(schemaVerbs, func(verb []byte) bool { return bytes.Contains(line, verb) })
-		return hasVerb && schemaStatement.Match(line)
-	})
+	return migrationDirs.MatchString(name) || migrationNames.MatchString(path.Base(name)) || k&isCode != 0 &&
+		mentions(file, func(line []byte) bool {
+			hasVerb := slices.ContainsFunc(schemaVerbs, func(verb []byte) bool { return bytes.Contains(line, verb) })
+			return hasVerb && schemaStatement.Match(line)
+		})
 }
 
 // mentions reports whether a changed line matches, or may: of a patch that was

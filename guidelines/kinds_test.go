@@ -21,7 +21,7 @@ func (k kinds) words() string {
 func TestKindsByName(t *testing.T) {
 	tests := map[string]string{ // kinds, to the paths that are of just these
 		"code": `main.go internal/hub/hub.go src/index.ts app/page.tsx lib/app.js server.mjs app/models/user.rb manage.py
-			src/main/java/com/acme/App.java src/main/kotlin/App.kt src/Latest.java src/lib.rs src/Program.cs Views/Home.cshtml index.php lib/app.ex
+			src/main/java/com/acme/App.java src/main/java/com/acme/RetrySpec.java src/commonMain/kotlin/LoadTest.kt src/main/kotlin/App.kt src/Latest.java src/lib.rs src/Program.cs Views/Home.cshtml index.php lib/app.ex
 			Sources/App.swift main.c src/parser.cpp app.vue templates/mail.html styles/site.scss queries/report.sql analysis.ipynb
 			Makefile CMakeLists.txt cmake/x.cmake BUILD.bazel tools.bzl Rakefile Justfile scripts/release.sh bin/run deploy.ps1 infra/policy.rego
 			agent/githubsim/spec/spec.go src/contest.go attestation/sign.go new.language x.unknown webpack.config.js manifest.kt greatest.py protest/main.go`,

@@ -130,7 +130,8 @@ func (l *linter) same(row, other Row, isNew func(Row) bool) {
 		row, other = other, row
 	}
 	if row.Severity != other.Severity {
-		l.report(row.Source, row.Line, "%s is %s, and %s says the same and is %s: keep one of them", row.ID, row.Severity, other.ID, other.Severity)
+		l.report(row.Source, row.Line, "%s is %s, and %s says the same and is %s: keep one of them", row.ID, row.Severity, other.ID,
+			other.Severity)
 		return
 	}
 	l.report(row.Source, row.Line, "%s says the same as %s: keep one of them", row.ID, other.ID)
@@ -141,7 +142,8 @@ func (l *linter) opposite(row, other Row, isNew func(Row) bool) {
 	if !isNew(row) {
 		row, other = other, row
 	}
-	l.report(row.Source, row.Line, "%s contradicts %s: one demands what the other forbids; keep one of them, or give them scopes that no file meets both", row.ID, other.ID)
+	l.report(row.Source, row.Line, "%s contradicts %s: one demands what the other forbids; keep one of them, or give them scopes "+
+		"that no file meets both", row.ID, other.ID)
 }
 
 // stance is what a criterion is about, and how often it says no: of two that differ by one

@@ -23,6 +23,9 @@ var (
 	// testClass is by a convention that only the case of letters shows: a
 	// FooTest.java is a test, a Latest.java is none.
 	testClass = regexp.MustCompile(`^(?:.*[a-z0-9_])?(?:Tests?|TestCase|Spec|IT)\.(?:cs|vb|fs|java|kt|kts|groovy|scala|swift|php|[jt]s)$|^Test[A-Z].*\.(?:java|kt|cs)$`)
+	// mainSources are what Gradle and Maven ship, whatever a class is called: a RetrySpec may
+	// well be no test.
+	mainSources = inside(`src/[^/]*main`)
 	// rubySpec is what helps RSpec; the specs themselves go by their names.
 	rubySpec = regexp.MustCompile(`(?:^|/)spec/.*\.rb$`)
 
@@ -36,34 +39,43 @@ var (
 		`\.?azure-pipelines.*\.ya?ml`, `(?:bitbucket-pipelines|codefresh)\.ya?ml`, `(?:cloudbuild|buildspec).*\.ya?ml`,
 		`\.?lefthook\.ya?ml`, `\.pre-commit-config\.ya?ml`, `tox\.ini`, `noxfile\.py`, `dangerfile.*`,
 		// Coverage and tests.
-		`\.?codecov\.ya?ml`, `\.coveragerc`, `\.nycrc.*`, `(?:jest|vitest|karma)\.config\..+`, `pytest\.ini`, `phpunit\.xml.*`, `sonar-project\.properties`,
+		`\.?codecov\.ya?ml`, `\.coveragerc`, `\.nycrc.*`, `(?:jest|vitest|karma)\.config\..+`, `pytest\.ini`, `phpunit\.xml.*`,
+		`sonar-project\.properties`,
 		// Linters, formatters, types and compilers.
-		`\.golangci\..+`, `\.?eslint(?:rc|ignore|\.config).*`, `\.prettier.+`, `biome\.jsonc?`, `tslint\.json`, `\.stylelint.+`, `[tj]sconfig.*\.json`,
+		`\.golangci\..+`, `\.?eslint(?:rc|ignore|\.config).*`, `\.prettier.+`, `biome\.jsonc?`, `tslint\.json`, `\.stylelint.+`,
+		`[tj]sconfig.*\.json`,
 		`\.?mypy\.ini`, `\.flake8`, `\.?ruff\.toml`, `\.?pylintrc`, `pyrightconfig\.json`, `\.?(?:clippy|rustfmt)\.toml`, `\.rubocop.*\.ya?ml`,
-		`(?:checkstyle|pmd).*\.xml`, `detekt.*\.ya?ml`, `\.scalafmt\.conf`, `\.editorconfig`, `\.swiftlint\.ya?ml`, `phpstan\.neon.*`, `psalm\.xml`,
-		`\.clang-(?:tidy|format)`, `directory\.build\.(?:props|targets)`, `\.globalconfig`, `.+\.ruleset`, `stylecop\.json`, `\.yamllint.*`, `\.hadolint\.ya?ml`,
+		`(?:checkstyle|pmd).*\.xml`, `detekt.*\.ya?ml`, `\.scalafmt\.conf`, `\.editorconfig`, `\.swiftlint\.ya?ml`, `phpstan\.neon.*`,
+		`psalm\.xml`,
+		`\.clang-(?:tidy|format)`, `directory\.build\.(?:props|targets)`, `\.globalconfig`, `.+\.ruleset`, `stylecop\.json`, `\.yamllint.*`,
+		`\.hadolint\.ya?ml`,
 	)
 
 	dependencyPath  = regexp.MustCompile(`(?:^|/)(?:vendor/modules\.txt|requirements/[^/]+\.(?:txt|in))$`)
 	dependencyNames = named(
 		`go\.(?:mod|sum|work|work\.sum)`,
 		`package(?:-lock)?\.json`, `npm-shrinkwrap\.json`, `yarn\.lock`, `pnpm-(?:lock|workspace)\.yaml`, `bun\.lockb?`, `deno\.lock`,
-		`.*requirements.*\.(?:txt|in)`, `constraints\.txt`, `pipfile(?:\.lock)?`, `(?:poetry|pdm|uv)\.lock`, `pyproject\.toml`, `setup\.(?:py|cfg)`, `environment\.ya?ml`,
+		`.*requirements.*\.(?:txt|in)`, `constraints\.txt`, `pipfile(?:\.lock)?`, `(?:poetry|pdm|uv)\.lock`, `pyproject\.toml`,
+		`setup\.(?:py|cfg)`, `environment\.ya?ml`,
 		`cargo\.(?:toml|lock)`, `gemfile(?:\.lock)?`, `.+\.gemspec`, `composer\.(?:json|lock)`,
 		`pom\.xml`, `(?:build|settings)\.gradle(?:\.kts)?`, `gradle\.lockfile`, `.+\.versions\.toml`, `build\.sbt`, `plugins\.sbt`,
 		`.+\.(?:cs|fs|vb)proj`, `packages\.config`, `packages\.lock\.json`, `directory\.packages\.props`, `paket\.(?:dependencies|lock)`,
-		`mix\.(?:exs|lock)`, `rebar\.(?:config|lock)`, `pubspec\.(?:yaml|lock)`, `package\.(?:swift|resolved)`, `podfile(?:\.lock)?`, `cartfile(?:\.resolved)?`,
-		`conanfile\.(?:txt|py)`, `vcpkg\.json`, `flake\.lock`, `chart\.lock`, `\.terraform\.lock\.hcl`, `\.gitmodules`, `stack\.yaml`, `.+\.cabal`, `deps\.edn`, `module\.bazel(?:\.lock)?`,
+		`mix\.(?:exs|lock)`, `rebar\.(?:config|lock)`, `pubspec\.(?:yaml|lock)`, `package\.(?:swift|resolved)`, `podfile(?:\.lock)?`,
+		`cartfile(?:\.resolved)?`,
+		`conanfile\.(?:txt|py)`, `vcpkg\.json`, `flake\.lock`, `chart\.lock`, `\.terraform\.lock\.hcl`, `\.gitmodules`, `stack\.yaml`,
+		`.+\.cabal`, `deps\.edn`, `module\.bazel(?:\.lock)?`,
 	)
 
 	migrationDirs  = inside(`(?:db|schema|data|database)?[-_]?migrat(?:ions?|e)`, `alembic`, `flyway`, `liquibase`, `changelogs`)
 	migrationNames = named(`[vru]\d[\w.]*__.+\.sql`, `.+\.migration\.[^.]+`)
 
-	codeNames = named(`(?:gnu)?makefile`, `rakefile`, `justfile`, `cmakelists\.txt`, `meson\.build`, `(?:build|workspace)(?:\.bazel)?`, `tiltfile`, `earthfile`, `gradlew`)
-	docNames  = named(`(?:licen[cs]e|copying|notice|authors|contributors|maintainers|readme|changelog|changes|news|history|security|contributing|todo)(?:-[\w-]+)?`)
+	codeNames = named(`(?:gnu)?makefile`, `rakefile`, `justfile`, `cmakelists\.txt`, `meson\.build`, `(?:build|workspace)(?:\.bazel)?`,
+		`tiltfile`, `earthfile`, `gradlew`)
+	docNames = named(`(?:licen[cs]e|copying|notice|authors|contributors|maintainers|readme|changelog|changes|news|history|security|contributing|todo)(?:-[\w-]+)?`)
 	// configNames are what a program, a container or a tool is told, dot-files without
 	// an extension among them.
-	configNames = named(`.*dockerfile.*`, `containerfile`, `vagrantfile`, `procfile`, `codeowners`, `caddyfile`, `\.env.*`, `\.[^.]+`, `.*\.conf\.[^.]+`, `compose.*\.ya?ml`, `version`)
+	configNames = named(`.*dockerfile.*`, `containerfile`, `vagrantfile`, `procfile`, `codeowners`, `caddyfile`, `\.env.*`,
+		`\.[^.]+`, `.*\.conf\.[^.]+`, `compose.*\.ya?ml`, `version`)
 )
 
 // inside matches paths below one of the directories.

@@ -23,7 +23,6 @@ const (
 
 var (
 	tableHeader = []string{"ID", "Severity", "Scope", "Criterion"}
-	severities  = []string{"critical", "major", "minor", "nit"}
 
 	// idPattern is a rule's id wherever it stands.
 	idPattern        = regexp.MustCompile(`^([a-z0-9][a-z0-9-]{0,63})/[A-Za-z][A-Za-z0-9-]{0,31}$`)
@@ -273,7 +272,8 @@ func (p *parser) enter(row Row) {
 	case row.Severity == Off && row.Scope.text != "all" && row.Scope.text != "":
 		p.errorf(row.Line, "%s is switched off as a whole, so its scope is all: to narrow a rule, repeat it with a narrower scope", row.ID)
 	case row.Severity != Off && !isSeverity(row.Severity):
-		p.errorf(row.Line, "the severity of %s is %q, not one of %s, nor two of them as in \"major or nit\", the graver first", row.ID, row.Severity, strings.Join(severities, ", "))
+		p.errorf(row.Line, "the severity of %s is %q, not one of %s, nor two of them as in \"major or nit\", the graver first",
+			row.ID, row.Severity, strings.Join(severities, ", "))
 	case amends:
 		p.doc.Amendments = append(p.doc.Amendments, row)
 	default:

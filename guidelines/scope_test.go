@@ -142,7 +142,7 @@ func TestZeroScopeAppliesToNothing(t *testing.T) {
 	}
 }
 
-func TestNever(t *testing.T) {
+func TestScopesThatNeverApplyAreFound(t *testing.T) {
 	for scope, want := range map[string]bool{
 		"code !code": true, "!all": true, "code !code, docs !docs": true, "*.go !*.go": true,
 		"docs-only code": true, "docs-only !docs": true, "code docs": true, "config tests": true, "migration docs-only": true, "code docs, ci config": true,

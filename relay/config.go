@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -53,6 +54,8 @@ type Config struct {
 	// PublicURL is where others reach this relay: where invitations lead, and which of several
 	// relays' webhooks are this one's.
 	PublicURL string `yaml:"public_url"`
+	// TrustedProxies are the addresses or networks of the proxies in front of this relay.
+	TrustedProxies []string `yaml:"trusted_proxies"`
 	// Reviewers are the logins whose reviews the page believes.
 	Reviewers []string `yaml:"reviewers"`
 	// GitHubAPI is the address of GitHub's REST API; empty means github.com's.
@@ -174,6 +177,9 @@ func (c Config) validate() error {
 	if c.Retention < 0 {
 		return fmt.Errorf("retention is %s; write a time such as 720h, or 0 to keep everything", c.Retention)
 	}
+	if _, err := c.proxies(); err != nil {
+		return err
+	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("tls-cert and tls-key belong together: give both, or neither")
 	}
@@ -183,6 +189,22 @@ func (c Config) validate() error {
 		}
 	}
 	return c.validateSources()
+}
+
+// proxies reads TrustedProxies.
+func (c Config) proxies() ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, text := range c.TrustedProxies {
+		network, err := netip.ParsePrefix(text)
+		if address, alone := netip.ParseAddr(text); alone == nil {
+			network, err = netip.PrefixFrom(address, address.BitLen()), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q in trusted_proxies is no address and no network; write 10.0.0.7 or 10.0.0.0/8", text)
+		}
+		networks = append(networks, network.Masked())
+	}
+	return networks, nil
 }
 
 // validateDomain reports what keeps a certificate from being made.

@@ -21,7 +21,7 @@ func TestConfigMistakes(t *testing.T) {
 		"sources:\n  a:\n    kind: github\n  b:\n    kind: generic\n    hedaer: X-Sig": `line 6: unknown field "hedaer"`,
 		"sources:\n  a:\n    kind: generic\n    header: [X-Sig]":                       "line 4: header: it takes a text",
 		"sources:\n  a:\n    kind: github\n    secret_env: {b: c}":                     "line 4: secret_env: it takes a text",
-		"sources:\n  a:\n    kind: gitlab":                                             `line 3: the kind of a source is github, grafana, standard or generic, not "gitlab"`,
+		"sources:\n  a:\n    kind: gitlab":                                             `line 3: the kind of a source is generic, github, grafana or standard, not "gitlab"`,
 		"listen: [":                                                                    "line 1: listen: sequence end token ']' not found",
 	} {
 		config := defaultConfig()

@@ -31,6 +31,7 @@ the next one asks the new one.
   engine.review.model     reviews, whatever the size of the change
   engine.models.trivial   reviews changes of this size; also .lite and .full
   engine.models.fix       applies reviews; engine.models.conflict, where merging conflicts
+  engine.models.check     looks a second time at findings that block
   engine.fallback         those to go on with when one does not answer: a list with commas
   engine.off              those that are not asked: whole names with their engine, such as
                           codex:o3, parts of at least four characters, such as opus, or

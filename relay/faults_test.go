@@ -13,8 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
@@ -63,20 +63,13 @@ func (p *process) unready(t *testing.T) {
 	}
 }
 
-// await waits until the relay answers a path with a text.
-func (p *process) await(t *testing.T, path, text string) {
+// says waits until the relay answers a path with a text.
+func (p *process) says(t *testing.T, path, text string) {
 	t.Helper()
-	for deadline := time.After(time.Minute); ; {
+	await.Until(t, path+" to say "+text, func() bool {
 		_, body := p.status(t, path)
-		if strings.Contains(body, text) {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("%s never says %q:\n%s", path, text, body)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+		return strings.Contains(body, text)
+	})
 }
 
 // checkRefusals kills the relay and checks that a row of refusals was worth a line of
@@ -133,7 +126,7 @@ func endure(t *testing.T, p *process, away, back func(), cause string) {
 	senders.Wait()
 	p.unready(t)
 	back()
-	p.await(t, "/readyz", `"ready"`)
+	p.says(t, "/readyz", `"ready"`)
 	for i := range refused {
 		p.expect(t, 1+i, http.StatusAccepted)
 	}

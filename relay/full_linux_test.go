@@ -52,7 +52,7 @@ func TestDiskNearlyFull(t *testing.T) {
 		p.unready(t)
 	}
 	p.limitFiles(t, unix.RLIM_INFINITY)
-	p.await(t, "/readyz", `"ready"`)
+	p.says(t, "/readyz", `"ready"`)
 	send(http.StatusAccepted)
 	p.kill()
 	if log := p.log.String(); strings.Count(log, "not ready: ") != 1 || strings.Count(log, `"message":"the store can be written again"`) != 1 {

@@ -15,10 +15,10 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
@@ -28,20 +28,18 @@ import (
 const testSecret = "s3cret"
 
 // waitForLine waits for a file that is written at once, and returns its first line.
-func waitForLine(path string) (string, error) {
-	deadline := time.After(time.Minute)
-	for {
+func waitForLine(path string) (line string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
+	defer cancel()
+	err = await.Condition(ctx, func() (bool, error) {
 		content, err := os.ReadFile(path)
-		if err == nil {
-			line, _, _ := strings.Cut(string(content), "\n")
-			return line, nil
-		}
-		select {
-		case <-deadline:
-			return "", fmt.Errorf("wait for file: %w", err)
-		case <-time.After(5 * time.Millisecond):
-		}
+		line, _, _ = strings.Cut(string(content), "\n")
+		return err == nil, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("wait for the file %s: %w", path, err)
 	}
+	return line, nil
 }
 
 // buildRelay returns the binary as it is shipped.

@@ -59,7 +59,7 @@ func TestSubscriberOfEveryAge(t *testing.T) {
 			for i := range 3 {
 				first.expect(t, i, http.StatusAccepted)
 			}
-			first.await(t, "/metrics", "\nrelay_log_floor 3\n")
+			first.says(t, "/metrics", "\nrelay_log_floor 3\n")
 			first.kill()
 
 			p := start("1h")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"touchstone/relay/recovery"
 	"touchstone/relay/server"
 	"touchstone/relay/token"
+	"touchstone/worktree/atomicfile"
 )
 
 // serveHelp is what a newcomer needs to set a relay up.
@@ -97,6 +97,7 @@ func serveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&config.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
 	cmd.Flags().StringSliceVar(&config.Recover, "recover", nil, "look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
 	cmd.Flags().StringVar(&config.PublicURL, "public-url", "", "where the relay is reached from outside: invitations lead there, and only webhooks that do are looked after; such as https://relay.example.com")
+	cmd.Flags().StringSliceVar(&config.TrustedProxies, "trusted-proxy", nil, "an address or network, such as 10.0.0.0/8, of the proxies in front of the relay (repeatable)")
 	cmd.Flags().StringSliceVar(&config.Reviewers, "reviewer", nil, "a login whose reviews the page at / believes (repeatable)")
 	cmd.Flags().StringVar(&config.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	cmd.Flags().StringVar(&configFile, "config", "", "read settings from this YAML file")
@@ -134,6 +135,10 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
+	proxies, err := config.proxies()
+	if err != nil {
+		return usageError{err}
+	}
 	encryption, err := config.encryption()
 	if err != nil {
 		return usageError{err}
@@ -155,7 +160,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	}
 	relay, err := server.New(ctx, server.Config{
 		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: time.Duration(config.Retention),
-		Recovery: missed, PublicURL: strings.TrimSuffix(config.PublicURL, "/"),
+		Recovery: missed, TrustedProxies: proxies, PublicURL: strings.TrimSuffix(config.PublicURL, "/"),
 		Page: &server.Page{File: config.pageFile(), Reviewers: config.Reviewers, GitHub: config.githubSources(), Store: config.Store, Version: version()},
 	})
 	if errors.Is(err, server.ErrUnprotected) {
@@ -175,7 +180,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 		log.Warn().Msg("connections are not encrypted: let only a proxy that ends TLS reach this address, or give --tls-cert and --tls-key")
 	}
 	if addressFile != "" {
-		if err := writeAtomically(addressFile, address+"\n"); err != nil {
+		if err := atomicfile.Write(addressFile, []byte(address+"\n")); err != nil {
 			return fmt.Errorf("write the address: %w", err)
 		}
 		defer os.Remove(addressFile)
@@ -196,17 +201,4 @@ func unheard(err error) error {
 		return usageError{fmt.Errorf("%w; write --listen as HOST:PORT, such as 127.0.0.1:8080", err)}
 	}
 	return fmt.Errorf("%w; choose another address with --listen", err)
-}
-
-// writeAtomically lets a reader see the whole content or no file.
-func writeAtomically(path, content string) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(content)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return os.Rename(file.Name(), path)
 }

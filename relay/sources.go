@@ -72,48 +72,46 @@ func (e *endpoint) UnmarshalYAML(node ast.Node) error {
 	if err := yaml.NodeToValue(node, &head); err != nil {
 		return err
 	}
-	var err error
-	switch head.Kind {
-	case "github":
-		*e, err = settings(node, func(kind source.GitHub, secret, previous string) configured {
-			kind.Secret, kind.Previous = secret, previous
-			return kind
-		})
-		e.github = true
-	case "grafana":
-		*e, err = settings(node, func(kind source.Grafana, secret, previous string) configured {
-			kind.Secret, kind.Previous = secret, previous
-			return kind
-		})
-	case "standard":
-		*e, err = settings(node, func(kind source.Standard, secret, previous string) configured {
-			kind.Secret, kind.Previous = secret, previous
-			return kind
-		})
-	case "generic":
-		*e, err = settings(node, func(kind source.Generic, secret, previous string) configured {
-			kind.Secret, kind.Previous = secret, previous
-			return kind
-		})
-	default:
-		err = misplaced(node, fmt.Sprintf("the kind of a source is github, grafana, standard or generic, not %.40q", head.Kind))
+	read, ok := kinds[head.Kind]
+	if !ok {
+		return misplaced(node, fmt.Sprintf("the kind of a source is %s, not %.40q", kindNames(), head.Kind))
 	}
+	var err error
+	*e, err = read(node)
+	e.github = head.Kind == "github"
 	return err
 }
 
-// settings reads a source of one kind strictly.
-func settings[Kind any](node ast.Node, with func(kind Kind, secret, previous string) configured) (endpoint, error) {
-	var all struct {
-		Places secretPlaces `yaml:",inline"`
-		Kind   Kind         `yaml:",inline"`
+// kinds are the kinds of webhooks, each with how its settings are read.
+var kinds = map[string]func(ast.Node) (endpoint, error){
+	"github":   settings(func(s source.GitHub, now, before string) configured { s.Secret, s.Previous = now, before; return s }),
+	"grafana":  settings(func(s source.Grafana, now, before string) configured { s.Secret, s.Previous = now, before; return s }),
+	"standard": settings(func(s source.Standard, now, before string) configured { s.Secret, s.Previous = now, before; return s }),
+	"generic":  settings(func(s source.Generic, now, before string) configured { s.Secret, s.Previous = now, before; return s }),
+}
+
+// kindNames lists the kinds for a sentence.
+func kindNames() string {
+	names := slices.Sorted(maps.Keys(kinds))
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// settings reads a source of one kind strictly. With adds its secrets, the new and the old one.
+func settings[Kind any](with func(kind Kind, now, before string) configured) func(ast.Node) (endpoint, error) {
+	return func(node ast.Node) (endpoint, error) {
+		var all struct {
+			Places secretPlaces `yaml:",inline"`
+			Kind   Kind         `yaml:",inline"`
+		}
+		if err := yaml.NodeToValue(node, &all, yaml.Strict()); err != nil {
+			return endpoint{}, err
+		}
+		return endpoint{
+			secrets: all.Places,
+			kind:    func(secret, previous string) configured { return with(all.Kind, secret, previous) },
+		}, nil
 	}
-	if err := yaml.NodeToValue(node, &all, yaml.Strict()); err != nil {
-		return endpoint{}, err
-	}
-	return endpoint{
-		secrets: all.Places,
-		kind:    func(secret, previous string) configured { return with(all.Kind, secret, previous) },
-	}, nil
 }
 
 // githubEndpoint is the only source where the configuration names none.
@@ -179,7 +177,7 @@ func (c Config) validateSources() error {
 	names := slices.Sorted(maps.Keys(endpoints))
 	for _, name := range names {
 		if endpoints[name].kind == nil {
-			return fmt.Errorf("the source %s is empty: it takes a kind, which is github, grafana, standard or generic", name)
+			return fmt.Errorf("the source %s is empty: it takes a kind, which is %s", name, kindNames())
 		}
 		if !sourceName.MatchString(name) || name == "relay" {
 			return fmt.Errorf("%q cannot be a source's name; it is 1 to 63 of a-z, 0-9 and hyphens, and not relay", name)

@@ -19,6 +19,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/token"
+	"touchstone/worktree/atomicfile"
 )
 
 // firstInvite is how long the link is good by which the first administrator joins.
@@ -124,7 +125,7 @@ func once(path, content string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := writeAtomically(path, content); err != nil {
+	if err := atomicfile.Write(path, []byte(content)); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

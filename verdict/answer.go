@@ -24,7 +24,7 @@ type Answer struct {
 	// Gone are the findings of earlier rounds that are no more.
 	Gone []Gone `json:"gone,omitempty"`
 	// Refuted is the evidence that is nothing.
-	Refuted []Refuted `json:"refuted,omitempty"`
+	Refuted []Refutation `json:"refuted,omitempty"`
 }
 
 // Examined says what a session looked at under one dimension.
@@ -100,6 +100,8 @@ type Judgement struct {
 	// Answer's they are all that the session reported.
 	Dropped []Dropped
 	Merged  []Merged
+	// Overruled are the findings that another session refuted.
+	Overruled []Overruling
 	// Holds are the reasons, found in code, why a person has to let the head pass.
 	Holds []Hold
 	// Evidence is what code suspected, with the session's answers.
@@ -193,6 +195,7 @@ func Join(parts ...Judgement) Judgement {
 		}
 		all.Dropped = append(all.Dropped, j.Dropped...)
 		all.Merged = append(all.Merged, j.Merged...)
+		all.Overruled = append(all.Overruled, j.Overruled...)
 		all.Holds = append(all.Holds, j.Holds...)
 		all.Evidence = joined(all.Evidence, j.Evidence)
 		if !strings.Contains(all.Answer.Summary, j.Answer.Summary) {

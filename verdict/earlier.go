@@ -18,8 +18,8 @@ type Gone struct {
 }
 
 // keep has the earlier findings stand that are due, that the answer does not find again and
-// that it does not say, believably, to be gone. Silence closes only what nobody claims to
-// have repaired and whose code is gone: half a repair changes the code too.
+// that it does not say, believably, to be gone. Silence closes nothing that blocks, even if its code
+// is gone: half a repair changes the code too.
 func (j *Judgement) keep(s sources) (kept int) {
 	found := map[string]bool{}
 	for _, f := range j.Answer.Findings {
@@ -98,8 +98,8 @@ func (s sources) still(e Entry) (path string, from, to int, there bool) {
 func (s sources) disbelieve(e Entry, g Gone, there bool, line int) string {
 	const silent = ", and the session does not say what became of it"
 	switch {
-	case g.How == "" && !there && e.Status == ClaimedFixed:
-		return "its code changed and is said to be repaired" + silent
+	case g.How == "" && !there:
+		return "its code changed" + silent
 	case g.How == "" && there && line > 0:
 		return "its code still stands there" + silent
 	case g.How == "" && there:

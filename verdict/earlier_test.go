@@ -32,8 +32,8 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 		lineless, silent, withdrawn bool
 	}{
 		"silence":                {touched: "store/store.go", kept: silent},
-		"silence, the code gone": {file: "package store\n", silent: true},
-		"silence, said to be repaired, the code gone": {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n", kept: "is said to be repaired", lineless: true},
+		"silence, the code gone": {file: "package store\n", kept: "its code changed, and", lineless: true},
+		"silence, said to be repaired, the code gone": {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n", kept: "its code changed, and", lineless: true},
 		"a word on what is said to be repaired":       {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n", gone: &Gone{ID: id, How: "name is checked"}},
 		"silence, a claim to have fixed it":           {entry: func(e *Entry) { e.Status = ClaimedFixed }, kept: silent},
 		"silence on a disputed one":                   {entry: func(e *Entry) { e.Status = Disputed }, kept: silent},
@@ -48,7 +48,7 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 		"silence on the change as a whole":            {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, kept: silent, lineless: true},
 		"a word on the change as a whole":             {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, gone: &Gone{ID: id, How: "it is declared now"}},
 		"silence on code that was taken away":         {entry: func(e *Entry) { e.Code, e.Line = "checked(name)", 0 }, kept: silent, lineless: true},
-		"silence, that code is there again":           {entry: func(e *Entry) { e.Line = 0 }, silent: true},
+		"silence, that code is there again":           {entry: func(e *Entry) { e.Line = 0 }, kept: "its code changed, and", lineless: true},
 		"a word without how":                          {gone: &Gone{ID: id, How: " "}, touched: "store/store.go", kept: silent},
 		"a word on another one":                       {gone: &Gone{ID: "ffffffff", How: "read"}, touched: "store/store.go", kept: silent},
 		"a word, its file changed":                    {gone: &Gone{ID: id, How: "name is checked above it"}, touched: "store/store.go"},

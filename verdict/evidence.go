@@ -27,8 +27,8 @@ type Evidence struct {
 	Refuted string `json:"refuted,omitempty"`
 }
 
-// Refuted is a session's answer to evidence that is nothing.
-type Refuted struct {
+// Refutation is a session's answer to evidence that is nothing.
+type Refutation struct {
 	// Evidence is the id of the evidence.
 	Evidence string `json:"evidence"`
 	Reason   string `json:"reason"`

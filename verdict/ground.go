@@ -181,7 +181,7 @@ func (s sources) refute(f *Finding) (reason string, err error) {
 	case proof == 0 && f.Line > 0 && now != nil:
 		return "it quotes no code", nil
 	case proof > 0:
-		if from, to, ok := now.find(f.Quote, f.StartLine, f.Line); ok && (proof >= shortQuote || overlap(from, to, *f)) {
+		if from, to, ok := now.find(f.Quote, f.StartLine, f.Line); ok && (proof >= shortQuote || overlap(from, to, *f)) && !s.removes(*f, now) {
 			if !overlap(from, to, *f) {
 				f.StartLine, f.Line = from, to
 			}
@@ -197,6 +197,13 @@ func (s sources) refute(f *Finding) (reason string, err error) {
 	}
 	f.StartLine, f.Line = 0, 0
 	return "", nil
+}
+
+// removes reports whether a finding that gives no line quotes what the change takes away, though
+// the same stands elsewhere in the file as well.
+func (s sources) removes(f Finding, now *source) bool {
+	before, err := look(s.before, f.Path, s.Before)
+	return f.Line == 0 && err == nil && before.count(f.Quote) > now.count(f.Quote)
 }
 
 // overlap reports whether the lines from to to and those of the finding meet.
@@ -283,6 +290,14 @@ func (s *source) find(quote string, start, line int) (from, to int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// count is how often a quote stands there as it is.
+func (s *source) count(quote string) int {
+	if s == nil || squeeze(quote) == "" {
+		return 0
+	}
+	return strings.Count(s.text, squeeze(quote))
 }
 
 func (s *source) nearest(quote string, line int) (from, to int, ok bool) {

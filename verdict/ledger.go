@@ -12,9 +12,10 @@ import (
 // Status is where a finding of the ledger stands.
 type Status string
 
-// A finding is open until a later round says that it is gone (verified), or is silent about
-// it while its code is gone, too, and nobody claims a repair (not found again); one that comes
-// back after it was verified is regressed. Its author may claim to have fixed it, or dispute
+// A finding is open until a later round says that it is gone (verified), or, where it does not
+// block, is silent about it (not found again); one that comes
+// back after it was verified is regressed. Another session may refute it in the round that finds
+// it. Its author may claim to have fixed it, or dispute
 // it: either is judged in the next round, which leaves it open, verified, or withdrawn where
 // the dispute holds. Only a person waives it, for good.
 const (
@@ -26,6 +27,7 @@ const (
 	Withdrawn    Status = "withdrawn"
 	Waived       Status = "waived"
 	Regressed    Status = "regressed"
+	Refuted      Status = "refuted"
 )
 
 // Entry is one finding as the ledger follows it over the rounds.
@@ -46,6 +48,13 @@ type Entry struct {
 	Tolerated bool `json:"tolerated,omitempty"`
 	// Said is what was last said to dispute or to waive it.
 	Said *Said `json:"said,omitempty"`
+	// Check is what came of having another session refute it, and Refutation why it is refuted.
+	Check      Checked `json:"check,omitempty"`
+	Refutation string  `json:"refutation,omitempty"`
+	// Disputes counts the rounds that upheld it against a dispute, Returns those that found it
+	// again after it was verified.
+	Disputes int `json:"disputes,omitempty"`
+	Returns  int `json:"returns,omitempty"`
 	// First and Last are the rounds, from 1, that found it first and last.
 	First int `json:"first"`
 	Last  int `json:"last"`
@@ -88,8 +97,9 @@ func fingerprint(f Finding, n int) string {
 // is left as it is.
 func (l Ledger) After(round int, j Judgement) Ledger {
 	if !j.Complete {
-		return l.enter(round, j.Answer.Findings)
+		return l.enter(round, j.Answer.Findings).refute(round, j.Overruled)
 	}
+	l = l.refute(round, j.Overruled)
 	next := l.advance(round, j.Answer)
 	// What was meant by a finding that does not hold is not known to be gone.
 	for _, d := range j.Dropped {
@@ -139,7 +149,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		if e == nil {
 			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity,
 				Rule: Clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: Clip(f.Claim, maxClaim), Code: Clip(squeeze(f.Quote), maxCode),
-				Late: f.Late, Tolerated: f.Tolerated, First: round, Last: round})
+				Late: f.Late, Tolerated: f.Tolerated, Check: f.Check, First: round, Last: round})
 			continue
 		}
 		if f.Kept != "" {
@@ -154,10 +164,15 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		if f.Severity.Rank() < e.Severity.Rank() {
 			e.Severity = f.Severity
 		}
+		e.Check = cmp.Or(f.Check, e.Check)
 		switch e.Status {
 		case Verified:
 			e.Status = Regressed
-		case ClaimedFixed, Disputed, NotFound, Withdrawn:
+			e.Returns++
+		case Disputed:
+			e.Status = Open
+			e.Disputes++
+		case ClaimedFixed, NotFound, Withdrawn, Refuted:
 			e.Status = Open
 		}
 	}
@@ -220,9 +235,9 @@ func (e Entry) about(f Finding) bool {
 // Stands reports whether the entry still stands against the pull request.
 func (e Entry) Stands() bool { return !e.Gone() && e.Status != Waived }
 
-// Gone reports whether a round found the entry to be no more.
+// Gone reports whether a round found the entry to be no more, or never to have been right.
 func (e Entry) Gone() bool {
-	return e.Status == Verified || e.Status == NotFound || e.Status == Withdrawn
+	return slices.Contains([]Status{Verified, NotFound, Withdrawn, Refuted}, e.Status)
 }
 
 // Blocks reports whether it stands against an approval.
@@ -246,7 +261,7 @@ func (l Ledger) Outstanding() []Entry {
 // matters least to later rounds.
 func (l Ledger) shed() Ledger {
 	settled := func(e Entry) int {
-		if e.Status == Verified || e.Status == NotFound {
+		if e.Status == Verified || e.Status == NotFound || e.Status == Refuted {
 			return 0
 		}
 		return 1
@@ -269,3 +284,6 @@ func Clip(s string, n int) string {
 	}
 	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
 }
+
+// Short is how people and git abbreviate a commit's SHA: its first seven characters.
+func Short(sha string) string { return sha[:min(len(sha), 7)] }

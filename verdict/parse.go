@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,8 +12,7 @@ import (
 // as the last non-blank line, directly below this run's nonce: text that the
 // session read and repeats can hold a marker, but not the nonce at the end.
 func splitMarker(text, nonce string) (body string, marked Verdict, doubt string) {
-	rest, last := cutLastLine(text)
-	rest, above := cutLastLine(rest)
+	_, last := cutLastLine(text)
 	switch last {
 	case Marker(Approve):
 		marked = Approve
@@ -21,41 +21,61 @@ func splitMarker(text, nonce string) (body string, marked Verdict, doubt string)
 	default:
 		return text, "", "The session's answer does not end in a verdict marker."
 	}
-	if nonce == "" || above != RunLine(nonce) {
+	if body, last = ending(text, nonce, last); last == "" {
 		return text, "", "The verdict marker does not stand below this run's own nonce."
 	}
-	return rest, marked, ""
+	return body, marked, ""
 }
 
-// parseAnswer reads the fenced block that ends the body, and returns the prose
-// before it. Only a block at the very end counts: one further up may be quoted
-// from what the session read.
+// ending takes the two closing lines off a text: one of the markers, directly below the run's
+// nonce. Marker is empty where they are not there.
+func ending(text, nonce string, markers ...string) (body, marker string) {
+	rest, last := cutLastLine(text)
+	rest, above := cutLastLine(rest)
+	if nonce == "" || above != RunLine(nonce) || !slices.Contains(markers, last) {
+		return text, ""
+	}
+	return rest, last
+}
+
+// parseAnswer reads the answer in the fenced block that ends the body, and returns the prose
+// before it.
 func parseAnswer(body string) (a Answer, prose string, err error) {
+	if prose, err = readBlock(body, &a); err != nil {
+		return Answer{}, "", err
+	}
+	if a.Findings == nil {
+		return Answer{}, "", errors.New("it lists no findings, not even an empty list")
+	}
+	return a, prose, nil
+}
+
+// readBlock reads the JSON of the fenced block that ends the body into a value, and returns the
+// prose before it. Only a block at the very end counts: one further up may be quoted from what
+// the session read.
+func readBlock(body string, into any) (prose string, err error) {
 	rest, last := cutLastLine(body)
 	// A marker that does not count may still stand below the block.
 	for strings.HasPrefix(last, "<!--") {
 		rest, last = cutLastLine(rest)
 	}
 	if last != "```" {
-		return Answer{}, "", fmt.Errorf("the answer does not end in a %q block", Fence)
+		return "", fmt.Errorf("the answer does not end in a %q block", Fence)
 	}
 	const open = "```" + Fence + "\n"
 	start := strings.LastIndex(rest, open)
 	if start < 0 || (start > 0 && rest[start-1] != '\n') {
-		return Answer{}, "", fmt.Errorf("the answer has no %q block", Fence)
+		return "", fmt.Errorf("the answer has no %q block", Fence)
 	}
 	data := rest[start+len(open):]
 	// Unmarshal also bounds the depth of what uniqueKeys then walks.
-	if err := json.Unmarshal([]byte(data), &a); err != nil {
-		return Answer{}, "", fmt.Errorf("the %q block is not the JSON asked for: %w", Fence, err)
+	if err := json.Unmarshal([]byte(data), into); err != nil {
+		return "", fmt.Errorf("the %q block is not the JSON asked for: %w", Fence, err)
 	}
 	if err := uniqueKeys(json.NewDecoder(strings.NewReader(data))); err != nil {
-		return Answer{}, "", fmt.Errorf("the %q block is ambiguous: %w", Fence, err)
+		return "", fmt.Errorf("the %q block is ambiguous: %w", Fence, err)
 	}
-	if a.Findings == nil {
-		return Answer{}, "", errors.New("it lists no findings, not even an empty list")
-	}
-	return a, rest[:start], nil
+	return rest[:start], nil
 }
 
 // uniqueKeys refuses a value in which an object names a key twice. To

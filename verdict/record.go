@@ -41,6 +41,8 @@ type Record struct {
 	// did not hold.
 	Merged  int `json:"merged,omitempty"`
 	Dropped int `json:"dropped,omitempty"`
+	// Checker is the engine and the model that were asked to refute findings; empty if none was.
+	Checker string `json:"checker,omitempty"`
 	// Settled says that nothing but the ledger's findings and Holds speaks against
 	// the head: no doubt about the session's answer is left.
 	Settled bool `json:"settled,omitempty"`

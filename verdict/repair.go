@@ -42,6 +42,8 @@ type Repair struct {
 	// Change names what it changes, and Undoes what would take that back: two of one
 	// name do the same. Both are empty where that is not known.
 	Change, Undoes string
+	// Model is the engine and the model that made it; empty where none was needed.
+	Model string
 	// Cost is what its session took.
 	Cost Cost
 	// signature is the value of the trailer that signs it, empty for none.
@@ -56,6 +58,7 @@ const (
 	fixPerson   = "Touchstone-Person"
 	fixChange   = "Touchstone-Change"
 	fixUndoes   = "Touchstone-Undoes"
+	fixModel    = "Touchstone-Model"
 	fixCost     = "Touchstone-Cost"
 	fixSigned   = "Touchstone-Signature"
 )
@@ -79,6 +82,7 @@ func (f Repair) Trailers() string {
 	}
 	line(fixChange, f.Change)
 	line(fixUndoes, f.Undoes)
+	line(fixModel, f.Model)
 	line(fixCost, f.cost())
 	line(fixSigned, f.signature)
 	return b.String()
@@ -142,6 +146,8 @@ func ParseRepair(message string) (f Repair, ok bool) {
 			f.Change = value
 		case fixUndoes:
 			f.Undoes = value
+		case fixModel:
+			f.Model = value
 		case fixCost:
 			f.Cost = parseCost(value)
 		case fixSigned:

@@ -17,18 +17,20 @@ func judgedWith(t *testing.T, prose string, change func(*Answer)) Judgement {
 	return Judge(prose+"\n"+block(encode(t, a))+closing(Approve), nonce, grounded())
 }
 
-// Sentences of the kind that sessions write about their work, made up for this test: about 120,
-// the others repeat them behind a lead-in. Most have words that also excuse a defect: in the text, in the summary and under a dimension they change no verdict.
+// Sentences of the kind that sessions write about their work, made up for this test. Many have
+// words that also excuse a defect. In the text, in the summary and under a dimension they change
+// no verdict. Those of the second file were written after the rules, which were not changed for them.
 func TestHonestProseNeverBlocks(t *testing.T) {
-	sentences := 0
-	for _, name := range []string{"honest.txt", "honest-heldout.txt"} {
+	seen := map[string]bool{}
+	for name, least := range map[string]int{"honest.txt": 300, "honest-heldout.txt": 120} {
+		before := len(seen)
 		data, err := os.ReadFile(filepath.Join("testdata", "prose", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(data)) {
 			line = strings.TrimSpace(line)
-			sentences++
+			seen[line] = true
 			for place, j := range map[string]Judgement{
 				"text":      judgedWith(t, line, nil),
 				"summary":   judgedWith(t, "", func(a *Answer) { a.Summary = line }),
@@ -39,9 +41,9 @@ func TestHonestProseNeverBlocks(t *testing.T) {
 				}
 			}
 		}
-	}
-	if sentences < 420 {
-		t.Errorf("the corpus has only %d sentences", sentences)
+		if n := len(seen) - before; n < least {
+			t.Errorf("%s has only %d sentences of its own", name, n)
+		}
 	}
 }
 
@@ -58,6 +60,27 @@ func TestAFindingThatOnlyTheTextNamesBlocks(t *testing.T) {
 		if j.Verdict != RequestChanges || !strings.Contains(strings.Join(j.Doubts, "\n"), "that its list of findings lacks") {
 			t.Errorf("%q: %s, %q", line, j.Verdict, j.Doubts)
 		}
+	}
+}
+
+func TestACandidateThatTheTextRefutesDoesNotBlock(t *testing.T) {
+	file := grounded().Changed[0]
+	for _, line := range []string{
+		"- major security/S3 " + file + ":3: refuted, the argument is a constant",
+		"[Security] critical candidate security/S3 at " + file + ":12 was ruled out by the check in New",
+		"minor, security/S4, " + file + ":7 does not hold: the header is dropped before",
+	} {
+		if j := judgedWith(t, line, nil); j.Verdict != Approve {
+			t.Errorf("%q: %q", line, j.Doubts)
+		}
+	}
+	g := grounded()
+	f := finding(Major)
+	f.Rule, f.Path = "security/S3", file
+	g.Ledger = Ledger{{ID: Fingerprint(f), Status: Verified, Rule: f.Rule, Path: f.Path, Severity: Major, Claim: f.Claim, First: 1, Last: 1}}
+	told := "- [Security] major security/S3 " + file + ":3 of round one stays closed\n"
+	if j := Judge(told+block(encode(t, walked()))+closing(Approve), nonce, g); j.Verdict != Approve {
+		t.Errorf("an earlier finding that is told of: %q", j.Doubts)
 	}
 }
 

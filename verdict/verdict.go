@@ -52,10 +52,10 @@ func (s Severity) Rank() int {
 	return 0
 }
 
-// Dimension is one of the nine aspects that a review walks, in order.
+// Dimension is one of the aspects that a review walks, in order.
 type Dimension string
 
-// The nine dimensions in the order in which they are walked: what touches
+// The dimensions in the order in which they are walked: what touches
 // what comes first, what keeps coming back comes last.
 const (
 	Graph         Dimension = "Graph"
@@ -69,9 +69,20 @@ const (
 	Recurrence    Dimension = "Recurrence"
 )
 
-// Dimensions lists the nine dimensions in walking order.
+// Dimensions lists the dimensions in walking order. What names them all, from the prompt to the
+// order of the guidelines, reads this list: a new one is an entry here and a document in
+// guidelines/docs that has it as its tag.
 func Dimensions() []Dimension {
 	return []Dimension{Graph, Architecture, Security, Test, Doc, Impact, Observability, AIAntipattern, Recurrence}
+}
+
+// Headings lists the headings of a review, one for each dimension.
+func Headings() string {
+	var all []string
+	for _, d := range Dimensions() {
+		all = append(all, "## ["+string(d)+"]")
+	}
+	return strings.Join(all, ", ")
 }
 
 // dimension finds the dimension that a model meant, whatever its case and
@@ -120,6 +131,8 @@ type Finding struct {
 	// find it; Tolerated, that it does not block although its severity would.
 	Late      bool `json:"-"`
 	Tolerated bool `json:"-"`
+	// Check is what came of having another session refute it; empty where none was asked to.
+	Check Checked `json:"-"`
 	// Kept says, as a sentence part, why code has a finding of an earlier round stand
 	// that the session did not find again; empty for what it found.
 	Kept string `json:"-"`

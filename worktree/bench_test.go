@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"touchstone/agent/e2e/await"
 )
 
 // benchFiles is how many files the repository of the benchmarks has.
@@ -86,7 +88,7 @@ func BenchmarkAcquire(b *testing.B) {
 			if err := s.Prepare(b.Context(), reqs[0].Remote, "acme/app", "refs/heads/main"); err != nil {
 				b.Fatal(err)
 			}
-			eventually(b, "the spare tree to settle", func() bool { return h.settled(spareID) })
+			await.Until(b, "the spare tree to settle", func() bool { return h.settled(spareID) })
 			return unseen(b)
 		}},
 		{"again", func(b *testing.B) Request {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"touchstone/agent/e2e/await"
 )
 
 // helperEnv carries a Store's root and a Request to a child of the test binary,
@@ -85,29 +87,11 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// patience is more than anything here takes, however busy the machine.
-const patience = 3 * time.Minute
-
-// eventually waits until done.
-func eventually(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-deadline:
-			t.Fatalf("waited %s for %s", patience, what)
-		case <-tick.C:
-		}
-	}
-}
-
 // acquireSoon acquires once nobody holds the tree any more.
 func acquireSoon(t *testing.T, s *Store, req Request) *Tree {
 	t.Helper()
 	var tree *Tree
-	eventually(t, "the tree to be free", func() bool {
+	await.Until(t, "the tree to be free", func() bool {
 		var err error
 		tree, err = s.Acquire(t.Context(), req)
 		if err != nil && !errors.Is(err, ErrBusy) {
@@ -124,7 +108,7 @@ func TestLockDiesWithItsHolder(t *testing.T) {
 	req := r.pull()
 	s := &Store{Root: t.TempDir()}
 	child, out := startHelper(t, s, req)
-	eventually(t, "the child to acquire", func() bool { return read(t, out) == "acquired\n" })
+	await.Until(t, "the child to acquire", func() bool { return read(t, out) == "acquired\n" })
 	_, err := s.Acquire(t.Context(), req)
 	wantErr(t, err, ErrBusy)
 	kill(t, child)
@@ -177,7 +161,7 @@ func TestGitOutlivesItsKilledParent(t *testing.T) {
 	child, out := startHelper(t, s, req)
 	select {
 	case <-reached:
-	case <-time.After(patience):
+	case <-time.After(await.Patience):
 		t.Fatalf("the child fetches nothing: %s", read(t, out))
 	}
 	kill(t, child)
@@ -251,7 +235,7 @@ func TestCancelStopsGit(t *testing.T) {
 	wantErr(t, err, context.Canceled)
 	select {
 	case <-left:
-	case <-time.After(patience):
+	case <-time.After(await.Patience):
 		t.Fatal("git still holds its connection")
 	}
 	r.intercept.Store(nil)
@@ -313,7 +297,7 @@ func TestSpareTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the spare tree to settle", func() bool { return h.settled(spareID) })
+	await.Until(t, "the spare tree to settle", func() bool { return h.settled(spareID) })
 	tree := acquire(t, s, req)
 	if got, err := os.Stat(tree.Dir()); err != nil || !os.SameFile(got, spare) {
 		t.Errorf("the spare tree was not taken: %v", err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+
+	"touchstone/worktree/diff"
 )
 
 const (
@@ -41,11 +43,8 @@ type FileDiff struct {
 	// request play no part, so it cannot hide its changes with "-diff".
 	Patch     []byte
 	Truncated bool // the patch goes on
-	Hunks     []Hunk
+	Hunks     []diff.Hunk
 }
-
-// Hunk is one changed region with its context, as in "@@ -1,4 +1,5 @@".
-type Hunk struct{ OldStart, OldLines, NewStart, NewLines int }
 
 // Diff is what merging the pull request changes: from the base that was acquired to the
 // merge of the head into it, whatever happened in the tree since. Its Head is a commit of that

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchstone/worktree/atomicfile"
 )
 
 const (
@@ -237,23 +239,12 @@ func (r repo) restoreConfig() error {
 	return nil
 }
 
-// writeFile replaces a file whole, so that a git running beside it never reads half of it.
+// writeFile replaces a file whole and makes its directory, so that a git running beside it never reads half of it.
 func writeFile(path, content string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.WriteString(content)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return nil
+	return atomicfile.Write(path, []byte(content))
 }
 
 // capped keeps the first max bytes and remembers that there were more.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -163,15 +164,17 @@ func (s *Store) binary() string {
 	return s.Git
 }
 
-// CheckGit makes sure, once, that git is there and recent enough. Its error says
-// what to install.
+// recent are the git binaries that CheckGit found to be recent enough, by path.
+var recent sync.Map
+
+// CheckGit makes sure that git is there and recent enough, once in a process for each binary. Its
+// error says what to install.
 func (s *Store) CheckGit(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.checked {
+	bin := s.binary()
+	if _, ok := recent.Load(bin); ok {
 		return nil
 	}
-	cmd := exec.CommandContext(ctx, s.binary(), "version")
+	cmd := exec.CommandContext(ctx, bin, "version")
 	cmd.Env = inherited()
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
@@ -187,6 +190,6 @@ func (s *Store) CheckGit(ctx context.Context) error {
 	if major < 2 || major == 2 && minor < 38 {
 		return fmt.Errorf("git is %d.%d: install 2.38 or newer", major, minor)
 	}
-	s.checked = true
+	recent.Store(bin, true)
 	return nil
 }

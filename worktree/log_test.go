@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -28,11 +29,18 @@ func TestLogIsThePullRequestsOwn(t *testing.T) {
 func TestLogIsBounded(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()
-	var commits strings.Builder
+	var stream strings.Builder
+	fmt.Fprintf(&stream, "reset refs/heads/long\nfrom %s\n\n", req.Head)
 	for i := range maxLog + 5 {
-		fmt.Fprintf(&commits, "git commit -q --allow-empty -m 'number %d'\n", i)
+		message := fmt.Sprintf("number %d", i)
+		fmt.Fprintf(&stream, "commit refs/heads/long\ncommitter a <a@example.com> 0 +0000\ndata %d\n%s\n", len(message), message)
 	}
-	run(t, r.work, "sh", "-c", commits.String())
+	load := exec.Command("git", "fast-import", "--quiet")
+	load.Dir, load.Stdin = r.work, strings.NewReader(stream.String())
+	if out, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r.git("reset", "-q", "--hard", "long")
 	req.Head = r.commit("refs/heads/topic")
 	messages, err := acquire(t, &Store{Root: t.TempDir()}, req).Log(t.Context())
 	if err != nil || len(messages) != maxLog || slices.Contains(messages, "number 1") {

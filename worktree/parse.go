@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
+
+	"touchstone/worktree/diff"
 )
 
 // errDiffFormat means that git printed something other than its documentation
@@ -36,7 +37,7 @@ type patchParser struct {
 
 	sections []int // for each patch to come, the index of its file
 	file     *FileDiff
-	old, new int // lines that the present hunk still owes
+	walk     diff.Walker
 }
 
 // rawEntries reads ":100644 100755 SHA SHA R086 NUL old NUL new NUL" and its kin,
@@ -118,7 +119,7 @@ func (p *patchParser) patches() error {
 		p.keep(chunk)
 		start = err == nil
 		if errors.Is(err, io.EOF) {
-			if len(p.sections) > 0 || p.old > 0 || p.new > 0 {
+			if len(p.sections) > 0 || p.walk.Inside() {
 				return errDiffFormat
 			}
 			return nil
@@ -129,25 +130,21 @@ func (p *patchParser) patches() error {
 // beginLine decides what a line is. Within a hunk the counts of its header say
 // how far it reaches, so that no content can pass for a header.
 func (p *patchParser) beginLine(line []byte) error {
-	if p.old > 0 || p.new > 0 {
-		switch line[0] {
-		case '+':
-			p.new--
-			p.file.Added++
-		case '-':
-			p.old--
-			p.file.Deleted++
-		case ' ':
-			p.old--
-			p.new--
-		case '\\': // "\ No newline at end of file"
-		default:
-			return errDiffFormat
-		}
-		if p.old < 0 || p.new < 0 {
-			return errDiffFormat
-		}
+	inside := p.walk.Inside()
+	switch l := p.walk.Next(line); {
+	case l.Sign == '@' && p.file != nil && !inside:
+		p.file.Hunks = append(p.file.Hunks, l.Hunk)
 		return nil
+	case l.Sign == '+':
+		p.file.Added++
+		return nil
+	case l.Sign == '-':
+		p.file.Deleted++
+		return nil
+	case l.Sign == ' ', l.Sign == '\\' && inside: // such as "\ No newline at end of file"
+		return nil
+	case inside:
+		return errDiffFormat
 	}
 	if bytes.HasPrefix(line, []byte("diff --git ")) {
 		if len(p.sections) == 0 {
@@ -161,50 +158,12 @@ func (p *patchParser) beginLine(line []byte) error {
 		return errDiffFormat
 	}
 	switch {
-	case bytes.HasPrefix(line, []byte("@@ -")):
-		h, err := parseHunk(string(line))
-		if err != nil {
-			return err
-		}
-		p.file.Hunks = append(p.file.Hunks, h)
-		p.old, p.new = h.OldLines, h.NewLines
+	case bytes.HasPrefix(line, []byte("@@ ")):
+		return errDiffFormat
 	case bytes.HasPrefix(line, []byte("Binary files ")):
 		p.file.Binary = true
 	}
 	return nil
-}
-
-// parseHunk reads "@@ -1,4 +1,5 @@ func main() {"; a missing count is 1.
-func parseHunk(line string) (Hunk, error) {
-	f := strings.SplitN(line, " ", 4)
-	if len(f) < 4 || f[0] != "@@" || !strings.HasPrefix(f[3], "@@") {
-		return Hunk{}, errDiffFormat
-	}
-	var h Hunk
-	for _, side := range []struct {
-		text, sign   string
-		start, lines *int
-	}{{f[1], "-", &h.OldStart, &h.OldLines}, {f[2], "+", &h.NewStart, &h.NewLines}} {
-		text, ok := strings.CutPrefix(side.text, side.sign)
-		if !ok {
-			return Hunk{}, errDiffFormat
-		}
-		start, lines, counted := strings.Cut(text, ",")
-		if !counted {
-			lines = "1"
-		}
-		for _, n := range []struct {
-			text string
-			to   *int
-		}{{start, side.start}, {lines, side.lines}} {
-			v, err := strconv.ParseUint(n.text, 10, 31)
-			if err != nil {
-				return Hunk{}, errDiffFormat
-			}
-			*n.to = int(v)
-		}
-	}
-	return h, nil
 }
 
 // keep appends to the file's patch within the bounds, and says so when it cannot.

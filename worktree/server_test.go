@@ -43,9 +43,15 @@ func newRemote(t testing.TB) *remoteRepo {
 	}
 	dir := t.TempDir()
 	r := &remoteRepo{t: t, bare: filepath.Join(dir, "acme", "app.git"), work: filepath.Join(dir, "work")}
-	run(t, dir, "git", "init", "-q", "--bare", "--initial-branch=main", r.bare)
-	run(t, r.bare, "git", "config", "http.receivepack", "true")
-	run(t, dir, "git", "init", "-q", "--initial-branch=main", r.work)
+	initRepo(t, r.bare, "[core]\n\tbare = true\n[http]\n\treceivepack = true\n")
+	initRepo(t, filepath.Join(r.work, ".git"), "[core]\n\tbare = false\n")
+	// The two have their objects in common, so that a push is but the name of a commit.
+	if err := os.Symlink(filepath.Join(r.bare, "objects"), filepath.Join(r.work, ".git", "objects")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(r.bare, "objects"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	backend := &cgi.Handler{Path: git, Args: []string{"http-backend"}, Stderr: io.Discard,
 		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=octocat"}}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -63,6 +69,19 @@ func newRemote(t testing.TB) *remoteRepo {
 	t.Cleanup(srv.Close)
 	r.url = srv.URL + "/acme/app.git"
 	return r
+}
+
+// initRepo writes what git init would, but for the objects, with a configuration by which no commit
+// starts a garbage collection.
+func initRepo(t testing.TB, dir, config string) {
+	t.Helper()
+	writeTest(t, filepath.Join(dir, "HEAD"), "ref: refs/heads/main\n")
+	writeTest(t, filepath.Join(dir, "config"), config+"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
+	for _, name := range []string{"refs", "hooks", "info"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // run runs a command of the test itself, outside the package under test.
@@ -106,10 +125,17 @@ func (r *remoteRepo) commit(refs ...string) string {
 	r.t.Helper()
 	r.git("add", "-A")
 	r.git("commit", "-q", "--allow-empty", "-m", "change")
+	head := r.git("rev-parse", "HEAD")
 	for _, ref := range refs {
-		r.git("push", "-q", "--force", r.bare, "HEAD:"+ref)
+		r.put(ref, head)
 	}
-	return r.git("rev-parse", "HEAD")
+	return head
+}
+
+// put points a ref of the remote at a commit, as a push by force does.
+func (r *remoteRepo) put(ref, sha string) {
+	r.t.Helper()
+	writeTest(r.t, filepath.Join(r.bare, filepath.FromSlash(ref)), sha+"\n")
 }
 
 func (r *remoteRepo) at(ref string) string {

@@ -1,6 +1,10 @@
 package worktree
 
-import "context"
+import (
+	"context"
+
+	"touchstone/worktree/diff"
+)
 
 // Shown is what GitHub shows of a pull request, and takes comments on: what its head changes
 // since it left the base, in the lines of the head.
@@ -55,7 +59,7 @@ func (s Shown) InHead(path string, first, last int) (headPath string, headFirst,
 
 // inOld is the line of the old file that a line of the new one was, or the nearest one where it
 // was none, by hunks without context.
-func inOld(hunks []Hunk, line int) (old int, same bool) {
+func inOld(hunks []diff.Hunk, line int) (old int, same bool) {
 	old = line
 	for _, h := range hunks {
 		start := h.NewStart

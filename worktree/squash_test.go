@@ -57,9 +57,12 @@ func (h history) merge(branch, other string, files map[string]string) string {
 // pushed is the request for topic against main as they are now.
 func (h history) pushed() Request {
 	h.t.Helper()
-	h.git("push", "-q", "--force", h.bare, "main:refs/heads/main", "topic:refs/heads/topic", "topic:refs/pull/12/head")
 	req := h.request
-	req.Head, req.HeadRef, req.Base = h.git("rev-parse", "topic"), "refs/pull/12/head", h.git("rev-parse", "main")
+	tips := strings.Fields(h.git("rev-parse", "topic", "main"))
+	req.Head, req.HeadRef, req.Base = tips[0], "refs/pull/12/head", tips[1]
+	h.put("refs/heads/main", req.Base)
+	h.put("refs/heads/topic", req.Head)
+	h.put(req.HeadRef, req.Head)
 	return req
 }
 

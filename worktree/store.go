@@ -30,7 +30,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 )
 
 var (
@@ -69,8 +68,6 @@ type Store struct {
 	// lacks that somebody else made; "" for none. A mirror that this package makes lacks none.
 	Shallow string
 
-	mu      sync.Mutex
-	checked bool // the git binary was found to be recent enough
 	// large, if set, is used in place of largeMirror.
 	large int64
 }

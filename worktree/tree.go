@@ -12,7 +12,8 @@ import (
 )
 
 // Tree is one pull request's checkout, locked for whoever acquired it. It is for
-// one goroutine at a time.
+// one goroutine at a time, but for List, Blobs and Sides: they read the mirror through git,
+// change nothing here, and may run beside another call.
 type Tree struct {
 	home   home
 	id     string

@@ -45,7 +45,8 @@ func (c *Chain) conclude(s decide.State) {
 	// What merging makes takes git to find out, which an account from GitHub alone does without.
 	against := slices.IndexFunc(c.Rounds, func(r Round) bool { return r.Approves && r.Record.Base == c.Base })
 	if against < 0 {
-		c.miss("%s has moved on since the approval: its author's agent merges it if that still makes the change that was reviewed, and it is reviewed again if not", c.BaseBranch)
+		c.miss("%s has moved on since the approval: its author's agent merges it if that still makes the change that was reviewed, "+
+			"and it is reviewed again if not", c.BaseBranch)
 	} else {
 		c.miss("nothing that GitHub shows: its author's agent merges it, or its author does where that is not automatic")
 	}

@@ -53,7 +53,8 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 		PullRequest: ref.String(), URL: pr.URL, Title: pr.Title, Author: pr.Author.Login, CreatedAt: pr.CreatedAt, State: "open",
 		Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Reviewers: settings.Reviewers,
 		Missing: []string{}, Warnings: []string{}, Commits: []Commit{}, Rounds: []Round{}, Opinions: []Opinion{},
-		Findings: []verdict.Entry{}, Holds: []verdict.Hold{}, Orders: []Order{}, Labels: []Labelling{}, Incidents: []Incident{}, Checks: []Check{},
+		Findings: []verdict.Entry{}, Holds: []verdict.Hold{}, Orders: []Order{}, Labels: []Labelling{}, Incidents: []Incident{},
+		Checks: []Check{},
 	}
 	c.addCommits(pr, commits, settings.Trust)
 	c.addReviews(pr, settings.Trust)
@@ -107,12 +108,13 @@ func (c *Chain) addCommits(pr forge.PullRequest, commits []forge.Commit, book *t
 		switch {
 		case repair.Cost == (verdict.Cost{}):
 		case !book.Made(pr, repair):
-			c.warn("what %s says that it cost does not count: it is not signed with the key of the agent of %s", short(commit.SHA), c.Author)
+			c.warn("what %s says that it cost does not count: it is not signed with the key of the agent of %s", verdict.Short(commit.SHA), c.Author)
 		case repair.Cost.USD >= costs[repair.Reviewed].USD:
 			costs[repair.Reviewed] = repair.Cost
 		}
 		c.Commits = append(c.Commits, Commit{
-			SHA: commit.SHA, By: cmp.Or(commit.Login, commit.Name), At: commit.At, Subject: subject, Fixes: repair.Findings, Disputes: repair.Disputed,
+			SHA: commit.SHA, By: cmp.Or(commit.Login, commit.Name), At: commit.At, Subject: subject, Fixes: repair.Findings,
+			Disputes: repair.Disputed,
 		})
 	}
 	for _, cost := range costs {
@@ -132,7 +134,8 @@ func (c *Chain) addIncidents(incidents []forge.Incident) {
 		case forge.HeadForcePushed:
 			for _, r := range c.Rounds {
 				if r.SHA == in.Before {
-					c.warn("%s replaced %s, which round %d had reviewed, by force with %s, %s", in.By.Login, short(in.Before), r.Record.Round, short(in.After), stamp(in.At))
+					c.warn("%s replaced %s, which round %d had reviewed, by force with %s, %s", in.By.Login, verdict.Short(in.Before), r.Record.Round,
+						verdict.Short(in.After), stamp(in.At))
 				}
 			}
 		case forge.CommentDeleted:
@@ -180,7 +183,7 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 	case r.EditedAt != nil:
 		return "it was edited after it was posted, at " + stamp(*r.EditedAt)
 	case record.Head != r.SHA:
-		return fmt.Sprintf("it is about %s, while GitHub has it on %s", short(record.Head), short(r.SHA))
+		return fmt.Sprintf("it is about %s, while GitHub has it on %s", verdict.Short(record.Head), verdict.Short(r.SHA))
 	case r.State == forge.Dismissed:
 		return "it was dismissed"
 	case r.State != says:
@@ -219,7 +222,8 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 			return err
 		}
 		said := verdict.Comment{
-			ID: comment.ID, By: comment.Author.Login, ByAuthor: verdict.SameLogin(comment.Author.Login, c.Author), At: comment.CreatedAt, Body: comment.Body,
+			ID: comment.ID, By: comment.Author.Login, ByAuthor: verdict.SameLogin(comment.Author.Login, c.Author), At: comment.CreatedAt,
+			Body:   comment.Body,
 			Edited: comment.EditedAt != nil, InReview: comment.InReview, CanPush: comment.MayOrder(permission),
 			CanWaive: permission.Includes(settings.Rights.Waive), CanBreakGlass: permission.Includes(settings.Rights.BreakGlass),
 			Independent: independent(pr, writers, comment.Author.Login),
@@ -238,15 +242,17 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		switch {
 		case len(counted) > 0 && counted[0].Removed != "":
 			order = counted[0]
-			c.warn("the order %s by %s was edited at %s by %s, and counts as it was: /touchstone stop", comment.URL, comment.Author.Login, stamp(*comment.EditedAt), order.Removed)
+			c.warn("the order %s by %s was edited at %s by %s, and counts as it was: /touchstone stop", comment.URL, comment.Author.Login,
+				stamp(*comment.EditedAt), order.Removed)
 		case !ok:
 			continue
 		case comment.EditedAt != nil:
 			c.warn("the order %s by %s was edited at %s", comment.URL, comment.Author.Login, stamp(*comment.EditedAt))
 		}
 		c.Orders = append(c.Orders, Order{
-			URL: comment.URL, By: comment.Author.Login, At: comment.CreatedAt, Edited: comment.EditedAt, Verb: string(order.Verb), Finding: order.Finding,
-			Reason: order.Reason, May: string(permission), Counts: len(counted) > 0 && unclear == "", Unclear: unclear,
+			URL: comment.URL, By: comment.Author.Login, At: comment.CreatedAt, Edited: comment.EditedAt, Verb: string(order.Verb),
+			Finding: order.Finding,
+			Reason:  order.Reason, May: string(permission), Counts: len(counted) > 0 && unclear == "", Unclear: unclear,
 		})
 	}
 	for _, d := range pr.Deleted {
@@ -293,5 +299,3 @@ func (c *Chain) warn(format string, args ...any) {
 func (c *Chain) miss(format string, args ...any) {
 	c.Missing = append(c.Missing, fmt.Sprintf(format, args...))
 }
-
-func short(sha string) string { return sha[:min(len(sha), 7)] }

@@ -57,7 +57,8 @@ type Stats struct {
 // Count counts what became of pull requests since a time. Reviewers are the logins whose records are believed,
 // label is the one that calls a person.
 func Count(past []forge.Past, since time.Time, reviewers []string, label string) Stats {
-	s := Stats{Since: since, Findings: map[verdict.Dimension]map[verdict.Severity]int{}, Fates: map[verdict.Status]int{}, Rules: map[string]int{}}
+	s := Stats{Since: since, Findings: map[verdict.Dimension]map[verdict.Severity]int{}, Fates: map[verdict.Status]int{},
+		Rules: map[string]int{}}
 	repositories := map[string]bool{}
 	for _, p := range past {
 		repositories[p.Repo.String()] = true
@@ -163,7 +164,8 @@ func (s Stats) Write(to io.Writer) error {
 		line("", "there were more than are counted here: take a shorter time")
 	}
 	if s.Merged > 0 {
-		line("time to merge", "median %s; %.0f %% within 10 minutes, %.0f %% within 30", s.MedianToMerge.Round(time.Second), 100*s.Within10m, 100*s.Within30m)
+		line("time to merge", "median %s; %.0f %% within 10 minutes, %.0f %% within 30", s.MedianToMerge.Round(time.Second), 100*s.Within10m,
+			100*s.Within30m)
 		line("rounds", "median %d, mean %.1f, at most %d", s.MedianRounds, s.MeanRounds, s.MostRounds)
 	}
 	line("reviews", "%d, median %s", s.Reviews, s.MedianTook.Round(time.Second))

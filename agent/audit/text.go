@@ -16,7 +16,8 @@ import (
 // Write writes the evidence for people to read.
 func (c Chain) Write(to io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n%s\nby %s, opened %s, into %s\n", c.PullRequest, plain(c.Title), c.URL, c.Author, stamp(c.CreatedAt), plain(c.BaseBranch))
+	fmt.Fprintf(&b, "%s  %s\n%s\nby %s, opened %s, into %s\n", c.PullRequest, plain(c.Title), c.URL, c.Author, stamp(c.CreatedAt),
+		plain(c.BaseBranch))
 	c.writeConclusion(&b)
 	c.section(&b, "Commits", c.writeCommits)
 	c.section(&b, "Reviews with a record", c.writeRounds)
@@ -26,7 +27,7 @@ func (c Chain) Write(to io.Writer) error {
 	c.section(&b, "Orders", c.writeOrders)
 	c.section(&b, "Labels", c.writeLabels)
 	c.section(&b, "What was taken back, rewritten or interrupted", c.writeIncidents)
-	c.section(&b, "Checks of "+short(c.Head), c.writeChecks)
+	c.section(&b, "Checks of "+verdict.Short(c.Head), c.writeChecks)
 	fmt.Fprintf(&b, "\nCost: $%.2f, %d tokens and %s of sessions; rounds that count: %d of %d\n",
 		c.CostUSD, c.Tokens, c.Duration.Round(time.Second), c.believedRounds(), len(c.Rounds))
 	if c.FixCostUSD > 0 || c.FixDuration > 0 {
@@ -39,7 +40,8 @@ func (c Chain) Write(to io.Writer) error {
 func (c Chain) writeConclusion(b *strings.Builder) {
 	switch {
 	case c.Merge != nil:
-		fmt.Fprintf(b, "\nMerged as %s by %s, %s, %s after it was opened.\n", short(c.Merge.SHA), c.Merge.By, stamp(c.Merge.At), c.Merge.At.Sub(c.CreatedAt).Round(time.Second))
+		fmt.Fprintf(b, "\nMerged as %s by %s, %s, %s after it was opened.\n", verdict.Short(c.Merge.SHA), c.Merge.By, stamp(c.Merge.At),
+			c.Merge.At.Sub(c.CreatedAt).Round(time.Second))
 		if len(c.Missing) > 0 {
 			b.WriteString("What the merge lacked:\n")
 		}
@@ -53,7 +55,7 @@ func (c Chain) writeConclusion(b *strings.Builder) {
 		if c.Approved == 0 || !r.Approves {
 			continue
 		}
-		fmt.Fprintf(b, "%s was approved by %s in round %d: %s\n", short(c.Head), r.By, r.Record.Round, r.URL)
+		fmt.Fprintf(b, "%s was approved by %s in round %d: %s\n", verdict.Short(c.Head), r.By, r.Record.Round, r.URL)
 		if lift := r.Record.Lifted; lift != nil {
 			how := "by approving it"
 			if lift.Glass {
@@ -98,7 +100,7 @@ func (c Chain) writeCommits(row func(...string)) {
 		for _, dispute := range commit.Disputes {
 			fixes += " (disputes " + plain(dispute) + ")"
 		}
-		row(short(commit.SHA), stamp(commit.At), plain(commit.By), plain(commit.Subject), fixes)
+		row(verdict.Short(commit.SHA), stamp(commit.At), plain(commit.By), plain(commit.Subject), fixes)
 	}
 }
 
@@ -109,7 +111,8 @@ func (c Chain) writeRounds(row func(...string)) {
 			counts = "DOES NOT COUNT: " + plain(r.Doubt)
 		}
 		record := r.Record
-		row(fmt.Sprintf("round %d", record.Round), short(r.SHA)+" on "+short(record.Base), stamp(r.At), r.By, string(record.Verdict),
+		row(fmt.Sprintf("round %d", record.Round), verdict.Short(r.SHA)+" on "+verdict.Short(record.Base), stamp(r.At), r.By,
+			string(record.Verdict),
 			"guidelines "+plain(record.Guidelines), plain(record.Engine+" "+record.Model), fmt.Sprintf("$%.2f", record.CostUSD),
 			record.Duration.Round(time.Second).String(), fmt.Sprintf("review %d", r.Review), counts)
 	}
@@ -124,7 +127,7 @@ func (c Chain) writeOpinions(row func(...string)) {
 		if o.Bot {
 			rights = "a bot, " + rights
 		}
-		row(short(o.SHA), stamp(o.At), o.By, o.State, rights, o.URL)
+		row(verdict.Short(o.SHA), stamp(o.At), o.By, o.State, rights, o.URL)
 	}
 }
 
@@ -134,7 +137,8 @@ func (c Chain) writeFindings(row func(...string)) {
 		if f.Said != nil {
 			claim += fmt.Sprintf(" (%s: %s)", plain(f.Said.By), plain(f.Said.Why))
 		}
-		row(plain(f.ID), string(f.Status), string(f.Severity), string(f.Dimension), plain(f.Rule), plain(verdict.Place(f.Path, f.Line)), fmt.Sprintf("rounds %d to %d", f.First, f.Last), claim)
+		row(plain(f.ID), string(f.Status), string(f.Severity), string(f.Dimension), plain(f.Rule), plain(verdict.Place(f.Path, f.Line)),
+			fmt.Sprintf("rounds %d to %d", f.First, f.Last), claim)
 	}
 }
 
@@ -168,8 +172,8 @@ func (c Chain) writeIncidents(row func(...string)) {
 	for _, in := range c.Incidents {
 		before, after := plain(in.Before), plain(in.After)
 		what := map[forge.IncidentKind]string{
-			forge.HeadForcePushed: "pushed the head by force, from " + short(before) + " to " + short(after),
-			forge.BaseForcePushed: "pushed the base by force, from " + short(before) + " to " + short(after),
+			forge.HeadForcePushed: "pushed the head by force, from " + verdict.Short(before) + " to " + verdict.Short(after),
+			forge.BaseForcePushed: "pushed the base by force, from " + verdict.Short(before) + " to " + verdict.Short(after),
 			forge.BaseChanged:     "changed the base from " + before + " to " + after,
 			forge.ReviewDismissed: fmt.Sprintf("dismissed review %d, which said %s:", in.Review, before),
 			forge.CommentDeleted:  "deleted a comment by " + before,

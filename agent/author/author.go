@@ -113,6 +113,8 @@ var (
 	ErrDeferred = errors.New("the model left a note instead of a repair")
 	// ErrUnverified says that the repository's verify command failed on the fix.
 	ErrUnverified = errors.New("the fix did not pass the repository's verify command")
+	// ErrFailsOnBase says besides that it fails on the base of the pull request too.
+	ErrFailsOnBase = errors.New("it fails on the base as well, where it has to be mended first, or verify.command in .touchstone/config.yaml")
 	// ErrUncommittable says that the session left what git cannot record as the files that
 	// they are, such as a repository of its own.
 	ErrUncommittable = errors.New("what the model left cannot be committed")

@@ -18,16 +18,35 @@ func (r *repair) warm(ctx context.Context, use session.Use) {
 	if len(r.verify.Command) == 0 {
 		return // nothing that would fill them
 	}
+	var failed *failure
 	err := session.FillBaseCaches(r.tree.Dir(), func(caches string) error {
-		return step(ctx, "build base", func(ctx context.Context) error { return r.buildBase(ctx, caches) })
+		zerolog.Ctx(ctx).Info().Msg("the base is built once, so that what fixes of this repository build begins with that")
+		err := step(ctx, "build base", func(ctx context.Context) error { return r.buildBase(ctx, caches) })
+		if errors.As(err, &failed) {
+			return nil // what it compiled serves all the same
+		}
+		return err
 	})
 	if err = errors.Join(err, session.SeedCaches(r.tree.Dir(), use)); err != nil && ctx.Err() == nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("builds begin without what builds of the base have made")
 	}
 }
 
-// buildBase runs the verify command on the base branch. What that finds is of no interest, but
-// what it compiles is.
+// verifyBase says how the verify command fails on the base, where it does. Where that cannot be
+// told, it counts as passing there.
+func (r *repair) verifyBase(ctx context.Context) *failure {
+	zerolog.Ctx(ctx).Info().Msg("verify runs on the base, to tell whether it fails there as well")
+	var failed *failure
+	err := step(ctx, "verify base", func(ctx context.Context) error {
+		return r.buildBase(ctx, session.Caches(r.tree.Dir(), session.ForVerify))
+	})
+	if !errors.As(err, &failed) && err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("whether verify fails on the base as well is not known")
+	}
+	return failed
+}
+
+// buildBase runs the verify command on the base branch.
 func (r *repair) buildBase(ctx context.Context, caches string) (err error) {
 	request := r.author.request(r.begun)
 	request.Role, request.Head, request.HeadRef = baseRole, request.Base, request.BaseRef
@@ -38,9 +57,5 @@ func (r *repair) buildBase(ctx context.Context, caches string) (err error) {
 	defer func() {
 		err = errors.Join(err, tree.Release(), r.author.Worktrees.Remove(context.WithoutCancel(ctx), request.Repo, request.Number, baseRole))
 	}()
-	err = r.author.execute(ctx, ErrUnverified, tree.Dir(), caches, r.verify.Command, r.verify.Timeout.Duration())
-	if errors.Is(err, ErrUnverified) {
-		return nil
-	}
-	return err
+	return r.author.execute(ctx, ErrUnverified, tree.Dir(), caches, r.verify.Command, r.verify.Timeout.Duration())
 }

@@ -3,6 +3,7 @@ package author
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,7 +13,8 @@ import (
 
 // BenchmarkVerify runs the verify command of a small Go module with the caches of a pull request, the
 // first and the second time. The yardstick is the same command on warm caches that are shared by all
-// pull requests; x-cold is what it takes without any.
+// pull requests; x-cold is what it takes without any, x-overhead what its sandbox and supervision add
+// to the bare command.
 func BenchmarkVerify(b *testing.B) {
 	root := b.TempDir()
 	a := &Author{TempDir: b.TempDir()}
@@ -47,11 +49,24 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	shared := filepath.Join(root, "shared")
 	verify(base, shared)
-	var yardstick, first, second time.Duration
+	home := b.TempDir()
+	env := session.Commands(os.Environ(), shared, home, home)
+	bareCommand := func(dir string) time.Duration {
+		start := time.Now()
+		cmd := exec.CommandContext(b.Context(), "go", "test", "-count=1", "./...")
+		cmd.Dir, cmd.Env = dir, env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+		return time.Since(start)
+	}
+	bareCommand(base)
+	var bare, yardstick, first, second time.Duration
 	number := 0
 	for b.Loop() {
 		number++
 		dir := worktree(number)
+		bare += bareCommand(dir)
 		yardstick += verify(dir, shared)
 		start := time.Now()
 		if err := session.SeedCaches(dir, session.ForVerify); err != nil {
@@ -62,6 +77,7 @@ func BenchmarkVerify(b *testing.B) {
 		first += time.Since(start)
 		second += verify(dir, own)
 	}
+	b.ReportMetric(yardstick.Seconds()/bare.Seconds(), "x-overhead")
 	b.ReportMetric(first.Seconds()/yardstick.Seconds(), "x-first")
 	b.ReportMetric(second.Seconds()/yardstick.Seconds(), "x-second")
 	b.ReportMetric(cold.Seconds()/(yardstick.Seconds()/float64(number)), "x-cold")

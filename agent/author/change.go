@@ -1,7 +1,6 @@
 package author
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // names gives a change a name, and the change that would take it back. They depend on
@@ -38,15 +38,14 @@ func describe(w io.Writer, from, to, removed, added string) {
 // sides are the lines that a patch takes away, and those that it adds.
 func sides(patch []byte) (removed, added string) {
 	var minus, plus strings.Builder
-	inHunk := false
-	for line := range bytes.Lines(patch) {
-		switch {
-		case bytes.HasPrefix(line, []byte("@@ ")):
-			inHunk = true
-		case inHunk && line[0] == '-':
-			minus.Write(line[1:])
-		case inHunk && line[0] == '+':
-			plus.Write(line[1:])
+	for l := range diff.Lines(patch) {
+		switch l.Sign {
+		case '-':
+			minus.Write(l.Text())
+			minus.WriteByte('\n')
+		case '+':
+			plus.Write(l.Text())
+			plus.WriteByte('\n')
 		}
 	}
 	return minus.String(), plus.String()

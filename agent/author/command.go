@@ -24,15 +24,27 @@ type failure struct {
 	kind   error // what that means for the fix
 	what   string
 	output string // the end of what it printed, at most 20 KiB
+	// onBase is how it fails on the base of the pull request, if that is known.
+	onBase *failure
 }
 
 // Error says what failed, with the last line of its output.
 func (f *failure) Error() string {
 	last := f.output[strings.LastIndexByte(f.output, '\n')+1:]
-	return fmt.Sprintf("%v: %s (%.200s)", f.kind, f.what, last)
+	text := fmt.Sprintf("%v: %s (%.200s)", f.kind, f.what, last)
+	if f.onBase != nil {
+		text += "; " + ErrFailsOnBase.Error()
+	}
+	return text
 }
 
-func (f *failure) Unwrap() error { return f.kind }
+// Unwrap is what it means for the fix.
+func (f *failure) Unwrap() []error {
+	if f.onBase != nil {
+		return []error{f.kind, ErrFailsOnBase}
+	}
+	return []error{f.kind}
+}
 
 // errNoProgram says that a command names a program that is not here.
 var errNoProgram = errors.New("there is no such program")

@@ -15,28 +15,26 @@ import (
 	"touchstone/worktree"
 )
 
-// folded is what a review holds besides what it says: records, marks, and what is folded away.
-var folded = regexp.MustCompile(`(?s)<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>`)
-
 // repeated is the part of a review that lists earlier findings, each of which is told by itself.
 var repeated = regexp.MustCompile(`(?s)\n#### Still there from earlier rounds\n.*?(\n#### |\n---\n|\z)`)
 
-func plain(text string) string { return strings.TrimSpace(folded.ReplaceAllString(text, "")) }
-
 // summary is what a review says besides its findings.
 func summary(body string) string {
-	body = repeated.ReplaceAllString(plain(body), "$1")
+	body = repeated.ReplaceAllString(verdict.Plain(body), "$1")
 	body, _, _ = strings.Cut(body, "\n---\n")
 	return strings.TrimSpace(body)
 }
 
-// said is what was said of each finding: its text when it was raised, and what others answered
-// in its thread.
+// again matches what a later review says of a finding that it finds once more.
+var again = regexp.MustCompile("(?m)^- (\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\* \\[?finding `([0-9a-f]{8})`.*)$")
+
+// said is what was said of each finding: its text when it was raised, what later reviews say of
+// it, and what others answered in its thread.
 func (a *Author) said(pr forge.PullRequest, l verdict.Ledger) map[string][]quotation {
 	said := map[string][]quotation{}
 	raised := func(id, text string) {
 		if len(said[id]) == 0 {
-			said[id] = append(said[id], quotation{"finding " + id + " when it was raised", plain(text)})
+			said[id] = append(said[id], quotation{"finding " + id + " when it was raised", text})
 		}
 	}
 	for _, t := range pr.Threads {
@@ -47,18 +45,21 @@ func (a *Author) said(pr forge.PullRequest, l verdict.Ledger) map[string][]quota
 		if !ok {
 			continue
 		}
-		raised(id, t.Comments[0].Body)
+		raised(id, verdict.Plain(t.Comments[0].Body))
 		for _, c := range t.Comments[1:] {
-			said[id] = append(said[id], quotation{fmt.Sprintf("answer to finding %s by %s", id, c.Author.Login), plain(c.Body)})
+			said[id] = append(said[id], quotation{fmt.Sprintf("answer to finding %s by %s", id, c.Author.Login), verdict.Plain(c.Body)})
 		}
 	}
 	// What had no place on a line stands in a review, or in a comment that goes on with it.
 	for _, text := range a.reviewed(pr) {
-		for block := range strings.SplitSeq(text, "\n---\n") {
-			_, described, _ := strings.Cut(block, "\n\n")
-			if id, ok := verdict.TaggedFinding(described); ok {
-				raised(id, described)
-			}
+		for id, described := range verdict.Raised(text) {
+			raised(id, described)
+		}
+	}
+	for _, text := range a.reviewed(pr) {
+		heading, _, _ := strings.Cut(strings.TrimLeft(text, "# "), "\n")
+		for _, m := range again.FindAllStringSubmatch(verdict.Plain(text), -1) {
+			said[m[2]] = append(said[m[2]], quotation{fmt.Sprintf("finding %s in the review %q", m[2], heading), m[1]})
 		}
 	}
 	for _, e := range l.Outstanding() {
@@ -111,6 +112,9 @@ func conventions(ctx context.Context, tree *worktree.Tree, base string) (files [
 	return files, nil
 }
 
+// internal matches the trailers of a fix that say nothing of what it did.
+var internal = regexp.MustCompile(`(?m)^Touchstone-(?:Reviewed|Change|Undoes|Cost|Signature):.*\n?`)
+
 // maxTried bounds how many earlier fixes are told of.
 const maxTried = 3
 
@@ -133,7 +137,7 @@ func (r *repair) learn(ctx context.Context, pr forge.PullRequest) (err error) {
 	}
 	for _, message := range commits {
 		if _, ok := verdict.ParseRepair(message); ok && len(b.tried) < maxTried {
-			b.tried = append(b.tried, "This was committed, and reviewed after:\n"+message)
+			b.tried = append(b.tried, "This was committed, and reviewed after:\n"+strings.TrimSpace(internal.ReplaceAllString(message, "")))
 		}
 	}
 	slices.Reverse(b.tried)

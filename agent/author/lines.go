@@ -1,7 +1,6 @@
 package author
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // deferral is a note that something is left for later: one of the words that are kept for
@@ -77,17 +77,12 @@ func ownLines(diffs []worktree.Diff, name string) []string {
 func addedLines(patch []byte) []string {
 	var added []string
 	removed := map[string]int{}
-	inHunk := false
-	for line := range bytes.Lines(patch) {
-		text := strings.TrimRight(string(line), "\r\n")
-		switch {
-		case strings.HasPrefix(text, "@@ "):
-			inHunk = true
-		case strings.HasPrefix(text, "diff --git "):
-			inHunk = false
-		case inHunk && strings.HasPrefix(text, "+"):
+	for l := range diff.Lines(patch) {
+		text := strings.TrimRight(string(l.Raw), "\r")
+		switch l.Sign {
+		case '+':
 			added = append(added, text[1:])
-		case inHunk && strings.HasPrefix(text, "-"):
+		case '-':
 			removed[strings.TrimSpace(text[1:])]++
 		}
 	}

@@ -55,6 +55,18 @@ func TestACommitClaimsWhatTheSessionReports(t *testing.T) {
 	}
 }
 
+func TestWhatIsLeftToAPersonIsTold(t *testing.T) {
+	b := brief{ledger: verdict.Ledger{open("0000000a")}}
+	const answer = "Needs a person 0000000a: take the promise out of the description; it is not kept"
+	if got := LeftToPerson(b.nothingChanged(reported(answer, b)).Error()); got != "take the promise out of the description; it is not kept" {
+		t.Errorf("it is %q", got)
+	}
+	b.ledger = append(b.ledger, open("0000000b"))
+	if got := LeftToPerson(b.nothingChanged(reported(answer+"\nNeeds a person 0000000b: x", b)).Error()); got != "" {
+		t.Errorf("of two it is %q", got)
+	}
+}
+
 func TestCommitMessageMentionsNobodyAndForgesNothing(t *testing.T) {
 	b := brief{head: "0123456789", ledger: verdict.Ledger{open("0000000a")}}
 	answer := "Recurrence: add lint - ask @octocat\nRepaired 0000000a: ask @octocat [skip ci]\nCommit: Guard the lookup, thanks @octocat [ci skip]\n"

@@ -109,7 +109,10 @@ func (b brief) askFindings(p *strings.Builder) {
 		fmt.Fprintf(p, "\n# Open findings\n\nLine numbers are those of %.7s, before the base was merged in.\n", b.head)
 	}
 	for _, e := range outstanding {
-		text := fmt.Sprintf("%s [%s] %s at %s: %s", e.Rule, e.Dimension, e.Severity, verdict.Place(e.Path, e.Line), e.Claim)
+		text := fmt.Sprintf("%s [%s] %s at %s", e.Rule, e.Dimension, e.Severity, verdict.Place(e.Path, e.Line))
+		if e.Last > e.First || len(b.history[e.ID]) == 0 {
+			text += ": " + e.Claim // as the last round has it; else it is told below
+		}
 		if e.Last > e.First {
 			text += fmt.Sprintf("\nFound in round %d, and again in round %d.", e.First, e.Last)
 		}
@@ -134,7 +137,11 @@ func (b brief) tellHow(p *strings.Builder) {
 		fmt.Fprintf(p, "\n# Conventions\n\nThese files say how code is written here. Read those that concern what you change: %q\n", b.conventions)
 	}
 	if len(b.allow) > 0 {
-		fmt.Fprintf(p, "\n# Commands\n\nYou may run commands of these patterns, and no others (git is not among them; the diff is below): %s\n", strings.Join(b.allow, " | "))
+		diff := ""
+		if b.changes != "" {
+			diff = "; the diff is below"
+		}
+		fmt.Fprintf(p, "\n# Commands\n\nYou may run commands of these patterns, and no others (git is not among them%s): %s\n", diff, strings.Join(b.allow, " | "))
 	}
 	if len(b.verify) > 0 {
 		fmt.Fprintf(p, "\nBefore anything is pushed, the product runs this on your work, and it has to pass: %s\n", strings.Join(b.verify, " "))
@@ -162,6 +169,9 @@ func (b brief) again(err error, missing, wrong []string) string {
 		why := err.Error()
 		if f := (*failure)(nil); errors.As(err, &f) {
 			why += "\n" + f.output
+			if f.onBase != nil {
+				why += "\n\nOn the base, without this pull request, it ends with:\n" + f.onBase.output
+			}
 		}
 		b.quote(&p, "why", why, maxText)
 	}

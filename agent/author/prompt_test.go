@@ -63,9 +63,13 @@ func TestWhatAReviewSaysIsToldWithoutItsRecord(t *testing.T) {
 	if got := summary(body); got != "### Changes requested · round 2\n\nIt races." {
 		t.Errorf("it is told as %q", got)
 	}
-	pr := forge.PullRequest{Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, Body: body}}}
+	later := "### Changes requested · round 3\n\n#### Still there from earlier rounds\n\n- **[Doc] nit** [finding `0badcafe`](https://x) at `a.go:3`: Still wrong. (open since round 2)\n\n<sub>tokens</sub>"
+	review := func(body string) forge.SubmittedReview {
+		return forge.SubmittedReview{Author: forge.User{Login: "judge"}, Body: body}
+	}
+	pr := forge.PullRequest{Reviews: []forge.SubmittedReview{review(body), review(later)}}
 	said := (&Author{Reviewers: []string{"Judge"}}).said(pr, nil)["0badcafe"]
-	if len(said) != 1 || said[0].text != "**[Doc] nit** · finding `0badcafe`\n\nIt is wrong." {
+	if len(said) != 2 || said[0].text != "**[Doc] nit** · finding `0badcafe`\n\nIt is wrong." || !strings.HasSuffix(said[1].text, "Still wrong. (open since round 2)") {
 		t.Errorf("the finding is told as %+v", said)
 	}
 }

@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
@@ -36,8 +39,13 @@ type repair struct {
 	out      Outcome
 
 	session engine.Session
-	// took is the time of the session's turns.
-	took time.Duration
+	// took is the time of the session's turns, model the engine and the model that answered last.
+	took  time.Duration
+	model string
+	// change names what the session changed, unverified what verify failed on last, onBase is how
+	// verify fails on the base, if it does.
+	change, unverified string
+	onBase             *failure
 	// begun is the pull request as it was when the fix began.
 	begun forge.PullRequest
 }
@@ -82,6 +90,11 @@ func (r *repair) run(ctx context.Context) (err error) {
 			return err
 		}
 		before, asked = err, asked || len(missing) > 0
+		sent := zerolog.Ctx(ctx).Info().Strs("unanswered", missing)
+		if err != nil {
+			sent = sent.Str("why", err.Error())
+		}
+		sent.Msg("the session is sent back to its work")
 		ask = r.brief.again(err, missing, r.report.wrong)
 		if turn == 0 {
 			// Nothing but a merge was made, and it does not hold.
@@ -110,7 +123,7 @@ func (r *repair) open(ctx context.Context) (err error) {
 	r.warm(ctx, session.ForSession)
 	r.session, err = r.author.Engine.Open(ctx, engine.Request{
 		Role: engine.Author, Dir: r.tree.Dir(), Instructions: guidelines.AuthorInstructions(),
-		Model: settings.ModelFor(task), Allow: settings.Allow,
+		Model: settings.ModelFor(task), Effort: settings.EffortFor(task), Allow: settings.Allow,
 		Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(), ToolTimeout: settings.ToolTimeout.Duration(), Budget: r.allowed.USD, MaxTurns: settings.MaxTurns,
 		Progress: r.progress,
 	})
@@ -128,6 +141,7 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 	result, err := r.session.Ask(ctx, prompt)
 	r.out.CostUSD += result.CostUSD
 	r.took += result.Duration
+	r.model = strings.Join(strings.Fields(result.Engine+" "+result.Model), " ")
 	r.out.Answer = result.Text
 	r.report.read(result.Text, r.brief.ledger)
 	r.out.Repaired, r.out.Disputed, r.out.Person = r.report.of(repaired), r.report.of(disputed), r.report.of(person)
@@ -151,12 +165,13 @@ func (r *repair) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.change = cmp.Or(change, r.merge.Commit, "a resolved conflict")
 	commit := r.tree.Commit
 	if r.out.Head != "" && r.out.Head != r.merge.Commit {
 		commit = r.tree.Amend
 	}
 	sha, err := commit(ctx, r.brief.message(r.out.Answer, r.report, verdict.Repair{
-		Change: change, Undoes: undoes, Cost: verdict.Cost{USD: r.out.CostUSD, Time: r.took},
+		Change: change, Undoes: undoes, Model: r.model, Cost: verdict.Cost{USD: r.out.CostUSD, Time: r.took},
 	}), r.author.Identity)
 	switch {
 	case errors.Is(err, worktree.ErrNothingToCommit) && r.out.Head == "" && !r.brief.needsModel():
@@ -182,10 +197,26 @@ func (r *repair) verified(ctx context.Context) error {
 		return err
 	}
 	r.warm(ctx, session.ForVerify)
+	log, command, began := zerolog.Ctx(ctx), strings.Join(r.verify.Command, " "), time.Now()
+	log.Info().Str("command", command).Msg("verify runs on the fix")
 	failed := step(ctx, "verify", func(ctx context.Context) error {
 		caches := session.Caches(r.tree.Dir(), session.ForVerify)
 		return r.author.execute(ctx, ErrUnverified, r.tree.Dir(), caches, r.verify.Command, r.verify.Timeout.Duration())
 	})
+	if took := time.Since(began).Round(time.Millisecond); failed == nil {
+		log.Info().Stringer("took", took).Msg("verify passed")
+	} else if ctx.Err() == nil {
+		log.Warn().Stringer("took", took).Str("why", failed.Error()).Msg("verify failed")
+	}
+	switch f := (*failure)(nil); {
+	case errors.As(failed, &f):
+		if r.unverified == "" {
+			r.onBase = r.verifyBase(ctx)
+		}
+		r.unverified, f.onBase = r.change, r.onBase
+	case failed == nil && r.unverified != "" && r.unverified == r.change:
+		log.Warn().Msg("verify failed, and then passed on the same work: its outcome depends on something else as well")
+	}
 	if err := r.tree.Discard(ctx, r.out.Head); err != nil {
 		return err
 	}

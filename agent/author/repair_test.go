@@ -1,6 +1,7 @@
 package author_test
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/agent/author"
 	"touchstone/agent/e2e/loopback"
@@ -345,6 +348,46 @@ func TestFixVerifies(t *testing.T) {
 			t.Errorf("%v after %d turns: %q", err, len(asked), asked)
 		}
 	})
+}
+
+// What fails without the pull request too is no session's to repair, and said to who is called.
+func TestAVerifyCommandThatFailsOnTheBaseIsSaid(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo broken; test -e never']\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	var asked []string
+	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	if !errors.Is(err, author.ErrUnverified) || !errors.Is(err, author.ErrFailsOnBase) || !strings.Contains(err.Error(), "it fails on the base as well") {
+		t.Errorf("it ends in %v", err)
+	}
+	if len(asked) != 2 || !strings.Contains(asked[1], "On the base, without this pull request, it ends with:\nbroken") {
+		t.Errorf("the session is asked %q", asked)
+	}
+}
+
+// A verify command that fails once and then passes on the same work lets that through as one commit,
+// and the log says that its outcome is not of the work alone.
+func TestAVerifyCommandThatFailsOnceIsSaidToBeUnreliable(t *testing.T) {
+	t.Parallel()
+	const second = "verify:\n  command: [sh, -c, 'cd \"$GOCACHE\" && echo x >> runs && test $(wc -l < runs) -ne 2']\n" // the first is the base's
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": second})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	var asked []string
+	var log bytes.Buffer
+	out, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(zerolog.New(&log).WithContext(t.Context()), pr, verdict.Allowance{}, nil)
+	if err != nil || len(asked) != 2 || strings.Contains(asked[1], "On the base") {
+		t.Fatalf("it ends in %v; the session is asked %q", err, asked)
+	}
+	if commit := commitOf(g, out.Head); len(commit.Parents) != 1 || commit.Parents[0].SHA != pr.Head.SHA {
+		t.Errorf("pushed %+v", commit)
+	}
+	for _, want := range []string{"verify runs on the fix", "verify failed", "the session is sent back to its work", "verify passed", "passed on the same work"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, log.String())
+		}
+	}
 }
 
 func TestFixWithoutItsVerifyCommandSaysSo(t *testing.T) {

@@ -50,7 +50,7 @@ func (r *report) read(answer string, open verdict.Ledger) {
 	said := map[string]word{}
 	r.wrong = nil
 	for _, m := range wordLine.FindAllStringSubmatch(answer, -1) {
-		form, id, text := m[1], m[2], clip(line(m[3]), maxEvidence)
+		form, id, text := m[1], m[2], verdict.Clip(line(m[3]), maxEvidence)
 		before, known := said[id]
 		switch {
 		case !slices.ContainsFunc(open.Outstanding(), func(e verdict.Entry) bool { return e.ID == id }):
@@ -67,7 +67,7 @@ func (r *report) read(answer string, open verdict.Ledger) {
 	}
 	maps.Copy(r.words, said)
 	if m := subjectLine.FindStringSubmatch(answer); m != nil && !unfit.MatchString(line(m[1])) {
-		r.subject = clip(line(m[1]), maxSubject)
+		r.subject = verdict.Clip(line(m[1]), maxSubject)
 	}
 }
 
@@ -100,8 +100,6 @@ func line(s string) string {
 	return strings.ReplaceAll(brackets.Replace(s), brackets.Replace(redacted), redacted)
 }
 
-func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
-
 // nothingChanged is why a session that changed nothing is to go on, or why its work ends there:
 // all that is open is disputed, or for a person.
 func (b brief) nothingChanged(r report) error {
@@ -119,10 +117,22 @@ func (b brief) nothingChanged(r report) error {
 			err = fmt.Errorf("%w; it disputes %s: %s", err, e.ID, evidence)
 		}
 		if what, ok := people[e.ID]; ok {
-			err = fmt.Errorf("%w; %s needs a person: %s", err, e.ID, what)
+			err = fmt.Errorf("%w; %s%s%s", err, e.ID, needsPerson, what)
 		}
 	}
 	return err
+}
+
+const needsPerson = " needs a person: "
+
+// LeftToPerson is what the session left to a person of the only finding that it did nothing about,
+// by the text of the error in which its fix ended; "" for any other.
+func LeftToPerson(ended string) string {
+	before, todo, ok := strings.Cut(ended, needsPerson)
+	if !ok || strings.Count(before, "; ") != 1 || strings.Contains(todo, needsPerson) {
+		return ""
+	}
+	return todo
 }
 
 // disputable reports whether one of these disputes is the first of its finding: nobody has said

@@ -26,6 +26,8 @@ type Engine struct {
 	// the CLI.
 	Model  string `yaml:"model"`
 	Models Models `yaml:"models"`
+	// Effort is how much the models think, by the same tasks.
+	Effort Effort `yaml:"effort"`
 	// Fallback are the models to go on with, in this order, where the one before does not
 	// answer for reasons that lie with its provider. Without any, the default, an engine
 	// goes on with another model of the same family that is fit to approve, if it knows one.
@@ -76,7 +78,16 @@ type Models struct {
 	Fix string `yaml:"fix"`
 	// Conflict fixes where merging the base left conflicts.
 	Conflict string `yaml:"conflict"`
+	// Check looks a second time at findings that block.
+	Check string `yaml:"check"`
 }
+
+// Effort is how much a model is to think at each task, one of Efforts. An empty one, the
+// default, leaves it to the CLI.
+type Effort Models
+
+// Efforts are the levels of thinking, the least first. Not every engine knows all of them.
+func Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh", "max"} }
 
 // Task is what a model is to do, as Models name it.
 type Task string
@@ -88,21 +99,33 @@ const (
 	ReviewFull    Task = "full"
 	Fix           Task = "fix"
 	Conflict      Task = "conflict"
+	Check         Task = "check"
 )
 
-// ModelFor is the model that is to do a task. Of a task that is not known it is Model.
-func (e Engine) ModelFor(task Task) string {
-	special := map[Task]string{
-		ReviewTrivial: e.Models.Trivial, ReviewLite: e.Models.Lite, ReviewFull: e.Models.Full,
-		Fix: e.Models.Fix, Conflict: e.Models.Conflict,
-	}
-	return cmp.Or(special[task], e.Model)
+// Tasks are all of them.
+func Tasks() []Task { return []Task{ReviewTrivial, ReviewLite, ReviewFull, Fix, Conflict, Check} }
+
+// of is what is named for a task; empty for one that is not known.
+func (m Models) of(task Task) string {
+	return map[Task]string{
+		ReviewTrivial: m.Trivial, ReviewLite: m.Lite, ReviewFull: m.Full, Fix: m.Fix, Conflict: m.Conflict, Check: m.Check,
+	}[task]
 }
+
+// ModelFor is the model that is to do a task. Of a task that is not known it is Model.
+func (e Engine) ModelFor(task Task) string { return cmp.Or(e.Models.of(task), e.Model) }
+
+// EffortFor is how much a model is to think at a task; empty leaves it to the CLI.
+func (e Engine) EffortFor(task Task) string { return Models(e.Effort).of(task) }
 
 // Engines are the names of all engines that the settings choose from, Name first.
 func (e Engine) Engines() []string {
 	names := []string{e.Name}
-	for _, model := range slices.Concat([]string{e.Model, e.Models.Trivial, e.Models.Lite, e.Models.Full, e.Models.Fix, e.Models.Conflict}, e.Fallback) {
+	models := []string{e.Model}
+	for _, task := range Tasks() {
+		models = append(models, e.Models.of(task))
+	}
+	for _, model := range append(models, e.Fallback...) {
 		if name, _ := Choice(model); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -146,15 +169,19 @@ func validModel(name string) bool {
 // work. Whether there is such an engine or model is not asked here.
 func (e Engine) Validate() error {
 	var errs []error
-	named := map[string][]string{
-		"model": {e.Model}, "models.trivial": {e.Models.Trivial}, "models.lite": {e.Models.Lite}, "models.full": {e.Models.Full},
-		"models.fix": {e.Models.Fix}, "models.conflict": {e.Models.Conflict}, "fallback": e.Fallback, "off": e.Off,
+	named := map[string][]string{"model": {e.Model}, "fallback": e.Fallback, "off": e.Off}
+	for _, task := range Tasks() {
+		named["models."+string(task)] = []string{e.Models.of(task)}
+		if level := e.EffortFor(task); level != "" {
+			errs = append(errs, oneOf("engine.effort."+string(task), level, Efforts()...))
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(named)) {
 		list := strings.Contains("fallback off", key)
 		for _, name := range named[key] {
 			if !validModel(name) || list && name == "" {
-				errs = append(errs, fmt.Errorf("engine.%s has %.40q, which is no model; write one as its engine names it, such as sonnet, or with the engine, such as codex:gpt-5", key, name))
+				errs = append(errs, fmt.Errorf("engine.%s has %.40q, which is no model; write one as its engine names it, such as sonnet, "+
+					"or with the engine, such as codex:gpt-5", key, name))
 			}
 		}
 	}
@@ -179,7 +206,8 @@ func (e Engine) CheckSandbox(none error) error {
 	if e.Sandbox != Required || none == nil {
 		return nil
 	}
-	return fmt.Errorf("engine.sandbox is required, and nothing confines a session here: %w; run the agent on Linux 6.2 or newer or on macOS, or set engine.sandbox to auto", none)
+	return fmt.Errorf("engine.sandbox is required, and nothing confines a session here: %w; run the agent on Linux 6.2 or newer "+
+		"or on macOS, or set engine.sandbox to auto", none)
 }
 
 // Prices are what tokens cost, for engines that do not know.
@@ -215,11 +243,13 @@ func (p Price) valid() bool {
 func (p Prices) validate() error {
 	var errs []error
 	if _, err := time.Parse(time.DateOnly, p.Date); err != nil && (p.Date != "" || len(p.Models) > 0) {
-		errs = append(errs, fmt.Errorf("prices.date is %.40q; it has to be the day on which the prices were looked up, such as 2026-01-31", p.Date))
+		errs = append(errs, fmt.Errorf("prices.date is %.40q; it has to be the day on which the prices were looked up, such as 2026-01-31",
+			p.Date))
 	}
 	for _, model := range slices.Sorted(maps.Keys(p.Models)) {
 		if model == "" || !p.Models[model].valid() {
-			errs = append(errs, fmt.Errorf("prices.models has %.40q with a price that cannot be; write what a million tokens cost in US dollars, input and output at least, such as gpt-5: {input: 1.25, cache_read: 0.125, output: 10}", model))
+			errs = append(errs, fmt.Errorf("prices.models has %.40q with a price that cannot be; write what a million tokens cost "+
+				"in US dollars, input and output at least, such as gpt-5: {input: 1.25, cache_read: 0.125, output: 10}", model))
 		}
 	}
 	return errors.Join(errs...)

@@ -93,7 +93,8 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 		}
 		inForce, told = now, ""
 		if later := l.swap(next); len(later) > 0 {
-			log.Warn().Strs("later", later).Msg("the configuration has changed; what is named here takes effect when the agent is started again, the rest from now on")
+			log.Warn().Strs("later", later).Msg("the configuration has changed; what is named here takes effect when the agent is " +
+				"started again, the rest from now on")
 			continue
 		}
 		log.Info().Msg("the configuration has changed and is in force")
@@ -116,7 +117,8 @@ func (l *Live) swap(next Config) (later []string) {
 	defer l.mu.Unlock()
 	c := &l.file
 	c.written = next.written
-	c.Merge, c.Rounds, c.Budgets, c.Engine, c.Prices, c.Rights, c.Labels = next.Merge, next.Rounds, next.Budgets, next.Engine, next.Prices, next.Rights, next.Labels
+	c.Merge, c.Rounds, c.Budgets, c.Engine, c.Prices, c.Rights, c.Labels = next.Merge, next.Rounds, next.Budgets, next.Engine,
+		next.Prices, next.Rights, next.Labels
 	c.Review, c.Author.Pause, c.Log.Level = next.Review, next.Author.Pause, next.Log.Level
 	c.Keys, c.UnsignedUntil = next.Keys, next.UnsignedUntil
 	was, is := reflect.ValueOf(*c), reflect.ValueOf(next)

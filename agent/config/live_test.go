@@ -186,7 +186,7 @@ func (m fixed) Apply(e Engine) Engine {
 	return e
 }
 
-func TestTheOverlayWins(t *testing.T) {
+func TestRelaysChoiceOverridesTheFile(t *testing.T) {
 	cfg := Default()
 	cfg.Engine.Model = "sonnet"
 	live := NewLive(cfg, fixed("opus"))

@@ -136,11 +136,13 @@ func askSecret(s *Secret, key string, command []string) error {
 	var failed *exec.ExitError
 	switch {
 	case errors.As(err, &failed):
-		return fmt.Errorf("%s, which is %q, failed: %w: %.300s; run it yourself and see", key, strings.Join(command, " "), err, bytes.TrimSpace(failed.Stderr))
+		return fmt.Errorf("%s, which is %q, failed: %w: %.300s; run it yourself and see", key, strings.Join(command, " "), err,
+			bytes.TrimSpace(failed.Stderr))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // which is about what it leaves running
 		return fmt.Errorf("%s, which is %q, does not run: %w", key, strings.Join(command, " "), err)
 	case len(printed) > maxSecret:
-		return fmt.Errorf("%s, which is %q, prints more than %d bytes; it has to print the token alone", key, strings.Join(command, " "), maxSecret)
+		return fmt.Errorf("%s, which is %q, prints more than %d bytes; it has to print the token alone", key, strings.Join(command, " "),
+			maxSecret)
 	}
 	if *s = Secret(bytes.TrimSpace(printed)); *s == "" {
 		return fmt.Errorf("%s, which is %q, prints nothing; it has to print the token", key, strings.Join(command, " "))

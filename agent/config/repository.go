@@ -38,7 +38,27 @@ type RepositoryReview struct {
 	// Ratchet is to let minor findings pass that an earlier round could have reported: on
 	// code that no round has changed since. False by default.
 	Ratchet bool `yaml:"ratchet"`
+	// Check says which findings another session has to uphold before they block: Off,
+	// CheckCritical, the default, or CheckBlocking.
+	Check string `yaml:"check"`
+	// Strategy is StrategySession, the default, to have one session walk all nine dimensions, or
+	// StrategySpecialists to have three of them walk a part each before that.
+	Strategy string `yaml:"strategy"`
 }
+
+// Values of RepositoryReview.Strategy.
+const (
+	StrategySession     = "session"
+	StrategySpecialists = "specialists"
+)
+
+// Values of RepositoryReview.Check besides Off.
+const (
+	// CheckCritical is for the critical ones.
+	CheckCritical = "critical"
+	// CheckBlocking is for all that block.
+	CheckBlocking = "blocking"
+)
 
 // RepositoryVerify says how a fix is checked before it is pushed.
 type RepositoryVerify struct {
@@ -87,13 +107,14 @@ const maxVerify = Duration(2 * time.Hour)
 // DefaultRepository is what holds in a repository that says nothing.
 func DefaultRepository() Repository {
 	return Repository{
+		Review: RepositoryReview{Check: CheckCritical, Strategy: StrategySession},
 		Verify: RepositoryVerify{Timeout: Duration(10 * time.Minute)},
 		Merge:  RepositoryMerge{Auto: true},
 	}
 }
 
 // repositoryKeys are all that a repository's file may hold.
-const repositoryKeys = "review.sensitive, review.skip, review.ratchet, verify.command, verify.timeout, merge.auto, merge.manual and merge.checks"
+const repositoryKeys = "review.sensitive, review.skip, review.ratchet, review.check, review.strategy, verify.command, verify.timeout, merge.auto, merge.manual and merge.checks"
 
 // ParseRepository reads the content of a repository's RepositoryPath: at most 64 KiB.
 // An unknown key is an error that names it, and whoever gets an error reviews and merges
@@ -113,7 +134,7 @@ func ParseRepository(content []byte) (Repository, error) {
 }
 
 func (r Repository) validate() error {
-	var errs []error
+	errs := []error{oneOf("review.check", r.Review.Check, Off, CheckCritical, CheckBlocking), oneOf("review.strategy", r.Review.Strategy, StrategySession, StrategySpecialists)}
 	if r.Verify.Timeout <= 0 || r.Verify.Timeout > maxVerify {
 		errs = append(errs, fmt.Errorf("verify.timeout is %s; it has to be longer than nothing and at most %s", r.Verify.Timeout, maxVerify))
 	}

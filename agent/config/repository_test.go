@@ -44,8 +44,8 @@ func TestTheRepositorysExampleIsComplete(t *testing.T) {
 	}
 }
 
-// TestTheSentenceNamesEachKey: whoever has a program alone has no example beside it.
-func TestTheSentenceNamesEachKey(t *testing.T) {
+// TestErrorNamesEachKeyThatARepositoryMaySet: whoever has a program alone has no example beside it.
+func TestErrorNamesEachKeyThatARepositoryMaySet(t *testing.T) {
 	var keys []string
 	for section := range reflect.TypeFor[Repository]().Fields() {
 		for setting := range section.Type.Fields() {

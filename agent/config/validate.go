@@ -41,7 +41,8 @@ func (c Config) validateAccess() error {
 		value Secret
 	}{{"GitHub", c.GitHub.Token}, {"relay", c.Relay.Token}} {
 		if strings.ContainsFunc(string(token.value), func(r rune) bool { return r <= ' ' || r > '~' }) {
-			errs = append(errs, fmt.Errorf("the %s token holds a space, a line break or another character that no token has; copy it again", token.whose))
+			errs = append(errs, fmt.Errorf("the %s token holds a space, a line break or another character that no token has; copy it again",
+				token.whose))
 		}
 	}
 	// That address is a secret: the error must not repeat it.
@@ -49,7 +50,8 @@ func (c Config) validateAccess() error {
 		errs = append(errs, errors.New("the notify.slack_webhook_file names a file that holds no address of a webhook; it begins with https://"))
 	}
 	if address, err := netip.ParseAddrPort(c.Metrics.Listen); c.Metrics.Listen != "" && (err != nil || !address.Addr().IsLoopback()) {
-		errs = append(errs, fmt.Errorf("metrics.listen is %.40q; it has to be a port on a loopback address, such as 127.0.0.1:9477, since whoever reaches it can read the figures", c.Metrics.Listen))
+		errs = append(errs, fmt.Errorf("metrics.listen is %.40q; it has to be a port on a loopback address, such as 127.0.0.1:9477, "+
+			"since whoever reaches it can read the figures", c.Metrics.Listen))
 	}
 	return errors.Join(errs...)
 }
@@ -63,7 +65,8 @@ func validateURL(key, value string) error {
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
 		return fmt.Errorf("%s has to be plain, such as https://%s/: no user, password, query or fragment", key, u.Host)
 	case !private(u):
-		return fmt.Errorf("%s is %q, where everyone on the way could read the token; use https (http is for this machine alone, such as http://127.0.0.1:8080)", key, value)
+		return fmt.Errorf("%s is %q, where everyone on the way could read the token; use https (http is for this machine alone, "+
+			"such as http://127.0.0.1:8080)", key, value)
 	}
 	return nil
 }
@@ -100,12 +103,14 @@ func (c Config) validateNames() error {
 	}
 	for name := range c.Worktrees.Clones {
 		if !isRepository(name) {
-			errs = append(errs, fmt.Errorf("worktrees.clones has %.120q, which is no repository; write owner/name and the path of a clone, such as acme/app: ~/src/app", name))
+			errs = append(errs, fmt.Errorf("worktrees.clones has %.120q, which is no repository; write owner/name and the path of "+
+				"a clone, such as acme/app: ~/src/app", name))
 		}
 	}
 	for _, login := range c.Reviewers {
 		if !loginPattern.MatchString(login) {
-			errs = append(errs, fmt.Errorf("reviewers has %.120q, which is no login; write it as on GitHub and without an @, such as octocat", login))
+			errs = append(errs, fmt.Errorf("reviewers has %.120q, which is no login; write it as on GitHub and without an @, such as octocat",
+				login))
 		}
 	}
 	for login, keys := range c.Keys {
@@ -114,22 +119,26 @@ func (c Config) validateNames() error {
 		}
 		for _, key := range keys {
 			if !keyPattern.MatchString(key) {
-				errs = append(errs, fmt.Errorf("keys has a key of %.120q that is none; write the 64 digits that `touchstone doctor --mode reviewer` shows on its machine", login))
+				errs = append(errs, fmt.Errorf("keys has a key of %.120q that is none; write the 64 digits that `touchstone doctor --mode "+
+					"reviewer` shows on its machine", login))
 			}
 		}
 	}
-	for _, label := range []struct{ key, value string }{{"needs_human", c.Labels.NeedsHuman}, {"hold", c.Labels.Hold}, {"manual", c.Labels.Manual}} {
+	for _, label := range []struct{ key, value string }{{"needs_human", c.Labels.NeedsHuman}, {"hold", c.Labels.Hold},
+		{"manual", c.Labels.Manual}} {
 		if n := len([]rune(label.value)); n == 0 || n > maxLabel {
 			errs = append(errs, fmt.Errorf("labels.%s has to be a label's name of 1 to %d characters", label.key, maxLabel))
 		}
 	}
 	for _, pattern := range c.Engine.Allow {
 		if strings.Trim(pattern, "* ") == "" {
-			errs = append(errs, fmt.Errorf("engine.allow has %.120q, which would allow every command; write the commands that a fix needs, such as go test *", pattern))
+			errs = append(errs, fmt.Errorf("engine.allow has %.120q, which would allow every command; write the commands that a fix "+
+				"needs, such as go test *", pattern))
 		}
 	}
 	if strings.ContainsAny(c.Author.Name+c.Author.Email, "<>\n\r") || c.Author.Email != "" && !strings.Contains(c.Author.Email, "@") {
-		errs = append(errs, errors.New("author has to be a plain name and email, such as name: Octo Cat and email: octocat@example.com; leave both out for the token's login"))
+		errs = append(errs, errors.New("author has to be a plain name and email, such as name: Octo Cat and email: octocat@example.com; "+
+			"leave both out for the token's login"))
 	}
 	return errors.Join(errs...)
 }
@@ -164,7 +173,8 @@ func (c Config) validateLimits() error {
 	for _, d := range []struct {
 		key   string
 		value Duration
-	}{{"author.pause", c.Author.Pause}, {"budgets.round_time", c.Budgets.RoundTime}, {"budgets.pull_request_time", c.Budgets.PullRequestTime}} {
+	}{{"author.pause", c.Author.Pause}, {"budgets.round_time", c.Budgets.RoundTime}, {"budgets.pull_request_time",
+		c.Budgets.PullRequestTime}} {
 		if d.value < 0 {
 			errs = append(errs, fmt.Errorf("%s is %s; it has to be a time such as 10m, or 0s", d.key, d.value))
 		}

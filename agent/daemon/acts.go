@@ -247,7 +247,7 @@ func hopeless(err error, step Step) bool {
 	switch {
 	case errors.As(err, &stopped) && (stopped.Class == engine.Budget && !step.Action.Daily || stopped.Class == engine.MaxTurns):
 		return true
-	case errors.Is(err, author.ErrUnpushable), errors.Is(err, author.ErrNoVerify), errors.Is(err, author.ErrDisputed), errors.Is(err, author.ErrNeedsPerson), errors.Is(err, author.ErrUndecided):
+	case errors.Is(err, author.ErrUnpushable), errors.Is(err, author.ErrNoVerify), errors.Is(err, author.ErrFailsOnBase), errors.Is(err, author.ErrDisputed), errors.Is(err, author.ErrNeedsPerson), errors.Is(err, author.ErrUndecided):
 		return true
 	}
 	return errors.Is(err, forge.ErrForbidden) && !step.EngineStarted.IsZero()

@@ -29,6 +29,7 @@ type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	HeadSHA(ctx context.Context, ref forge.Ref) (string, error)
 	OpenPullRequests(ctx context.Context, repo forge.Repo) ([]forge.Listed, error)
+	Orphans(ctx context.Context, repo forge.Repo) ([]int, error)
 	Facts
 }
 
@@ -49,6 +50,8 @@ type Facts interface {
 // once, but not for the same pull request.
 type Agent struct {
 	Role decide.Role
+	// Login is who it acts as.
+	Login string
 	// Config gives the settings in force.
 	Config func() config.Config
 	Read   Reader
@@ -111,7 +114,7 @@ func (s Step) log(e *zerolog.Event) *zerolog.Event {
 		e.Str("verdict", string(s.Verdict)).Int("findings", s.Findings)
 	}
 	if s.Head != "" {
-		e.Str("head", short(s.Head))
+		e.Str("head", verdict.Short(s.Head))
 	}
 	if s.CostUSD > 0 {
 		e.Float64("cost_usd", s.CostUSD)

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/agent/author"
 	"touchstone/agent/forge"
+	"touchstone/agent/journal"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -23,11 +25,12 @@ const (
 func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Action) string {
 	var b strings.Builder
 	latest, url := a.latest(pr)
-	fmt.Fprintf(&b, "### A person is needed: %s\n\nThe %s agent stopped at %s: %s.\n", wanted(latest, action), a.Role, short(pr.Head.SHA), verdict.Prose(action.Reason))
-	if failed := a.failures(pr, s.Since(), maxFailures); len(failed) > 0 {
+	failed := a.failures(pr, s.Since(), maxFailures)
+	fmt.Fprintf(&b, "### A person is needed: %s\n\nThe %s agent stopped at %s: %s.\n", wanted(pr, latest, action, failed), a.Role, verdict.Short(pr.Head.SHA), verdict.Prose(action.Reason))
+	if len(failed) > 0 {
 		b.WriteString("\nThe last attempts ended with:\n")
 		for _, e := range failed {
-			fmt.Fprintf(&b, "- %s of %s: %s\n", e.Act, short(e.SHA), verdict.Prose(oneLine(e.Outcome.Detail)))
+			fmt.Fprintf(&b, "- %s of %s: %s\n", e.Act, verdict.Short(e.SHA), verdict.Prose(oneLine(e.Outcome.Detail)))
 		}
 	}
 	b.WriteString(open(latest, url, pr.Head.SHA))
@@ -37,6 +40,8 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 		until := startOfDay(time.Now()).AddDate(0, 0, 1).UTC()
 		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
 		mark = fmt.Sprintf("<!-- touchstone:rest v1 %s until %s -->", pr.Head.SHA, until.Format(time.RFC3339))
+	} else if !pr.Open {
+		fmt.Fprintf(&b, "\n**To go on:** once it is open again, take the label `%s` off or comment `/touchstone resume`. Here nothing else is left to do: what GitHub has closed is never merged.\n", label)
 	} else {
 		fmt.Fprintf(&b, "\n**To go on:** push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. The agents start afresh from there, with new budgets. To leave them out of it: comment `/touchstone stop`.\n", label)
 	}
@@ -48,20 +53,36 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 }
 
 // wanted is what a person has to do, in one short sentence.
-func wanted(latest verdict.Record, action decide.Action) string {
+func wanted(pr forge.PullRequest, latest verdict.Record, action decide.Action, failed []journal.Entry) string {
 	left := len(latest.Ledger.Outstanding())
 	objects := latest.Verdict == verdict.RequestChanges && latest.Head == action.SHA
 	switch {
+	case !pr.Open:
+		return "it lost its base branch"
 	case action.Tomorrow:
 		return "raise the day's budget, or leave it until tomorrow"
 	case objects && len(latest.Holds) > 0 && left == 0:
 		return "approve this commit in a review of your own, or push a change"
+	case objects && left == 1 && leftToPerson(failed) != "":
+		return leftToPerson(failed) + ", then comment `/touchstone resume`"
 	case objects && left > 0:
 		return fmt.Sprintf("settle %s below, then comment `/touchstone resume`", verdict.Amount(left, "finding", "findings"))
 	case objects:
 		return "comment `/touchstone review` for another review"
 	}
 	return "look into what is said below, then comment `/touchstone resume`"
+}
+
+// maxTodo bounds what a session leaves to a person, as the first line of a call says it, in bytes.
+const maxTodo = 160
+
+// leftToPerson is what the last of some acts left to a person, or "".
+func leftToPerson(failed []journal.Entry) string {
+	if len(failed) == 0 {
+		return ""
+	}
+	todo := author.LeftToPerson(failed[len(failed)-1].Outcome.Detail)
+	return verdict.Clip(verdict.Prose(oneLine(todo)), maxTodo)
 }
 
 // open is what the latest review holds for a person and what it leaves open, with how to
@@ -76,12 +97,12 @@ func open(latest verdict.Record, url, head string) string {
 		}
 		b.WriteString("\nTo let that pass, approve this very head in a review of your own. The reviewer then approves it too if nothing else is open.\n")
 	} else if len(left) == 0 && latest.Verdict == verdict.RequestChanges {
-		fmt.Fprintf(&b, "\n[The review](%s) requests changes without a finding: it says why. To have %s reviewed again: `/touchstone review`.\n", url, short(head))
+		fmt.Fprintf(&b, "\n[The review](%s) requests changes without a finding: it says why. To have %s reviewed again: `/touchstone review`.\n", url, verdict.Short(head))
 	}
 	if len(left) == 0 {
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\nStill open, as [the review of %s](%s) tells in full:\n", short(latest.Head), url)
+	fmt.Fprintf(&b, "\nStill open, as [the review of %s](%s) tells in full:\n", verdict.Short(latest.Head), url)
 	for _, e := range left[:min(len(left), maxOpen)] {
 		b.WriteString(openLine(e))
 	}
@@ -109,7 +130,7 @@ func rounds(pr forge.PullRequest, s decide.State) string {
 		fix := fixes[o.SHA]
 		total += o.Record.CostUSD + fix.Cost.USD
 		lines = append(lines, fmt.Sprintf("| %d | %s | [%s](%s) | %d | %s | $%.2f |\n",
-			o.Record.Round, short(o.SHA), o.Record.Verdict, pr.Reviews[i].URL, len(o.Record.Ledger.Outstanding()), did(fix), o.Record.CostUSD+fix.Cost.USD))
+			o.Record.Round, verdict.Short(o.SHA), o.Record.Verdict, pr.Reviews[i].URL, len(o.Record.Ledger.Outstanding()), did(fix), o.Record.CostUSD+fix.Cost.USD))
 	}
 	if len(lines) == 0 {
 		return ""

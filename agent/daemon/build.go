@@ -26,6 +26,8 @@ import (
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/guidelines"
+	"touchstone/relay/client"
+	"touchstone/relay/event"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
@@ -56,7 +58,10 @@ func New(ctx context.Context, cfg config.Config, role decide.Role, version strin
 	err = errors.Join(os.RemoveAll(tempDir), os.MkdirAll(tempDir, 0o700))
 	if err == nil {
 		var ready engine.Version
-		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, version, resting(ctx, log))
+		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, version, func(models []fallback.Rest) {
+			d.activity.Rest(names(models))
+			writeResting(ctx, log, models)
+		})
 		if err == nil {
 			tellAccess(ctx, cfg, ready)
 		}
@@ -65,12 +70,14 @@ func New(ctx context.Context, cfg config.Config, role decide.Role, version strin
 		return nil, nil, errors.Join(err, log.Close())
 	}
 	d.Agent.Journal = log
+	d.Self = event.Beacon{Role: string(role), Login: d.Agent.Login, Version: version}
 	if cfg.Relay.URL != "" {
 		follower := &relayFollower{url: cfg.Relay.URL, token: string(cfg.Relay.Token), repos: d.Repos, journal: log}
 		if cfg.Control {
 			follower.choices = choices
 		}
 		d.Follow = follower
+		d.Announce = (&client.Client{URL: cfg.Relay.URL, Token: string(cfg.Relay.Token)}).Announce
 	} else {
 		zerolog.Ctx(ctx).Warn().Msg("no relay is configured; pull requests are only looked at in the periodic sweep")
 	}
@@ -171,7 +178,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{Role: role, Config: live.Config, Trust: book, Key: key, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Worktrees: trees, Remote: client.Remote}
+	a := &Agent{Role: role, Login: self, Config: live.Config, Trust: book, Key: key, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
 			Engine: eng, Guidelines: rules, Layer: layer, TempDir: tempDir, Settings: settings,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"touchstone/agent/config"
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
@@ -198,7 +199,7 @@ func TestAReviewThatNobodyAsksForIsTold(t *testing.T) {
 	pr := g.Read(loopback.Author, g.Open("topic"))
 	a := authorOf(t, g, unneeded(t))
 	running(t, a)
-	within(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
+	await.Until(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
 	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, "nobody has asked "+loopback.Judge+" for a review: request it on GitHub, or comment /touchstone review") {
 		t.Errorf("touchstone status shows %q", told)
 	}

@@ -14,8 +14,11 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/activity"
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/relay/event"
+	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
@@ -40,23 +43,43 @@ type Daemon struct {
 	Reload   func() (config.Config, error)
 	Follow   Follower
 	Repos    []forge.Repo
+	// Only, if set, is the one pull request that is looked after, and Ends has Run end with an
+	// *Ended once there is nothing left to wait for but people.
+	Only forge.Ref
+	Ends bool
 	// Sweep is the time between two looks at everything that is open.
 	Sweep time.Duration
 	// Concurrency bounds the acts that run at the same time.
 	Concurrency int
+	// Self is what the agent says of itself to Announce, at each change and every half minute,
+	// but for what it does at the moment. A nil Announce is told nothing.
+	Self     event.Beacon
+	Announce func(ctx context.Context, b event.Beacon) error
 	// Stepped, if set, hears of every act that was carried out, with its error.
 	Stepped func(Step, error)
 
-	still   standstill
-	stop    context.CancelCauseFunc
-	mu      sync.Mutex
-	workers map[forge.Ref]*worker
-	wg      sync.WaitGroup
-	slots   chan struct{}
+	activity activity.Tracker
+	still    standstill
+	stop     context.CancelCauseFunc
+	mu       sync.Mutex
+	workers  map[forge.Ref]*worker
+	wg       sync.WaitGroup
+	slots    chan struct{}
 	// all holds at most one request to look at everything, spare one to have a
 	// worktree ready for the next new pull request.
 	all, spare chan struct{}
 }
+
+// Ended is why a daemon that looks after one pull request has ended.
+type Ended struct {
+	// Done says that the pull request is merged or closed, or is nothing to this agent; otherwise
+	// it needs a person.
+	Done   bool
+	Reason string
+}
+
+// Error says why.
+func (e *Ended) Error() string { return e.Reason }
 
 // worker is the one goroutine that handles one pull request.
 type worker struct {
@@ -77,6 +100,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.wg.Go(func() { d.sweep(ctx) })
 	d.wg.Go(func() { d.prepare(ctx) })
 	d.wg.Go(func() { d.clear(ctx) })
+	d.wg.Go(func() { d.announce(ctx) })
 	if d.Reload != nil {
 		d.wg.Go(func() { d.Settings.Follow(ctx, d.Reload) })
 	}
@@ -89,11 +113,14 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	d.wg.Wait()
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+	err := context.Cause(ctx)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil
+	case !errors.As(err, new(*Ended)):
 		d.ringEnd(ctx, err)
-		return err
 	}
-	return nil
+	return err
 }
 
 // hint wakes the worker of a pull request, or those of a whole repository.
@@ -116,7 +143,7 @@ func (d *Daemon) hint(ctx context.Context, h Hint) {
 }
 
 func (d *Daemon) wakeLocked(ctx context.Context, ref forge.Ref) {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || d.Only != (forge.Ref{}) && ref != d.Only {
 		return
 	}
 	w := d.workers[ref]
@@ -147,21 +174,14 @@ func (d *Daemon) retire(ref forge.Ref, w *worker) bool {
 	return true
 }
 
-// sweep looks at every open pull request at the start, now and then, and when
+// sweep looks at every pull request that is listed at the start, now and then, and when
 // hints may have been missed.
 func (d *Daemon) sweep(ctx context.Context) {
 	listing := trouble{what: "cannot list the open pull requests"}
 	for {
-		var failed error
-		for _, repo := range d.Repos {
-			open, err := d.Agent.Read.OpenPullRequests(ctx, repo)
-			if err != nil {
-				failed = err
-				continue
-			}
-			for _, pr := range open {
-				d.hint(ctx, Hint{Repo: repo, Number: pr.Number})
-			}
+		listed, failed := d.list(ctx)
+		for _, ref := range listed {
+			d.hint(ctx, Hint{Repo: ref.Repo, Number: ref.Number})
 		}
 		poke(d.spare)
 		if failed != nil {
@@ -175,6 +195,37 @@ func (d *Daemon) sweep(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// list are the pull requests to look at, and what kept some from being found.
+func (d *Daemon) list(ctx context.Context) (all []forge.Ref, failed error) {
+	if d.Only != (forge.Ref{}) {
+		return []forge.Ref{d.Only}, nil
+	}
+	for _, repo := range d.Repos {
+		numbers, err := d.Agent.list(ctx, repo)
+		if err != nil {
+			failed = err
+			continue
+		}
+		for _, number := range numbers {
+			all = append(all, forge.Ref{Repo: repo, Number: number})
+		}
+	}
+	return all, failed
+}
+
+// list are the numbers of a repository's pull requests about which the agent may have something to
+// do: those that are open, and of its author's agent those that GitHub closed with their base.
+func (a *Agent) list(ctx context.Context, repo forge.Repo) (numbers []int, err error) {
+	open, err := a.Read.OpenPullRequests(ctx, repo)
+	if err == nil && a.Role == decide.Author {
+		numbers, err = a.Read.Orphans(ctx, repo)
+	}
+	for _, pr := range open {
+		numbers = append(numbers, pr.Number)
+	}
+	return numbers, err
 }
 
 // waitOut waits after an error that lies outside any pull request; false means that
@@ -232,7 +283,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 		default:
 			reading.over(ctx)
 			if announced := (decide.Action{Kind: action.Kind, SHA: action.SHA, Reason: action.Reason}); announced != said {
-				log.Info().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
+				log.Info().Str("sha", verdict.Short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
 				said = announced
 				if action.Noted {
 					d.Agent.note(ctx, ref, action)
@@ -240,6 +291,10 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 			}
 		}
 		d.Agent.Show(ctx, pr, action)
+		if over := ended(d.Agent.Role, pr, action); d.Ends && over != nil {
+			d.stop(over)
+			return
+		}
 		switch action.Kind {
 		case decide.Skip, decide.Done:
 			d.goesOn(ctx, ref)
@@ -273,19 +328,31 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 	}
 }
 
+// ended is why there is nothing left to do about a pull request but for people; nil if there is.
+func ended(role decide.Role, pr forge.PullRequest, action decide.Action) error {
+	switch {
+	case action.Kind == decide.Done && pr.Merged:
+		return &Ended{Done: true, Reason: "merged as " + verdict.Short(pr.MergeSHA)}
+	case action.Kind == decide.Skip, action.Kind == decide.Done:
+		return &Ended{Done: true, Reason: action.Reason}
+	case action.Kind == decide.Wait && (action.Turn == verdict.TurnPerson || role == decide.Author && action.Turn == verdict.TurnAuthor && action.Recheck == 0):
+		// What the author's agent itself waits for, and for no time, is its author's to do.
+		return &Ended{Reason: action.Reason}
+	}
+	return nil
+}
+
 // act carries out an action while it listens for hints: one that turns out to
 // make it useless cancels it. The error is one that lies outside the pull request;
 // of anything else the journal knows, and the next look decides.
 func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Action, w *worker) error {
-	log := zerolog.Ctx(ctx).With().Str("sha", short(action.SHA)).Str("action", string(action.Kind)).Logger()
-	select {
-	case d.slots <- struct{}{}:
-		defer func() { <-d.slots }()
-	case <-w.wake:
-		return nil
-	case <-ctx.Done():
+	log := zerolog.Ctx(ctx).With().Str("sha", verdict.Short(action.SHA)).Str("action", string(action.Kind)).Logger()
+	if !d.slot(ctx, w) {
 		return nil
 	}
+	defer func() { <-d.slots }()
+	ctx, end := d.activity.Begin(ctx, pr.Ref.String(), string(action.Kind))
+	defer end()
 	acting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var watching sync.WaitGroup
@@ -315,6 +382,23 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Ac
 		return err
 	}
 	return nil
+}
+
+// slot takes one of the places for acts; false says that something came before there was one.
+func (d *Daemon) slot(ctx context.Context, w *worker) bool {
+	select {
+	case d.slots <- struct{}{}:
+		return true
+	default:
+	}
+	defer d.activity.Queue()()
+	select {
+	case d.slots <- struct{}{}:
+		return true
+	case <-w.wake:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // watch cancels an act when a hint turns out to mean that the head has moved or, of one
@@ -352,5 +436,3 @@ func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	}
 	return true
 }
-
-func short(sha string) string { return sha[:min(len(sha), 7)] }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"touchstone/agent/config"
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
@@ -33,6 +34,8 @@ type working struct {
 	daemon *Daemon
 	hint   func(Hint)
 	follow chan func(Hint)
+	// journal is the directory of its journal.
+	journal string
 	// looks counts the times that the agent has asked for a pull request's state.
 	looks atomic.Int32
 }
@@ -53,7 +56,8 @@ func start(t *testing.T, concurrency int, session loopback.Model, open func(*wor
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := journal.Open(t.TempDir())
+	w.journal = t.TempDir()
+	log, err := journal.Open(w.journal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +83,9 @@ func start(t *testing.T, concurrency int, session loopback.Model, open func(*wor
 	go func() { done <- errors.Join(w.daemon.Run(ctx), log.Close()) }()
 	w.hint = <-w.follow
 	t.Cleanup(func() {
+		if entries, err := journal.Read(w.journal); t.Failed() {
+			t.Logf("the journal tells %v, %v", entries, err)
+		}
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -94,7 +101,7 @@ func (w *working) open(branch string) forge.Ref {
 
 func (w *working) until(what string, holds func() bool) {
 	w.t.Helper()
-	within(w.t, what, holds)
+	await.Until(w.t, what, holds)
 }
 
 // idle reports whether no pull request has a worker.
@@ -207,8 +214,13 @@ func TestRunEndsWhenTheRelayRefuses(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
 	client := g.Client(loopback.Judge)
+	log, err := journal.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
 	d := &Daemon{
-		Agent: &Agent{Config: config.Default, Read: client, Worktrees: g.Worktrees, Remote: client.Remote}, Follow: refusing{}, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour,
+		Agent: &Agent{Config: config.Default, Read: client, Journal: log, Worktrees: g.Worktrees, Remote: client.Remote}, Follow: refusing{}, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour,
 	}
 	if err := d.Run(t.Context()); !errors.Is(err, errRefused) || !strings.HasPrefix(err.Error(), "follow the relay: ") {
 		t.Errorf("it ends with %v", err)

@@ -16,6 +16,7 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/config"
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
@@ -92,24 +93,6 @@ func running(t *testing.T, a *Agent) (ended <-chan error) {
 	return result
 }
 
-// patience is far longer than anything here takes, however busy the machine is.
-const patience = 3 * time.Minute
-
-// within waits for something to hold.
-func within(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	limit := time.After(patience)
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("still waiting for: %s", what)
-		}
-	}
-}
-
 // entries are the journal's of one kind of act.
 func entries(a *Agent, act string) (all []journal.Entry) {
 	a.Journal.Each(func(e journal.Entry) {
@@ -120,7 +103,7 @@ func entries(a *Agent, act string) (all []journal.Entry) {
 	return all
 }
 
-func TestTheAuthorMakesWayForAPerson(t *testing.T) {
+func TestAuthorWaitsAfterAPersonsPush(t *testing.T) {
 	t.Parallel()
 	g, pr := objected(t)
 	g.Commit("topic", "My own idea", map[string]string{"mine.txt": "mine\n"})
@@ -131,7 +114,7 @@ func TestTheAuthorMakesWayForAPerson(t *testing.T) {
 		t.Fatalf("it comes to %+v", action)
 	}
 	running(t, a)
-	within(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
+	await.Until(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
 	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, loopback.Author+" pushed to the branch, and the agent makes way until ") {
 		t.Errorf("touchstone status shows %q", told)
 	}
@@ -220,7 +203,7 @@ func TestOrdersInReviews(t *testing.T) {
 	}
 	// GitHub's times are of whole seconds, and of two orders in one to stop is what counts.
 	stopped := time.Now().Truncate(time.Second)
-	within(t, "the next second", func() bool { return time.Since(stopped) > time.Second })
+	await.Until(t, "the next second", func() bool { return time.Since(stopped) > time.Second })
 	comment(g, loopback.Person, "/touchstone resume")
 	if action := decided(t, g, author, pr); action.Kind != decide.Merge {
 		t.Errorf("resumed, it comes to %+v", action)
@@ -234,6 +217,9 @@ func TestOrdersInReviews(t *testing.T) {
 func TestSpentBudgetsCallAPersonWhoCanGrantMore(t *testing.T) {
 	t.Parallel()
 	g, pr := objected(t)
+	// GitHub's times are of whole seconds, and the call comes after the review.
+	reviewed := time.Now().Truncate(time.Second)
+	await.Until(t, "the next second", func() bool { return time.Since(reviewed) > time.Second })
 	a := authorOf(t, g, unneeded(t))
 	configure(a, func(c *config.Config) { c.Budgets.PullRequest, c.Budgets.Round = 3, 2 })
 	if action := decided(t, g, a, pr); action.Kind != decide.Fix || action.Allowance.USD != 2 {
@@ -259,8 +245,12 @@ func TestSpentBudgetsCallAPersonWhoCanGrantMore(t *testing.T) {
 	if _, err := a.Act(t.Context(), pr, release); err != nil {
 		t.Fatal(err)
 	}
-	if again := decided(t, g, a, pr); again.Kind != decide.Fix || again.Allowance.USD != 2 {
+	if again := decided(t, g, a, pr); again.Kind != decide.Wait || again.Turn != verdict.TurnReviewer {
 		t.Errorf("once resumed it comes to %+v", again)
+	}
+	g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
+	if again := decided(t, g, a, pr); again.Kind != decide.Fix || again.Allowance.USD != 2 {
+		t.Errorf("once resumed and reviewed anew it comes to %+v", again)
 	}
 }
 
@@ -334,7 +324,7 @@ func TestHopelessActsAreTriedOnce(t *testing.T) {
 				return githubsim.Fault{}
 			})
 			running(t, a)
-			within(t, "a person is called", func() bool { return slices.Contains(g.Read(loopback.Root, pr.Ref).Labels, "needs-human") })
+			await.Until(t, "a person is called", func() bool { return slices.Contains(g.Read(loopback.Root, pr.Ref).Labels, "needs-human") })
 			if tries := entries(a, string(decide.Fix)); len(tries) != 1 || !strings.Contains(tries[0].Outcome.Detail, tc.remedy) {
 				t.Errorf("it was tried: %+v", tries)
 			}
@@ -443,7 +433,7 @@ func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
 				if !errors.Is(err, forge.ErrUnauthorized) || !strings.Contains(err.Error(), "make a new one and set GITHUB_TOKEN") || strings.Contains(err.Error(), "protection") {
 					t.Errorf("it ends in %v", err)
 				}
-			case <-time.After(patience):
+			case <-time.After(await.Patience):
 				t.Fatal("it goes on")
 			}
 			if len(rang) != 1 || !strings.Contains(<-rang, "has ended, and has to be started again: ") {

@@ -50,7 +50,7 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	g, a, pr := stuck(t)
 	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: "fix"})
 	if err == nil {
-		err = a.Journal.End(id, journal.Outcome{Counts: true, Detail: "the model changed nothing", Spent: journal.Spent{Runs: 1, CostUSD: 4.2}})
+		err = a.Journal.End(id, journal.Outcome{Counts: true, Detail: "the model changed nothing; 0000000a needs a person: take the promise out", Spent: journal.Spent{Runs: 1, CostUSD: 4.2}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	text := now.Comments[0].Body
 	t.Log(text)
 	for _, want := range []string{
-		"author agent stopped at " + pr.Head.SHA[:7] + ": 3 attempts came to nothing.", "- fix of " + pr.Head.SHA[:7] + ": the model changed nothing", "came to nothing cost $4.20 besides",
+		"### A person is needed: take the promise out, then comment `/touchstone resume`\n", "author agent stopped at " + pr.Head.SHA[:7] + ": 3 attempts came to nothing.", "- fix of " + pr.Head.SHA[:7] + ": the model changed nothing", "came to nothing cost $4.20 besides",
 		"[Security] major `code.txt:1`", "this is unsafe", "To go on:", "`needs-human`",
 		"as [the review of " + pr.Head.SHA[:7] + "](" + pr.Reviews[0].URL + ") tells", "| [REQUEST_CHANGES](" + pr.Reviews[0].URL + ") | 1 | - |", "\n1 round cost $0.00.\n",
 	} {

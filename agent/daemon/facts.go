@@ -63,7 +63,7 @@ func newFacts() facts {
 func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest) (facts, error) {
 	f := newFacts()
 	f.trust, f.checks.author = a.Trust, pr.Author.Login
-	if !pr.Open {
+	if !pr.Open && pr.Orphaned.IsZero() {
 		return f, nil
 	}
 	if err := f.ask(ctx, read, pr); err != nil {
@@ -72,6 +72,10 @@ func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest
 	a.tellBlind(ctx, pr, f)
 	if err := a.refuse(pr, &f); err != nil {
 		return f, err
+	}
+	if !pr.Open { // all that is left to do is to call a person
+		f.past = a.past(pr, stateOf(pr, a.Role, a.Config(), f).Since())
+		return f, nil
 	}
 	for _, base := range callBases(pr) {
 		if err := f.compare(ctx, read, pr, base); err != nil {

@@ -46,17 +46,24 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 	}
 }
 
-// resting writes down which models are left alone, for `touchstone status`.
-func resting(ctx context.Context, log *journal.Journal) func([]fallback.Rest) {
-	return func(models []fallback.Rest) {
-		written := make([]journal.Rest, len(models))
-		for i, m := range models {
-			written[i] = journal.Rest(m)
-		}
-		if err := log.SetResting(written); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not tell which models are left alone")
-		}
+// writeResting writes down which models are left alone, for `touchstone status`.
+func writeResting(ctx context.Context, log *journal.Journal, models []fallback.Rest) {
+	written := make([]journal.Rest, len(models))
+	for i, m := range models {
+		written[i] = journal.Rest(m)
 	}
+	if err := log.SetResting(written); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not tell which models are left alone")
+	}
+}
+
+// names are the names of models that are left alone.
+func names(models []fallback.Rest) []string {
+	list := make([]string, len(models))
+	for i, m := range models {
+		list[i] = m.Model
+	}
+	return list
 }
 
 // priced is a price of the settings, which have passed Validate.

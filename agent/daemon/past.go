@@ -110,7 +110,7 @@ const maxTold = 3
 func (a *Agent) tried(pr forge.PullRequest) (all []string) {
 	for _, e := range a.failures(pr, time.Time{}, maxTold) {
 		if e.Act == string(decide.Fix) {
-			all = append(all, fmt.Sprintf("A session on %s was not pushed: %s", short(e.SHA), e.Outcome.Detail))
+			all = append(all, fmt.Sprintf("A session on %s was not pushed: %s", verdict.Short(e.SHA), e.Outcome.Detail))
 		}
 	}
 	return all

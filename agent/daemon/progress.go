@@ -2,11 +2,12 @@ package daemon
 
 import (
 	"context"
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/activity"
 	"touchstone/agent/engine"
 )
 
@@ -25,10 +26,13 @@ func Progress(ctx context.Context) func(engine.Progress) {
 		}
 		level, text := zerolog.DebugLevel, p.Text
 		switch p.Kind {
-		case engine.ProgressRetry, engine.ProgressDimension:
+		case engine.ProgressDimension:
+			activity.Phase(ctx, p.Text[strings.LastIndexByte(p.Text, ' ')+1:])
+			level = zerolog.InfoLevel
+		case engine.ProgressRetry:
 			level = zerolog.InfoLevel
 		case engine.ProgressHeartbeat:
-			level, text = zerolog.InfoLevel, fmt.Sprintf("the model is thinking, %s since its last output", p.Silence.Round(time.Second))
+			level, text = zerolog.InfoLevel, p.Waiting()
 		case engine.ProgressTool:
 			tools++
 			if p.Elapsed-told >= toolEvery {

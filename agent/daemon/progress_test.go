@@ -26,7 +26,8 @@ func TestProgressIsToldNowAndThen(t *testing.T) {
 		at(second, engine.ProgressTool, "Read b.go")
 	}
 	at(69, engine.ProgressHeartbeat, "")
-	at(70, engine.ProgressText, "I see.")
+	at(70, engine.ProgressHeartbeat, "Bash go vet ./...")
+	at(71, engine.ProgressText, "I see.")
 	at(31, engine.ProgressTool, "Grep x") // in the next turn
 	type line struct {
 		Session, Elapsed, Message string
@@ -44,6 +45,7 @@ func TestProgressIsToldNowAndThen(t *testing.T) {
 		{"dimension", "2s", "Graph", 1, 2},
 		{"tool", "32s", "Read b.go", 31, 32},
 		{"heartbeat", "1m9s", "the model is thinking, 30s since its last output", 38, 69},
+		{"heartbeat", "1m10s", "running Bash go vet ./..., 30s without output", 38, 70},
 		{"tool", "31s", "Grep x", 39, 31},
 	}
 	if !slices.Equal(got, want) {

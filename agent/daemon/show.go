@@ -25,14 +25,19 @@ var contexts = map[decide.Role]string{decide.Reviewer: forge.ReviewContext, deci
 // commit and context that GitHub takes (https://docs.github.com/rest/commits/statuses).
 const maxShown = 100
 
+// maxTakenBack bounds how often one process writes a status of one head again because somebody
+// posted a success under its name.
+const maxTakenBack = 10
+
 // settling is how long what another machine of this login told of a head is left as it is.
 const settling = time.Minute
 
 // shown is what this machine has told of a head in its status.
 type shown struct {
-	sha    string
-	last   forge.CommitStatus
-	writes int
+	sha       string
+	last      forge.CommitStatus
+	writes    int
+	takenBack int
 }
 
 // statuses remembers the status of each open pull request, and of which repositories the log was
@@ -58,7 +63,7 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 			status.URL = r.URL
 		}
 	}
-	if !a.statuses.news(pr, status) {
+	if !a.statuses.news(pr, status, a.Config().Reviewers) {
 		return
 	}
 	err := a.Report.Report(ctx, pr.Ref.Repo, pr.Head.SHA, status)
@@ -76,8 +81,9 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 }
 
 // news reports whether a status is another one than this login has told of a head last, and takes
-// note of it.
-func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus) bool {
+// note of it. So is one that is no success where GitHub shows one in its place by somebody who is no
+// reviewer: a rule of the base may ask for it. All else that others report under the name is theirs.
+func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewers []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last == nil {
@@ -89,8 +95,16 @@ func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus) bool {
 	}
 	told := head.last.State == status.State && head.last.Description == status.Description
 	for _, c := range pr.Statuses {
-		if c.Name != status.Context || !verdict.SameLogin(c.By.Login, pr.Viewer) {
-			continue // what others report under that name is theirs
+		switch {
+		case c.Name != status.Context:
+			continue
+		case !verdict.SameLogin(c.By.Login, pr.Viewer):
+			forged := c.State == forge.CheckSuccess && status.State != forge.CheckSuccess && !verdict.ListsLogin(reviewers, c.By.Login)
+			if forged && head.takenBack < maxTakenBack {
+				head.takenBack++
+				told = false
+			}
+			continue
 		}
 		// Another machine of this login may have told it, or something else and have gone.
 		there := c.State == status.State && c.Summary == status.Description

@@ -21,12 +21,8 @@ func TestAPullRequestShowsWhoseTurnItIs(t *testing.T) {
 	ref := g.Open("topic")
 	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("pulls/%d/requested_reviewers", ref.Number), map[string]any{"reviewers": []string{loopback.Judge}}, nil)
 	var writes atomic.Int32
-	refused := atomic.Bool{}
 	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
 		if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/statuses/") {
-			if refused.Load() {
-				return githubsim.Fault{Status: http.StatusForbidden}
-			}
 			writes.Add(1)
 		}
 		return githubsim.Fault{}
@@ -60,21 +56,36 @@ func TestAPullRequestShowsWhoseTurnItIs(t *testing.T) {
 	show(author)
 	shows("the author's agent", "alice touchstone/fix pending: waiting for @judge: this head is not reviewed yet", 2)
 
+	// A success that is none is taken back, and not for ever.
+	post := func() {
+		g.Call(loopback.Person, http.MethodPost, "statuses/"+g.Read(loopback.Root, ref).Head.SHA, map[string]string{"context": forge.ReviewContext, "state": "success", "description": "mine"}, nil)
+		show(judge)
+	}
+	post()
+	shows("a success that is none", "judge touchstone/review pending: reviewing, round 1", 4)
+	for range maxTakenBack {
+		post()
+	}
+	const so = 2 + (1 + maxTakenBack) + maxTakenBack // those of before, those posted by hand, and the answers
+	shows("too many of them", "walter touchstone/review success: mine", so)
+
 	pr := g.Reviewed(ref, verdict.Approve)
 	show(judge)
-	shows("an approval", "judge touchstone/review success: approved, round", 3)
+	shows("an approval", "judge touchstone/review success: approved, round", so+1)
 	for _, s := range g.Read(loopback.Root, ref).Statuses {
 		if s.Name == forge.ReviewContext && s.URL != pr.Reviews[0].URL {
 			t.Errorf("it links to %s", s.URL)
 		}
 	}
 
-	// What others report under that name is not fought.
+	// What others report under that name is not fought, but for a success that is none.
 	g.Call(loopback.Person, http.MethodPost, "statuses/"+pr.Head.SHA, map[string]string{"context": forge.ReviewContext, "state": "failure", "description": "mine"}, nil)
 	show(judge)
-	shows("somebody else", "walter touchstone/review failure: mine", 4)
+	shows("somebody else", "walter touchstone/review failure: mine", so+2)
 
-	refused.Store(true)
+	if err := g.Sim.SetPermission(loopback.Repo.String(), loopback.Author, "triage"); err != nil {
+		t.Fatal(err)
+	}
 	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("issues/%d/labels", ref.Number), map[string]any{"labels": []string{"needs-human"}}, nil)
 	if action := show(author); action.Kind != decide.Wait || action.Status.Text != "waiting for a person" {
 		t.Errorf("without the right to write statuses it comes to %+v", action)
@@ -88,7 +99,7 @@ func TestAHeadIsNotWrittenFullOfStatuses(t *testing.T) {
 	pr.Head.SHA = "abc"
 	written := 0
 	for n := range 10 * maxShown {
-		if s.news(pr, forge.CommitStatus{Context: forge.FixContext, State: forge.CheckPending, Description: fmt.Sprint(n)}) {
+		if s.news(pr, forge.CommitStatus{Context: forge.FixContext, State: forge.CheckPending, Description: fmt.Sprint(n)}, nil) {
 			written++
 		}
 	}

@@ -65,7 +65,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 // passed says who let a head pass, and what.
 func passed(r verdict.Record) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Approved on a person's word\n\nNo model has looked at %s again.\n", short(r.Head))
+	fmt.Fprintf(&b, "### Approved on a person's word\n\nNo model has looked at %s again.\n", verdict.Short(r.Head))
 	if w := r.Lifted; w != nil && w.Glass {
 		fmt.Fprintf(&b, "\n`%s` has broken the glass: %s\n", w.By, verdict.Prose(w.Why))
 	} else if w != nil {
@@ -91,7 +91,7 @@ func passed(r verdict.Record) string {
 // that its reviewer does not answer. The latter has no end of its own, and so rings.
 func (a *Agent) tell(ctx context.Context, step *Step) error {
 	reason, stands := strings.CutPrefix(step.Action.Reason, "it ")
-	subject := short(step.Action.SHA)
+	subject := verdict.Short(step.Action.SHA)
 	if !stands {
 		subject += ":"
 	}

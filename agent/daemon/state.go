@@ -28,6 +28,7 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Twin: pr.Twin, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
 		BaseReplaced:  pr.BaseReplaced,
 		Forced:        forced(pr),
+		Orphaned:      pr.Orphaned,
 		Unread:        unread(f.unread),
 		Asked:         verdict.ListsLogin(pr.Requested, pr.Viewer),
 		Requested:     cfg.Review == config.ReviewAll || slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
@@ -85,6 +86,7 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		o.CanPush = o.CanPush && !f.refused[trust.ReviewWord(r.ID)]
 		if o.Record != nil {
 			o.Rebased, o.Outdated = f.rebased[o.Record.Base], f.outdated[r.ID]
+			o.Restated = o.Record.Description != "" && (o.Record.Title != pr.Title || !o.Record.Describes(pr.Body))
 			// GitHub takes a reviewer off the list of requests when the review is in.
 			s.Requested = s.Requested || verdict.ListsLogin(reviewers, r.Author.Login)
 			known = append(known, o.Record.Ledger...)

@@ -10,7 +10,7 @@ import (
 
 // Checks as GitHub Actions reports them, which reports on the base too, and one that the base requires.
 func ran(name string, state forge.CheckState) forge.Check {
-	return forge.Check{Name: name, App: "github-actions", Kind: forge.CheckRun, State: state}
+	return forge.Check{Name: name, App: "github-actions", AppID: 15368, Kind: forge.CheckRun, State: state}
 }
 
 func required(name string, state forge.CheckState) forge.Check {
@@ -19,13 +19,16 @@ func required(name string, state forge.CheckState) forge.Check {
 	return c
 }
 
+// accounts are GitHub's numbers for those who post statuses.
+var accounts = map[string]int64{"Jenkins": 1, "walter": 2, "alice": 3}
+
 func status(name, by string, state forge.CheckState) forge.Check {
-	return forge.Check{Name: name, By: forge.User{Login: by}, Kind: forge.Status, State: state}
+	return forge.Check{Name: name, By: forge.User{Login: by, ID: accounts[by]}, Kind: forge.Status, State: state}
 }
 
 // known is what counts of a pull request of alice's whose base GitHub Actions and jenkins report on.
 var known = checks{author: "alice", base: forge.BaseChecks{
-	Sources:  map[string]bool{"app github-actions": true, "login jenkins": true},
+	Sources:  map[string]bool{"app 15368": true, "account 1": true},
 	Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)},
 }}
 
@@ -44,7 +47,8 @@ func TestSumOfChecks(t *testing.T) {
 		"a status of the base's own CI":     {known, []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksGreen},
 		"skipped and neutral alone":         {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckNeutral)}, decide.ChecksNone},
 		"skipped beside success":            {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckSuccess)}, decide.ChecksGreen},
-		"of an app that is not the base's":  {known, []forge.Check{{Name: "x", App: "helper", Kind: forge.CheckRun, State: forge.CheckSuccess}}, decide.ChecksNone},
+		"of an app that is not the base's":  {known, []forge.Check{{Name: "x", App: "helper", AppID: 7, Kind: forge.CheckRun, State: forge.CheckSuccess}}, decide.ChecksNone},
+		"of an app that took the slug":      {known, []forge.Check{{Name: "x", App: "github-actions", AppID: 7, Kind: forge.CheckRun, State: forge.CheckSuccess}}, decide.ChecksNone},
 		"of a login that is not":            {known, []forge.Check{status("e2e", "walter", forge.CheckSuccess)}, decide.ChecksNone},
 		"of the author":                     {checks{author: "jenkins", base: known.base}, []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksNone},
 		"the author's in the place of CI's": {known, []forge.Check{ran("lint", forge.CheckSuccess), status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},

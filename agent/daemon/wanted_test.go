@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"touchstone/agent/config"
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/e2e/reading"
 	"touchstone/agent/forge"
@@ -94,7 +95,7 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 // watched is how an act ends that is under way when a hint comes.
 func watched(t *testing.T, a *Agent, pr forge.PullRequest, kind decide.Kind) error {
 	t.Helper()
-	limit, over := context.WithTimeout(t.Context(), patience)
+	limit, over := context.WithTimeout(t.Context(), await.Patience)
 	defer over()
 	ctx, cancel := context.WithCancelCause(limit)
 	defer cancel(nil)

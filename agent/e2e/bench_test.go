@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/githubsim/simtest"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -81,7 +82,7 @@ func bigFiles() map[string]string {
 func bigWorld(b *testing.B) (*world, *machine, *stopwatch, forge.Ref) {
 	b.Helper()
 	w := newWorld(b, map[string]any{})
-	_, err := w.sim.Commit(w.ctx, author, repo.String(), "main", "Grow", bigFiles())
+	_, err := w.Commit(w.Ctx, author, repo.String(), "main", "Grow", bigFiles())
 	w.must(err)
 	watch := &stopwatch{}
 	m := w.agents[decide.Reviewer]
@@ -124,7 +125,7 @@ type measured struct{ start, post []time.Duration }
 // review measures one review that change sets off.
 func (r *measured) review(w *world, m *machine, watch *stopwatch, want func(daemon.Hint) bool, change func() forge.Ref) {
 	before := m.reviewed()
-	w.must(w.sim.Settle(w.ctx))
+	w.Settle()
 	watch.wait(want)
 	ref := change()
 	w.until("the review", func() bool { return m.reviewed() == before+1 })
@@ -160,7 +161,7 @@ func BenchmarkReview(b *testing.B) {
 		for b.Loop() {
 			for i := range benchRounds {
 				r.review(w, m, watch, func(daemon.Hint) bool { return true }, func() forge.Ref {
-					_, err := w.sim.Commit(w.ctx, author, repo.String(), "first", "More", map[string]string{"first.txt": fmt.Sprintf("fine %d %d\n", len(r.start), i)})
+					_, err := w.Commit(w.Ctx, author, repo.String(), "first", "More", map[string]string{"first.txt": fmt.Sprintf("fine %d %d\n", len(r.start), i)})
 					w.must(err)
 					return ref
 				})
@@ -188,16 +189,16 @@ func BenchmarkReview(b *testing.B) {
 // same repository, everything there already.
 func BenchmarkBareWorktreeAdd(b *testing.B) {
 	w := newWorld(b, map[string]any{})
-	_, err := w.sim.Commit(w.ctx, author, repo.String(), "main", "Grow", bigFiles())
+	_, err := w.Commit(w.Ctx, author, repo.String(), "main", "Grow", bigFiles())
 	w.must(err)
 	dir := b.TempDir()
 	git := func(args ...string) {
-		if out, err := exec.CommandContext(w.ctx, "git", args...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(w.Ctx, "git", args...).CombinedOutput(); err != nil {
 			b.Fatalf("git %q: %s", args, out)
 		}
 	}
 	mirror := filepath.Join(dir, "mirror.git")
-	git("-c", fmt.Sprintf("http.extraHeader=Authorization: Bearer %s", token(author)), "clone", "--quiet", "--mirror", w.simURL+"/"+repo.String()+".git", mirror)
+	git("-c", fmt.Sprintf("http.extraHeader=Authorization: Bearer %s", simtest.Token(author)), "clone", "--quiet", "--mirror", w.URL+"/"+repo.String()+".git", mirror)
 	var times []time.Duration
 	for b.Loop() {
 		for range benchRounds {

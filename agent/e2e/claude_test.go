@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"touchstone/agent/config"
+	"touchstone/agent/e2e/await"
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -24,7 +26,7 @@ func TestRealClaudeClosesTheLoop(t *testing.T) {
 	t.Setenv("ANTHROPIC_BASE_URL", provider.URL)
 	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-api03-a-key-of-no-account")
 	for _, m := range w.agents {
-		m.cfg.Engine.Command, m.cfg.Engine.IdleTimeout = []string{cli}, config.Duration(patience)
+		m.cfg.Engine.Command, m.cfg.Engine.IdleTimeout = []string{cli}, config.Duration(await.Patience)
 	}
 	w.startBoth()
 	w.finished(w.openBad(false), 2)
@@ -47,6 +49,9 @@ func (w *world) think(body string) enginetest.Turn {
 		return enginetest.Turn{Text: []string{"There is nothing to answer."}}
 	}
 	prompt := text(request.Messages[0].Content)
+	if upheld, ok := reading.Upheld(prompt); ok {
+		return enginetest.Turn{Text: []string{upheld}}
+	}
 	used := strings.Count(body, `"tool_use_id"`)
 	file := filepath.Join(w.agents[decide.Author].cfg.StateDir, "worktrees", owner, repo.Name, "1-author", "store", "search.go")
 	run := runLine.FindString(prompt)
@@ -70,7 +75,7 @@ func (w *world) think(body string) enginetest.Turn {
 		findings = append(findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "store/search.go", Line: 4, Quote: "func Search() { unsafe() }", Claim: "It is unsafe."})
 		marker = verdict.Marker(verdict.RequestChanges)
 	}
-	answer := verdict.Answer{Summary: "Read the patch.", Files: []string{"store/search.go"}, Findings: findings}
+	answer := verdict.Answer{Summary: "Read the patch.", Files: []string{"store/search.go"}, Findings: findings, Gone: reading.Gone(prompt)}
 	if findings == nil {
 		answer.Findings = []verdict.Finding{}
 	}

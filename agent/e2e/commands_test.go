@@ -13,7 +13,7 @@ import (
 // say comments on a pull request in somebody's name.
 func (w *world) say(login string, ref forge.Ref, text string) {
 	w.t.Helper()
-	_, _, err := w.as(login).Issues.CreateComment(w.ctx, owner, repo.Name, ref.Number, &github.IssueComment{Body: github.String(text)})
+	_, _, err := w.As(login).Issues.CreateComment(w.Ctx, owner, repo.Name, ref.Number, &github.IssueComment{Body: github.String(text)})
 	w.must(err)
 }
 
@@ -37,7 +37,7 @@ func TestStopAndResume(t *testing.T) {
 	ref := w.openBad(false)
 	w.say(person, ref, "/touchstone stop\n\nI want to look at it first.")
 	w.startBoth()
-	w.must(w.sim.Settle(w.ctx))
+	w.Settle()
 	w.until("both agents looked", func() bool { return w.looked(decide.Reviewer) && w.looked(decide.Author) })
 	if n := len(w.reviews(ref)); n != 0 {
 		t.Fatalf("%d reviews of what was stopped", n)
@@ -52,7 +52,7 @@ func TestWaivedFindingsPass(t *testing.T) {
 	for _, e := range ledger {
 		w.say(person, ref, "/touchstone waive "+e.ID+" walter may push, but not maintain")
 	}
-	w.must(w.sim.Settle(w.ctx))
+	w.Settle()
 	w.until("the reviewer looked", func() bool { return w.looked(decide.Reviewer) })
 	if n := len(w.records(ref)); n != 1 {
 		t.Fatalf("%d reviews after waivers that nobody may give", n)

@@ -16,7 +16,7 @@ import (
 // choose has the relay's administrator change the settings for all agents.
 func (w *world) choose(patch string) {
 	w.t.Helper()
-	request, err := http.NewRequestWithContext(w.ctx, http.MethodPatch, w.relay.url+"/control", strings.NewReader(patch))
+	request, err := http.NewRequestWithContext(w.Ctx, http.MethodPatch, w.relay.url+"/control", strings.NewReader(patch))
 	w.must(err)
 	request.Header.Set("Authorization", "Bearer "+w.relay.token)
 	response, err := http.DefaultClient.Do(request)

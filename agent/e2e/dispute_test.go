@@ -24,7 +24,7 @@ func TestADisputeIsJudgedBeforeAPersonIsCalled(t *testing.T) {
 		if reviews[0].GetCommitID() != reviews[1].GetCommitID() || slices.ContainsFunc(record.Ledger, func(e verdict.Entry) bool { return e.Status != verdict.Withdrawn }) {
 			t.Errorf("the second review is of %s and says %+v", reviews[1].GetCommitID(), record.Ledger)
 		}
-		comments, _, err := w.as(admin).PullRequests.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
+		comments, _, err := w.As(admin).PullRequests.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)
 		w.must(err)
 		if n := len(comments); n != 4 || !strings.HasPrefix(comments[n-1].GetBody(), "Withdrawn: ") {
 			t.Errorf("the threads do not say why: %d comments, the last %q", n, comments[n-1].GetBody())
@@ -42,7 +42,7 @@ func TestADisputeIsJudgedBeforeAPersonIsCalled(t *testing.T) {
 		if n := len(w.reviews(ref)); n != 2 || w.sessions(decide.Author) != 2 {
 			t.Errorf("%d reviews and %d fixes before a person was called, want 2 of each", n, w.sessions(decide.Author))
 		}
-		comments, _, err := w.as(admin).Issues.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
+		comments, _, err := w.As(admin).Issues.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)
 		w.must(err)
 		first, _, _ := strings.Cut(comments[len(comments)-1].GetBody(), "\n")
 		if len(comments) != 2 || first != "### A person is needed: settle 2 findings below, then comment `/touchstone resume`" {

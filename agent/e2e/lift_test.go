@@ -19,7 +19,7 @@ var relaxed = map[string]string{"store/OWNERS": "approvers: [somebody]\n"}
 // review posts a person's review of a head by hand.
 func (w *world) review(login string, ref forge.Ref, sha, event string) {
 	w.t.Helper()
-	_, _, err := w.as(login).PullRequests.CreateReview(w.ctx, owner, repo.Name, ref.Number, &github.PullRequestReviewRequest{
+	_, _, err := w.As(login).PullRequests.CreateReview(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequestReviewRequest{
 		CommitID: github.String(sha), Event: github.String(event), Body: github.String("I have read it."),
 	})
 	w.must(err)
@@ -39,7 +39,7 @@ func (w *world) records(ref forge.Ref) []verdict.Record {
 
 func (w *world) comments(ref forge.Ref) []*github.IssueComment {
 	w.t.Helper()
-	all, _, err := w.as(admin).Issues.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
+	all, _, err := w.As(admin).Issues.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)
 	w.must(err)
 	return all
 }
@@ -83,10 +83,10 @@ func TestApprovalOfAnOlderHeadLiftsNothing(t *testing.T) {
 	ref := w.open("Search", relaxed, false)
 	w.until("a person is called", func() bool { return w.called(ref) })
 	older := w.pull(ref).GetHead().GetSHA()
-	newer, err := w.sim.Commit(w.ctx, author, repo.String(), "search", "More", map[string]string{"store/more.go": "package store\n"})
+	newer, err := w.Commit(w.Ctx, author, repo.String(), "search", "More", map[string]string{"store/more.go": "package store\n"})
 	w.must(err)
 	w.review(person, ref, older, "APPROVE")
-	_, err = w.as(person).Issues.RemoveLabelForIssue(w.ctx, owner, repo.Name, ref.Number, "needs-human")
+	_, err = w.As(person).Issues.RemoveLabelForIssue(w.Ctx, owner, repo.Name, ref.Number, "needs-human")
 	w.must(err)
 	w.until("a person is called to the new head", func() bool { return w.called(ref) })
 	if records := w.records(ref); len(records) != 2 || records[1].Head != newer || len(records[1].Holds) != 1 || records[1].Lifted != nil {
@@ -103,7 +103,7 @@ func TestApprovalOfAnOlderHeadLiftsNothing(t *testing.T) {
 // retarget points a pull request at another base.
 func (w *world) retarget(ref forge.Ref, base string) {
 	w.t.Helper()
-	_, _, err := w.as(author).PullRequests.Edit(w.ctx, owner, repo.Name, ref.Number, &github.PullRequest{Base: &github.PullRequestBranch{Ref: &base}})
+	_, _, err := w.As(author).PullRequests.Edit(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequest{Base: &github.PullRequestBranch{Ref: &base}})
 	w.must(err)
 }
 
@@ -119,25 +119,25 @@ func TestAPersonsWordIsForTheBaseItWasGivenFor(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, map[string]any{})
 			ref := w.open("Search", relaxed, false)
-			_, err := w.sim.Commit(w.ctx, admin, repo.String(), "sandbox", "Play", map[string]string{"sand.txt": "castle\n"})
+			_, err := w.Commit(w.Ctx, admin, repo.String(), "sandbox", "Play", map[string]string{"sand.txt": "castle\n"})
 			w.must(err)
 			w.retarget(ref, "sandbox")
-			w.sim.Advance(time.Minute)
+			w.Advance(time.Minute)
 			w.startBoth()
 			w.until("a person is called", func() bool { return w.called(ref) })
 			w.agents[decide.Author].halt()
-			w.sim.Advance(time.Minute)
+			w.Advance(time.Minute)
 			speak(w, ref)
 			w.until("it is approved for the sandbox", func() bool { n := len(w.records(ref)); return n > 0 && w.records(ref)[n-1].Lifted != nil })
-			w.sim.Advance(time.Minute)
+			w.Advance(time.Minute)
 			w.retarget(ref, "main")
-			w.sim.Advance(time.Minute)
+			w.Advance(time.Minute)
 			w.agents[decide.Author].start()
 			w.until("a person is called again", func() bool { return w.called(ref) && len(w.comments(ref)) > 1 })
 			if w.merged(ref) || w.mergesOnMain() != 0 {
 				t.Fatal("it was merged on a word that was given for another base")
 			}
-			w.sim.Advance(time.Minute)
+			w.Advance(time.Minute)
 			speak(w, ref)
 			w.until("merged", func() bool { return w.merged(ref) })
 		})

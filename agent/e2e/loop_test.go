@@ -45,7 +45,7 @@ func TestHappyLoop(t *testing.T) {
 	if record.Round != 2 || len(record.Ledger) != 2 || len(record.Ledger.Outstanding()) != 0 {
 		t.Errorf("the second review's record is %+v", record)
 	}
-	comments, _, err := w.as(admin).PullRequests.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
+	comments, _, err := w.As(admin).PullRequests.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)
 	w.must(err)
 	answers := 0
 	for _, c := range comments {
@@ -79,7 +79,7 @@ func TestPushDuringReviewCancelsIt(t *testing.T) {
 	ref := w.openBad(false)
 	w.until("the first session runs", func() bool { return w.sessions(decide.Reviewer) == 1 })
 	old := w.pull(ref).GetHead().GetSHA()
-	sha, err := w.sim.Commit(w.ctx, author, repo.String(), "search", "Rewrite", map[string]string{"store/search.go": "package store\n"})
+	sha, err := w.Commit(w.Ctx, author, repo.String(), "search", "Rewrite", map[string]string{"store/search.go": "package store\n"})
 	w.must(err)
 	w.until("the newer head is reviewed", func() bool { return len(w.reviews(ref)) == 1 })
 	if got := w.reviews(ref)[0].GetCommitID(); got != sha {
@@ -94,7 +94,7 @@ func TestPushBetweenApprovalAndMergeIsNotMergedUnreviewed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, map[string]any{})
-			w.sim.SetFaults(faults)
+			w.SetFaults(faults)
 			w.startBoth()
 			ref := w.openBad(false)
 			w.until("merged", func() bool { return w.merged(ref) })
@@ -114,7 +114,7 @@ func TestEventsAreOnlyHints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, twoDefects())
-			w.sim.SetFaults(faults)
+			w.SetFaults(faults)
 			// What never arrives is found by the sweep.
 			for _, m := range w.agents {
 				m.cfg.Sweep = config.Duration(100 * time.Millisecond)
@@ -148,7 +148,7 @@ func TestGitHubMisbehaves(t *testing.T) {
 	t.Run("mergeability unknown", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, twoDefects())
-		w.sim.SetFaults(githubsim.Faults{NullMergeable: 5})
+		w.SetFaults(githubsim.Faults{NullMergeable: 5})
 		w.startBoth()
 		w.finished(w.openBad(false), 2)
 	})
@@ -161,7 +161,7 @@ func TestRelayAwayForAWhile(t *testing.T) {
 	w.relay.stop()
 	// Deliveries fail now and GitHub does not repeat them.
 	ref := w.openBad(false)
-	w.must(w.sim.Settle(w.ctx))
+	w.Settle()
 	w.startRelay()
 	// No event tells of the pull request; that the relay is back makes both look.
 	w.finished(ref, 2)
@@ -195,7 +195,7 @@ func TestEngineCrashIsInconclusive(t *testing.T) {
 	}
 }
 
-func TestNothingComesOfIt(t *testing.T) {
+func TestSessionsThatFailCallAPersonAndMergeNothing(t *testing.T) {
 	t.Parallel()
 	idle := []string{"no-change", "no-change"} // an author's session is told and goes on once
 	for name, faults := range map[string][2][]string{
@@ -209,7 +209,7 @@ func TestNothingComesOfIt(t *testing.T) {
 			w.startBoth()
 			ref := w.openBad(false)
 			w.until("a person is called", func() bool { return slices.Contains(w.labels(ref), "needs-human") })
-			comments, _, err := w.as(admin).Issues.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
+			comments, _, err := w.As(admin).Issues.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)
 			w.must(err)
 			if len(comments) != 1 || !strings.Contains(comments[0].GetBody(), "To go on:") {
 				t.Fatalf("comments are %s", github.Stringify(comments))
@@ -218,7 +218,7 @@ func TestNothingComesOfIt(t *testing.T) {
 				t.Fatal("it was merged")
 			}
 			// Taking the label off is all it takes to go on.
-			_, err = w.as(person).Issues.RemoveLabelForIssue(w.ctx, owner, repo.Name, ref.Number, "needs-human")
+			_, err = w.As(person).Issues.RemoveLabelForIssue(w.Ctx, owner, repo.Name, ref.Number, "needs-human")
 			w.must(err)
 			w.finished(ref, 2)
 		})
@@ -243,16 +243,16 @@ func TestPersonRequestingChangesStopsTheMerge(t *testing.T) {
 	w := newWorld(t, map[string]any{})
 	w.conclude = func(string) string { return "success" }
 	ref := w.openBad(false)
-	_, _, err := w.as(person).PullRequests.CreateReview(w.ctx, owner, repo.Name, ref.Number, &github.PullRequestReviewRequest{Event: github.String("REQUEST_CHANGES"), Body: github.String("Wait for me.")})
+	_, _, err := w.As(person).PullRequests.CreateReview(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequestReviewRequest{Event: github.String("REQUEST_CHANGES"), Body: github.String("Wait for me.")})
 	w.must(err)
 	w.startBoth()
 	w.until("approved", func() bool { return len(w.reviews(ref)) == 2 })
-	w.must(w.sim.Settle(w.ctx))
+	w.Settle()
 	w.until("the author agent looked", func() bool { return w.looked(decide.Author) })
 	if w.merged(ref) {
 		t.Fatal("merged over a person's objection")
 	}
-	_, _, err = w.as(person).PullRequests.CreateReview(w.ctx, owner, repo.Name, ref.Number, &github.PullRequestReviewRequest{Event: github.String("APPROVE")})
+	_, _, err = w.As(person).PullRequests.CreateReview(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequestReviewRequest{Event: github.String("APPROVE")})
 	w.must(err)
 	w.until("merged", func() bool { return w.merged(ref) })
 }

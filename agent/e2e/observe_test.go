@@ -33,11 +33,11 @@ func (w *world) sessions(role decide.Role) int {
 // graphql asks GitHub in somebody's name.
 func (w *world) graphql(login, query string, variables map[string]any) {
 	w.t.Helper()
-	client := w.as(login)
-	request, err := client.NewRequest("POST", w.simURL+"/api/graphql", map[string]any{"query": query, "variables": variables})
+	client := w.As(login)
+	request, err := client.NewRequest("POST", w.URL+"/api/graphql", map[string]any{"query": query, "variables": variables})
 	w.must(err)
 	var answer struct{ Errors []any }
-	_, err = client.Do(w.ctx, request, &answer)
+	_, err = client.Do(w.Ctx, request, &answer)
 	w.must(err)
 	if len(answer.Errors) > 0 {
 		w.t.Fatalf("%v", answer.Errors)

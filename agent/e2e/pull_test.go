@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/githubsim/simtest"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -16,6 +17,7 @@ import (
 func baseFiles() map[string]string {
 	return map[string]string{
 		"README.md":      "# app\n\nA service.\n",
+		"store/OWNERS":   "approvers: [somebody, walter]\n",
 		"store/store.go": "package store\n\n// Get finds a value.\nfunc Get(key string) string { return key }\n",
 	}
 }
@@ -58,13 +60,13 @@ const badSearch = "package store\n\n// Search is vauge.\nfunc Search() { unsafe(
 func (w *world) open(title string, files map[string]string, draft bool) forge.Ref {
 	w.t.Helper()
 	branch := strings.ReplaceAll(strings.ToLower(title), " ", "-")
-	_, err := w.sim.Commit(w.ctx, author, repo.String(), branch, title, files)
+	_, err := w.Commit(w.Ctx, author, repo.String(), branch, title, files)
 	w.must(err)
-	pr, _, err := w.as(author).PullRequests.Create(w.ctx, owner, repo.Name, &github.NewPullRequest{
+	pr, _, err := w.As(author).PullRequests.Create(w.Ctx, owner, repo.Name, &github.NewPullRequest{
 		Title: github.String(title), Head: github.String(branch), Base: github.String("main"), Body: github.String("It adds " + title + "."), Draft: github.Bool(draft),
 	})
 	w.must(err)
-	_, _, err = w.as(author).PullRequests.RequestReviewers(w.ctx, owner, repo.Name, pr.GetNumber(), github.ReviewersRequest{Reviewers: []string{reviewer}})
+	_, _, err = w.As(author).PullRequests.RequestReviewers(w.Ctx, owner, repo.Name, pr.GetNumber(), github.ReviewersRequest{Reviewers: []string{reviewer}})
 	w.must(err)
 	return forge.Ref{Repo: repo, Number: pr.GetNumber()}
 }
@@ -76,7 +78,7 @@ func (w *world) openBad(draft bool) forge.Ref {
 
 func (w *world) pull(ref forge.Ref) *github.PullRequest {
 	w.t.Helper()
-	pr, _, err := w.as(admin).PullRequests.Get(w.ctx, owner, repo.Name, ref.Number)
+	pr, _, err := w.As(admin).PullRequests.Get(w.Ctx, owner, repo.Name, ref.Number)
 	w.must(err)
 	return pr
 }
@@ -86,7 +88,7 @@ func (w *world) merged(ref forge.Ref) bool { return w.pull(ref).GetMerged() }
 // reviews are the posted reviews, as "STATE sha" in the order of posting.
 func (w *world) reviews(ref forge.Ref) []*github.PullRequestReview {
 	w.t.Helper()
-	all, _, err := w.as(admin).PullRequests.ListReviews(w.ctx, owner, repo.Name, ref.Number, &github.ListOptions{PerPage: 100})
+	all, _, err := w.As(admin).PullRequests.ListReviews(w.Ctx, owner, repo.Name, ref.Number, &github.ListOptions{PerPage: 100})
 	w.must(err)
 	// GitHub makes a review of each answer in a thread, too.
 	return slices.DeleteFunc(all, func(r *github.PullRequestReview) bool { return r.GetState() == "COMMENTED" && r.GetBody() == "" })
@@ -103,7 +105,7 @@ func (w *world) labels(ref forge.Ref) []string {
 // file reads a file at a ref of the repository; "" when there is none.
 func (w *world) file(at, path string) string {
 	w.t.Helper()
-	content, _, resp, err := w.as(admin).Repositories.GetContents(w.ctx, owner, repo.Name, path, &github.RepositoryContentGetOptions{Ref: at})
+	content, _, resp, err := w.As(admin).Repositories.GetContents(w.Ctx, owner, repo.Name, path, &github.RepositoryContentGetOptions{Ref: at})
 	if resp != nil && resp.StatusCode == 404 {
 		return ""
 	}
@@ -147,10 +149,10 @@ func (w *world) checkInvariants(ref forge.Ref) {
 func (w *world) mergesOnMain() int {
 	w.t.Helper()
 	n := 0
-	ref, _, err := w.as(admin).Git.GetRef(w.ctx, owner, repo.Name, "heads/main")
+	ref, _, err := w.As(admin).Git.GetRef(w.Ctx, owner, repo.Name, "heads/main")
 	w.must(err)
 	for sha := ref.GetObject().GetSHA(); ; n++ {
-		commit, _, err := w.as(admin).Git.GetCommit(w.ctx, owner, repo.Name, sha)
+		commit, _, err := w.As(admin).Git.GetCommit(w.Ctx, owner, repo.Name, sha)
 		w.must(err)
 		if len(commit.Parents) == 0 {
 			return n
@@ -174,13 +176,13 @@ func (w *world) finished(ref forge.Ref, rounds int) {
 
 // cloneURL is the repository's address for git, with somebody's token.
 func (w *world) cloneURL(login string) string {
-	return strings.Replace(w.simURL, "://", "://"+login+":"+token(login)+"@", 1) + "/" + repo.String() + ".git"
+	return strings.Replace(w.URL, "://", "://"+login+":"+simtest.Token(login)+"@", 1) + "/" + repo.String() + ".git"
 }
 
 // git runs git as somebody at a keyboard would.
 func (w *world) git(dir string, args ...string) {
 	w.t.Helper()
-	cmd := exec.CommandContext(w.ctx, "git", args...)
+	cmd := exec.CommandContext(w.Ctx, "git", args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("git %s: %v\n%s", args[0], err, out)

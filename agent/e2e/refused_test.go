@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/simtest"
 	"touchstone/verdict/decide"
 )
 
@@ -17,8 +18,8 @@ import (
 // how often it was asked.
 func (w *world) refuse(method, suffix string, status int) *atomic.Int64 {
 	var n atomic.Int64
-	w.sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
-		if r.UserAgent() == byHand || r.Method != method || !strings.HasSuffix(r.URL.Path, suffix) {
+	w.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if r.UserAgent() == simtest.ByHand || r.Method != method || !strings.HasSuffix(r.URL.Path, suffix) {
 			return githubsim.Fault{}
 		}
 		n.Add(1)
@@ -71,29 +72,29 @@ func (w *world) labelled(ref forge.Ref) bool {
 func TestApprovalIsForOneBase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]any{})
-	_, err := w.sim.Commit(w.ctx, author, repo.String(), "staging", "Unreviewed", map[string]string{"evil.go": "package evil\n"})
+	_, err := w.Commit(w.Ctx, author, repo.String(), "staging", "Unreviewed", map[string]string{"evil.go": "package evil\n"})
 	w.must(err)
 	clone := t.TempDir()
 	w.git(clone, "clone", "-q", "--branch", "staging", w.cloneURL(author), ".")
 	w.git(clone, "switch", "-q", "-c", "feat")
 	w.git(clone, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "Small")
 	w.git(clone, "push", "-q", "origin", "feat")
-	pr, _, err := w.as(author).PullRequests.Create(w.ctx, owner, repo.Name, &github.NewPullRequest{
+	pr, _, err := w.As(author).PullRequests.Create(w.Ctx, owner, repo.Name, &github.NewPullRequest{
 		Title: github.String("Small"), Head: github.String("feat"), Base: github.String("staging"), Body: github.String("It is small."),
 	})
 	w.must(err)
 	ref := forge.Ref{Repo: repo, Number: pr.GetNumber()}
-	_, _, err = w.as(author).PullRequests.RequestReviewers(w.ctx, owner, repo.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{reviewer}})
+	_, _, err = w.As(author).PullRequests.RequestReviewers(w.Ctx, owner, repo.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{reviewer}})
 	w.must(err)
 	w.agents[decide.Reviewer].start()
 	w.until("the small change is approved", func() bool { return len(w.reviews(ref)) == 1 })
 	w.agents[decide.Reviewer].halt()
-	_, _, err = w.as(author).PullRequests.Edit(w.ctx, owner, repo.Name, ref.Number, &github.PullRequest{Base: &github.PullRequestBranch{Ref: github.String("main")}})
+	_, _, err = w.As(author).PullRequests.Edit(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequest{Base: &github.PullRequestBranch{Ref: github.String("main")}})
 	w.must(err)
 
 	w.agents[decide.Author].start()
 	w.until("the author agent looked", func() bool { return w.looked(decide.Author) })
-	w.must(w.sim.Settle(w.ctx))
+	w.Settle()
 	if w.merged(ref) {
 		t.Fatal("merged into main on an approval for staging")
 	}
@@ -112,15 +113,15 @@ func TestDismissedReviewIsRepeatedOnRequest(t *testing.T) {
 	w.agents[decide.Reviewer].start()
 	ref := w.openBad(false)
 	w.until("reviewed", func() bool { return len(w.reviews(ref)) == 1 })
-	_, _, err := w.as(admin).PullRequests.DismissReview(w.ctx, owner, repo.Name, ref.Number, w.reviews(ref)[0].GetID(), &github.PullRequestReviewDismissalRequest{Message: github.String("Look again.")})
+	_, _, err := w.As(admin).PullRequests.DismissReview(w.Ctx, owner, repo.Name, ref.Number, w.reviews(ref)[0].GetID(), &github.PullRequestReviewDismissalRequest{Message: github.String("Look again.")})
 	w.must(err)
 	w.agents[decide.Author].start()
 	w.until("the author agent looked", func() bool { return w.looked(decide.Author) })
-	w.must(w.sim.Settle(w.ctx))
+	w.Settle()
 	if w.merged(ref) {
 		t.Fatal("merged on a dismissed approval")
 	}
-	_, _, err = w.as(author).PullRequests.RequestReviewers(w.ctx, owner, repo.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{reviewer}})
+	_, _, err = w.As(author).PullRequests.RequestReviewers(w.Ctx, owner, repo.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{reviewer}})
 	w.must(err)
 	w.until("merged", func() bool { return w.merged(ref) })
 }
@@ -136,10 +137,10 @@ func TestRoundsAreCountedAnewForBoth(t *testing.T) {
 	w.startBoth()
 	ref := w.openBad(false)
 	w.until("a person is called", func() bool { return w.labelled(ref) })
-	_, err := w.as(person).Issues.RemoveLabelForIssue(w.ctx, owner, repo.Name, ref.Number, "needs-human")
+	_, err := w.As(person).Issues.RemoveLabelForIssue(w.Ctx, owner, repo.Name, ref.Number, "needs-human")
 	w.must(err)
 	w.until("merged", func() bool { return w.merged(ref) })
-	comments, _, err := w.as(admin).Issues.ListComments(w.ctx, owner, repo.Name, ref.Number, nil)
+	comments, _, err := w.As(admin).Issues.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)
 	w.must(err)
 	if len(comments) != 1 {
 		t.Errorf("%d people were called, want one", len(comments))

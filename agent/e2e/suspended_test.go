@@ -41,7 +41,7 @@ func TestSuspendedMachineCatchesUp(t *testing.T) {
 		m.halt()
 	}
 	ref := w.open("Second", map[string]string{"second.txt": "fine\n"}, false)
-	w.must(w.sim.Settle(w.ctx))
+	w.Settle()
 	w.relay.stop()
 	w.relay.retention = time.Nanosecond
 	w.startRelay()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,10 +20,11 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
-	"touchstone/agent/githubsim/contract"
+	"touchstone/agent/githubsim/simtest"
 	"touchstone/relay/event"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
@@ -74,10 +74,8 @@ func TestMain(m *testing.M) {
 
 // world is one simulated GitHub, one relay and the agents' machines.
 type world struct {
+	*simtest.GitHub
 	t      testing.TB
-	ctx    context.Context
-	sim    *githubsim.Sim
-	simURL string
 	relay  *relay
 	script string
 	agents map[decide.Role]*machine
@@ -85,10 +83,6 @@ type world struct {
 	mu       sync.Mutex
 	conclude func(dir string) string
 }
-
-// patience is how long a test waits for what it expects: far longer than that takes, however
-// busy the machine is.
-const patience = 5 * time.Minute
 
 // relay is a relay that can be stopped and started on the same address and log.
 type relay struct {
@@ -134,43 +128,25 @@ type machine struct {
 // yet started.
 func newWorld(t testing.TB, script map[string]any) *world {
 	t.Helper()
-	hub := t.TempDir() // removed once what runs below has ended
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	w := &world{t: t, ctx: ctx, agents: map[decide.Role]*machine{}}
-	var running sync.WaitGroup
-	t.Cleanup(func() { cancel(); running.Wait() })
-
-	front := httptest.NewUnstartedServer(nil)
-	w.simURL = "http://" + front.Listener.Addr().String()
+	w := &world{t: t, agents: map[decide.Role]*machine{}}
 	ci := w.ci
 	if _, measuring := t.(*testing.B); measuring {
 		ci = nil // checking out every head would be measured too
 	}
-	sim, err := githubsim.New(githubsim.Config{
-		Dir: hub, URL: w.simURL, CI: ci, DeliveryTimeout: patience,
-		Users: []githubsim.User{
-			{Login: admin, Token: token(admin), Admin: true}, {Login: author, Token: token(author)},
-			{Login: reviewer, Token: token(reviewer)}, {Login: person, Token: token(person)},
-		},
-	})
-	w.must(err)
-	w.sim = sim
-	w.must(sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: owner, Name: repo.Name, Files: baseFiles()}))
-	front.Config.Handler = contract.Wrap(t, sim.Handler())
-	front.Start()
-	running.Go(func() { _ = sim.Run(ctx) })
-	t.Cleanup(front.Close)
-	sim.Intercept(w.intercept)
+	w.GitHub = simtest.Start(t, githubsim.Config{CI: ci, Users: simtest.Users(admin, author, reviewer, person)},
+		githubsim.RepoOptions{Owner: owner, Name: repo.Name, Files: baseFiles()})
+	w.Intercept(w.intercept)
 
 	entrance, err := net.Listen("tcp", "127.0.0.1:0")
 	w.must(err)
 	w.relay = &relay{store: "sqlite:" + filepath.Join(t.TempDir(), "relay.db"), url: "http://" + entrance.Addr().String(), door: door{Listener: entrance}}
-	running.Go(w.relay.door.keep)
-	t.Cleanup(func() { _ = entrance.Close() })
+	var keeper sync.WaitGroup
+	keeper.Go(w.relay.door.keep)
+	t.Cleanup(func() { _ = entrance.Close(); keeper.Wait() })
 	w.relay.tokens = access.File{Path: filepath.Join(t.TempDir(), "tokens")}
 	made, text, err := access.New("ops", access.Admin, event.Filter{})
 	w.must(err)
-	w.must(access.Add(ctx, w.relay.tokens, made))
+	w.must(access.Add(w.Ctx, w.relay.tokens, made))
 	w.relay.token = text
 	w.startRelay()
 	t.Cleanup(func() { w.relay.stop() })
@@ -188,8 +164,6 @@ func newWorld(t testing.TB, script map[string]any) *world {
 	return w
 }
 
-func token(login string) string { return "token-of-" + login }
-
 func (w *world) must(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -197,22 +171,11 @@ func (w *world) must(err error) {
 	}
 }
 
-// as is GitHub's API in somebody's hands.
-func (w *world) as(login string) *github.Client {
-	client, err := github.NewClient(nil).WithAuthToken(token(login)).WithEnterpriseURLs(w.simURL, w.simURL)
-	w.must(err)
-	client.UserAgent = byHand
-	return client
-}
-
-// byHand is the user agent of what a test does itself, in whoever's name.
-const byHand = "by hand"
-
 func (w *world) startRelay() {
 	w.t.Helper()
-	store, err := server.OpenStore(w.ctx, w.relay.store)
+	store, err := server.OpenStore(w.Ctx, w.relay.store)
 	w.must(err)
-	ctx, cancel := context.WithCancel(w.ctx)
+	ctx, cancel := context.WithCancel(w.Ctx)
 	tokens, err := access.NewChecker(ctx, w.relay.tokens)
 	w.must(err)
 	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Tokens: tokens, Store: store, Retention: w.relay.retention, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
@@ -229,7 +192,7 @@ func (w *world) startRelay() {
 // hook registers the relay's webhook with the repository.
 func (w *world) hook() {
 	w.t.Helper()
-	_, _, err := w.as(admin).Repositories.CreateHook(w.ctx, owner, repo.Name, &github.Hook{
+	_, _, err := w.As(admin).Repositories.CreateHook(w.Ctx, owner, repo.Name, &github.Hook{
 		Name: github.String("web"), Active: github.Bool(true), Events: []string{"*"},
 		Config: &github.HookConfig{URL: github.String(w.relay.url + "/webhooks/github"), ContentType: github.String("json"), Secret: github.String(secret)},
 	})
@@ -256,8 +219,8 @@ func (w *world) ci(_ context.Context, _, _, dir string) githubsim.CIResult {
 
 func (w *world) configure(role decide.Role, login string) *machine {
 	cfg := config.Default()
-	cfg.GitHub.APIURL = w.simURL + "/api/v3/"
-	cfg.GitHub.Token = config.Secret(token(login))
+	cfg.GitHub.APIURL = w.URL + "/api/v3/"
+	cfg.GitHub.Token = config.Secret(simtest.Token(login))
 	cfg.Relay.URL, cfg.Relay.Token = w.relay.url, config.Secret(w.relay.token)
 	cfg.Repositories = []string{repo.String()}
 	cfg.Reviewers = []string{reviewer}
@@ -279,7 +242,7 @@ func (m *machine) start() {
 
 func (m *machine) launch() error {
 	log := zerolog.New(zerolog.NewTestWriter(quietly{m.w.t})).With().Str("agent", string(m.role)).Logger()
-	ctx, cancel := context.WithCancel(log.WithContext(m.w.ctx))
+	ctx, cancel := context.WithCancel(log.WithContext(m.w.Ctx))
 	m.mu.Lock()
 	m.dead, m.cancel = false, cancel
 	m.mu.Unlock()
@@ -323,7 +286,7 @@ func (w *world) startBoth() {
 // intercept counts the outward calls of the agents and cuts off dead ones.
 func (w *world) intercept(login string, r *http.Request) githubsim.Fault {
 	for _, m := range w.agents {
-		if m.login == login && r.UserAgent() != byHand {
+		if m.login == login && r.UserAgent() != simtest.ByHand {
 			return m.call(r)
 		}
 	}
@@ -369,24 +332,18 @@ func (q quietly) Log(args ...any) {
 	}
 }
 
-// until waits for a condition.
-func (w *world) until(what string, condition func() bool) {
+// until waits for a condition, and shows what became of everything if it does not come true.
+func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-w.ctx.Done():
-			w.t.Fatalf("still waiting for: %s\n%s", what, w.describe())
-		}
+	if await.Condition(w.Ctx, func() (bool, error) { return holds(), nil }) != nil {
+		w.t.Fatalf("still waiting for: %s\n%s", what, w.describe())
 	}
 }
 
 // describe tells what the pull requests look like, for a test that failed.
 func (w *world) describe() string {
 	var b strings.Builder
-	pulls, _, err := w.as(admin).PullRequests.List(context.Background(), owner, repo.Name, &github.PullRequestListOptions{State: "all"})
+	pulls, _, err := w.As(admin).PullRequests.List(context.Background(), owner, repo.Name, &github.PullRequestListOptions{State: "all"})
 	if err != nil {
 		return err.Error()
 	}

@@ -30,6 +30,12 @@ type Engine interface {
 	Open(ctx context.Context, req Request) (Session, error)
 }
 
+// Thinker is an engine that can be told how much its models are to think.
+type Thinker interface {
+	// Efforts are the levels that it passes on, the least first.
+	Efforts() []string
+}
+
 // Session is one conversation with one model, which remembers its earlier
 // turns. One goroutine at a time may use it.
 type Session interface {
@@ -100,6 +106,9 @@ type Request struct {
 	Instructions string
 	// Model is the CLI's name of a model; empty leaves the choice to the CLI.
 	Model string
+	// Effort is how much the model is to think: minimal, low, medium, high, xhigh or max; empty
+	// leaves it to the CLI, and so does a level that the engine does not know: see Thinker.
+	Effort string
 	// Allow lists the shell commands an author may run, as patterns in which
 	// * stands for anything, such as "go test *". A reviewer may run none. A CLI may also run
 	// rm on what it may edit, where it has no tool to delete a file. One that
@@ -236,11 +245,21 @@ type Progress struct {
 	Silence time.Duration
 }
 
+// Waiting is what a heartbeat says, for people.
+func (p Progress) Waiting() string {
+	silence := p.Silence.Round(time.Second)
+	if p.Text != "" {
+		return fmt.Sprintf("running %s, %s without output", p.Text, silence)
+	}
+	return fmt.Sprintf("the model is thinking, %s since its last output", silence)
+}
+
 // ProgressKind says what a Progress reports.
 type ProgressKind string
 
 const (
-	// ProgressDimension: the session began a review dimension, named in Text.
+	// ProgressDimension: the session began a review dimension, or several at once, named in Text
+	// with commas between them.
 	ProgressDimension ProgressKind = "dimension"
 	// ProgressText: the model wrote prose.
 	ProgressText ProgressKind = "text"
@@ -248,7 +267,8 @@ const (
 	ProgressTool ProgressKind = "tool"
 	// ProgressRetry: the provider refused and the CLI is about to ask again.
 	ProgressRetry ProgressKind = "retry"
-	// ProgressHeartbeat: nothing has been heard for Silence, a multiple of 30 seconds.
+	// ProgressHeartbeat: nothing has been heard for Silence, a multiple of 30 seconds. Text is the
+	// tool that is known to run meanwhile, or empty.
 	ProgressHeartbeat ProgressKind = "heartbeat"
 	// ProgressRaw: a line of output that this engine does not know.
 	ProgressRaw ProgressKind = "raw"

@@ -25,7 +25,7 @@ func TestReviews(t *testing.T) {
 		t.Errorf("remarks %+v, %v", remarks, err)
 	}
 	second := w.commit("topic", map[string]string{"topic.go": "package main\n"})
-	w.settle()
+	w.Settle()
 	if _, err := w.post(ref, second, forge.Approve, "Now it is."); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestSquash(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {Approvals: 1}}})
 	ref, old := w.open("topic")
 	sha := w.commit("topic", map[string]string{"more.go": "package main\n"})
-	w.settle()
+	w.Settle()
 	merger := forge.NewMerger(w.as(octocat))
 	squash := func(sha string) (string, error) {
 		return merger.SquashMerge(t.Context(), ref, forge.SquashRequest{SHA: sha, Title: "Add topic (#1)", Body: "All of it."})
@@ -93,7 +93,7 @@ func TestSquash(t *testing.T) {
 	if _, err := squash(sha); !errors.Is(err, forge.ErrBaseMoved) {
 		t.Errorf("while the base moves: %v", err)
 	}
-	w.settle()
+	w.Settle()
 	merged, err := squash(sha)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestSquash(t *testing.T) {
 	if !pr.Merged || pr.Open || pr.MergeSHA != merged || pr.Base.SHA != merged {
 		t.Errorf("merged as %s; the pull request says merged %t, open %t, as %s, base %+v", merged, pr.Merged, pr.Open, pr.MergeSHA, pr.Base)
 	}
-	commit, _, err := w.raw(octocat).Git.GetCommit(t.Context(), app.Owner, app.Name, merged)
+	commit, _, err := w.As(octocat).Git.GetCommit(t.Context(), app.Owner, app.Name, merged)
 	if err != nil || strings.TrimSpace(commit.GetMessage()) != "Add topic (#1)\n\nAll of it." || len(commit.Parents) != 1 {
 		t.Errorf("message %q, %d parents, %v", commit.GetMessage(), len(commit.Parents), err)
 	}

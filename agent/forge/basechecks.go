@@ -64,7 +64,9 @@ func (c *Client) BaseChecks(ctx context.Context, repo Repo, sha string) (BaseChe
 
 func (b *BaseChecks) add(checks []Check) {
 	for _, c := range checks {
-		b.Sources[c.Source()] = true
+		if c.Kind == CheckRun || c.By.ID != 0 { // a deleted account vouches for nothing
+			b.Sources[c.Source()] = true
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func TestBaseChecks(t *testing.T) {
 	ref, head := w.open("topic")
 	w.check("build", head, "completed", "success", nil)
 	w.check("docs", head, "completed", "skipped", nil)
-	author := w.raw(octocat)
+	author := w.As(octocat)
 	if _, _, err := author.Repositories.CreateStatus(t.Context(), app.Owner, app.Name, head, &github.RepoStatus{Context: github.String("mine"), State: github.String("success")}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestContents(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	sha := w.commit("topic", map[string]string{"docs/a.md": "A\n", "docs/b.txt": "B\n", "docs/below/c.md": "C\n"})
-	w.settle()
+	w.Settle()
 	client := w.as(octocat)
 	repo := forge.Repo{Owner: "acme", Name: "app"}
 	if got, err := client.Commit(t.Context(), repo, "topic"); err != nil || got != sha {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os/exec"
 	"reflect"
@@ -19,7 +18,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
-	"touchstone/agent/githubsim/contract"
+	"touchstone/agent/githubsim/simtest"
 )
 
 const (
@@ -31,11 +30,10 @@ const (
 
 var app = forge.Repo{Owner: "acme", Name: "app"}
 
-// world is a GitHub on loopback that serves acme/app to one test, held to GitHub's own descriptions.
+// world is a GitHub with acme/app, as the package under test and others see it.
 type world struct {
-	*githubsim.Sim
-	t   *testing.T
-	url string
+	*simtest.GitHub
+	t *testing.T
 }
 
 func start(t *testing.T, opts githubsim.RepoOptions) *world {
@@ -45,53 +43,19 @@ func start(t *testing.T, opts githubsim.RepoOptions) *world {
 
 func startWithCI(t *testing.T, opts githubsim.RepoOptions, run func(ctx context.Context, repo, sha, dir string) githubsim.CIResult) *world {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, url: "http://" + ln.Addr().String()}
 	users := []githubsim.User{
-		{Login: octocat, Token: "token-of-octocat"}, {Login: hubot, Token: "token-of-hubot"}, {Login: ci, Token: "token-of-ci", App: true},
-		{Login: guest, Token: "token-of-guest"},
-	}
-	if w.Sim, err = githubsim.New(githubsim.Config{Dir: t.TempDir(), URL: w.url, Users: users, CI: run}); err != nil {
-		t.Fatal(err)
+		{Login: octocat, Token: simtest.Token(octocat)}, {Login: hubot, Token: simtest.Token(hubot)},
+		{Login: ci, Token: simtest.Token(ci), App: true}, {Login: guest, Token: simtest.Token(guest)},
 	}
 	opts.Owner, opts.Name = app.Owner, app.Name
 	opts.Files = map[string]string{"main.go": "package main\n\nfunc main() {}\n"}
-	if err := w.CreateRepo(t.Context(), opts); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	server := &http.Server{Handler: contract.Wrap(t, w.Handler())}
-	ended := make(chan error, 2)
-	go func() { ended <- server.Serve(ln) }()
-	go func() { ended <- w.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-		<-ended
-		<-ended
-	})
-	return w
+	return &world{simtest.Start(t, githubsim.Config{Users: users, CI: run}, opts), t}
 }
 
 // as is the package under test, signed in as login.
 func (w *world) as(login string) *forge.Client {
 	w.t.Helper()
-	c, err := forge.New(forge.Config{APIURL: w.url, Token: "token-of-" + login, Version: "test"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return c
-}
-
-// raw does what the package under test does not: open pull requests, report checks.
-func (w *world) raw(login string) *github.Client {
-	w.t.Helper()
-	c, err := github.NewClient(nil).WithAuthToken("token-of-"+login).WithEnterpriseURLs(w.url, w.url)
+	c, err := forge.New(forge.Config{APIURL: w.URL, Token: "token-of-" + login, Version: "test"})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -112,21 +76,14 @@ func (w *world) commit(branch string, files map[string]string) string {
 func (w *world) open(branch string) (forge.Ref, string) {
 	w.t.Helper()
 	sha := w.commit(branch, map[string]string{branch + ".go": "package main\n\nvar (\n\ta = 1\n\tb = 2\n)\n"})
-	pr, _, err := w.raw(octocat).PullRequests.Create(w.t.Context(), app.Owner, app.Name, &github.NewPullRequest{
+	pr, _, err := w.As(octocat).PullRequests.Create(w.t.Context(), app.Owner, app.Name, &github.NewPullRequest{
 		Title: github.String("Add " + branch), Head: &branch, Base: github.String("main"), Body: github.String("Because."),
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.settle()
+	w.Settle()
 	return forge.Ref{Repo: app, Number: pr.GetNumber()}, sha
-}
-
-func (w *world) settle() {
-	w.t.Helper()
-	if err := w.Settle(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 func (w *world) read(ref forge.Ref) forge.PullRequest {
@@ -148,14 +105,14 @@ func (w *world) check(name, sha, status, conclusion string, output *github.Check
 	if conclusion != "" {
 		options.Conclusion = &conclusion
 	}
-	if _, _, err := w.raw(ci).Checks.CreateCheckRun(w.t.Context(), app.Owner, app.Name, options); err != nil {
+	if _, _, err := w.As(ci).Checks.CreateCheckRun(w.t.Context(), app.Owner, app.Name, options); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 func (w *world) status(context, sha, state string) {
 	w.t.Helper()
-	if _, _, err := w.raw(octocat).Repositories.CreateStatus(w.t.Context(), app.Owner, app.Name, sha, &github.RepoStatus{
+	if _, _, err := w.As(octocat).Repositories.CreateStatus(w.t.Context(), app.Owner, app.Name, sha, &github.RepoStatus{
 		Context: &context, State: &state, Description: github.String("it said " + state),
 	}); err != nil {
 		w.t.Fatal(err)
@@ -165,7 +122,7 @@ func (w *world) status(context, sha, state string) {
 func TestPullRequestIsReadWhole(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {RequiredChecks: []string{"build"}}}})
 	ref, sha := w.open("topic")
-	if _, _, err := w.raw(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
 		t.Fatal(err)
 	}
 	speaker := forge.NewSpeaker(w.as(octocat))
@@ -180,7 +137,7 @@ func TestPullRequestIsReadWhole(t *testing.T) {
 	w.check("slow", sha, "in_progress", "", nil)
 	w.status("lint", sha, "success")
 	base := w.commit("main", map[string]string{"other.go": "package main\n"})
-	w.settle()
+	w.Settle()
 
 	pr := w.read(ref)
 	if pr.Ref != ref || pr.Title != "Add topic" || pr.Body != "Because." || pr.Author != (forge.User{Login: octocat}) || pr.ID == "" || !strings.HasSuffix(pr.URL, "/acme/app/pull/1") {
@@ -207,7 +164,11 @@ func TestPullRequestIsReadWhole(t *testing.T) {
 			t.Errorf("the check %s reported at %v", pr.Checks[i].Name, pr.Checks[i].At)
 		}
 		pr.Checks[i].At = time.Time{}
-		pr.Checks[i].App = strings.TrimSuffix(pr.Checks[i].App, "[bot]")
+		c := &pr.Checks[i]
+		if fromApp := c.Kind == forge.CheckRun; fromApp && c.AppID == 0 || !fromApp && c.By.ID == 0 {
+			t.Errorf("%s has no number of its source: %+v", c.Name, c)
+		}
+		c.App, c.AppID, c.By.ID = strings.TrimSuffix(c.App, "[bot]"), 0, 0
 	}
 	want := []forge.Check{
 		{Name: "build", App: ci, Kind: forge.CheckRun, State: forge.CheckFailure, Required: true, URL: "https://ci.example.com/1", Summary: "2 tests failed"},
@@ -236,20 +197,20 @@ func TestMergeableIsUnknownWhileGitHubComputes(t *testing.T) {
 		t.Errorf("mergeable is %s; want unknown", pr.Mergeable)
 	}
 	w.commit("main", map[string]string{"topic.go": "package other\n"})
-	w.settle()
+	w.Settle()
 	if pr := w.read(ref); pr.Mergeable != forge.MergeableConflicting {
 		t.Errorf("mergeable is %s; want conflicting", pr.Mergeable)
 	}
 }
 
-func TestBehind(t *testing.T) {
+func TestBehindIsToldUnderStrictProtection(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {Strict: true}}})
 	ref, _ := w.open("topic")
 	if pr := w.read(ref); pr.Behind {
 		t.Error("behind a base that has not moved")
 	}
 	w.commit("main", map[string]string{"other.go": "package main\n"})
-	w.settle()
+	w.Settle()
 	if pr := w.read(ref); !pr.Behind || pr.Mergeable != forge.MergeableClean {
 		t.Errorf("behind %t, mergeable %s after the base moved; want true and clean", pr.Behind, pr.Mergeable)
 	}
@@ -328,10 +289,10 @@ func TestOpenPullRequests(t *testing.T) {
 		_, sha := w.open(fmt.Sprintf("topic-%d", i))
 		heads = append(heads, sha)
 	}
-	if _, _, err := w.raw(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, 53, github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, 53, github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.raw(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 7, &github.PullRequest{State: github.String("closed")}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 7, &github.PullRequest{State: github.String("closed")}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := w.as(hubot).OpenPullRequests(t.Context(), app)

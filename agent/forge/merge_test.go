@@ -15,7 +15,7 @@ func TestMergeQueue(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {Approvals: 1, MergeQueue: true}}})
 	ref, old := w.open("topic")
 	sha := w.commit("topic", map[string]string{"more.go": "package main\n"})
-	w.settle()
+	w.Settle()
 	w.SetFaults(githubsim.Faults{HoldMergeQueue: true})
 	merger := forge.NewMerger(w.as(octocat))
 	pr := w.read(ref)
@@ -44,7 +44,7 @@ func TestMergeQueue(t *testing.T) {
 		t.Errorf("in the queue %t, merged %t, put there %+v", pr.InQueue, pr.Merged, pr.Enqueued)
 	}
 	w.SetFaults(githubsim.Faults{})
-	w.settle()
+	w.Settle()
 	if pr := w.read(ref); pr.InQueue || !pr.Merged || pr.MergedAt == nil || pr.MergedBy.Login != octocat {
 		t.Errorf("in the queue %t, merged %t by %+v", pr.InQueue, pr.Merged, pr.MergedBy)
 	}
@@ -69,7 +69,7 @@ func TestLeavingTheMergeQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.SetFaults(githubsim.Faults{})
-	w.settle()
+	w.Settle()
 	if pr := w.read(ref); pr.InQueue || pr.Merged || pr.Enqueued != (forge.Enqueuing{}) {
 		t.Errorf("in the queue %t, merged %t after it was taken out; put there %+v", pr.InQueue, pr.Merged, pr.Enqueued)
 	} else if out := pr.Dequeued; len(out) != 1 || out[0].By.Login != octocat || out[0].By.Bot || out[0].At.IsZero() {
@@ -86,7 +86,7 @@ func TestAPushLeavesTheMergeQueue(t *testing.T) {
 	}
 	w.commit("topic", map[string]string{"more.go": "package main\n"})
 	w.SetFaults(githubsim.Faults{})
-	w.settle()
+	w.Settle()
 	if pr := w.read(ref); pr.InQueue || pr.Merged {
 		t.Errorf("in the queue %t, merged %t after a push", pr.InQueue, pr.Merged)
 	}
@@ -104,23 +104,23 @@ func TestDeleteBranch(t *testing.T) {
 		t.Errorf("deleted by a guest: %v", err)
 	}
 	w.commit("above", map[string]string{"c.go": "package main\n"})
-	above, _, err := w.raw(octocat).PullRequests.Create(t.Context(), app.Owner, app.Name, &github.NewPullRequest{Title: github.String("Above"), Head: github.String("above"), Base: github.String("topic")})
+	above, _, err := w.As(octocat).PullRequests.Create(t.Context(), app.Owner, app.Name, &github.NewPullRequest{Title: github.String("Above"), Head: github.String("above"), Base: github.String("topic")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := merger.DeleteBranch(t.Context(), app, "topic", sha); err == nil || !strings.Contains(err.Error(), "#1 is to be merged into it; point that at another base branch first") {
 		t.Errorf("a branch that #%d is to be merged into: %v", above.GetNumber(), err)
 	}
-	if _, _, err := w.raw(octocat).Git.GetRef(t.Context(), app.Owner, app.Name, "heads/topic"); err != nil {
+	if _, _, err := w.As(octocat).Git.GetRef(t.Context(), app.Owner, app.Name, "heads/topic"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.raw(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, above.GetNumber(), &github.PullRequest{State: github.String("closed")}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, above.GetNumber(), &github.PullRequest{State: github.String("closed")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := merger.DeleteBranch(t.Context(), app, "topic", sha); err != nil {
 		t.Fatal(err)
 	}
-	if _, response, _ := w.raw(octocat).Git.GetRef(t.Context(), app.Owner, app.Name, "heads/topic"); response.StatusCode != 404 {
+	if _, response, _ := w.As(octocat).Git.GetRef(t.Context(), app.Owner, app.Name, "heads/topic"); response.StatusCode != 404 {
 		t.Errorf("the branch is still there: %s", response.Status)
 	}
 	if err := merger.DeleteBranch(t.Context(), app, "topic", sha); err == nil {

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -59,8 +60,11 @@ type PullRequest struct {
 	RenewedAt time.Time
 	// BaseReplaced is when its base was last another one: pointed at another branch, pushed to by force or deleted; zero if
 	// it never was. HeadForced are the last 100 pushes by force to its head, the oldest first.
-	BaseReplaced     time.Time
-	HeadForced       []ForcePush
+	BaseReplaced time.Time
+	HeadForced   []ForcePush
+	// Orphaned is when GitHub closed it because its base branch was deleted; zero while it is open, and if it was closed
+	// otherwise.
+	Orphaned         time.Time
 	MergedAt         *time.Time // nil before
 	Viewer           string     // login the token belongs to
 	ViewerPermission Permission // what that login may do here
@@ -281,6 +285,7 @@ const (
 type Check struct {
 	Name     string
 	App      string // slug of the app that reports it; empty for a status
+	AppID    int64  // GitHub's number for that app, which stays when it is renamed
 	By       User   // who reports a status; zero for a check run
 	Kind     CheckKind
 	State    CheckState
@@ -290,12 +295,12 @@ type Check struct {
 	Summary  string // one line: the check run's title, the status's description; untrusted text
 }
 
-// Source is the app or the login that reports a check.
+// Source is the app or the account that reports a check, by GitHub's number for it: slugs and logins can become others'.
 func (c Check) Source() string {
 	if c.Kind == Status {
-		return "login " + lower(c.By.Login)
+		return fmt.Sprintf("account %d", c.By.ID)
 	}
-	return "app " + c.App
+	return fmt.Sprintf("app %d", c.AppID)
 }
 
 // Mergeable is GitHub's answer whether head merges into base without conflict. It is clean only where GitHub has also

@@ -61,7 +61,7 @@ func TestContains(t *testing.T) {
 	}{{topic, topic, true}, {"topic", topic + "~1", true}, {base, topic, false}, {topic, base, false}, {"main", base, true}} {
 		ancestor := test.ancestor
 		if rev, ok := strings.CutSuffix(ancestor, "~1"); ok {
-			commit, _, err := w.raw(hubot).Git.GetCommit(t.Context(), app.Owner, app.Name, rev)
+			commit, _, err := w.As(hubot).Git.GetCommit(t.Context(), app.Owner, app.Name, rev)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestCommits(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	ref, first := w.open("topic")
 	second := w.commit("topic", map[string]string{"more.go": "package main\n"})
-	w.settle()
+	w.Settle()
 	commits, err := w.as(hubot).Commits(t.Context(), ref)
 	if err != nil || len(commits) != 2 || commits[0].SHA != first || commits[1].SHA != second {
 		t.Fatalf("commits %+v, %v", commits, err)
@@ -150,7 +150,7 @@ func TestHistory(t *testing.T) {
 	if _, err := forge.NewMerger(w.as(octocat)).SquashMerge(t.Context(), refs[22], forge.SquashRequest{SHA: sha, Title: "Add it"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.raw(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 1, &github.PullRequest{State: github.String("closed")}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 1, &github.PullRequest{State: github.String("closed")}); err != nil {
 		t.Fatal(err)
 	}
 	all, more, err := w.as(hubot).History(t.Context(), app, began, 100)

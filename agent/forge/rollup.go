@@ -40,8 +40,13 @@ type checkNode struct {
 	Context, State, TargetURL, Description string
 	StartedAt, CompletedAt, CreatedAt      time.Time // zero where null
 	IsRequired                             bool
-	CheckSuite                             *struct{ App *struct{ Slug string } }
-	Creator                                *actorNode
+	CheckSuite                             *struct {
+		App *struct {
+			DatabaseID int64
+			Slug       string
+		}
+	}
+	Creator *actorNode
 }
 
 // checks are those of a commit, without what has one of the agents' own names.
@@ -68,7 +73,7 @@ func (n commitNode) reported() []Check {
 			check.At = c.CompletedAt
 		}
 		if c.CheckSuite != nil && c.CheckSuite.App != nil {
-			check.App = c.CheckSuite.App.Slug
+			check.App, check.AppID = c.CheckSuite.App.Slug, c.CheckSuite.App.DatabaseID
 		}
 		all = append(all, check)
 	}

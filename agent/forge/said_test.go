@@ -55,7 +55,7 @@ func TestPermissions(t *testing.T) {
 // answer replies to an inline comment, as its page does.
 func (w *world) answer(ref forge.Ref, comment int64, body string) {
 	w.t.Helper()
-	client := w.raw(octocat)
+	client := w.As(octocat)
 	req, err := client.NewRequest("POST", fmt.Sprintf("repos/%s/pulls/%d/comments/%d/replies", app, ref.Number, comment), map[string]string{"body": body})
 	if err != nil {
 		w.t.Fatal(err)
@@ -73,7 +73,7 @@ func TestThreads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remarks, _, err := w.raw(octocat).PullRequests.ListComments(t.Context(), app.Owner, app.Name, ref.Number, nil)
+	remarks, _, err := w.As(octocat).PullRequests.ListComments(t.Context(), app.Owner, app.Name, ref.Number, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestThreads(t *testing.T) {
 		t.Errorf("resolving what is not there: %v", err)
 	}
 	w.commit("topic", map[string]string{"topic.go": "package main\n"})
-	w.settle()
+	w.Settle()
 	after := w.read(ref).Threads
 	if !after[0].Resolved || after[0].ResolvedBy.Login != hubot || after[1].Resolved {
 		t.Errorf("after resolving the first: %+v", after)
@@ -117,7 +117,7 @@ func TestThreads(t *testing.T) {
 
 func TestLinkedIssues(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
-	issue, _, err := w.raw(hubot).Issues.Create(t.Context(), app.Owner, app.Name, &github.IssueRequest{
+	issue, _, err := w.As(hubot).Issues.Create(t.Context(), app.Owner, app.Name, &github.IssueRequest{
 		Title: github.String("It crashes"), Body: github.String("When started."), Labels: &[]string{"bug"},
 	})
 	if err != nil {
@@ -127,7 +127,7 @@ func TestLinkedIssues(t *testing.T) {
 	if got := w.read(ref).Issues; len(got) != 0 {
 		t.Errorf("issues %+v of a pull request that closes none", got)
 	}
-	if _, _, err := w.raw(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, ref.Number, &github.PullRequest{Body: github.String("Fixes #1, closes #99.")}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, ref.Number, &github.PullRequest{Body: github.String("Fixes #1, closes #99.")}); err != nil {
 		t.Fatal(err)
 	}
 	got := w.read(ref).Issues
@@ -143,7 +143,7 @@ func TestLongThreadsAreReadWhole(t *testing.T) {
 	if _, err := w.post(ref, sha, forge.RequestChanges, "One thing.", forge.ReviewComment{Path: "topic.go", Line: 4, Body: "0"}); err != nil {
 		t.Fatal(err)
 	}
-	remarks, _, err := w.raw(octocat).PullRequests.ListComments(t.Context(), app.Owner, app.Name, ref.Number, nil)
+	remarks, _, err := w.As(octocat).PullRequests.ListComments(t.Context(), app.Owner, app.Name, ref.Number, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,20 +167,20 @@ func TestWhatOthersMadeOfAComment(t *testing.T) {
 	ref, _ := w.open("topic")
 	var ids []int64
 	for _, body := range []string{"mine", "changed", "gone"} {
-		comment, _, err := w.raw(octocat).Issues.CreateComment(t.Context(), app.Owner, app.Name, ref.Number, &github.IssueComment{Body: github.String(body)})
+		comment, _, err := w.As(octocat).Issues.CreateComment(t.Context(), app.Owner, app.Name, ref.Number, &github.IssueComment{Body: github.String(body)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, comment.GetID())
 	}
 	edit := func(login string, id int64, body string) {
-		if _, _, err := w.raw(login).Issues.EditComment(t.Context(), app.Owner, app.Name, id, &github.IssueComment{Body: &body}); err != nil {
+		if _, _, err := w.As(login).Issues.EditComment(t.Context(), app.Owner, app.Name, id, &github.IssueComment{Body: &body}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	edit(octocat, ids[0], "mine still")
 	edit(hubot, ids[1], "other")
-	if _, err := w.raw(hubot).Issues.DeleteComment(t.Context(), app.Owner, app.Name, ids[2]); err != nil {
+	if _, err := w.As(hubot).Issues.DeleteComment(t.Context(), app.Owner, app.Name, ids[2]); err != nil {
 		t.Fatal(err)
 	}
 	pr := w.read(ref)

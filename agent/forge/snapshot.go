@@ -232,6 +232,7 @@ type pullRequestNode struct {
 	}]
 	Renewals connection[struct{ CreatedAt time.Time }]
 	Bases    connection[struct{ CreatedAt time.Time }]
+	Ends     endNodes
 	Forced   connection[struct {
 		Actor       *actorNode
 		CreatedAt   time.Time
@@ -282,6 +283,9 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	}
 	for _, b := range n.Bases.Nodes {
 		pr.BaseReplaced = b.CreatedAt
+	}
+	if n.State == "CLOSED" {
+		pr.Orphaned = n.Ends.orphaned()
 	}
 	for _, f := range n.Forced.Nodes {
 		push := ForcePush{By: f.Actor.user(), At: f.CreatedAt}

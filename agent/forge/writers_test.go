@@ -18,7 +18,7 @@ func TestWritersNameWhoPushed(t *testing.T) {
 	move := func(login, sha string, force bool) {
 		t.Helper()
 		to := &github.Reference{Ref: github.String("refs/heads/topic"), Object: &github.GitObject{SHA: &sha}}
-		if _, _, err := w.raw(login).Git.UpdateRef(t.Context(), app.Owner, app.Name, to, force); err != nil {
+		if _, _, err := w.As(login).Git.UpdateRef(t.Context(), app.Owner, app.Name, to, force); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/simtest"
 )
 
 // TestAccounts: what somebody did and may do follows the account, not its login.
@@ -13,12 +14,12 @@ func TestAccounts(t *testing.T) {
 	t.Parallel()
 	const mannequin = "imported"
 	w := start(t, func(cfg *githubsim.Config) {
-		cfg.Users = append(cfg.Users, githubsim.User{Login: mannequin, Token: tokenOf(mannequin), Mannequin: true})
+		cfg.Users = append(cfg.Users, githubsim.User{Login: mannequin, Token: simtest.Token(mannequin), Mannequin: true})
 	}, githubsim.RepoOptions{Permissions: map[string]string{author: "write", reviewer: "write", mannequin: "write"}})
-	ctx, me := t.Context(), w.as(author)
+	ctx, me := t.Context(), w.As(author)
 	w.push(author, "feature", map[string]string{"a.go": "package main\n"})
 	pr := must(me.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
-	comment := must(w.as(reviewer).Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(), &github.IssueComment{Body: github.String("fine")}))(t)
+	comment := must(w.As(reviewer).Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(), &github.IssueComment{Body: github.String("fine")}))(t)
 	id := comment.GetUser().GetID()
 	said := func() *github.User {
 		return must(me.Issues.GetComment(ctx, "acme", "app", comment.GetID()))(t).GetUser()
@@ -59,13 +60,13 @@ func TestAccounts(t *testing.T) {
 func TestWritersEditReviews(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, githubsim.RepoOptions{Permissions: map[string]string{author: "write", reviewer: "write"}})
-	ctx, me := t.Context(), w.as(author)
+	ctx, me := t.Context(), w.As(author)
 	w.push(author, "feature", map[string]string{"a.go": "package main\n"})
 	pr := must(me.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
-	review := must(w.as(reviewer).PullRequests.CreateReview(ctx, "acme", "app", pr.GetNumber(), &github.PullRequestReviewRequest{
+	review := must(w.As(reviewer).PullRequests.CreateReview(ctx, "acme", "app", pr.GetNumber(), &github.PullRequestReviewRequest{
 		Event: github.String("REQUEST_CHANGES"), Body: github.String("no"),
 	}))(t)
-	_, answer, err := w.as(bot).PullRequests.UpdateReview(ctx, "acme", "app", pr.GetNumber(), review.GetID(), "yes")
+	_, answer, err := w.As(bot).PullRequests.UpdateReview(ctx, "acme", "app", pr.GetNumber(), review.GetID(), "yes")
 	if err == nil || answer.StatusCode != 403 {
 		t.Errorf("a stranger edits a review: %v", err)
 	}
@@ -85,5 +86,28 @@ func fails(t *testing.T, err error) {
 	t.Helper()
 	if err == nil {
 		t.Error("it worked, and must not")
+	}
+}
+
+// TestATransferredRepositoryIsFound under its old name, for reading, writing and git, until another
+// repository takes that.
+func TestATransferredRepositoryIsFound(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil, githubsim.RepoOptions{})
+	ctx, me := t.Context(), w.As(author)
+	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
+	check(t, w.Transfer(repoName, "newco", "app"))
+	if found := must(me.PullRequests.Get(ctx, "acme", "app", pr.GetNumber()))(t); found.GetID() != pr.GetID() || found.GetBase().GetRepo().GetFullName() != "newco/app" {
+		t.Errorf("under the old name there is %d of %s", found.GetID(), found.GetBase().GetRepo().GetFullName())
+	}
+	comment := must(me.Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(), &github.IssueComment{Body: github.String("still here")}))(t)
+	if found := must(me.Issues.GetComment(ctx, "newco", "app", comment.GetID()))(t); found.GetBody() != "still here" {
+		t.Errorf("what was said under the old name is %q", found.GetBody())
+	}
+	w.push(author, "feature", map[string]string{"b.txt": "b\n"})
+	check(t, w.CreateRepo(ctx, githubsim.RepoOptions{Owner: "acme", Name: "other", Files: map[string]string{"other.txt": "other\n"}}))
+	check(t, w.Transfer("acme/other", "acme", "app"))
+	if _, _, err := me.PullRequests.Get(ctx, "acme", "app", pr.GetNumber()); status(err) != 404 {
+		t.Errorf("under a name that another repository took: %v", err)
 	}
 }

@@ -104,7 +104,10 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 	defer s.mu.Unlock()
 	if name := c.r.PathValue("repo"); name != "" {
 		c.repo = s.findRepo(c.r.PathValue("owner"), name)
-		if c.repo == nil || c.repo.permission(c.user) == "none" {
+		if c.repo == nil {
+			return c.elsewhere()
+		}
+		if c.repo.permission(c.user) == "none" {
 			return reply{}, errNotFound
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func BenchmarkLoop(b *testing.B) {
 	w := start(b, nil, githubsim.RepoOptions{})
 	ctx := b.Context()
-	a, r := w.as(author), w.as(reviewer)
+	a, r := w.As(author), w.As(reviewer)
 	for i := 0; b.Loop(); i++ {
 		name := fmt.Sprintf("app%d", i)
 		if err := w.CreateRepo(ctx, githubsim.RepoOptions{Owner: "acme", Name: name, Files: map[string]string{"a.txt": "a\n"}}); err != nil {

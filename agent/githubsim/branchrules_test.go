@@ -13,7 +13,7 @@ import (
 // ask makes a request that go-github has no method for.
 func (w *world) ask(login, method, path string, body, answer any) error {
 	w.t.Helper()
-	client := w.as(login)
+	client := w.As(login)
 	request, err := client.NewRequest(method, "repos/acme/app/"+path, body)
 	if err == nil {
 		_, err = client.Do(w.t.Context(), request, answer)
@@ -23,15 +23,15 @@ func (w *world) ask(login, method, path string, body, answer any) error {
 
 func (w *world) approve(login string, number int) {
 	w.t.Helper()
-	must(w.as(login).PullRequests.CreateReview(w.t.Context(), "acme", "app", number, &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(w.t)
+	must(w.As(login).PullRequests.CreateReview(w.t.Context(), "acme", "app", number, &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(w.t)
 }
 
 func TestAutoMergeWaitsForTheRules(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {CodeOwners: []string{reviewer}}}})
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	merged := func() bool {
-		w.settle()
-		return must(w.as(author).PullRequests.Get(t.Context(), "acme", "app", pr.GetNumber()))(t).GetMerged()
+		w.Settle()
+		return must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", pr.GetNumber()))(t).GetMerged()
 	}
 	w.query(author, `mutation($id: ID!) { enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: SQUASH}) { pullRequest { autoMergeRequest { enabledBy { login } mergeMethod } } } }`, map[string]any{"id": pr.GetNodeID()})
 	w.approve("admin", pr.GetNumber())
@@ -53,7 +53,7 @@ func TestARenamedBranchTakesItsPullRequestsAlong(t *testing.T) {
 		}
 	}
 	get := func(number int) *github.PullRequest {
-		return must(w.as(author).PullRequests.Get(t.Context(), "acme", "app", number))(t)
+		return must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", number))(t)
 	}
 	if pr := get(into.GetNumber()); pr.GetBase().GetRef() != "trunk" || pr.GetState() != "open" {
 		t.Errorf("the one into the branch is %s and goes into %s", pr.GetState(), pr.GetBase().GetRef())
@@ -74,7 +74,7 @@ func TestRulesetsAreListed(t *testing.T) {
 	if err := w.ask(author, http.MethodGet, "rules/branches/main", nil, &rules); err != nil || len(rules) != 3 {
 		t.Errorf("%+v, %v", rules, err)
 	}
-	if _, _, err := w.as("admin").Repositories.GetBranchProtection(t.Context(), "acme", "app", "main"); !errors.Is(err, github.ErrBranchNotProtected) {
+	if _, _, err := w.As("admin").Repositories.GetBranchProtection(t.Context(), "acme", "app", "main"); !errors.Is(err, github.ErrBranchNotProtected) {
 		t.Errorf("a branch that only a ruleset is about has protection: %v", err)
 	}
 }

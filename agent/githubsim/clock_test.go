@@ -14,7 +14,7 @@ import (
 func TestAdvance(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, githubsim.RepoOptions{})
-	ctx, me := t.Context(), w.as(author)
+	ctx, me := t.Context(), w.As(author)
 	w.push(author, "feature", map[string]string{"a.go": "package main\n"})
 	pr := must(me.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
 	w.Advance(time.Hour)

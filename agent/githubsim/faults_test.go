@@ -12,13 +12,14 @@ import (
 	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/simtest"
 )
 
 // clone makes a clone with one commit on feature that is not pushed yet.
 func (w *world) clone() (dir, sha string) {
 	w.t.Helper()
 	dir = filepath.Join(w.t.TempDir(), "clone")
-	w.git("", "clone", "--quiet", strings.Replace(w.url, "http://", "http://x:"+tokenOf(author)+"@", 1)+"/"+repoName+".git", dir)
+	w.git("", "clone", "--quiet", strings.Replace(w.URL, "http://", "http://x:"+simtest.Token(author)+"@", 1)+"/"+repoName+".git", dir)
 	w.git(dir, "checkout", "--quiet", "-b", "feature")
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("a\n"), 0o644); err != nil {
 		w.t.Fatal(err)
@@ -46,7 +47,7 @@ func TestDroppedConnections(t *testing.T) {
 			w := start(t, nil, githubsim.RepoOptions{})
 			in := w.listen("json", "push", "issue_comment")
 			dir, sha := w.clone()
-			bare := filepath.Join(w.dir, "acme", "app.git")
+			bare := filepath.Join(w.Dir, "acme", "app.git")
 
 			w.Intercept(dropping("/git-receive-pack", when))
 			if out, err := w.tryGit(dir, "push", "origin", "feature"); err == nil {
@@ -58,23 +59,23 @@ func TestDroppedConnections(t *testing.T) {
 			}
 			w.Intercept(nil)
 			w.git(dir, "push", "--quiet", "origin", "feature")
-			pr := must(w.as(author).PullRequests.Create(t.Context(), "acme", "app", &github.NewPullRequest{
+			pr := must(w.As(author).PullRequests.Create(t.Context(), "acme", "app", &github.NewPullRequest{
 				Title: github.String("t"), Head: github.String("feature"), Base: github.String("main"),
 			}))(t)
 
 			w.Intercept(dropping("/comments", when))
-			_, _, err := w.as(author).Issues.CreateComment(t.Context(), "acme", "app", 1, &github.IssueComment{Body: github.String("hello")})
+			_, _, err := w.As(author).Issues.CreateComment(t.Context(), "acme", "app", 1, &github.IssueComment{Body: github.String("hello")})
 			if err == nil || status(err) != 0 {
 				t.Fatalf("the comment was answered: %v", err)
 			}
-			list := must(w.as(reviewer).Issues.ListComments(t.Context(), "acme", "app", 1, nil))(t)
+			list := must(w.As(reviewer).Issues.ListComments(t.Context(), "acme", "app", 1, nil))(t)
 			if (len(list) == 1) != acted {
 				t.Fatalf("%d comments", len(list))
 			}
 
 			w.Intercept(dropping("/graphql", when))
-			client := w.as(author)
-			req, err := client.NewRequest("POST", w.url+"/api/graphql", map[string]any{
+			client := w.As(author)
+			req, err := client.NewRequest("POST", w.URL+"/api/graphql", map[string]any{
 				"query": `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { clientMutationId } }`, "variables": map[string]any{"id": pr.GetNodeID()},
 			})
 			if err != nil {
@@ -84,10 +85,10 @@ func TestDroppedConnections(t *testing.T) {
 				t.Fatal("the mutation was answered")
 			}
 			w.Intercept(nil)
-			if got := must(w.as(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); got.GetDraft() != acted {
+			if got := must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); got.GetDraft() != acted {
 				t.Fatalf("draft %v", got.GetDraft())
 			}
-			w.settle()
+			w.Settle()
 			pushes := strings.Count(strings.Join(in.kinds(), " "), "push")
 			if pushes != 1 {
 				t.Fatalf("%d push events", pushes)
@@ -105,13 +106,13 @@ func TestInterceptedLimits(t *testing.T) {
 		}
 		return githubsim.Fault{}
 	})
-	_, _, err := w.as(reviewer).Users.Get(t.Context(), "")
+	_, _, err := w.As(reviewer).Users.Get(t.Context(), "")
 	limited, ok := err.(*github.AbuseRateLimitError)
 	if !ok || limited.GetRetryAfter() != 2*time.Second {
 		t.Fatalf("got %T %v", err, err)
 	}
-	must(w.as(reviewer).Users.Get(t.Context(), ""))(t)
-	must(w.as(author).Users.Get(t.Context(), ""))(t)
+	must(w.As(reviewer).Users.Get(t.Context(), ""))(t)
+	must(w.As(author).Users.Get(t.Context(), ""))(t)
 }
 
 // What Intercept does is done before the request is looked at.
@@ -133,11 +134,11 @@ func TestGitChecksWhoPushes(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{Private: true, Permissions: map[string]string{author: "write", bot: "read"}})
 	dir, _ := w.clone()
 	remote := func(user string) string {
-		return strings.Replace(w.url, "http://", "http://"+user, 1) + "/" + repoName + ".git"
+		return strings.Replace(w.URL, "http://", "http://"+user, 1) + "/" + repoName + ".git"
 	}
 	for name, tt := range map[string]struct{ url, says string }{
-		"a reader":      {remote("x:" + tokenOf(bot) + "@"), "denied to " + bot},
-		"an outsider":   {remote("x:" + tokenOf(reviewer) + "@"), "not found"},
+		"a reader":      {remote("x:" + simtest.Token(bot) + "@"), "denied to " + bot},
+		"an outsider":   {remote("x:" + simtest.Token(reviewer) + "@"), "not found"},
 		"a wrong token": {remote("x:wrong@"), "Authentication failed"},
 		"nobody":        {remote(""), "could not read Username"},
 	} {
@@ -160,8 +161,8 @@ func TestGitChecksWhoPushes(t *testing.T) {
 func TestDeletedHeadClosesThePullRequest(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	w.open("feature", map[string]string{"a.txt": "a\n"})
-	succeeds(t)(w.as(author).Git.DeleteRef(t.Context(), "acme", "app", "heads/feature"))
-	if pr := must(w.as(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); pr.GetState() != "closed" || pr.GetMerged() {
+	succeeds(t)(w.As(author).Git.DeleteRef(t.Context(), "acme", "app", "heads/feature"))
+	if pr := must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); pr.GetState() != "closed" || pr.GetMerged() {
 		t.Fatalf("state %s, merged %v", pr.GetState(), pr.GetMerged())
 	}
 }
@@ -176,7 +177,7 @@ func TestPullRequestFromAFork(t *testing.T) {
 	if _, err := w.Commit(t.Context(), author, author+"/app", "main", "Change", map[string]string{"a.txt": "a\n"}); err != nil {
 		t.Fatal(err)
 	}
-	pr := must(w.as(author).PullRequests.Create(t.Context(), "acme", "app", &github.NewPullRequest{
+	pr := must(w.As(author).PullRequests.Create(t.Context(), "acme", "app", &github.NewPullRequest{
 		Title: github.String("t"), Head: github.String(author + ":main"), Base: github.String("main"), MaintainerCanModify: github.Bool(true),
 	}))(t)
 	a := w.query(reviewer, pullQuery, pullVariables(pr.GetNumber()))
@@ -190,7 +191,7 @@ func TestPullRequestFromAFork(t *testing.T) {
 	if _, err := w.merge(reviewer, pr.GetNumber(), github.PullRequestOptions{MergeMethod: "squash"}); err != nil {
 		t.Fatal(err)
 	}
-	if tree := w.git("", "--git-dir", filepath.Join(w.dir, "acme", "app.git"), "ls-tree", "--name-only", "main"); !strings.Contains(tree, "b.txt") {
+	if tree := w.git("", "--git-dir", filepath.Join(w.Dir, "acme", "app.git"), "ls-tree", "--name-only", "main"); !strings.Contains(tree, "b.txt") {
 		t.Fatalf("main holds %q", tree)
 	}
 }
@@ -199,7 +200,7 @@ func TestPullRequestFromAFork(t *testing.T) {
 func TestRepositoriesOutliveTheSimulator(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	w.open("feature", map[string]string{"a.txt": "a\n"})
-	again, err := githubsim.New(githubsim.Config{Dir: w.dir, URL: w.url, Users: []githubsim.User{{Login: author, Token: "t"}}})
+	again, err := githubsim.New(githubsim.Config{Dir: w.Dir, URL: w.URL, Users: []githubsim.User{{Login: author, Token: "t"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestRepositoriesOutliveTheSimulator(t *testing.T) {
 	if err := again.CreateRepo(t.Context(), githubsim.RepoOptions{Owner: "acme", Name: "app"}); err == nil {
 		t.Fatal("made a repository twice")
 	}
-	if _, err := githubsim.New(githubsim.Config{Dir: w.dir, URL: w.url}); err == nil {
+	if _, err := githubsim.New(githubsim.Config{Dir: w.Dir, URL: w.URL}); err == nil {
 		t.Fatal("a simulator without users is of no use")
 	}
 }

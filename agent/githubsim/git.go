@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -150,31 +148,58 @@ func present(err error) error {
 
 // putRef points one of the simulator's own refs, which no push can reach, at a commit.
 func (g gitRepo) putRef(ref, sha string) error {
-	path := filepath.Join(g.dir, filepath.FromSlash(ref))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".lock", []byte(sha+"\n"), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".lock", path)
+	return g.lockedRef(ref, func() (string, error) { return sha, nil })
 }
 
 // updateRef moves ref from before to after; "" for either means no such ref.
 // It fails when the ref was not at before.
 func (g gitRepo) updateRef(ctx context.Context, ref, after, before string) error {
-	if before == "" {
-		before = zeroSHA
-	}
 	if after == "" {
-		after = zeroSHA
+		_, err := g.run(ctx, "update-ref", "-d", ref, before)
+		return err
 	}
-	_, err := g.run(ctx, "update-ref", ref, after, before)
-	return err
+	return g.lockedRef(ref, func() (string, error) {
+		refs, err := g.refs()
+		if err == nil && refs[ref] != before {
+			err = fmt.Errorf("%s is at %q and not at %q", ref, refs[ref], before)
+		}
+		return after, err
+	})
+}
+
+// lockedRef points a ref at what decide returns, under the lock that git takes for it.
+func (g gitRepo) lockedRef(ref string, decide func() (sha string, err error)) error {
+	path := filepath.Join(g.dir, filepath.FromSlash(ref))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	sha, err := decide()
+	if err == nil {
+		_, err = lock.WriteString(sha + "\n")
+	}
+	if err = errors.Join(err, lock.Close()); err != nil {
+		return errors.Join(err, os.Remove(lock.Name()))
+	}
+	return os.Rename(lock.Name(), path)
 }
 
 // mergeTree merges head into base and returns the tree, or "" on a conflict.
 func (g gitRepo) mergeTree(ctx context.Context, base, head string) (string, error) {
+	common, err := g.mergeBase(base, head)
+	if err != nil {
+		return "", err
+	}
+	// Where the one contains the other, it is the merge.
+	for _, of := range [][2]string{{base, head}, {head, base}} {
+		if common == of[0] {
+			merged, err := g.commit(of[1])
+			return merged.tree, err
+		}
+	}
 	out, err := g.run(ctx, "merge-tree", "--write-tree", "--no-messages", base, head)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
@@ -191,20 +216,31 @@ func splitIdent(ident string) (name, email string) {
 // write commits files onto branch, whose tip is parent or "" for a new one. A
 // file with an empty text is deleted.
 func (g gitRepo) write(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
-	var in bytes.Buffer
-	fmt.Fprintf(&in, "commit refs/heads/%s\nmark :1\ncommitter %s %d +0000\ndata %d\n%s\n", branch, ident, g.clock.now().Unix(), len(message), message)
+	ref := "refs/heads/" + branch
+	refs, err := g.refs()
+	if err != nil {
+		return "", err
+	}
+	var parents []string
+	tree := ""
 	if parent != "" {
-		fmt.Fprintf(&in, "from %s\n", parent)
-	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if text := files[path]; text == "" {
-			fmt.Fprintf(&in, "D %s\n", path)
-		} else {
-			fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
+		on, err := g.commit(parent)
+		if err != nil {
+			return "", err
 		}
+		parents, tree = []string{parent}, on.tree
 	}
-	in.WriteString("\nget-mark :1\n")
-	return g.runWith(ctx, &in, nil, "fast-import", "--quiet")
+	if refs[ref] != "" && refs[ref] != parent {
+		return "", fmt.Errorf("%s is at %s and not at %q", ref, refs[ref], parent)
+	}
+	if tree, err = g.edit(tree, files); err != nil {
+		return "", err
+	}
+	sha, err := g.commitTree(tree, ident, ident, message, parents...)
+	if err != nil {
+		return "", err
+	}
+	return sha, g.updateRef(ctx, ref, sha, refs[ref])
 }
 
 // checkout writes the files of sha below dir, without a .git.

@@ -33,6 +33,12 @@ func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 
 	s.mu.Lock()
 	target := s.findRepo(owner, strings.TrimSuffix(name, ".git"))
+	if moved := s.moved[strings.ToLower(owner+"/"+strings.TrimSuffix(name, ".git"))]; target == nil && moved != nil {
+		to := s.url + "/" + moved.fullName() + ".git" + service + "?" + r.URL.RawQuery
+		s.mu.Unlock()
+		http.Redirect(w, r, to, http.StatusMovedPermanently)
+		return
+	}
 	readable := target != nil && (!target.private || who != nil && target.permission(who) != "none")
 	writable := target != nil && who != nil && s.mayPush(target, who)
 	s.mu.Unlock()

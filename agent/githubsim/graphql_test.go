@@ -44,8 +44,8 @@ func (a answer) at(t testing.TB, path string) any {
 
 func (w *world) query(login, query string, variables map[string]any) answer {
 	w.t.Helper()
-	client := w.as(login)
-	req, err := client.NewRequest("POST", w.url+"/api/graphql", map[string]any{"query": query, "variables": variables})
+	client := w.As(login)
+	req, err := client.NewRequest("POST", w.URL+"/api/graphql", map[string]any{"query": query, "variables": variables})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -68,10 +68,10 @@ func TestPullRequestByGraphQL(t *testing.T) {
 	w := start(t, ciThat("success"), githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {RequiredChecks: []string{githubsim.CIName}, Approvals: 1}}})
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	ctx, n := t.Context(), pr.GetNumber()
-	must(w.as(author).PullRequests.RequestReviewers(ctx, "acme", "app", n, github.ReviewersRequest{Reviewers: []string{reviewer, bot}}))(t)
-	must(w.as(author).Issues.AddLabelsToIssue(ctx, "acme", "app", n, []string{"needs-human"}))(t)
-	must(w.as(author).Issues.CreateComment(ctx, "acme", "app", n, &github.IssueComment{Body: github.String("hello")}))(t)
-	must(w.as(author).Repositories.CreateStatus(ctx, "acme", "app", pr.GetHead().GetSHA(), &github.RepoStatus{State: github.String("pending"), Context: github.String("ext")}))(t)
+	must(w.As(author).PullRequests.RequestReviewers(ctx, "acme", "app", n, github.ReviewersRequest{Reviewers: []string{reviewer, bot}}))(t)
+	must(w.As(author).Issues.AddLabelsToIssue(ctx, "acme", "app", n, []string{"needs-human"}))(t)
+	must(w.As(author).Issues.CreateComment(ctx, "acme", "app", n, &github.IssueComment{Body: github.String("hello")}))(t)
+	must(w.As(author).Repositories.CreateStatus(ctx, "acme", "app", pr.GetHead().GetSHA(), &github.RepoStatus{State: github.String("pending"), Context: github.String("ext")}))(t)
 
 	a := w.query(reviewer, pullQuery, pullVariables(n))
 	for path, want := range map[string]any{
@@ -106,7 +106,7 @@ func TestReviewsPageBackwards(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	n := w.open("feature", map[string]string{"a.txt": "a\n"}).GetNumber()
 	for i := range 53 {
-		must(w.as(reviewer).PullRequests.CreateReview(t.Context(), "acme", "app", n, &github.PullRequestReviewRequest{
+		must(w.As(reviewer).PullRequests.CreateReview(t.Context(), "acme", "app", n, &github.PullRequestReviewRequest{
 			Event: github.String("COMMENT"), Body: github.String(fmt.Sprint("review ", i)),
 		}))(t)
 	}
@@ -136,7 +136,7 @@ func TestDraftsByGraphQL(t *testing.T) {
 	if a.at(t, "m.pullRequest.isDraft") != false {
 		t.Fatal(a)
 	}
-	w.settle()
+	w.Settle()
 	if got := strings.Join(in.kinds()[2:], " "); got != "pull_request/converted_to_draft pull_request/ready_for_review" {
 		t.Fatal(got)
 	}
@@ -147,7 +147,7 @@ func TestOpenPullRequestsByGraphQL(t *testing.T) {
 	for _, branch := range []string{"one", "two", "three"} {
 		w.open(branch, map[string]string{branch + ".txt": "a\n"})
 	}
-	must(w.as(author).PullRequests.Edit(t.Context(), "acme", "app", 2, &github.PullRequest{State: github.String("closed")}))(t)
+	must(w.As(author).PullRequests.Edit(t.Context(), "acme", "app", 2, &github.PullRequest{State: github.String("closed")}))(t)
 	a := w.query(reviewer, `{ repository(owner: "acme", name: "app") {
 		pullRequests(states: [OPEN], first: 1, orderBy: {field: CREATED_AT, direction: DESC}) {
 			totalCount nodes { ...short } pageInfo { hasNextPage endCursor } }

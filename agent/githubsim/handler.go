@@ -93,7 +93,7 @@ func (s *Sim) serveAPI(w http.ResponseWriter, r *http.Request, who *account) {
 	case strings.HasPrefix(r.URL.Path, "/api/v3/"):
 		prefix = "/api/v3"
 	}
-	http.StripPrefix(prefix, s.mux).ServeHTTP(counted, r)
+	http.StripPrefix(prefix, s.byNumber(s.mux)).ServeHTTP(counted, r)
 	if counted.status == http.StatusNotModified {
 		s.refund(who)
 	}

@@ -3,7 +3,9 @@ package githubsim
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -227,4 +229,76 @@ func (h *history) commitTree(tree, author, committer, message string, parents ..
 		return "", fmt.Errorf("make a commit: %w", err)
 	}
 	return id.String(), nil
+}
+
+// edit makes a tree of another one, "" for an empty one, with these files in it. A file with an
+// empty text is deleted.
+func (h *history) edit(tree string, files map[string]string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var made plumbing.Hash
+	err := h.object(func(store *filesystem.Storage) (err error) {
+		made, _, err = edited(store, plumbing.NewHash(tree), files)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("make a tree: %w", err)
+	}
+	return made.String(), nil
+}
+
+// edited is edit of one directory, and tells whether anything is in it.
+func edited(store *filesystem.Storage, tree plumbing.Hash, files map[string]string) (made plumbing.Hash, any bool, err error) {
+	entries := map[string]gitobject.TreeEntry{}
+	if !tree.IsZero() {
+		before, err := gitobject.GetTree(store, tree)
+		if err != nil {
+			return made, false, err
+		}
+		for _, e := range before.Entries {
+			entries[e.Name] = e
+		}
+	}
+	below := map[string]map[string]string{}
+	for name, text := range files {
+		first, rest, deeper := strings.Cut(name, "/")
+		switch {
+		case deeper && below[first] == nil:
+			below[first] = map[string]string{rest: text}
+		case deeper:
+			below[first][rest] = text
+		case text == "":
+			delete(entries, name)
+		default:
+			blob := &plumbing.MemoryObject{}
+			blob.SetType(plumbing.BlobObject)
+			_, _ = blob.Write([]byte(text)) // into memory
+			id, err := store.SetEncodedObject(blob)
+			if err != nil {
+				return made, false, err
+			}
+			entries[name] = gitobject.TreeEntry{Name: name, Mode: filemode.Regular, Hash: id}
+		}
+	}
+	for name, files := range below {
+		inner := entries[name].Hash
+		if entries[name].Mode != filemode.Dir {
+			inner = plumbing.ZeroHash
+		}
+		id, any, err := edited(store, inner, files)
+		if err != nil {
+			return made, false, err
+		}
+		if delete(entries, name); any {
+			entries[name] = gitobject.TreeEntry{Name: name, Mode: filemode.Dir, Hash: id}
+		}
+	}
+	after := gitobject.Tree{Entries: slices.Collect(maps.Values(entries))}
+	sort.Sort(gitobject.TreeEntrySorter(after.Entries))
+	encoded := store.NewEncodedObject()
+	if err := after.Encode(encoded); err != nil {
+		return made, false, err
+	}
+	made, err = store.SetEncodedObject(encoded)
+	return made, len(entries) > 0, err
 }

@@ -37,7 +37,7 @@ type received struct {
 func (w *world) listen(contentType string, events ...string) *inbox {
 	w.t.Helper()
 	return w.receive(contentType, func(url string) {
-		must(w.as("admin").Repositories.CreateHook(w.t.Context(), "acme", "app", &github.Hook{
+		must(w.As("admin").Repositories.CreateHook(w.t.Context(), "acme", "app", &github.Hook{
 			Events: events, Config: &github.HookConfig{URL: &url, ContentType: &contentType, Secret: github.String(hookSecret)},
 		}))(w.t)
 	})
@@ -66,7 +66,7 @@ func (w *world) receive(contentType string, register func(url string)) *inbox {
 	}))
 	w.t.Cleanup(server.Close)
 	register(server.URL)
-	w.settle()
+	w.Settle()
 	return in
 }
 
@@ -111,8 +111,8 @@ func TestPushToAPullRequestSendsSynchronize(t *testing.T) {
 	in := w.listen("form", "pull_request", "pull_request_review")
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	after := w.push(author, "feature", map[string]string{"a.txt": "b\n"})
-	must(w.as(reviewer).PullRequests.CreateReview(t.Context(), "acme", "app", pr.GetNumber(), &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
-	w.settle()
+	must(w.As(reviewer).PullRequests.CreateReview(t.Context(), "acme", "app", pr.GetNumber(), &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
+	w.Settle()
 	if got := in.kinds(); !slices.Equal(got, []string{"ping", "pull_request/opened", "pull_request/synchronize", "pull_request_review/submitted"}) {
 		t.Fatal(got)
 	}
@@ -130,14 +130,14 @@ func TestPushToAPullRequestSendsSynchronize(t *testing.T) {
 	if err := json.Unmarshal(in.events[3].payload, &review); err != nil || review.Review.State != "approved" {
 		t.Fatalf("review state %q in the webhook, %v", review.Review.State, err)
 	}
-	if out := w.git("", "ls-remote", w.dir+"/acme/app.git", "refs/pull/1/head"); out[:40] != after {
+	if out := w.git("", "ls-remote", w.Dir+"/acme/app.git", "refs/pull/1/head"); out[:40] != after {
 		t.Fatalf("refs/pull/1/head is at %s, want %s", out, after)
 	}
 }
 
 func TestDeliveryFaults(t *testing.T) {
 	comment := func(w *world, n int, text string) {
-		must(w.as(author).Issues.CreateComment(t.Context(), "acme", "app", n, &github.IssueComment{Body: &text}))(t)
+		must(w.As(author).Issues.CreateComment(t.Context(), "acme", "app", n, &github.IssueComment{Body: &text}))(t)
 	}
 	bodies := func(in *inbox) (out []string) {
 		for _, e := range in.events[1:] {
@@ -167,7 +167,7 @@ func TestDeliveryFaults(t *testing.T) {
 			for _, text := range []string{"1", "2", "3"} {
 				comment(w, pr.GetNumber(), text)
 			}
-			w.settle()
+			w.Settle()
 			if got := bodies(in); !slices.Equal(got, tt.want) {
 				t.Fatalf("got %v, want %v", got, tt.want)
 			}
@@ -180,7 +180,7 @@ func TestRedeliveryKeepsTheDeliveryID(t *testing.T) {
 	in := w.listen("json", "pull_request")
 	in.answer = http.StatusServiceUnavailable
 	w.open("feature", map[string]string{"a.txt": "a\n"})
-	admin, ctx := w.as("admin"), t.Context()
+	admin, ctx := w.As("admin"), t.Context()
 	hook := must(admin.Repositories.ListHooks(ctx, "acme", "app", nil))(t)[0]
 	failed := must(admin.Repositories.ListHookDeliveries(ctx, "acme", "app", hook.GetID(), nil))(t)[0]
 	if failed.GetStatusCode() != http.StatusServiceUnavailable || failed.GetEvent() != "pull_request" || failed.GetAction() != "opened" {
@@ -189,7 +189,7 @@ func TestRedeliveryKeepsTheDeliveryID(t *testing.T) {
 	if _, resp, _ := admin.Repositories.RedeliverHookDelivery(ctx, "acme", "app", hook.GetID(), failed.GetID()); resp.StatusCode != http.StatusAccepted {
 		t.Fatal(resp.Status)
 	}
-	w.settle()
+	w.Settle()
 	if n := len(in.events); n != 3 || in.events[1].guid != in.events[2].guid || string(in.events[1].payload) != string(in.events[2].payload) {
 		t.Fatalf("received %d deliveries", n)
 	}

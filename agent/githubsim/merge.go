@@ -82,7 +82,37 @@ func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message s
 		return "", errBaseModified
 	}
 	s.markMerged(ctx, p, by, sha)
-	return sha, s.noticeRefs(ctx, p.repo, by)
+	if err := s.noticeRefs(ctx, p.repo, by); err != nil || !p.repo.deleteMerged || p.crossRepo() {
+		return sha, err
+	}
+	return sha, s.deleteMerged(ctx, p, by)
+}
+
+// deleteMerged deletes the branch of a merged pull request, as GitHub does by itself and on its
+// pages: what is to be merged into that branch is then to be merged into the base. Whoever deletes
+// a branch by git or by the API has those pull requests closed.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-branches
+func (s *Sim) deleteMerged(ctx context.Context, merged *pull, by *account) error {
+	for _, p := range merged.repo.sortedPulls() {
+		if !p.closed && p.baseRef == merged.headRef {
+			s.followBase(p, by, merged.baseRef)
+			p.baseSHA = p.base()
+			p.happened("BaseRefDeletedEvent", by, nil)
+			s.emitPull(ctx, p, by, "edited", object{"changes": object{"base": object{"ref": object{"from": merged.headRef}, "sha": object{"from": merged.headSHA}}}})
+			s.tryMerge(p)
+		}
+	}
+	if err := merged.repo.git.updateRef(ctx, "refs/heads/"+merged.headRef, "", merged.headSHA); err != nil {
+		return nil // it has moved on, and stays
+	}
+	return s.noticeRefs(ctx, merged.repo, by)
+}
+
+// followBase points a pull request at what its base is now.
+func (s *Sim) followBase(p *pull, by *account, base string) {
+	from := p.baseRef
+	p.happened("AutomaticBaseChangeSucceededEvent", by, func(*call) fields { return fields{"oldBase": from, "newBase": base} })
+	p.baseRef = base
 }
 
 // mergeCommit makes the commit that the base will move to.

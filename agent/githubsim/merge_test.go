@@ -10,15 +10,16 @@ import (
 	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/simtest"
 )
 
 func (w *world) merge(login string, number int, opts github.PullRequestOptions) (*github.PullRequestMergeResult, error) {
-	result, _, err := w.as(login).PullRequests.Merge(w.t.Context(), "acme", "app", number, "", &opts)
+	result, _, err := w.As(login).PullRequests.Merge(w.t.Context(), "acme", "app", number, "", &opts)
 	return result, err
 }
 
 func (w *world) review(login string, number int, event, body string) error {
-	_, _, err := w.as(login).PullRequests.CreateReview(w.t.Context(), "acme", "app", number, &github.PullRequestReviewRequest{Event: &event, Body: &body})
+	_, _, err := w.As(login).PullRequests.CreateReview(w.t.Context(), "acme", "app", number, &github.PullRequestReviewRequest{Event: &event, Body: &body})
 	return err
 }
 
@@ -50,7 +51,7 @@ func TestMergeRefusals(t *testing.T) {
 			w.query(author, `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { clientMutationId } }`, map[string]any{"id": pr.GetNodeID()})
 		}},
 		"closed": {status: 405, says: "not mergeable", prepare: func(w *world, _ *github.PullRequest) {
-			must(w.as(author).PullRequests.Edit(w.t.Context(), "acme", "app", 1, &github.PullRequest{State: github.String("closed")}))(w.t)
+			must(w.As(author).PullRequests.Edit(w.t.Context(), "acme", "app", 1, &github.PullRequest{State: github.String("closed")}))(w.t)
 		}},
 		"base moves": {status: 405, says: "Base branch was modified", prepare: func(w *world, _ *github.PullRequest) {
 			w.SetFaults(githubsim.Faults{MoveBase: 1})
@@ -74,13 +75,13 @@ func TestMergeRefusals(t *testing.T) {
 				if tt.ci != "" {
 					ciThat(tt.ci)(cfg)
 				}
-				cfg.Users = append(cfg.Users, githubsim.User{Login: "guest", Token: tokenOf("guest")})
+				cfg.Users = append(cfg.Users, githubsim.User{Login: "guest", Token: simtest.Token("guest")})
 			}, githubsim.RepoOptions{Protected: tt.rules, NoSquash: tt.noSquash, Permissions: map[string]string{author: "write", reviewer: "write"}})
 			pr := w.open("feature", map[string]string{"main.go": "package changed\n"})
 			if tt.prepare != nil {
 				tt.prepare(w, pr)
 			}
-			w.settle()
+			w.Settle()
 			login := tt.login
 			if login == "" {
 				login = author
@@ -110,7 +111,7 @@ func TestMergeAgainAfterTheBaseMoved(t *testing.T) {
 	if _, err := w.merge(author, 1, github.PullRequestOptions{}); err != nil {
 		t.Fatalf("the second attempt: %v", err)
 	}
-	tree := w.git("", "--git-dir", w.dir+"/acme/app.git", "ls-tree", "--name-only", "main")
+	tree := w.git("", "--git-dir", w.Dir+"/acme/app.git", "ls-tree", "--name-only", "main")
 	if tree != "README.md\na.txt\nmain.go\nmoved.txt" {
 		t.Fatalf("main holds %q", tree)
 	}
@@ -123,7 +124,7 @@ func TestHeadMovesRightBeforeTheMerge(t *testing.T) {
 	if _, err := w.merge(author, 1, github.PullRequestOptions{SHA: pr.GetHead().GetSHA()}); status(err) != http.StatusConflict {
 		t.Fatalf("merged what nobody has seen: %v", err)
 	}
-	if got := must(w.as(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); got.GetHead().GetSHA() == pr.GetHead().GetSHA() {
+	if got := must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); got.GetHead().GetSHA() == pr.GetHead().GetSHA() {
 		t.Fatal("the head has not moved")
 	}
 }
@@ -139,7 +140,7 @@ func TestMergeMethods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir := filepath.Join(w.dir, "acme", "app.git")
+			dir := filepath.Join(w.Dir, "acme", "app.git")
 			line := strings.Fields(w.git("", "--git-dir", dir, "rev-list", "--parents", "-n", "1", "main"))
 			if line[0] != result.GetSHA() || len(line)-1 != parents {
 				t.Fatalf("main is at %v, want %s with %d parents", line, result.GetSHA(), parents)
@@ -147,7 +148,7 @@ func TestMergeMethods(t *testing.T) {
 			if tree := w.git("", "--git-dir", dir, "ls-tree", "--name-only", "main"); tree != "README.md\na.txt\nb.txt\nc.txt\nmain.go" {
 				t.Fatalf("main holds %q", tree)
 			}
-			if pr := must(w.as(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); !pr.GetMerged() || pr.GetMergedBy().GetLogin() != reviewer {
+			if pr := must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); !pr.GetMerged() || pr.GetMergedBy().GetLogin() != reviewer {
 				t.Fatalf("merged %v by %s", pr.GetMerged(), pr.GetMergedBy().GetLogin())
 			}
 		})
@@ -159,12 +160,12 @@ func TestMergeableIsNullUntilComputed(t *testing.T) {
 	w.open("feature", map[string]string{"a.txt": "a\n"})
 	w.SetFaults(githubsim.Faults{NullMergeable: 1})
 	for i, want := range []bool{false, true} {
-		pr := must(w.as(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t)
+		pr := must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t)
 		if (pr.Mergeable != nil) != want {
 			t.Fatalf("read %d: mergeable %v, state %s", i, pr.Mergeable, pr.GetMergeableState())
 		}
 	}
-	if out := w.git("", "ls-remote", w.dir+"/acme/app.git", "refs/pull/1/merge"); out == "" {
+	if out := w.git("", "ls-remote", w.Dir+"/acme/app.git", "refs/pull/1/merge"); out == "" {
 		t.Fatal("there is no test merge")
 	}
 }
@@ -173,15 +174,15 @@ func TestUpdateBranch(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	w.commit("main", map[string]string{"c.txt": "c\n"})
-	_, resp, _ := w.as(author).PullRequests.UpdateBranch(t.Context(), "acme", "app", 1, &github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: pr.GetHead().SHA})
+	_, resp, _ := w.As(author).PullRequests.UpdateBranch(t.Context(), "acme", "app", 1, &github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: pr.GetHead().SHA})
 	if resp.StatusCode != http.StatusAccepted {
 		t.Fatal(resp.Status)
 	}
-	got := must(w.as(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t)
+	got := must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t)
 	if got.GetHead().GetSHA() == pr.GetHead().GetSHA() || got.GetChangedFiles() != 1 {
 		t.Fatalf("head %s, %d changed files", got.GetHead().GetSHA(), got.GetChangedFiles())
 	}
-	_, _, err := w.as(author).PullRequests.UpdateBranch(t.Context(), "acme", "app", 1, &github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: pr.GetHead().SHA})
+	_, _, err := w.As(author).PullRequests.UpdateBranch(t.Context(), "acme", "app", 1, &github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: pr.GetHead().SHA})
 	if status(err) != http.StatusUnprocessableEntity {
 		t.Fatalf("with an old head: %v", err)
 	}
@@ -203,11 +204,44 @@ func TestCIRunsOnEveryNewHead(t *testing.T) {
 	}, githubsim.RepoOptions{})
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	second := w.push(author, "feature", map[string]string{"a.txt": "b\n"})
-	w.settle()
+	w.Settle()
 	for _, sha := range []string{pr.GetHead().GetSHA(), second} {
-		runs := must(w.as(author).Checks.ListCheckRunsForRef(t.Context(), "acme", "app", sha, nil))(t)
+		runs := must(w.As(author).Checks.ListCheckRunsForRef(t.Context(), "acme", "app", sha, nil))(t)
 		if runs.GetTotal() != 1 || runs.CheckRuns[0].GetConclusion() != "success" {
 			t.Fatalf("%s: %v", sha, runs.CheckRuns)
+		}
+	}
+}
+
+// TestDeletedBase: who deletes a base branch closes what is to be merged into it; GitHub itself, once
+// the branch's own pull request is merged, points that at the base of the merged one.
+func TestDeletedBase(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	w := start(t, nil, githubsim.RepoOptions{DeleteMerged: true})
+	lower := w.open("lower", map[string]string{"lower.txt": "lower\n"})
+	w.push(author, "other", map[string]string{"other.txt": "other\n"})
+	onto := func(head, base string, files map[string]string) int {
+		w.push(author, head, files)
+		return must(w.As(author).PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: &head, Head: &head, Base: &base}))(t).GetNumber()
+	}
+	follows, closes := onto("follows", "lower", map[string]string{"a.txt": "a\n"}), onto("closes", "other", map[string]string{"b.txt": "b\n"})
+	must(w.As(author).PullRequests.Merge(ctx, "acme", "app", lower.GetNumber(), "", &github.PullRequestOptions{MergeMethod: "squash"}))(t)
+	if _, err := w.As(author).Git.DeleteRef(ctx, "acme", "app", "heads/other"); err != nil {
+		t.Fatal(err)
+	}
+	if p := must(w.As(author).PullRequests.Get(ctx, "acme", "app", follows))(t); p.GetState() != "open" || p.GetBase().GetRef() != "main" {
+		t.Errorf("what was to be merged into the merged branch is %s and goes into %s, want main", p.GetState(), p.GetBase().GetRef())
+	}
+	if p := must(w.As(author).PullRequests.Get(ctx, "acme", "app", closes))(t); p.GetState() != "closed" || p.GetMerged() {
+		t.Errorf("what was to be merged into the deleted branch is %s", p.GetState())
+	}
+	for what, change := range map[string]*github.PullRequest{
+		"without its base":            {State: github.String("open")},
+		"with another one, as closed": {Base: &github.PullRequestBranch{Ref: github.String("main")}},
+	} {
+		if _, _, err := w.As(author).PullRequests.Edit(ctx, "acme", "app", closes, change); status(err) != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %v, want 422", what, err)
 		}
 	}
 }

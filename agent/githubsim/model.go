@@ -41,6 +41,7 @@ type repo struct {
 	private       bool
 	archived      bool
 	noSquash      bool
+	deleteMerged  bool
 	git           gitRepo
 	parent        *repo
 	perms         map[string]string
@@ -222,6 +223,7 @@ type reviewComment struct {
 	created         time.Time
 	review          *review
 	replyTo         *reviewComment
+	reactions       map[string][]*account // by GraphQL's name of what they say, such as THUMBS_UP
 }
 
 // thread is an inline comment and the replies to it.

@@ -16,16 +16,17 @@ import (
 	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/simtest"
 )
 
 // hookSurface makes each kind of request about a repository's webhooks once.
 func (w *world) hookSurface() {
-	t, ctx, admin := w.t, w.t.Context(), w.as("admin")
+	t, ctx, admin := w.t, w.t.Context(), w.As("admin")
 	hooks := must(admin.Repositories.ListHooks(ctx, "acme", "app", nil))(t)
 	id := hooks[0].GetID()
 	must(admin.Repositories.GetHook(ctx, "acme", "app", id))(t)
 	succeeds(t)(admin.Repositories.PingHook(ctx, "acme", "app", id))
-	w.settle()
+	w.Settle()
 	deliveries := must(admin.Repositories.ListHookDeliveries(ctx, "acme", "app", id, nil))(t)
 	must(admin.Repositories.GetHookDelivery(ctx, "acme", "app", id, deliveries[0].GetID()))(t)
 	_, resp, err := admin.Repositories.RedeliverHookDelivery(ctx, "acme", "app", id, deliveries[0].GetID())
@@ -37,14 +38,14 @@ func (w *world) hookSurface() {
 	}))(t)
 	must(admin.Repositories.EditHook(ctx, "acme", "app", second.GetID(), &github.Hook{Active: github.Bool(false)}))(t)
 	succeeds(t)(admin.Repositories.DeleteHook(ctx, "acme", "app", second.GetID()))
-	if _, _, err := w.as(reviewer).Repositories.ListHooks(ctx, "acme", "app", nil); status(err) != http.StatusNotFound {
+	if _, _, err := w.As(reviewer).Repositories.ListHooks(ctx, "acme", "app", nil); status(err) != http.StatusNotFound {
 		t.Errorf("hooks without administration: %v", err)
 	}
 }
 
 // orgHookSurface does the same for the organisation's.
 func (w *world) orgHookSurface() {
-	t, ctx, admin := w.t, w.t.Context(), w.as("admin")
+	t, ctx, admin := w.t, w.t.Context(), w.As("admin")
 	hook := must(admin.Organizations.CreateHook(ctx, "acme", &github.Hook{
 		Name: github.String("web"), Events: []string{"*"}, Config: &github.HookConfig{URL: github.String("http://127.0.0.1:1/"), ContentType: github.String("json")},
 	}))(t)
@@ -52,7 +53,7 @@ func (w *world) orgHookSurface() {
 	succeeds(t)(admin.Organizations.PingHook(ctx, "acme", hook.GetID()))
 	must(admin.Organizations.EditHook(ctx, "acme", hook.GetID(), &github.Hook{Active: github.Bool(true)}))(t)
 	must(admin.Organizations.ListHooks(ctx, "acme", nil))(t)
-	w.settle()
+	w.Settle()
 	deliveries := must(admin.Organizations.ListHookDeliveries(ctx, "acme", hook.GetID(), nil))(t)
 	must(admin.Organizations.GetHookDelivery(ctx, "acme", hook.GetID(), deliveries[0].GetID()))(t)
 	if _, resp, err := admin.Organizations.RedeliverHookDelivery(ctx, "acme", hook.GetID(), deliveries[0].GetID()); resp.StatusCode != http.StatusAccepted {
@@ -60,7 +61,7 @@ func (w *world) orgHookSurface() {
 	}
 	succeeds(t)(admin.Organizations.DeleteHook(ctx, "acme", hook.GetID()))
 	for _, login := range []string{reviewer, bot} {
-		if _, _, err := w.as(login).Organizations.ListHooks(ctx, "acme", nil); status(err) != http.StatusNotFound {
+		if _, _, err := w.As(login).Organizations.ListHooks(ctx, "acme", nil); status(err) != http.StatusNotFound {
 			t.Errorf("the organisation's hooks as %s: %v", login, err)
 		}
 	}
@@ -97,7 +98,7 @@ func signed(t testing.TB, by *rsa.PrivateKey, app string, from, to time.Duration
 
 func (w *world) withToken(token string) *github.Client {
 	w.t.Helper()
-	client, err := github.NewClient(nil).WithAuthToken(token).WithEnterpriseURLs(w.url, w.url)
+	client, err := github.NewClient(nil).WithAuthToken(token).WithEnterpriseURLs(w.URL, w.URL)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestAnAppSeesItsOwnWebhook(t *testing.T) {
 	if _, resp, err := app.Apps.RedeliverHookDelivery(ctx, list[0].GetID()); resp.StatusCode != http.StatusAccepted {
 		t.Fatalf("redeliver: %v", err)
 	}
-	w.settle()
+	w.Settle()
 	if got := len(inbox.kinds()); got != len(list)+1 {
 		t.Errorf("%d received after one redelivery of %d", got, len(list))
 	}
@@ -150,8 +151,8 @@ func TestAnAppSeesItsOwnWebhook(t *testing.T) {
 		"expired":               signed(t, key, "12", -time.Hour, -time.Minute),
 		"not yet valid":         signed(t, key, "12", time.Minute, 9*time.Minute),
 		"valid for too long":    signed(t, key, "12", -time.Minute, time.Hour),
-		"an installation token": tokenOf(bot),
-		"a person's token":      tokenOf("admin"),
+		"an installation token": simtest.Token(bot),
+		"a person's token":      simtest.Token("admin"),
 		"no token of this form": "a.b.c",
 	} {
 		if _, _, err := w.withToken(token).Apps.ListHookDeliveries(ctx, nil); status(err) != http.StatusUnauthorized {
@@ -165,13 +166,13 @@ func TestDeliveriesPageByCursor(t *testing.T) {
 	w.listen("json", "issue_comment")
 	n := w.open("feature", map[string]string{"a.txt": "a\n"}).GetNumber()
 	comment := func(text string) {
-		must(w.as(author).Issues.CreateComment(t.Context(), "acme", "app", n, &github.IssueComment{Body: &text}))(t)
+		must(w.As(author).Issues.CreateComment(t.Context(), "acme", "app", n, &github.IssueComment{Body: &text}))(t)
 	}
 	for i := range 7 {
 		comment(fmt.Sprint(i))
 	}
-	w.settle()
-	admin, ctx := w.as("admin"), t.Context()
+	w.Settle()
+	admin, ctx := w.As("admin"), t.Context()
 	id := must(admin.Repositories.ListHooks(ctx, "acme", "app", nil))(t)[0].GetID()
 	var seen []int64
 	pages := 0
@@ -188,7 +189,7 @@ func TestDeliveriesPageByCursor(t *testing.T) {
 			break
 		}
 	}
-	w.settle()
+	w.Settle()
 	if len(seen) != 8 || pages != 2 || !slices.IsSortedFunc(seen, func(a, b int64) int { return int(b - a) }) {
 		t.Errorf("%v in %d pages; want the ping and seven comments, the newest first", seen, pages+1)
 	}
@@ -200,7 +201,7 @@ func TestDeliveriesPageByCursor(t *testing.T) {
 func TestTheOrganisationHearsOfItsRepositories(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	inbox := w.receive("json", func(url string) {
-		must(w.as("admin").Organizations.CreateHook(t.Context(), "acme", &github.Hook{
+		must(w.As("admin").Organizations.CreateHook(t.Context(), "acme", &github.Hook{
 			Name: github.String("web"), Events: []string{"pull_request"}, Config: &github.HookConfig{URL: &url, ContentType: github.String("json"), Secret: github.String(hookSecret)},
 		}))(t)
 	})

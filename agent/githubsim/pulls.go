@@ -180,7 +180,7 @@ func (c *call) updatePull() (reply, error) {
 		switch {
 		case *in.State == "closed":
 			c.sim.closePull(c.ctx, p, c.user)
-		case p.merged || p.headRepo.refs["refs/heads/"+p.headRef] == "":
+		case p.merged || p.base() == "" || p.headRepo.refs["refs/heads/"+p.headRef] == "":
 			return reply{}, invalid("PullRequest", "state", "invalid")
 		default:
 			if err := c.reopen(); err != nil {
@@ -220,7 +220,10 @@ func (c *call) editPull(title, body, base *string) error {
 	}
 	if base != nil && *base != p.baseRef {
 		sha := c.repo.refs["refs/heads/"+*base]
-		if sha == "" {
+		switch {
+		case p.closed:
+			return pullProblem("Cannot change the base branch of a closed pull request.")
+		case sha == "":
 			return invalid("PullRequest", "base", "invalid")
 		}
 		changes["base"] = object{"ref": object{"from": p.baseRef}, "sha": object{"from": p.baseSHA}}

@@ -20,9 +20,9 @@ func TestTheMergeQueueTellsItsHooks(t *testing.T) {
 		}
 	}
 	w.SetFaults(githubsim.Faults{})
-	w.settle()
+	w.Settle()
 	for n, merged := range map[int]bool{first.GetNumber(): true, second.GetNumber(): false} {
-		if pr := must(w.as(author).PullRequests.Get(t.Context(), "acme", "app", n))(t); pr.GetMerged() != merged {
+		if pr := must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", n))(t); pr.GetMerged() != merged {
 			t.Errorf("#%d is merged: %t; the second conflicts with the first", n, pr.GetMerged())
 		}
 	}

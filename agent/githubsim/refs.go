@@ -78,9 +78,11 @@ func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string)
 }
 
 // baseMoved makes the trial merge again, unless the base now contains the
-// head: then the pull request has been merged by a push. A deleted base closes it.
+// head: then the pull request has been merged by a push. A deleted base closes it, and its
+// timeline tells of both in this order.
 func (s *Sim) baseMoved(ctx context.Context, p *pull, by *account) {
 	if p.base() == "" {
+		p.happened("BaseRefDeletedEvent", by, nil)
 		s.closePull(ctx, p, by)
 		return
 	}

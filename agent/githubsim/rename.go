@@ -34,8 +34,7 @@ func (c *call) renameBranch() (reply, error) {
 	}
 	for _, p := range r.sortedPulls() {
 		if !p.closed && p.baseRef == old {
-			p.happened("AutomaticBaseChangeSucceededEvent", c.user, func(*call) fields { return fields{"oldBase": old, "newBase": in.Name} })
-			p.baseRef = in.Name
+			c.sim.followBase(p, c.user, in.Name)
 		}
 	}
 	if old == r.defaultBranch {

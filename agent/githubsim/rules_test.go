@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/simtest"
 )
 
 func TestReviewRefusals(t *testing.T) {
@@ -38,7 +39,7 @@ func TestReviewRefusals(t *testing.T) {
 		"start not in hunk": {reviewer, "COMMENT", "b", inline("main.go", 4, 99), "Start line must precede"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := w.as(tt.login).PullRequests.CreateReview(t.Context(), "acme", "app", 1, &github.PullRequestReviewRequest{
+			_, _, err := w.As(tt.login).PullRequests.CreateReview(t.Context(), "acme", "app", 1, &github.PullRequestReviewRequest{
 				Event: &tt.event, Body: &tt.body, Comments: tt.comments,
 			})
 			if status(err) != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), tt.says) {
@@ -46,7 +47,7 @@ func TestReviewRefusals(t *testing.T) {
 			}
 		})
 	}
-	if left := must(w.as(reviewer).PullRequests.ListReviews(t.Context(), "acme", "app", 1, nil))(t); len(left) != 0 {
+	if left := must(w.As(reviewer).PullRequests.ListReviews(t.Context(), "acme", "app", 1, nil))(t); len(left) != 0 {
 		t.Fatalf("refused reviews are there: %v", left)
 	}
 }
@@ -56,7 +57,7 @@ func TestReviewLandsOnTheCommitItNames(t *testing.T) {
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	newer := w.push(author, "feature", map[string]string{"a.txt": "b\n"})
 	for _, sha := range []string{pr.GetHead().GetSHA(), ""} {
-		rv := must(w.as(reviewer).PullRequests.CreateReview(t.Context(), "acme", "app", 1, &github.PullRequestReviewRequest{
+		rv := must(w.As(reviewer).PullRequests.CreateReview(t.Context(), "acme", "app", 1, &github.PullRequestReviewRequest{
 			CommitID: &sha, Event: github.String("COMMENT"), Body: github.String("b"),
 		}))(t)
 		want := sha
@@ -72,7 +73,7 @@ func TestReviewLandsOnTheCommitItNames(t *testing.T) {
 func TestPagesAndConditionalRequests(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	w.open("feature", map[string]string{"a.txt": "a\n"})
-	client, ctx := w.as(author), t.Context()
+	client, ctx := w.As(author), t.Context()
 	for i := range 5 {
 		must(client.Issues.CreateComment(ctx, "acme", "app", 1, &github.IssueComment{Body: github.String(fmt.Sprint(i))}))(t)
 	}
@@ -116,9 +117,9 @@ func TestPagesAndConditionalRequests(t *testing.T) {
 // Clients find the API at the bare address as well as below /api/v3.
 func TestBothBaseAddresses(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
-	client := github.NewClient(nil).WithAuthToken(tokenOf(author))
+	client := github.NewClient(nil).WithAuthToken(simtest.Token(author))
 	var err error
-	if client.BaseURL, err = client.BaseURL.Parse(w.url + "/"); err != nil {
+	if client.BaseURL, err = client.BaseURL.Parse(w.URL + "/"); err != nil {
 		t.Fatal(err)
 	}
 	if me := must(client.Users.Get(t.Context(), ""))(t); me.GetLogin() != author {
@@ -136,11 +137,11 @@ func TestBothBaseAddresses(t *testing.T) {
 	}
 }
 
-func TestWhoMayDoWhat(t *testing.T) {
+func TestRightsAreThoseOfTheRole(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{Private: true, Permissions: map[string]string{author: "write", bot: "read"}})
 	w.open("feature", map[string]string{"a.txt": "a\n"})
 	ctx := t.Context()
-	anonymous, err := github.NewClient(nil).WithAuthToken("wrong").WithEnterpriseURLs(w.url, w.url)
+	anonymous, err := github.NewClient(nil).WithAuthToken("wrong").WithEnterpriseURLs(w.URL, w.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,13 +150,13 @@ func TestWhoMayDoWhat(t *testing.T) {
 		want int
 	}{
 		"a wrong token":            {second(anonymous.Users.Get(ctx, "")), 401},
-		"an outsider":              {second(w.as(reviewer).Repositories.Get(ctx, "acme", "app")), 404},
-		"labels as a reader":       {second(w.as(bot).Issues.AddLabelsToIssue(ctx, "acme", "app", 1, []string{"x"})), 403},
-		"check runs without app":   {second(w.as(author).Checks.CreateCheckRun(ctx, "acme", "app", github.CreateCheckRunOptions{Name: "x", HeadSHA: "main"})), 403},
-		"no such pull request":     {second(w.as(author).PullRequests.Get(ctx, "acme", "app", 99)), 404},
-		"review asked of oneself":  {second(w.as(author).PullRequests.RequestReviewers(ctx, "acme", "app", 1, github.ReviewersRequest{Reviewers: []string{author}})), 422},
-		"a second pull request":    {second(w.as(author).PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("t"), Head: github.String("feature"), Base: github.String("main")})), 422},
-		"a pull request of itself": {second(w.as(author).PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("t"), Head: github.String("main"), Base: github.String("main")})), 422},
+		"an outsider":              {second(w.As(reviewer).Repositories.Get(ctx, "acme", "app")), 404},
+		"labels as a reader":       {second(w.As(bot).Issues.AddLabelsToIssue(ctx, "acme", "app", 1, []string{"x"})), 403},
+		"check runs without app":   {second(w.As(author).Checks.CreateCheckRun(ctx, "acme", "app", github.CreateCheckRunOptions{Name: "x", HeadSHA: "main"})), 403},
+		"no such pull request":     {second(w.As(author).PullRequests.Get(ctx, "acme", "app", 99)), 404},
+		"review asked of oneself":  {second(w.As(author).PullRequests.RequestReviewers(ctx, "acme", "app", 1, github.ReviewersRequest{Reviewers: []string{author}})), 422},
+		"a second pull request":    {second(w.As(author).PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("t"), Head: github.String("feature"), Base: github.String("main")})), 422},
+		"a pull request of itself": {second(w.As(author).PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("t"), Head: github.String("main"), Base: github.String("main")})), 422},
 	} {
 		if status(tt.err) != tt.want {
 			t.Errorf("%s: %v, want %d", name, tt.err, tt.want)

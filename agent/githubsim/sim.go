@@ -199,6 +199,8 @@ type RepoOptions struct {
 	Protected map[string]Protection
 	// NoSquash forbids squash merges.
 	NoSquash bool
+	// DeleteMerged has GitHub delete the branch of each pull request that is merged.
+	DeleteMerged bool
 }
 
 // CreateRepo makes or adopts a repository. It fails when the name is taken.
@@ -210,7 +212,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	}
 	r := &repo{
 		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
-		perms: maps.Clone(opts.Permissions), protected: opts.Protected, noSquash: opts.NoSquash, created: s.now(), pulls: map[int]*pull{},
+		perms: maps.Clone(opts.Permissions), protected: opts.Protected, noSquash: opts.NoSquash, deleteMerged: opts.DeleteMerged, created: s.now(), pulls: map[int]*pull{},
 		issues: map[int]*issue{}, labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
 	}
 	r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}
@@ -235,6 +237,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 		return err
 	}
 	s.repos = append(s.repos, r)
+	delete(s.moved, strings.ToLower(r.fullName()))
 	return nil
 }
 
@@ -262,8 +265,9 @@ func (s *Sim) id() int64 {
 	return s.nextID
 }
 
-// Transfer gives a repository another owner and name, as a transfer or a renaming does.
-// Of what GitHub then still answers under the old one, the simulator has GraphQL alone.
+// Transfer gives a repository another owner and name, as a transfer or a renaming does. Its number
+// stays, and what is asked for under the old name leads there until another repository takes that.
+// https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
 func (s *Sim) Transfer(repository, owner, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

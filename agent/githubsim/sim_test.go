@@ -1,9 +1,6 @@
 package githubsim_test
 
 import (
-	"context"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -16,6 +13,7 @@ import (
 
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/contract"
+	"touchstone/agent/githubsim/simtest"
 )
 
 const (
@@ -25,77 +23,36 @@ const (
 	repoName = "acme/app"
 )
 
-// world is a simulator that serves on loopback for one test.
+// world is a GitHub with acme/app, which somebody pushes to with git.
 type world struct {
-	*githubsim.Sim
-	t   testing.TB
-	url string
-	dir string
+	*simtest.GitHub
+	t testing.TB
 }
-
-func tokenOf(login string) string { return "token-of-" + login }
 
 // start serves acme/app; tweak may change the configuration first.
 func start(t testing.TB, tweak func(*githubsim.Config), opts githubsim.RepoOptions) *world {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := githubsim.Config{
-		Dir: t.TempDir(), URL: "http://" + ln.Addr().String(), Transport: contract.Transport(t, nil),
-		DeliveryTimeout: time.Minute,
-	}
-	for _, login := range []string{author, reviewer, bot, "admin"} {
-		cfg.Users = append(cfg.Users, githubsim.User{Login: login, Token: tokenOf(login), Admin: login == "admin", App: login == bot})
-	}
+	config := githubsim.Config{Transport: contract.Transport(t, nil), DeliveryTimeout: time.Minute, Users: simtest.Users("admin", author, reviewer, bot)}
+	config.Users[3].App = true
 	if tweak != nil {
-		tweak(&cfg)
-	}
-	sim, err := githubsim.New(cfg)
-	if err != nil {
-		t.Fatal(err)
+		tweak(&config)
 	}
 	opts.Owner, opts.Name = "acme", "app"
 	if opts.Files == nil {
 		opts.Files = map[string]string{"main.go": "package main\n\nfunc main() {\n}\n", "README.md": "# app\n"}
 	}
-	if err := sim.CreateRepo(t.Context(), opts); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	server := &http.Server{Handler: contract.Wrap(t, sim.Handler())}
-	ran := make(chan error, 2)
-	go func() { ran <- server.Serve(ln) }()
-	go func() { ran <- sim.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		server.Close()
-		<-ran
-		<-ran
-	})
-	return &world{Sim: sim, t: t, url: cfg.URL, dir: cfg.Dir}
-}
-
-// as returns a client that is signed in as login.
-func (w *world) as(login string) *github.Client {
-	w.t.Helper()
-	client, err := github.NewClient(nil).WithAuthToken(tokenOf(login)).WithEnterpriseURLs(w.url, w.url)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return client
+	return &world{simtest.Start(t, config, opts), t}
 }
 
 // push commits files to a branch through a clone and git's own HTTP.
 func (w *world) push(login, branch string, files map[string]string) string {
 	w.t.Helper()
 	dir := filepath.Join(w.t.TempDir(), "clone")
-	remote, err := url.Parse(w.url + "/" + repoName + ".git")
+	remote, err := url.Parse(w.URL + "/" + repoName + ".git")
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	remote.User = url.UserPassword("x", tokenOf(login))
+	remote.User = url.UserPassword("x", simtest.Token(login))
 	w.git("", "clone", "--quiet", remote.String(), dir)
 	if _, err := w.tryGit(dir, "checkout", "--quiet", branch); err != nil {
 		w.git(dir, "checkout", "--quiet", "-b", branch)
@@ -132,43 +89,34 @@ func (w *world) tryGit(dir string, args ...string) (string, error) {
 func (w *world) open(branch string, files map[string]string) *github.PullRequest {
 	w.t.Helper()
 	w.push(author, branch, files)
-	pr, _, err := w.as(author).PullRequests.Create(w.t.Context(), "acme", "app", &github.NewPullRequest{
+	pr, _, err := w.As(author).PullRequests.Create(w.t.Context(), "acme", "app", &github.NewPullRequest{
 		Title: github.String("Add " + branch), Head: github.String(branch), Base: github.String("main"), Body: github.String("Because."),
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.settle()
+	w.Settle()
 	return pr
-}
-
-func (w *world) settle() {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
-	defer cancel()
-	if err := w.Settle(ctx); err != nil {
-		w.t.Fatal("the simulator does not come to rest: ", err)
-	}
 }
 
 func TestPullRequestFromPushToSquash(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	pr := w.open("feature", map[string]string{"new.go": "package main\n"})
 	ctx := t.Context()
-	got, _, err := w.as(reviewer).PullRequests.Get(ctx, "acme", "app", pr.GetNumber())
+	got, _, err := w.As(reviewer).PullRequests.Get(ctx, "acme", "app", pr.GetNumber())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !got.GetMergeable() || got.GetMergeableState() != "clean" || got.GetChangedFiles() != 1 {
 		t.Fatalf("mergeable %v, state %q, files %d", got.GetMergeable(), got.GetMergeableState(), got.GetChangedFiles())
 	}
-	merged, _, err := w.as(author).PullRequests.Merge(ctx, "acme", "app", pr.GetNumber(), "", &github.PullRequestOptions{
+	merged, _, err := w.As(author).PullRequests.Merge(ctx, "acme", "app", pr.GetNumber(), "", &github.PullRequestOptions{
 		SHA: got.GetHead().GetSHA(), MergeMethod: "squash",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if log := w.git(filepath.Join(w.dir, "acme", "app.git"), "log", "--format=%H %an %P", "-n", "1", "main"); !strings.HasPrefix(log, merged.GetSHA()+" "+author) {
+	if log := w.git(filepath.Join(w.Dir, "acme", "app.git"), "log", "--format=%H %an %P", "-n", "1", "main"); !strings.HasPrefix(log, merged.GetSHA()+" "+author) {
 		t.Fatalf("main is at %q, not at the squash %s", log, merged.GetSHA())
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-github/v66/github"
 
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/simtest"
 )
 
 // must fails the test unless err is nil, and returns the rest.
@@ -61,7 +62,7 @@ func TestEverythingKeepsTheContract(t *testing.T) {
 	w.mergeSurface(pr.GetNumber())
 	w.hookSurface()
 	w.orgHookSurface()
-	w.settle()
+	w.Settle()
 
 	kinds := inbox.kinds()
 	for _, want := range []string{
@@ -79,14 +80,14 @@ func TestEverythingKeepsTheContract(t *testing.T) {
 
 // repositorySurface asks for users, the repository, its refs and its files.
 func (w *world) repositorySurface(pr *github.PullRequest) {
-	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	t, ctx, me := w.t, w.t.Context(), w.As(author)
 	must(me.Users.Get(ctx, ""))(t)
 	must(me.Users.Get(ctx, reviewer))(t)
 	must(me.RateLimit.Get(ctx))(t)
 	must(me.Repositories.Get(ctx, "acme", "app"))(t)
 	must(me.Repositories.GetPermissionLevel(ctx, "acme", "app", reviewer))(t)
 	must(me.Repositories.GetBranch(ctx, "acme", "app", "main", 0))(t)
-	must(w.as("admin").Repositories.GetBranchProtection(ctx, "acme", "app", "main"))(t)
+	must(w.As("admin").Repositories.GetBranchProtection(ctx, "acme", "app", "main"))(t)
 	must(me.Repositories.GetCommit(ctx, "acme", "app", "main", nil))(t)
 	must(me.Git.GetRef(ctx, "acme", "app", "heads/feature"))(t)
 	moves, err := me.NewRequest(http.MethodGet, "repos/acme/app/activity?ref=refs/heads/feature", nil)
@@ -115,7 +116,7 @@ func (w *world) repositorySurface(pr *github.PullRequest) {
 
 // pullSurface reads and edits a pull request.
 func (w *world) pullSurface(n int) {
-	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	t, ctx, me := w.t, w.t.Context(), w.As(author)
 	must(me.PullRequests.List(ctx, "acme", "app", nil))(t)
 	if files := must(me.PullRequests.ListFiles(ctx, "acme", "app", n, nil))(t); len(files) != 2 || files[1].GetPatch() == "" {
 		t.Fatalf("files %v", files)
@@ -132,8 +133,8 @@ func (w *world) pullSurface(n int) {
 
 // reviewSurface reviews, dismisses, and reviews again in two steps.
 func (w *world) reviewSurface(n int) {
-	t, ctx, me := w.t, w.t.Context(), w.as(author)
-	other := w.as(reviewer)
+	t, ctx, me := w.t, w.t.Context(), w.As(author)
+	other := w.As(reviewer)
 	review := must(other.PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{
 		Event: github.String("REQUEST_CHANGES"), Body: github.String("No."),
 		Comments: []*github.DraftReviewComment{{Path: github.String("main.go"), Line: github.Int(4), Side: github.String("RIGHT"), Body: github.String("Why?")}},
@@ -157,7 +158,7 @@ func (w *world) reviewSurface(n int) {
 // send makes a request that go-github does not, or not so.
 func (w *world) send(method, login, path, body string) {
 	w.t.Helper()
-	client := w.as(login)
+	client := w.As(login)
 	req, err := client.NewRequest(method, path, json.RawMessage(body))
 	if err != nil {
 		w.t.Fatal(err)
@@ -191,7 +192,7 @@ func (w *world) resolveThread(n int) {
 
 // issueSurface comments and labels, and opens an issue.
 func (w *world) issueSurface(n int) {
-	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	t, ctx, me := w.t, w.t.Context(), w.As(author)
 	comment := must(me.Issues.CreateComment(ctx, "acme", "app", n, &github.IssueComment{Body: github.String("hello")}))(t)
 	must(me.Issues.EditComment(ctx, "acme", "app", comment.GetID(), &github.IssueComment{Body: github.String("hello again")}))(t)
 	must(me.Issues.GetComment(ctx, "acme", "app", comment.GetID()))(t)
@@ -206,8 +207,8 @@ func (w *world) issueSurface(n int) {
 
 // checkSurface writes and reads check runs and statuses.
 func (w *world) checkSurface(sha string) {
-	t, ctx, me := w.t, w.t.Context(), w.as(author)
-	app := w.as(bot)
+	t, ctx, me := w.t, w.t.Context(), w.As(author)
+	app := w.As(bot)
 	run := must(app.Checks.CreateCheckRun(ctx, "acme", "app", github.CreateCheckRunOptions{Name: "lint", HeadSHA: sha, Output: &github.CheckRunOutput{
 		Title: github.String("t"), Summary: github.String("s"), Annotations: []*github.CheckRunAnnotation{
 			{Path: github.String("main.go"), StartLine: github.Int(4), EndLine: github.Int(4), AnnotationLevel: github.String("notice"), Message: github.String("m")},
@@ -228,11 +229,11 @@ func (w *world) checkSurface(sha string) {
 // jobLog fetches the log of a job, without a token and with one.
 func (w *world) jobLog(id int64) {
 	w.t.Helper()
-	place, _, err := w.as(author).Actions.GetWorkflowJobLogs(w.t.Context(), "acme", "app", id, 0)
+	place, _, err := w.As(author).Actions.GetWorkflowJobLogs(w.t.Context(), "acme", "app", id, 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for token, want := range map[string]string{"": "Z log", tokenOf(author): "two ways to authenticate\n"} {
+	for token, want := range map[string]string{"": "Z log", simtest.Token(author): "two ways to authenticate\n"} {
 		req, err := http.NewRequestWithContext(w.t.Context(), "GET", place.String(), nil)
 		if err != nil {
 			w.t.Fatal(err)
@@ -254,7 +255,7 @@ func (w *world) jobLog(id int64) {
 
 // mergeSurface merges and deletes the branch.
 func (w *world) mergeSurface(n int) {
-	t, ctx, me := w.t, w.t.Context(), w.as(author)
+	t, ctx, me := w.t, w.t.Context(), w.As(author)
 	merged, _, err := me.PullRequests.IsMerged(ctx, "acme", "app", n)
 	if merged || err != nil {
 		t.Fatalf("merged %v, %v", merged, err)

@@ -2,6 +2,7 @@ package githubsim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,7 +76,45 @@ func (c *call) reviewCommentNode(p *pull, rc *reviewComment) node {
 		"diffHunk": rc.hunk, "createdAt": stamp(rc.created), "lastEditedAt": nil, "editor": nil,
 		"url":               fmt.Sprintf("%s/%s/pull/%d#discussion_r%d", c.sim.url, p.repo.fullName(), p.number, rc.id),
 		"pullRequestReview": field(func() any { return c.reviewNode(p, rc.review) }),
+		"reactionGroups":    c.reactionGroups(rc),
 	}}
+}
+
+// reactionGroups are the reactions to a comment, by what they say.
+func (c *call) reactionGroups(rc *reviewComment) []node {
+	var groups []node
+	for _, content := range slices.Sorted(maps.Keys(rc.reactions)) {
+		groups = append(groups, &graphql.Object{Type: "ReactionGroup", Fields: fields{
+			"content": content, "reactors": graphql.Connection("ReactorConnection", nodes(rc.reactions[content], func(a *account) node { return c.actor(a) })),
+		}})
+	}
+	return groups
+}
+
+// React has somebody react to a comment on a line, by its id: THUMBS_UP, THUMBS_DOWN and the
+// like.
+func (s *Sim) React(login, repository string, id int64, content string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner, name, _ := strings.Cut(repository, "/")
+	r, by := s.findRepo(owner, name), s.findAccount(login)
+	if r == nil || by == nil {
+		return fmt.Errorf("no repository %s or no user %s", repository, login)
+	}
+	for _, p := range r.pulls {
+		for _, th := range p.threads {
+			for _, rc := range th.comments {
+				if rc.id == id {
+					if rc.reactions == nil {
+						rc.reactions = map[string][]*account{}
+					}
+					rc.reactions[content] = append(rc.reactions[content], by)
+					return nil
+				}
+			}
+		}
+	}
+	return fmt.Errorf("no comment %d on a line of %s", id, repository)
 }
 
 // resolveMutation resolves a thread, or opens it again.

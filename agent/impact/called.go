@@ -1,95 +1,200 @@
 package impact
 
 import (
+	"cmp"
 	"context"
-	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"touchstone/agent/outline"
+	"touchstone/verdict"
 )
 
 const (
-	// maxDefinition bounds the lines that are shown of one definition, maxCalled the
-	// definitions that are shown.
+	// maxDefinition bounds the lines that are shown of one definition, fewLines those of one
+	// that is only used beside changed lines or in tests, maxComment those of the comment above
+	// it, and maxCalled the definitions that are shown.
 	maxDefinition = 18
-	maxCalled     = 24
+	fewLines      = 8
+	maxComment    = 6
+	maxCalled     = 30
 	// ambiguous is how many files may define a name for it to be shown.
 	ambiguous = 6
+	// maxSeveral bounds the names of which it is said that several define them.
+	maxSeveral = 12
 )
 
-// called finds the definitions of what the added lines call, outside of the change. A name
-// that is defined in many places is left out: the text alone does not tell which is meant.
-func (f *finder) called(ctx context.Context) ([]Called, error) {
-	names := slices.Sorted(maps.Keys(f.change.callees))
-	queries := make([][]word, len(names))
-	for i, name := range names {
-		queries[i] = []word{defined(name)}
-	}
-	wanted := map[int][]int{}
-	for i, holding := range f.index.holding(queries) {
-		if best := f.nearest(f.change.callees[names[i]], holding); best >= 0 {
-			wanted[best] = append(wanted[best], i)
-		}
-	}
-	var all []Called
-	err := f.read(ctx, wanted, func(entry int, lines []string) {
-		file := f.index.entries[entry].Path
-		blocks := outline.Of(file, []byte(strings.Join(lines, "\n")))
-		for _, i := range wanted[entry] {
-			at := slices.IndexFunc(blocks, func(b outline.Block) bool {
-				return b.Name == names[i] && !b.Local && (b.Callable() || b.Kind == "type")
-			})
-			if at < 0 || len(all) == maxCalled {
-				continue
-			}
-			b := blocks[at]
-			if _, changed := f.change.added[file][b.Start]; changed {
-				continue // it is in the patches
-			}
-			start := b.Start
-			for start > 1 && b.Start-start < 6 && comment.MatchString(lines[start-2]) {
-				start--
-			}
-			c := Called{Path: file, Start: start, Title: b.Title()}
-			for _, line := range lines[start-1 : min(b.End, start-1+maxDefinition)] {
-				c.Lines = append(c.Lines, clip(strings.TrimRight(line, "\r"), maxText))
-			}
-			if b.End > start-1+maxDefinition {
-				c.Lines = append(c.Lines, "…")
-			}
-			all = append(all, c)
-		}
-	})
-	slices.SortFunc(all, func(a, b Called) int {
-		if a.Path != b.Path {
-			return strings.Compare(a.Path, b.Path)
-		}
-		return a.Start - b.Start
-	})
-	return all, err
+// definition is where something that the change uses may be defined.
+type definition struct {
+	mention
+	entry int
+	in    string // the type that it has to belong to, where that is known
 }
 
-// nearest is the file of the same language that a call in a file most likely means; -1 where
-// several are equally near.
-func (f *finder) nearest(caller string, holding []int) int {
+// called finds the definitions of what changed lines and those beside them use. What stands
+// before a dot tells which is meant: a package, a type, a value whose type its file tells. Of
+// a name that is defined in several places that are equally near, it is said where.
+func (f *finder) called(ctx context.Context) (all []Called, several []Several, err error) {
+	mentions := f.change.mentions
+	wanted := map[int][]definition{}
+	queries := make([][]word, 0, 2*len(mentions))
+	for _, m := range mentions {
+		owner := []word{hash(m.name), defined(m.in)}
+		if m.in == "" {
+			owner = nil
+		}
+		queries = append(queries, []word{defined(m.name)}, owner)
+	}
+	holding := f.index.holding(queries)
+	for i, m := range mentions {
+		if entry, ok := f.within(m); ok {
+			wanted[entry] = append(wanted[entry], definition{m, entry, ""})
+			continue
+		}
+		if owner := f.nearest(m, holding[2*i+1], true); owner >= 0 {
+			wanted[owner] = append(wanted[owner], definition{m, owner, m.in})
+			continue
+		}
+		if best := f.nearest(m, f.ofPackage(m, holding[2*i]), false); best >= 0 {
+			wanted[best] = append(wanted[best], definition{m, best, ""})
+			continue
+		}
+		if m.rank >= besideLine || len(several) == maxSeveral || m.of != "" && !distinct(m.name) || slices.ContainsFunc(several, func(s Several) bool { return s.Name == m.name }) {
+			continue
+		}
+		if places := f.same(m, holding[2*i]); len(places) > 1 {
+			several = append(several, Several{Name: m.name, Paths: places[:min(3, len(places))], More: max(0, len(places)-3)})
+		}
+	}
+	reading := map[int][]int{}
+	for entry := range wanted {
+		reading[entry] = nil
+	}
+	err = f.read(ctx, reading, func(entry int, lines []string) {
+		file := f.index.entries[entry].Path
+		blocks := outline.Of(file, []byte(strings.Join(lines, "\n")))
+		for _, d := range wanted[entry] {
+			if c, ok := f.definition(d, file, lines, blocks); ok && !slices.ContainsFunc(all, func(o Called) bool { return o.Path == c.Path && o.Start == c.Start }) {
+				all = append(all, c)
+			}
+		}
+	})
+	slices.SortStableFunc(all, func(a, b Called) int {
+		return cmp.Or(a.rank-b.rank, strings.Compare(a.Path, b.Path), a.Start-b.Start)
+	})
+	return all[:min(len(all), maxCalled)], several, err
+}
+
+// definition is what is shown of a definition; ok is false where it is not there, or in the patches.
+func (f *finder) definition(d definition, file string, lines []string, blocks []outline.Block) (c Called, ok bool) {
+	at := slices.IndexFunc(blocks, func(b outline.Block) bool {
+		return b.Name == d.name && !b.Local && b.Kind != "test" && b.Kind != "field" && (d.in == "" || b.In == d.in || b.Name == d.in)
+	})
+	if at < 0 {
+		return c, false
+	}
+	b := blocks[at]
+	added := f.change.added[file]
+	for line := b.Start; line <= b.End && line <= b.Start+maxDefinition; line++ {
+		if _, changed := added[line]; changed && b.Callable() {
+			return c, false // it is in the patches
+		}
+	}
+	start := b.Start
+	for b.Callable() && start > 1 && comment.MatchString(lines[start-2]) {
+		start--
+	}
+	if b.Start-start > maxComment {
+		start = b.Start
+	}
+	most := maxDefinition
+	if d.rank >= besideLine {
+		most = fewLines
+	}
+	c = Called{Path: file, Start: start, Title: b.Title(), rank: d.rank}
+	end := min(b.End, b.Start-1+most, len(lines))
+	for _, line := range lines[start-1 : end] {
+		c.Lines = append(c.Lines, verdict.Clip(strings.TrimRight(line, "\r"), maxText))
+	}
+	if b.End > end {
+		c.Lines = append(c.Lines, "…")
+	}
+	return c, true
+}
+
+// within is the changed file itself, where it defines what its lines mention.
+func (f *finder) within(m mention) (entry int, ok bool) {
+	if m.of != "" && m.in == "" && !f.own(m.of) && !distinct(m.name) {
+		return 0, false
+	}
+	for _, b := range f.change.outlines[m.file] {
+		if b.Name == m.name && !b.Local && b.Kind != "field" && b.Kind != "test" && (m.in == "" || b.In == m.in) {
+			return f.index.at(m.file)
+		}
+	}
+	return 0, false
+}
+
+// own reports whether a value is the one that a method belongs to.
+func (f *finder) own(of string) bool {
+	switch of {
+	case "self", "this", "cls", "Self", "super":
+		return true
+	}
+	return false
+}
+
+// ofPackage are those of the files that belong to what a name is asked of, where there are
+// any: a package by its directory, a module or a class by its file.
+func (f *finder) ofPackage(m mention, holding []int) []int {
+	if m.of == "" || f.own(m.of) {
+		return holding
+	}
+	var all []int
+	for _, entry := range holding {
+		p := f.index.entries[entry].Path
+		stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
+		if plain(path.Base(path.Dir(p))) == plain(m.of) || plain(stem) == plain(m.of) || m.in != "" && plain(stem) == plain(m.in) {
+			all = append(all, entry)
+		}
+	}
+	if len(all) == 0 && distinct(m.name) {
+		return holding
+	}
+	return all
+}
+
+// plain is a name without what languages write differently in it.
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+// same are the files that can define what a file mentions: of its language, and no tests.
+func (f *finder) same(m mention, holding []int) []string {
+	var all []string
+	for _, entry := range holding {
+		p := f.index.entries[entry].Path
+		if family(p) == family(m.file) && (f.kind(p) != "test" || f.kind(m.file) == "test") {
+			all = append(all, p)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return nearness(m.file, b) - nearness(m.file, a) })
+	return all
+}
+
+// nearest is the file of the same language that a line most likely means; -1 where several
+// are equally near. Of a type there may be many others of its name far away.
+func (f *finder) nearest(m mention, holding []int, typed bool) int {
 	best, score, tied := -1, -1, false
 	count := 0
 	for _, entry := range holding {
 		p := f.index.entries[entry].Path
-		if family(p) != family(caller) || f.kind(p) == "test" && f.kind(caller) != "test" {
+		if family(p) != family(m.file) || f.kind(p) == "test" && f.kind(m.file) != "test" {
 			continue
 		}
 		count++
-		near := 0
-		switch {
-		case p == caller:
-			near = 3
-		case path.Dir(p) == path.Dir(caller):
-			near = 2
-		case strings.HasPrefix(p, path.Dir(path.Dir(caller))+"/"):
-			near = 1
+		near := 2 * nearness(m.file, p)
+		if owner := cmp.Or(m.in, m.of); owner != "" && plain(strings.TrimSuffix(path.Base(p), path.Ext(p))) == plain(owner) {
+			near++
 		}
 		if near == score {
 			tied = true
@@ -97,8 +202,21 @@ func (f *finder) nearest(caller string, holding []int) int {
 			best, score, tied = entry, near, false
 		}
 	}
-	if tied || count > ambiguous && score < 2 {
+	if tied || count > ambiguous && score < 4 && !typed && m.of == "" {
 		return -1
 	}
 	return best
+}
+
+// nearness is how near a file is to another one, from 0 to 3.
+func nearness(to, file string) int {
+	switch {
+	case file == to:
+		return 3
+	case path.Dir(file) == path.Dir(to):
+		return 2
+	case strings.HasPrefix(file, path.Dir(path.Dir(to))+"/"):
+		return 1
+	}
+	return 0
 }

@@ -5,11 +5,11 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"touchstone/agent/outline"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // changed is what a change touches.
@@ -17,48 +17,36 @@ type changed struct {
 	names []Name
 	// added are, for each path, the lines of the head that the change brings.
 	added map[string]map[int]string
-	// callees are the names that added lines call, by the directory and extension of the first.
-	callees map[string]string
+	// outlines are the definitions of the changed files at the head.
+	outlines map[string][]outline.Block
+	// mentions are what changed lines use, shapes what removed ones look like, imports where
+	// the files get the names from that these lines use.
+	mentions []mention
+	shapes   []Alike
+	imports  []Import
+	looked   int // how many changed lines that was asked of
+	passed   int // how many changed files it was not asked of
+	// annotated are the changed files that say something of themselves for a product graph.
+	annotated map[string]bool
 	// unread counts files without a text; broken are those that do not parse.
 	unread int
 	broken []string
 }
 
-// lineChanges are the changed lines of a file by their numbers.
-type lineChanges struct{ removed, added map[int]string }
-
-var hunkStart = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
+// lineChanges are the changed lines of a file by their numbers, and those beside them.
+type lineChanges struct{ removed, added, beside map[int]string }
 
 // changesOf reads the changed lines off a patch.
 func changesOf(patch []byte) lineChanges {
-	c := lineChanges{map[int]string{}, map[int]string{}}
-	var old, new, oldLeft, newLeft int
-	number := func(digits []byte, none int) int {
-		if n, err := strconv.Atoi(string(digits)); err == nil {
-			return n
-		}
-		return none
-	}
-	for line := range bytes.SplitSeq(patch, []byte("\n")) {
-		if oldLeft <= 0 && newLeft <= 0 {
-			if at := hunkStart.FindSubmatch(line); at != nil {
-				old, oldLeft = number(at[1], 0), number(at[2], 1)
-				new, newLeft = number(at[3], 0), number(at[4], 1)
-			}
-			continue
-		}
-		if len(line) == 0 {
-			continue
-		}
-		switch line[0] {
+	c := lineChanges{map[int]string{}, map[int]string{}, map[int]string{}}
+	for l := range diff.Lines(patch) {
+		switch l.Sign {
 		case '+':
-			c.added[new] = string(line[1:])
-			new, newLeft = new+1, newLeft-1
+			c.added[l.New] = string(l.Text())
 		case '-':
-			c.removed[old] = string(line[1:])
-			old, oldLeft = old+1, oldLeft-1
+			c.removed[l.Old] = string(l.Text())
 		case ' ':
-			old, new, oldLeft, newLeft = old+1, new+1, oldLeft-1, newLeft-1
+			c.beside[l.New] = string(l.Text())
 		}
 	}
 	return c
@@ -66,7 +54,7 @@ func changesOf(patch []byte) lineChanges {
 
 // understand finds the names that a change touches.
 func understand(diff worktree.Diff, sides []worktree.Sides) changed {
-	c := changed{added: map[string]map[int]string{}, callees: map[string]string{}}
+	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{}}
 	of := map[[2]string]worktree.Sides{}
 	for _, s := range sides {
 		of[[2]string{s.OldPath, s.Path}] = s
@@ -91,11 +79,14 @@ func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 		}
 		lines := changesOf(f.Patch)
 		c.added[f.Path] = lines.added
-		if passed.MatchString(f.Path) {
+		if passed(f.Path) {
 			continue
 		}
 		test := kindOf(f.Path) == "test"
-		names := touched(s, lines, test)
+		before, after := outline.Of(s.OldPath, s.Before), outline.Of(s.Path, s.After)
+		c.outlines[f.Path] = after
+		c.annotated[f.Path] = bytes.Contains(s.After, []byte("@graph-"))
+		names := touched(s, before, after, lines, test)
 		for _, n := range names {
 			if n.How == Removed {
 				gone = append(gone, n)
@@ -109,7 +100,7 @@ func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 		if !test {
 			strings.collect(f, lines)
 		}
-		c.call(f.Path, lines.added)
+		c.use(f.Path, s.After, test, lines)
 		if f.Status == "deleted" || f.Status == "renamed" && path.Base(f.OldPath) != path.Base(f.Path) {
 			c.names = append(c.names, fileName(f))
 		}
@@ -131,6 +122,9 @@ func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 	}
 	c.names = append(c.names, strings.names()...)
 	slices.SortStableFunc(c.names, func(a, b Name) int { return int(a.How) - int(b.How) })
+	slices.SortStableFunc(c.mentions, func(a, b mention) int { return a.rank - b.rank })
+	c.mentions = c.mentions[:min(len(c.mentions), maxMentions)]
+	c.shapes = c.shapes[:min(len(c.shapes), maxShapes)]
 	return c
 }
 
@@ -144,8 +138,7 @@ func fileName(f worktree.FileDiff) Name {
 }
 
 // touched are the definitions of one file that changed lines are in, and those that came and went.
-func touched(s worktree.Sides, lines lineChanges, test bool) []Name {
-	before, after := outline.Of(s.OldPath, s.Before), outline.Of(s.Path, s.After)
+func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges, test bool) []Name {
 	was, is := byTitle(before), byTitle(after)
 	var names []Name
 	add := func(b outline.Block, file string, how How) {
@@ -154,7 +147,7 @@ func touched(s worktree.Sides, lines lineChanges, test bool) []Name {
 	for _, b := range after {
 		old, ok := was[b.Title()]
 		switch {
-		case b.Local || b.Kind == "test" || test && uncalled.MatchString(b.Name): // nobody calls them
+		case unused(b, test):
 		case !ok:
 			add(b, s.Path, Added)
 		case hit(lines.added, b.Start, b.Body) || hit(lines.removed, old.Start, old.Body):
@@ -168,7 +161,7 @@ func touched(s worktree.Sides, lines lineChanges, test bool) []Name {
 		}
 	}
 	for _, b := range before {
-		if _, ok := is[b.Title()]; !ok && !b.Local && b.Kind != "test" && !(test && uncalled.MatchString(b.Name)) {
+		if _, ok := is[b.Title()]; !ok && !unused(b, test) {
 			add(b, s.OldPath, Removed)
 		}
 	}
@@ -210,6 +203,12 @@ func (n *Name) construct() {
 			n.Kind, n.Name, n.In = "type", n.In, ""
 		}
 	}
+}
+
+// unused reports whether nobody outside refers to a definition: one within a function, and of
+// tests what only a runner calls, their variables and fields.
+func unused(b outline.Block, test bool) bool {
+	return b.Local || b.Kind == "test" || test && (uncalled.MatchString(b.Name) || b.Kind == "var" || b.Kind == "const" || b.Kind == "field")
 }
 
 func byTitle(blocks []outline.Block) map[string]outline.Block {
@@ -304,36 +303,38 @@ func likeness(a, b map[string]int) float64 {
 	return float64(same) / float64(all)
 }
 
-var call = regexp.MustCompile(`(\.|::)?\b([A-Za-z_]\w{2,})[?!]?\(`)
-
-// maxCallees bounds the called names whose definitions are looked for.
-const maxCallees = 60
-
-// call takes note of what added lines call.
-func (c *changed) call(file string, added map[int]string) {
+// use takes note of what the lines of a file use, take away and import.
+func (c *changed) use(file string, head []byte, test bool, lines lineChanges) {
+	c.looked += len(lines.added) + len(lines.removed)
 	if !outline.Knows(file) {
 		return
 	}
-	for _, text := range added {
-		if len(c.callees) >= maxCallees {
-			return
+	if c.looked > maxLooked {
+		c.passed++
+		return
+	}
+	text := string(head)
+	types := map[string]string{}
+	for _, m := range mentions(file, test, lines) {
+		if typeLike(m.of) {
+			m.in = m.of
+		} else if is, known := types[m.of]; known {
+			m.in = is
+		} else {
+			m.in = typeOf(m.of, text)
+			types[m.of] = m.in
 		}
-		if !strings.Contains(text, "(") || comment.MatchString(text) {
-			continue
-		}
-		if _, defines := outline.Begins(file, text); defines {
-			continue
-		}
-		for _, m := range call.FindAllStringSubmatch(text, 10) {
-			if m[1] != "" && !distinct(m[2]) {
-				continue // a method of something that this text does not tell, such as join
-			}
-			if _, known := c.callees[m[2]]; !known {
-				c.callees[m[2]] = file
-			}
-		}
+		c.mentions = append(c.mentions, m)
+	}
+	if !test {
+		c.shapes = append(c.shapes, shapes(file, lines)...)
+		c.imports = append(c.imports, imports(file, text, lines)...)
 	}
 }
+
+// maxLooked bounds the changed lines of which it is looked up what they use: of more, only the
+// first files.
+const maxLooked = 3000
 
 // uncalled are functions of tests that only a runner calls.
 var uncalled = regexp.MustCompile(`^(?i:test|benchmark|fuzz|example|setup$|teardown$|set_up$|tear_down$)|^(?:beforeEach|afterEach|beforeAll|afterAll)$`)

@@ -3,6 +3,7 @@ package impact
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"touchstone/agent/outline"
@@ -50,6 +51,17 @@ var (
 	graphNote = regexp.MustCompile(`@graph-([\w-]+)`)
 )
 
+// imported reports whether a line imports something. Most lines are told from those that do
+// without the expression.
+func imported(line string) bool {
+	text := strings.TrimLeft(line, " \t")
+	starts := func(word string) bool { return strings.HasPrefix(text, word) }
+	return (slices.ContainsFunc(importers, starts) || strings.Contains(text, "from") || strings.Contains(text, "require(")) && importing.MatchString(line)
+}
+
+// importers begin most lines that import something.
+var importers = []string{"import", "use", "pub", "mod", "using", "#include", "require", "autoload", "export"}
+
 // maxLine bounds the lines that are looked at, in bytes: nobody wrote longer ones.
 const maxLine = 500
 
@@ -90,7 +102,7 @@ func classify(n Name, file, kind, line string, at int) (what string, rank int) {
 		return spoken(n, before, after, "string", 3)
 	case extending.MatchString(before) && n.Kind == "type":
 		return "extends", 9
-	case importing.MatchString(text), strings.TrimSuffix(text, ",") == n.Name:
+	case imported(text), strings.TrimSuffix(text, ",") == n.Name:
 		return "imports", 4
 	case !reaches(n, file, before, after):
 		return "", 0

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchstone/agent/outline"
+	"touchstone/verdict"
 )
 
 const (
@@ -29,6 +30,7 @@ type finder struct {
 	index  index
 	files  Files
 	kinds  map[string]string // of files, by their paths
+	unseen []string          // what could not be looked at
 }
 
 // candidate is a file in which a name may be used.
@@ -37,7 +39,6 @@ type candidate struct{ entry, name, rank int }
 // uses looks for the uses of all names.
 func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	names := f.change.names
-	f.kinds = map[string]string{}
 	queries := make([][]word, 0, 4*len(names))
 	for _, n := range names {
 		var all []word
@@ -183,6 +184,9 @@ func (f *finder) read(ctx context.Context, wanted map[int][]int, take func(entry
 func (f *finder) search(n *Name, file string, lines []string) {
 	kind := f.kind(file)
 	found := 0
+	packages := n.qualifiers(file, lines)
+	var text string // all lines, joined where they are looked at together
+	types := map[string]string{}
 	for i, line := range lines {
 		if !strings.Contains(line, n.Name) || f.inside(n, file, i+1) {
 			continue
@@ -195,11 +199,31 @@ func (f *finder) search(n *Name, file string, lines []string) {
 		if p.What, p.rank = classify(*n, file, kind, line, at); p.What == "" {
 			continue
 		}
+		owner := ""
+		if strings.HasSuffix(line[:at], ".") {
+			owner = lastWord(line[:at-1])
+		}
+		if owner != "" && packages != nil && outline.Knows(file) && !slices.Contains(packages, owner) {
+			continue
+		}
+		if n.member() && owner != "" && (p.What == "calls" || p.What == "uses") {
+			is, known := types[owner]
+			if !known {
+				if text == "" {
+					text = strings.Join(lines, "\n")
+				}
+				is = typeOf(owner, text)
+				types[owner] = is
+			}
+			if is != "" && is != n.In { // an interface or a type that embeds it, if it is not another one
+				p.What, p.rank = p.What+" of "+is, p.rank-4
+			}
+		}
 		if found++; found > perFile {
 			n.More++
 			continue
 		}
-		p.Function, p.Text = outline.Around(file, lines, i), clip(strings.TrimSpace(line), maxText)
+		p.Function, p.Text = outline.Around(file, lines, i), verdict.Clip(strings.TrimSpace(line), maxText)
 		if kind == "test" {
 			p.What = "test: " + p.What
 		}
@@ -210,15 +234,30 @@ func (f *finder) search(n *Name, file string, lines []string) {
 	}
 }
 
+// qualifiers are what a name of a package of Go stands behind in a file of another one: the
+// package's name, and what the file calls it. Nil is for all others.
+func (n *Name) qualifiers(file string, lines []string) []string {
+	dir := path.Dir(n.Path)
+	if !outlined(*n) || n.In != "" || !strings.HasSuffix(n.Path, ".go") || !strings.HasSuffix(file, ".go") || path.Dir(file) == dir {
+		return nil
+	}
+	if version.MatchString(path.Base(dir)) {
+		dir = path.Dir(dir)
+	}
+	name := path.Base(dir)
+	all := []string{name, strings.TrimPrefix(name, "go-"), strings.ReplaceAll(name, "-", "")}
+	for _, line := range lines[:min(len(lines), 120)] {
+		if importPath.MatchString(line) && strings.Contains(line, "/"+name) {
+			if fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "import ")); len(fields) > 1 {
+				all = append(all, fields[0])
+			}
+		}
+	}
+	return all
+}
+
 // maxText bounds the line that is shown of a place, in bytes.
 const maxText = 140
-
-func clip(text string, most int) string {
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
 
 // inside reports whether a line is the change's own or within the definition itself.
 func (f *finder) inside(n *Name, file string, line int) bool {

@@ -32,13 +32,28 @@ func (s Sheet) DOT() string {
 
 // graph names each node once, before its edges.
 func (s Sheet) graph(node func(id, text string), edge func(from, to, what string)) {
-	ids := map[string]string{}
+	ids, roles := map[string]string{}, map[string]string{}
+	for _, n := range s.Graph {
+		if n.Relation == "business" || n.Relation == "role" {
+			roles[n.Of] = ": " + n.Text
+		}
+	}
 	id := func(text string) string {
 		if ids[text] == "" {
 			ids[text] = fmt.Sprintf("n%d", len(ids))
-			node(ids[text], text)
+			node(ids[text], text+roles[text])
 		}
 		return ids[text]
+	}
+	for _, n := range s.Graph {
+		switch {
+		case n.Target == "":
+			id(n.Of)
+		case n.Stale != "":
+			edge(id(n.Of), id(n.Target), n.Relation+" (stale)")
+		default:
+			edge(id(n.Of), id(n.Target), n.Relation)
+		}
 	}
 	drawn := map[[3]string]bool{}
 	for _, n := range s.Names {

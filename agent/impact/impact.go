@@ -35,8 +35,16 @@ type Sheet struct {
 	// Names are what the change touches, what matters most first: what it takes away, then
 	// what it changes for those who use it, then what changes within.
 	Names []Name `json:"names"`
-	// Called are the definitions of what the added lines call.
-	Called []Called `json:"called,omitempty"`
+	// Called are the definitions of what changed lines use, and those beside them; Several what
+	// they use that is defined in several places.
+	Called  []Called  `json:"called,omitempty"`
+	Several []Several `json:"several,omitempty"`
+	// Alike is code elsewhere that is written like removed lines.
+	Alike []Alike `json:"alike,omitempty"`
+	// Graph is what the repository's own product graph says of what the change touches.
+	Graph []Note `json:"graph,omitempty"`
+	// Imports are those of the changed files that changed lines use.
+	Imports []Import `json:"imports,omitempty"`
 	// Unseen says, in sentences, what was not searched.
 	Unseen []string `json:"unseen,omitempty"`
 }
@@ -100,12 +108,22 @@ type Place struct {
 	rank int
 }
 
-// Called is the definition of something that added lines call.
+// Called is the definition of something that changed lines use.
 type Called struct {
 	Path  string   `json:"path"`
 	Start int      `json:"start"` // line of the first of Lines
 	Title string   `json:"title"`
 	Lines []string `json:"lines"`
+
+	rank int
+}
+
+// Several is a name that changed lines use and that several files define, of which nothing
+// tells which is meant: the nearest, and how many more.
+type Several struct {
+	Name  string   `json:"name"`
+	Paths []string `json:"paths"`
+	More  int      `json:"more,omitempty"`
 }
 
 // Make makes the sheet of a change.
@@ -122,11 +140,14 @@ func Make(ctx context.Context, s Source) (Sheet, error) {
 	for _, name := range c.broken {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s does not parse: its definitions are read off its indentation.", name))
 	}
+	if c.passed > 0 {
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("What the lines of %d more changed files use is not looked up.", c.passed))
+	}
 	if more := len(c.names) - maxNames; more > 0 {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d more changed names are not looked up, %s the first.", more, c.names[maxNames].Name))
 		c.names = c.names[:maxNames]
 	}
-	x, left, err := readIndex(ctx, s.Files, s.Diff.Head, s.Index)
+	x, left, err := readIndex(ctx, s.Files, s.Diff.Head, s.Index, c.added)
 	if err != nil {
 		return Sheet{}, err
 	}
@@ -136,10 +157,19 @@ func Make(ctx context.Context, s Source) (Sheet, error) {
 	if x.long > 0 {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d files of the repository are longer than %d KiB and were not searched.", x.long, maxFile>>10))
 	}
-	f := finder{change: c, index: x, files: s.Files}
-	if sheet.Names, err = f.uses(ctx); err == nil {
-		sheet.Called, err = f.called(ctx)
+	f := finder{change: c, index: x, files: s.Files, kinds: map[string]string{}}
+	sheet.Imports = c.imports
+	if sheet.Names, err = f.uses(ctx); err != nil {
+		return sheet, err
 	}
+	if sheet.Called, sheet.Several, err = f.called(ctx); err != nil {
+		return sheet, err
+	}
+	if sheet.Alike, err = f.alike(ctx); err != nil {
+		return sheet, err
+	}
+	sheet.Graph, err = f.notes(ctx)
+	sheet.Unseen = append(sheet.Unseen, f.unseen...)
 	return sheet, err
 }
 

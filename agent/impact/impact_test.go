@@ -1,7 +1,9 @@
 package impact
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -186,19 +188,110 @@ func TestTheSheetListsWhoUsesWhatChanged(t *testing.T) {
 	}
 }
 
-func TestTheSheetShowsWhatTheChangeCalls(t *testing.T) {
-	t.Parallel()
-	tree := changing(t,
-		map[string]string{"a/a.go": "package a\n\n// Check fails for none.\nfunc Check(n int) error {\n\treturn nil\n}\n", "a/b.go": "package a\n\nfunc run() {\n}\n"},
-		map[string]string{"a/b.go": "package a\n\nfunc run() {\n\tCheck(3)\n}\n"})
-	s := sheetOf(t, tree, "")
-	if len(s.Called) != 1 || s.Called[0].Path != "a/a.go" || s.Called[0].Start != 3 || len(s.Called[0].Lines) != 4 {
-		t.Errorf("shown are %+v", s.Called)
+// told are the parts of a sheet besides its names, a line each.
+func told(s Sheet) []string {
+	var all []string
+	for _, c := range s.Called {
+		all = append(all, fmt.Sprintf("%s %s:%d", c.Title, c.Path, c.Start))
 	}
+	for _, n := range s.Several {
+		all = append(all, fmt.Sprintf("several %s %v", n.Name, n.Paths))
+	}
+	for _, a := range s.Alike {
+		for _, p := range a.Places {
+			all = append(all, fmt.Sprintf("alike %s:%d %s:%d in %s", a.Path, a.Line, p.Path, p.Line, p.Function))
+		}
+	}
+	for _, i := range s.Imports {
+		all = append(all, fmt.Sprintf("import %s:%d %s", i.Path, i.Line, i.Text))
+	}
+	return all
+}
+
+func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after map[string]string
+		want          []string
+	}{
+		"of added, of removed and of other lines, in this order": {
+			map[string]string{
+				"a/a.go": "package a\n\n// Check fails for none.\nfunc Check(n int) error {\n\treturn nil\n}\n\nfunc Guard(n int) {}\n\nfunc Beside() {}\n",
+				"a/b.go": "package a\n\nfunc run() {\n\tGuard(1)\n\tBeside()\n}\n",
+			},
+			map[string]string{"a/b.go": "package a\n\nfunc run() {\n\tCheck(3)\n\tBeside()\n}\n"},
+			[]string{"func Check a/a.go:3", "func Guard a/a.go:8", "func Beside a/a.go:10"},
+		},
+		"of the type that a value has": {
+			map[string]string{
+				"One.java": "class One {\n    void close(int n) {\n        stop();\n    }\n}\n", "Two.java": "class Two {\n    void close(int n) {\n        go();\n    }\n}\n",
+				"Use.java": "class Use {\n    void use(Two two) {\n        int n = 1;\n    }\n}\n",
+			},
+			map[string]string{"Use.java": "class Use {\n    void use(Two two) {\n        two.close(1);\n    }\n}\n"},
+			[]string{"method Two.close Two.java:2", "type Two Two.java:1"},
+		},
+		"of the package that is named, and where a name comes from": {
+			map[string]string{
+				"x/one/a.go": "package one\n\nfunc Parse() {}\n", "x/two/a.go": "package two\n\nfunc Parse() {}\n",
+				"cmd/main.go": "package main\n\nimport (\n\t\"fmt\"\n\n\t\"acme/x/one\"\n\t\"acme/x/two\"\n)\n\nfunc main() {\n\tfmt.Println()\n}\n",
+			},
+			map[string]string{"cmd/main.go": "package main\n\nimport (\n\t\"fmt\"\n\n\t\"acme/x/one\"\n\t\"acme/x/two\"\n)\n\nfunc main() {\n\tfmt.Println()\n\ttwo.Parse()\n}\n"},
+			[]string{"func Parse x/two/a.go:3", `import cmd/main.go:7 "acme/x/two"`},
+		},
+		"or that several define it": {
+			map[string]string{
+				"x/one.py": "def parse_all():\n    pass\n", "y/two.py": "def parse_all():\n    pass\n",
+				"z/use.py": "from x import (\n    parse_all,\n    other,\n)\n\ndef use():\n    pass\n",
+			},
+			map[string]string{"z/use.py": "from x import (\n    parse_all,\n    other,\n)\n\ndef use():\n    parse_all()\n"},
+			[]string{"several parse_all [x/one.py y/two.py]", "import z/use.py:1 from x import ( parse_all …)"},
+		},
+		"and where else a removed line stands": {
+			map[string]string{
+				"a.py": "def one(user):\n    if not user.is_active or user.locked_until():\n        return\n    go()\n",
+				"b.py": "def two(person):\n    if not person.is_active or person.locked_until():\n        return\n    if not person.is_active and person.locked_until():\n        return\n",
+			},
+			map[string]string{"a.py": "def one(user):\n    go()\n"},
+			[]string{"alike a.py:2 b.py:2 in two"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sheetOf(t, changing(t, test.before, test.after), "")
+			if got := told(s); !slices.Equal(got, test.want) {
+				t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestDefinitionsAreWrittenWithTheirLines(t *testing.T) {
+	s := Sheet{Called: []Called{{Path: "a/a.go", Start: 3, Title: "func Check", Lines: []string{"// Check fails for none.", "func Check() {}"}}}}
 	same := func(text string) string { return text }
-	if text := s.Text(same, same); !strings.Contains(text, "func Check (a/a.go)\n     3  // Check fails for none.\n") {
+	if text := s.Text(same, same); !strings.Contains(text, "func Check (a/a.go)\n     3  // Check fails for none.\n     4  func Check() {}\n") {
 		t.Error(text)
 	}
+}
+
+func TestAMethodOfAnotherTypeComesLastAndSaysSo(t *testing.T) {
+	s := sheetOf(t, changing(t, map[string]string{
+		"a/a.go": "package a\n\ntype Client struct{}\n\nfunc (c *Client) PushAll() {}\n",
+		"b/b.go": "package b\n\nfunc one(opts *Options) {\n\topts.PushAll()\n}\n",
+		"c/c.go": "package c\n\nfunc two(client *a.Client) {\n\tclient.PushAll()\n}\n",
+	}, map[string]string{"a/a.go": "package a\n\ntype Client struct{}\n\nfunc (c *Client) PushAll(n int) {}\n"}), "")
+	if got, want := s.Names[0].Places, []string{"calls c/c.go", "calls of Options b/b.go"}; len(got) != 2 || got[0].What+" "+got[0].Path != want[0] || got[1].What+" "+got[1].Path != want[1] {
+		t.Errorf("%+v", s.Names[0])
+	}
+}
+
+func FuzzLinesAreReadWithoutFailing(f *testing.F) {
+	f.Add("a.py", "from x import (\n    a,", "a.b(c) // d")
+	f.Add("a.go", "import (\n\t\"x\"", "x.y(")
+	f.Add("a.ts", "import {", "?.(!)")
+	f.Fuzz(func(t *testing.T, name, text, line string) {
+		lines := lineChanges{removed: map[int]string{1: line}, added: map[int]string{2: line}, beside: map[int]string{3: text}}
+		var c changed
+		c.use(name, []byte(text), false, lines)
+	})
 }
 
 func TestAKeptIndexFindsTheSameAndADamagedOneIsMadeAnew(t *testing.T) {
@@ -227,6 +320,95 @@ func TestAKeptIndexFindsTheSameAndADamagedOneIsMadeAnew(t *testing.T) {
 		if err := os.WriteFile(path, damage(data), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// many is a tree that lists so many more files than it has.
+type many struct {
+	*worktree.Tree
+	more int
+}
+
+func (m many) List(ctx context.Context, rev string) ([]worktree.Entry, error) {
+	all, err := m.Tree.List(ctx, rev)
+	for i := range m.more {
+		all = append(all, worktree.Entry{Path: fmt.Sprintf("many/f%d.py", i), Blob: all[0].Blob})
+	}
+	slices.SortFunc(all, func(a, b worktree.Entry) int { return strings.Compare(a.Path, b.Path) })
+	return all, err
+}
+
+func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
+	change := map[string]string{"z/a.go": "package z\n\nfunc ChangedName(n int) {}\n"}
+	used := "z/b.go:4 calls"
+	for name, test := range map[string]struct {
+		before map[string]string
+		after  map[string]string
+		more   int
+		want   string
+	}{
+		"a module that does not load": {map[string]string{"go.mod": "module ((\n\ngo 9.99\nrequire nowhere.invalid/x v0\n"}, nil, 0, ""},
+		"a parser that fails":         {nil, map[string]string{"z/c.go": "package z\n\nfunc broken( {\n"}, 0, "z/c.go does not parse: its definitions are read off its indentation."},
+		"300,000 files":               {nil, nil, 300_000, "Only 100000 files of the repository were searched, and 20000"},
+		"a generated file of 50 MB":   {map[string]string{"gen/data.py": strings.Repeat("value = 1\n", 5_000_000)}, nil, 0, "1 files of the repository are longer than 1024 KiB and were not searched."},
+		"a graph that is none":        {map[string]string{"docs/graph.json": "[1, 2"}, nil, 0, "docs/graph.json is no graph that can be read: nodes with id and path, edges with source and target."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := map[string]string{"z/a.go": "package z\n\nfunc ChangedName() {}\n", "z/b.go": "package z\n\nfunc use() {\n\tChangedName()\n}\n"}
+			after := maps.Clone(change)
+			maps.Copy(before, test.before)
+			maps.Copy(after, test.after)
+			tree := changing(t, before, after)
+			diff, err := tree.Diff(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := Make(t.Context(), Source{Diff: diff, Files: many{tree, test.more}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(s.Unseen, "\n"); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+				t.Errorf("it says %q", got)
+			}
+			if got := strings.Join(listed(s), "\n"); !strings.Contains(got, used) {
+				t.Errorf("listed\n%s", got)
+			}
+		})
+	}
+}
+
+func TestTheRepositorysOwnGraphIsShownAndChecked(t *testing.T) {
+	s := sheetOf(t, changing(t, map[string]string{
+		"store/sale.ts":   "/**\n * @graph-business what was sold\n * @graph-connects orders.created [publishes] each sale\n * @graph-connects store/gone.ts [calls] is no more\n * @graph-connects none\n */\nexport function recordSale() {\n  return 1\n}\n",
+		"report/daily.ts": "// @graph-connects recordSale [reads] for the totals\n// @graph-connects otherThing [reads]\nexport const x = 1\n",
+		"old.ts":          "export const old = 1\n",
+		"graph.json":      `{"nodes": [{"id": "sale", "path": "store/sale.ts", "role": "sales"}, {"id": "old", "path": "old.ts"}, {"id": "lost", "path": "lost.ts"}], "edges": [{"source": "old", "target": "sale", "type": "calls"}, {"source": "lost", "target": "old"}]}`,
+	}, map[string]string{"store/sale.ts": "/**\n * @graph-business what was sold\n * @graph-connects orders.created [publishes] each sale\n * @graph-connects store/gone.ts [calls] is no more\n * @graph-connects none\n */\nexport function recordSale(n) {\n  return n\n}\n", "old.ts": ""}), "")
+	var got []string
+	same := func(text string) string { return text }
+	for _, n := range s.Graph {
+		got = append(got, strings.TrimSuffix(n.text(same, same), "\n"))
+	}
+	want := []string{
+		"graph.json  lost.ts  edge  old.ts  STALE: the change removes old.ts",
+		"graph.json  old.ts  calls  store/sale.ts  STALE: the change removes old.ts",
+		"graph.json  old.ts  role  old  STALE: the change removes old.ts",
+		"report/daily.ts:1  reads  recordSale  for the totals",
+		"store/sale.ts:2  business  what was sold",
+		"store/sale.ts:3  publishes  orders.created  each sale",
+		"store/sale.ts:4  calls  store/gone.ts  is no more  STALE: there is no store/gone.ts",
+		"graph.json  store/sale.ts  role  sales",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the graph says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if text := s.Text(same, same); !strings.Contains(text, "graph.json is stale: 2 of its 3 nodes name a file that is not there.") || !strings.Contains(text, "## What the repository's own product graph says\n") {
+		t.Error(text)
+	}
+	if graph := s.Mermaid(); !strings.Contains(graph, `["store/sale.ts: what was sold"]`) || !strings.Contains(graph, `|"publishes"|`) {
+		t.Error(graph)
 	}
 }
 

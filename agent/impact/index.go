@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
-	"path/filepath"
-	"regexp"
+	"path"
 	"slices"
+	"strings"
 
 	"touchstone/worktree"
+	"touchstone/worktree/atomicfile"
 )
 
 const (
@@ -26,11 +27,41 @@ const (
 	enough = 100
 )
 
-// passed are the files in which nobody looks for a use: what others wrote, what programs
-// wrote, what tells of the past, and what is no text.
-var passed = regexp.MustCompile(`(?i)(?:^|/)(?:vendor|node_modules|bower_components|third_party|Pods|changelogs?)/|(?:^|/)(?:changelog|changes|history|news)(?:\.\w+)?$|` +
-	`\.(?:lock|sum|map|snap|svg|png|jpe?g|gif|ico|webp|pdf|zip|gz|tgz|jar|woff2?|ttf|eot|mp[34]|wasm|bin|so|a|dll|exe|class|pyc|csv|po|pb\.go)$|` +
-	`[.-]min\.(?:js|css)$|(?:^|/)(?:package-lock\.json|go\.sum|pnpm-lock\.yaml|yarn\.lock)$`)
+// The files in which nobody looks for a use, by a directory that they are in, by their names
+// and by their ends: what others wrote, what programs wrote, what tells of the past, and what
+// is no text.
+var (
+	passedDirs  = set("vendor node_modules bower_components third_party pods changelog changelogs")
+	passedNames = set("package-lock.json go.sum pnpm-lock.yaml yarn.lock changelog changes history news")
+	prose       = set("md rst txt adoc")
+	passedEnds  = set(`lock sum map snap svg png jpg jpeg gif ico webp pdf zip gz tgz jar woff woff2 ttf eot mp2 mp3 mp4 wasm bin so a dll exe class pyc csv po
+		parquet sqlite ipynb`)
+)
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		all[word] = true
+	}
+	return all
+}
+
+// passed reports whether a file is one in which nobody looks for a use.
+func passed(file string) bool {
+	file = strings.ToLower(file)
+	dir, name := path.Split(file)
+	for dir != "" {
+		first, rest, _ := strings.Cut(dir, "/")
+		if passedDirs[first] {
+			return true
+		}
+		dir = rest
+	}
+	end := strings.TrimPrefix(path.Ext(name), ".")
+	stem := strings.TrimSuffix(name, "."+end)
+	return passedNames[name] || passedNames[stem] && prose[end] || passedEnds[end] ||
+		(end == "js" || end == "css") && (strings.HasSuffix(stem, ".min") || strings.HasSuffix(stem, "-min")) || end == "go" && strings.HasSuffix(stem, ".pb")
+}
 
 // IndexName is how the index of a repository is called beside its mirror.
 const IndexName = "impact.words"
@@ -38,57 +69,117 @@ const IndexName = "impact.words"
 // index tells which words each file of a commit holds.
 type index struct {
 	entries []worktree.Entry
-	words   [][]word // of each entry; nil for what was not searched
+	words   [][]word // of each entry; nil for what was not searched, tooLong for what is too long
 	long    int      // how many files are too long
 }
 
-// readIndex makes the index of a commit. What it learns of contents it keeps at path, by git's
-// names of them, so that only what is new is read next time; an empty path keeps nothing. A
-// kept index that is damaged is made anew.
-func readIndex(ctx context.Context, files Files, rev, path string) (x index, left int, err error) {
+// tooLong are the words of a file that is longer than maxFile.
+var tooLong = []word{0}
+
+// readIndex makes the index of a commit. What it learns of contents it keeps at a file, by git's
+// names of them, so that only what is new is read next time; an empty name keeps nothing. A
+// kept index that is damaged is made anew. Of a repository with too many files, those that lie
+// in the same top directories as the near ones come first.
+func readIndex(ctx context.Context, files Files, rev, file string, near map[string]map[int]string) (x index, left int, err error) {
 	all, err := files.List(ctx, rev)
 	if err != nil {
 		return x, 0, err
 	}
 	for _, e := range all {
-		if !passed.MatchString(e.Path) {
+		if !passed(e.Path) {
 			x.entries = append(x.entries, e)
 		}
 	}
 	if left = max(0, len(x.entries)-maxFiles); left > 0 {
-		x.entries = x.entries[:maxFiles]
+		x.entries = nearest(x.entries, near)
 	}
-	kept := load(path)
+	kept := load(file)
 	x.words = make([][]word, len(x.entries))
-	var fresh []string
-	var at []int
+	var fresh []string       // contents, each once
+	at := map[string][]int{} // the entries that have it
+	var name [64]byte
 	for i, e := range x.entries {
-		if w, ok := kept[e.Blob]; ok {
-			x.words[i] = w
-			continue
+		if n, err := hex.Decode(name[:], []byte(e.Blob)); err == nil {
+			if w, ok := kept[string(name[:n])]; ok {
+				x.words[i] = w
+				continue
+			}
 		}
-		fresh, at = append(fresh, e.Blob), append(at, i)
+		if at[e.Blob] == nil {
+			fresh = append(fresh, e.Blob)
+		}
+		at[e.Blob] = append(at[e.Blob], i)
 	}
 	var space []word
 	err = files.Blobs(ctx, fresh, maxFile, func(i int, content []byte) {
-		words := []word{}
-		if content != nil && !binaryText(content) {
-			space = wordsOf(content, space)
-			words = slices.Clone(space)
+		words := tooLong
+		if content != nil {
+			words = []word{}
+			if !binaryText(content) {
+				space = wordsOf(content, space)
+				words = slices.Clone(space)
+			}
 		}
-		x.words[at[i]] = words
-		if content == nil {
-			x.long++
+		for _, entry := range at[fresh[i]] {
+			x.words[entry] = words
 		}
 	})
 	if err != nil {
 		return x, left, err
 	}
-	if path != "" && len(fresh) >= enough {
+	for _, words := range x.words {
+		if slices.Equal(words, tooLong) {
+			x.long++
+		}
+	}
+	if file != "" && len(fresh) >= enough {
 		// An index that cannot be kept costs time at the next review, and nothing else.
-		_ = x.save(path)
+		_ = x.save(file)
 	}
 	return x, left, nil
+}
+
+// nearest are as many entries as are searched, in their order: those in the top directories of
+// the near files, then the others.
+func nearest(entries []worktree.Entry, near map[string]map[int]string) []worktree.Entry {
+	top := func(file string) string { dir, _, _ := strings.Cut(file, "/"); return dir }
+	tops := map[string]bool{}
+	for file := range near {
+		tops[top(file)] = true
+	}
+	beside := 0
+	for _, e := range entries {
+		if tops[top(e.Path)] {
+			beside++
+		}
+	}
+	others := max(0, maxFiles-beside)
+	beside = min(beside, maxFiles)
+	var all []worktree.Entry
+	for _, e := range entries {
+		if tops[top(e.Path)] && beside > 0 {
+			beside--
+			all = append(all, e)
+		} else if !tops[top(e.Path)] && others > 0 {
+			others--
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// at is the entry of a file; ok is false for one that is not searched. Git lists files in the
+// order of their bytes.
+func (x index) at(file string) (entry int, ok bool) {
+	return slices.BinarySearchFunc(x.entries, file, func(e worktree.Entry, file string) int { return strings.Compare(e.Path, file) })
+}
+
+// has reports whether there can be a file, or a directory, of this name: it is searched, or
+// passed over.
+func (x index) has(name string) bool {
+	entry, ok := x.at(name)
+	ok = ok || passed(name)
+	return ok || entry < len(x.entries) && strings.HasPrefix(x.entries[entry].Path, strings.TrimSuffix(name, "/")+"/")
 }
 
 // binaryText reports whether a content is no text, as git decides it.
@@ -98,9 +189,9 @@ func binaryText(content []byte) bool {
 
 // The index's file: magic, the checksum of what follows, and of each content its name, the
 // number of its words and these.
-const magic = "touchstone words 1\n"
+const magic = "touchstone words 2\n"
 
-func (x index) save(path string) error {
+func (x index) save(file string) error {
 	out := make([]byte, len(magic)+4)
 	copy(out, magic)
 	for i, e := range x.entries {
@@ -115,27 +206,16 @@ func (x index) save(path string) error {
 		}
 	}
 	binary.LittleEndian.PutUint32(out[len(magic):], crc32.ChecksumIEEE(out[len(magic)+4:]))
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(out)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return nil
+	return atomicfile.Swap(file, out) // its checksum tells what a power cut left
 }
 
-// load reads a kept index; nothing where there is none that is whole.
-func load(path string) map[string][]word {
-	info, err := os.Stat(path)
+// load reads a kept index, by the bytes of git's names; nothing where there is none that is whole.
+func load(file string) map[string][]word {
+	info, err := os.Stat(file)
 	if err != nil || info.Size() > maxIndex+maxFile {
 		return nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(file)
 	if err != nil || len(data) < len(magic)+4 || string(data[:len(magic)]) != magic {
 		return nil
 	}
@@ -143,22 +223,23 @@ func load(path string) map[string][]word {
 	if data = data[len(magic)+4:]; crc32.ChecksumIEEE(data) != sum {
 		return nil
 	}
-	kept := map[string][]word{}
+	kept := make(map[string][]word, len(data)>>9)
+	all := make([]word, 0, len(data)/4) // of all contents, which is one allocation
 	for len(data) > 0 {
 		n := int(data[0])
 		if len(data) < 1+n+4 {
 			return nil
 		}
-		name := hex.EncodeToString(data[1 : 1+n])
+		name := string(data[1 : 1+n])
 		count := int(binary.LittleEndian.Uint32(data[1+n:]))
 		if data = data[1+n+4:]; len(data)/4 < count {
 			return nil
 		}
-		words := make([]word, count)
-		for i := range words {
-			words[i] = word(binary.LittleEndian.Uint32(data[4*i:]))
+		start := len(all)
+		for i := range count {
+			all = append(all, word(binary.LittleEndian.Uint32(data[4*i:])))
 		}
-		kept[name], data = words, data[4*count:]
+		kept[name], data = all[start:len(all):len(all)], data[4*count:]
 	}
 	return kept
 }

@@ -94,7 +94,7 @@ func (l literals) line(f worktree.FileDiff, at int, text string, removed bool) {
 		}
 		return
 	}
-	if !strings.ContainsAny(text, "\"'`") || importing.MatchString(text) || strings.HasSuffix(f.Path, ".go") && importPath.MatchString(text) {
+	if !strings.ContainsAny(text, "\"'`") || imported(text) || strings.HasSuffix(f.Path, ".go") && importPath.MatchString(text) {
 		return
 	}
 	for _, m := range quotedText.FindAllStringSubmatch(text, 10) {

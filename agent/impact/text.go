@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"touchstone/verdict"
 )
 
-// maxSheet bounds a sheet's text in bytes, of which the called definitions get a third.
+// maxSheet bounds a sheet's text in bytes, of which definitions get a third.
 const maxSheet = 24 << 10
 
 // Text is the sheet as people and sessions read it, at most 24 KiB. What is written in the
@@ -17,7 +19,7 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	for _, note := range s.Unseen {
 		b.WriteString(spell(note) + "\n")
 	}
-	called := s.calledText(path, spell)
+	appendix := s.appendix(path, spell)
 	var unused []string
 	left := 0
 	heading := How(-1)
@@ -29,7 +31,7 @@ func (s Sheet) Text(path, spell func(string) string) string {
 			continue
 		}
 		text := n.text(path, spell)
-		if b.Len()+len(text) > maxSheet-len(called)-1500 {
+		if b.Len()+len(text) > maxSheet-len(appendix)-1500 {
 			left++
 			continue
 		}
@@ -43,9 +45,9 @@ func (s Sheet) Text(path, spell func(string) string) string {
 		fmt.Fprintf(&b, "\n%d more names are used elsewhere and left out for their number; search for those that matter.\n", left)
 	}
 	if len(unused) > 0 {
-		fmt.Fprintf(&b, "\n## Found nowhere else by name\n\n%s\n", clip(strings.Join(unused, ", "), 1200))
+		fmt.Fprintf(&b, "\n## Found nowhere else by name\n\n%s\n", verdict.Clip(strings.Join(unused, ", "), 1200))
 	}
-	return b.String() + called
+	return b.String() + appendix
 }
 
 var headings = [...]string{
@@ -75,11 +77,7 @@ func (n Name) text(path, spell func(string) string) string {
 	}
 	b.WriteString(")\n")
 	for _, p := range n.Places {
-		b.WriteString("  " + path(p.Path) + ":" + strconv.Itoa(p.Line) + "  " + spell(p.What))
-		if p.Function != "" {
-			b.WriteString("  in " + spell(clip(p.Function, 80)))
-		}
-		b.WriteString("  | " + spell(p.Text) + "\n")
+		b.WriteString(p.text(path, spell))
 	}
 	if n.More > 0 {
 		fmt.Fprintf(&b, "  and at %d more places or in more files that have this name\n", n.More)
@@ -87,22 +85,77 @@ func (n Name) text(path, spell func(string) string) string {
 	return b.String()
 }
 
-// calledText is the appendix of definitions.
-func (s Sheet) calledText(path, spell func(string) string) string {
+// text is a place on a line of its own.
+func (p Place) text(path, spell func(string) string) string {
+	line := "  " + path(p.Path) + ":" + strconv.Itoa(p.Line) + "  " + spell(p.What)
+	if p.Function != "" {
+		line += "  in " + spell(verdict.Clip(p.Function, 80))
+	}
+	return line + "  | " + spell(p.Text) + "\n"
+}
+
+// appendix is what follows the names: code alike, imports and definitions.
+func (s Sheet) appendix(path, spell func(string) string) string {
 	var b strings.Builder
+	for _, a := range s.Alike {
+		fmt.Fprintf(&b, "\n%s:%d before the change  | %s\n", path(a.Path), a.Line, spell(a.Text))
+		for _, p := range a.Places {
+			b.WriteString(p.text(path, spell))
+		}
+		if a.More > 0 {
+			fmt.Fprintf(&b, "  and at %d more places\n", a.More)
+		}
+	}
+	var graph strings.Builder
+	for _, n := range s.Graph {
+		graph.WriteString(n.text(path, spell))
+	}
+	text := section("What the repository's own product graph says", "\n"+clipLines(graph.String(), maxSheet/8))
+	text += section("Written like a removed line, elsewhere", clipLines(b.String(), maxSheet/8))
+	b.Reset()
+	for _, i := range s.Imports {
+		fmt.Fprintf(&b, "%s:%d  %s\n", path(i.Path), i.Line, spell(i.Text))
+	}
+	text += section("Imports that changed lines use", "\n"+clipLines(b.String(), maxSheet/10))
+	b.Reset()
 	for _, c := range s.Called {
 		var one strings.Builder
 		fmt.Fprintf(&one, "\n%s (%s)\n", spell(c.Title), path(c.Path))
 		for i, line := range c.Lines {
 			fmt.Fprintf(&one, "%6d  %s\n", c.Start+i, spell(line))
 		}
-		if b.Len()+one.Len() > maxSheet/3 {
-			break
+		if b.Len()+one.Len() <= maxSheet/3 {
+			b.WriteString(one.String())
 		}
-		b.WriteString(one.String())
 	}
-	if b.Len() == 0 {
+	for i, n := range s.Several {
+		if i == 0 {
+			b.WriteString("\nDefined in several places, and not shown:\n")
+		}
+		fmt.Fprintf(&b, "  %s:", spell(n.Name))
+		for _, p := range n.Paths {
+			b.WriteString(" " + path(p))
+		}
+		if n.More > 0 {
+			fmt.Fprintf(&b, " and %d more", n.More)
+		}
+		b.WriteString("\n")
+	}
+	return text + section("Definitions of what changed lines use", b.String())
+}
+
+// section is a text under its heading; empty where there is none.
+func section(heading, text string) string {
+	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	return "\n## What the added lines call\n" + b.String()
+	return "\n## " + heading + "\n" + text
+}
+
+// clipLines is the first lines of a text, as many as fit.
+func clipLines(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return text[:strings.LastIndexByte(text[:most], '\n')+1] + "…\n"
 }

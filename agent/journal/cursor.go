@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/relay/event"
+	"touchstone/worktree/atomicfile"
 )
 
 // cursorFile holds the cursor on a line.
@@ -31,7 +32,7 @@ func (j *Journal) SetCursor(cursor string) error {
 	if cursor == j.cursor {
 		return nil
 	}
-	if err := replace(filepath.Join(j.dir, cursorFile), []byte(cursor+"\n"), nil); err != nil {
+	if err := atomicfile.Swap(filepath.Join(j.dir, cursorFile), []byte(cursor+"\n")); err != nil {
 		return fmt.Errorf("remember the place in the relay's log: %w", err)
 	}
 	j.cursor = cursor

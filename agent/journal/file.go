@@ -14,6 +14,8 @@ import (
 	"slices"
 	"time"
 
+	"touchstone/worktree/atomicfile"
+
 	"github.com/gofrs/flock"
 )
 
@@ -180,11 +182,7 @@ func (j *Journal) compact() error {
 			return err
 		}
 	}
-	path := filepath.Join(j.dir, entriesFile)
-	if err := replace(path, content.Bytes(), (*os.File).Sync); err != nil {
-		return err
-	}
-	if err := syncDir(j.dir); err != nil {
+	if err := atomicfile.Write(filepath.Join(j.dir, entriesFile), content.Bytes()); err != nil {
 		return err
 	}
 	return j.reopen()
@@ -248,21 +246,4 @@ func (j *Journal) forget() {
 			return drop
 		})
 	}
-}
-
-// replace puts content in the place of the file at path, in one step for whoever reads it.
-// Settle, if set, is called before that step.
-func replace(path string, content []byte, settle func(*os.File) error) error {
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err == nil && settle != nil {
-		err = settle(file)
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }

@@ -2,9 +2,11 @@ package journal
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,5 +53,27 @@ func TestFullDisk(t *testing.T) {
 	}
 	if _, err := j.Begin(Entry{Ref: "acme/app#1", SHA: "aaa", Act: "review"}); err != nil {
 		t.Errorf("with space again: %v", err)
+	}
+}
+
+// Housekeeping that fails costs nothing but the room.
+func TestJournalGoesOnWhereItCannotBeCompacted(t *testing.T) {
+	j := open(t, t.TempDir())
+	// It moves to where the path of the entries is as long as a path may be, and that of a file to
+	// replace them longer.
+	dir := t.TempDir()
+	for room := unix.PathMax - len("/"+entriesFile) - 1; len(dir) < room-1; {
+		dir += "/" + strings.Repeat("d", min(room-len(dir)-1, 200))
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o700), os.Rename(j.dir, dir)); err != nil {
+		t.Fatal(err)
+	}
+	j.dir = dir
+	j.kept = 5
+	for range 30 {
+		end(t, j, begin(t, j, "acme/app#2", "bbb", "fix"), Outcome{Counts: true})
+	}
+	if n := len(read(t, dir)); n != 30 || len(j.entries) != 30 {
+		t.Errorf("%d entries in the file and %d in memory, want 30", n, len(j.entries))
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"touchstone/verdict"
+
 	"github.com/gofrs/flock"
 )
 
@@ -180,7 +182,7 @@ func (j *Journal) Begin(e Entry) (ID, error) {
 // End writes down how an act ended. An act ends once, also where the disk does not take
 // that: this process knows it, and the next one takes the act for cut off.
 func (j *Journal) End(id ID, outcome Outcome) error {
-	outcome.Detail = strings.ToValidUTF8(outcome.Detail[:min(len(outcome.Detail), MaxDetail)], "")
+	outcome.Detail = verdict.Clip(outcome.Detail, MaxDetail)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	entry := find(j.entries, id)

@@ -135,7 +135,7 @@ func TestWhatACutOffActSpentIsRemembered(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefused(t *testing.T) {
+func TestEntriesThatAreIncompleteOrTooLongAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
 	long := strings.Repeat("x", maxField+1)
@@ -224,7 +224,7 @@ func TestDetailIsBounded(t *testing.T) {
 	}
 }
 
-func TestOneAgentAtATime(t *testing.T) {
+func TestJournalIsOpenToOneAgentAtATime(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
 	id := begin(t, j, "acme/app#1", "aaa", "review")
@@ -260,7 +260,7 @@ func TestSeveralActsAtOnce(t *testing.T) {
 	}
 }
 
-func TestItDoesNotGrowForEver(t *testing.T) {
+func TestJournalIsCompactedWhenOpened(t *testing.T) {
 	dir := t.TempDir()
 	const written = maxKept + 10
 	var all bytes.Buffer
@@ -309,7 +309,7 @@ func TestCursor(t *testing.T) {
 }
 
 // An agent may run for months.
-func TestItDoesNotGrowWhileOpen(t *testing.T) {
+func TestJournalIsCompactedWhileOpen(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
 	j.kept = 10
@@ -374,29 +374,13 @@ func TestAnEndThatCannotBeWrittenIsKnown(t *testing.T) {
 
 // A directory that cannot be written is a sentence with what to do.
 func TestOpenSaysWhatToDo(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, entriesFile+".new"), 0o700); err != nil {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(dir)
+	_, err := Open(filepath.Join(file, "journal"))
 	if !errors.Is(err, ErrUnwritten) || !strings.Contains(err.Error(), "make it writable") {
 		t.Errorf("it says %v", err)
-	}
-}
-
-// Housekeeping that fails costs nothing but the room.
-func TestItGoesOnWhereItCannotBeCompacted(t *testing.T) {
-	dir := t.TempDir()
-	j := open(t, dir)
-	j.kept = 5
-	if err := os.Mkdir(filepath.Join(dir, entriesFile+".new"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for range 30 {
-		end(t, j, begin(t, j, "acme/app#2", "bbb", "fix"), Outcome{Counts: true})
-	}
-	if n := len(read(t, dir)); n != 30 || len(j.entries) != 30 {
-		t.Errorf("%d entries in the file and %d in memory, want 30", n, len(j.entries))
 	}
 }
 

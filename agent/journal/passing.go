@@ -7,17 +7,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"touchstone/worktree/atomicfile"
 )
 
 // passing are the files that say how it is with the process that has the journal open, and
 // mean nothing without it.
-var passing = []string{restingFile, standstillFile}
+var passing = []string{restingFile, standstillFile, activityFile}
 
 // setPassing writes one of them. It does not wait for the disk: the next process begins anew.
 func (j *Journal) setPassing(name string, what any) error {
 	content, err := json.Marshal(what)
 	if err == nil {
-		err = replace(filepath.Join(j.dir, name), content, nil)
+		err = atomicfile.Swap(filepath.Join(j.dir, name), content)
 	}
 	if err != nil {
 		return fmt.Errorf("write down %s: %w", name, err)

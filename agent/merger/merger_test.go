@@ -89,9 +89,9 @@ func TestTheMessageIsWhatWasReviewed(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsMerged: whatever changes between the decision and the merge
+// TestAnyChangeAfterTheDecisionStopsTheMerge: whatever changes between the decision and the merge
 // ends without one.
-func TestNothingElseIsMerged(t *testing.T) {
+func TestAnyChangeAfterTheDecisionStopsTheMerge(t *testing.T) {
 	t.Parallel()
 	other := "0123456789012345678901234567890123456789"
 	for name, tc := range map[string]struct {

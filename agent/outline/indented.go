@@ -16,16 +16,18 @@ const (
 
 // What begins a definition, from the first letter of a line on.
 var (
-	keyword = regexp.MustCompile(`^` + modifiers + `(def|defp|defmodule|func|fun|fn|function\*?|class|interface|struct|enum|union|trait|object|record|module|mod|namespace|type|protocol|` +
+	keyword = regexp.MustCompile(`^` + modifiers +
+		`(def|defp|defmodule|func|fun|fn|function\*?|class|interface|struct|enum|union|trait|object|record|module|mod|namespace|type|protocol|` +
 		`message|service|rpc|macro_rules!|val|var|let|const)\s+(?:class\s+|mut\s+)?` + qualifier + `([\pL_$][\pL\pN_$]*[?!]?)`)
 	implementation = regexp.MustCompile(`^(?:unsafe\s+)?impl\b(?:<[^{]*?>)?\s+(?:[\w:<>, &']+\s+for\s+)?[&]?(?:\w+::)*(\w+)`)
 	typed          = regexp.MustCompile(`^(?:@\w+\s+)*((?:[\w<>\[\],.?&*:~]+\s+)+)[*&]?([A-Za-z_]\w*)\s*\([^;]*$`)
-	braced         = regexp.MustCompile(`^` + modifiers + `(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::\s*[^={]+)?\{$`)
-	assigned       = regexp.MustCompile(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
-	member         = regexp.MustCompile(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
-	declared       = regexp.MustCompile(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method|class_attribute|[mc]attr_accessor|alias_method)\s+:(\w+)`)
-	example        = regexp.MustCompile("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
-	shellFunction  = regexp.MustCompile(`^([\w-]+)\s*\(\)\s*\{`)
+	braced         = regexp.MustCompile(`^` + modifiers +
+		`(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::\s*[^={]+)?\{$`)
+	assigned      = regexp.MustCompile(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
+	member        = regexp.MustCompile(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
+	declared      = regexp.MustCompile(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method|class_attribute|[mc]attr_accessor|alias_method)\s+:(\w+)`)
+	example       = regexp.MustCompile("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
+	shellFunction = regexp.MustCompile(`^([\w-]+)\s*\(\)\s*\{`)
 
 	// tuple is a type of C# in parentheses before a method's name, which would make the word
 	// before it the name.
@@ -63,9 +65,11 @@ func words(text string) map[string]bool {
 var examples = words("describe it test context specify")
 
 var kinds = map[string]string{
-	"class": "type", "interface": "type", "struct": "type", "enum": "type", "union": "type", "trait": "type", "object": "type", "record": "type", "type": "type",
-	"protocol": "type", "message": "type", "service": "type", "module": "module", "mod": "module", "namespace": "module", "defmodule": "module",
-	"val": "var", "var": "var", "let": "var", "const": "const",
+	"class": "type", "interface": "type", "struct": "type", "enum": "type", "union": "type", "trait": "type", "object": "type",
+	"record": "type", "type": "type",
+	"protocol": "type", "message": "type", "service": "type", "module": "module", "mod": "module", "namespace": "module",
+	"defmodule": "module",
+	"val":       "var", "var": "var", "let": "var", "const": "const",
 }
 
 // indented reads definitions off the beginnings of lines and off the indentation, which most
@@ -77,7 +81,8 @@ func indented(name string, lines []string) []Block {
 		inside := delimiter != ""
 		delimiter = within(line, delimiter)
 		text := strings.TrimSpace(line)
-		if inside || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "*") || strings.HasPrefix(text, "/*") {
+		if inside || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "*") ||
+			strings.HasPrefix(text, "/*") {
 			continue
 		}
 		if p.ext == ".cs" {
@@ -192,7 +197,8 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 	case opening && keyword.MatchString(text):
 		m := keyword.FindStringSubmatch(text)
 		b.Kind, b.Name = kinds[m[1]], m[2]
-		if arrow := strings.Contains(text, "=>") || strings.Contains(text, "= function") || strings.Contains(text, "= async"); b.Kind == "" || b.Kind != "type" && b.Kind != "module" && arrow {
+		if arrow := strings.Contains(text, "=>") || strings.Contains(text, "= function") || strings.Contains(text, "= async"); b.Kind == "" ||
+			b.Kind != "type" && b.Kind != "module" && arrow {
 			b.Kind = callable
 		}
 		if b.Kind == "type" && inType && outer.Kind == "module" {
@@ -202,7 +208,8 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 		b.Kind = "test"
 	case p.ext == ".rb" && match(&b.Name, declared, text), inType && strings.Contains(text, ":") && match(&b.Name, member, text):
 		b.Kind = "field"
-	case !b.Local && strings.HasSuffix(text, "{") && p.method(depth, outer, text, &b.Name), !b.Local && typeFirst[p.ext] && match2(&b.Name, typed, text):
+	case !b.Local && strings.HasSuffix(text, "{") && p.method(depth, outer, text, &b.Name), !b.Local && typeFirst[p.ext] &&
+		match2(&b.Name, typed, text):
 		b.Kind = callable
 	case (outer == nil && depth == 0 || inType) && strings.Contains(text, "=") && match(&b.Name, assigned, text):
 		b.Kind = "var"
@@ -220,7 +227,8 @@ func (p *indentation) method(depth int, outer *Block, text string, name *string)
 	if p.ext == ".sh" || p.ext == ".bash" {
 		return match(name, shellFunction, text)
 	}
-	return scripts[p.ext] && (depth > 0 || outer == nil) && !strings.Contains(text, "function") && match(name, braced, text) && !statements[*name] && *name != "async"
+	return scripts[p.ext] && (depth > 0 || outer == nil) && !strings.Contains(text, "function") && match(name, braced, text) &&
+		!statements[*name] && *name != "async"
 }
 
 // hints are the first word of a line, and whether one of its first words is a keyword that
@@ -228,7 +236,8 @@ func (p *indentation) method(depth int, outer *Block, text string, name *string)
 func hints(text string) (opening bool, first string) {
 	for n, from := 0, 0; n < 8 && from < len(text); n++ {
 		to := from
-		for to < len(text) && (text[to] == '_' || 'a' <= text[to] && text[to] <= 'z' || 'A' <= text[to] && text[to] <= 'Z' || '0' <= text[to] && text[to] <= '9') {
+		for to < len(text) && (text[to] == '_' || 'a' <= text[to] && text[to] <= 'z' || 'A' <= text[to] && text[to] <= 'Z' || '0' <= text[to] &&
+			text[to] <= '9') {
 			to++
 		}
 		if n == 0 {

@@ -58,7 +58,7 @@ func FuzzBlocksStayWithinTheFile(f *testing.F) {
 	})
 }
 
-func TestWhatStandsAroundALine(t *testing.T) {
+func TestEnclosingDefinitionIsFound(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"a.go", "func (s *Store) Get(\n\tid int,\n) error {\n\tif id > 1 {\n\t\tHERE\n", "Store.Get"},
 		{"a.go", "type I interface {\n\tHERE\n", "I"},

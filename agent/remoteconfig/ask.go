@@ -2,27 +2,21 @@ package remoteconfig
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/config"
+	"touchstone/relay/client"
 	"touchstone/relay/event"
 )
 
-const (
-	// patience is how long a relay may take to say what its administrators have chosen.
-	patience = 2 * time.Second
-	// maxAnswerBytes is far above what all settings together can take.
-	maxAnswerBytes = 64 << 10
-)
+// patience is how long a relay may take to say what its administrators have chosen.
+const patience = 2 * time.Second
 
 // Of gives the choices that hold now, by the word of the relay that is configured. Where that
 // does not tell within two seconds, which the log says, they are those that it told this
@@ -61,35 +55,10 @@ func Ask(ctx context.Context, cfg config.Config) (*Overlay, error) {
 func ask(ctx context.Context, relay config.Relay) (event.Control, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it has not answered within %s", patience))
 	defer cancel()
-	base, err := url.Parse(relay.URL)
-	if err != nil {
-		return event.Control{}, errors.New("relay.url is no address; write one such as http://127.0.0.1:8080")
+	c := event.Control{}
+	err := (&client.Client{URL: relay.URL, Token: string(relay.Token)}).Get(ctx, "control", nil, &c)
+	if refused := (*client.StatusError)(nil); errors.As(err, &refused) && (refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden) {
+		err = errors.New("the relay does not take this machine's token; set RELAY_TOKEN to one that `touchstone-relay token create` has printed")
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("control").String(), nil)
-	if err != nil {
-		return event.Control{}, err
-	}
-	if relay.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+string(relay.Token))
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return event.Control{}, fmt.Errorf("ask the relay: %w", err)
-	}
-	defer response.Body.Close()
-	switch response.StatusCode {
-	case http.StatusOK:
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return event.Control{}, errors.New("the relay does not take this machine's token; set RELAY_TOKEN to one that `touchstone-relay token create` has printed")
-	default:
-		return event.Control{}, fmt.Errorf("the relay answers %s to GET /control", response.Status)
-	}
-	var c event.Control
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswerBytes)).Decode(&c); err != nil {
-		return c, fmt.Errorf("the relay's answer to GET /control cannot be read: %w", err)
-	}
-	return c, nil
+	return c, err
 }

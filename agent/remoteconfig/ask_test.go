@@ -16,7 +16,7 @@ import (
 
 // What a relay says once holds; where it says nothing, the file's settings do, and the log
 // says that in a sentence.
-func TestOf(t *testing.T) {
+func TestFileSettingsHoldWhereTheRelaySaysNothing(t *testing.T) {
 	t.Parallel()
 	const answer = `{"id":"q7m2x4ka-4","settings":{"engine.model":"sonnet"},"by":"ops","at":"2026-05-01T12:00:00Z"}`
 	says := func(status int, text string) http.HandlerFunc {
@@ -67,7 +67,7 @@ func TestOf(t *testing.T) {
 
 // What a relay told last holds while it is away, in the next process too, until it says
 // otherwise; what another relay told does not.
-func TestWhatIsOffStaysOff(t *testing.T) {
+func TestLastChoiceHoldsWhileTheRelayIsAway(t *testing.T) {
 	t.Parallel()
 	answer := http.StatusOK
 	text := `{"id":"q7m2x4ka-4","settings":{"engine.off":"opus"},"by":"ops","at":"2026-05-01T12:00:00Z"}`

@@ -2,12 +2,12 @@ package remoteconfig
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"touchstone/relay/event"
+	"touchstone/worktree/atomicfile"
 )
 
 // memory is a file that holds what a relay said last; the zero memory holds nothing.
@@ -29,26 +29,10 @@ func (m memory) keep(c event.Control) error {
 		err = os.MkdirAll(filepath.Dir(m.path), 0o700)
 	}
 	if err == nil {
-		err = replace(m.path, text)
+		err = atomicfile.Write(m.path, text)
 	}
 	if err != nil {
 		return fmt.Errorf("keep what the relay said: %w", err)
-	}
-	return nil
-}
-
-// replace puts text in the place of a file, in one step for other agents of this machine.
-func replace(path string, text []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
 }

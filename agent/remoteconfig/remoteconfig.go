@@ -136,6 +136,7 @@ var choices = []struct {
 	{"engine.models.full", func(e *config.Engine, value string) { e.Models.Full = value }},
 	{"engine.models.fix", func(e *config.Engine, value string) { e.Models.Fix = value }},
 	{"engine.models.conflict", func(e *config.Engine, value string) { e.Models.Conflict = value }},
+	{"engine.models.check", func(e *config.Engine, value string) { e.Models.Check = value }},
 	{"engine.fallback", func(e *config.Engine, value string) { e.Fallback = list(value) }},
 	// What this machine's owner has switched off stays off.
 	{"engine.off", func(e *config.Engine, value string) { e.Off = slices.Concat(e.Off, list(value)) }},

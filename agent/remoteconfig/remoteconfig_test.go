@@ -104,7 +104,7 @@ func TestApply(t *testing.T) {
 
 // What is in force is said once, and what is left out in a sentence, however often a relay
 // repeats it.
-func TestLog(t *testing.T) {
+func TestSettingsInForceAreLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	ctx := zerolog.New(&log).WithContext(t.Context())
 	var o remoteconfig.Overlay

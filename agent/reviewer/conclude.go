@@ -89,9 +89,9 @@ func (r *Reviewer) carry(p *Prepared, pr forge.PullRequest) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	foot := small([]string{fmt.Sprintf("round %d", p.Round), "no model was run", "guidelines " + p.Version, "head " + short(p.Head)})
-	body := fmt.Sprintf("### Approved · round %d · carried over\n\nMerging this head changes %s as [the approval of %s](%s) saw it, file for file, and the guidelines are the same.\n\n%s\n\n%s",
-		p.Round, code(p.BaseBranch), short(record.Head), review.URL, foot, seal)
+	foot := small([]string{fmt.Sprintf("round %d", p.Round), "no model was run", "guidelines " + p.Version, "head " + verdict.Short(p.Head)})
+	body := fmt.Sprintf("### Approved · round %d · carried over%s\n\nMerging this head changes %s as [the approval of %s](%s) saw it, file for file, and the guidelines are the same.\n\n%s\n\n%s",
+		p.Round, p.andCI(), code(p.BaseBranch), verdict.Short(record.Head), review.URL, foot, seal)
 	return Outcome{
 		Judgement: verdict.Judgement{Verdict: verdict.Approve, Complete: true}, Record: carried, Change: p.understood, Carried: true,
 		Review: forge.Review{SHA: p.Head, Event: string(verdict.Approve), Body: body},

@@ -2,6 +2,7 @@ package reviewer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"touchstone/agent/reviewer/change"
@@ -64,7 +65,11 @@ func (p *Prepared) evidence(part int) string {
 	for _, e := range due {
 		fmt.Fprintf(&list, "- %s %s\n", e.ID, told(e))
 	}
-	return "\n# Evidence\n\nCode suspects what follows and is not certain of it. Look at each place. Answer every line: by a finding whose \"evidence\" names its id, or under \"refuted\" with its id and the reason why it is nothing. A line without an answer is unreviewed, and the review cannot approve.\n" +
+	by := ""
+	if slices.ContainsFunc(due, isCandidate) {
+		by = "Each candidate is a finding of another session, which walked a part of the dimensions: read the source again, and have one finding of yours answer those that are the same. "
+	}
+	return "\n# Evidence\n\n" + by + "Code suspects what follows and is not certain of it. Look at each place. Answer every line: by a finding whose \"evidence\" names its id, or under \"refuted\" with its id and the reason why it is nothing. A line without an answer is unreviewed, and the review cannot approve.\n" +
 		p.whole(Passage{"evidence", list.String()})
 }
 
@@ -82,6 +87,9 @@ const suspectedHeading = "#### What code suspected\n\n"
 // answered lists the evidence with what the session said to it.
 func answered(all []verdict.Evidence) (lines []string) {
 	for _, e := range all {
+		if isCandidate(e) && e.Finding != "" {
+			continue // the finding tells of it
+		}
 		said := "**unreviewed**: the session gave no answer"
 		switch {
 		case e.Finding != "":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -56,7 +57,8 @@ type Prepared struct {
 
 	examiner   *Examiner
 	understood change.Change
-	law        string // the guidelines, the same for every change
+	law        string            // the guidelines, the same for every change
+	own        map[string]string // the texts of the repository's own documents, by name
 	guides     []guide
 	tripped    map[string]int // by rule: the other changes that broke it
 	tokens     int            // an estimate of what there is to read
@@ -78,15 +80,23 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 			p.Close(ctx)
 		}
 	}()
+	// The sheet needs nothing of what follows, and takes as long.
+	drawing, stop := context.WithCancel(ctx)
+	drawn := make(chan sheet, 1)
+	go func() {
+		drawn <- p.draw(drawing)
+		close(drawn)
+	}()
+	defer func() { stop(); <-drawn }()
 	if p.Settings, err = settings(ctx, s); err != nil {
 		return nil, err
 	}
-	rules, err := e.rules(ctx, s)
+	rules, own, err := e.rules(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	p.Version, p.Rules = rules.Version(), rules.For(s.change())
-	p.law = rules.RenderAll()
+	p.law, p.own = rules.RenderAll(), own
 	if p.guides, err = readGuides(ctx, s); err != nil {
 		return nil, err
 	}
@@ -96,7 +106,6 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	if p.Holds, p.Evidence, err = p.examine(ctx); err != nil {
 		return nil, err
 	}
-	p.Found = append(p.contradictory(), p.stale()...)
 	review := p.Settings.Review
 	p.understood, err = change.Understand(ctx, change.Source{
 		Diff: s.Diff, Checkout: s.Dir, Dir: tempDir, Sensitive: review.Sensitive.Scope, Skip: review.Skip.Scope,
@@ -104,7 +113,8 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	if err != nil {
 		return nil, err
 	}
-	if err := p.writeImpact(ctx); err != nil {
+	p.Found = slices.Concat(p.contradictory(), p.stale(), p.unearned(), p.long())
+	if err := p.writeImpact(ctx, <-drawn); err != nil {
 		return nil, err
 	}
 	if p.tokens = p.reading(); p.tokens > window/2 {
@@ -133,15 +143,26 @@ func (p *Prepared) reading() int {
 	return bytes / perToken
 }
 
+// sheet is an impact sheet, or why there is none.
+type sheet struct {
+	impact.Sheet
+	err error
+}
+
+// draw makes the impact sheet.
+func (p *Prepared) draw(ctx context.Context) sheet {
+	s, err := impact.Make(ctx, impact.Source{Diff: p.Diff, Files: p.Files, Index: p.Index})
+	return sheet{s, err}
+}
+
 // writeImpact writes the impact sheet beside the patches. A review does not need one: where
 // none can be made, the session looks for itself.
-func (p *Prepared) writeImpact(ctx context.Context) error {
-	sheet, err := impact.Make(ctx, impact.Source{Diff: p.Diff, Files: p.Files, Index: p.Index})
-	if err != nil {
+func (p *Prepared) writeImpact(ctx context.Context, sheet sheet) error {
+	if sheet.err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session gets no list of who uses what the change touches")
+		zerolog.Ctx(ctx).Warn().Err(sheet.err).Msg("the session gets no list of who uses what the change touches")
 		return nil
 	}
 	p.sheet = filepath.Join(p.tempDir, "impact.md")

@@ -137,13 +137,22 @@ func (p *Prepared) describe(f verdict.Finding, replace bool) string {
 		fmt.Fprintf(&b, " · %s", code(f.Rule))
 	}
 	b.WriteString(" · " + verdict.FindingTag(f.ID))
+	if f.Check == verdict.Upheld {
+		b.WriteString(" · upheld by a second session")
+	}
 	if f.Late {
 		b.WriteString(" · late")
 		if f.Tolerated {
 			b.WriteString(", does not block")
 		}
 	}
-	b.WriteString("\n\n" + prose(clip(strings.TrimSpace(f.Claim), maxField)))
+	return b.String() + "\n\n" + p.argue(f, replace)
+}
+
+// argue is what a finding says, below what it is.
+func (p *Prepared) argue(f verdict.Finding, replace bool) string {
+	var b strings.Builder
+	b.WriteString(prose(clip(strings.TrimSpace(f.Claim), maxField)))
 	if f.Late {
 		b.WriteString("\n\nThis code was there in an earlier round, which should have found it.")
 	}
@@ -151,6 +160,9 @@ func (p *Prepared) describe(f verdict.Finding, replace bool) string {
 		fmt.Fprintf(&b, "\n\nThe session called it %s; a rule's severity is not lowered.", f.Was)
 	}
 	b.WriteString(labelled("Why it matters", f.Why))
+	if criterion := p.criterion(f.Rule); criterion != "" {
+		b.WriteString("\n\n**The rule:** " + criterion)
+	}
 	if fix := clip(strings.Trim(f.Suggestion, "\r\n"), 2*maxField); fix != "" {
 		language := ""
 		switch {

@@ -1,16 +1,21 @@
 package reviewer
 
 import (
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/reviewer/change"
+	"touchstone/verdict"
+	"touchstone/worktree"
 )
 
-// opened are the patches that a session's tools were called for.
+// opened are the files that a session's tools were called for.
 type opened struct {
 	dir   string // in which they are
 	names map[string]bool
@@ -47,6 +52,36 @@ func (o *opened) all(f change.File) bool {
 		}
 	}
 	return true
+}
+
+// pathLike is what can be a file's path in a sentence.
+var pathLike = regexp.MustCompile(`[\pL\pN_@+-][\pL\pN_./@+-]*\.[\pL\pN]+`)
+
+// own adds to what a session says it examined the files of the checkout that it names there
+// and called no tool for: a claim that costs nothing is believed no further than that. The
+// changed files are not among them, which their patches show.
+func (o *opened) own(dimensions []verdict.Examined, checkout string, changed []worktree.FileDiff) {
+	root, err := os.OpenRoot(checkout)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	shown := map[string]bool{}
+	for _, f := range changed {
+		shown[f.Path], shown[f.OldPath] = true, true
+	}
+	for i := range dimensions {
+		var closed []string
+		for _, name := range pathLike.FindAllString(dimensions[i].Examined, maxMentions) {
+			info, err := root.Stat(filepath.FromSlash(name))
+			if err == nil && info.Mode().IsRegular() && !shown[name] && !o.one(path.Base(name)) && !slices.Contains(closed, name) {
+				closed = append(closed, name)
+			}
+		}
+		if len(closed) > 0 {
+			dimensions[i].Examined += " [named, but not opened: " + strings.Join(closed, ", ") + "]"
+		}
+	}
 }
 
 func (o *opened) one(name string) bool {

@@ -1,10 +1,14 @@
 package reviewer
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"touchstone/agent/engine"
 	"touchstone/agent/reviewer/change"
+	"touchstone/verdict"
+	"touchstone/worktree"
 )
 
 func TestOpenedPatches(t *testing.T) {
@@ -41,5 +45,22 @@ func TestOpenedPatches(t *testing.T) {
 				t.Error("a file without patches has to be opened")
 			}
 		})
+	}
+}
+
+func TestFilesThatAreNamedAndNotOpenedAreSaidSo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"changed.go", "read.go", "claimed.go"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := within("/tmp/review-7")
+	o.hear(engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: "read.go"})
+	all := []verdict.Examined{{Examined: "changed.go:3, read.go, claimed.go:12 and its callers; v1.2 of missing.go"}, {Examined: "the lock"}}
+	o.own(all, dir, []worktree.FileDiff{{Path: "changed.go"}})
+	if got, want := all[0].Examined, "changed.go:3, read.go, claimed.go:12 and its callers; v1.2 of missing.go [named, but not opened: claimed.go]"; got != want || all[1].Examined != "the lock" {
+		t.Errorf("%q", all)
 	}
 }

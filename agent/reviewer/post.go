@@ -26,6 +26,15 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 	if _, last, _ := Standing(now); last != before || !now.Open || now.Head.SHA != pr.Head.SHA || now.Base.Name != pr.Base.Name {
 		return ErrOvertaken
 	}
+	if p.CI != ci(now) && !out.Carried {
+		// The headline says how CI stands now.
+		p.CI = ci(now)
+		r, err := p.render(ctx, *out, true)
+		if err != nil {
+			return err
+		}
+		out.Review, out.More = r.review, r.more
+	}
 	posted, err := r.Post.PostReview(ctx, pr.Ref, out.Review)
 	if errors.Is(err, forge.ErrBadAnchor) {
 		var again report
@@ -42,7 +51,7 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 	if r.Withdrawn(ctx, now, posted, out.Record) {
 		return ErrOvertaken
 	}
-	r.follow(ctx, pr, posted, out)
+	r.follow(ctx, pr, p, posted, out)
 	return nil
 }
 
@@ -94,7 +103,7 @@ func (r *Reviewer) Withdrawn(ctx context.Context, before forge.PullRequest, post
 
 // follow does what comes after the review stands. Its failures are told and not
 // returned: the verdict is given, and doing all of it again would give it twice.
-func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, posted forge.Posted, out *Outcome) {
+func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared, posted forge.Posted, out *Outcome) {
 	log := zerolog.Ctx(ctx)
 	more := out.More
 	if posted.Kept >= 0 && posted.Kept < len(out.Review.Comments) {
@@ -110,27 +119,60 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, posted forg
 			break
 		}
 	}
-	gone, withdrawn := map[string]bool{}, map[string]bool{}
+	gone, wrong := map[string]bool{}, map[string]string{}
 	for _, e := range out.Record.Ledger {
-		gone[e.ID], withdrawn[e.ID] = e.Gone(), e.Status == verdict.Withdrawn
+		gone[e.ID] = e.Gone()
+		switch e.Status {
+		case verdict.Withdrawn:
+			wrong[e.ID] = "Withdrawn"
+		case verdict.Refuted:
+			wrong[e.ID] = "Refuted by a second session"
+		}
 	}
 	why := map[string]string{}
 	for _, g := range out.Judgement.Answer.Gone {
 		why[g.ID] = prose(clip(strings.TrimSpace(g.How), maxField))
 	}
+	for _, o := range out.Judgement.Overruled {
+		why[o.Finding.ID] = prose(clip(strings.TrimSpace(o.Check.Reason), maxField))
+	}
+	anew := p.anew(out.Judgement.Answer.Findings)
 	for _, t := range threads(pr, nil) {
+		if f, ok := anew[t.Finding]; ok {
+			text := clipBlock(fmt.Sprintf("Still there in round %d.\n\n%s", out.Record.Round, p.argue(f, false)), maxComment)
+			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, text); err != nil {
+				log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is still there does not say how")
+			}
+		}
 		if !gone[t.Finding] || t.Resolved {
 			continue
 		}
-		if withdrawn[t.Finding] {
-			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, "Withdrawn: "+why[t.Finding]); err != nil {
-				log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is withdrawn does not say why")
+		if word := wrong[t.Finding]; word != "" {
+			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, word+": "+why[t.Finding]); err != nil {
+				log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that was wrong does not say why")
 			}
 		}
 		if err := r.Resolve.ResolveThread(ctx, t.ID); err != nil {
 			log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is gone stays open")
 		}
 	}
+}
+
+// anew are the earlier findings, by id, that a round finds again and of which it says something
+// else than the last one: of other code, as after half a repair, or why a dispute does not hold.
+func (p *Prepared) anew(findings []verdict.Finding) map[string]verdict.Finding {
+	all := map[string]verdict.Finding{}
+	for _, f := range findings {
+		i := slices.IndexFunc(p.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID })
+		if i < 0 || f.Kept != "" {
+			continue
+		}
+		known, shortened := strings.CutSuffix(p.Ledger[i].Claim, "…")
+		if f.Claim != known && !(shortened && strings.HasPrefix(f.Claim, known)) {
+			all[f.ID] = f
+		}
+	}
+	return all
 }
 
 // missing are the comments that GitHub did not keep, as one text.
@@ -152,5 +194,5 @@ func (r *Reviewer) missing(ctx context.Context, ref forge.Ref, posted forge.Post
 		}
 	}
 	first, rest := paginate(blocks, "", review.SHA)
-	return append([]string{fmt.Sprintf("### Review of %s: what GitHub did not keep\n\n%s", short(review.SHA), strings.TrimSpace(first))}, rest...), nil
+	return append([]string{fmt.Sprintf("### Review of %s: what GitHub did not keep\n\n%s", verdict.Short(review.SHA), strings.TrimSpace(first))}, rest...), nil
 }

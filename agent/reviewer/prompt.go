@@ -26,11 +26,11 @@ func (p Prompt) String() string {
 }
 
 // answerFormat is a part of the instructions.
-const answerFormat = `
+var answerFormat = `
 # The answer
 
-Walk the nine dimensions in this order, each under a heading of its own:
-## [Graph], ## [Architecture], ## [Security], ## [Test], ## [Doc], ## [Impact], ## [Observability], ## [AI-Antipattern], ## [Recurrence].
+Walk the dimensions in this order, each under a heading of its own:
+` + verdict.Headings() + `.
 Below each heading say briefly what you examined and what you concluded.
 
 Then give one fenced block, and nothing after it but the two closing lines named at the end of the prompt:
@@ -58,7 +58,7 @@ Then give one fenced block, and nothing after it but the two closing lines named
 }
 ` + "```" + `
 
-All nine dimensions and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened.
+All dimensions and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened.
 Lines are those of the file at the head, as the patch files number them; a finding about a whole file, or about one that is deleted, has no line. A finding about what the pull request says of itself has title, description or commit messages as its path, and no line. The quote is copied exactly, indentation included: a finding whose rule does not apply or whose quote is not there is dropped. Of what the change takes away, quote the removed lines and give no line: the finding is shown on the nearest line that is left.
 severity is critical, major, minor or nit; all but nit block, and none is milder than its row allows.
 The verdict is APPROVE if nothing blocks, otherwise REQUEST_CHANGES.
@@ -168,7 +168,7 @@ func (p *Prepared) earlier() string {
 	}
 	var list strings.Builder
 	for _, e := range s.Ledger {
-		fmt.Fprintf(&list, "- %s %s [%s] %s %s %s:%d: %s\n", e.ID, e.Status, e.Dimension, e.Severity, e.Rule, e.Path, e.Line, e.Claim)
+		fmt.Fprintf(&list, "- %s %s [%s] %s %s %s: %s\n", e.ID, e.Status, e.Dimension, e.Severity, e.Rule, verdict.Place(e.Path, e.Line), e.Claim)
 		if e.Code != "" {
 			fmt.Fprintf(&list, "  code: %s\n", e.Code)
 		}
@@ -179,6 +179,9 @@ func (p *Prepared) earlier() string {
 	// What is settled needs no argument, so that a prompt does not grow with the rounds.
 	var replies []Passage
 	for _, e := range s.Ledger.Outstanding() {
+		if text := s.Raised[e.ID]; text != "" {
+			replies = append(replies, Passage{"finding " + e.ID + " as it was raised", clip(text, maxField)})
+		}
 		t := threads[e.ID]
 		if t.Resolved {
 			replies = append(replies, Passage{"state of the thread of finding " + e.ID, "resolved by " + t.ResolvedBy})
@@ -187,7 +190,7 @@ func (p *Prepared) earlier() string {
 			replies = append(replies, Passage{"reply to finding " + e.ID + " by " + r.What, r.Text})
 		}
 	}
-	return "\n# Earlier rounds\n\nVerify in the code whether each finding that is not verified or waived is gone. Repeat one that is not, with its id, the same rule and quote. List one that is under \"gone\", with how you saw it. Where its own file is as it was, name what settles it: another file with a quote from it, a file that was deleted, or title, description or commit messages. Weigh the argument against a disputed one on its merits: if it holds, list the finding under \"gone\" with the reason, else repeat it. A repair that is claimed and not found under \"gone\" is asked for, and stays open without an answer: half a repair changes the code too. What is waived stays out.\n" +
+	return "\n# Earlier rounds\n\nVerify in the code whether each finding that is not verified, waived or refuted is gone. Repeat one that is not, with its id, the same rule and quote. List one that is under \"gone\", with how you saw it. Where its own file is as it was, name what settles it: another file with a quote from it, a file that was deleted, or title, description or commit messages. Weigh the argument against a disputed one on its merits: if it holds, list the finding under \"gone\" with the reason, else repeat it. One that blocks and is neither repeated nor under \"gone\" is asked for, and stays open without an answer: half a repair changes the code too. What is waived or refuted stays out.\n" +
 		p.whole(Passage{"ledger", list.String()}) + p.quoteAll(replies)
 }
 
@@ -197,7 +200,7 @@ func (p *Prepared) changed(part int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n# Changed files\n\nThe file %s lists all of the change. ", p.understood.Overview)
 	if p.sheet != "" {
-		fmt.Fprintf(&b, "The file %s lists who uses what the change touches outside of it, with the definitions of what it calls. Read it first, and search only for what it lacks. ", p.sheet)
+		fmt.Fprintf(&b, "The file %s lists who uses what the change touches outside of it, where else a removed line stands, and the imports and definitions of what its lines use. Read it first, and search only for what it lacks. ", p.sheet)
 	}
 	if n := len(p.understood.Parts); n > 1 {
 		fmt.Fprintf(&b, "It is too large for one turn and is walked in %d parts, of which this is part %d: examine these files, in the light of those before, and answer for them. Report again only what is worse than you knew. ", n, part+1)

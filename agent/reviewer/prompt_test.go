@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // hostile is a change whose every text tries to leave its delimiters.
@@ -129,7 +130,7 @@ func TestLargeChangeIsWalkedInParts(t *testing.T) {
 	p.Diff.Files = nil
 	for _, name := range []string{"a.go", "b.go", "c.go", "d.go"} {
 		patch := "@@ -0,0 +1,10000 @@\n" + strings.Repeat("+a line of code\n", 10_000)
-		p.Diff.Files = append(p.Diff.Files, worktree.FileDiff{Path: name, Status: "added", Added: 10_000, Patch: []byte(patch), Hunks: []worktree.Hunk{{NewStart: 1, NewLines: 10_000}}})
+		p.Diff.Files = append(p.Diff.Files, worktree.FileDiff{Path: name, Status: "added", Added: 10_000, Patch: []byte(patch), Hunks: []diff.Hunk{{NewStart: 1, NewLines: 10_000}}})
 	}
 	dir := t.TempDir()
 	var err error

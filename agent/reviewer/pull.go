@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,8 +37,8 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	s := Subject{
 		Signer: trust.Signer(r.Key, pr),
 		Name:   "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
-		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree, Index: tree.Beside(impact.IndexName),
-		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Earlier: r.earlier(pr), Threads: threads(pr, outside),
+		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Pages: pages(pr), Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree, Index: tree.Beside(impact.IndexName),
+		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Earlier: r.earlier(pr), Threads: threads(pr, outside), Raised: raised(pr),
 	}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return s, fmt.Errorf("read the change: %w", err)
@@ -60,8 +61,18 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	if s.Reported, err = r.reported(ctx, pr); err != nil {
 		return s, err
 	}
+	s.CI = ci(pr)
 	s.Past = func(ctx context.Context) (map[string]int, error) { return r.tripped(ctx, pr) }
 	return s, nil
+}
+
+// pages is the address below which GitHub shows the files of the base.
+func pages(pr forge.PullRequest) string {
+	repository, _, ok := strings.Cut(pr.URL, "/pull/")
+	if !ok {
+		return ""
+	}
+	return repository + "/blob/" + pr.Base.SHA
 }
 
 // labels are those of a pull request and of the issues that it closes.
@@ -157,6 +168,56 @@ func (r *Reviewer) reported(ctx context.Context, pr forge.PullRequest) ([]Passag
 	return all, nil
 }
 
+// ci says what the checks of the head came to, where there are any: those that the base branch
+// requires, or else all.
+func ci(pr forge.PullRequest) string {
+	checks := slices.Clone(pr.Checks)
+	if slices.ContainsFunc(checks, func(c forge.Check) bool { return c.Required }) {
+		checks = slices.DeleteFunc(checks, func(c forge.Check) bool { return !c.Required })
+	}
+	said := ""
+	for _, c := range checks {
+		switch c.State {
+		case forge.CheckSkipped, forge.CheckNeutral:
+		case forge.CheckSuccess:
+			said = cmp.Or(said, "CI green")
+		case forge.CheckFailure:
+			return "CI failed"
+		default:
+			said = "CI pending"
+		}
+	}
+	return said
+}
+
+// raised are the texts in which this login raised the findings of its earlier rounds, by id, the
+// first of each, as far as nobody has edited them.
+func raised(pr forge.PullRequest) map[string]string {
+	all := map[string]string{}
+	take := func(author forge.User, edited *time.Time, text string) {
+		if edited != nil || !verdict.SameLogin(author.Login, pr.Viewer) {
+			return
+		}
+		for id, described := range verdict.Raised(text) {
+			if all[id] == "" {
+				all[id] = described
+			}
+		}
+	}
+	for _, t := range pr.Threads {
+		if len(t.Comments) > 0 {
+			take(t.Comments[0].Author, t.Comments[0].EditedAt, t.Comments[0].Body)
+		}
+	}
+	for _, review := range pr.Reviews {
+		take(review.Author, review.EditedAt, review.Body)
+	}
+	for _, c := range pr.Comments { // which go on with a review that is too long
+		take(c.Author, c.EditedAt, c.Body)
+	}
+	return all
+}
+
 // ending is the end of a text too long to be quoted whole, where a log says what
 // went wrong.
 func ending(text string) string {
@@ -206,7 +267,7 @@ func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[strin
 		record := latestOf(other.Reviews, pr.Viewer)
 		rules := map[string]bool{}
 		for _, e := range record.Ledger {
-			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && e.Status != verdict.Waived && e.Status != verdict.Withdrawn
+			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && e.Status != verdict.Waived && e.Status != verdict.Withdrawn && e.Status != verdict.Refuted
 		}
 		for rule, tripped := range rules {
 			if tripped {

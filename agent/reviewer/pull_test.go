@@ -59,7 +59,7 @@ func TestAnEditedThreadIsNoFindings(t *testing.T) {
 				return answering()(r)
 			})
 			out, err := r.Review(t.Context(), pr, reviewer.Options{})
-			if err != nil || len(out.Record.Ledger) != 1 || out.Record.Ledger[0].Status != verdict.NotFound {
+			if err != nil || len(out.Record.Ledger) != 1 || out.Record.Ledger[0].Status != verdict.Verified {
 				t.Fatalf("the ledger is %+v, %v", out.Record.Ledger, err)
 			}
 			if resolved := g.Read(loopback.Judge, ref).Threads[0].Resolved; resolved == edited {

@@ -101,7 +101,7 @@ func paginate(blocks []string, foot, head string) (body string, more []string) {
 		pages[last] = strings.TrimPrefix(pages[last]+"\n\n"+block, "\n\n")
 	}
 	for i := range pages[1:] {
-		more = append(more, fmt.Sprintf("### Review of %s, continued (%d of %d)\n\n%s", short(head), i+2, len(pages), pages[i+1]))
+		more = append(more, fmt.Sprintf("### Review of %s, continued (%d of %d)\n\n%s", verdict.Short(head), i+2, len(pages), pages[i+1]))
 	}
 	body = pages[0]
 	if len(more) > 0 {
@@ -125,10 +125,13 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 	for _, way := range []struct {
 		status verdict.Status
 		word   string
-	}{{verdict.Verified, "fixed"}, {verdict.Withdrawn, "withdrawn"}, {verdict.NotFound, "not found again"}} {
+	}{{verdict.Verified, "fixed"}, {verdict.Withdrawn, "withdrawn"}, {verdict.NotFound, "not found again"}, {verdict.Refuted, "refuted by a second session"}} {
 		if n := p.closed(r.Ledger, way.status); n > 0 {
 			head += fmt.Sprintf(" · %d %s", n, way.word)
 		}
+	}
+	if r.Verdict == verdict.Approve {
+		head += p.andCI()
 	}
 	if n := len(p.understood.LeftOut); n > 0 {
 		head += " · " + verdict.Amount(n, "file", "files") + " not read"
@@ -137,6 +140,14 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 		head += "\n\n" + prose(clip(s, maxField))
 	}
 	return head
+}
+
+// andCI ends an approval's headline with what CI has said: the merge waits for it.
+func (p *Prepared) andCI() string {
+	if p.CI == "" {
+		return ""
+	}
+	return " · " + p.CI
 }
 
 // closed counts the findings that this round closed in one way.
@@ -243,14 +254,35 @@ func notListed(j verdict.Judgement) string {
 	for _, m := range j.Merged {
 		line(m.Finding, m.Reason)
 	}
+	for _, o := range j.Overruled {
+		line(o.Finding, fmt.Sprintf("refuted by a second session: %s It names %s", ended(o.Check.Reason), verdict.Place(o.Check.Path, o.Check.Line)))
+	}
 	for _, d := range j.Dropped {
 		line(d.Finding, "dropped: "+d.Reason)
 	}
 	if len(lines) == 0 {
 		return ""
 	}
-	summary := verdict.Amount(len(j.Merged), "finding", "findings") + " merged, " + fmt.Sprintf("%d dropped", len(j.Dropped))
+	var counts []string
+	for _, way := range []struct {
+		n    int
+		word string
+	}{{len(j.Overruled), "refuted"}, {len(j.Merged), "merged"}, {len(j.Dropped), "dropped"}} {
+		if way.n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", way.n, way.word))
+		}
+	}
+	summary := "Findings that are not listed: " + strings.Join(counts, ", ")
 	return details(summary, strings.Join(listed("", lines), "\n"))
+}
+
+// ended is a text that ends as a sentence does.
+func ended(text string) string {
+	text = clip(strings.TrimSpace(text), maxField)
+	if strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
 }
 
 // forOwners tells the owners of the guidelines which of their rules trip again and again.
@@ -321,19 +353,25 @@ func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.
 	if session.Retries > 0 {
 		parts = append(parts, verdict.Amount(session.Retries, "request", "requests")+" made again")
 	}
-	parts = append(parts, strings.TrimSpace(r.Engine+" "+r.Model), "guidelines "+r.Guidelines, "head "+short(r.Head))
+	reviewer := strings.TrimSpace(r.Engine + " " + r.Model)
+	parts = append(parts, reviewer)
+	if r.Checker != "" {
+		parts = append(parts, "checked by "+r.Checker)
+	}
+	if same := verdict.SameModel(p.writer(), reviewer, r.Checker); same != "" {
+		parts = append(parts, same)
+	}
+	parts = append(parts, "guidelines "+r.Guidelines, "head "+verdict.Short(r.Head))
 	if session.Switched != "" {
 		parts = append(parts, inline(clip(session.Switched, maxField)))
 	}
 	return small(parts)
 }
 
-// small writes facts below everything else.
+// small writes facts below everything else, shown on a click.
 func small(parts []string) string {
-	return "<sub>" + verdict.Prose(strings.Join(parts, " · ")) + "</sub>"
+	return details("How this review came about", verdict.Prose(strings.Join(parts, " · ")))
 }
-
-func short(sha string) string { return sha[:min(len(sha), 7)] }
 
 // clip shortens text to at most n bytes and says so.
 func clip(text string, n int) string {

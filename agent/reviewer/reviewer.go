@@ -1,5 +1,5 @@
 // Package reviewer owns one review of one head: it gathers the change and the
-// rules, finds in code what needs no model, has a model walk the nine dimensions
+// rules, finds in code what needs no model, has a model walk the dimensions
 // in one session, judges the answer and posts the result. It stores nothing; what
 // it learns goes into the posted review's record.
 //

@@ -15,6 +15,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
@@ -43,10 +44,13 @@ func answering(findings ...verdict.Finding) func(loopback.Asked) (string, error)
 	return telling(nil, findings...)
 }
 
-// telling is one that also says what became of earlier findings.
+// telling is one that also says what became of earlier findings; nil is that all are gone.
 func telling(gone []verdict.Gone, findings ...verdict.Finding) func(loopback.Asked) (string, error) {
 	return func(r loopback.Asked) (string, error) {
 		answer := verdict.Answer{Summary: "Read.", Findings: append([]verdict.Finding{}, findings...), Gone: gone}
+		if gone == nil {
+			answer.Gone = reading.Gone(r.Prompt)
+		}
 		for _, d := range verdict.Dimensions() {
 			answer.Dimensions = append(answer.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
 		}

@@ -32,6 +32,24 @@ func at(line int, quote string) verdict.Finding {
 	return f
 }
 
+// TestAFindingSaysInItsThreadWhatIsLeftOfIt: of half a repair, whose author sees nothing else of it.
+func TestAFindingSaysInItsThreadWhatIsLeftOfIt(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
+	out, _ := review(t, g, ref, at(1, "unsafe()"))
+	g.Commit("topic", "Repair a half", map[string]string{"code.txt": "half_unsafe()\n"})
+	left := at(1, "half_unsafe()")
+	left.ID, left.Claim, left.Suggestion = out.Record.Ledger[0].ID, "A half is left.", "safe()"
+	for round := 2; round <= 3; round++ {
+		if _, pr := review(t, g, ref, left); len(pr.Threads) != 1 || len(pr.Threads[0].Comments) != 2 {
+			t.Fatalf("round %d leaves %+v", round, pr.Threads)
+		} else if said := pr.Threads[0].Comments[1].Body; !strings.HasPrefix(said, "Still there in round 2.\n\nA half is left.") || !strings.Contains(said, "safe()") || strings.Contains(said, "```suggestion") {
+			t.Errorf("the thread says %q", said)
+		}
+		g.Commit("topic", "Do something else", map[string]string{"other.txt": fmt.Sprint(round)})
+	}
+}
+
 // TestFindingsOverTheRounds follows two findings: one is repaired, one stays where
 // another line has moved it, and in the end both are gone.
 func TestFindingsOverTheRounds(t *testing.T) {
@@ -66,7 +84,7 @@ func TestFindingsOverTheRounds(t *testing.T) {
 	if out.Record.Verdict != verdict.Approve || len(pr.Threads) != 2 || !pr.Threads[1].Resolved {
 		t.Errorf("%s, %+v", out.Record.Verdict, pr.Threads)
 	}
-	if body := out.Review.Body; !strings.Contains(body, "· nothing found · 1 not found again\n") || strings.Contains(body, "/touchstone") {
+	if body := out.Review.Body; !strings.Contains(body, "· nothing found · 1 fixed\n") || strings.Contains(body, "/touchstone") {
 		t.Errorf("the approval does not tell of the one that went since the last round alone:\n%s", body)
 	}
 }
@@ -110,16 +128,17 @@ func TestSilenceRepairsNothing(t *testing.T) {
 		// claimed says that the push claims to repair it.
 		claimed bool
 	}{
-		"nothing, twice":                  {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
-		"gone, and nothing changed":       {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{gone, gone}, want: verdict.RequestChanges, note: "its file is as it was"},
-		"nothing, then by what":           {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{silent, elsewhere}, want: verdict.Approve},
-		"by what changed in another file": {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{elsewhere}, want: verdict.Approve},
-		"gone, and its own file changed":  {push: map[string]string{"code.txt": "check()\nunsafe()\n"}, says: []verdict.Gone{gone}, want: verdict.Approve},
-		"nothing, and its code is gone":   {push: map[string]string{"code.txt": "safe()\n"}, says: []verdict.Gone{silent}, want: verdict.Approve},
-		"nothing, half repaired by a fix": {push: map[string]string{"code.txt": "one\ntwo\nif x { call(unsafe(x)) }\n"}, claimed: true, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "is said to be repaired", asks: "when it was found:\none\ntwo\ncall(unsafe())\nnow:\none\ntwo\nif x { call(unsafe(x)) }"},
-		"repaired by a fix, then by what": {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true, says: []verdict.Gone{silent, gone}, want: verdict.Approve},
-		"repaired by a fix, and how":      {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true, says: []verdict.Gone{gone}, want: verdict.Approve},
-		"nothing, and its file moved":     {push: map[string]string{"code.txt": "", "moved.txt": "one\ntwo\ncall(unsafe())\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
+		"nothing, twice":                      {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
+		"gone, and nothing changed":           {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{gone, gone}, want: verdict.RequestChanges, note: "its file is as it was"},
+		"nothing, then by what":               {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{silent, elsewhere}, want: verdict.Approve},
+		"by what changed in another file":     {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{elsewhere}, want: verdict.Approve},
+		"gone, and its own file changed":      {push: map[string]string{"code.txt": "check()\nunsafe()\n"}, says: []verdict.Gone{gone}, want: verdict.Approve},
+		"nothing, and its code is gone":       {push: map[string]string{"code.txt": "safe()\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "its code changed, and the session"},
+		"nothing, then that its code is gone": {push: map[string]string{"code.txt": "safe()\n"}, says: []verdict.Gone{silent, gone}, want: verdict.Approve},
+		"nothing, half repaired by a fix":     {push: map[string]string{"code.txt": "one\ntwo\nif x { call(unsafe(x)) }\n"}, claimed: true, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "its code changed", asks: "when it was found:\none\ntwo\ncall(unsafe())\nnow:\none\ntwo\nif x { call(unsafe(x)) }"},
+		"repaired by a fix, then by what":     {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true, says: []verdict.Gone{silent, gone}, want: verdict.Approve},
+		"repaired by a fix, and how":          {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true, says: []verdict.Gone{gone}, want: verdict.Approve},
+		"nothing, and its file moved":         {push: map[string]string{"code.txt": "", "moved.txt": "one\ntwo\ncall(unsafe())\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,29 +24,29 @@ var ErrSettings = errors.New("the repository's settings are broken")
 
 // rules are the embedded guidelines under the organisation's, under the
 // repository's own. The latter are read from the base, so that no change can
-// weaken the rules it is judged by.
-func (e *Examiner) rules(ctx context.Context, s Subject) (guidelines.Set, error) {
-	set := e.Guidelines
+// weaken the rules it is judged by. Own are the texts of these, by name.
+func (e *Examiner) rules(ctx context.Context, s Subject) (set guidelines.Set, own map[string]string, err error) {
+	set = e.Guidelines
 	if e.Layer != nil {
 		texts, err := e.Layer(ctx)
 		if err != nil {
-			return set, err
+			return set, nil, err
 		}
 		layer, err := parse(texts)
 		if err != nil {
-			return set, fmt.Errorf("read the organisation's guidelines: %w", err)
+			return set, nil, fmt.Errorf("read the organisation's guidelines: %w", err)
 		}
 		set = set.Overlay(layer...)
 	}
-	texts, err := ownTexts(ctx, s)
+	own, err = ownTexts(ctx, s)
 	if err != nil {
-		return set, fmt.Errorf("read the repository's guidelines on its base branch: %w", err)
+		return set, nil, fmt.Errorf("read the repository's guidelines on its base branch: %w", err)
 	}
-	own, err := parse(texts)
+	docs, err := parse(own)
 	if err != nil {
-		return set, fmt.Errorf("read the repository's guidelines on its base branch: %w", err)
+		return set, nil, fmt.Errorf("read the repository's guidelines on its base branch: %w", err)
 	}
-	return set.Overlay(own...), nil
+	return set.Overlay(docs...), own, nil
 }
 
 // ownTexts are the texts of the documents on the base, if it has any.
@@ -85,6 +85,25 @@ func parse(texts map[string]string) ([]guidelines.Document, error) {
 	}
 	return docs, nil
 }
+
+// criterion quotes the row that a finding cites, with the place where it can be read.
+func (p *Prepared) criterion(rule string) string {
+	for _, a := range p.Rules {
+		row := a.Row
+		if row.ID != rule {
+			continue
+		}
+		text := prose(clip(row.Criterion, maxCriterion))
+		if _, own := p.own[row.Source]; own && p.Pages != "" {
+			text += fmt.Sprintf(" ([%s](%s/%s#L%d))", row.ID, p.Pages, path.Join(remoteguidelines.Dir, row.Source+".md"), row.Line)
+		}
+		return text
+	}
+	return ""
+}
+
+// maxCriterion bounds what is quoted of a row, in bytes.
+const maxCriterion = 600
 
 // settings are the repository's own, read from the base. Without them a review
 // would not know what it was told to be strict about.

@@ -25,6 +25,8 @@ type Examination struct {
 	Result engine.Result
 	// Turns counts what the session was asked.
 	Turns int
+	// Checker is the engine and the model that were asked to refute findings; empty for none.
+	Checker string
 }
 
 // Instructions are the standing orders of a session: its role, the form of its answer, and the
@@ -81,17 +83,26 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	if allowed.Time > 0 {
 		timeout = min(timeout, allowed.Time)
 	}
-	session, err := e.Engine.Open(ctx, engine.Request{
+	req := engine.Request{
 		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.tempDir}, Instructions: p.Instructions(),
-		Model: settings.ModelFor(config.Task(tier)), Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(),
-		Progress: func(happened engine.Progress) {
+		Model: settings.ModelFor(config.Task(tier)), Effort: settings.EffortFor(config.Task(tier)), Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(),
+		Progress: oneByOne(func(happened engine.Progress) {
 			opened.hear(happened)
 			if progress != nil {
 				progress(happened)
 			}
-		},
+		}),
 		Budget: allowed.USD, MaxTurns: settings.MaxTurns,
-	})
+	}
+	if p.Settings.Review.Strategy == config.StrategySpecialists {
+		if err := p.specialists(ctx, &x, req); err != nil {
+			return x, err
+		}
+		if allowed.USD > 0 {
+			req.Budget = max(allowed.USD-x.Result.CostUSD, allowed.USD/float64(len(groups)+1))
+		}
+	}
+	session, err := e.Engine.Open(ctx, req)
 	if err != nil {
 		return x, err
 	}
@@ -112,7 +123,9 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 		talk.listen(answer)
 	}
 	x.Judgement = verdict.Join(answers...)
-	return x, nil
+	opened.own(x.Judgement.Answer.Dimensions, p.Dir, p.Diff.Files)
+	err = p.check(ctx, &x, progress, allowed)
+	return x, err
 }
 
 // talk is a session under way.
@@ -227,7 +240,7 @@ func (p *Prepared) again(ctx context.Context, answer verdict.Judgement, files []
 	for _, f := range answer.Answer.Findings {
 		if f.Kept != "" {
 			lack := fmt.Sprintf("earlier finding %s stands, because %s", f.ID, f.Kept)
-			if i := slices.IndexFunc(p.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID }); i >= 0 && p.Ledger[i].Status == verdict.ClaimedFixed {
+			if i := slices.IndexFunc(p.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID }); i >= 0 {
 				lack += p.compared(ctx, p.Ledger[i])
 			}
 			lacks = append(lacks, lack)
@@ -238,7 +251,7 @@ func (p *Prepared) again(ctx context.Context, answer verdict.Judgement, files []
 	}
 	return Prompt{
 		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
-			"\nExamine what you left out. Then give the whole answer again, in the same form: all nine dimensions, every changed file of this turn, all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence.\n"},
+			"\nExamine what you left out. Then give the whole answer again, in the same form: all dimensions, every changed file of this turn, all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence.\n"},
 		{"closing", closing(nonce)},
 	}
 }
@@ -281,7 +294,7 @@ func (p *Prepared) record(x Examination) verdict.Record {
 	r := verdict.Record{
 		Head: p.Head, Base: p.Base, BaseBranch: p.BaseBranch, Tree: p.Tree, PatchID: p.PatchID,
 		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Heard: p.Heard, Tier: string(p.understood.Tier), Coverage: p.coverage(x.Judgement),
-		Lines:  p.understood.Lines,
+		Lines: p.understood.Lines, Checker: x.Checker,
 		Engine: cmp.Or(x.Result.Engine, p.examiner.Engine.Name()), Model: x.Result.Model, CostUSD: x.Result.CostUSD, Duration: x.Result.Duration.Round(time.Millisecond),
 		Tokens: verdict.Tokens{Input: x.Result.Usage.Input, CacheWrite: x.Result.Usage.CacheWrite, CacheRead: x.Result.Usage.CacheRead, Output: x.Result.Usage.Output},
 	}

@@ -35,6 +35,8 @@ type Subject struct {
 	// Base is the commit whose guidelines, settings and guides are the law, the tip
 	// of BaseBranch.
 	Base, BaseBranch string
+	// Pages is the address below which people see the files of Base; empty where they cannot.
+	Pages string
 	// Head is the commit under review; empty for that of Diff. Tree is what merging it into
 	// Base makes, and Diff the change from the one to the other.
 	Head, Tree string
@@ -63,6 +65,11 @@ type Subject struct {
 	Threads   []Thread
 	PriorHead string
 	Earlier   map[int]verdict.Record
+	// Raised are the texts in which the findings of earlier rounds were raised, by their ids.
+	Raised map[string]string
+	// CI says what the checks of the head came to so far, as in "CI pending"; empty where there
+	// are none.
+	CI string
 	// Past counts, by rule, the other changes of late that broke it here. It is asked
 	// only if a rule wants to know, and nil where nobody can say.
 	Past func(context.Context) (map[string]int, error)

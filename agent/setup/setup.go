@@ -37,10 +37,12 @@ func ParseInvitation(link string) (Invitation, error) {
 	code := address.Fragment
 	place, found := strings.CutSuffix(address.Path, "/join")
 	if !found || !codeShape.MatchString(code) {
-		return Invitation{}, errors.New("that link has no invitation's code, or not the whole of it; give it in quotes, with all that stands behind the #")
+		return Invitation{}, errors.New("that link has no invitation's code, or not the whole of it; give it in quotes, with all " +
+			"that stands behind the #")
 	}
 	if host := address.Hostname(); address.Scheme == "http" && host != "localhost" && !strings.HasPrefix(host, "127.") && host != "::1" {
-		return Invitation{}, fmt.Errorf("the connection to %s would not be encrypted, and the token could be read on its way; ask for a link that begins with https", address.Host)
+		return Invitation{}, fmt.Errorf("the connection to %s would not be encrypted, and the token could be read on its way; "+
+			"ask for a link that begins with https", address.Host)
 	}
 	return Invitation{Relay: address.Scheme + "://" + address.Host + place, code: code}, nil
 }

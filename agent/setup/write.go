@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/worktree/atomicfile"
+
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -144,17 +146,8 @@ func Save(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the directory of %s: %w", path, err)
 	}
-	// os.CreateTemp makes files that only their owner may read.
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
+	if err := atomicfile.Write(path, content); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
-	}
-	_, err = file.Write(content)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(file.Name()))
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(file.Name()))
 	}
 	return nil
 }

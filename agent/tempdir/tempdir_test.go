@@ -9,9 +9,9 @@ import (
 	"touchstone/agent/tempdir"
 )
 
-// TestWhatIsInUseStays while another command begins, and goes with the one that uses it. A
+// TestDirectoryInUseIsNotCollected while another command begins, and goes with the one that uses it. A
 // directory that nobody holds any more goes with the next that begins.
-func TestWhatIsInUseStays(t *testing.T) {
+func TestDirectoryInUseIsNotCollected(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	left := filepath.Join(state, "tmp", "once-left")

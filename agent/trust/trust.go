@@ -20,6 +20,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/atomicfile"
 )
 
 // The files in the state directory: the private key, as 64 hexadecimal digits of its seed, and
@@ -88,7 +89,7 @@ func Key(dir string) (ed25519.PrivateKey, error) {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err == nil {
-		err = write(path, []byte(hex.EncodeToString(key.Seed())+"\n"))
+		err = atomicfile.Write(path, []byte(hex.EncodeToString(key.Seed())+"\n"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make this machine's key: %w", err)
@@ -163,28 +164,11 @@ func (b *Book) note(login string, change func(*Reviewer) error) error {
 		err = os.MkdirAll(filepath.Dir(b.path), 0o700)
 	}
 	if err == nil {
-		err = write(b.path, data)
+		err = atomicfile.Write(b.path, data)
 	}
 	if err != nil {
 		b.known[strings.ToLower(login)] = before
 		return fmt.Errorf("write down what is known of the reviewer %s: %w", login, err)
-	}
-	return nil
-}
-
-// write replaces a file that this user alone may read.
-func write(path string, data []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
+	"touchstone/verdict"
 )
 
 // Bounds of a list's pages.
@@ -33,7 +34,7 @@ func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err error) {
 	q = projection.PullQuery{
 		Scope: viewer.Scope, Repo: values.Get("repo"), State: values.Get("state"), Author: values.Get("author"), Waiting: values.Get("waiting"),
-		Turn: projection.Turn(values.Get("turn")), Limit: defaultLimit,
+		Turn: verdict.Turn(values.Get("turn")), Limit: defaultLimit,
 	}
 	switch q.State {
 	case "", "open", "closed", "all":
@@ -41,7 +42,7 @@ func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err er
 		return q, fmt.Errorf("state is open, closed or all, and not %.40q", q.State)
 	}
 	switch q.Turn {
-	case "", projection.TurnReviewer, projection.TurnAuthor, projection.TurnCI, projection.TurnPerson, projection.TurnNobody:
+	case "", verdict.TurnReviewer, verdict.TurnAuthor, verdict.TurnCI, verdict.TurnPerson, verdict.TurnNobody:
 	default:
 		return q, fmt.Errorf("turn is reviewer, author, ci, person or nobody, and not %.40q", q.Turn)
 	}
@@ -50,10 +51,10 @@ func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err er
 		switch {
 		case err != nil:
 			return q, fmt.Errorf("needs_human is true or false, and not %.40q", text)
-		case needs && q.Turn != "" && q.Turn != projection.TurnPerson:
+		case needs && q.Turn != "" && q.Turn != verdict.TurnPerson:
 			return q, fmt.Errorf("what needs a person has the turn person, and not %s", q.Turn)
 		case needs:
-			q.Turn = projection.TurnPerson
+			q.Turn = verdict.TurnPerson
 		default:
 			q.NotPerson = true
 		}

@@ -51,7 +51,7 @@ func newBrowser(t *testing.T, relay string) *browser {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		need(t, "Chromium (Debian's package chromium)")
+		need(t, "Chromium (as on Debian: apt install chromium)")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900))
 	ctx, expire := context.WithTimeout(t.Context(), 5*time.Minute) // far longer than any of these takes

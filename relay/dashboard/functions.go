@@ -14,7 +14,7 @@ import (
 
 // functions are what the templates call.
 var functions = template.FuncMap{
-	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": projection.Short, "pullPath": pullPath,
+	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath,
 	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b }, "share": share,
 	"plain": func(text string) string { return projection.Plain(text, 500) }, "join": strings.Join, "isoDay": func(t time.Time) string { return t.Format(time.DateOnly) },
 	"bucketRange": bucketRange, "turnName": turnName, "outcome": func(r projection.Rule, s string) int { return r.Outcomes[verdict.Status(s)] },
@@ -135,9 +135,9 @@ func bucketRange(t time.Time, bucket projection.Bucket) string {
 	return t.Format(time.DateOnly) + ".." + bucket.Next(t).Format(time.DateOnly)
 }
 
-func turnName(t projection.Turn) string {
-	return map[projection.Turn]string{
-		projection.TurnPerson: "A person", projection.TurnAuthor: "Author", projection.TurnReviewer: "Reviewer", projection.TurnCI: "CI", projection.TurnNobody: "Done",
+func turnName(t verdict.Turn) string {
+	return map[verdict.Turn]string{
+		verdict.TurnPerson: "A person", verdict.TurnAuthor: "Author", verdict.TurnReviewer: "Reviewer", verdict.TurnCI: "CI", verdict.TurnNobody: "Done",
 	}[t]
 }
 

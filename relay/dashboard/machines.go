@@ -17,34 +17,16 @@ import (
 )
 
 const (
-	// maxBeacon bounds what an agent says of itself, in bytes.
-	maxBeacon = 4 << 10
-	// beaconLife is how long it is kept.
+	// beaconLife is how long what an agent says of itself is kept.
 	beaconLife = 90 * time.Second
 	// maxMachines bounds how many agents are remembered, and how many of one token.
 	maxMachines         = 2000
 	maxMachinesPerToken = 50
 )
 
-// Work is a pull request that an agent is at.
-type Work struct {
-	Pull  string    `json:"pull"`
-	Act   string    `json:"act"`
-	Phase string    `json:"phase"`
-	Since time.Time `json:"since"`
-}
-
 // Machine is what an agent says of itself, and when.
 type Machine struct {
-	Role    string   `json:"role"`
-	Login   string   `json:"login"`
-	Version string   `json:"version"`
-	Engine  string   `json:"engine"`
-	Model   string   `json:"model"`
-	Work    []Work   `json:"work"`
-	Queued  int      `json:"queued"`
-	Resting []string `json:"resting"`
-	Cursor  string   `json:"cursor"`
+	event.Beacon
 	// Token is the name of the token that it came with, SeenAt when it was heard last, Behind
 	// how many events of the log it has not seen; -1 where that is not known.
 	Token  string    `json:"token"`
@@ -103,7 +85,7 @@ func (m *machines) list(now time.Time, viewer Viewer, head event.Cursor) []Machi
 	list := []Machine{}
 	for key, machine := range m.known {
 		if len(viewer.Scope.Repos)+len(viewer.Scope.Sources) > 0 && key.token != viewer.Token {
-			seen := slices.DeleteFunc(slices.Clone(machine.Work), func(w Work) bool { return !sees(viewer.Scope, w.Pull) })
+			seen := slices.DeleteFunc(slices.Clone(machine.Work), func(w event.Work) bool { return !sees(viewer.Scope, w.Pull) })
 			if len(seen) == 0 {
 				continue
 			}
@@ -130,9 +112,9 @@ func sees(scope event.Filter, pull string) bool {
 
 // putMachine takes what an agent says of itself.
 func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Viewer) {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBeacon))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, event.MaxBeaconBytes))
 	if err != nil {
-		refuse(w, r, http.StatusRequestEntityTooLarge, "what an agent says of itself is at most "+strconv.Itoa(maxBeacon)+" bytes")
+		refuse(w, r, http.StatusRequestEntityTooLarge, "what an agent says of itself is at most "+strconv.Itoa(event.MaxBeaconBytes)+" bytes")
 		return
 	}
 	var machine Machine
@@ -144,7 +126,7 @@ func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Vi
 	for _, text := range []*string{&machine.Role, &machine.Login, &machine.Version, &machine.Engine, &machine.Model, &machine.Cursor} {
 		*text = projection.Plain(*text, 100)
 	}
-	machine.Work = append([]Work{}, machine.Work...)
+	machine.Work = append([]event.Work{}, machine.Work...)
 	for i := range machine.Work {
 		work := &machine.Work[i]
 		work.Pull, work.Act, work.Phase = projection.Plain(work.Pull, 250), projection.Plain(work.Act, 40), projection.Plain(work.Phase, 60)

@@ -10,25 +10,28 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
+	"touchstone/verdict"
 )
 
 //go:embed templates
 var templateFiles embed.FS
 
-// templates are the pages by their names, each with the layout around it.
-var templates = func() map[string]*template.Template {
+// templates are the pages by their names, each with the layout around it. Parsing them takes longer
+// than most commands of the relay.
+var templates = sync.OnceValue(func() map[string]*template.Template {
 	pages := map[string]*template.Template{}
 	for _, name := range []string{"board", "pull", "log", "event", "rules", "trends", "machines", "health", "signin", "problem"} {
 		pages[name] = template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
 	}
 	return pages
-}()
+})
 
 // frame is what every page shows around its content.
 type frame struct {
@@ -58,7 +61,7 @@ func (d *Dashboard) showAs(w http.ResponseWriter, r *http.Request, status int, n
 	f.Since, f.AsOf = d.config.Projection.Since(), d.config.Projection.Cursor()
 	f.Stopped, f.Reviewers = d.config.Projection.State() != nil, len(d.config.Reviewers) > 0
 	var page bytes.Buffer
-	if err := templates[name].Execute(&page, f); err != nil {
+	if err := templates()[name].Execute(&page, f); err != nil {
 		zerolog.Ctx(r.Context()).Error().Err(err).Str("page", name).Msg("a page could not be written")
 		http.Error(w, "the page could not be written; the relay's log says why", http.StatusInternalServerError)
 		return
@@ -102,7 +105,7 @@ type boardPage struct {
 
 // turnCount is how many pull requests wait for one party.
 type turnCount struct {
-	Turn projection.Turn
+	Turn verdict.Turn
 	N    int
 	URL  string
 	On   bool
@@ -129,7 +132,7 @@ func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer)
 		return
 	}
 	p := boardPage{Pulls: pulls, Repos: d.config.Projection.Repos(viewer.Scope), Query: q, Values: values, Empty: d.config.Relay.Head().Seq == 0, Address: r.Host}
-	shown := []projection.Turn{projection.TurnPerson, projection.TurnAuthor, projection.TurnReviewer, projection.TurnCI}
+	shown := []verdict.Turn{verdict.TurnPerson, verdict.TurnAuthor, verdict.TurnReviewer, verdict.TurnCI}
 	if q.State == "closed" {
 		shown = nil
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed static
@@ -24,7 +25,7 @@ type asset struct {
 }
 
 // assets are the files by their names.
-var assets = func() map[string]asset {
+var assets = sync.OnceValue(func() map[string]asset {
 	all := map[string]asset{}
 	err := fs.WalkDir(staticFiles, "static", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".json") {
@@ -46,14 +47,14 @@ var assets = func() map[string]asset {
 		panic(err) // the files are part of the program
 	}
 	return all
-}()
+})
 
 // staticPath is the address of a file, which changes with what is in it.
-func staticPath(name string) string { return "/static/" + name + "?v=" + assets[name].hash }
+func staticPath(name string) string { return "/static/" + name + "?v=" + assets()[name].hash }
 
 // Static answers with a file of the page. They hold nothing of anybody: no token is asked for.
 func Static(w http.ResponseWriter, r *http.Request) {
-	file, ok := assets[r.PathValue("name")]
+	file, ok := assets()[r.PathValue("name")]
 	if !ok {
 		refuse(w, r, http.StatusNotFound, "there is no such file")
 		return

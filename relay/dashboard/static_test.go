@@ -23,7 +23,7 @@ func TestVendoredFilesAreAsPublished(t *testing.T) {
 	for _, s := range sources {
 		listed["vendor/"+path.Base(s.File)] = s.SHA256
 	}
-	for name, file := range assets {
+	for name, file := range assets() {
 		if !strings.HasPrefix(name, "vendor/") {
 			continue
 		}

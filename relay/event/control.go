@@ -81,6 +81,7 @@ var settings = map[string]bool{
 	"engine.models.full":     false,
 	"engine.models.fix":      false,
 	"engine.models.conflict": false,
+	"engine.models.check":    false,
 	"engine.fallback":        true,
 	"engine.off":             true,
 }

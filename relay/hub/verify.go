@@ -42,7 +42,8 @@ func Verify(ctx context.Context, store Store, prove func(e event.Event) (fits, k
 	if err != nil {
 		return Report{}, err
 	}
-	v := verifier{report: Report{Bounds: bounds}, at: bounds.Floor, tell: tell, prove: prove, seed: maphash.MakeSeed(), seen: map[uint64]int64{}, proved: map[string]bool{}}
+	v := verifier{report: Report{Bounds: bounds}, at: bounds.Floor, tell: tell, prove: prove, seed: maphash.MakeSeed(),
+		seen: map[uint64]int64{}, proved: map[string]bool{}}
 	if err := v.log(ctx, store); err != nil {
 		return v.report, err
 	}

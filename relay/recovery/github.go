@@ -51,12 +51,14 @@ func (g GitHub) client(targets ...Target) (client, error) {
 		case t.kind == app && c.app != nil:
 			return client{}, errors.New("only one GitHub App can be looked after by one relay")
 		case t.kind == app && g.AppKey == nil:
-			return client{}, fmt.Errorf("the deliveries of %s are shown to the App itself only: set RELAY_GITHUB_APP_KEY_FILE to the file with its private key", t)
+			return client{}, fmt.Errorf("the deliveries of %s are shown to the App itself only: set RELAY_GITHUB_APP_KEY_FILE to "+
+				"the file with its private key", t)
 		case t.kind == app:
 			c.app = github.NewClient(&http.Client{Timeout: requestTimeout, Transport: appTransport{id: t.name, key: g.AppKey}})
 			c.app.BaseURL = base
 		case g.Token == "":
-			return client{}, fmt.Errorf("GITHUB_TOKEN is not set: GitHub shows the webhooks of %s to a token with the permission Webhooks, read and write", t)
+			return client{}, fmt.Errorf("GITHUB_TOKEN is not set: GitHub shows the webhooks of %s to a token with the permission "+
+				"Webhooks, read and write", t)
 		}
 	}
 	c.rest = github.NewClient(&http.Client{Timeout: requestTimeout}).WithAuthToken(g.Token)
@@ -145,11 +147,13 @@ func refused(err error, status ...int) bool {
 func (t Target) explain(err error) error {
 	switch {
 	case refused(err, http.StatusUnauthorized) && t.kind == app:
-		return fmt.Errorf("GitHub does not believe that this is %s: RELAY_GITHUB_APP_KEY_FILE has to name the App's own private key, and the clock has to be right", t)
+		return fmt.Errorf("GitHub does not believe that this is %s: RELAY_GITHUB_APP_KEY_FILE has to name the App's own private "+
+			"key, and the clock has to be right", t)
 	case refused(err, http.StatusUnauthorized):
 		return errors.New("GitHub does not accept the token in GITHUB_TOKEN: it may have expired; make a new one")
 	case refused(err, http.StatusForbidden, http.StatusNotFound):
-		return fmt.Errorf("GitHub does not let this token at the webhooks of %s, or there is no such %s: the token needs the permission Webhooks, read and write (a classic one the scope admin:repo_hook, for an organisation admin:org_hook)", t, t.kind)
+		return fmt.Errorf("GitHub does not let this token at the webhooks of %s, or there is no such %s: the token needs the permission "+
+			"Webhooks, read and write (a classic one the scope admin:repo_hook, for an organisation admin:org_hook)", t, t.kind)
 	}
 	return fmt.Errorf("ask GitHub about the webhooks of %s: %w", t, err)
 }

@@ -32,7 +32,8 @@ type Webhook struct {
 // and waits until a ping has arrived there. It reports whether the webhook is a new one.
 func (g GitHub) Install(ctx context.Context, hook Webhook) (created bool, err error) {
 	if hook.Owner.kind == app {
-		return false, fmt.Errorf("the webhook of %s is part of the App: set its address and its secret in the App's settings on GitHub", hook.Owner)
+		return false, fmt.Errorf("the webhook of %s is part of the App: set its address and its secret in the App's settings on GitHub",
+			hook.Owner)
 	}
 	c, err := g.client(hook.Owner)
 	if err != nil {
@@ -107,7 +108,8 @@ func (c client) awaitPing(ctx context.Context, hook Webhook, path string, before
 			return err
 		}
 	}
-	return fmt.Errorf("the webhook is installed, but GitHub lists no ping to %s after %s; look at its recent deliveries in the settings on GitHub", hook.URL, pingTimeout)
+	return fmt.Errorf("the webhook is installed, but GitHub lists no ping to %s after %s; look at its recent deliveries in "+
+		"the settings on GitHub", hook.URL, pingTimeout)
 }
 
 // judge says what the answer to a ping means.
@@ -118,10 +120,13 @@ func (w Webhook) judge(ping *github.HookDelivery) error {
 	case code/100 == 2:
 		return nil
 	case code == http.StatusUnauthorized:
-		return fmt.Errorf("%s: the relay refused its signature. GitHub has this secret now, and nothing gets through until RELAY_GITHUB_SECRET is the same here and where the relay runs, and this is run again", installed)
+		return fmt.Errorf("%s: the relay refused its signature. GitHub has this secret now, and nothing gets through until "+
+			"RELAY_GITHUB_SECRET is the same here and where the relay runs, and this is run again", installed)
 	case code == http.StatusNotFound:
-		return fmt.Errorf("%s: nothing takes webhooks at %s; the address ends in the name of one of the relay's sources; %s", installed, w.URL, mistaken)
+		return fmt.Errorf("%s: nothing takes webhooks at %s; the address ends in the name of one of the relay's sources; %s", installed,
+			w.URL, mistaken)
 	default:
-		return fmt.Errorf("%s: GitHub says %q (%d) of %s; the relay has to run, and GitHub has to be able to reach it; %s", installed, ping.GetStatus(), code, w.URL, mistaken)
+		return fmt.Errorf("%s: GitHub says %q (%d) of %s; the relay has to run, and GitHub has to be able to reach it; %s", installed,
+			ping.GetStatus(), code, w.URL, mistaken)
 	}
 }

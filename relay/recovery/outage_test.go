@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/relay/recovery"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
@@ -119,7 +120,7 @@ type child struct {
 func (w *world) start(target, store string) *child {
 	w.t.Helper()
 	c := &child{Cmd: exec.Command(os.Args[0])}
-	c.Env = append(os.Environ(), childStore+"="+store, childAPI+"="+w.api, childTarget+"="+target, childLease+"="+w.lease.String())
+	c.Env = append(os.Environ(), childStore+"="+store, childAPI+"="+w.URL, childTarget+"="+target, childLease+"="+w.lease.String())
 	out, err := c.StdoutPipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -154,18 +155,6 @@ func (w *world) kill(c *child) {
 	}
 }
 
-// until waits for a condition.
-func (w *world) until(met func() bool) {
-	w.t.Helper()
-	for deadline := time.After(3 * time.Minute); !met(); {
-		select {
-		case <-deadline:
-			w.t.Fatal("it did not happen within three minutes")
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
 // missed is how many deliveries happen while no relay is there.
 const missed = 500
 
@@ -182,7 +171,7 @@ func TestOutage(t *testing.T) {
 
 	for i := range 2 {
 		killed := w.start("acme/app", store)
-		w.until(func() bool { return w.count("/attempts$") >= (i+1)*missed/4 })
+		await.Until(t, "the relay to catch up", func() bool { return w.count("/attempts$") >= (i+1)*missed/4 })
 		w.kill(killed)
 	}
 	if asked := w.count("/attempts$"); asked >= missed {
@@ -206,11 +195,11 @@ func TestOutageOfRelaysThatShare(t *testing.T) {
 	w.comment(missed)
 
 	one := w.start("acme", store)
-	w.until(func() bool { return w.count("/attempts$") > 0 })
+	await.Until(t, "the relay to catch up", func() bool { return w.count("/attempts$") > 0 })
 	other := w.start("acme", store) // where GitHub's webhooks go from now on
-	w.until(func() bool { return w.count("/attempts$") >= missed/4 })
+	await.Until(t, "the relay to catch up", func() bool { return w.count("/attempts$") >= missed/4 })
 	w.kill(one)
-	w.until(func() bool { return w.count("/attempts$") >= missed/2 })
+	await.Until(t, "the relay to catch up", func() bool { return w.count("/attempts$") >= missed/2 })
 	w.kill(other)
 	if asked := w.count("/attempts$"); asked >= missed {
 		t.Fatalf("the relays were not killed in the middle: they had asked for %d redeliveries", asked)
@@ -244,7 +233,7 @@ func (w *world) finish(c *child) {
 	w.t.Helper()
 	for again := (&relay{t: w.t, address: c.address}); only(w.t, again.recover()).Missing > 0; {
 	}
-	w.settle()
+	w.Settle()
 }
 
 // checkRecovered checks that the log holds every delivery once, with its signature, and

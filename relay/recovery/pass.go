@@ -146,7 +146,8 @@ func (p *pass) redeliver(ctx context.Context, missing []delivery) ([]delivery, e
 	p.report.Redelivered += len(missing) - len(left)
 	if asked > 0 && len(left) == len(missing) {
 		p.fetchOnly = true
-		p.report.Problem = "GitHub's redeliveries do not arrive here, so they are fetched unsigned: the hook's address has to lead to this relay, and its secret has to be this relay's"
+		p.report.Problem = "GitHub's redeliveries do not arrive here, so they are fetched unsigned: the hook's address has to " +
+			"lead to this relay, and its secret has to be this relay's"
 	}
 	return left, err
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -25,6 +24,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/simtest"
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/recovery"
@@ -41,9 +41,8 @@ const (
 
 // world is a GitHub with one pull request and one hook, and the way to a relay.
 type world struct {
-	*githubsim.Sim
+	*simtest.GitHub
 	t      *testing.T
-	api    string
 	github *github.Client
 	// hooks is the client of whoever sees the hook, and path where the hook is.
 	hooks *github.Client
@@ -86,35 +85,14 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 func newWorld(t *testing.T, target, contentType string) *world {
 	t.Helper()
 	w := &world{t: t}
-	ctx, stop := context.WithCancel(context.Background())
-	front := httptest.NewServer(http.HandlerFunc(w.serve))
-	w.api = front.URL
-	var err error
-	w.Sim, err = githubsim.New(githubsim.Config{
-		// Of its own GitHub waits ten seconds; a busy machine may take longer.
-		DeliveryTimeout: time.Minute,
-		Dir:             t.TempDir(), URL: w.api, Transport: w,
-		Users: []githubsim.User{
-			{Login: "admin", Token: token, Admin: true},
-			{Login: "octocat", Token: "token-of-octocat"},
-			{Login: "app[bot]", Token: "token-of-app", App: true, AppID: "7", AppKey: &appKey().PublicKey},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ran := make(chan error, 1)
-	go func() { ran <- w.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		<-ran
-		front.Close()
-	})
-	if err := w.CreateRepo(ctx, githubsim.RepoOptions{Owner: "acme", Name: "app", Files: map[string]string{"a.txt": "a\n"}}); err != nil {
-		t.Fatal(err)
-	}
+	users := append(simtest.Users("admin", "octocat"),
+		githubsim.User{Login: "app[bot]", Token: "token-of-app", App: true, AppID: "7", AppKey: &appKey().PublicKey})
+	w.GitHub = simtest.Behind(t, githubsim.Config{Transport: w, Users: users},
+		githubsim.RepoOptions{Owner: "acme", Name: "app", Files: map[string]string{"a.txt": "a\n"}},
+		w.before)
+	ctx := t.Context()
 	w.github = github.NewClient(nil).WithAuthToken(token)
-	w.github.BaseURL, _ = url.Parse(w.api + "/")
+	w.github.BaseURL, _ = url.Parse(w.URL + "/")
 	if _, err := w.Commit(ctx, "admin", "acme/app", "feature", "Change a", map[string]string{"a.txt": "b\n"}); err != nil {
 		t.Fatal(err)
 	}
@@ -125,9 +103,9 @@ func newWorld(t *testing.T, target, contentType string) *world {
 		t.Fatal(err)
 	}
 	w.pull = pull.GetNumber()
-	w.settle()
+	w.Settle()
 	w.install(target, contentType)
-	w.settle()
+	w.Settle()
 	return w
 }
 
@@ -166,24 +144,19 @@ func (w *world) ask(method, path string, body, into any) *github.Response {
 	return response
 }
 
-// serve stands in front of the simulator, counts what is asked, and may answer itself.
-func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
-	w.mu.Lock()
-	w.requests = append(w.requests, r.Method+" "+r.URL.Path)
-	w.mu.Unlock()
-	if answer := w.answer.Load(); answer != nil && (*answer)(rw, r) {
-		return
-	}
-	// GitHub's clock need not be ours.
-	rw.Header().Set("Date", time.Now().Add(30*time.Second).UTC().Format(http.TimeFormat))
-	w.Handler().ServeHTTP(rw, r)
-}
-
-func (w *world) settle() {
-	w.t.Helper()
-	if err := w.Settle(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
+// before stands in front of the simulator, counts what is asked, and may answer itself.
+func (w *world) before(hub http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		w.requests = append(w.requests, r.Method+" "+r.URL.Path)
+		w.mu.Unlock()
+		if answer := w.answer.Load(); answer != nil && (*answer)(rw, r) {
+			return
+		}
+		// GitHub's clock need not be ours.
+		rw.Header().Set("Date", time.Now().Add(30*time.Second).UTC().Format(http.TimeFormat))
+		hub.ServeHTTP(rw, r)
+	})
 }
 
 // answerTo has requests whose path ends so answered with a status and a body.
@@ -211,7 +184,7 @@ func (w *world) comment(n int) {
 			w.t.Fatal(err)
 		}
 	}
-	w.settle()
+	w.Settle()
 }
 
 // deliveries returns the ids of all that the hook ever sent, each once.
@@ -248,7 +221,7 @@ func (w *world) count(pattern string) int {
 func (w *world) config(targets ...string) recovery.Config {
 	w.t.Helper()
 	config := recovery.Config{
-		GitHub:  recovery.GitHub{API: w.api, Token: token, AppKey: appKey()},
+		GitHub:  recovery.GitHub{API: w.URL, Token: token, AppKey: appKey()},
 		Sources: []string{"github"},
 		Pace:    1, Arrival: 2 * time.Minute,
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -128,6 +129,27 @@ func direct(r *http.Request) bool {
 		}
 	}
 	return peer(r).IsLoopback() && local(r.Host)
+}
+
+// sender is the address that a request comes from: the one at the other end of the connection or,
+// where that is a trusted proxy's, the last one in X-Forwarded-For that is not
+// (https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/X-Forwarded-For#selecting_an_ip_address).
+func (s *Server) sender(r *http.Request) netip.Addr {
+	from := peer(r)
+	hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+	for i := len(hops) - 1; i >= 0 && s.trusts(from); i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break // the proxy that is known last is the nearest that can be told
+		}
+		from = hop.Unmap().WithZone("")
+	}
+	return from
+}
+
+// trusts reports whether an address is a trusted proxy's.
+func (s *Server) trusts(address netip.Addr) bool {
+	return slices.ContainsFunc(s.config.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
 // peer is the address at the other end of the connection.

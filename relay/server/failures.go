@@ -65,7 +65,7 @@ func network(address netip.Addr) netip.Prefix {
 // 429 when its address has sent too many of them.
 func (s *Server) refuseStranger(w http.ResponseWriter, r *http.Request, sentence string) {
 	now := time.Now()
-	n, since := s.failures.count(peer(r), now)
+	n, since := s.failures.count(s.sender(r), now)
 	log := zerolog.Ctx(r.Context()).Warn().Str("remote", r.RemoteAddr).Str("path", r.URL.Path)
 	if n <= maxFailures {
 		log.Str("cause", sentence).Msg("unauthorized request refused")

@@ -154,7 +154,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !ok:
 		status, now := http.StatusUnauthorized, time.Now()
-		if n, since := s.failures.count(peer(r), now); n > maxFailures {
+		if n, since := s.failures.count(s.sender(r), now); n > maxFailures {
 			status = http.StatusTooManyRequests
 			w.Header().Set("Retry-After", fmt.Sprint(int(since.Add(failureWindow).Sub(now)/time.Second)+1))
 		} else {

@@ -3,6 +3,7 @@ package server_test
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/e2e/await"
+	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
@@ -142,7 +145,7 @@ func TestPageSignsInWithATokenThatLives(t *testing.T) {
 		t.Errorf("a sign-out from another origin: %s", response.Status)
 	}
 	revoke(t, store, texts[0])
-	r.until(t, func() bool {
+	await.Until(t, "the sign-in to end with its token", func() bool {
 		response, _ := do(t, browser, http.MethodGet, r.address+"/api/v1/pulls", "", nil)
 		return response.StatusCode == http.StatusUnauthorized
 	})
@@ -212,26 +215,28 @@ func TestMachinesAreSeenWithinScope(t *testing.T) {
 			t.Errorf("%.40s: %d", body, got)
 		}
 	}
-	list := func(text string) (machines []struct {
-		Login  string
-		Queued int
-		Work   []struct{ Pull string }
-	}) {
-		_, answer := do(t, http.DefaultClient, http.MethodGet, r.address+"/api/v1/machines", "", http.Header{"Authorization": {"Bearer " + text}})
-		var all struct{ Machines json.RawMessage }
-		if err := json.Unmarshal([]byte(answer), &all); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(all.Machines, &machines); err != nil {
-			t.Fatal(err)
-		}
-		return machines
+	told := event.Beacon{Role: "author", Login: "octocat", Work: []event.Work{{Pull: "acme/app#2", Act: "fix"}}}
+	if err := (&client.Client{URL: r.address, Token: texts[0]}).Announce(t.Context(), told); err != nil {
+		t.Error(err)
 	}
-	if got := list(texts[0]); len(got) != 1 || got[0].Login != "judge" || got[0].Queued != 3 || got[0].Work[0].Pull != "acme/app#1" {
+	list := func(text string) []event.Beacon {
+		var all struct {
+			Machines []event.Beacon `json:"machines"`
+		}
+		if err := (&client.Client{URL: r.address, Token: text}).Get(t.Context(), "api/v1/machines", nil, &all); err != nil {
+			t.Fatal(err)
+		}
+		return all.Machines
+	}
+	if got := list(texts[0]); len(got) != 2 || got[0].Login != "judge" || got[0].Queued != 3 || got[0].Work[0].Pull != "acme/app#1" || got[1].Work[0].Act != "fix" {
 		t.Errorf("its own: %+v", got)
 	}
 	if got := list(texts[1]); len(got) != 0 {
 		t.Errorf("another scope's: %+v", got)
+	}
+	stranger := (&client.Client{URL: r.address, Token: texts[0] + "x"}).Announce(t.Context(), told)
+	if refused := (*client.StatusError)(nil); !errors.As(stranger, &refused) || refused.Code != http.StatusUnauthorized || refused.Reason == "" {
+		t.Errorf("a wrong token: %v", stranger)
 	}
 }
 
@@ -240,15 +245,5 @@ func (r *relay) postGitHub(t *testing.T, kind, payload string) {
 	t.Helper()
 	if a := send(t, examples.Request(t, r.address, secret, kind, rand.Text(), []byte(payload))); a.status != http.StatusAccepted {
 		t.Fatalf("%+v", a)
-	}
-}
-
-// until waits for a condition.
-func (r *relay) until(t *testing.T, condition func() bool) {
-	t.Helper()
-	for !condition() {
-		if t.Context().Err() != nil {
-			t.Fatal("it never came true")
-		}
 	}
 }

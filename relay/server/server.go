@@ -12,6 +12,7 @@ import (
 	stdlog "log"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -62,6 +63,9 @@ type Config struct {
 	// PublicURL is where others reach this relay, without a slash at its end; empty means where
 	// each of them reached it.
 	PublicURL string
+	// TrustedProxies are the networks of the proxies in front of this relay, whose X-Forwarded-For
+	// is believed where the relay divides its room among senders. It decides about no access.
+	TrustedProxies []netip.Prefix
 	// Heartbeat is the time between two signs of life on a stream; zero means 15 s.
 	Heartbeat time.Duration
 	// WriteTimeout is how long a subscriber may take to read what was sent to it

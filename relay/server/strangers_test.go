@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -89,5 +90,39 @@ func TestFollowersGetNoSignature(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// Behind a proxy that is trusted, senders are told apart by what it says of them; one cannot pass
+// for another, and without trust the proxy is one sender.
+func TestSendersBehindATrustedProxyAreToldApart(t *testing.T) {
+	for name, tc := range map[string]struct {
+		trusted []netip.Prefix
+		other   int // the answer to another sender than the one that has sent too much
+	}{
+		"trusted":   {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")}, http.StatusUnauthorized},
+		"untrusted": {nil, http.StatusTooManyRequests},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, server.Config{TrustedProxies: tc.trusted})
+			from := func(hops string) int {
+				request := examples.Request(t, r.address, "a wrong secret", "push", "x", []byte(`{}`))
+				request.Header.Set("X-Forwarded-For", hops)
+				return send(t, request).status
+			}
+			last := 0
+			for range 11 {
+				last = from("203.0.113.9, 192.0.2.1, 10.1.2.3")
+			}
+			if last != http.StatusTooManyRequests {
+				t.Errorf("the eleventh is answered %d", last)
+			}
+			if got := from("192.0.2.2"); got != tc.other {
+				t.Errorf("another sender is answered %d", got)
+			}
+			if got := from("192.0.2.77, 192.0.2.1"); got != http.StatusTooManyRequests {
+				t.Errorf("the same one under another's name is answered %d", got)
+			}
+		})
 	}
 }

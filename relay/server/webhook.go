@@ -44,7 +44,7 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 	}
 	control := http.NewResponseController(w)
 	// If setting the deadline fails, the connection is gone.
-	room := s.bodies.enter(peer(r), func() { _ = control.SetReadDeadline(time.Now()) })
+	room := s.bodies.enter(s.sender(r), func() { _ = control.SetReadDeadline(time.Now()) })
 	defer room.leave()
 	end, err := s.arrivals.begin(w, s.config.BodyTimeout)
 	if err != nil {

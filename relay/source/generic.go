@@ -134,7 +134,8 @@ func (g Generic) verify(header http.Header, body []byte) error {
 	if !believed(g.Secret, g.Previous, func(secret string) bool {
 		return hmac.Equal(digest, sign(g.algorithm(), []byte(secret), body))
 	}) {
-		return fmt.Errorf("%w: the signature in %s does not match the body; the sender's secret and the relay's have to be the same", ErrUnauthorized, g.Header)
+		return fmt.Errorf("%w: the signature in %s does not match the body; the sender's secret and the relay's have to be the same",
+			ErrUnauthorized, g.Header)
 	}
 	return nil
 }

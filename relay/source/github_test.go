@@ -203,7 +203,7 @@ func FuzzForm(f *testing.F) {
 
 // While a secret is being changed, the hooks that have the old one and those that have
 // the new one both work.
-func TestTwoSecrets(t *testing.T) {
+func TestOldAndNewSecretBothWorkDuringAChange(t *testing.T) {
 	g := source.GitHub{Secret: "new", Previous: secret}
 	for signedWith, good := range map[string]bool{"new": true, secret: true, "older": false, "": false} {
 		header := http.Header{"X-Github-Event": {"push"}, "X-Hub-Signature-256": {examples.Signature(signedWith, []byte(`{}`))}}

@@ -140,7 +140,8 @@ func (g Grafana) verify(header http.Header, body []byte, at time.Time) error {
 	}
 	digest, err := hex.DecodeString(header.Get(g.signatureHeader()))
 	if err != nil || len(digest) == 0 {
-		return fmt.Errorf("%w: the header %s is missing or is no hexadecimal number; switch on the contact point's HMAC signature", ErrUnauthorized, g.signatureHeader())
+		return fmt.Errorf("%w: the header %s is missing or is no hexadecimal number; switch on the contact point's HMAC signature",
+			ErrUnauthorized, g.signatureHeader())
 	}
 	signed := [][]byte{body}
 	if g.TimestampHeader != "" {
@@ -153,7 +154,8 @@ func (g Grafana) verify(header http.Header, body []byte, at time.Time) error {
 	if !believed(g.Secret, g.Previous, func(secret string) bool {
 		return hmac.Equal(digest, sign(sha256.New, []byte(secret), signed...))
 	}) {
-		return fmt.Errorf("%w: the signature does not match the body; the contact point's secret and timestamp header have to be the relay's", ErrUnauthorized)
+		return fmt.Errorf("%w: the signature does not match the body; the contact point's secret and timestamp header have to be the relay's",
+			ErrUnauthorized)
 	}
 	return nil
 }

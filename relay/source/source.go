@@ -40,7 +40,10 @@ func clip(name string) string {
 // deliveryID is the id that a sender gave a delivery, or, where it gave none that can be
 // shown and compared, one that stands for the body.
 func deliveryID(source, id string, body []byte, at time.Time) string {
-	if id == "" || len(id) > maxNameLength || strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+	if id == "" || len(id) > maxNameLength || strings.ContainsFunc(id, func(r rune) bool {
+		return r == utf8.RuneError ||
+			!unicode.IsPrint(r)
+	}) {
 		return hashDelivery(source, body, at)
 	}
 	return id
@@ -102,7 +105,8 @@ const minPassword = 16
 func validatePasswords(secrets ...string) error {
 	for _, secret := range secrets {
 		if secret != "" && len(secret) < minPassword {
-			return fmt.Errorf("the secret has %d characters; one that is sent as it is needs %d at least, such as openssl rand -hex 32 prints", len(secret), minPassword)
+			return fmt.Errorf("the secret has %d characters; one that is sent as it is needs %d at least, such as openssl rand -hex 32 prints",
+				len(secret), minPassword)
 		}
 	}
 	return nil
@@ -121,7 +125,8 @@ func checkTime(header, seconds string, at time.Time) error {
 	// Compared as numbers: the difference of two far times would not fit a Duration.
 	now, tolerance := at.Unix(), int64(timeTolerance/time.Second)
 	if unix < now-tolerance || unix > now+tolerance {
-		return fmt.Errorf("%w: the time in %s is more than %s from the relay's clock: the request is an old one, or one of the clocks is wrong", ErrUnauthorized, header, timeTolerance)
+		return fmt.Errorf("%w: the time in %s is more than %s from the relay's clock: the request is an old one, or one of the clocks is wrong",
+			ErrUnauthorized, header, timeTolerance)
 	}
 	return nil
 }

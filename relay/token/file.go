@@ -7,8 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
+
+	"touchstone/worktree/atomicfile"
 
 	"github.com/gofrs/flock"
 )
@@ -53,7 +54,7 @@ func (f File) Update(ctx context.Context, change func([]Token) ([]Token, error))
 	}
 	text, err := encode(tokens)
 	if err == nil {
-		err = replace(f.Path, text)
+		err = atomicfile.Write(f.Path, text)
 	}
 	if err != nil {
 		return fmt.Errorf("write tokens: %w", err)
@@ -78,7 +79,7 @@ func (f File) SetUses(_ context.Context, uses Uses) error {
 	if err != nil {
 		return err
 	}
-	return replace(f.usesPath(), text)
+	return atomicfile.Write(f.usesPath(), text)
 }
 
 func read(path string) ([]byte, error) {
@@ -88,18 +89,4 @@ func read(path string) ([]byte, error) {
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, maxStoredBytes+1))
-}
-
-// replace is durable and all or nothing. Only the file's owner may read it, which is
-// how os.CreateTemp makes files.
-func replace(path string, text []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return os.Rename(file.Name(), path)
 }

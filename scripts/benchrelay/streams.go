@@ -100,7 +100,8 @@ func fanOut(ctx context.Context, b *bench) ([]figure, error) {
 		return nil, err
 	}
 	return []figure{
-		{"fan-out, 200 subscribers, 8 kB", fmt.Sprintf("%.0f/s", plain), fmt.Sprintf("loop over sockets %.0f/s: %.2f", loop, toLoop), ">= 0.8", toLoop >= 0.8},
+		{"fan-out, 200 subscribers, 8 kB", fmt.Sprintf("%.0f/s", plain), fmt.Sprintf("loop over sockets %.0f/s: %.2f", loop, toLoop),
+			">= 0.8", toLoop >= 0.8},
 		{"the same, gzip", fmt.Sprintf("%.0f/s", packed), fmt.Sprintf("identity %.0f/s: %.2f", again, toPlain), ">= 1.5", toPlain >= 1.5},
 	}, nil
 }
@@ -253,7 +254,8 @@ func filtered(ctx context.Context, b *bench) ([]figure, error) {
 		p.stop()
 	}
 	ratio := float64(cost[1]) / float64(cost[0])
-	return []figure{{"CPU per event, 1,000 filtered", cost[1].String(), fmt.Sprintf("one subscriber %s: %.2f", cost[0], ratio), "about 1 (<= 1.25)", ratio <= 1.25}}, nil
+	return []figure{{"CPU per event, 1,000 filtered", cost[1].String(), fmt.Sprintf("one subscriber %s: %.2f", cost[0], ratio),
+		"about 1 (<= 1.25)", ratio <= 1.25}}, nil
 }
 
 func coldStart(ctx context.Context, b *bench) ([]figure, error) {

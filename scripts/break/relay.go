@@ -23,9 +23,9 @@ var relayAttacks = []attack{
 	{"unfinished heads keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nX-Long: " + strings.Repeat("x", 15<<10))},
 	{"announced bodies keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n")},
 	{"unfinished bodies keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n" + strings.Repeat("x", 60<<10))},
-	{"a deleted log takes webhooks", deleted},
-	{"a signed webhook is stored under a new id", replayed},
-	{"a local program changes the agents' settings", administered},
+	{"a deleted log takes webhooks", onRelay(deleted)},
+	{"a signed webhook is stored under a new id", onRelay(replayed)},
+	{"a local program changes the agents' settings", onRelay(administered)},
 }
 
 const secret = "break"
@@ -35,6 +35,7 @@ type victim struct {
 	command *exec.Cmd
 	folder  string
 	address string
+	ended   chan struct{} // closed when the process has
 }
 
 // start runs a relay over a log of its own.
@@ -43,45 +44,89 @@ func start(ctx context.Context, bin string) (*victim, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &victim{folder: folder}
-	file := filepath.Join(folder, "address")
-	v.command = exec.CommandContext(ctx, filepath.Join(bin, "touchstone-relay"), "serve", "--listen", "127.0.0.1:0",
-		"--store", "sqlite:"+filepath.Join(folder, "relay.db"), "--address-file", file)
-	v.command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
-	if err := v.command.Start(); err != nil {
+	v, err := startOn(ctx, bin, folder)
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
+	return v, nil
+}
+
+// onRelay makes an attack on a relay over a log of its own.
+func onRelay(try func(context.Context, *victim) (string, error)) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, bin string) (string, error) {
+		v, err := start(ctx, bin)
+		if err != nil {
+			return "", err
+		}
+		defer v.stop()
+		return try(ctx, v)
+	}
+}
+
+// startOn runs a relay over the log in a folder, which may be there already.
+func startOn(ctx context.Context, bin, folder string, flags ...string) (*victim, error) {
+	v := &victim{folder: folder, ended: make(chan struct{})}
+	file := filepath.Join(folder, "address")
+	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(folder, "relay.db"), "--address-file", file}, flags...)
+	v.command = exec.CommandContext(ctx, filepath.Join(bin, "touchstone-relay"), arguments...)
+	v.command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
+	_ = os.Remove(file) // an earlier relay's
+	if err := v.command.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(v.ended)
+		_ = v.command.Wait() // how it ended is no attack's matter
+	}()
 	for ctx.Err() == nil {
+		select {
+		case <-v.ended:
+			return nil, errors.New("the relay ended at once")
+		default:
+		}
 		if text, err := os.ReadFile(file); err == nil {
 			v.address = strings.TrimSpace(string(text))
 			return v, nil
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	v.stop()
+	v.kill()
 	return nil, ctx.Err()
 }
 
 // stop ends the relay and takes its log away; what fails about that is no attack's matter.
 func (v *victim) stop() {
-	_ = v.command.Process.Kill()
-	_ = v.command.Wait()
+	v.kill()
 	_ = os.RemoveAll(v.folder)
 }
 
 // post sends a correctly signed webhook of 20 kB and returns the status of its answer.
 func (v *victim) post(ctx context.Context, delivery, text string) (int, error) {
 	body := fmt.Sprintf(`{"text":%q,"more":%q}`, text, strings.Repeat("x", 20_000))
+	return v.sendSigned(ctx, delivery, body)
+}
+
+// sendSigned sends a correctly signed webhook and returns the status of its answer.
+func (v *victim) sendSigned(ctx context.Context, delivery, body string) (int, error) {
+	request, err := v.request(ctx, delivery, body)
+	if err != nil {
+		return 0, err
+	}
+	return send(request)
+}
+
+// request is a correctly signed webhook.
+func (v *victim) request(ctx context.Context, delivery, body string) (*http.Request, error) {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(body))
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+v.address+"/webhooks/github", strings.NewReader(body))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	request.Header.Set("X-GitHub-Event", "push")
 	request.Header.Set("X-GitHub-Delivery", delivery)
 	request.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-	return send(request)
+	return request, nil
 }
 
 // send uses a connection of its own.
@@ -145,12 +190,7 @@ func peak(pid int) (bytes int64) {
 	return bytes << 10
 }
 
-func deleted(ctx context.Context, bin string) (string, error) {
-	v, err := start(ctx, bin)
-	if err != nil {
-		return "", err
-	}
-	defer v.stop()
+func deleted(ctx context.Context, v *victim) (string, error) {
 	if err := os.Remove(filepath.Join(v.folder, "relay.db")); err != nil {
 		return "", err
 	}
@@ -161,12 +201,7 @@ func deleted(ctx context.Context, bin string) (string, error) {
 	return "", err
 }
 
-func replayed(ctx context.Context, bin string) (string, error) {
-	v, err := start(ctx, bin)
-	if err != nil {
-		return "", err
-	}
-	defer v.stop()
+func replayed(ctx context.Context, v *victim) (string, error) {
 	if status, err := v.post(ctx, "first", "one"); err != nil || status != http.StatusAccepted {
 		return "", errors.Join(fmt.Errorf("the webhook itself was answered %d", status), err)
 	}
@@ -176,12 +211,7 @@ func replayed(ctx context.Context, bin string) (string, error) {
 	return "", nil
 }
 
-func administered(ctx context.Context, bin string) (string, error) {
-	v, err := start(ctx, bin)
-	if err != nil {
-		return "", err
-	}
-	defer v.stop()
+func administered(ctx context.Context, v *victim) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPatch, "http://"+v.address+"/control", strings.NewReader(`{"engine.off":"opus"}`))
 	if err != nil {
 		return "", err

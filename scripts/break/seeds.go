@@ -30,6 +30,17 @@ var seeds = []seed{
 	{"a command left in a nested .git runs later", "worktree/nested.go", `places[dir+"/.git"] = true`, `_ = dir`},
 	{"root in the sandbox opens a packet socket", "agent/engine/sandbox/capability_linux.go", `unix.CAP_CHOWN, `, `unix.CAP_CHOWN, unix.CAP_NET_RAW, `},
 	{"root in the sandbox sets the clock", "agent/engine/sandbox/capability_linux.go", `unix.CAP_CHOWN, `, `unix.CAP_CHOWN, unix.CAP_SYS_TIME, `},
+	{"a second relay shares the log through a link", "relay/internal/sqlite/lock.go", `		err = claim(l.file)`, `		err = nil`},
+	{
+		"a flipped bit changes an event and verify is content", "relay/internal/sqlite/read.go",
+		`checksum.Valid && r.sum.event(e, headers, content) != checksum.Int64`, `false`,
+	},
+	{
+		"damage under a running relay is passed over in silence", "relay/internal/sqlite/read.go",
+		`checksum.Valid && r.sum.event(e, headers, content) != checksum.Int64`, `false`,
+	},
+	{"a follower is sent what signs a webhook", "relay/source/github.go", `name == "User-Agent" ||`, `name == "User-Agent" || name == "X-Hub-Signature-256" ||`},
+	{"tail lets a payload steer the terminal", "relay/tail.go", `		if !unicode.IsPrint(r) {`, `		if r == 0 {`},
 	{"a session writes to its starter's files", "agent/engine/process/descriptors_linux.go", `// Since Linux 5.11.`, `return`},
 }
 
@@ -59,7 +70,7 @@ func trySeeds(ctx context.Context, attacks []attack) (missed int) {
 	return missed
 }
 
-// try builds the weak agent and makes the attack on it.
+// try builds the weak program and makes the attack on it.
 func (s seed) try(ctx context.Context, a attack) (achieved string, err error) {
 	text, err := os.ReadFile(filepath.FromSlash(s.file))
 	if err != nil {
@@ -88,11 +99,15 @@ func (s seed) try(ctx context.Context, a attack) (achieved string, err error) {
 	if err != nil {
 		return "", err
 	}
+	program, source := "touchstone", "./agent"
+	if strings.HasPrefix(s.file, "relay/") {
+		program, source = "touchstone-relay", "./relay"
+	}
 	// See go help build, -overlay.
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", overlay, "-o", filepath.Join(folder, "touchstone"), "./agent")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", overlay, "-o", filepath.Join(folder, program), source)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the weak agent: %w: %s", err, said)
+		return "", fmt.Errorf("build the weak %s: %w: %s", program, err, said)
 	}
 	limited, cancel := context.WithTimeout(ctx, attackTimeout)
 	defer cancel()

@@ -82,7 +82,8 @@ var defects = []defect{
 		Finding: verdict.Finding{
 			Dimension: verdict.Impact, Severity: verdict.Critical, Rule: "impact/I2",
 			Claim: "`GET /notes` now answers with `results` instead of `notes`.",
-			Why: "The new `writeNotes` serves both requests. Every client that reads `notes` sees an empty list from now on. The README still documents `{\"notes\":[…]}`, " +
+			Why: "The new `writeNotes` serves both requests. Every client that reads `notes` sees an empty list from now on. The " +
+				"README still documents `{\"notes\":[…]}`, " +
 				"the pull request does not mention the change, and TestListShowsYourOwnNotes fails because of it.",
 			Verify: "`go test ./api` passes without a change to TestListShowsYourOwnNotes.",
 		},
@@ -125,8 +126,9 @@ var defects = []defect{
 		Fix: `		http.Error(w, "say what to search for: ?q=milk", http.StatusBadRequest)`,
 		Finding: verdict.Finding{
 			Dimension: verdict.Observability, Severity: verdict.Minor, Rule: "observability/O6",
-			Claim:  "A caller's mistake is logged as an error.",
-			Why:    "A search without `q` is nobody's emergency. Errors are what somebody gets up for. Anyone can fill the log with these, and the real ones drown.",
+			Claim: "A caller's mistake is logged as an error.",
+			Why: "A search without `q` is nobody's emergency. Errors are what somebody gets up for. Anyone can fill the log with " +
+				"these, and the real ones drown.",
 			Verify: "`GET /search` answers 400 and logs nothing, as `POST /notes` does with a body that is no note.",
 		},
 	},

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // The label by which agents give a pull request to a person, and how long the
@@ -137,7 +139,7 @@ func (d *demo) play(ctx context.Context) error {
 		d.places()
 	}
 	d.out.line("\n  main is at %s · %d of %d findings fixed · the reviews cost $%.2f by the model's own account\n",
-		short(s.merge), verified(s.last), len(s.last.Ledger), s.cost)
+		verdict.Short(s.merge), verified(s.last), len(s.last.Ledger), s.cost)
 	if d.live != nil {
 		d.out.line("live: %d developers, %d actions, merged %s/%s#%d in %.1f minutes",
 			len(developers), d.live.actions, owner, name, s.number, time.Since(d.out.began).Minutes())

@@ -32,7 +32,8 @@ func (d *demo) follow(ctx context.Context) (*story, error) {
 		return nil, fmt.Errorf("find the relay's token: %w", err)
 	}
 	s := &story{out: d.out, rounds: map[string]int{}}
-	follower := client.Client{URL: d.relay, Token: token, Filter: event.Filter{Types: []string{"pull_request", "pull_request_review", "check_run"}}}
+	follower := client.Client{URL: d.relay, Token: token, Filter: event.Filter{Types: []string{"pull_request", "pull_request_review",
+		"check_run"}}}
 	err = follower.Follow(ctx, "oldest", func(_ context.Context, m event.Message) error {
 		if m.Event == nil {
 			return nil

@@ -124,7 +124,8 @@ func (d *demo) join(ctx context.Context, party, user, link string) error {
 		return err
 	}
 	// The simulated GitHub stands for the provider, which has to answer.
-	_, err = d.types(ctx, party, []string{"ANTHROPIC_BASE_URL=" + d.github.url}, d.program("agent"), "join", link, "--github-token-file", token)
+	_, err = d.types(ctx, party, []string{"ANTHROPIC_BASE_URL=" + d.github.url}, d.program("agent"), "join", link, "--github-token-file",
+		token)
 	return err
 }
 

@@ -45,7 +45,8 @@ func (d *demo) compile(ctx context.Context, module string) error {
 	d.bin = filepath.Join(d.dir, "bin")
 	d.out.fact("programs", "being built; the first time takes a minute or two")
 	for _, p := range programs {
-		if err := command(ctx, module, append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-trimpath", "-o", d.program(p), "touchstone/"+p); err != nil {
+		if err := command(ctx, module, append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-trimpath", "-o", d.program(p),
+			"touchstone/"+p); err != nil {
 			return err
 		}
 	}

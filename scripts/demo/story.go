@@ -127,7 +127,7 @@ func (s *story) closed(now *step, p payload) {
 		return
 	}
 	s.merge = p.PullRequest.MergeCommitSHA
-	now.what, now.style = "squash-merges it into main as "+short(s.merge), good
+	now.what, now.style = "squash-merges it into main as "+verdict.Short(s.merge), good
 }
 
 // counts says how many findings of each severity stand, and how many are gone.

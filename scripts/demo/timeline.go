@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"touchstone/verdict"
+
 	"github.com/mattn/go-colorable"
 	"golang.org/x/term"
 )
@@ -126,7 +128,7 @@ type step struct {
 
 func (t *timeline) step(s step) {
 	t.row(2, cell{plain, 7, fmt.Sprintf("%6.1fs", time.Since(t.began).Seconds()), false}, cell{plain, 5, fmt.Sprintf("%5d", s.round), false},
-		cell{cyan, 7, short(s.sha), false}, cell{dim, 29, s.event, true}, cell{bold, 8, s.who, false}, cell{s.style, 0, s.what, false})
+		cell{cyan, 7, verdict.Short(s.sha), false}, cell{dim, 29, s.event, true}, cell{bold, 8, s.who, false}, cell{s.style, 0, s.what, false})
 }
 
 // detail is a line that belongs to the step above it.
@@ -146,5 +148,3 @@ func clip(text string, n int) string {
 	}
 	return string([]rune(text)[:max(n-1, 0)]) + "…"
 }
-
-func short(sha string) string { return sha[:min(len(sha), 7)] }

@@ -18,6 +18,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/githubsim"
+	"touchstone/scripts/ci"
+	"touchstone/worktree/atomicfile"
 )
 
 const long = `Serve bare git repositories as a GitHub that runs on this machine.
@@ -106,12 +108,13 @@ func (o options) run(ctx context.Context, out io.Writer) error {
 	defer done()
 	sim.SetFaults(faults)
 	if o.addressFile != "" {
-		if err := writeFile(o.addressFile, url+"\n"); err != nil {
+		if err := atomicfile.Write(o.addressFile, []byte(url+"\n")); err != nil {
 			return fmt.Errorf("write --address-file: %w", err)
 		}
 	}
 	fmt.Fprintf(out, "githubsim: %s serves %s\n", url, strings.Join(sim.Repos(), ", "))
-	fmt.Fprintf(out, "  REST     %s/api/v3/\n  GraphQL  %s/api/graphql\n  git      %s/OWNER/NAME.git\n  faults   %s/_sim/faults\n", url, url, url, url)
+	fmt.Fprintf(out, "  REST     %s/api/v3/\n  GraphQL  %s/api/graphql\n  git      %s/OWNER/NAME.git\n  faults   %s/_sim/faults\n",
+		url, url, url, url)
 	for _, u := range users {
 		fmt.Fprintf(out, "  user     %s\n", u.Login)
 	}
@@ -129,7 +132,7 @@ func (o options) open(ctx context.Context, url string, users []githubsim.User) (
 	}
 	cfg := githubsim.Config{Dir: repo, URL: url, Users: users}
 	if o.ci != "" {
-		cfg.CI = ciCommand{line: o.ci, timeout: o.ciTimeout}.run
+		cfg.CI = ci.Command{Line: o.ci, Timeout: o.ciTimeout}.Run
 	}
 	_, err = os.Stat(filepath.Join(repo, "HEAD"))
 	bare := err == nil
@@ -182,20 +185,4 @@ func readUsers(path string) ([]githubsim.User, error) {
 		return nil, errors.New("--users lists nobody, so nobody could sign in; see --help")
 	}
 	return users, nil
-}
-
-// writeFile puts text at path whole or not at all.
-func writeFile(path, text string) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".address-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if _, err := tmp.WriteString(text); err != nil {
-		return errors.Join(err, tmp.Close())
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

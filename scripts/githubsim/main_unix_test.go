@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"touchstone/scripts/ci"
 )
 
 // TestMain lets the test binary stand in for the command itself.
@@ -167,7 +169,7 @@ func TestCIConclusions(t *testing.T) {
 		{"echo broken; exit 3", "failure", time.Minute},
 		{"sleep 60", "timed_out", 50 * time.Millisecond},
 	} {
-		got := ciCommand{line: tt.line, timeout: tt.timeout}.run(t.Context(), "acme/app", "", t.TempDir())
+		got := ci.Command{Line: tt.line, Timeout: tt.timeout}.Run(t.Context(), "acme/app", "", t.TempDir())
 		if got.Conclusion != tt.want {
 			t.Errorf("%s: %s (%s), want %s", tt.line, got.Conclusion, got.Summary, tt.want)
 		}
@@ -176,7 +178,7 @@ func TestCIConclusions(t *testing.T) {
 
 func TestCISeesNoCredentials(t *testing.T) {
 	t.Setenv("GITHUB_TOKEN", "s3cret")
-	got := ciCommand{line: "env", timeout: time.Minute}.run(t.Context(), "acme/app", "", t.TempDir())
+	got := ci.Command{Line: "env", Timeout: time.Minute}.Run(t.Context(), "acme/app", "", t.TempDir())
 	if strings.Contains(got.Log, "s3cret") || !strings.Contains(got.Log, "CI=true") {
 		t.Fatalf("the command saw:\n%s", got.Log)
 	}

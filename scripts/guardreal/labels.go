@@ -16,6 +16,8 @@ const (
 	isArguable = "ARGUABLE" // the letter of the rule is met, in ordinary work
 	isFalse    = "FALSE"    // nobody should be held up
 	unlabelled = "unlabelled"
+
+	isLowering = "MISS" // of a commit: it lowers the bar
 )
 
 // labels are what people said of the findings in a set of commits.
@@ -94,14 +96,24 @@ func graver(a, b string) string {
 	return b
 }
 
-// missed are the commits whose diffs were read for what the guard had not seen.
+// missed are commits beyond their labels: those whose diffs were read for what the guard had
+// not seen, and those of which the title announces a lowering, as the diff confirms.
 func missed() (map[string]string, error) {
-	rows, err := table("misses.csv")
 	all := map[string]string{}
-	for _, r := range rows {
-		all[r[0]+" "+r[1]] = r[2]
+	for _, name := range []string{"misses.csv", "announced.csv"} {
+		rows, err := table(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			said := isLowering
+			if len(r) > 2 {
+				said = r[2]
+			}
+			all[r[0]+" "+r[1]] = said
+		}
 	}
-	return all, err
+	return all, nil
 }
 
 // commitsOf are the commits of one repository that a table is keyed by.

@@ -3,11 +3,21 @@
 // as right, what was announced and not seen, and what it costs. The repository holds only
 // facts: commits, places and labels. A clone that is not there is skipped and said.
 //
+// What sets of repositories showed when nobody had looked at them yet, each after what the one
+// before it showed was mended:
+//
+//	set            repositories  changes  held  TRUE  ARGUABLE  FALSE  held for text
+//	November 23, 1           28    8,400    93    29        42     22              8
+//	November 23, 2           30    8,886    62    24        23     15              3
+//	November 23, 3           25    7,500    54    32        16      6              7
+//
+// Of 99 commits whose titles announce a lowering, and whose diffs confirm it, 60 were seen and
+// 43 held at first; 80 are seen and 70 held since.
+//
 // Clones are looked for below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"flag"
@@ -16,7 +26,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -27,9 +36,10 @@ func main() {
 	clones := flag.String("clones", "", "directory that holds the clones")
 	only := flag.String("only", "", "take only the repositories whose names contain this")
 	part := flag.String("part", "", "take only the repositories of this part: seen or unseen")
+	again := flag.String("again", "", "take only the changes that this earlier list says are held")
 	list := flag.String("list", "", "write every finding with its label to this CSV file")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: guardreal -clones DIR [-part seen|unseen] [-only TEXT] [-list FILE]\n\nMeasure the guard and the text checks on real histories.")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: guardreal -clones DIR [-part seen|unseen] [-only TEXT] [-again FILE] [-list FILE]\n\nMeasure the guard and the text checks on real histories.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -39,14 +49,14 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, *clones, *part, *only, *list); err != nil {
+	if err := run(ctx, os.Stdout, *clones, *part, *only, *again, *list); err != nil {
 		fmt.Fprintln(os.Stderr, "guardreal:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, clones, part, only, list string) error {
+func run(ctx context.Context, out io.Writer, clones, part, only, again, list string) error {
 	ranges, err := table("ranges.csv")
 	if err != nil {
 		return err
@@ -56,6 +66,14 @@ func run(ctx context.Context, out io.Writer, clones, part, only, list string) er
 		return err
 	}
 	misses, err := missed()
+	if err != nil {
+		return err
+	}
+	wanted, err := heldIn(again)
+	if err != nil {
+		return err
+	}
+	listed, err := create(list)
 	if err != nil {
 		return err
 	}
@@ -73,12 +91,15 @@ func run(ctx context.Context, out io.Writer, clones, part, only, list string) er
 		if err != nil {
 			return err
 		}
-		results, err := history(ctx, dir, r[0], r[1], n, said, commitsOf(misses, r[0]))
+		results, err := history(ctx, dir, r[0], r[1], n, said, commitsOf(misses, r[0]), wanted)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r[0], err)
 		}
 		fmt.Fprintf(out, "%-34s %s\n", r[0], held(results, func(result) bool { return true }))
 		all[r[3]] = append(all[r[3]], results...)
+		if err := listed.write(results); err != nil {
+			return err
+		}
 	}
 	for _, part := range []string{"seen", "unseen"} {
 		if len(all[part]) > 0 {
@@ -87,10 +108,7 @@ func run(ctx context.Context, out io.Writer, clones, part, only, list string) er
 		}
 	}
 	fmt.Fprintf(out, "\nmemory: %s at its peak\n", peak())
-	if list != "" {
-		return write(list, slices.Concat(all["seen"], all["unseen"]))
-	}
-	return nil
+	return listed.Close()
 }
 
 // peak is the most memory that this process has held.
@@ -107,24 +125,61 @@ func peak() string {
 	return fmt.Sprintf("%d kB", m.Sys>>10)
 }
 
-// write lists the findings, so that they can be looked at and labelled.
-func write(name string, all []result) error {
-	f, err := os.Create(name)
+// listing is a table of findings, so that they can be looked at and labelled.
+type listing struct {
+	io.WriteCloser
+	*csv.Writer
+}
+
+type discard struct{ io.Writer }
+
+func (discard) Close() error { return nil }
+
+// create begins a listing in a file, or nowhere where it has no name.
+func create(name string) (listing, error) {
+	var to io.WriteCloser = discard{io.Discard}
+	if name != "" {
+		f, err := os.Create(name)
+		if err != nil {
+			return listing{}, err
+		}
+		to = f
+	}
+	l := listing{to, csv.NewWriter(to)}
+	return l, l.Writer.Write([]string{"repo", "commit", "who", "tier", "kind", "rule", "place", "label", "why", "title"})
+}
+
+// heldIn are the commits that a listing says are held; nil where it has no name.
+func heldIn(name string) (map[string]bool, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Open(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	w := csv.NewWriter(f)
-	_ = w.Write([]string{"repo", "commit", "who", "tier", "kind", "rule", "place", "label", "why", "title"})
+	rows, err := csv.NewReader(f).ReadAll()
+	all := map[string]bool{}
+	for _, r := range rows {
+		if len(r) > 3 && r[3] == hold {
+			all[r[1]] = true
+		}
+	}
+	return all, err
+}
+
+// write adds the findings of some changes.
+func (l listing) write(all []result) error {
 	for _, r := range all {
 		who := "person"
 		if r.commit.bot() {
 			who = "bot"
 		}
 		for _, f := range r.findings {
-			_ = w.Write([]string{r.repo, r.commit.sha[:12], who, f.tier, f.kind, f.rule, fmt.Sprintf("%s:%d", f.path, f.line), f.label, f.why, r.commit.title})
+			_ = l.Writer.Write([]string{r.repo, r.commit.sha[:12], who, f.tier, f.kind, f.rule, fmt.Sprintf("%s:%d", f.path, f.line), f.label, f.why, r.commit.title})
 		}
 	}
-	w.Flush()
-	return cmp.Or(w.Error(), f.Close())
+	l.Flush()
+	return l.Error()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -59,7 +60,7 @@ func (r result) label() string {
 	return label
 }
 
-func history(ctx context.Context, dir, repo, tip string, n int, said labels, others []string) (all []result, err error) {
+func history(ctx context.Context, dir, repo, tip string, n int, said labels, others []string, wanted map[string]bool) (all []result, err error) {
 	c, err := openClone(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -78,6 +79,9 @@ func history(ctx context.Context, dir, repo, tip string, n int, said labels, oth
 		return nil, err
 	}
 	for i, one := range commits {
+		if wanted != nil && !wanted[one.sha[:12]] {
+			continue
+		}
 		r, err := examine(ctx, c, repo, one)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", one.sha, err)
@@ -188,22 +192,41 @@ func summary(out io.Writer, all []result, misses map[string]string) {
 		}
 	}
 	fmt.Fprintf(out, "held changes: %s\n", shares(changes))
-	byKind := map[string]map[string]int{}
-	for _, r := range all {
-		for _, f := range r.findings {
-			key := fmt.Sprintf("%-8s %s", f.tier, f.kind)
-			if byKind[key] == nil {
-				byKind[key] = map[string]int{}
-			}
-			byKind[key][f.label]++
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(byKind)) {
-		fmt.Fprintf(out, "  %-22s %s\n", key, shares(byKind[key]))
-	}
+	byRule(out, all)
 	recall(out, all, misses)
 	texts(out, all)
 	times(out, all)
+}
+
+// byRule counts the changes that each rule holds, by its gravest label there, and the findings
+// that each kind puts to the session.
+func byRule(out io.Writer, all []result) {
+	counts := map[string]map[string]int{}
+	count := func(key, label string) {
+		if counts[key] == nil {
+			counts[key] = map[string]int{}
+		}
+		counts[key][label]++
+	}
+	for _, r := range all {
+		rules := map[string]string{}
+		for _, f := range r.findings {
+			switch rule := cmp.Or(f.rule, f.kind); {
+			case f.tier == hold && rules[rule] == "":
+				rules[rule] = f.label
+			case f.tier == hold:
+				rules[rule] = graver(rules[rule], f.label)
+			default:
+				count(f.tier+" "+f.kind, f.label)
+			}
+		}
+		for rule, label := range rules {
+			count(hold+" "+rule, label)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(out, "  %-28s %s\n", key, shares(counts[key]))
+	}
 }
 
 // shares writes how many of each label there are, and what share of the labelled.
@@ -227,7 +250,7 @@ func recall(out io.Writer, all []result, misses map[string]string) {
 	n, seen, holds := 0, 0, 0
 	for _, r := range all {
 		known := announced.MatchString(r.commit.title) && is(truly, r, true)
-		if !known && !is(misses, r, "MISS") {
+		if !known && !is(misses, r, isLowering) {
 			continue
 		}
 		n++
@@ -239,6 +262,8 @@ func recall(out io.Writer, all []result, misses map[string]string) {
 		}
 		if r.held() {
 			holds++
+		} else if len(guarded) > 0 {
+			fmt.Fprintf(out, "  not held: %s %s %s\n", r.repo, r.commit.sha[:12], guarded[0].rule)
 		}
 	}
 	fmt.Fprintf(out, "announced lowerings: %d, seen %d (%s), held %d (%s)\n", n, seen, percent(seen, n), holds, percent(holds, n))
@@ -278,6 +303,9 @@ func texts(out io.Writer, all []result) {
 
 func times(out io.Writer, all []result) {
 	var took []time.Duration
+	if len(all) == 0 {
+		return
+	}
 	slowest := all[0]
 	for _, r := range all {
 		took = append(took, r.took)

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -71,17 +69,17 @@ func (c change) checkout(ctx context.Context, from, dir string) (base string, er
 	if source == "" {
 		return "", fmt.Errorf("there is no clone of %s in %s", c.Repository, from)
 	}
-	r := repository{ctx, dir}
-	if _, err := (repository{ctx, "."}).git(nil, "clone", "--quiet", "--shared", "--no-checkout", source, dir); err != nil {
+	r := clones.Repository{Context: ctx, Dir: dir}
+	if _, err := (clones.Repository{Context: ctx, Dir: "."}).Git(nil, "clone", "--quiet", "--shared", "--no-checkout", source, dir); err != nil {
 		return "", err
 	}
-	commit, err := r.git(nil, "rev-parse", c.Commit+"^{commit}")
+	commit, err := r.Git(nil, "rev-parse", c.Commit+"^{commit}")
 	if err != nil {
 		return "", err
 	}
 	title := c.Title
 	if title == "" {
-		if title, err = r.git(nil, "log", "-1", "--format=%s", commit); err != nil {
+		if title, err = r.Git(nil, "log", "-1", "--format=%s", commit); err != nil {
 			return "", err
 		}
 	}
@@ -89,93 +87,30 @@ func (c change) checkout(ctx context.Context, from, dir string) (base string, er
 	switch c.Direction {
 	case "forward":
 	case "revert":
-		if before, err = r.withoutTests(commit); err != nil {
+		if before, err = withoutTests(r, commit); err != nil {
 			return "", err
 		}
 		after = commit + "^"
 	default:
 		before = c.Direction
 	}
-	if base, err = r.commit(before, "Base"); err != nil {
+	if base, err = r.Commit(before, "Base", nil); err != nil {
 		return "", err
 	}
-	head, err := r.commit(after, title, "-p", base)
+	head, err := r.Commit(after, title, nil, base)
 	if err != nil {
 		return "", err
 	}
-	_, err = r.git(nil, "checkout", "--quiet", "--force", "-B", "change", head)
+	_, err = r.Git(nil, "checkout", "--quiet", "--force", "-B", "change", head)
 	return base, err
 }
 
-// repository is a clone that a case is built in.
-type repository struct {
-	ctx context.Context
-	dir string
-}
-
-// git runs git without the configuration of this machine.
-func (r repository) git(input []byte, args ...string) (string, error) {
-	cmd := exec.CommandContext(r.ctx, "git", args...)
-	cmd.Dir, cmd.Stdin = r.dir, bytes.NewReader(input)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_LFS_SKIP_SMUDGE=1",
-		"GIT_AUTHOR_NAME=case", "GIT_AUTHOR_EMAIL=case@example.com", "GIT_COMMITTER_NAME=case", "GIT_COMMITTER_EMAIL=case@example.com")
-	var out, failed bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &failed
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(failed.Bytes()))
-	}
-	return strings.TrimSpace(out.String()), nil
-}
-
-// commit makes a commit of the tree of another, which has no history that would tell what it is.
-func (r repository) commit(of, message string, more ...string) (string, error) {
-	tree, err := r.present(of + "^{tree}")
-	if err != nil {
-		return "", err
-	}
-	return r.git(nil, append([]string{"commit-tree", "-m", message, tree}, more...)...)
-}
-
-// present is a tree without submodules, and without the files that a clone of parts lacks.
-func (r repository) present(tree string) (string, error) {
-	if _, err := r.git(nil, "read-tree", tree); err != nil {
-		return "", err
-	}
-	listed, err := r.git(nil, "ls-tree", "-r", "-z", tree)
-	if err != nil {
-		return "", err
-	}
-	var names []string // of objects, one for each entry
-	entries := strings.Split(strings.TrimSuffix(listed, "\x00"), "\x00")
-	for _, entry := range entries {
-		meta, _, _ := strings.Cut(entry, "\t")
-		fields := strings.Fields(meta)
-		names = append(names, fields[len(fields)-1])
-	}
-	found, err := r.git([]byte(strings.Join(names, "\n")), "cat-file", "--batch-check")
-	if err != nil {
-		return "", err
-	}
-	var gone strings.Builder
-	for i, line := range strings.Split(found, "\n") {
-		if _, path, ok := strings.Cut(entries[i], "\t"); ok && (strings.HasSuffix(line, " missing") || strings.HasPrefix(entries[i], "160000")) {
-			fmt.Fprintf(&gone, "0 %040d\t%s\n", 0, path)
-		}
-	}
-	if gone.Len() > 0 {
-		if _, err := r.git([]byte(gone.String()), "update-index", "--index-info"); err != nil {
-			return "", err
-		}
-	}
-	return r.git(nil, "write-tree", "--missing-ok")
-}
-
 // withoutTests is the tree of a commit without what it did to tests, documents and change logs.
-func (r repository) withoutTests(commit string) (tree string, err error) {
-	if _, err := r.git(nil, "read-tree", commit+"^"); err != nil {
+func withoutTests(r clones.Repository, commit string) (tree string, err error) {
+	if _, err := r.Git(nil, "read-tree", commit+"^"); err != nil {
 		return "", err
 	}
-	raw, err := r.git(nil, "diff-tree", "-r", "--raw", "--no-renames", "--abbrev=40", "-z", commit+"^", commit)
+	raw, err := r.Git(nil, "diff-tree", "-r", "--raw", "--no-renames", "--abbrev=40", "-z", commit+"^", commit)
 	if err != nil {
 		return "", err
 	}
@@ -189,11 +124,11 @@ func (r repository) withoutTests(commit string) (tree string, err error) {
 		if meta[4] == "D" {
 			entry = fmt.Sprintf("0 %040d\t%s\n", 0, path)
 		}
-		if _, err := r.git([]byte(entry), "update-index", "--index-info"); err != nil {
+		if _, err := r.Git([]byte(entry), "update-index", "--index-info"); err != nil {
 			return "", err
 		}
 	}
-	return r.git(nil, "write-tree", "--missing-ok")
+	return r.Git(nil, "write-tree", "--missing-ok")
 }
 
 // telling reports whether a file would tell which way a change goes.

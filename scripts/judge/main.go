@@ -22,7 +22,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
-	"touchstone/scripts/judge/standin"
+	"touchstone/scripts/byhand"
 )
 
 func main() {
@@ -152,9 +152,9 @@ func (o options) review(ctx context.Context, c change, dir, tree, base string) (
 		engine["command"] = []string{o.cli}
 	}
 	env := append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
-	var hand *standin.Endpoint
+	var hand *byhand.Endpoint
 	if o.byHand != "" {
-		hand = &standin.Endpoint{Dir: filepath.Join(o.byHand, c.id())}
+		hand = &byhand.Endpoint{Dir: filepath.Join(o.byHand, c.id())}
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err

@@ -77,7 +77,8 @@ func refresh(version string) error {
 	if err := compressor.Close(); err != nil {
 		return err
 	}
-	note := fmt.Sprintf("%d example payloads from npm %s %s, licence %s (https://github.com/octokit/webhooks)\nsha256 of the package: %x\nmade by: go run ./scripts/refresh-webhooks\n",
+	note := fmt.Sprintf("%d example payloads from npm %s %s, licence %s (https://github.com/octokit/webhooks)\nsha256 of the "+
+		"package: %x\nmade by: go run ./scripts/refresh-webhooks\n",
 		count, about.Name, about.Version, about.License, sha256.Sum256(archive))
 	fmt.Print(note)
 	if err := os.WriteFile(filepath.Join(target, "webhooks.jsonl.gz"), packed.Bytes(), 0o644); err != nil {

@@ -15,7 +15,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -34,7 +36,10 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
+	// Many tests wait for processes and disks: twice as many packages at once as there are cores keep
+	// these busy.
+	flags := []string{"test", "-json", "-p", strconv.Itoa(2 * runtime.NumCPU())}
+	cmd := exec.CommandContext(ctx, "go", append(flags, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stderr = os.Stderr
 	events, err := cmd.StdoutPipe()

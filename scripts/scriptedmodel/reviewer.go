@@ -5,17 +5,15 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-)
 
-var dimensions = []string{
-	"Graph", "Architecture", "Security", "Test", "Doc", "Impact", "Observability", "AI-Antipattern", "Recurrence",
-}
+	"touchstone/verdict"
+)
 
 var (
 	nonceMark   = regexp.MustCompile(`<!-- RUN:([0-9A-Za-z_-]+) -->`)
 	patch       = regexp.MustCompile(`(?m)^  patch: (.+)$`)
 	evidence    = regexp.MustCompile(`(?m)^- (E[0-9]+) `)
-	claimed     = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) (?:claimed-fixed|disputed) \[`)
+	standing    = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) (?:open|claimed-fixed|disputed|regressed) \[`)
 	changedFile = regexp.MustCompile(`^- (.+) \([A-Za-z]+ \+[0-9]+ -[0-9]+\)$`)
 )
 
@@ -44,7 +42,7 @@ type examined struct {
 	Examined  string `json:"examined"`
 }
 
-// review walks the nine dimensions, one event each, and ends with the answer.
+// review walks the dimensions, one event each, and ends with the answer.
 func (s *session) review(tools []string) error {
 	if err := s.begin(tools); err != nil {
 		return err
@@ -72,10 +70,12 @@ func (s *session) review(tools []string) error {
 	for _, m := range evidence.FindAllStringSubmatch(s.prompt, -1) {
 		review.Refuted = append(review.Refuted, refuted{m[1], "It is nothing here."})
 	}
-	for _, m := range claimed.FindAllStringSubmatch(s.prompt, -1) {
+	for _, m := range standing.FindAllStringSubmatch(s.prompt, -1) {
 		review.Gone = append(review.Gone, gone{m[1], "The defect is not in the files any more."})
 	}
-	for i, dimension := range dimensions {
+	dimensions := verdict.Dimensions()
+	for i, d := range dimensions {
+		dimension := string(d)
 		text := walk(dimension, len(files), byDimension[dimension])
 		if err := s.text(text); err != nil {
 			return err
@@ -133,15 +133,20 @@ func (s *session) finalText(review answer) (string, error) {
 	if s.fault == "no-marker" {
 		return text, nil
 	}
-	nonce := ""
-	// The last one: whatever a pull request quotes stands before the orders.
-	if all := nonceMark.FindAllStringSubmatch(s.prompt, -1); len(all) > 0 {
-		nonce = all[len(all)-1][1]
-	}
+	nonce := s.nonce()
 	if s.fault == "wrong-nonce" {
 		nonce = "not-this-run"
 	}
 	return text + "\n<!-- RUN:" + nonce + " -->\n<!-- VERDICT:" + decide(review.Findings) + " -->\n", nil
+}
+
+// nonce is the prompt's last one: whatever a pull request quotes stands before the orders.
+func (s *session) nonce() string {
+	all := nonceMark.FindAllStringSubmatch(s.prompt, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1][1]
 }
 
 func decide(findings []Finding) string {

@@ -17,7 +17,7 @@ import (
 type Script struct {
 	// Defects are looked for by the reviewer and removed by the author.
 	Defects []Defect `json:"defects"`
-	// Faults lists, by role ("reviewer", "author"), what goes wrong in the
+	// Faults lists, by role ("reviewer", "checker", "author"), what goes wrong in the
 	// first, second … turn of that role's sessions; an empty name is a turn
 	// without a fault, and so is every turn beyond the list. See faults.
 	Faults map[string][]string `json:"faults"`
@@ -40,6 +40,17 @@ type Defect struct {
 	// Finding is what the reviewer reports; path, lines and an absent quote
 	// are filled in from the file.
 	Finding Finding `json:"finding"`
+	// Refuted, if set, is how a session that is to refute the finding does; without it, it is
+	// upheld.
+	Refuted *Check `json:"refuted"`
+}
+
+// Check is the answer of a session that was to refute a finding.
+type Check struct {
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason"`
+	Path    string `json:"path,omitempty"`
+	Quote   string `json:"quote,omitempty"`
 }
 
 // Finding is one finding in a reviewer's answer.
@@ -61,6 +72,7 @@ type Finding struct {
 // faults are the names that Script.Faults may hold; "slow:DURATION" besides.
 var faults = map[string][]string{
 	"reviewer": {"", "crash", "hang", "overloaded", "no-marker", "wrong-nonce", "bad-json", "withdraw"},
+	"checker":  {"", "crash", "hang", "overloaded"},
 	"author":   {"", "crash", "hang", "overloaded", "no-change", "dispute"},
 }
 

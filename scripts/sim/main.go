@@ -61,7 +61,7 @@ type sim struct {
 }
 
 // perArena is how many schedules an arena lives for. It keeps all of them.
-const perArena = 25
+const perArena = 10
 
 // run runs count schedules from a first seed on, several at once.
 func (s *sim) run(ctx context.Context, first, count uint64) error {
@@ -72,7 +72,7 @@ func (s *sim) run(ctx context.Context, first, count uint64) error {
 	defer os.RemoveAll(dir)
 	all, ctx := errgroup.WithContext(ctx)
 	// Most of a schedule is waiting for git, and for the disk that keeps the journals.
-	all.SetLimit(2 * runtime.GOMAXPROCS(0))
+	all.SetLimit(4 * runtime.GOMAXPROCS(0))
 	for from := first; from < first+count; from += perArena {
 		all.Go(func() error {
 			own := filepath.Join(dir, fmt.Sprint(from))

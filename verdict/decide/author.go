@@ -8,24 +8,33 @@ import (
 	"touchstone/verdict"
 )
 
+// ghost is the login that GitHub shows of every deleted account.
+// https://github.com/ghost
+const ghost = "ghost"
+
 // authorRules are the conditions by which an author's agent goes: those that keep it away, those
 // for an approval, and those for the merge of an approved head.
 var authorRules = append(general[:len(general):len(general)],
 	rule{"own", "it is its author's own", func(s State) outcome {
-		return metIf(verdict.SameLogin(s.Author, s.Self), TurnNobody, func() Action { return s.act(Skip, "it is not "+s.Self+"'s own") })
+		return metIf(verdict.SameLogin(s.Author, s.Self), verdict.TurnNobody, func() Action { return s.act(Skip, "it is not "+s.Self+"'s own") })
+	}},
+	rule{"author there", "its author has an account", func(s State) outcome {
+		return metIf(!verdict.SameLogin(s.Author, ghost), verdict.TurnPerson, func() Action {
+			return s.act(Wait, "its author's account is deleted, and no agent merges it: merge it by hand, or open another pull request of its branch")
+		})
 	}},
 	notStopped,
 	notDraft,
 	noPersonCalled,
 	rule{"not held", "no label holds it", func(s State) outcome {
-		return metIf(!s.Held, TurnPerson, func() Action { return s.act(Wait, "a label holds it") })
+		return metIf(!s.Held, verdict.TurnPerson, func() Action { return s.act(Wait, "a label holds it") })
 	}},
 	rule{"asked", "its review is asked for", func(s State) outcome {
 		_, ordered := verdict.LastOrder(s.Orders, verdict.AskReview)
 		if s.stance() != unreviewed {
 			return notApplicable
 		}
-		return metIf(s.Requested || ordered, TurnAuthor, func() Action {
+		return metIf(s.Requested || ordered, verdict.TurnAuthor, func() Action {
 			who := strings.Join(s.Reviewers, " or ")
 			a := s.act(Wait, "nobody has asked "+who+" for a review: request it on GitHub, or comment /touchstone review")
 			a.Noted = true
@@ -37,10 +46,10 @@ var authorRules = append(general[:len(general):len(general)],
 	rule{"approved", "its reviewers approve this head", State.approvedByAll},
 	rule{"no objection", "nobody requests changes", State.unopposed},
 	rule{"not queued", "it is not in the merge queue", func(s State) outcome {
-		return metIf(!s.InQueue || s.Manual.Why != "" && s.Enqueued, TurnCI, s.queued)
+		return metIf(!s.InQueue || s.Manual.Why != "" && s.Enqueued, verdict.TurnCI, s.queued)
 	}},
 	rule{"mergeable", "it does not conflict with its base", func(s State) outcome {
-		o := metIf(s.Mergeable != MergeableDirty, TurnAuthor, func() Action { return s.fix(conflicting) })
+		o := metIf(s.Mergeable != MergeableDirty, verdict.TurnAuthor, func() Action { return s.fix(conflicting) })
 		return o.because("it conflicts with " + s.BaseBranch)
 	}},
 	rule{"checks", "its checks are green", State.green},
@@ -49,25 +58,25 @@ var authorRules = append(general[:len(general):len(general)],
 			return notApplicable
 		}
 		why := fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.Unproved, verdict.MaxReason))
-		return metIf(s.Unproved == "", TurnAuthor, s.unproved).because(why)
+		return metIf(s.Unproved == "", verdict.TurnAuthor, s.unproved).because(why)
 	}},
 	rule{"seen by CI", "what reports on the base has run on it", func(s State) outcome {
 		if !s.RequireChecks || !s.clean() || s.green().state != Met {
 			return notApplicable
 		}
 		why := fmt.Sprintf("the check %q, which reports on %s, has not run on it", verdict.Clip(s.Silent, verdict.MaxReason), s.BaseBranch)
-		return metIf(s.Silent == "", TurnAuthor, s.silent).because(why)
+		return metIf(s.Silent == "", verdict.TurnAuthor, s.silent).because(why)
 	}},
 	rule{"automatic", "its author's agent may merge it", State.automatic},
 	rule{"up to date", "its base asks for nothing newer", func(s State) outcome {
-		o := metIf(s.Mergeable != MergeableBehind, TurnAuthor, func() Action { return s.fix(behind) })
+		o := metIf(s.Mergeable != MergeableBehind, verdict.TurnAuthor, func() Action { return s.fix(behind) })
 		return o.because(fmt.Sprintf("it has to contain the tip of %s, and does not", s.BaseBranch))
 	}},
 	rule{"taken by the queue", "the merge queue has not given it back too often", func(s State) outcome {
 		if !s.clean() {
 			return notApplicable
 		}
-		return metIf(s.MaxAttempts <= 0 || s.Queued < s.MaxAttempts, TurnPerson, func() Action {
+		return metIf(s.MaxAttempts <= 0 || s.Queued < s.MaxAttempts, verdict.TurnPerson, func() Action {
 			return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s", verdict.Amount(s.Queued, "time", "times")))
 		})
 	}},
@@ -75,7 +84,7 @@ var authorRules = append(general[:len(general):len(general)],
 		if len(s.Unclear) == 0 {
 			return met
 		}
-		return unmet(TurnReviewer, s.awaitAnswer()).because(s.Unclear[0].By + " has ordered what nobody can follow")
+		return unmet(verdict.TurnReviewer, s.awaitAnswer()).because(s.Unclear[0].By + " has ordered what nobody can follow")
 	}},
 	rule{"let in", "the rules of its base let it in", func(s State) outcome {
 		if s.InQueue {
@@ -83,19 +92,19 @@ var authorRules = append(general[:len(general):len(general)],
 		}
 		blocked := s.Mergeable == MergeableBlocked && !s.Queue || s.clean() && s.refused()
 		why := fmt.Sprintf("the rules of %s do not let it in: %s", s.BaseBranch, s.barring())
-		return metIf(!blocked, TurnPerson, s.waitForRules).because(why)
+		return metIf(!blocked, verdict.TurnPerson, s.waitForRules).because(why)
 	}},
 	rule{"computed", "GitHub knows that it merges", func(s State) outcome {
 		known := s.clean() || s.Mergeable == MergeableDirty || s.Mergeable == MergeableBehind || s.Mergeable == MergeableBlocked
 		if !s.Open {
 			return notApplicable
 		}
-		return metIf(known, TurnNobody, s.compute)
+		return metIf(known, verdict.TurnNobody, s.compute)
 	}},
 	rule{Merged, "", func(s State) outcome {
 		a := s.spend(Merge, "it is approved and green", 0)
 		a.Record = s.approvalRecord()
-		return unmet(TurnAuthor, a)
+		return unmet(verdict.TurnAuthor, a)
 	}},
 )
 
@@ -108,12 +117,12 @@ func (s State) clean() bool {
 func (s State) hasReview() outcome {
 	switch s.stance() {
 	case unreviewed:
-		return unmet(TurnReviewer, s.awaitReviewer("this head is not reviewed yet")).because(s.noReview())
+		return unmet(verdict.TurnReviewer, s.awaitReviewer("this head is not reviewed yet")).because(s.noReview())
 	case takenBack:
-		o := unmet(TurnReviewer, s.awaitReviewer("a review of this head was dismissed; request it again for another one"))
+		o := unmet(verdict.TurnReviewer, s.awaitReviewer("a review of this head was dismissed; request it again for another one"))
 		return o.because(fmt.Sprintf("the review of this head by %s was dismissed: request it again for another one", s.by(s.TakenBack())))
 	case doubtful:
-		return unmet(TurnReviewer, s.unanswerable(s.doubt()+"; request it again for another one")).because(s.doubt())
+		return unmet(verdict.TurnReviewer, s.unanswerable(s.doubt()+"; request it again for another one")).because(s.doubt())
 	}
 	return met
 }
@@ -122,10 +131,10 @@ func (s State) hasReview() outcome {
 func (s State) letPass() outcome {
 	switch s.stance() {
 	case waits:
-		o := unmet(TurnPerson, s.awaitReviewer("only a person may let it pass, and one is being called"))
+		o := unmet(verdict.TurnPerson, s.awaitReviewer("only a person may let it pass, and one is being called"))
 		return o.because(fmt.Sprintf("%.7s is held for a person, who has to approve it in a review%s", s.Head, s.holds()))
 	case passes:
-		return unmet(TurnReviewer, s.awaitReviewer("a person lets it pass, and its reviewer is about to approve it"))
+		return unmet(verdict.TurnReviewer, s.awaitReviewer("a person lets it pass, and its reviewer is about to approve it"))
 	case unreviewed, takenBack, doubtful:
 		return notApplicable
 	}
@@ -138,13 +147,13 @@ func (s State) approvedByAll() outcome {
 	case approves:
 		return met
 	case disputes:
-		return unmet(TurnReviewer, s.awaitReviewer("a finding is disputed, and its reviewer is about to judge it again"))
+		return unmet(verdict.TurnReviewer, s.awaitReviewer(s.rejudged()+", and its reviewer is about to judge it again"))
 	case objects:
 		if !s.Fork && !s.Shared && s.namesNothing() {
-			return unmet(TurnPerson, s.unanswerable("the review requests changes and names nothing that a fix could answer: "+
+			return unmet(verdict.TurnPerson, s.unanswerable("the review requests changes and names nothing that a fix could answer: "+
 				"read why, and ask for another one with /touchstone review"))
 		}
-		return unmet(TurnAuthor, s.fix(objected)).because(s.requested())
+		return unmet(verdict.TurnAuthor, s.fix(objected)).because(s.requested())
 	}
 	return notApplicable
 }
@@ -160,10 +169,10 @@ func (s State) unopposed() outcome {
 		return met
 	}
 	if objector, overtaken := s.objector(); objector != "" {
-		return unmet(TurnPerson, s.objected(objector, overtaken)).because(opposed(against))
+		return unmet(verdict.TurnPerson, s.objected(objector, overtaken)).because(opposed(against))
 	}
 	o, _ := s.uncertainObjection()
-	return unmet(TurnPerson, s.escalate(fmt.Sprintf("it is approved, and %s requested changes of %.7s in a review that was edited since "+
+	return unmet(verdict.TurnPerson, s.escalate(fmt.Sprintf("it is approved, and %s requested changes of %.7s in a review that was edited since "+
 		"or cannot be believed, so that nothing tells whether they are still requested: dismiss that review on GitHub if they are not",
 		o.By, o.SHA))).because(opposed(against))
 }
@@ -175,16 +184,16 @@ func (s State) green() outcome {
 	case s.Checks == ChecksFailed:
 		return s.failed()
 	case len(s.Unbegun) > 0 && s.ExpectsChecks():
-		return unmet(TurnCI, s.awaited())
+		return unmet(verdict.TurnCI, s.awaited())
 	case s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks:
 		return met
 	case s.Checks == ChecksPending:
-		o := unmet(TurnCI, s.await(checkPatience, running, "it is approved, and its checks have been running for a day"))
+		o := unmet(verdict.TurnCI, s.await(checkPatience, running, "it is approved, and its checks have been running for a day"))
 		return o.because(named(s.Running, "is pending", "are pending", running))
 	case s.Checks == ChecksNone:
-		return unmet(TurnCI, s.unchecked()).because(s.unheard().Why)
+		return unmet(verdict.TurnCI, s.unchecked()).because(s.unheard().Why)
 	}
-	return unmet(TurnCI, s.await(rulePatience, unknown, "it is approved, and the state of its checks cannot be told")).because(unknown)
+	return unmet(verdict.TurnCI, s.await(rulePatience, unknown, "it is approved, and the state of its checks cannot be told")).because(unknown)
 }
 
 // failed is for a head of which a check failed.
@@ -192,13 +201,13 @@ func (s State) failed() outcome {
 	switch {
 	case s.BaseFails != "":
 		fails := fmt.Sprintf("the check %q fails here as it does on %s", verdict.Clip(s.BaseFails, verdict.MaxReason), s.BaseBranch)
-		o := unmet(TurnCI, s.await(checkPatience, fails+", and is waited for", "it is approved, and has waited for a day: "+fails))
+		o := unmet(verdict.TurnCI, s.await(checkPatience, fails+", and is waited for", "it is approved, and has waited for a day: "+fails))
 		return o.because(fails)
 	case s.BaseFailed != "" && !s.Fork && !s.Shared:
 		name := verdict.Clip(s.BaseFailed, verdict.MaxReason)
-		return unmet(TurnAuthor, s.fix(fmt.Sprintf("the check %q failed here as it did on %s, which has moved on", name, s.BaseBranch)))
+		return unmet(verdict.TurnAuthor, s.fix(fmt.Sprintf("the check %q failed here as it did on %s, which has moved on", name, s.BaseBranch)))
 	}
-	return unmet(TurnAuthor, s.fix(failing)).because(named(s.Failing, "failed", "failed", failing))
+	return unmet(verdict.TurnAuthor, s.fix(failing)).because(named(s.Failing, "failed", "failed", failing))
 }
 
 // automatic is for a head that its author merges and no agent. As long as GitHub computes whether
@@ -218,5 +227,5 @@ func (s State) automatic() outcome {
 }
 
 func (s State) toAuthor(a Action) outcome {
-	return unmet(TurnAuthor, a).because("its author has to merge it: " + s.Manual.Why)
+	return unmet(verdict.TurnAuthor, a).because("its author has to merge it: " + s.Manual.Why)
 }

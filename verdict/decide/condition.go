@@ -3,19 +3,10 @@
 // What explains the decision reads the same list. It is pure and does no I/O.
 package decide
 
-import "slices"
+import (
+	"slices"
 
-// Turn is whose turn it is to move a pull request on.
-type Turn string
-
-// The turns. Each of the first two is a role's agent or the people behind it. CI is what runs
-// checks, a merge queue among them. Nobody is for what GitHub itself does, and for what is done.
-const (
-	TurnReviewer Turn = "reviewer"
-	TurnAuthor   Turn = "author"
-	TurnCI       Turn = "ci"
-	TurnPerson   Turn = "person"
-	TurnNobody   Turn = "nobody"
+	"touchstone/verdict"
 )
 
 // Standing is how a condition stands.
@@ -39,7 +30,7 @@ type Condition struct {
 	Name  string   `json:"name"`
 	State Standing `json:"state"`
 	// Turn is whose turn it is as long as the condition is unmet; empty otherwise.
-	Turn Turn `json:"turn,omitempty"`
+	Turn verdict.Turn `json:"turn,omitempty"`
 	// Reason says how it stands, as a sentence part without a full stop. It is empty for a
 	// condition that does not apply. It can quote names and words of others.
 	Reason string `json:"reason,omitempty"`
@@ -109,7 +100,7 @@ type rule struct {
 // outcome is how a condition stands and, of one that is unmet, what the agent does about it.
 type outcome struct {
 	state Standing
-	turn  Turn
+	turn  verdict.Turn
 	act   Action
 	// reason is why it is unmet: mostly the act's.
 	reason string
@@ -119,12 +110,12 @@ var met, notApplicable = outcome{state: Met}, outcome{state: NotApplicable}
 
 // unmet is a condition about which an agent does something. Whom it calls, or whom it tells, has
 // the turn.
-func unmet(turn Turn, a Action) outcome {
+func unmet(turn verdict.Turn, a Action) outcome {
 	switch a.Kind {
 	case Escalate:
-		turn = TurnPerson
+		turn = verdict.TurnPerson
 	case Tell:
-		turn = TurnAuthor
+		turn = verdict.TurnAuthor
 	}
 	return outcome{state: Unmet, turn: turn, act: a, reason: a.Reason}
 }
@@ -137,7 +128,7 @@ func (o outcome) because(reason string) outcome {
 }
 
 // metIf is met where that is so, and else what the agent does about it.
-func metIf(ok bool, turn Turn, act func() Action) outcome {
+func metIf(ok bool, turn verdict.Turn, act func() Action) outcome {
 	if ok {
 		return met
 	}
@@ -162,15 +153,13 @@ func (s State) complete() State {
 
 // general are the conditions of both roles that come first.
 var general = []rule{
-	{"open", "it is open", func(s State) outcome {
-		return metIf(s.Open, TurnNobody, func() Action { return s.act(Done, "the pull request is closed") })
-	}},
+	{"open", "it is open", State.isOpen},
 	{"known", "GitHub says whose it is and what its head is", func(s State) outcome {
 		switch {
 		case !s.known():
-			return unmet(TurnNobody, s.act(Wait, "GitHub's answer is incomplete"))
+			return unmet(verdict.TurnNobody, s.act(Wait, "GitHub's answer is incomplete"))
 		case s.Role != Reviewer && s.Role != Author:
-			return unmet(TurnNobody, s.act(Wait, "the agent has no role"))
+			return unmet(verdict.TurnNobody, s.act(Wait, "the agent has no role"))
 		}
 		return met
 	}},
@@ -178,13 +167,13 @@ var general = []rule{
 
 var (
 	notDraft = rule{"ready", "it is no draft", func(s State) outcome {
-		return metIf(!s.Draft, TurnAuthor, func() Action { return s.act(Wait, "it is a draft") })
+		return metIf(!s.Draft, verdict.TurnAuthor, func() Action { return s.act(Wait, "it is a draft") })
 	}}
 	notStopped = rule{"not stopped", "nobody has stopped the agents", func(s State) outcome {
-		return metIf(s.stopped() == "", TurnPerson, func() Action { return s.act(Wait, s.stopped()) })
+		return metIf(s.stopped() == "", verdict.TurnPerson, func() Action { return s.act(Wait, s.stopped()) })
 	}}
 	noPersonCalled = rule{"no person called", "it waits for no person", func(s State) outcome {
-		o := metIf(!s.NeedsHuman, TurnPerson, s.waitForPerson)
+		o := metIf(!s.NeedsHuman, verdict.TurnPerson, s.waitForPerson)
 		if o.act.Kind == Wait && !s.LabelledAt.IsZero() {
 			o = o.because("it waits for a person since " + stamp(s.LabelledAt) + s.holds())
 		}
@@ -202,7 +191,7 @@ type guarded struct {
 // guarded is the last of the guards that keeps the agent from what it would do about an unmet
 // condition; ok is false if none does.
 func (s State) guarded(o outcome) (g guarded, ok bool) {
-	before := func(name string, turn Turn, a Action) {
+	before := func(name string, turn verdict.Turn, a Action) {
 		g, ok = guarded{name, unmet(turn, a)}, true
 		o = g.outcome
 	}
@@ -210,17 +199,17 @@ func (s State) guarded(o outcome) (g guarded, ok bool) {
 		return g, false
 	}
 	if a, unmergeable := s.unreviewable(o.act); unmergeable {
-		turn := TurnAuthor
+		turn := verdict.TurnAuthor
 		if a.Kind == Wait && a.Awaits == "" {
-			turn = TurnPerson
+			turn = verdict.TurnPerson
 		}
 		before("reviewable", turn, a)
 	}
 	if s.Role == Author && s.InQueue && s.Enqueued && o.act.Kind != Skip && o.act.Reason != inQueue && o.act.Reason != inQueueLong {
-		before("not in the queue", TurnAuthor, s.retry(Dequeue, "it is in the merge queue, and is to be merged no more: "+o.act.Reason))
+		before("not in the queue", verdict.TurnAuthor, s.retry(Dequeue, "it is in the merge queue, and is to be merged no more: "+o.act.Reason))
 	}
 	if s.Unread != "" && slices.Contains([]Kind{Review, Lift, Fix, Merge, Tell}, o.act.Kind) {
-		before("read whole", TurnPerson, s.unreadable())
+		before("read whole", verdict.TurnPerson, s.unreadable())
 	}
 	return g, ok
 }

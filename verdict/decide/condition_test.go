@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -18,14 +17,9 @@ func first(all []Condition) Condition {
 
 func TestNextActsOnTheFirstUnmetCondition(t *testing.T) {
 	t.Parallel()
-	from := *seed
-	if from == 0 {
-		from = rand.Uint64()
-	}
-	t.Logf("go test -run %s -seed=%d", t.Name(), from)
-	d := dice{rand.New(rand.NewPCG(from, 0))}
+	d := throw(t)
 	unmet := map[string]int{}
-	for range 50_000 {
+	for range *states {
 		s := d.state()
 		a, all := Next(s), Conditions(s)
 		c := first(all)

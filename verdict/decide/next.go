@@ -74,7 +74,7 @@ type Action struct {
 	// Condition is the name of the unmet condition that the action is about, Turn whose turn it
 	// is.
 	Condition string
-	Turn      Turn
+	Turn      verdict.Turn
 	// Status tells people of the action.
 	Status Status
 }
@@ -243,7 +243,7 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 	over, tomorrow := s.over(k, rounds, allowed)
 	switch {
 	case s.Hopeless && s.Failed == k && s.Attempts > 0:
-		return s.escalate(reason + ", and what keeps that from being done does not pass by itself")
+		return s.escalate(reason + ", and trying again would end the same way")
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
 		return s.escalate(fmt.Sprintf("%s, and %s on this head came to nothing", reason, verdict.Amount(s.Attempts, "attempt", "attempts")))
 	case (over != "" || k == Fix && s.BaseFailed != "") && s.needsNoModel(k) && (s.Failed != k || s.Attempts == 0):

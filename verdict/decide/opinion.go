@@ -17,7 +17,7 @@ const (
 	approves                 // it may be merged
 	takenBack                // the last review was dismissed, and its reviewer has not reviewed again
 	passes                   // changes are requested, but a person lets it pass
-	disputes                 // changes are requested, and a finding is to be judged again
+	disputes                 // changes are requested, and the reviewer is to judge again
 	waits                    // a person has to let it pass, and is yet to be called
 	objects                  // changes are requested
 	doubtful                 // a review was edited, cannot be believed, or its parts disagree
@@ -92,7 +92,7 @@ func (s State) stanceOf(w word) stance {
 		return passes
 	case s.held(w.index):
 		return waits
-	case s.disputed(o):
+	case s.again(o) != "":
 		return disputes
 	}
 	return objects
@@ -234,6 +234,42 @@ func (s State) disputed(o Opinion) bool {
 		return c.Verb == verdict.Dispute && c.ID > r.Heard && s.ofThisBase(c.At) &&
 			slices.ContainsFunc(r.Ledger, func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
 	})
+}
+
+// again is why a review that requests changes is to be given anew, on the head as it is, before
+// anybody works on what it asks for, as a sentence part; "" if it is not.
+func (s State) again(o Opinion) string {
+	ordered, ok := verdict.LastOrder(s.Orders, verdict.AskReview)
+	textual := func(e verdict.Entry) bool { return e.Path == "" && e.Stands() }
+	switch {
+	case s.disputed(o):
+		return "a finding is disputed"
+	case ok && o.precedes(ordered):
+		return ordered.By + " asks for a review"
+	case len(o.Record.Holds) > 0: // whose call is answered by leaving it to be fixed
+	case !s.NeedsHuman && o.At.Before(s.CalledAt) && s.resumed():
+		return "a person has the agents go on"
+	case o.Restated && slices.ContainsFunc(s.heed(*o.Record), textual):
+		return "its title or description was edited, which a finding is about"
+	}
+	return ""
+}
+
+// resumed reports whether a person has ordered the agents to go on since they called one. Taking
+// the label off has them go on with what they were at.
+func (s State) resumed() bool {
+	c, ok := verdict.LastOrder(s.Orders, verdict.Resume)
+	return ok && !c.At.Before(s.CalledAt)
+}
+
+// rejudged is why the review of this head is to be given anew.
+func (s State) rejudged() string {
+	for _, i := range s.Counting() {
+		if why := s.again(s.Opinions[i]); s.stanceOf(word{index: i}) == disputes && why != "" {
+			return why
+		}
+	}
+	return "a finding was waived for another base"
 }
 
 func (s State) trusts(login string) bool {

@@ -9,16 +9,16 @@ import (
 // reviewerRules are the conditions by which a reviewer's agent goes.
 var reviewerRules = append(general[:len(general):len(general)],
 	rule{"another's", "it is not its reviewer's own", func(s State) outcome {
-		return metIf(!verdict.SameLogin(s.Author, s.Self), TurnNobody, func() Action {
+		return metIf(!verdict.SameLogin(s.Author, s.Self), verdict.TurnNobody, func() Action {
 			return s.act(Skip, "GitHub lets nobody review their own pull request")
 		})
 	}},
 	rule{"asked", "its review is asked for", func(s State) outcome {
 		_, again := s.askedAgain()
-		return metIf(s.Requested || again, TurnAuthor, func() Action { return s.act(Skip, "nobody asked "+s.Self+" to review it") })
+		return metIf(s.Requested || again, verdict.TurnAuthor, func() Action { return s.act(Skip, "nobody asked "+s.Self+" to review it") })
 	}},
 	rule{"orders understood", "all orders can be followed", func(s State) outcome {
-		return metIf(len(s.Unclear) == 0 || s.Failed == Reply && s.Attempts >= max(1, s.MaxAttempts), TurnReviewer, func() Action {
+		return metIf(len(s.Unclear) == 0 || s.Failed == Reply && s.Attempts >= max(1, s.MaxAttempts), verdict.TurnReviewer, func() Action {
 			a := s.retry(Reply, "nobody can follow what "+s.Unclear[0].By+" orders")
 			a.Unclear = s.Unclear[0]
 			return a
@@ -29,7 +29,7 @@ var reviewerRules = append(general[:len(general):len(general)],
 	rule{"words heeded", "no person's word waits to be carried out", func(s State) outcome {
 		i := s.own()
 		word, lifted := s.lifted(i)
-		return metIf(!lifted, TurnReviewer, func() Action {
+		return metIf(!lifted, verdict.TurnReviewer, func() Action {
 			a := s.retry(Lift, "a person lets it pass")
 			a.Record = s.approval(i, word)
 			return a
@@ -38,16 +38,16 @@ var reviewerRules = append(general[:len(general):len(general)],
 	noPersonCalled,
 	rule{"no review ordered", "nobody has ordered another review", func(s State) outcome {
 		ordered, again := s.askedAgain()
-		return metIf(!again, TurnReviewer, func() Action { return s.review(ordered.By + " asks for a review") })
+		return metIf(!again, verdict.TurnReviewer, func() Action { return s.review(ordered.By + " asks for a review") })
 	}},
 	rule{"not withdrawn", "its review was not taken back", func(s State) outcome {
 		i := s.own()
-		return metIf(i < 0 || s.sound(i) || s.Asked, TurnPerson, func() Action {
+		return metIf(i < 0 || s.sound(i) || s.Asked, verdict.TurnPerson, func() Action {
 			return s.act(Wait, "its review was dismissed or edited; request it again for another one")
 		})
 	}},
 	rule{"reviewed", "this head is reviewed", func(s State) outcome {
-		return metIf(s.sound(s.own()), TurnReviewer, func() Action { return s.review("this head is not reviewed yet") })
+		return metIf(s.sound(s.own()), verdict.TurnReviewer, func() Action { return s.review("this head is not reviewed yet") })
 	}},
 	rule{"waivers hold", "no finding was waived for another base", func(s State) outcome {
 		i := s.own()
@@ -55,9 +55,9 @@ var reviewerRules = append(general[:len(general):len(general)],
 			return s.review("a finding was waived for another base")
 		})
 	}},
-	rule{"undisputed", "no finding is disputed", func(s State) outcome {
+	rule{"undisputed", "nothing calls for the review to be given anew", func(s State) outcome {
 		i := s.own()
-		return s.ofSound(i, func(o Opinion) bool { return !s.disputed(o) }, func() Action { return s.review("a finding is disputed") })
+		return s.ofSound(i, func(o Opinion) bool { return o.Record.Verdict == verdict.Approve && !s.disputed(o) || s.again(o) == "" }, func() Action { return s.review(s.again(s.Opinions[i])) })
 	}},
 	rule{"not held", "no person has to let it pass", func(s State) outcome {
 		i := s.own()
@@ -65,7 +65,7 @@ var reviewerRules = append(general[:len(general):len(general)],
 			return s.escalate("only a person may let it pass: approve this very head, or have it changed" + s.holds())
 		})
 	}},
-	rule{Merged, "", func(s State) outcome { return unmet(TurnAuthor, s.act(Wait, "this head is reviewed")) }},
+	rule{Merged, "", func(s State) outcome { return unmet(verdict.TurnAuthor, s.act(Wait, "this head is reviewed")) }},
 )
 
 // askedAgain is the order for a review that this login's review of the head has not heard yet.
@@ -83,7 +83,7 @@ func (s State) ofSound(i int, ok func(Opinion) bool, act func() Action) outcome 
 	if !s.sound(i) {
 		return notApplicable
 	}
-	return metIf(ok(s.Opinions[i]), TurnReviewer, act)
+	return metIf(ok(s.Opinions[i]), verdict.TurnReviewer, act)
 }
 
 // review has the reviewer's agent review the head, as long as that is bound to bring something.

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -44,14 +43,9 @@ func stalemate(s State) string {
 
 func TestNoTwoAgentsWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	from := *seed
-	if from == 0 {
-		from = rand.Uint64()
-	}
-	t.Logf("go test -run %s -seed=%d", t.Name(), from)
-	d := dice{rand.New(rand.NewPCG(from, 0))}
+	d := throw(t)
 	conflicts := 0
-	for range 300_000 {
+	for range *states {
 		s := d.state()
 		s.Author, s.Open = "octocat", true
 		s.Mergeable = pick(d, MergeableDirty, s.Mergeable)

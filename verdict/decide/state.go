@@ -53,6 +53,8 @@ type Opinion struct {
 	// Rebased says that the base branch was rewritten since: it no longer holds the
 	// commit that the head was reviewed against.
 	Rebased bool
+	// Restated says that the title or the description is another one than the review saw.
+	Restated bool
 	// Outdated says that merging the head would change the base otherwise than the review saw,
 	// or that what it would change cannot be told.
 	Outdated bool
@@ -91,6 +93,9 @@ type State struct {
 	// the head.
 	BaseReplaced time.Time
 	Forced       Replacement
+	// Orphaned is when GitHub closed it because its base branch was deleted; zero if it is open
+	// or was closed otherwise.
+	Orphaned time.Time
 
 	// Unread is, as a sentence part about it, why not all of the pull request was read, or
 	// blank: what is missing could turn every decision.

@@ -87,7 +87,7 @@ func (s State) fixStatus(a Action) Status {
 		status.Text = fmt.Sprintf("fixing, round %d: %s", max(1, s.lastRound()), a.Reason)
 	case a.Kind == Merge:
 		status.Signal, status.Text = Success, "approved and green: merging it"
-	case a.Kind == Escalate, a.Turn == TurnPerson && s.NeedsHuman:
+	case a.Kind == Escalate, a.Turn == verdict.TurnPerson && s.NeedsHuman:
 		status.Signal = Failure
 	}
 	return status
@@ -95,8 +95,8 @@ func (s State) fixStatus(a Action) Status {
 
 // waiting says whose turn it is, and why.
 func (s State) waiting(a Action) string {
-	who := map[Turn]string{
-		TurnAuthor: "@" + s.Author, TurnPerson: "a person", TurnCI: "CI", TurnReviewer: s.reviewerNames(),
+	who := map[verdict.Turn]string{
+		verdict.TurnAuthor: "@" + s.Author, verdict.TurnPerson: "a person", verdict.TurnCI: "CI", verdict.TurnReviewer: s.reviewerNames(),
 	}[a.Turn]
 	reason := strings.TrimPrefix(strings.TrimPrefix(a.Reason, "it waits for a person"), ": ")
 	switch {

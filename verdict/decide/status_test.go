@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -61,18 +60,13 @@ func TestTheStatusTellsWhoseTurnItIs(t *testing.T) {
 	}
 }
 
-// TestTheStatusIsTrue: a review succeeds only while the reviewer's own word on this head and base is an
+// TestSuccessIsShownOnlyForAnApprovedHead: a review succeeds only while the reviewer's own word on this head and base is an
 // approval and nothing is left for its agent to do, and a fix only while the head is about to be merged.
-func TestTheStatusIsTrue(t *testing.T) {
+func TestSuccessIsShownOnlyForAnApprovedHead(t *testing.T) {
 	t.Parallel()
-	from := *seed
-	if from == 0 {
-		from = rand.Uint64()
-	}
-	t.Logf("go test -run %s -seed=%d", t.Name(), from)
-	d := dice{rand.New(rand.NewPCG(from, 0))}
+	d := throw(t)
 	seen := map[Signal]int{}
-	for range 100_000 {
+	for range *states {
 		s := d.state()
 		a := Next(s)
 		status := a.Status

@@ -76,14 +76,13 @@ func marked(files []File) func(name string) bool {
 		if dir := path.Dir(f.OldPath); dir != "." {
 			folder = strings.Split(dir, "/")
 		}
-		if list, err := gitattributes.ReadAttributes(bytes.NewReader(f.Before), folder, folder == nil); err == nil {
-			lines = append(lines, list...)
-		}
+		lines = append(lines, attributes(f.Before, folder)...)
 	}
 	return func(name string) bool {
 		said := map[string]bool{}
 		for _, line := range lines {
-			if line.Pattern == nil || !line.Pattern.Match(strings.Split(name, "/")) {
+			// Git matches no file to a folder's pattern, at which the library fails.
+			if line.Pattern == nil || strings.HasSuffix(line.Name, "/") || !line.Pattern.Match(strings.Split(name, "/")) {
 				continue
 			}
 			for _, a := range line.Attributes {
@@ -92,6 +91,21 @@ func marked(files []File) func(name string) bool {
 		}
 		return said["linguist-generated"] || said["linguist-vendored"]
 	}
+}
+
+// attributes reads the attributes of a folder. Those at which the library fails, such as a
+// pattern of an empty name, mark nothing.
+func attributes(content []byte, folder []string) (lines []gitattributes.MatchAttribute) {
+	defer func() {
+		if recover() != nil {
+			lines = nil
+		}
+	}()
+	lines, err := gitattributes.ReadAttributes(bytes.NewReader(content), folder, folder == nil)
+	if err != nil {
+		return nil
+	}
+	return lines
 }
 
 // plain is a text as UTF-8 without a byte order mark, its lines ended as on Unix.

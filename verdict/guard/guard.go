@@ -90,7 +90,7 @@ func Examine(c Change) []Finding {
 	files, found := readable(c.Files)
 	found = append(found, examinePart("pipelines", ci.Compare, files)...)
 	found = append(found, examinePart("settings", tools.Compare, files)...)
-	found = append(found, examinePart("source code", func(files []File) []Finding { return code.ExamineWith(files, c.Runs) }, files)...)
+	found = append(found, examinePart("source code", func(files []File) []Finding { return code.Examine(files, c.Runs) }, files)...)
 	for i := range found {
 		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
 	}

@@ -147,6 +147,16 @@ func TestWhatIsWrittenElsewhereIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestAttributesOfFoldersAndBrokenOnesMarkNothing(t *testing.T) {
+	test := guard.File{Path: ".github/CODEOWNERS", OldPath: ".github/CODEOWNERS", Before: []byte("* @a\n"), After: []byte("")}
+	for _, content := range []string{".github/ linguist-generated\n", "\"\"\n"} {
+		marks := guard.File{Path: ".gitattributes", OldPath: ".gitattributes", Before: []byte(content), After: []byte(content)}
+		if len(guard.Holds(guard.Examine(guard.Change{Files: []guard.File{marks, test}}))) == 0 {
+			t.Errorf("%q marks a file", content)
+		}
+	}
+}
+
 func TestOneGroupForEachTierAndKind(t *testing.T) {
 	groups := guard.Groups([]guard.Finding{{Tier: guard.Hold, Kind: guard.CI}, {Tier: guard.Hold, Kind: guard.CI},
 		{Tier: guard.Evidence, Kind: guard.CI}})

@@ -19,6 +19,7 @@ import (
 
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/forge"
 	"touchstone/verdict/decide"
 )
 
@@ -39,8 +40,8 @@ type Case struct {
 	harmed func(*scene) (bool, error)
 	// unapproved says that nobody approves it, though its text is fine.
 	unapproved bool
-	// gone says that the repository has another name in the end.
-	gone bool
+	// moved is what the repository is called in the end, if otherwise.
+	moved func(forge.Repo) forge.Repo
 	// told is what `touchstone why` has to say of it, in any order.
 	told []string
 }
@@ -128,7 +129,7 @@ func (r Runner) Run(ctx context.Context, cases []Case, done func(Result)) error 
 // Cases are all attacks and what they are measured by.
 func Cases() []Case {
 	var all []Case
-	for _, some := range [][]Case{legitimate(), words(), identities(), people(), reviews(), trees(), windows(), checks(), stops(), strangers(), platform(), rules(), renames(), badInput()} {
+	for _, some := range [][]Case{legitimate(), words(), identities(), people(), reviews(), trees(), windows(), checks(), stops(), strangers(), platform(), rules(), renames(), badInput(), orphans(), transfers()} {
 		all = append(all, some...)
 	}
 	return all

@@ -87,6 +87,9 @@ func TestWeaknessesAreSeen(t *testing.T) {
 		{"trees are not compared after the merge", allTreesAreAlike(t), "writer: push to a line of the base beside it: at the merge call", "merged"},
 		{"histories are not compared after the merge", nothingIsRewritten, "writer: base rewrite: at the merge call", "merged"},
 		{"people may let their own work pass", nobodyWrote, "maintainer who wrote of it: comment: a waiver", "merged"},
+		{"statuses are not written", nothingIsShown, "author: status: a forged approval", "misled"},
+		{"statuses tell something else than what is decided", allIsShownAsApproved, "author: comment: a forged approval", "misled"},
+		{"whoever closed it is not seen", everybodyIsCalledToAll, "writer: base deletion: of what a person closed before", "merged"},
 		{"refused words are forgotten", nothingIsRefused, "triager: comment: break-glass older than the right to give it", "merged"},
 	} {
 		t.Run(tc.weakness, func(t *testing.T) {

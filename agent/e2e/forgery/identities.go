@@ -24,11 +24,35 @@ func (s *scene) takeOver(login, role string) error {
 	return s.then(s.Sim.SetPermission(s.ref.Repo.String(), old, "read"), func() error { return s.Sim.SetPermission(s.ref.Repo.String(), login, role) })
 }
 
+// takeSlug has CI's App renamed, and another App with write access take its slug.
+func (s *scene) takeSlug() error {
+	old := arena.CI + "-renamed"
+	if err := s.Sim.Rename(arena.CI, old); err != nil {
+		return err
+	}
+	s.note("%s is renamed, and another App takes the slug", arena.CI)
+	s.undo = append(s.undo, func() error { return s.Sim.Rename(old, arena.CI) })
+	if err := s.Sim.AddUser(githubsim.User{Login: arena.CI, Token: arena.Token(thief), App: true}); err != nil {
+		return err
+	}
+	s.undo = append(s.undo, func() error { return s.Sim.Delete(arena.CI) })
+	return s.Sim.SetPermission(s.ref.Repo.String(), arena.CI, "write")
+}
+
 // leave deletes an account until the case is over.
 func (s *scene) leave(login string) error {
-	s.note("%s deletes the account", login)
-	s.undo = append(s.undo, func() error { return s.Sim.AddUser(githubsim.User{Login: login, Token: arena.Token(login)}) })
-	return s.Sim.Delete(login)
+	return s.leaves(githubsim.User{Login: login, Token: arena.Token(login)})
+}
+
+// leaveApp deletes an App until the case is over.
+func (s *scene) leaveApp(login string) error {
+	return s.leaves(githubsim.User{Login: login, Token: arena.Token(login), App: true})
+}
+
+func (s *scene) leaves(u githubsim.User) error {
+	s.note("%s deletes the account", u.Login)
+	s.undo = append(s.undo, func() error { return s.Sim.AddUser(u) })
+	return s.Sim.Delete(u.Login)
 }
 
 // identities are the attacks by who is not who the login says.
@@ -96,6 +120,7 @@ func identities() []Case {
 			s.away = true
 			return nil
 		}},
+		Case{Name: "deleted account: pull request: of what is approved", told: []string{"its author's account is deleted"}, act: func(s *scene) error { return s.leave(arena.Author) }},
 		Case{Name: "mannequin: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) error {
 			_, err := s.comment(imported, glass)
 			return err

@@ -51,13 +51,13 @@ func (p pull) labelled(name string) bool {
 
 // inspect finds out what became of the case.
 func (s *scene) inspect(result *Result) error {
-	if result.Case.gone {
+	if result.Case.moved != nil {
 		url, authorization := s.Local(s.ref.Repo) // where it stays on the disk
 		for _, a := range s.agents {
 			a.Remote = func(forge.Repo) (string, string) { return url, authorization }
 			a.Reviewer.Remote = a.Remote
 		}
-		s.ref.Name += "-moved"
+		s.ref.Repo = result.Case.moved(s.ref.Repo)
 		if err := s.settle(); err != nil { // the agents are told of the new name, as they ask for
 			return err
 		}
@@ -77,8 +77,49 @@ func (s *scene) inspect(result *Result) error {
 	if err != nil {
 		return err
 	}
-	result.Misled, err = s.untruths(p, chain, result.Case)
+	if result.Misled, err = s.untruths(p, chain, result.Case); err != nil {
+		return err
+	}
+	lies, err := s.statusLies(result.Case)
+	result.Misled = append(result.Misled, lies...)
 	return err
+}
+
+// statusLies are the untruths in the commit statuses of the agents that still look: at rest they say
+// what is decided now, and that the head is approved only where a session approves it.
+func (s *scene) statusLies(c Case) (wrong []string, err error) {
+	for login, a := range s.agents {
+		if a.Role == decide.Reviewer && (s.stage.unreviewed || s.away) {
+			continue
+		}
+		pr, action, err := a.Look(s.ctx, s.ref)
+		if err != nil || action.Status == (decide.Status{}) {
+			s.note("  %s tells nothing: %v", login, err)
+			continue
+		}
+		name := map[decide.Role]string{decide.Reviewer: forge.ReviewContext, decide.Author: forge.FixContext}[a.Role]
+		now := forge.Check{State: "missing"}
+		for _, status := range pr.Statuses {
+			if status.Name == name {
+				now = status
+			}
+		}
+		if by := now.By.Login; by != "" && by != login && now.State != forge.CheckSuccess {
+			continue // a person's own word, in that person's name
+		}
+		if want := forge.OneLine(action.Status.Text); string(now.State) != string(action.Status.Signal) || now.Summary != want {
+			wrong = append(wrong, fmt.Sprintf("%s is %s, %q by %s, and %s decides %s: %s, %q", name, now.State, now.Summary, now.By.Login, login, action.Kind, action.Status.Signal, want))
+		}
+		if name == forge.ReviewContext && now.State == forge.CheckSuccess && !c.Legitimate && !s.approvable(c) {
+			wrong = append(wrong, fmt.Sprintf("%s succeeds, and no reviewer's session approves the head", name))
+		}
+	}
+	return wrong, nil
+}
+
+// approvable reports whether a session of the reviewer's approves the head, or may have.
+func (s *scene) approvable(c Case) bool {
+	return s.stage.text != defect && s.stage.text != held && !s.stage.unreviewed && !c.unapproved
 }
 
 // why is the account that `touchstone why` gives anybody who asks.
@@ -107,7 +148,7 @@ func (s *scene) untruths(p pull, chain audit.Chain, c Case) (wrong []string, err
 		return nil, err
 	}
 	s.note("%s", strings.TrimSpace(text.String()))
-	approvable := s.stage.text != defect && s.stage.text != held && !s.stage.unreviewed && !c.unapproved
+	approvable := s.approvable(c)
 	missing := strings.Join(chain.Missing, "; ")
 	if !p.Merged && p.State == "open" && (missing == "" || strings.Contains(missing, nothingMissing)) {
 		wrong = append(wrong, "`why` says that nothing is missing, and the agents do not merge")

@@ -9,6 +9,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/trust"
 	"touchstone/verdict/decide"
 )
 
@@ -20,6 +21,22 @@ func (s *scene) rekey() error {
 		a.Reviewer.Key = a.Key
 	}
 	return err
+}
+
+// listKey has the settings of the author's machine list the key of the reviewer's.
+func (s *scene) listKey() error {
+	a, err := s.agent(decide.Reviewer, arena.Judge)
+	if err != nil {
+		return err
+	}
+	author, err := s.agent(decide.Author, arena.Author)
+	if err != nil {
+		return err
+	}
+	author.Trust.Settings = func() (map[string][]string, time.Time) {
+		return map[string][]string{arena.Judge: {trust.Public(a.Key)}}, time.Time{}
+	}
+	return nil
 }
 
 // uncalledTo reports whether it was merged, or nobody was called with a sentence that says this.
@@ -40,8 +57,8 @@ func uncalledTo(why string) func(*scene) (bool, error) {
 	}
 }
 
-// badInput are keys, clocks and branches that are not what an agent expects: nothing is merged, and
-// a person is called who reads what to do.
+// badInput are keys and clocks that are not what an agent expects: nothing is merged, and a person
+// is called who reads what to do.
 func badInput() []Case {
 	return []Case{
 		{Name: "reviewer: another key: in the place of the one that is known", unapproved: true, harmed: uncalledTo("does not know as one of judge's; if it is, list all keys of that login"), act: func(s *scene) error {
@@ -66,9 +83,6 @@ func badInput() []Case {
 			}
 			return s.then(err, s.review)
 		}}},
-		{Name: "writer: base deletion: of an approved pull request", stage: stage{base: sandbox}, told: []string{"the pull request is closed"}, act: func(s *scene) error {
-			return s.call(arena.Person, http.MethodDelete, "git/refs/heads/"+sandbox, nil, nil)
-		}},
 		{Name: "legitimate: GitHub's clock is two days ahead", Legitimate: true, stage: stage{early: func(s *scene) error {
 			s.Sim.Advance(48 * time.Hour)
 			return nil

@@ -66,6 +66,9 @@ var (
 
 func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
 	started := time.Now()
+	if text, ok := reading.Upheld(prompt); ok {
+		return engine.Result{Text: text, Started: started}, nil
+	}
 	s.asked.Add(1)
 	reading.Patches(s.request, prompt)
 	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}, Refuted: reading.Refuted(prompt), Gone: reading.Gone(prompt)}

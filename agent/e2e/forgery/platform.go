@@ -97,8 +97,5 @@ func platform() []Case {
 			}, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) },
 				func() error { s.base = "lower"; return s.request(branch) })
 		}}, act: func(s *scene) error { return s.retarget(arena.Author, "main") }},
-		Case{Name: "owner: transfer: the repository under another name, before the merge", harmed: untold, act: func(s *scene) error {
-			return s.Sim.Transfer(s.ref.Repo.String(), s.ref.Owner, s.ref.Name+"-moved")
-		}, gone: true},
 	)
 }

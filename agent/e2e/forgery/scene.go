@@ -281,6 +281,7 @@ func (s *scene) look(role decide.Role, login string) (more bool, err error) {
 		return false, nil
 	}
 	s.note("  %s: %s %.7s, %s", login, action.Kind, action.SHA, action.Reason)
+	a.Show(s.ctx, pr, action)
 	switch action.Kind {
 	case decide.Skip, decide.Done, decide.Fix: // a fix would only be reviewed in turn
 		return false, nil

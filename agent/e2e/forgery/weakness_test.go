@@ -156,6 +156,26 @@ func (unwritten) Writers(context.Context, forge.PullRequest) ([]string, error) {
 	return []string{"nobody"}, nil
 }
 
+// nothingIsShown has an agent write no commit statuses.
+func nothingIsShown(_ decide.Role, a *daemon.Agent) { a.Report = nil }
+
+// allIsShownAsApproved has an agent write that it approves whatever it decides.
+func allIsShownAsApproved(_ decide.Role, a *daemon.Agent) { a.Report = flattering{a.Report} }
+
+type flattering struct{ daemon.Reporter }
+
+func (f flattering) Report(ctx context.Context, repo forge.Repo, sha string, status forge.CommitStatus) error {
+	status.State = forge.CheckSuccess
+	return f.Reporter.Report(ctx, repo, sha, status)
+}
+
+// everybodyIsCalledToAll has an agent take every closed pull request for one that lost its base.
+var everybodyIsCalledToAll = seeing(func(pr *forge.PullRequest) {
+	if !pr.Open {
+		pr.Orphaned = pr.UpdatedAt
+	}
+})
+
 // nothingIsRefused has an agent forget which words it has refused.
 func nothingIsRefused(role decide.Role, a *daemon.Agent) {
 	seeing(func(pr *forge.PullRequest) { _ = a.Trust.Forget(pr.DatabaseID) })(role, a) // forgotten at the next look, if not at this

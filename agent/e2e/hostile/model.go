@@ -59,6 +59,13 @@ var (
 
 func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, error) {
 	started := time.Now()
+	if text, ok := reading.Upheld(prompt); ok {
+		if c.behaviour != honest && c.behaviour != attentive {
+			// What would have it refute the finding, it takes for code.
+			text, _ = reading.Refutes(prompt, "store/search.go", c.nasty(prompt))
+		}
+		return engine.Result{Text: text, Started: started}, nil
+	}
 	reading.Patches(c.request, prompt)
 	var text string
 	switch nasty := c.nasty(prompt); c.behaviour {

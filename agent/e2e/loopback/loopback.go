@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +17,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
-	"touchstone/agent/githubsim/contract"
+	"touchstone/agent/githubsim/simtest"
 	"touchstone/verdict"
 	"touchstone/worktree"
 )
@@ -39,45 +37,24 @@ var Repo = forge.Repo{Owner: "acme", Name: "app"}
 // GitHub is a simulated GitHub. Its methods fail the test instead of returning
 // an error.
 type GitHub struct {
-	Sim *githubsim.Sim
-	URL string
+	*simtest.GitHub
 	// Worktrees is a store for the agent under test.
 	Worktrees *worktree.Store
 
-	t   testing.TB
-	ctx context.Context
+	t testing.TB
 }
 
 // New starts a GitHub whose repository has these files on main, at least one. It
 // ends with the test. No check reports on its commits unless the test says so.
 func New(t testing.TB, files map[string]string) *GitHub {
 	t.Helper()
-	worktrees, dir := t.TempDir(), t.TempDir() // removed once what runs below has ended
-	// Far longer than any test takes, however busy the machine is.
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	var running sync.WaitGroup
-	t.Cleanup(func() { cancel(); running.Wait() })
-	front := httptest.NewUnstartedServer(nil)
-	g := &GitHub{URL: "http://" + front.Listener.Addr().String(), Worktrees: &worktree.Store{Root: worktrees}, t: t, ctx: ctx}
-	var users []githubsim.User
-	for _, login := range []string{Root, Author, Judge, Person, Stranger} {
-		users = append(users, githubsim.User{Login: login, Token: token(login), Admin: login == Root})
-	}
-	sim, err := githubsim.New(githubsim.Config{Dir: dir, URL: g.URL, Users: users})
-	g.must(err)
-	g.must(sim.CreateRepo(ctx, githubsim.RepoOptions{
+	worktrees := t.TempDir() // removed once what runs below has ended
+	hub := simtest.Start(t, githubsim.Config{Users: simtest.Users(Root, Author, Judge, Person, Stranger)}, githubsim.RepoOptions{
 		Owner: Repo.Owner, Name: Repo.Name, Files: files,
 		Permissions: map[string]string{Author: "write", Judge: "write", Person: "write", Stranger: "read"},
-	}))
-	g.Sim = sim
-	front.Config.Handler = contract.Wrap(t, sim.Handler())
-	front.Start()
-	t.Cleanup(front.Close)
-	running.Go(func() { _ = sim.Run(ctx) })
-	return g
+	})
+	return &GitHub{GitHub: hub, Worktrees: &worktree.Store{Root: worktrees}, t: t}
 }
-
-func token(login string) string { return "token-of-" + login }
 
 func (g *GitHub) must(err error) {
 	g.t.Helper()
@@ -89,7 +66,7 @@ func (g *GitHub) must(err error) {
 // Client is the agent's own client in somebody's hands.
 func (g *GitHub) Client(login string) *forge.Client {
 	g.t.Helper()
-	client, err := forge.New(forge.Config{APIURL: g.URL + "/api/v3/", Token: token(login), Version: "test"})
+	client, err := forge.New(forge.Config{APIURL: g.URL + "/api/v3/", Token: simtest.Token(login), Version: "test"})
 	g.must(err)
 	return client
 }
@@ -98,7 +75,7 @@ func (g *GitHub) Client(login string) *forge.Client {
 // returns the new commit.
 func (g *GitHub) Commit(branch, message string, files map[string]string) string {
 	g.t.Helper()
-	sha, err := g.Sim.Commit(g.ctx, Author, Repo.String(), branch, message, files)
+	sha, err := g.Sim.Commit(g.Ctx, Author, Repo.String(), branch, message, files)
 	g.must(err)
 	return sha
 }
@@ -116,9 +93,9 @@ func (g *GitHub) Call(login, method, path string, body, answer any) {
 	g.t.Helper()
 	text, err := json.Marshal(body)
 	g.must(err)
-	request, err := http.NewRequestWithContext(g.ctx, method, fmt.Sprintf("%s/api/v3/repos/%s/%s", g.URL, Repo, path), bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(g.Ctx, method, fmt.Sprintf("%s/api/v3/repos/%s/%s", g.URL, Repo, path), bytes.NewReader(text))
 	g.must(err)
-	request.Header.Set("Authorization", "Bearer "+token(login))
+	request.Header.Set("Authorization", "Bearer "+simtest.Token(login))
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	g.must(err)
@@ -134,8 +111,8 @@ func (g *GitHub) Call(login, method, path string, body, answer any) {
 // Read is a pull request as somebody's agent sees it.
 func (g *GitHub) Read(login string, ref forge.Ref) forge.PullRequest {
 	g.t.Helper()
-	g.must(g.Sim.Settle(g.ctx))
-	pr, err := g.Client(login).PullRequest(g.ctx, ref)
+	g.Settle()
+	pr, err := g.Client(login).PullRequest(g.Ctx, ref)
 	g.must(err)
 	return pr
 }
@@ -148,7 +125,7 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 	judgement := verdict.Judgement{Verdict: v, Answer: verdict.Answer{Findings: findings}}
 	seal, err := verdict.Record{Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Tree: g.Tree(pr), Round: 1, Ledger: verdict.Ledger(nil).After(1, judgement)}.Seal(verdict.Signer{})
 	g.must(err)
-	_, err = forge.NewPoster(g.Client(Judge)).PostReview(g.ctx, ref, forge.Review{SHA: pr.Head.SHA, Event: string(v), Body: "The review.\n\n" + seal})
+	_, err = forge.NewPoster(g.Client(Judge)).PostReview(g.Ctx, ref, forge.Review{SHA: pr.Head.SHA, Event: string(v), Body: "The review.\n\n" + seal})
 	g.must(err)
 	return g.Read(Author, ref)
 }
@@ -158,7 +135,7 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 func (g *GitHub) Tree(pr forge.PullRequest) string {
 	g.t.Helper()
 	url, authorization := g.Client(Root).Remote(pr.Ref.Repo)
-	merge, err := g.Worktrees.Squash(g.ctx, worktree.Request{
+	merge, err := g.Worktrees.Squash(g.Ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: "test",
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
 	})
@@ -176,7 +153,7 @@ type Asked struct {
 }
 
 // Model is an engine that answers each turn by a call of a function; its text is
-// the answer.
+// the answer. It upholds each finding that it is asked to refute.
 type Model func(Asked) (string, error)
 
 // Name is the engine's.
@@ -196,6 +173,9 @@ type conversation struct {
 }
 
 func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, error) {
+	if text, ok := reading.Upheld(prompt); ok {
+		return engine.Result{Text: text, Started: time.Now()}, nil
+	}
 	reading.Patches(c.request, prompt)
 	text, err := c.model(Asked{Request: c.request, Prompt: prompt})
 	return engine.Result{Text: text, Started: time.Now()}, err

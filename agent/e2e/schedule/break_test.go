@@ -40,6 +40,7 @@ func TestBreaksAreSeen(t *testing.T) {
 		{"nobody's commit is lost", pushByForce(t), "is not in the branch any more"},
 		{"what people took back is not merged", forgetDismissals, "was merged and never approved"},
 		{"what was approved for one base is not merged into another", seeOneBase, "was merged into"},
+		{"statuses say what is decided", loseStatuses, "is decided"},
 		{"every pull request comes to an end", labelNothing, "stuck: "},
 		{"a stranger who takes over a login decides nothing", believeLogins, "stuck: "},
 	} {
@@ -134,6 +135,18 @@ func imagine(pr forge.PullRequest) forge.PullRequest {
 		Author: forge.User{Login: "nobody"}, ByPerson: true, CanPush: true, State: forge.Approved, SHA: pr.Head.SHA,
 	})
 	return pr
+}
+
+// loseStatuses has the agents take every status for written that says no success.
+func loseStatuses(_ *Stage, _ decide.Role, a *daemon.Agent) { a.Report = losing{a.Report} }
+
+type losing struct{ daemon.Reporter }
+
+func (l losing) Report(ctx context.Context, repo forge.Repo, sha string, status forge.CommitStatus) error {
+	if status.State != forge.CheckSuccess {
+		return nil
+	}
+	return l.Reporter.Report(ctx, repo, sha, status)
 }
 
 // hearNobody has the agents see no review of a person's.

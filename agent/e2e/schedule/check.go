@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // review is one of the pull request's, as GitHub has it.
@@ -41,7 +42,7 @@ func (w *world) check(ctx context.Context) error {
 	if p.Merged {
 		err = w.checkBase(ctx, p, reviews, w.checkMerge(p, reviews))
 	}
-	if err := errors.Join(err, w.checkPushes(ctx), w.checkBranches(ctx, p)); err != nil {
+	if err := errors.Join(err, w.checkPushes(ctx), w.checkBranches(ctx, p), w.checkStatuses(ctx)); err != nil {
 		return err
 	}
 	_, standing := w.approved(reviews, p.Head.SHA)
@@ -258,6 +259,39 @@ func (w *world) barred(p pull) string {
 		return "a person stopped them"
 	}
 	return ""
+}
+
+// checkStatuses: at rest, the commit status of each role says what is decided now. Two machines of
+// a login remember different things, and may decide differently: then it says what one of them does.
+func (w *world) checkStatuses(ctx context.Context) error {
+	if w.result.Stuck != "" {
+		return nil // some agent is not at rest
+	}
+	for role, name := range map[decide.Role]string{decide.Reviewer: forge.ReviewContext, decide.Author: forge.FixContext} {
+		var want []string
+		said := "nothing"
+		for _, m := range w.machines {
+			if m.role != role {
+				continue
+			}
+			pr, action, err := m.agent.Look(ctx, w.ref)
+			if err != nil {
+				return err
+			}
+			if s := action.Status; s != (decide.Status{}) {
+				want = append(want, string(s.Signal)+", "+forge.OneLine(s.Text))
+			}
+			for _, c := range pr.Statuses {
+				if c.Name == name {
+					said = string(c.State) + ", " + c.Summary
+				}
+			}
+		}
+		if len(want) > 0 && !slices.Contains(want, said) {
+			w.violated("%s says %q, and %q is decided", name, said, want)
+		}
+	}
+	return nil
 }
 
 // checkBranches: the agents push to no branch but the pull request's.

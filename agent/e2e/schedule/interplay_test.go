@@ -2,7 +2,10 @@ package schedule
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"iter"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,11 +101,25 @@ func (s *scene) reviews() (standing []review) {
 	return standing
 }
 
-// atEveryCall has a second machine take its whole turn at each outward call of a first
-// one, a pull request for each.
+// every is the stride from one outward call to the next at which something happens.
+var every = flag.Int("every", 3, "have something happen at every so many of an agent's outward calls, from a random one on; 1 takes all")
+
+// moments are the numbers of the outward calls of a turn at which something happens, for as long as
+// there are any: a sample, another one each time.
+func moments(t *testing.T) iter.Seq[int] {
+	first := 1 + rand.IntN(*every)
+	t.Logf("it happens at call %d and each %d on; -every 1 takes all", first, *every)
+	return func(yield func(int) bool) {
+		for at := first; yield(at); at += *every {
+		}
+	}
+}
+
+// atEveryCall has a second machine take its whole turn at outward calls of a first one, a pull
+// request for each.
 func atEveryCall(t *testing.T, first, second int, before func(*scene), after func(*scene)) {
 	on(t, func(stage *Stage) {
-		for at := 1; ; at++ {
+		for at := range moments(t) {
 			s := stage.open(t, uint64(4*at), body("unsafe()"), githubsim.Protection{}) // reviewers fetch over HTTP there
 			before(s)
 			s.during(plan{login: s.machines[first].login(), at: at, do: func(ctx context.Context) error {
@@ -122,7 +139,7 @@ func atEveryCall(t *testing.T, first, second int, before func(*scene), after fun
 	})
 }
 
-func TestTwoReviewerMachines(t *testing.T) {
+func TestTwoReviewerMachinesLeaveOneReview(t *testing.T) {
 	atEveryCall(t, 0, 1, func(*scene) {}, func(s *scene) {
 		if n := len(s.reviews()); n != 1 {
 			s.t.Errorf("%d reviews of one head stand", n)
@@ -131,8 +148,8 @@ func TestTwoReviewerMachines(t *testing.T) {
 	})
 }
 
-// TestTwoReviewerMachinesHearAPerson: one word of a person's is one approval.
-func TestTwoReviewerMachinesHearAPerson(t *testing.T) {
+// TestTwoReviewerMachinesLeaveOneApprovalOnAPersonsWord: one word of a person's is one approval.
+func TestTwoReviewerMachinesLeaveOneApprovalOnAPersonsWord(t *testing.T) {
 	atEveryCall(t, 0, 1, func(s *scene) {
 		s.look(0)
 		s.must(s.order(s.ctx, arena.Owner, verdict.BreakGlass+" it burns"))
@@ -144,7 +161,7 @@ func TestTwoReviewerMachinesHearAPerson(t *testing.T) {
 	})
 }
 
-func TestTwoAuthorMachines(t *testing.T) {
+func TestTwoAuthorMachinesPushOneFix(t *testing.T) {
 	atEveryCall(t, 2, 3, func(s *scene) { s.look(0) }, func(s *scene) {
 		var commits []struct{ SHA string }
 		s.must(s.Call(s.ctx, arena.Owner, http.MethodGet, s.ref.Repo, s.path("pulls", "commits"), nil, &commits))
@@ -160,7 +177,7 @@ func TestTwoAuthorMachines(t *testing.T) {
 // At whichever moment of a fix somebody takes a commit off the branch, it stays off.
 func TestPersonTakesACommitOff(t *testing.T) {
 	on(t, func(stage *Stage) {
-		for at := 1; ; at++ {
+		for at := range moments(t) {
 			s := stage.open(t, uint64(4*at), body("unsafe()"), githubsim.Protection{})
 			s.must(s.push(s.ctx, arena.Person, branch, map[string]string{"leak.txt": "leak\n"}))
 			s.look(0)
@@ -282,7 +299,7 @@ func TestBaseBranchIsDeleted(t *testing.T) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
 		s.look(0)
 		s.must(s.Call(s.ctx, arena.Owner, http.MethodDelete, s.ref.Repo, "git/refs/heads/main", nil, nil))
-		s.said(s.look(2), "the pull request is closed")
+		s.said(s.look(2), "GitHub closed it because its base branch main was deleted")
 		if p, err := s.pull(s.ctx); err != nil || p.Merged {
 			t.Errorf("merged into nothing: %v", err)
 		}

@@ -112,6 +112,9 @@ var (
 
 // review is an answer in due form about the file as it is.
 func (s session) review(prompt string) (string, error) {
+	if text, ok := reading.Upheld(prompt); ok {
+		return text, nil
+	}
 	reading.Patches(s.request, prompt)
 	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}, Refuted: reading.Refuted(prompt), Gone: reading.Gone(prompt)}
 	for _, d := range verdict.Dimensions() {

@@ -33,9 +33,9 @@ func TestPeopleStopWhatIsInTheQueue(t *testing.T) {
 
 // Where the answer to that is lost, the machine finds out that it put it there, and takes it
 // out all the same.
-func TestTheQueuesAnswerIsLost(t *testing.T) {
+func TestLostAnswerOfAnEnqueueIsRecognised(t *testing.T) {
 	on(t, func(stage *Stage) {
-		for at := 1; ; at++ {
+		for at := range moments(t) {
 			s := stage.open(t, uint64(at), body("fine()"), githubsim.Protection{MergeQueue: true})
 			s.look(0)
 			stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
@@ -121,7 +121,7 @@ func TestPeopleTakeItOutOfTheQueue(t *testing.T) {
 
 // A required check that has not begun to report is not listed, and the queue refuses
 // what lacks it. Nobody is called for that at once.
-func TestTheQueueIsAskedAgain(t *testing.T) {
+func TestQueueIsAskedAgainWhileAChecksReportIsMissing(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true, RequiredChecks: []string{required}})
 		p, err := s.pull(s.ctx)

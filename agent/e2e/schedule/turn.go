@@ -91,7 +91,7 @@ func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 	push := func(login, branch string, files map[string]string) func(context.Context) error {
 		return func(ctx context.Context) error { return w.push(ctx, login, branch, files) }
 	}
-	switch w.random.IntN(18) {
+	switch w.random.IntN(19) {
 	case 0, 1:
 		next.dies = true
 		next.fault.Done = func() { cancel(errDied) }
@@ -142,6 +142,10 @@ func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 	case 14:
 		next.after = w.fill(m)
 		w.note("  its disk has no room for what git writes")
+	case 15:
+		base := []choice{{1, "gives it another base", w.retarget}, {1, "takes the last commit off the base", w.rewriteBase}}[w.random.IntN(2)]
+		next.do = base.do
+		w.note("  a person %s at call %d", base.what, next.at)
 	default:
 		next.at = 0
 	}

@@ -3,6 +3,7 @@ package claude
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"touchstone/agent/engine"
@@ -32,6 +33,9 @@ func arguments(req engine.Request) ([]string, error) {
 			return nil, fmt.Errorf("model %q is not a model's name", req.Model)
 		}
 		args = append(args, "--model", req.Model)
+	}
+	if slices.Contains((*Engine)(nil).Efforts(), req.Effort) {
+		args = append(args, "--effort", req.Effort)
 	}
 	if len(req.ReadDirs) > 0 {
 		args = append(args, "--add-dir")

@@ -21,6 +21,9 @@ var _ engine.Engine = (*Engine)(nil)
 // Name is "claude".
 func (e *Engine) Name() string { return kind.Name }
 
+// Efforts are the levels of --effort.
+func (*Engine) Efforts() []string { return []string{"low", "medium", "high", "xhigh", "max"} }
+
 // Probe asks the CLI for its version, and looks whether there is a login that can be
 // used. Only a provider of the user's own choice may need none.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {

@@ -35,7 +35,7 @@ func TestRealInterruptedTurnHasItsCost(t *testing.T) {
 func TestRealCommandsKeepToTheBudget(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("SKIPPED: there is no curl for the command to ask the provider with")
+		t.Skip("SKIPPED: there is no curl for the command to ask the provider with (as on Debian: apt install curl)")
 	}
 	p := enginetest.NewThinker(t, func(n int, call enginetest.Call) enginetest.Turn {
 		if n == 0 {

@@ -37,10 +37,16 @@ const maxRetries = "3"
 // settings are the variables that make the CLI behave; the address is its
 // gateway's, if it has one.
 func settings(program session.Program, home session.Home, address string) []string {
-	return []string{
-		"ANTHROPIC_BASE_URL=" + cmp.Or(address, providerOf(program)),
-		"CLAUDE_CONFIG_DIR=" + configDir(home),
-		"CLAUDE_CODE_MAX_RETRIES=" + cmp.Or(program.Lookup("CLAUDE_CODE_MAX_RETRIES"), maxRetries),
+	attribution := []string{}
+	if address != "" {
+		// It begins the system prompt with a print of the first message, so that no two sessions
+		// have the same beginning (https://code.claude.com/docs/en/llm-gateway-protocol).
+		attribution = []string{"CLAUDE_CODE_ATTRIBUTION_HEADER=0"}
+	}
+	return append(attribution,
+		"ANTHROPIC_BASE_URL="+cmp.Or(address, providerOf(program)),
+		"CLAUDE_CONFIG_DIR="+configDir(home),
+		"CLAUDE_CODE_MAX_RETRIES="+cmp.Or(program.Lookup("CLAUDE_CODE_MAX_RETRIES"), maxRetries),
 		"DISABLE_AUTOUPDATER=1",
 		"DISABLE_TELEMETRY=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -55,7 +61,7 @@ func settings(program session.Program, home session.Home, address string) []stri
 		"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1",
 		// Commit messages are foreign text and have no place in the system prompt.
 		"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS=1",
-	}
+	)
 }
 
 // commandTimeout is how long the CLI lets a command run for which the model asks for no longer time.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/claude"
 	"touchstone/agent/engine/enginetest"
@@ -35,11 +36,8 @@ func realEngine(t testing.TB, p *enginetest.Provider, environ ...string) *claude
 	}
 }
 
-// patience is longer than a turn takes on the busiest machine.
-const patience = 5 * time.Minute
-
 func reviewer(dir string) engine.Request {
-	return engine.Request{Role: engine.Reviewer, Dir: dir, Timeout: patience, IdleTimeout: patience}
+	return engine.Request{Role: engine.Reviewer, Dir: dir, Timeout: await.Patience, IdleTimeout: await.Patience}
 }
 
 func wantClass(t *testing.T, err error, class engine.Class) *engine.Error {
@@ -162,7 +160,7 @@ func TestRealAuthorEditsAWorktree(t *testing.T) {
 		enginetest.Turn{Text: []string{"Raised the answer."}},
 	)
 	result, err := enginetest.Run(context.Background(), realEngine(t, p), engine.Request{
-		Role: engine.Author, Dir: dir, Allow: []string{"go vet *", "go test *"}, Timeout: patience, IdleTimeout: patience,
+		Role: engine.Author, Dir: dir, Allow: []string{"go vet *", "go test *"}, Timeout: await.Patience, IdleTimeout: await.Patience,
 	}, "Raise the answer.")
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +197,7 @@ func TestRealAuthorRunsWhatIsListed(t *testing.T) {
 		turns = append(turns, enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(dir, filepath.FromSlash(name)), "content": "new"}})
 	}
 	p := enginetest.NewProvider(t, append(turns, enginetest.Turn{Text: []string{"Done."}})...)
-	req := engine.Request{Role: engine.Author, Dir: dir, Allow: []string{"go version*"}, Timeout: patience, IdleTimeout: patience}
+	req := engine.Request{Role: engine.Author, Dir: dir, Allow: []string{"go version*"}, Timeout: await.Patience, IdleTimeout: await.Patience}
 	if _, err := enginetest.Run(t.Context(), realEngine(t, p), req, "Go on."); err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +314,7 @@ func TestRealCommandsEnd(t *testing.T) {
 		enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": "sleep 300", "description": "d", "timeout": 600_000}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
-	req := engine.Request{Role: engine.Author, Dir: t.TempDir(), Timeout: 4 * time.Minute, IdleTimeout: patience, ToolTimeout: 2 * time.Second, Allow: []string{"sleep 300"}}
+	req := engine.Request{Role: engine.Author, Dir: t.TempDir(), Timeout: 4 * time.Minute, IdleTimeout: await.Patience, ToolTimeout: 2 * time.Second, Allow: []string{"sleep 300"}}
 	result, err := enginetest.Run(t.Context(), realEngine(t, p), req, prompt)
 	if err != nil || result.Text != "Done." || !strings.Contains(sent(p), "Command timed out after 2s") {
 		t.Errorf("%q, %v; the provider was sent %s", result.Text, err, sent(p))

@@ -57,7 +57,10 @@ func (t *turn) line(line []byte) error {
 		t.result = &e.outcome
 	case "system":
 		return t.system(e)
-	case "user", "tool_progress", "rate_limit_event":
+	case "user":
+		t.retrying = false
+		t.Returned()
+	case "tool_progress", "rate_limit_event":
 		t.retrying = false
 	default:
 		t.Report(engine.ProgressRaw, string(line))

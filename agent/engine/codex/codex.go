@@ -38,6 +38,10 @@ var kind = session.Kind{
 // Name is "codex".
 func (e *Engine) Name() string { return kind.Name }
 
+// Efforts are the values of model_reasoning_effort
+// (https://developers.openai.com/codex/config-reference).
+func (*Engine) Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh"} }
+
 // Probe asks the CLI for its version, and looks whether its sandbox works on this
 // machine and whether there is an API key.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
@@ -102,6 +106,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	if err != nil {
 		return nil, err
 	}
+	provider.CacheKey = session.CacheKey(req.Instructions)
 	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, &provider)
 	if err != nil {
 		return nil, err

@@ -6,17 +6,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/codex"
 	"touchstone/agent/engine/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
-
-// patience is longer than a turn is silent on the busiest machine.
-const patience = 5 * time.Minute
 
 func TestRealProbe(t *testing.T) {
 	t.Parallel()
@@ -44,7 +41,7 @@ func TestRealMentionsNothing(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "codex")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
-	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), IdleTimeout: patience})
+	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), IdleTimeout: await.Patience})
 }
 
 func TestSandboxThatDoesNotWork(t *testing.T) {
@@ -85,7 +82,7 @@ func TestRealModules(t *testing.T) {
 		Command: []string{"/bin/sh", "-c", `exec "$@"`, "sh", "env", enginetest.CLI(t, "codex")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1", "GOMODCACHE=" + modules},
 	}
-	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: patience}, "Go on."); err != nil {
+	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: await.Patience}, "Go on."); err != nil {
 		t.Fatal(err)
 	}
 	if said := string(p.Calls()[1].Body); !strings.Contains(said, "ALL-THERE\\n") {

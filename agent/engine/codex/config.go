@@ -84,6 +84,9 @@ func configuration(s *session.Gated) ([]byte, error) {
 	if s.Request.Model != "" {
 		fmt.Fprintf(&b, "model = %s\n", quote(s.Request.Model))
 	}
+	if slices.Contains((*Engine)(nil).Efforts(), s.Request.Effort) {
+		fmt.Fprintf(&b, "model_reasoning_effort = %s\n", quote(s.Request.Effort))
+	}
 	b.WriteString(settings)
 	address, _ := s.Address()
 	// Retries are for whoever holds the session, beyond a few.

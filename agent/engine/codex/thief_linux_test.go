@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/codex"
 	"touchstone/agent/engine/enginetest"
@@ -23,7 +24,7 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "codex")}, TempDir: t.TempDir(), Direct: true,
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=" + secret, "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
-	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: patience}, "Go on."); err != nil {
+	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: await.Patience}, "Go on."); err != nil {
 		t.Fatal(err)
 	}
 	enginetest.WantNoBooty(t, p)

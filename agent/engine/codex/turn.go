@@ -116,6 +116,7 @@ func (t *turn) done(e event) error {
 		if e.Item.Type == "command_execution" {
 			t.running--
 		}
+		t.Returned()
 	case "error":
 		// A warning; what fails the turn comes as an event of its own.
 		t.Report(engine.ProgressRaw, e.Item.Message)

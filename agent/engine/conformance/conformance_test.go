@@ -40,6 +40,8 @@ func cases() []testCase {
 	list := []testCase{
 		{"answer", always, testAnswer},
 		{"several turns", thorough, testTurns},
+		{"cache across sessions", always, testCacheAcrossSessions},
+		{"effort", always, testEffort},
 		{"structured answer", thorough, testStructured},
 		{"edited worktree", always, testEdit},
 		{"author runs the code", thorough, testRuns},

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
 )
@@ -228,16 +230,18 @@ func running(t *testing.T, path string) int {
 }
 
 // until waits for a condition while a session runs.
-func until(t *testing.T, ended <-chan error, condition func() bool) {
+func until(t *testing.T, ended <-chan error, holds func() bool) {
 	t.Helper()
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for !condition() {
+	err := await.Condition(t.Context(), func() (bool, error) {
 		select {
 		case err := <-ended:
-			t.Fatalf("the session ended by itself: %v", err)
-		case <-poll.C:
+			return false, fmt.Errorf("the session ended by itself: %w", err)
+		default:
+			return holds(), nil
 		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/enginetest"
@@ -129,15 +130,12 @@ func (b *bench) reset(t *testing.T) {
 	}
 }
 
-// patience is longer than a turn takes on the busiest machine.
-const patience = 5 * time.Minute
-
 func (b *bench) reviewer() engine.Request {
-	return engine.Request{Role: engine.Reviewer, Dir: b.dir, Model: b.model, Timeout: patience, IdleTimeout: patience, Instructions: "ORDERS-OF-THE-ROLE"}
+	return engine.Request{Role: engine.Reviewer, Dir: b.dir, Model: b.model, Timeout: await.Patience, IdleTimeout: await.Patience, Instructions: "ORDERS-OF-THE-ROLE"}
 }
 
 func (b *bench) author(allow ...string) engine.Request {
-	return engine.Request{Role: engine.Author, Dir: b.dir, Model: b.model, Timeout: patience, IdleTimeout: patience, Allow: allow}
+	return engine.Request{Role: engine.Author, Dir: b.dir, Model: b.model, Timeout: await.Patience, IdleTimeout: await.Patience, Allow: allow}
 }
 
 // run holds a session of one turn that has to end well.
@@ -156,7 +154,7 @@ func (b *bench) idles(t *testing.T, req engine.Request) (engine.Result, error) {
 	t.Helper()
 	for req.IdleTimeout = b.idle; ; req.IdleTimeout *= 2 {
 		result, err := enginetest.Run(t.Context(), b.engine, req, "Go on.")
-		if len(b.provider.Calls()) > 0 || req.IdleTimeout > patience {
+		if len(b.provider.Calls()) > 0 || req.IdleTimeout > await.Patience {
 			return result, err
 		}
 	}

@@ -3,6 +3,7 @@
 package engines
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,6 +32,23 @@ func New(name string, program session.Program) (engine.Engine, error) {
 		return nil, fmt.Errorf("there is no engine named %q; engine.name is one of %s", name, strings.Join(Names(), ", "))
 	}
 	return kind(program), nil
+}
+
+// CheckEffort says why an engine does not have its models think as much as the settings say; it
+// asks them as if nothing was said then.
+func CheckEffort(name, level string) error {
+	e, err := New(name, session.Program{})
+	if err != nil {
+		return err
+	}
+	levels := []string{}
+	if thinker, ok := e.(engine.Thinker); ok {
+		levels = thinker.Efforts()
+	}
+	if level == "" || slices.Contains(levels, level) {
+		return nil
+	}
+	return fmt.Errorf("%s does not know the effort %s and is asked without any; it knows %s", name, level, cmp.Or(strings.Join(levels, ", "), "none"))
 }
 
 // Check says why an engine cannot be asked for a model, which is the engine's own choice if it

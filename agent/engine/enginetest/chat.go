@@ -5,9 +5,17 @@ import "fmt"
 // chat is OpenAI's chat completions API.
 type chat struct{}
 
-func (chat) conversation() string        { return "messages" }
 func (chat) refusals() map[Fault]refusal { return openAI }
 func (chat) problem(words refusal) any   { return openAIProblem(words) }
+
+func (chat) prompt(body []byte) (p prompt) {
+	for _, tool := range list(body, "tools") {
+		p = append(p, pieceOf(tool, true))
+	}
+	return append(p, said(body, "messages")...)
+}
+
+func (chat) bill(c *promptCache, body []byte, p prompt) Usage { return openAIBill(c, body, p) }
 
 var chatStops = map[Stop]string{StopLength: "length", StopRefusal: "content_filter"}
 

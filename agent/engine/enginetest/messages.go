@@ -3,7 +3,28 @@ package enginetest
 // messages is Anthropic's Messages API.
 type messages struct{}
 
-func (messages) conversation() string { return "messages" }
+func (messages) prompt(body []byte) (p prompt) {
+	for _, name := range []string{"tools", "system"} {
+		for _, block := range list(body, name) {
+			p = append(p, pieceOf(block, true))
+		}
+	}
+	for _, message := range list(body, "messages") {
+		said, _ := message.(map[string]any)
+		blocks, several := said["content"].([]any)
+		if !several {
+			blocks = []any{said["content"]}
+		}
+		for _, block := range blocks {
+			p = append(p, pieceOf(map[string]any{"role": said["role"], "content": block}, false))
+		}
+	}
+	return p
+}
+
+func (messages) bill(c *promptCache, body []byte, p prompt) Usage {
+	return c.anthropic(modelOf(body), p)
+}
 
 func (messages) refusals() map[Fault]refusal {
 	return map[Fault]refusal{

@@ -71,6 +71,8 @@ type Call struct {
 	Body   []byte
 	// Usage is what the answer, if there was one, was billed as.
 	Usage Usage
+	// Standing are the tokens of what comes before the conversation: tools and instructions.
+	Standing int64
 }
 
 // Provider speaks three streaming APIs on loopback: Messages
@@ -84,6 +86,7 @@ type Provider struct {
 	mu     sync.Mutex
 	calls  []Call
 	cache  promptCache
+	clock  time.Duration
 	done   chan struct{}
 }
 
@@ -99,6 +102,7 @@ func NewProvider(t testing.TB, turns ...Turn) *Provider {
 func NewThinker(t testing.TB, answer func(n int, call Call) Turn) *Provider {
 	t.Helper()
 	p := &Provider{answer: answer, done: make(chan struct{})}
+	p.cache.now = func() time.Time { return time.Now().Add(p.clock) }
 	server := httptest.NewServer(http.HandlerFunc(p.serve))
 	p.URL = server.URL
 	t.Cleanup(func() {
@@ -107,6 +111,13 @@ func NewThinker(t testing.TB, answer func(n int, call Call) Turn) *Provider {
 		server.Close()
 	})
 	return p
+}
+
+// Pass has time go by for what the provider keeps.
+func (p *Provider) Pass(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clock += d
 }
 
 // Calls returns the requests received until now.
@@ -125,8 +136,10 @@ var dialects = map[string]dialect{
 
 // dialect is one API's way to say things.
 type dialect interface {
-	// conversation names the field of a request that holds the conversation.
-	conversation() string
+	// prompt is what a request tells the model.
+	prompt(body []byte) prompt
+	// bill counts the tokens of a prompt by the provider's rules for its cache.
+	bill(c *promptCache, body []byte, p prompt) Usage
 	// refusals are the words for each fault.
 	refusals() map[Fault]refusal
 	// objection is why the real API would not answer a request; nil if it would.
@@ -180,9 +193,12 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) next(d dialect, call Call) (Turn, Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	told := d.prompt(call.Body)
+	call.Standing = told.standing()
 	p.calls = append(p.calls, call)
 	turn := p.answer(len(p.calls)-1, call)
-	usage := p.cache.bill(call.Body, d.conversation(), turn)
+	usage := d.bill(&p.cache, call.Body, told)
+	usage.Output = outputTokens(turn)
 	if turn.Fault == "" && turn.Hang == "" && !turn.Cut {
 		p.calls[len(p.calls)-1].Usage = usage
 	}

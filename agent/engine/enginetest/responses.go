@@ -8,9 +8,19 @@ import (
 // responses is OpenAI's Responses API.
 type responses struct{}
 
-func (responses) conversation() string        { return "input" }
 func (responses) refusals() map[Fault]refusal { return openAI }
 func (responses) problem(words refusal) any   { return openAIProblem(words) }
+
+func (responses) prompt(body []byte) (p prompt) {
+	for _, name := range []string{"tools", "instructions"} {
+		for _, one := range list(body, name) {
+			p = append(p, pieceOf(one, true))
+		}
+	}
+	return append(p, said(body, "input")...)
+}
+
+func (responses) bill(c *promptCache, body []byte, p prompt) Usage { return openAIBill(c, body, p) }
 
 func (responses) breakOff(s *sse, words refusal) {
 	response := map[string]any{"id": newID("resp"), "object": "response", "model": s.model, "status": "in_progress", "output": []any{}}
@@ -87,6 +97,23 @@ func (responses) stream(s *sse, turn Turn, usage Usage) {
 		response["status"] = "completed"
 		s.send("response.completed", map[string]any{"response": response})
 	}
+}
+
+// said is a conversation with OpenAI's models, of which the first messages may be orders.
+func said(body []byte, name string) (p prompt) {
+	orders := true
+	for _, item := range list(body, name) {
+		message, _ := item.(map[string]any)
+		orders = orders && (message["role"] == "developer" || message["role"] == "system")
+		delete(message, "id") // the API's name for it, which the model does not read
+		p = append(p, pieceOf(item, orders))
+	}
+	return p
+}
+
+func openAIBill(c *promptCache, body []byte, p prompt) Usage {
+	key, _ := field(body, "prompt_cache_key").(string)
+	return c.openAI(modelOf(body)+" "+key, p)
 }
 
 // toolCall is a call with JSON, or with free text for a tool that takes that.

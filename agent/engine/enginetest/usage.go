@@ -23,80 +23,90 @@ func Sum(calls []Call) Usage {
 	return sum
 }
 
-// promptCache remembers the conversations it was shown. The leading messages
-// that a request has in common with an earlier one are read from it.
-type promptCache struct{ seen [][]string }
+const perToken = 4
 
-// bill counts a request and remembers it. All but the last message that is new is
-// written to the cache; the last one is plain input.
-func (c *promptCache) bill(body []byte, field string, turn Turn) Usage {
-	said := messagesOf(body, field)
-	common := 0
-	for _, earlier := range c.seen {
-		common = max(common, commonPrefix(earlier, said))
+// outputTokens are those of an answer.
+func outputTokens(turn Turn) int64 { return int64(len(strings.Join(turn.Text, ""))/perToken + 1) }
+
+// prompt is what a request tells the model, in the order in which it reads it, piece by piece.
+type prompt []piece
+
+// piece is one tool, one block of the system prompt or of a message, as JSON without the marks
+// by which a client says what to cache.
+type piece struct {
+	text string
+	// marked says that the client wants all up to here cached.
+	marked bool
+	// standing says that it stands before the conversation: a tool, or an order to the model.
+	standing bool
+}
+
+// tokens of the first n pieces.
+func (p prompt) tokens(n int) (tokens int64) {
+	for _, one := range p[:n] {
+		tokens += one.tokens()
 	}
-	c.seen = append(c.seen, said)
-	var u Usage
-	for i, message := range said {
-		tokens := int64(len(message)/4 + 1)
-		switch {
-		case i < common:
-			u.CacheRead += tokens
-		case i < len(said)-1:
-			u.CacheWrite += tokens
-		default:
-			u.Input += tokens
+	return tokens
+}
+
+func (p piece) tokens() int64 { return int64(len(p.text)/perToken + 1) }
+
+// standing are the tokens of what stands before the conversation.
+func (p prompt) standing() (tokens int64) {
+	for _, one := range p {
+		if one.standing {
+			tokens += one.tokens()
 		}
 	}
-	u.Output = int64(len(strings.Join(turn.Text, ""))/4 + 1)
-	return u
+	return tokens
 }
 
-func commonPrefix(a, b []string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
+// pieceOf makes one of a value that was decoded.
+func pieceOf(value any, standing bool) piece {
+	marked := unmark(value)
+	// What was decoded can be encoded.
+	text, _ := json.Marshal(value)
+	return piece{string(text), marked, standing}
 }
 
-// messagesOf gives the messages of a request, each as JSON without the marks by
-// which a client says what to cache, since those move on with every request.
-func messagesOf(body []byte, field string) []string {
-	var request map[string]json.RawMessage
-	var list []any
-	if json.Unmarshal(body, &request) != nil || json.Unmarshal(request[field], &list) != nil {
-		return nil
-	}
-	said := make([]string, len(list))
-	for i, message := range list {
-		unmark(message)
-		// What was decoded can be encoded.
-		data, _ := json.Marshal(message)
-		said[i] = string(data)
-	}
-	return said
-}
-
-func unmark(value any) {
+// unmark takes the marks out of a value, and reports whether there were any.
+func unmark(value any) (marked bool) {
 	switch v := value.(type) {
 	case map[string]any:
+		_, marked = v["cache_control"]
 		delete(v, "cache_control")
 		for _, inner := range v {
-			unmark(inner)
+			marked = unmark(inner) || marked
 		}
 	case []any:
 		for _, inner := range v {
-			unmark(inner)
+			marked = unmark(inner) || marked
 		}
+	}
+	return marked
+}
+
+// field decodes one field of a request, such as a list; nil if it is not there.
+func field(body []byte, name string) any {
+	var request map[string]any
+	// A request that cannot be read has no prompt.
+	_ = json.Unmarshal(body, &request)
+	return request[name]
+}
+
+// list is a field that may also be a single text.
+func list(body []byte, name string) []any {
+	switch v := field(body, name).(type) {
+	case nil:
+		return nil
+	case []any:
+		return v
+	default:
+		return []any{v}
 	}
 }
 
 func modelOf(body []byte) string {
-	var request struct {
-		Model string `json:"model"`
-	}
-	// A request without a model is answered all the same.
-	_ = json.Unmarshal(body, &request)
-	return request.Model
+	model, _ := field(body, "model").(string)
+	return model
 }

@@ -35,9 +35,9 @@ func run(t *testing.T, e *fallback.Engine, req engine.Request) (engine.Result, *
 	return result, failure
 }
 
-// TestTheClassDecides: what lies with a provider or a login leads to another model, and what
+// TestErrorClassDecidesWhoIsAskedNext: what lies with a provider or a login leads to another model, and what
 // the text of a change can bring about does not.
-func TestTheClassDecides(t *testing.T) {
+func TestErrorClassDecidesWhoIsAskedNext(t *testing.T) {
 	const goesOn, toAnotherEngine = "claude opus, claude sonnet", "claude opus, codex gpt"
 	want := map[engine.Class]string{
 		engine.Overloaded: goesOn, engine.RateLimited: goesOn, engine.UnknownModel: goesOn, engine.Server: goesOn,
@@ -68,9 +68,9 @@ func TestTheClassDecides(t *testing.T) {
 	}
 }
 
-// TestWhatItCostsIsSummed: the figures are of all that were asked, the rest is of the one that
+// TestCostOfAllThatWereAskedIsSummed: the figures are of all that were asked, the rest is of the one that
 // answered.
-func TestWhatItCostsIsSummed(t *testing.T) {
+func TestCostOfAllThatWereAskedIsSummed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(nil)
 		s.fail("claude opus", engine.Overloaded, 0)
@@ -85,8 +85,8 @@ func TestWhatItCostsIsSummed(t *testing.T) {
 	})
 }
 
-// TestBreaker: what is overloaded is left alone for two minutes; then one session tries.
-func TestBreaker(t *testing.T) {
+// TestOverloadedModelRestsTwoMinutes: what is overloaded is left alone for two minutes; then one session tries.
+func TestOverloadedModelRestsTwoMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(nil)
 		asks := func(when, want string) {
@@ -111,9 +111,9 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// TestOneTries: while one session tries, the others do not; once it speaks, they need not wait
+// TestOnlyOneSessionTriesAnOverloadedModel: while one session tries, the others do not; once it speaks, they need not wait
 // for it to end.
-func TestOneTries(t *testing.T) {
+func TestOnlyOneSessionTriesAnOverloadedModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(nil)
 		s.fail("claude opus", engine.Overloaded, 0)
@@ -145,8 +145,8 @@ func TestOneTries(t *testing.T) {
 	})
 }
 
-// TestNobodyTried: who was let through and did not find out lets the next one through.
-func TestNobodyTried(t *testing.T) {
+// TestUnansweredTrialIsPassedOn: who was let through and did not find out lets the next one through.
+func TestUnansweredTrialIsPassedOn(t *testing.T) {
 	for name, vain := range map[string]func(*testing.T, *stage, *fallback.Engine){
 		"closed unasked": func(t *testing.T, _ *stage, e *fallback.Engine) {
 			session, err := e.Open(t.Context(), review)
@@ -176,8 +176,8 @@ func TestNobodyTried(t *testing.T) {
 	}
 }
 
-// TestOneTriesAlthoughOthersEnd: a session from before says nothing of the one that tries.
-func TestOneTriesAlthoughOthersEnd(t *testing.T) {
+// TestTrialGoesOnWhenOtherSessionsEnd: a session from before says nothing of the one that tries.
+func TestTrialGoesOnWhenOtherSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(nil)
 		old, err := e.Open(t.Context(), review)
@@ -228,8 +228,8 @@ func TestALaterFailureShortensNoRest(t *testing.T) {
 	})
 }
 
-// TestHowLongItRests is by the provider's word where that is longer, but not for ever.
-func TestHowLongItRests(t *testing.T) {
+// TestModelRestsAsLongAsItsProviderAsksWithinBounds is by the provider's word where that is longer, but not for ever.
+func TestModelRestsAsLongAsItsProviderAsksWithinBounds(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{0: 2 * time.Minute, time.Minute: 2 * time.Minute, 10 * time.Minute: 10 * time.Minute, 48 * time.Hour: time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			s, e := staged(func(c *config.Engine) { c.Off = []string{"sonnet"} })
@@ -245,8 +245,8 @@ func TestHowLongItRests(t *testing.T) {
 	}
 }
 
-// TestStrikes: what a moment can bring about has to come twice in a row.
-func TestStrikes(t *testing.T) {
+// TestServerErrorsCountOnlyTwiceInARow: what a moment can bring about has to come twice in a row.
+func TestServerErrorsCountOnlyTwiceInARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(func(c *config.Engine) { c.Off = []string{"sonnet"} })
 		for _, step := range []engine.Class{engine.Server, "", engine.Server, engine.Server} {
@@ -265,8 +265,8 @@ func TestStrikes(t *testing.T) {
 	})
 }
 
-// TestOneChangeStopsNobodyElse, however often it crashes a CLI or has it fall silent.
-func TestOneChangeStopsNobodyElse(t *testing.T) {
+// TestCrashesOnOneChangeStopNoOther, however often it crashes a CLI or has it fall silent.
+func TestCrashesOnOneChangeStopNoOther(t *testing.T) {
 	for _, class := range []engine.Class{engine.Crash, engine.BadOutput, engine.Idle} {
 		synctest.Test(t, func(t *testing.T) {
 			s, e := staged(nil)
@@ -334,8 +334,7 @@ func TestALoginIsOfTheWholeEngine(t *testing.T) {
 	})
 }
 
-// TestAllFail: the error tells of each.
-func TestAllFail(t *testing.T) {
+func TestErrorNamesEachEngineThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(func(c *config.Engine) { c.Fallback = []string{"sonnet", "codex:gpt"} })
 		s.fail("claude opus", engine.Overloaded, 0)
@@ -459,7 +458,7 @@ func TestTheSameModelIsNotAskedTwice(t *testing.T) {
 	}
 }
 
-func TestChain(t *testing.T) {
+func TestEnginesAreAskedInConfiguredOrder(t *testing.T) {
 	for name, test := range map[string]struct {
 		wanted string
 		set    func(*config.Engine)
@@ -507,8 +506,7 @@ func TestUnknownEngine(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftAloneIsShown among the metrics.
-func TestWhatIsLeftAloneIsShown(t *testing.T) {
+func TestRestingModelsAreAmongTheMetrics(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -552,8 +550,7 @@ func TestWhatIsLeftAloneIsShown(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce share the breakers.
-func TestManyAtOnce(t *testing.T) {
+func TestConcurrentSessionsShareBreakers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(nil)
 		s.fail("claude opus", engine.Overloaded, 0)

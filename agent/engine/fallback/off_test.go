@@ -14,9 +14,9 @@ import (
 	"touchstone/agent/engine/fallback"
 )
 
-// TestSwitchedOff: what is switched off is not asked, the review says so, and where nothing is
+// TestSwitchedOffModelsAreNotAsked: what is switched off is not asked, the review says so, and where nothing is
 // left there is no attempt.
-func TestSwitchedOff(t *testing.T) {
+func TestSwitchedOffModelsAreNotAsked(t *testing.T) {
 	_, e := staged(func(c *config.Engine) { c.Off = []string{"opus"} })
 	if result, failure := run(t, e, review); failure != nil || result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
 		t.Errorf("%+v, %v", result, failure)
@@ -99,8 +99,8 @@ func TestSwitchedOffByTheProvidersName(t *testing.T) {
 	}
 }
 
-// TestWhatAChoiceIsChanges with its CLI: what the latest session asked for counts.
-func TestWhatAChoiceIsChanges(t *testing.T) {
+// TestLatestSettingsDecideWhatAChoiceIs with its CLI: what the latest session asked for counts.
+func TestLatestSettingsDecideWhatAChoiceIs(t *testing.T) {
 	var switches []string
 	s, e := staged(nil)
 	e.Settings = func() config.Engine {

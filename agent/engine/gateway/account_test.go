@@ -193,8 +193,8 @@ func TestManyAtOnceKeepToTheBounds(t *testing.T) {
 	}
 }
 
-// TestTheCLIIsAtWork once the provider has answered it wholly, until it asks again.
-func TestTheCLIIsAtWork(t *testing.T) {
+// TestCLIWorksBetweenAnAnswerAndTheNextRequest once the provider has answered it wholly, until it asks again.
+func TestCLIWorksBetweenAnAnswerAndTheNextRequest(t *testing.T) {
 	t.Parallel()
 	var g *gateway.Gateway
 	n := 0

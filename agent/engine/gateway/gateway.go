@@ -41,6 +41,9 @@ type Provider struct {
 	// Key is the login; it takes the place of the gateway's token in whichever of
 	// the headers Authorization and X-Api-Key the CLI has sent it.
 	Key string
+	// CacheKey, if not empty, takes the place of what the CLI has the provider's cache tell its
+	// sessions apart by, where it does: letters, digits and dashes.
+	CacheKey string
 }
 
 // Gateway is open for one session.
@@ -176,7 +179,7 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler
 			http.Error(w, over.Message, http.StatusPaymentRequired)
 			return
 		}
-		model, err := modelOf(r)
+		model, err := modelOf(r, g.provider.CacheKey)
 		if err == nil {
 			err = g.foreign(model)
 		}

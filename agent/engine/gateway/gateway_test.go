@@ -129,7 +129,7 @@ func TestAKeyThatCannotBeSent(t *testing.T) {
 	}
 }
 
-func TestNobodyElseMayUseIt(t *testing.T) {
+func TestRequestsWithoutTheTokenAreRefused(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool
 	g := open(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })
@@ -143,7 +143,7 @@ func TestNobodyElseMayUseIt(t *testing.T) {
 	}
 }
 
-func TestNothingElseCanBeAsked(t *testing.T) {
+func TestOnlyModelCallsAreForwarded(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool
 	g := open(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -35,8 +36,9 @@ func (g *Gateway) firstAnswer() {
 	g.answers = true
 }
 
-// modelOf reads which model a request is for, and leaves the request as it was.
-func modelOf(r *http.Request) (string, error) {
+// modelOf reads which model a request is for. But for its key for the provider's cache, if
+// another one is given, it leaves the request as it was.
+func modelOf(r *http.Request, key string) (string, error) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return "", errors.New("the request is compressed, so that its model cannot be read; have it sent as it is")
 	}
@@ -51,11 +53,15 @@ func modelOf(r *http.Request) (string, error) {
 	case n > maxRequest:
 		return "", fmt.Errorf("the request is longer than %d bytes", maxRequest)
 	}
-	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body.Bytes())), n, nil
-	model, ok := named(body.Bytes())
+	text := body.Bytes()
+	model, ok := named(text)
 	if !ok {
 		return "", errors.New("the request does not name one model in so many letters")
 	}
+	if key != "" {
+		text = keyed(text, key)
+	}
+	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(text)), int64(len(text)), nil
 	return model, nil
 }
 
@@ -63,13 +69,47 @@ func modelOf(r *http.Request) (string, error) {
 // another one: named twice, in other letters of the same word, or escaped. That all the rest is
 // JSON it takes on trust, which makes it as fast as the request is copied.
 func named(body []byte) (model string, ok bool) {
-	depth, closed := 0, false
+	clear := true
+	closed := members(body, func(member []byte, at int) {
+		clear = clear && bytes.IndexByte(member, '\\') < 0
+		if !strings.EqualFold(string(member), "model") {
+			return
+		}
+		name, _, whole := word(body[at:])
+		odd := bytes.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '\\' })
+		clear = clear && !ok && whole && string(member) == "model" && len(name) > 0 && !odd
+		model, ok = string(name), true
+	})
+	return model, ok && clear && closed
+}
+
+// keyed is a request with another key for the provider's cache, where it has one. Whoever asks
+// in the name of each session keeps what sessions share apart from one another
+// (https://platform.openai.com/docs/guides/prompt-caching,
+// https://github.com/openai/codex/issues/29377).
+func keyed(body []byte, key string) []byte {
+	from, to := 0, 0
+	members(body, func(member []byte, at int) {
+		if inner, _, whole := word(body[at:]); whole && string(member) == "prompt_cache_key" {
+			from, to = at+1, at+1+len(inner)
+		}
+	})
+	if to == 0 {
+		return body
+	}
+	return slices.Concat(body[:from], []byte(key), body[to:])
+}
+
+// members tells of each member of a JSON object its name, as it is written, and where its value
+// begins. It reports whether the object ends, and nothing follows.
+func members(body []byte, tell func(name []byte, value int)) (closed bool) {
+	depth := 0
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 			continue
 		case closed || depth == 0 && c != '{':
-			return "", false
+			return false
 		case c == '{' || c == '[':
 			depth++
 		case c == '}' || c == ']':
@@ -78,28 +118,16 @@ func named(body []byte) (model string, ok bool) {
 		case c == '"':
 			text, after, whole := word(body[i:])
 			if !whole {
-				return "", false
+				return false
 			}
 			i += after - 1
 			value, member := bytes.CutPrefix(bytes.TrimLeft(body[i+1:], " \t\r\n"), []byte(":"))
-			if depth != 1 || !member {
-				continue
+			if depth == 1 && member {
+				tell(text, len(body)-len(bytes.TrimLeft(value, " \t\r\n")))
 			}
-			if bytes.IndexByte(text, '\\') >= 0 {
-				return "", false
-			}
-			if !strings.EqualFold(string(text), "model") {
-				continue
-			}
-			name, _, whole := word(bytes.TrimLeft(value, " \t\r\n"))
-			odd := bytes.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '\\' })
-			if ok || !whole || string(text) != "model" || len(name) == 0 || odd {
-				return "", false
-			}
-			model, ok = string(name), true
 		}
 	}
-	return model, ok && closed
+	return closed
 }
 
 // word gives what stands between the quotes of the JSON string that text begins with, and

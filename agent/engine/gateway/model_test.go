@@ -51,6 +51,21 @@ func FuzzNamed(f *testing.F) {
 	})
 }
 
+func TestKeyed(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"model":"m","prompt_cache_key":"session-1","input":[{"prompt_cache_key":"x"}]}`: `{"model":"m","prompt_cache_key":"ours","input":[{"prompt_cache_key":"x"}]}`,
+		`{ "prompt_cache_key" : "" }`:    `{ "prompt_cache_key" : "ours" }`,
+		`{"prompt_cache_key":null}`:      `{"prompt_cache_key":null}`,
+		`{"a":"prompt_cache_key"}`:       `{"a":"prompt_cache_key"}`,
+		`{"a":{"prompt_cache_key":"x"}}`: `{"a":{"prompt_cache_key":"x"}}`,
+	} {
+		if got := string(keyed([]byte(body), "ours")); got != want {
+			t.Errorf("%s becomes %s", body, got)
+		}
+	}
+}
+
 func BenchmarkNamed(b *testing.B) {
 	body := []byte(`{"input":"` + strings.Repeat(`some \"words\" in a line\n`, 40<<10) + `","model":"model-1"}`)
 	b.SetBytes(int64(len(body)))

@@ -110,9 +110,9 @@ func TestWhatTheSessionPutInAPlaceStays(t *testing.T) {
 	}
 }
 
-// TestNothingIsPutBackElsewhere has a session lead the directories of links elsewhere, in
+// TestRestoringFollowsNoLinks has a session lead the directories of links elsewhere, in
 // the hope that who restores them follows.
-func TestNothingIsPutBackElsewhere(t *testing.T) {
+func TestRestoringFollowsNoLinks(t *testing.T) {
 	t.Parallel()
 	for name, inTheWay := range map[string]func(path, elsewhere string) error{
 		"a link":           func(path, elsewhere string) error { return os.Symlink(elsewhere, path) },

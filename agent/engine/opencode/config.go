@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"touchstone/agent/engine"
@@ -68,7 +69,7 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 		"provider": map[string]any{provider: map[string]any{
 			"npm": chosen.library, "name": provider,
 			"options": map[string]any{"baseURL": address + chosen.path, "apiKey": "{env:" + keyVariable + "}"},
-			"models":  map[string]any{model: map[string]any{"name": model}},
+			"models":  map[string]any{model: map[string]any{"name": model, "options": options(s.Request.Effort, chosen)}},
 		}},
 		"model": provider + "/" + model, "small_model": provider + "/" + model,
 		"agent": map[string]any{agent: map[string]any{
@@ -77,6 +78,14 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 		}},
 		"permission": allowed,
 	})
+}
+
+// options are what each request for the model asks besides.
+func options(effort string, chosen service) map[string]any {
+	if !slices.Contains((*Engine)(nil).Efforts(), effort) {
+		return map[string]any{}
+	}
+	return map[string]any{chosen.effort: effort}
 }
 
 // rule is a pattern and what is done about what matches it. Of several rules the

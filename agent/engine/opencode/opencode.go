@@ -42,6 +42,8 @@ type service struct {
 	// path is what the library expects below the address.
 	path string
 	key  string
+	// effort is what the library calls how much a model is to think.
+	effort string
 }
 
 var services = map[string]service{
@@ -49,19 +51,22 @@ var services = map[string]service{
 	// and some in no other.
 	"openai": {
 		library: "@ai-sdk/openai", url: "https://api.openai.com/v1",
-		address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY",
+		address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", effort: "reasoningEffort",
 	},
 	// Most that others call OpenAI's API is chat completions alone. OpenAI's models refuse how
 	// this library asks in it.
-	"openai-compatible": {library: "@ai-sdk/openai-compatible", address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY"},
+	"openai-compatible": {library: "@ai-sdk/openai-compatible", address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", effort: "reasoningEffort"},
 	"anthropic": {
 		library: "@ai-sdk/anthropic", url: "https://api.anthropic.com",
-		address: "ANTHROPIC_BASE_URL", path: "/v1", key: "ANTHROPIC_API_KEY",
+		address: "ANTHROPIC_BASE_URL", path: "/v1", key: "ANTHROPIC_API_KEY", effort: "effort",
 	},
 }
 
 // Name is "opencode".
 func (e *Engine) Name() string { return kind.Name }
+
+// Efforts are the levels that the libraries for its services pass on.
+func (*Engine) Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh"} }
 
 // Probe asks the CLI for its version, and looks whether there is ripgrep and any API key.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
@@ -97,7 +102,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	if url == "" {
 		return nil, engine.Errorf(engine.Invalid, "nothing says where a model named %s is; set %s", req.Model, chosen.address)
 	}
-	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, &gateway.Provider{URL: url, Key: lookup(chosen.key)})
+	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, &gateway.Provider{URL: url, Key: lookup(chosen.key), CacheKey: session.CacheKey(req.Instructions)})
 	if err != nil {
 		return nil, err
 	}

@@ -6,15 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/opencode"
 )
-
-// patience is longer than a turn is silent on the busiest machine.
-const patience = 5 * time.Minute
 
 // TestRealOpenAI holds a session of several steps and turns with models that OpenAI answers by
 // its Responses API, some of them by that alone. What the model has thought goes back to it.
@@ -30,7 +27,7 @@ func TestRealOpenAI(t *testing.T) {
 				Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
 				Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
 			}
-			s, err := e.Open(t.Context(), engine.Request{Role: engine.Reviewer, Dir: dir, Model: "openai/" + model, IdleTimeout: patience})
+			s, err := e.Open(t.Context(), engine.Request{Role: engine.Reviewer, Dir: dir, Model: "openai/" + model, IdleTimeout: await.Patience})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +54,7 @@ func TestRealCompatible(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
-	result, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai-compatible/org/scripted", IdleTimeout: patience}, "Hello?")
+	result, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai-compatible/org/scripted", IdleTimeout: await.Patience}, "Hello?")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +74,7 @@ func TestRealAnthropic(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + p.URL},
 	}
-	result, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "anthropic/claude-scripted", IdleTimeout: patience}, "Hello?")
+	result, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "anthropic/claude-scripted", IdleTimeout: await.Patience}, "Hello?")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +93,7 @@ func TestRealMentionsNothing(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
-	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai/scripted", IdleTimeout: patience})
+	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai/scripted", IdleTimeout: await.Patience})
 }
 
 // TestRealLoadsNothing has the model write what the CLI would load if it were where the CLI
@@ -145,7 +142,7 @@ func TestRealLoadsNothing(t *testing.T) {
 			"HTTP_PROXY=http://" + registry.Addr().String(), "HTTPS_PROXY=http://" + registry.Addr().String(),
 		},
 	}
-	s, err := e.Open(t.Context(), engine.Request{Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{"touch *"}, IdleTimeout: patience})
+	s, err := e.Open(t.Context(), engine.Request{Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{"touch *"}, IdleTimeout: await.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}

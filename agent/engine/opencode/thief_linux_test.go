@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/opencode"
@@ -31,7 +32,7 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=" + secret, "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
 	if _, err := enginetest.Run(t.Context(), e, engine.Request{
-		Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{thief}, IdleTimeout: patience,
+		Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{thief}, IdleTimeout: await.Patience,
 	}, "Go on."); err != nil {
 		t.Fatal(err)
 	}

@@ -121,6 +121,7 @@ func (t *turn) tool(name string, input json.RawMessage) {
 	// A tool with other arguments is passed on with all of them.
 	_ = json.Unmarshal(input, &on)
 	t.Tool(name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(input))
+	t.Returned() // the CLI tells of a call when it is done
 }
 
 func (t *turn) finished(e event) {

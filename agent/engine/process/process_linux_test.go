@@ -142,7 +142,7 @@ func TestWhoUsesMoreThanItMayIsKilled(t *testing.T) {
 	}
 }
 
-func TestNothingFlees(t *testing.T) {
+func TestNoDescendantEscapes(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	if _, err := actor("fugitive", &lines).Run(context.Background()); err != nil {
@@ -197,9 +197,9 @@ func TestExitOfASignal(t *testing.T) {
 	}
 }
 
-// TestKilledReaper has the child kill its own reaper: the child does not stay, but nobody is left
+// TestKilledReaperIsReported has the child kill its own reaper: the child does not stay, but nobody is left
 // who could say that of all.
-func TestKilledReaper(t *testing.T) {
+func TestKilledReaperIsReported(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	cmd := actor("stubborn", &lines)
@@ -218,9 +218,9 @@ func TestKilledReaper(t *testing.T) {
 	waitGone(t, pids(t, lines))
 }
 
-// TestStoppedReaper keeps the reaper from its work: Run says that it is not done, and it is done
+// TestStoppedReaperFinishesLater keeps the reaper from its work: Run says that it is not done, and it is done
 // afterwards all the same.
-func TestStoppedReaper(t *testing.T) {
+func TestStoppedReaperFinishesLater(t *testing.T) {
 	t.Parallel()
 	newer := errors.New("a newer push")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -300,7 +300,7 @@ func endSwarm(t *testing.T, confine *sandbox.Rules) {
 	t.Helper()
 	compiler, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("SKIPPED: there is no compiler for something that swarms fast enough")
+		t.Skip("SKIPPED: there is no C compiler for something that swarms fast enough (as on Debian: apt install gcc libc6-dev)")
 	}
 	alive, held, err := os.Pipe()
 	if err != nil {

@@ -247,9 +247,9 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestSilentButAlive hears of a silent child from elsewhere, so that it comes to the
+// TestSignsOfLifeDeferTheLimitOfSilence hears of a silent child from elsewhere, so that it comes to the
 // end of its time and not of the patience with its silence.
-func TestSilentButAlive(t *testing.T) {
+func TestSignsOfLifeDeferTheLimitOfSilence(t *testing.T) {
 	t.Parallel()
 	alive := make(chan struct{})
 	ended := make(chan struct{})

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/process"
@@ -156,17 +157,7 @@ func killSupervisor(t *testing.T, act string, named int) {
 // waitGone waits for processes to have ended.
 func waitGone(t *testing.T, tree []int) {
 	t.Helper()
-	patience, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for slices.ContainsFunc(tree, alive) {
-		select {
-		case <-poll.C:
-		case <-patience.Done():
-			t.Fatal("some were still there after 30 seconds")
-		}
-	}
+	await.Until(t, "the processes to have ended", func() bool { return !slices.ContainsFunc(tree, alive) })
 }
 
 // TestAnotherSystemsProgram is missing, and not this machine's fault.

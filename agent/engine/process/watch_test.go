@@ -49,9 +49,9 @@ func TestHeartbeats(t *testing.T) {
 	})
 }
 
-// TestAToolAtWork lets a child be silent for longer while a program of its own works, and no
+// TestChildMayBeSilentWhileItsToolWorks lets a child be silent for longer while a program of its own works, and no
 // longer than that; what ends the work shows.
-func TestAToolAtWork(t *testing.T) {
+func TestChildMayBeSilentWhileItsToolWorks(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
 	for name, test := range map[string]struct {

@@ -318,8 +318,8 @@ func read(text string) (form, rest string, ok bool) {
 	return "", "", false
 }
 
-// TestGaps: what cannot be held is told of.
-func TestGaps(t *testing.T) {
+// TestGapsAreReported: what cannot be held is told of.
+func TestGapsAreReported(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: gaps are looked for on Linux")
 	}
@@ -350,7 +350,7 @@ func TestNetworkIsLeftOpen(t *testing.T) {
 	defer listener.Close()
 	curl, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("SKIPPED: there is no bash to connect with")
+		t.Skip("SKIPPED: there is no bash to connect with (as on Debian: apt install bash)")
 	}
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	if out, err := confined(t, sandbox.Rules{}, `exec "$1" -c "echo > /dev/tcp/127.0.0.1/$2"`, curl, port); err != nil {
@@ -365,7 +365,7 @@ func TestOnlyNamedPortsCanBeReached(t *testing.T) {
 	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("SKIPPED: there is no bash to connect with")
+		t.Skip("SKIPPED: there is no bash to connect with (as on Debian: apt install bash)")
 	}
 	var ports []uint16
 	for range 2 {

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/netip"
 	"strings"
@@ -59,6 +61,13 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 	}
 	base.connect = []uint16{address.Port()}
 	return g, nil
+}
+
+// CacheKey is by what a provider's cache keeps the prompts of sessions together that have the
+// same orders.
+func CacheKey(instructions string) string {
+	sum := sha256.Sum256([]byte(instructions))
+	return "touchstone-" + hex.EncodeToString(sum[:8])
 }
 
 // toldDirect are the names of the engines of which the log has been told that their sessions do

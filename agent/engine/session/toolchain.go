@@ -13,9 +13,8 @@ import (
 //
 // What Go downloads and builds is kept below caches, and never where this user's builds would find
 // it: whoever writes to such a cache is in all that is built from it. The modules that the user has
-// are a proxy, from which they are copied and checked against go.sum: behind the user's own proxy,
-// since they tell of no newer versions, and before it where some are private, since there is no
-// login for those.
+// are a proxy before any other, from which they are copied and checked against go.sum: nothing is
+// downloaded that is here already. They tell of no newer versions, which no fix asks for.
 func toolchains(source []string, caches string) []string {
 	var env []string
 	look := func(name string) string { return value(source, name) }
@@ -43,14 +42,13 @@ func toolchains(source []string, caches string) []string {
 	}
 	near := (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(modules), "/")}).String()
 	proxy := nameless(look("GOPROXY"))
-	switch {
-	case proxy == "off":
-		return append(env, "GONOPROXY=none", "GOPROXY="+near+",off")
-	case look("GOPRIVATE") != "" || look("GONOPROXY") != "":
-		// No proxy but the user's own hears of what is private.
-		return append(env, "GONOPROXY=none", "GOPROXY="+near+","+cmp.Or(proxy, "direct"))
+	if proxy == "" {
+		proxy = "https://proxy.golang.org,direct"
+		if look("GOPRIVATE") != "" || look("GONOPROXY") != "" {
+			proxy = "direct" // no proxy but the user's own hears of what is private
+		}
 	}
-	return append(env, "GOPROXY="+cmp.Or(proxy, "https://proxy.golang.org,direct")+"|"+near)
+	return append(env, "GONOPROXY=none", "GOPROXY="+near+","+proxy)
 }
 
 // downloads is where the user's go command keeps the modules that it has downloaded.

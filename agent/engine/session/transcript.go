@@ -17,6 +17,7 @@ const maxText = 4 << 20
 type Transcript struct {
 	progress func(engine.Progress)
 	started  time.Time
+	running  string // the tool that was called last, until it is done
 	redact   func(string) string
 	text     strings.Builder
 }
@@ -45,11 +46,13 @@ func (t *Transcript) Prose(text string, goesOn bool) error {
 		return engine.Errorf(engine.BadOutput, "the session wrote more than %d MiB of text and was stopped", maxText>>20)
 	}
 	t.text.WriteString(text)
-	headings := dimensionHeading.FindAllStringSubmatch(text, -1)
-	for _, heading := range headings {
-		t.Report(engine.ProgressDimension, heading[1])
+	var begun []string
+	for _, heading := range dimensionHeading.FindAllStringSubmatch(text, -1) {
+		begun = append(begun, heading[1])
 	}
-	if len(headings) == 0 {
+	if len(begun) > 0 {
+		t.Report(engine.ProgressDimension, strings.Join(begun, ", "))
+	} else {
 		t.Report(engine.ProgressText, text)
 	}
 	return nil
@@ -58,7 +61,7 @@ func (t *Transcript) Prose(text string, goesOn bool) error {
 // Silence passes a heartbeat on.
 func (t *Transcript) Silence(since time.Duration) {
 	if t.progress != nil {
-		t.progress(engine.Progress{Kind: engine.ProgressHeartbeat, Elapsed: time.Since(t.started), Silence: since})
+		t.progress(engine.Progress{Kind: engine.ProgressHeartbeat, Text: t.running, Elapsed: time.Since(t.started), Silence: since})
 	}
 }
 
@@ -72,12 +75,16 @@ func (t *Transcript) Report(kind engine.ProgressKind, text string) {
 // Tool passes on that a tool is called: on what, and with which arguments.
 func (t *Transcript) Tool(name, target, arguments string) {
 	if t.progress != nil {
+		t.running = t.clean(name+" "+target, maxProgress)
 		t.progress(engine.Progress{
 			Kind: engine.ProgressTool, Elapsed: time.Since(t.started),
-			Text: t.clean(name+" "+target, maxProgress), Target: t.clean(arguments, maxTarget),
+			Text: t.running, Target: t.clean(arguments, maxTarget),
 		})
 	}
 }
+
+// Returned notes that the tool that was called last is done.
+func (t *Transcript) Returned() { t.running = "" }
 
 // How many characters of foreign text are passed on in one line.
 const (

@@ -16,6 +16,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -105,13 +106,16 @@ func load(read func() ([]byte, error)) (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(text)
 }
 
+var byNumber = regexp.MustCompile(`^/repositories/[0-9]+`)
+
 func checkREST(x exchange) error {
 	router, err := restRouter()
 	if err != nil {
 		return err
 	}
 	plain := x.r.Clone(context.Background())
-	if plain.URL, err = url.Parse(x.path); err != nil {
+	// What GitHub redirects to names a repository by its number, which its description leaves out.
+	if plain.URL, err = url.Parse(byNumber.ReplaceAllString(x.path, "/repos/owner/name")); err != nil {
 		return err
 	}
 	plain.URL.RawQuery, plain.Body = x.r.URL.RawQuery, io.NopCloser(bytes.NewReader(x.request))
@@ -161,6 +165,8 @@ func allowed(x exchange) bool {
 		return hasMessage(x.response)
 	case http.StatusUnprocessableEntity: // of a status for a commit that is not there
 		return strings.Contains(x.path, "/statuses/") && bytes.Contains(x.response, []byte("No commit found for SHA"))
+	case http.StatusMovedPermanently, http.StatusTemporaryRedirect: // of a repository that was renamed or transferred
+		return strings.Contains(x.header.Get("Location"), "/repositories/")
 	case http.StatusNotModified:
 		return x.r.Header.Get("If-None-Match") != ""
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // generated is the line by which a generator says that nobody wrote the file: Go's own
@@ -152,12 +153,12 @@ func (e evidence) minifies(f worktree.FileDiff, checkout *os.Root) bool {
 	for _, word := range telling.FindAll(text, -1) {
 		known[string(word)] = true
 	}
-	for line := range signed(f.Patch, '-') {
+	for line := range diff.Signed(f.Patch, '-') {
 		for _, word := range telling.FindAll(line, -1) {
 			known[string(word)] = true
 		}
 	}
-	for line := range signed(f.Patch, '+') {
+	for line := range diff.Signed(f.Patch, '+') {
 		for _, word := range telling.FindAll(line, -1) {
 			if !known[string(word)] {
 				return false
@@ -181,7 +182,7 @@ func wasGenerated(f worktree.FileDiff, checkout *os.Root) bool {
 		return at >= 0
 	}
 	line := preamble(f, checkout)[at]
-	return !slices.ContainsFunc(slices.Collect(signed(f.Patch, '+')), func(l []byte) bool { return bytes.Equal(l, line) })
+	return !slices.ContainsFunc(slices.Collect(diff.Signed(f.Patch, '+')), func(l []byte) bool { return bytes.Equal(l, line) })
 }
 
 // preamble is the top of a file, at the head or, where it is deleted, as it was. What cannot

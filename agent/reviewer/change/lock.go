@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // lockFormats are the files in which a package manager notes what it chose, and how
@@ -82,7 +83,7 @@ const maxLock = 32 << 20
 // hosts counts, by name, the hosts in the lines of a diff with a sign.
 func hosts(patch []byte, sign byte) map[string]int {
 	found := map[string]int{}
-	for line := range signed(patch, sign) {
+	for line := range diff.Signed(patch, sign) {
 		countHosts(line, found)
 	}
 	return found

@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +15,7 @@ import (
 	"touchstone/agent/outline"
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 const (
@@ -101,41 +101,13 @@ func (p *pieces) close() error {
 	return p.flush()
 }
 
-// hunk begins a hunk: "@@ -1,4 +1,5 @@ func main() {".
-var hunk = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
-
 // number passes on the hunks of a unified diff, each line with its number in the old and in
-// the new file. The counts in a hunk's first line say how far it reaches, so that no line of
-// a file is taken for a header; headers are left out, since they repeat names as they are.
-// What is no UTF-8 is shown as U+FFFD, and what a line hides as package hidden reveals it.
+// the new file. Headers are left out, since they repeat names as they are. What is no UTF-8 is
+// shown as U+FFFD, and what a line hides as package hidden reveals it.
 func number(patch []byte, row func([]byte) error) error {
-	var old, new, oldLeft, newLeft int
 	var out []byte
-	for len(patch) > 0 {
-		line, rest, _ := bytes.Cut(patch, []byte("\n"))
-		patch = rest
-		inside := oldLeft > 0 || newLeft > 0
-		before, after := none, none
-		switch {
-		case inside && len(line) > 0 && line[0] == '+' && newLeft > 0:
-			after = new
-			new, newLeft = new+1, newLeft-1
-		case inside && len(line) > 0 && line[0] == '-' && oldLeft > 0:
-			before = old
-			old, oldLeft = old+1, oldLeft-1
-		case inside && len(line) > 0 && line[0] == ' ' && oldLeft > 0 && newLeft > 0:
-			before, after = old, new
-			old, new, oldLeft, newLeft = old+1, new+1, oldLeft-1, newLeft-1
-		case len(line) > 0 && line[0] == '\\':
-		default:
-			at := hunk.FindSubmatch(line)
-			if at == nil {
-				continue
-			}
-			old, oldLeft = count(at[1]), count(at[2])
-			new, newLeft = count(at[3]), count(at[4])
-		}
-		out = rows(out[:0], before, after, line)
+	for l := range diff.Lines(patch) {
+		out = rows(out[:0], l)
 		for len(out) > 0 {
 			end := bytes.IndexByte(out, '\n') + 1
 			if err := row(out[:end]); err != nil {
@@ -147,40 +119,28 @@ func number(patch []byte, row func([]byte) error) error {
 	return nil
 }
 
-// count reads a number of a hunk's first line, where none is one.
-func count(digits []byte) int {
-	if len(digits) == 0 {
-		return 1
-	}
-	n, _ := strconv.Atoi(string(digits)) // the expression lets through nine digits at most
-	return n
-}
-
 // rows appends a line of a diff with its numbers, in several rows if it is long. The numbers
 // have columns of their own, so that no line can look like another one.
-func rows(out []byte, before, after int, line []byte) []byte {
-	line = []byte(hidden.Reveal(strings.ToValidUTF8(string(line), "\uFFFD")))
-	out = column(column(out, before), after)
+func rows(out []byte, l diff.Line) []byte {
+	line := []byte(hidden.Reveal(strings.ToValidUTF8(string(l.Raw), "\uFFFD")))
+	out = column(column(out, l.Old), l.New)
 	for len(line) > maxRow {
 		cut := maxRow
 		for !utf8.RuneStart(line[cut]) {
 			cut--
 		}
 		out = append(append(out, line[:cut]...), '\n')
-		out = append(column(column(out, none), none), continued...)
+		out = append(column(column(out, 0), 0), continued...)
 		line = line[cut:]
 	}
 	return append(append(out, line...), '\n')
 }
 
-// none stands for the number of a line that is not on that side.
-const none = -1
-
-// column appends a number, right-aligned in seven characters and a space, or blanks.
+// column appends a number, right-aligned in seven characters and a space, or blanks for none, which is 0.
 func column(out []byte, n int) []byte {
 	const width = 7
 	digits := ""
-	if n != none {
+	if n != 0 {
 		digits = strconv.Itoa(n)
 	}
 	for range width - len(digits) {
@@ -190,26 +150,7 @@ func column(out []byte, n int) []byte {
 }
 
 // changedLines are the added and deleted lines of a diff, without their signs.
-func changedLines(patch []byte) iter.Seq[[]byte] { return signed(patch, '+', '-') }
-
-// signed are the lines of a diff with one of these signs, without it.
-func signed(patch []byte, signs ...byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		inHunk := false
-		for line := range bytes.SplitSeq(patch, []byte("\n")) {
-			switch {
-			case bytes.HasPrefix(line, []byte("@@ ")):
-				inHunk = true
-			case bytes.HasPrefix(line, []byte("diff --git ")):
-				inHunk = false
-			case inHunk && len(line) > 0 && slices.Contains(signs, line[0]):
-				if !yield(line[1:]) {
-					return
-				}
-			}
-		}
-	}
-}
+func changedLines(patch []byte) iter.Seq[[]byte] { return diff.Signed(patch, '+', '-') }
 
 var submoduleLine = regexp.MustCompile(`(?m)^([-+])Subproject commit ([0-9a-f]{12})`)
 

@@ -6,6 +6,7 @@ import (
 
 	"touchstone/agent/outline"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // risk is something that a changed line touches, and the least tier of a change that does.
@@ -43,7 +44,7 @@ func touches(f worktree.FileDiff) (what string, tier Tier) {
 	}
 	tier = Trivial
 	for _, sign := range []byte{'-', '+'} {
-		for line := range signed(f.Patch, sign) {
+		for line := range diff.Signed(f.Patch, sign) {
 			if len(line) > maxRow || describes.Match(line) || len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}

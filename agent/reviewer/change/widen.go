@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"touchstone/agent/outline"
+	"touchstone/worktree/diff"
 )
 
 const (
@@ -60,39 +61,36 @@ func widen(name string, patch, head []byte, room int) ([]byte, int) {
 	return written(spans, regions, lines), all - own
 }
 
-// regionsOf reads the hunks of a diff.
+// regionsOf reads the hunks of a diff; none of one that was cut.
 func regionsOf(patch []byte) []region {
 	var all []region
-	oldLeft, newLeft := 0, 0
-	for line := range bytes.SplitSeq(bytes.TrimSuffix(patch, []byte("\n")), []byte("\n")) {
-		if oldLeft <= 0 && newLeft <= 0 {
-			if at := hunk.FindSubmatch(line); at != nil {
-				r := region{old: count(at[1]), oldLines: count(at[2]), new: count(at[3]), newLines: count(at[4])}
-				oldLeft, newLeft = r.oldLines, r.newLines
-				all = append(all, r)
-			} else if n := len(all); n > 0 && bytes.HasPrefix(line, []byte(`\`)) {
-				all[n-1].rows = append(all[n-1].rows, line)
-			}
-			continue
+	for l := range diff.Lines(patch) {
+		if l.Sign == '@' {
+			all = append(all, region{old: l.Hunk.OldStart, oldLines: l.Hunk.OldLines, new: l.Hunk.NewStart, newLines: l.Hunk.NewLines})
+		} else if n := len(all); n > 0 {
+			all[n-1].rows = append(all[n-1].rows, l.Raw)
 		}
-		if len(line) == 0 {
-			return nil
-		}
-		switch line[0] {
-		case '+':
-			newLeft--
-		case '-':
-			oldLeft--
-		case ' ':
-			oldLeft, newLeft = oldLeft-1, newLeft-1
-		}
-		r := &all[len(all)-1]
-		r.rows = append(r.rows, line)
 	}
-	if oldLeft > 0 || newLeft > 0 { // the patch was cut
+	if slices.ContainsFunc(all, region.cut) {
 		return nil
 	}
 	return all
+}
+
+// cut reports whether a hunk has fewer rows than it says.
+func (r region) cut() bool {
+	old, new := r.oldLines, r.newLines
+	for _, row := range r.rows {
+		switch row[0] {
+		case '+':
+			new--
+		case '-':
+			old--
+		case ' ':
+			old, new = old-1, new-1
+		}
+	}
+	return old > 0 || new > 0
 }
 
 // fitting reports whether a head has the lines that the hunks say it has.

@@ -29,6 +29,9 @@ var joining = []*unicode.RangeTable{
 	unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese,
 }
 
+// breaking are scripts in which translations mark where a line or a word may end.
+var breaking = append([]*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Hebrew}, joining...)
+
 // ordinary reports whether writing has an invisible character between these two.
 func ordinary(r, before, after rune, rtl bool) bool {
 	switch {
@@ -45,7 +48,9 @@ func ordinary(r, before, after rune, rtl bool) bool {
 	case r == 0x200B:
 		// Scripts without spaces mark where a line may break. Programs that quote
 		// others' release notes keep @ and # from calling anybody.
-		return (before == '@' || before == '#') && !invisible(after) || unicode.In(before, unicode.Thai, unicode.Khmer, unicode.Lao, unicode.Myanmar, unicode.Tibetan)
+		// Documentation of comments keeps their marks from ending one.
+		return (before == '@' || before == '#') && !invisible(after) || before == '/' && after == '*' || before == '*' && after == '/' ||
+			unicode.In(before, breaking...) || unicode.In(after, breaking...)
 	case r == 0x200E || r == 0x200F || r == 0x061C:
 		return rtl
 	case r == 0x115F || r == 0x1160:
@@ -57,6 +62,27 @@ func ordinary(r, before, after rune, rtl bool) bool {
 }
 
 func braille(r rune) bool { return r >= 0x2800 && r <= 0x28FF }
+
+// manyRanges is from how many ranges of characters a line is a table of such, as programs
+// make them for the names that a language allows.
+const manyRanges = 20
+
+// ranges reports whether a line is such a table: "a-b" many times, beyond ASCII.
+func ranges(line string) bool {
+	n := 0
+	var last, dash rune
+	for _, r := range line {
+		if dash == '-' && last > unicode.MaxASCII && r > unicode.MaxASCII {
+			n++
+		}
+		if dash != 0 || r != '-' {
+			last, dash = r, 0
+		} else {
+			dash = r
+		}
+	}
+	return n >= manyRanges
+}
 
 // pictorial reports whether a character is an emoji's or part of one.
 func pictorial(r rune) bool {

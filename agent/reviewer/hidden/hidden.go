@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"touchstone/verdict"
 )
 
 // Kind is the trick by which a passage is hidden.
@@ -111,12 +113,5 @@ func excerpt(text string, m mark) string {
 		part = part[i+1:]
 	}
 	part, _, _ = strings.Cut(part, "\n")
-	return clip(strings.Join(strings.Fields(Reveal(part)), " "))
-}
-
-func clip(s string) string {
-	if len(s) <= maxExcerpt {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxExcerpt-len("…")], "") + "…"
+	return verdict.Clip(strings.Join(strings.Fields(Reveal(part)), " "), maxExcerpt)
 }

@@ -22,6 +22,8 @@ func TestFind(t *testing.T) {
 		line int
 	}{
 		"zero-width space in a word":              {"ok\nif app\u200broved {", hidden.Invisible, 2},
+		"a letter behind an escape":               {`"\x18аdmin"`, hidden.Quoted, 1},
+		"zero-width space beside a dash":          {"is\u200b-Admin", hidden.Invisible, 1},
 		"zero-width bits":                         {"Fix it.\u200b\u200c\u200b\u200c\u200c", hidden.Invisible, 1},
 		"word joiner in a name":                   {"is\u2060Admin()", hidden.Invisible, 1},
 		"non-joiner in a Latin word":              {"user\u200cname", hidden.Invisible, 1},
@@ -70,6 +72,11 @@ func TestFind(t *testing.T) {
 
 // ordinary are texts as people and programs write them.
 var ordinary = map[string]string{
+	"marks beside a place in Persian":  "msgstr \"سلام\"\nmsgstr \"\u200f%Iu %s\"",
+	"breaks in Lao, Khmer and Arabic":  "'\u200bຄົນ', 'ម៉ោង\u200b\u200b\u200bនៅ\u200b អង់', 'دقيقة\u200b'",
+	"an escape before a letter":        `"\x12\x1f.google.protobuf\x18\u0406\x03" + "\x18І\x03"`,
+	"marks of comments in prose":       "the delimiters `/\u200b*`, `*\u200b/` and `/\u200b**` are removed",
+	"a table of identifiers' letters":  `r"[\w·` + strings.Repeat("҃-֑", 20) + "\u17b4-\u17d3\u180b-\u180d" + `]+"`,
 	"ASCII":                            "func main() {\n\tfmt.Println(\"hi\")\r\n}\n",
 	"byte order mark at the start":     "\ufeffusing System;\n",
 	"family emoji":                     "Thanks 👨‍👩‍👧‍👦 and 👩🏽‍💻 and 🏳️‍🌈 and ❤️‍🔥 and 🤦🏼‍♂️!",

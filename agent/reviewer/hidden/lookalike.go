@@ -58,6 +58,9 @@ func (f *finder) lookalikes() {
 // semicolon that is a question mark in Greek.
 var sign = regexp.MustCompile(`\x{1C3}=|\x{37E}`)
 
+// escape is what stands for one character in a string, and is no part of a word.
+var escape = regexp.MustCompile(`^\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|[abfnrtv])`)
+
 // words calls do with each run of letters, digits and underlines.
 func (f *finder) words(do func(start, end int, word string)) {
 	start := -1
@@ -67,6 +70,9 @@ func (f *finder) words(do func(start, end int, word string)) {
 		case part && start < 0:
 			start = i
 		case !part && start >= 0:
+			if start > 0 {
+				start += max(0, len(escape.FindString(f.line[start-1:i]))-1)
+			}
 			do(start, i, f.line[start:i])
 			start = -1
 		}

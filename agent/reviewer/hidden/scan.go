@@ -16,12 +16,13 @@ const strays = 3
 func scan(text string, strays int) []mark {
 	var all []mark
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
+	prose := strings.ContainsFunc(text, rightToLeft)
 	for line := range strings.Lines(text[at:]) {
 		start := at
 		at += len(line)
 		line = strings.TrimRight(line, "\r\n")
 		if !plain(line) {
-			all = append(all, (&finder{line: line, at: start, strays: &strays}).find()...)
+			all = append(all, (&finder{line: line, at: start, strays: &strays, rtl: prose}).find()...)
 		}
 	}
 	return sorted(all)
@@ -42,6 +43,7 @@ type finder struct {
 	line   string
 	at     int  // where the line begins in the text
 	strays *int // how many more of them pass
+	rtl    bool // the text has right-to-left prose, whose marks of direction hide nothing
 	marks  []mark
 }
 
@@ -53,7 +55,7 @@ func (f *finder) find() []mark {
 		case isTag(r):
 			f.tag(i)
 		case invisible(r):
-			f.invisible(i, r, rtl)
+			f.invisible(i, r, f.rtl)
 		}
 	}
 	f.lookalikes()
@@ -109,8 +111,12 @@ func untag(s string) string {
 // invisible marks a character without a glyph, unless ordinary writing has it there.
 func (f *finder) invisible(i int, r rune, rtl bool) {
 	before, after := f.around(i)
+	for at := i; before == r && r == 0x200B; { // of a run, what stands before it
+		at -= utf8.RuneLen(r)
+		before, _ = f.around(at)
+	}
 	switch {
-	case ordinary(r, before, after, rtl):
+	case ordinary(r, before, after, rtl), (before == '-' || after == '-') && ranges(f.line):
 		return
 	case spaceOrEdge(before) || spaceOrEdge(after):
 		if *f.strays--; *f.strays >= 0 && copied(r) {

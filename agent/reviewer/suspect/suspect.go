@@ -12,17 +12,16 @@
 package suspect
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
+	"touchstone/worktree/diff"
 )
 
 // Form says how a text reaches its readers.
@@ -69,7 +68,8 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		t.Text = ownMark.ReplaceAllString(t.Text, "")
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
-			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) {
+			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // what right-to-left languages need
+			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -113,7 +113,7 @@ func matches(pattern *regexp.Regexp, text string) iter.Seq2[int, string] {
 			at = m[0]
 			start := strings.LastIndexByte(text[:m[0]], '\n') + 1
 			said, _, _ := strings.Cut(text[start:], "\n")
-			if line != before && !yield(line, clip(strings.TrimSpace(text[max(start, m[0]-80):start+len(said)]), 160)) {
+			if line != before && !yield(line, verdict.Clip(strings.TrimSpace(text[max(start, m[0]-80):start+len(said)]), 160)) {
 				return
 			}
 			before = line
@@ -128,7 +128,7 @@ var ownMark = regexp.MustCompile(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}|disputes v1 [0-9a-f]{7,64}|answer v1) -->$`)
 
 func (t Text) hold(kind verdict.HoldKind, line int, detail string) verdict.Hold {
-	h := verdict.Hold{Kind: kind, Rule: rule, Path: t.Path, Detail: clip(detail, maxDetail)}
+	h := verdict.Hold{Kind: kind, Rule: rule, Path: t.Path, Detail: verdict.Clip(detail, maxDetail)}
 	if t.Path != "" && t.Form == Code {
 		h.Line = max(t.Line, 1) + line - 1
 	}
@@ -163,6 +163,11 @@ func prose(name string) bool {
 	return slices.Contains([]string{".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".po", ".pot", ".arb", ".csv", ".tsv", ".html"}, strings.ToLower(path.Ext(name)))
 }
 
+// translation reports whether a file holds what a program shows in other languages, by its name.
+func translation(name string) bool {
+	return slices.Contains([]string{".po", ".pot", ".arb", ".xlf", ".xliff", ".strings", ".ftl"}, strings.ToLower(path.Ext(name)))
+}
+
 // data reports whether a file holds no code, by its name. Test vectors have such characters
 // on purpose.
 func data(name string) bool {
@@ -179,44 +184,27 @@ func tests(name string) bool {
 	})
 }
 
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
-}
-
-// hunk is the head of a part of a unified diff.
-var hunk = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
-
 // Added is what a unified diff of one file brings in: the file's name, and the
 // added lines, those that follow each other as one text.
 func Added(path string, patch []byte) []Text {
 	texts := []Text{{Form: Name, Path: path, Text: path}}
-	line, inHunk := 0, false
 	var run []byte
+	first := 0
 	flush := func() {
 		if len(run) > 0 {
-			texts = append(texts, Text{Form: Code, Path: path, Line: line - bytes.Count(run, []byte("\n")), Text: string(run)})
+			texts = append(texts, Text{Form: Code, Path: path, Line: first, Text: string(run)})
 		}
 		run = run[:0]
 	}
-	for part := range bytes.Lines(patch) {
-		m := hunk.FindSubmatch(part)
-		switch {
-		case m != nil:
+	for l := range diff.Lines(patch) {
+		switch l.Sign {
+		case '@', ' ':
 			flush()
-			line, _ = strconv.Atoi(string(m[1]))
-			inHunk = true
-		case !inHunk || part[0] == '\\':
-		case part[0] == '+':
-			run = append(run, bytes.TrimSuffix(part[1:], []byte("\n"))...)
-			run = append(run, '\n')
-			line++
-		case part[0] == '-':
-		default:
-			flush()
-			line++
+		case '+':
+			if len(run) == 0 {
+				first = l.New
+			}
+			run = append(append(run, l.Text()...), '\n')
 		}
 	}
 	flush()

@@ -112,7 +112,7 @@ func (c *Commit) push(in payload) {
 		if !ok || len(c.Repairs) >= maxHeads || slices.ContainsFunc(c.Repairs, func(f Fix) bool { return f.SHA == o.ID }) {
 			continue
 		}
-		c.Repairs = append(c.Repairs, Fix{SHA: Plain(o.ID, 64), At: o.Timestamp.UTC(), Message: clip(o.Message, 4000), CostUSD: repair.Cost.USD, Time: repair.Cost.Time})
+		c.Repairs = append(c.Repairs, Fix{SHA: Plain(o.ID, 64), At: o.Timestamp.UTC(), Message: verdict.Clip(o.Message, 4000), CostUSD: repair.Cost.USD, Time: repair.Cost.Time})
 	}
 }
 
@@ -143,12 +143,4 @@ func (c *Commit) ci() (state string, failed, pending []string) {
 func fingerprint(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:12])
-}
-
-// clip shortens a text to at most n bytes, between two characters.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "")
 }

@@ -194,7 +194,7 @@ func TestAnyOrderAndDuplicatesComeToTheSame(t *testing.T) {
 	l.append(story()...)
 	p := l.project(l.file(), "judge")
 	want := one(t, p)
-	if want.State != "merged" || want.Turn != projection.TurnNobody || want.Round != 2 || want.Verdict != verdict.Approve || want.CostUSD != 1.25 || want.CI != "success" || want.Open.Blocking() != 0 {
+	if want.State != "merged" || want.Turn != verdict.TurnNobody || want.Round != 2 || want.Verdict != verdict.Approve || want.CostUSD != 1.25 || want.CI != "success" || want.Open.Blocking() != 0 {
 		t.Fatalf("in order: %+v", want)
 	}
 	trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, began)
@@ -253,7 +253,7 @@ func TestBelievesOnlyTheConfiguredReviewers(t *testing.T) {
 			l.append(opened(1, "aaa"))
 			l.append(c.events...)
 			p := l.project(l.file(), "judge", "alice")
-			if s := one(t, p); (s.Verdict == verdict.Approve) != c.believed || c.believed != (s.Turn == projection.TurnAuthor) {
+			if s := one(t, p); (s.Verdict == verdict.Approve) != c.believed || c.believed != (s.Turn == verdict.TurnAuthor) {
 				t.Errorf("%+v", s)
 			}
 		})
@@ -297,22 +297,22 @@ func TestTurns(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		events []event.Event
-		turn   projection.Turn
+		turn   verdict.Turn
 		on     string
 		reason string
 	}{
-		"new":                           {nil, projection.TurnReviewer, "judge", "aaa is not reviewed yet"},
-		"changes requested":             {[]event.Event{changes}, projection.TurnAuthor, "alice", "changes requested in round 1: 1 major"},
-		"held":                          {[]event.Event{hold}, projection.TurnPerson, "alice", "a person has to let it pass: the quality bar is lowered at ci.yml"},
-		"approved, CI runs":             {[]event.Event{approval, checked(11, "aaa", "")}, projection.TurnCI, "", "approved, and CI runs: test"},
-		"approved, CI fails":            {[]event.Event{approval, checked(11, "aaa", "failure")}, projection.TurnAuthor, "alice", "approved, but CI fails: test"},
-		"approved, CI cannot fail late": {[]event.Event{approval, checked(11, "aaa", "success"), checked(10, "aaa", "")}, projection.TurnAuthor, "alice", "approved in round 1, ready to merge"},
-		"a draft":                       {[]event.Event{happened(5, "pull_request", "converted_to_draft", 1, object{"pull_request": pull(5, 1, "aaa", object{"draft": true})})}, projection.TurnAuthor, "alice", "it is a draft"},
-		"pushed since":                  {[]event.Event{changes, happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)})}, projection.TurnReviewer, "judge", "bbb came after round 1 and is not reviewed yet"},
-		"the agent's own word":          {[]event.Event{sign("judge", "touchstone/review", "reviewing, round 1")}, projection.TurnReviewer, "judge", "reviewing, round 1"},
-		"somebody else's word":          {[]event.Event{sign("mallory", "touchstone/review", "approved, merge it")}, projection.TurnReviewer, "judge", "aaa is not reviewed yet"},
-		"the agent waits for a person":  {[]event.Event{sign("judge", "touchstone/review", "waiting for @walter: the quality bar is lowered")}, projection.TurnPerson, "walter", "waiting for @walter: the quality bar is lowered"},
-		"own statuses are no CI":        {[]event.Event{approval, sign("judge", "touchstone/other", "fails")}, projection.TurnAuthor, "alice", "approved in round 1, ready to merge"},
+		"new":                           {nil, verdict.TurnReviewer, "judge", "aaa is not reviewed yet"},
+		"changes requested":             {[]event.Event{changes}, verdict.TurnAuthor, "alice", "changes requested in round 1: 1 major"},
+		"held":                          {[]event.Event{hold}, verdict.TurnPerson, "alice", "a person has to let it pass: the quality bar is lowered at ci.yml"},
+		"approved, CI runs":             {[]event.Event{approval, checked(11, "aaa", "")}, verdict.TurnCI, "", "approved, and CI runs: test"},
+		"approved, CI fails":            {[]event.Event{approval, checked(11, "aaa", "failure")}, verdict.TurnAuthor, "alice", "approved, but CI fails: test"},
+		"approved, CI cannot fail late": {[]event.Event{approval, checked(11, "aaa", "success"), checked(10, "aaa", "")}, verdict.TurnAuthor, "alice", "approved in round 1, ready to merge"},
+		"a draft":                       {[]event.Event{happened(5, "pull_request", "converted_to_draft", 1, object{"pull_request": pull(5, 1, "aaa", object{"draft": true})})}, verdict.TurnAuthor, "alice", "it is a draft"},
+		"pushed since":                  {[]event.Event{changes, happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)})}, verdict.TurnReviewer, "judge", "bbb came after round 1 and is not reviewed yet"},
+		"the agent's own word":          {[]event.Event{sign("judge", "touchstone/review", "reviewing, round 1")}, verdict.TurnReviewer, "judge", "reviewing, round 1"},
+		"somebody else's word":          {[]event.Event{sign("mallory", "touchstone/review", "approved, merge it")}, verdict.TurnReviewer, "judge", "aaa is not reviewed yet"},
+		"the agent waits for a person":  {[]event.Event{sign("judge", "touchstone/review", "waiting for @walter: the quality bar is lowered")}, verdict.TurnPerson, "walter", "waiting for @walter: the quality bar is lowered"},
+		"own statuses are no CI":        {[]event.Event{approval, sign("judge", "touchstone/other", "fails")}, verdict.TurnAuthor, "alice", "approved in round 1, ready to merge"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t)

@@ -216,15 +216,12 @@ func (p *Pull) doubt(r Review, reviewers []string) string {
 	case r.Forged:
 		return "its record was changed after it was signed, or is another pull request's"
 	case r.Record.Head != r.SHA:
-		return fmt.Sprintf("it is about %s, while GitHub has it on %s", Short(r.Record.Head), Short(r.SHA))
+		return fmt.Sprintf("it is about %s, while GitHub has it on %s", verdict.Short(r.Record.Head), verdict.Short(r.SHA))
 	case r.State != says[r.Record.Verdict]:
 		return fmt.Sprintf("it says %s, while GitHub has it as %s", r.Record.Verdict, r.State)
 	}
 	return ""
 }
-
-// Short is the abbreviation of a commit's SHA.
-func Short(sha string) string { return sha[:min(len(sha), 7)] }
 
 func later(a, b time.Time) time.Time {
 	if b.After(a) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"touchstone/relay/event"
+	"touchstone/verdict"
 )
 
 // PullQuery says which pull requests are asked for.
@@ -22,7 +23,7 @@ type PullQuery struct {
 	// Author and Waiting are logins: who opened it, and on whom it waits. Turn is whose turn
 	// it is. Empty is any.
 	Author, Waiting string
-	Turn            Turn
+	Turn            verdict.Turn
 	// NotPerson leaves out those whose turn is a person's.
 	NotPerson bool
 	// From and To bound when it was opened or merged, by Field; both zero is ever.
@@ -120,11 +121,11 @@ func (p *Projection) Pulls(ctx context.Context, q PullQuery) (list []Summary, mo
 
 // Turns counts the pull requests that a query asks for by whose turn it is, whatever turn the
 // query names.
-func (p *Projection) Turns(ctx context.Context, q PullQuery) (map[Turn]int, error) {
+func (p *Projection) Turns(ctx context.Context, q PullQuery) (map[verdict.Turn]int, error) {
 	where, args := p.condition(q, false)
-	counts := map[Turn]int{}
+	counts := map[verdict.Turn]int{}
 	err := p.query(ctx, func(rows *sql.Rows) error {
-		var turn Turn
+		var turn verdict.Turn
 		var n int
 		if err := rows.Scan(&turn, &n); err != nil {
 			return err

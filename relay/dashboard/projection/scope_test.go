@@ -5,6 +5,7 @@ import (
 
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
+	"touchstone/verdict"
 )
 
 // A token's scope limits every list, count and sum.
@@ -24,7 +25,7 @@ func TestScopeLimitsEverything(t *testing.T) {
 			t.Errorf("%s: %d pull requests, %v", scope, len(pulls), err)
 		}
 		turns, err := p.Turns(ctx, projection.PullQuery{Scope: filter, State: "all"})
-		if err != nil || turns[projection.TurnNobody] != want {
+		if err != nil || turns[verdict.TurnNobody] != want {
 			t.Errorf("%s: turns %v, %v", scope, turns, err)
 		}
 		events, _, err := p.Events(ctx, projection.EventQuery{Scope: filter, Limit: 100})

@@ -9,18 +9,6 @@ import (
 	"touchstone/verdict"
 )
 
-// Turn is who has to act next.
-type Turn string
-
-// The turns. Nobody's turn it is on a pull request that is merged or closed.
-const (
-	TurnReviewer Turn = "reviewer"
-	TurnAuthor   Turn = "author"
-	TurnCI       Turn = "ci"
-	TurnPerson   Turn = "person"
-	TurnNobody   Turn = "nobody"
-)
-
 // Counts are findings by severity.
 type Counts struct {
 	Critical int `json:"critical"`
@@ -63,7 +51,7 @@ type Summary struct {
 	Verdict   verdict.Verdict `json:"verdict"` // of the head, or of the last round while the head waits
 	Open      Counts          `json:"open"`
 	CI        string          `json:"ci"` // success, failure, pending or none
-	Turn      Turn            `json:"turn"`
+	Turn      verdict.Turn    `json:"turn"`
 	WaitingOn []string        `json:"waiting_on"`
 	// Since is when it came to be this one's turn, UpdatedAt when the last event came.
 	Since     time.Time `json:"since"`
@@ -73,7 +61,7 @@ type Summary struct {
 }
 
 // NeedsHuman reports whether it waits for a person.
-func (s Summary) NeedsHuman() bool { return s.Turn == TurnPerson }
+func (s Summary) NeedsHuman() bool { return s.Turn == verdict.TurnPerson }
 
 // Round is one review with a record, as the timeline shows it.
 type Round struct {
@@ -236,36 +224,36 @@ func (v *view) summary() Summary {
 // decide says whose turn it is by what the log tells.
 func (v *view) decide(s *Summary) {
 	ci, failed, pending := v.head().ci()
-	set := func(turn Turn, since time.Time, reason string, on ...string) {
+	set := func(turn verdict.Turn, since time.Time, reason string, on ...string) {
 		s.Turn, s.Since, s.Reason = turn, since, reason
 		s.WaitingOn = append(s.WaitingOn, on...)
 	}
 	author := []string{v.Author}
 	switch {
 	case s.State == "merged":
-		set(TurnNobody, v.MergedAt, "merged"+by(v.MergedBy))
+		set(verdict.TurnNobody, v.MergedAt, "merged"+by(v.MergedBy))
 	case s.State == "closed":
-		set(TurnNobody, v.ClosedAt, "closed without a merge")
+		set(verdict.TurnNobody, v.ClosedAt, "closed without a merge")
 	case slices.Contains(v.Labels, NeedsHuman):
-		set(TurnPerson, later(v.LabelledAt, v.OpenedAt), "it carries the label "+NeedsHuman, v.people()...)
+		set(verdict.TurnPerson, later(v.LabelledAt, v.OpenedAt), "it carries the label "+NeedsHuman, v.people()...)
 	case v.Draft:
-		set(TurnAuthor, v.OpenedAt, "it is a draft", author...)
+		set(verdict.TurnAuthor, v.OpenedAt, "it is a draft", author...)
 	case v.onHead == nil:
 		on := slices.DeleteFunc(slices.Clone(v.Requested), func(login string) bool { return !verdict.ListsLogin(v.reviewers, login) })
 		if len(on) == 0 {
 			on = v.reviewers
 		}
-		set(TurnReviewer, v.headAt(v.Head), v.unreviewed(), on...)
+		set(verdict.TurnReviewer, v.headAt(v.Head), v.unreviewed(), on...)
 	case v.onHead.Record.Verdict == verdict.RequestChanges && s.Open.Blocking() == 0 && len(v.onHead.Record.Holds) > 0:
-		set(TurnPerson, v.onHead.At, "a person has to let it pass: "+hold(v.onHead.Record.Holds[0]), v.people()...)
+		set(verdict.TurnPerson, v.onHead.At, "a person has to let it pass: "+hold(v.onHead.Record.Holds[0]), v.people()...)
 	case v.onHead.Record.Verdict == verdict.RequestChanges:
-		set(TurnAuthor, v.onHead.At, fmt.Sprintf("changes requested in round %d%s", s.Round, of(s.Open)), author...)
+		set(verdict.TurnAuthor, v.onHead.At, fmt.Sprintf("changes requested in round %d%s", s.Round, of(s.Open)), author...)
 	case ci == "failure":
-		set(TurnAuthor, v.checkedAt(failed), "approved, but CI fails: "+names(failed), author...)
+		set(verdict.TurnAuthor, v.checkedAt(failed), "approved, but CI fails: "+names(failed), author...)
 	case ci == "pending":
-		set(TurnCI, v.onHead.At, "approved, and CI runs: "+names(pending))
+		set(verdict.TurnCI, v.onHead.At, "approved, and CI runs: "+names(pending))
 	default:
-		set(TurnAuthor, v.onHead.At, fmt.Sprintf("approved in round %d, ready to merge", s.Round), author...)
+		set(verdict.TurnAuthor, v.onHead.At, fmt.Sprintf("approved in round %d, ready to merge", s.Round), author...)
 	}
 }
 
@@ -284,7 +272,7 @@ func (v *view) quote(s *Summary) {
 		fix = Check{}
 	}
 	sign := review
-	if s.Turn == TurnAuthor && fix.At.After(review.At) {
+	if s.Turn == verdict.TurnAuthor && fix.At.After(review.At) {
 		sign = fix
 	}
 	// GitHub's times are whole seconds.
@@ -293,7 +281,7 @@ func (v *view) quote(s *Summary) {
 	}
 	s.Reason = sign.Text
 	if on, _, waits := strings.Cut(strings.TrimPrefix(sign.Text, "waiting for @"), ":"); waits && strings.HasPrefix(sign.Text, "waiting for @") {
-		s.Turn, s.WaitingOn, s.Since = TurnPerson, []string{Plain(on, 100)}, sign.At
+		s.Turn, s.WaitingOn, s.Since = verdict.TurnPerson, []string{Plain(on, 100)}, sign.At
 	}
 }
 
@@ -311,11 +299,11 @@ func (v *view) unreviewed() string {
 	case len(v.reviewers) == 0:
 		return "the relay is told no reviewers, so it believes no review"
 	case v.last != nil:
-		return fmt.Sprintf("%s came after round %d and is not reviewed yet", Short(v.Head), v.last.Record.Round)
+		return fmt.Sprintf("%s came after round %d and is not reviewed yet", verdict.Short(v.Head), v.last.Record.Round)
 	case v.others > 0:
 		return "no review of it can be believed"
 	}
-	return Short(v.Head) + " is not reviewed yet"
+	return verdict.Short(v.Head) + " is not reviewed yet"
 }
 
 func (v *view) checkedAt(names []string) (at time.Time) {

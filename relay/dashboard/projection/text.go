@@ -67,14 +67,14 @@ func describePull(e event.Event, in payload) string {
 	case "opened", "reopened", "edited":
 		return Plain(o.Title, maxText)
 	case "synchronize":
-		return "head is now " + Short(Plain(o.Head.SHA, 64))
+		return "head is now " + verdict.Short(Plain(o.Head.SHA, 64))
 	case "labeled", "unlabeled":
 		return Plain(in.Label.Name, 100)
 	case "review_requested", "review_request_removed":
 		return Plain(in.Reviewer.Login, 100)
 	case "closed":
 		if o.MergedAt != nil {
-			return "merged as " + Short(Plain(o.MergeSHA, 64))
+			return "merged as " + verdict.Short(Plain(o.MergeSHA, 64))
 		}
 	}
 	return ""
@@ -82,7 +82,7 @@ func describePull(e event.Event, in payload) string {
 
 // firstLine is the first line of a text that shows something: comments of Markdown do not.
 func firstLine(text string) string {
-	for line := range strings.Lines(clip(text, 4000)) {
+	for line := range strings.Lines(verdict.Clip(text, 4000)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "<!--") {
 			return line
 		}

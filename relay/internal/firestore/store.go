@@ -96,7 +96,8 @@ func openWithin(ctx context.Context, limits limits, project, database string) (*
 	}
 	client, err := firestore.NewClientWithDatabase(ctx, project, database)
 	if err != nil {
-		return nil, fmt.Errorf("open Firestore of project %s: %w (run `gcloud auth application-default login`, or give the relay a service account)", project, err)
+		return nil, fmt.Errorf("open Firestore of project %s: %w (run `gcloud auth application-default login`, or give the relay "+
+			"a service account)", project, err)
 	}
 	s := &Store{client: client, limits: limits, grace: time.Hour, news: make(chan struct{}, 1)}
 	ctx, cancel := context.WithTimeout(ctx, limits.open)

@@ -65,10 +65,12 @@ func (all files) check() error {
 	for _, file := range all {
 		info, err := os.Stat(file.path)
 		if err != nil {
-			return fmt.Errorf("the file that this relay has open is gone from its path, so that nothing can be stored: put it back, or restart the relay: %w", err)
+			return fmt.Errorf("the file that this relay has open is gone from its path, so that nothing can be stored: put it back, "+
+				"or restart the relay: %w", err)
 		}
 		if !os.SameFile(info, file.opened) {
-			return fmt.Errorf("%s is not the file that this relay has open, so that nothing can be stored: put that one back, or restart the relay", file.path)
+			return fmt.Errorf("%s is not the file that this relay has open, so that nothing can be stored: put that one back, or "+
+				"restart the relay", file.path)
 		}
 	}
 	return nil

@@ -22,7 +22,8 @@ type lock struct {
 }
 
 // errClaimed is about a file that another relay has open under another name.
-var errClaimed = errors.New("another relay has the same file open under another name, a link or one that it had before: stop that one, or name another store")
+var errClaimed = errors.New("another relay has the same file open under another name, a link or one that it had before: " +
+	"stop that one, or name another store")
 
 // acquire claims the store at path for this process. The lock file holds the process's
 // id, for the message that the next one prints.

@@ -151,7 +151,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	if version > schemaVersion {
-		return fmt.Errorf("the file has schema version %d and this relay knows %d: run the relay that wrote it, or name another file", version, schemaVersion)
+		return fmt.Errorf("the file has schema version %d and this relay knows %d: run the relay that wrote it, or name another file",
+			version, schemaVersion)
 	}
 	if version == 0 {
 		if _, err := tx.ExecContext(ctx, schema1); err != nil {
@@ -166,7 +167,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	var b hub.Bounds
-	if err := tx.QueryRowContext(ctx, "SELECT log.value, floor.value FROM meta AS log, meta AS floor WHERE log.name = 'log' AND floor.name = 'floor'").Scan(&b.Log, &b.Floor); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT log.value, floor.value FROM meta AS log, meta AS floor WHERE log.name = 'log' "+
+		"AND floor.name = 'floor'").Scan(&b.Log, &b.Floor); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('checksum', ?)", boundsSum(b.Log, b.Floor)); err != nil {

@@ -141,7 +141,8 @@ func find() (string, error) {
 		}
 		return path, nil
 	}
-	roots := []string{"/usr/lib/google-cloud-sdk", "/usr/share/google-cloud-sdk", "/opt/google-cloud-sdk", "/opt/homebrew/share/google-cloud-sdk"}
+	roots := []string{"/usr/lib/google-cloud-sdk", "/usr/share/google-cloud-sdk", "/opt/google-cloud-sdk",
+		"/opt/homebrew/share/google-cloud-sdk"}
 	if home, err := os.UserHomeDir(); err == nil {
 		roots = append(roots, filepath.Join(home, "google-cloud-sdk"))
 	}
@@ -156,7 +157,8 @@ func find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%w: install it (`gcloud components install cloud-firestore-emulator`, or Debian's google-cloud-cli-firestore-emulator), or set FIRESTORE_EMULATOR_JAR", ErrMissing)
+	return "", fmt.Errorf("%w: install it (`gcloud components install cloud-firestore-emulator`, or Debian's "+
+		"google-cloud-cli-firestore-emulator), or set FIRESTORE_EMULATOR_JAR", ErrMissing)
 }
 
 // freeAddress finds a port that was free a moment ago, where nobody else looks for one.

@@ -14,6 +14,18 @@ func isAzure(name string) bool {
 		strings.HasPrefix(name, ".azuredevops/"))
 }
 
+// isAzureTemplate tells the folders that hold the parts of such pipelines by custom.
+func isAzureTemplate(name string) bool {
+	return isYAML(name) && (strings.HasPrefix(name, "eng/ci/") || strings.HasPrefix(name, "eng/pipelines/"))
+}
+
+// readAzureTemplate reads a part, of which is not known what pipelines put it in.
+func readAzureTemplate(root *doc.Node) (Pipeline, error) {
+	p, err := readAzure(root)
+	p.Strength = min(p.Strength, Sometimes)
+	return p, err
+}
+
 // parameter is what CircleCI and Azure put in before a script runs.
 var parameter = regexp.MustCompile(`<<[^<>\n]*>>|\$\([\w.]+\)`)
 

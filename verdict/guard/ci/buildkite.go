@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
 )
@@ -22,7 +23,7 @@ func buildkiteSteps(p *Pipeline, list *doc.Node, depth int) {
 			buildkiteSteps(p, group, depth+1)
 			continue
 		}
-		job := Job{Name: first(s.Text("key"), s.Text("label")), Line: s.Line, Strength: Always, Cells: cells(matrixSetup(s.Get("matrix")))}
+		job := Job{Name: cmp.Or(s.Text("key"), s.Text("label")), Line: s.Line, Strength: Always, Cells: cells(matrixSetup(s.Get("matrix")))}
 		switch soft := s.Get("soft_fail"); {
 		case soft != nil && soft.Value != "false", s.Get("skip") != nil && s.Text("skip") != "false":
 			job.Strength = Never

@@ -17,6 +17,8 @@ func Examines(name string) bool { return Is(name) || isAction(name) || shell.IsP
 // side is all that one side of a change checks.
 type side struct {
 	runs []Run
+	// others are the commands that can fail a job and are no known checks.
+	others []Run
 	// jobs are the jobs that are there, whatever they check, as strong as their pipelines.
 	jobs map[string]Job
 	// broken are the pipelines that do not parse, and unread the lines of scripts that do not.
@@ -60,7 +62,14 @@ func read(files []change.File, content func(change.File) (string, []byte)) side 
 	for _, name := range order {
 		p := inline(pipelines[name], actions)
 		runs, unread := p.Runs(name, known)
-		s.runs, s.unread[name], s.pipelines[name] = append(s.runs, runs...), unread, p
+		for _, r := range runs {
+			if r.Check == "" {
+				s.others = append(s.others, r)
+			} else {
+				s.runs = append(s.runs, r)
+			}
+		}
+		s.unread[name], s.pipelines[name] = unread, p
 		for _, j := range p.Jobs {
 			j.Strength = min(j.Strength, p.Strength)
 			s.jobs[name+"\x00"+j.Name] = j
@@ -196,7 +205,7 @@ func (c *comparison) check(check string, before, after []Run) {
 		c.gone(check, before)
 	case is.Strength < Sometimes:
 		c.weaker(was, is)
-	case count(after, Always) < count(before, Always):
+	case count(after, Always) < count(before, Always), count(after, Sometimes) < count(before, Sometimes):
 		c.jobs(before, after)
 	}
 }
@@ -209,19 +218,37 @@ func certain(was Run) change.Tier {
 	return change.Hold
 }
 
-// gone says that a check runs nowhere any more, unless a new one of the same purpose does.
+// gone says that a check runs nowhere any more. Another command in its place may check the
+// same, which is not known here.
 func (c *comparison) gone(check string, before []Run) {
 	was := strongest(before)
 	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
-	for _, other := range names(c.after.runs) {
-		now := runsOf(c.after.runs, other)
-		if (isTest(other) == isTest(check) || isAll(other)) && count(now, Sometimes) > count(runsOf(c.before.runs, other), Sometimes) &&
-			strongest(now).Strength >= was.Strength {
-			c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s runs now.", check, other), at)
-			return
+	if now, there := c.replacement(before); there {
+		at.After = now.command()
+		c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s may stand in its place.",
+			check, at.After), at)
+		return
+	}
+	c.add(certain(was), change.CI, "check-gone", fmt.Sprintf("The check %s no longer runs, and nothing does in its place.", check), at)
+}
+
+// replacement is a command that no pipeline ran before, that can fail a change, and that
+// stands in a job where a check is gone, or in a new one.
+func (c *comparison) replacement(gone []Run) (Run, bool) {
+	ran := map[string]bool{}
+	for _, r := range slices.Concat(c.before.runs, c.before.others) {
+		ran[r.command()] = true
+	}
+	for _, now := range slices.Concat(c.after.runs, c.after.others) {
+		_, old := c.before.jobs[now.job()]
+		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed // it may run anything
+		if now.Strength >= Sometimes && !ran[now.command()] &&
+			(either || isTest(now.Check) == isTest(gone[0].Check)) && (!old || slices.ContainsFunc(gone,
+			func(r Run) bool { return r.job() == now.job() })) {
+			return now, true
 		}
 	}
-	c.add(certain(was), change.CI, "check-gone", fmt.Sprintf("The check %s no longer runs.", check), at)
+	return Run{}, false
 }
 
 // isTest tells what runs tests from what looks at code.
@@ -229,39 +256,33 @@ func isTest(check string) bool {
 	if strings.Contains(check, "typecheck") || strings.Contains(check, "type-check") {
 		return false
 	}
-	for _, word := range []string{"test", "spec", "jest", "vitest", "mocha", "tox", "nox", "verify", "check", "e2e", "cypress",
-		"ava", "phpunit", "build"} {
-		if strings.Contains(check, word) && !strings.HasPrefix(check, "ruff") && !strings.HasPrefix(check, "biome") &&
-			!strings.HasPrefix(check, "cargo check") {
+	for _, word := range []string{"test", "spec", "jest", "vitest", "mocha", "tox", "nox", "e2e", "cypress", "ava", "phpunit", "mvn", "gradle"} {
+		if strings.Contains(check, word) {
 			return true
 		}
 	}
 	return false
 }
 
-// isAll tells targets that run several checks.
-func isAll(check string) bool {
-	tool, _, _ := strings.Cut(check, " ")
-	target := check[strings.LastIndexByte(check, ' ')+1:]
-	return slices.Contains([]string{"tox", "nox", "pre-commit"}, tool) ||
-		slices.Contains([]string{"check", "checks", "ci", "all", "verify", "validate", "build"}, target)
-}
-
 // weaker says in what way a check that still runs stops less.
 func (c *comparison) weaker(was, is Run) {
 	at := change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()}
+	tier := certain(was)
+	if was.Strength == Always && was.job() == is.job() && was.command() == is.command() { // whatever it checks
+		tier = change.Hold
+	}
 	if slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Rule == "ci/trigger-gone" && f.Path == is.Path }) {
 		return
 	}
 	switch is.Strength {
 	case Never:
-		c.add(certain(was), change.CI, "cannot-fail", fmt.Sprintf("The check %s can no longer fail the change, or no longer runs.",
+		c.add(tier, change.CI, "cannot-fail", fmt.Sprintf("The check %s can no longer fail the change, or no longer runs.",
 			was.Check), at)
 	case Elsewhere:
 		if c.after.pipelines[is.Path].Strength < Sometimes {
 			at.Line = is.Trigger
 		}
-		c.add(certain(was), change.CI, "not-for-pull-requests", fmt.Sprintf("The check %s no longer runs for pull requests.",
+		c.add(tier, change.CI, "not-for-pull-requests", fmt.Sprintf("The check %s no longer runs for pull requests.",
 			was.Check), at)
 	case Sometimes:
 		c.add(change.Evidence, change.CI, "conditional", fmt.Sprintf("The check %s now depends on a condition.", was.Check), at)
@@ -272,7 +293,7 @@ func (c *comparison) weaker(was, is Run) {
 func (c *comparison) jobs(before, after []Run) {
 	done := map[string]bool{}
 	for _, was := range before {
-		if done[was.job()] || was.Strength < Always {
+		if done[was.job()] || was.Strength < Sometimes {
 			continue
 		}
 		done[was.job()] = true
@@ -282,19 +303,14 @@ func (c *comparison) jobs(before, after []Run) {
 		had, now := same(before), same(after)
 		at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
 		switch best := strongest(now); {
-		case len(now) > 0 && best.Strength < Always:
+		case len(now) > 0 && best.Strength < was.Strength:
 			c.weaker(was, best)
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
 			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
 				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0:
-			tier := change.Evidence
-			if _, there := c.after.jobs[was.job()]; !there && !was.Guessed && !slices.ContainsFunc(after,
-				func(r Run) bool { return r.command() == was.command() }) {
-				tier = change.Hold
-			}
-			c.add(tier, change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
+			c.add(change.Evidence, change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
 		}
 	}
 }
@@ -305,8 +321,15 @@ func (c *comparison) cases() {
 	for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
 		was, is := c.before.jobs[id], c.after.jobs[id]
 		name, _, _ := strings.Cut(id, "\x00")
-		if was.Strength < Sometimes || len(is.Cells) == 0 || len(is.Cells) >= len(was.Cells) ||
-			slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
+		if was.Strength < Sometimes || len(is.Cells) == 0 || slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
+			continue
+		}
+		if is.Strength == Never {
+			c.add(change.Evidence, change.CI, "job-off", fmt.Sprintf("The job %s no longer runs by itself, or cannot fail.", was.Name),
+				change.Place{Path: name, Line: is.Line, After: is.Name})
+			continue
+		}
+		if len(is.Cells) >= len(was.Cells) {
 			continue
 		}
 		c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,

@@ -27,8 +27,8 @@ func inline(p Pipeline, actions map[string][]Step) Pipeline {
 	for i, job := range p.Jobs {
 		var steps []Step
 		for _, s := range job.Steps {
-			inner, known := actions[path.Clean(strings.TrimPrefix(s.Uses, "./"))]
-			if !known || !strings.HasPrefix(s.Uses, "./") {
+			inner, known := actions[path.Clean(strings.TrimPrefix(strings.TrimPrefix(s.Uses, "$/"), "./"))]
+			if !known || !strings.HasPrefix(s.Uses, "./") && !strings.HasPrefix(s.Uses, "$/") {
 				steps = append(steps, s)
 				continue
 			}

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -104,20 +105,23 @@ func contains(list []string, any ...string) bool {
 
 func githubJob(root, j *doc.Node) Job {
 	job := Job{Name: j.Key, Line: j.Line, Strength: Always, Cells: cells(j.Get("strategy", "matrix"))}
-	shellOf := first(j.Text("defaults", "run", "shell"), root.Text("defaults", "run", "shell"))
-	dir := first(j.Text("defaults", "run", "working-directory"), root.Text("defaults", "run", "working-directory"))
+	shellOf := cmp.Or(j.Text("defaults", "run", "shell"), root.Text("defaults", "run", "shell"))
+	dir := cmp.Or(j.Text("defaults", "run", "working-directory"), root.Text("defaults", "run", "working-directory"))
 	if uses := j.Text("uses"); uses != "" {
-		job.Calls = strings.TrimPrefix(uses, "./")
+		job.Calls = strings.TrimPrefix(strings.TrimPrefix(uses, "$/"), "./")
 		job.Strength = conditioned(nil, j)(Cell{dynamic: "true"})
+		if strings.Contains(uses, "@") { // of another repository: a command that is not known
+			job.Steps = []Step{{Line: j.Line, Script: "workflow " + uses, Strength: fixed(Always)}}
+		}
 	}
 	checkout := ""
 	windows := strings.HasPrefix(j.Text("runs-on"), "windows")
 	for _, s := range j.Get("steps").Members() {
-		step := Step{Line: s.Line, Uses: s.Text("uses"), With: map[string]string{}, Dir: first(s.Text("working-directory"), dir)}
+		step := Step{Line: s.Line, Uses: s.Text("uses"), With: map[string]string{}, Dir: cmp.Or(s.Text("working-directory"), dir)}
 		for _, w := range s.Get("with").Members() {
 			step.With[w.Key] = w.Value
 		}
-		step.Options, step.Script, step.ScriptLine = githubShell(first(s.Text("shell"), shellOf), windows), s.Text("run"), s.Line
+		step.Options, step.Script, step.ScriptLine = githubShell(cmp.Or(s.Text("shell"), shellOf), windows), s.Text("run"), s.Line
 		if run := s.Get("run"); run != nil {
 			step.Line, step.ScriptLine = run.Line, run.Line
 			if !strings.Contains(run.Value, "\n") {
@@ -130,8 +134,8 @@ func githubJob(root, j *doc.Node) Job {
 		}
 		step.Script = withoutExpressions(step.Script)
 		step.Strength = conditioned(s, j)
-		step.Context = strings.Join([]string{step.Dir, first(s.Text("shell"), shellOf), environment(s, j, root)}, " ")
-		if ref := first(step.With["ref"], step.With["repository"]); ref != "" && strings.HasPrefix(step.Uses, "actions/checkout") {
+		step.Context = strings.Join([]string{step.Dir, cmp.Or(s.Text("shell"), shellOf), environment(s, j, root)}, " ")
+		if ref := cmp.Or(step.With["ref"], step.With["repository"]); ref != "" && strings.HasPrefix(step.Uses, "actions/checkout") {
 			checkout = "checkout of " + ref
 		}
 		step.Context = strings.TrimSpace(step.Context + " " + checkout)
@@ -141,7 +145,7 @@ func githubJob(root, j *doc.Node) Job {
 }
 
 // steering are variables by which checks are told what to look at or when to give up.
-var steering = []string{"GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "NODE_OPTIONS", "MAVEN_OPTS", "MAVEN_ARGS",
+var steering = []string{"GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_WARNINGS", "NODE_OPTIONS", "MAVEN_OPTS", "MAVEN_ARGS",
 	"SKIP", "HUSKY", "GRADLE_OPTS", "TOX_SKIP_ENV", "ESLINT_USE_FLAT_CONFIG"}
 
 // environment is what a step and what is around it set of the variables that steer checks.
@@ -227,13 +231,4 @@ func needed(jobs []Job, nodes *doc.Node) {
 			}
 		}
 	}
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -165,7 +165,7 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 		if !strings.Contains(n.Value, "\n") {
 			offset--
 		}
-		return []Step{{Line: n.Line, Script: n.Value, ScriptLine: offset, Options: o, Strength: always}}
+		return []Step{{Line: n.Line, Script: n.Value, ScriptLine: offset, Options: o, Strength: fixed(Always)}}
 	}
 	// Each line becomes one step so that it keeps its place; what "set" and "exit" do to
 	// those after them is looked at in the whole.
@@ -175,7 +175,7 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 		for _, line := range append([]*doc.Node{item}, item.Items...) {
 			if line.Value != "" {
 				whole = append(whole, line.Value)
-				steps = append(steps, Step{Line: line.Line, ScriptLine: line.Line - 1, Options: o, Strength: always})
+				steps = append(steps, Step{Line: line.Line, ScriptLine: line.Line - 1, Options: o, Strength: fixed(Always)})
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func readListed(root *doc.Node) (Pipeline, error) {
 				strength = min(strength, Elsewhere)
 			}
 		}
-		job := Job{Name: first(n.Text("name"), n.Key), Line: n.Line, Strength: strength, Cells: machines}
+		job := Job{Name: cmp.Or(n.Text("name"), n.Key), Line: n.Line, Strength: strength, Cells: machines}
 		for _, item := range n.Members() {
 			switch {
 			case slices.Contains([]string{"script", "commands", "test_script", "build_script"}, item.Key) ||

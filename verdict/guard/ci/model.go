@@ -75,7 +75,8 @@ type Step struct {
 	Strength func(Cell) Strength
 }
 
-// Run is one check in one cell of one job.
+// Run is one check in one cell of one job, or with no Check a command that can fail its job
+// and is none that is known.
 type Run struct {
 	Path, Job string
 	Check     string
@@ -92,15 +93,18 @@ type Run struct {
 // errNoPipeline says that a document is none of its system's pipelines.
 var errNoPipeline = errors.New("it is no pipeline")
 
-// systems are the CI systems: how their files are known, and who reads them.
-var systems = []struct {
+// system is a CI system: how its files are known, and what reads them.
+type system struct {
 	is   func(name string) bool
 	read func(root *doc.Node) (Pipeline, error)
-}{
+}
+
+var systems = []system{
 	{isGitHub, readGitHub},
 	{isGitLab, readGitLab},
 	{func(name string) bool { return name == ".circleci/config.yml" }, readCircleCI},
 	{isAzure, readAzure},
+	{isAzureTemplate, readAzureTemplate},
 	{func(name string) bool { return name == ".travis.yml" }, readTravis},
 	{func(name string) bool {
 		return path.Dir(name) == ".buildkite" && isYAML(name)
@@ -110,12 +114,7 @@ var systems = []struct {
 
 // Is reports whether a file of this name is a pipeline.
 func Is(name string) bool {
-	return isJenkins(name) || slices.ContainsFunc(systems, func(s struct {
-		is   func(name string) bool
-		read func(root *doc.Node) (Pipeline, error)
-	}) bool {
-		return s.is(name)
-	})
+	return isJenkins(name) || slices.ContainsFunc(systems, func(s system) bool { return s.is(name) })
 }
 
 // Read parses a pipeline. A document that is none, such as an action's own description,
@@ -142,9 +141,6 @@ func Read(name string, content []byte) (Pipeline, error) {
 }
 
 func isYAML(name string) bool { return path.Ext(name) == ".yml" || path.Ext(name) == ".yaml" }
-
-// always is the strength of a step that nothing is said of.
-func always(Cell) Strength { return Always }
 
 // fixed is a strength that no cell changes.
 func fixed(s Strength) func(Cell) Strength { return func(Cell) Strength { return s } }
@@ -201,7 +197,7 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 		}
 		for _, one := range project.Resolve(c, dir) {
 			check, is := one.Check()
-			if !is {
+			if !is && one.Idle() {
 				continue
 			}
 			r := Run{Check: check.Name, Guessed: check.Guessed, Strength: Always, Args: one.Args, Line: s.ScriptLine + one.Line}

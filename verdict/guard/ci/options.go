@@ -55,7 +55,7 @@ func (c *comparison) arguments(was, is Run) {
 			c.add(tier, change.Threshold, "limit", fmt.Sprintf("The limit %s of %s is easier to meet.", name, was.Check), at)
 		}
 	}
-	if denies(was.Args) && !denies(is.Args) {
+	if denies(was.Args) && !denies(is.Args) && !strings.Contains(strings.ToLower(is.Context), "warnings") {
 		c.add(change.Hold, change.CI, "warnings-allowed", fmt.Sprintf("The check %s no longer fails on warnings.", was.Check), at)
 	}
 }

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
 )
@@ -38,7 +39,7 @@ func readTravis(root *doc.Node) (Pipeline, error) {
 				strength = Never
 			}
 		}
-		add(j, first(j.Text("name"), j.Text("stage"), j.Text("env")), j.Line, strength)
+		add(j, cmp.Or(j.Text("name"), j.Text("stage"), j.Text("env")), j.Line, strength)
 	}
 	if len(jobs.Get("include").Members()) == 0 {
 		add(root, "", 1, Always)

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -8,22 +9,16 @@ import (
 // claim is one assertion of a test: from a word that asserts to the end of its statement.
 // In Go it is the condition under which a test fails.
 type claim struct {
-	from, to int
-	op       string          // what is called, or compared with, in lower case
-	strength int             // how few results pass, 1 to 4; 0 where all do, and unknown
+	line     int
+	strength int             // how few results pass, 1 to 4, or unknown
 	norm     string          // its tokens, however they are formatted
-	code     string          // those that are no literals
 	words    map[string]bool // its words and literals
+	code     string          // what is no literal
 	number   float64         // its last number, which is a tolerance where the strength is 2
-	loose    bool            // it takes any argument, any error or any number of calls
 }
 
-const unknown = -1
-
-func (c claim) line(s *side) int { return int(s.tokens[c.from].line) }
-
-// vacuous reports whether an assertion is always true.
-func (c claim) vacuous() bool { return c.strength == 0 }
+// unknown is the strength of a function of the tests' own: about that of a bound.
+const unknown = 0
 
 // assertion reports whether a function of this name asserts.
 func assertion(name string) bool {
@@ -63,29 +58,50 @@ func (s *side) claimsOf(u *unit) {
 		if i < past || s.kindOf(i) != word || len(u.claims) >= maxClaims {
 			return
 		}
-		var c claim
+		from, to, op := 0, 0, ""
 		switch {
 		case s.lang.name == "Go" && s.of(i) == "if":
-			if from, to := s.failing(u, i); to > from {
-				c = s.claim(from, to, s.failedBy(from, to))
+			if from, to = s.failing(u, i); to > from {
+				op = s.failedBy(from, to)
 			}
 		case s.asserts(i):
-			from, to := max(past, s.receiverOf(i)), s.statementEnd(i)
-			c = s.claim(from, to, s.operation(from, to))
+			from, to = max(past, s.receiverOf(i)), s.statementEnd(i)
+			op = s.operation(from, to)
 		}
-		if c.to > 0 {
-			u.claims = append(u.claims, c)
-			past = c.to
+		if to > from {
+			past = to
+			if c := s.claim(from, to, op); !c.constant(op) {
+				u.claims = append(u.claims, c)
+			}
 		}
 	})
+}
+
+// calls reports whether a word calls a function: with brackets, type arguments, a block, or
+// in Ruby at the beginning of a line.
+func (s *side) calls(i int) bool {
+	switch next := s.of(i + 1); {
+	case next == "(":
+		return true
+	case next == "{":
+		return s.lang.newlines && !control[s.of(i)]
+	case next == "<":
+		n := s.pastAngles(i + 1)
+		return n > i+1 && (s.of(n) == "(" || s.of(n) == "{")
+	default:
+		return s.lang.ruby && s.tokens[i].first && !control[s.of(i)]
+	}
 }
 
 // receives reports whether a word is an object of which a method asserts: assert.Equal.
 func (s *side) receives(i int) bool {
 	t := s.of(i)
 	return (receivers[t] || strings.HasSuffix(t, "Assert")) && s.of(i+1) == "." && s.kindOf(i+2) == word && s.of(i-1) != "." &&
-		(len(t) > 2 || tMethods[s.of(i+2)]) && s.calls(i+2)
+		(len(t) > 2 || tMethods[s.of(i+2)]) && !ending[s.of(i+2)] && s.calls(i+2)
 }
+
+// ending are methods of such objects that end a test without asserting.
+var ending = set("Ignore Inconclusive Pass Skip")
 
 // asserts reports whether a word begins an assertion.
 func (s *side) asserts(i int) bool {
@@ -142,36 +158,42 @@ func (s *side) statementEnd(i int) int {
 
 // claim describes the assertion of some tokens.
 func (s *side) claim(from, to int, op string) claim {
-	c := claim{from: from, to: to, op: op, norm: s.plain(from, to), words: map[string]bool{}}
-	var code strings.Builder
+	c := claim{line: int(s.tokens[from].line), strength: strengths[op], norm: s.canonical(from, to), words: map[string]bool{}}
+	locals := map[string]string{}
 	for k := from; k < to; k++ {
-		t, kind := s.of(k), s.kindOf(k)
-		c.loose = c.loose || looseWords[t]
-		if kind != sign {
-			c.words[s.normal(k)] = true
+		if looseWords[s.of(k)] {
+			c.strength = 1
 		}
-		if kind == word || kind == sign {
-			code.WriteString(t + " ")
+		if s.kindOf(k) != sign {
+			c.words[s.named(k, locals)] = true
 		}
-		if v, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(t, "_", ""), "fFdDL"), 64); kind == number && err == nil {
+		if s.kindOf(k) == word || s.kindOf(k) == sign {
+			c.code += s.named(k, locals) + " "
+		}
+		if v, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(s.of(k), "_", ""), "fFdDL"), 64); err == nil && s.kindOf(k) == number {
 			c.number = v
 		}
 	}
-	c.code, c.strength = code.String(), unknown
-	if n, known := strengths[c.op]; known {
-		c.strength = n
+	if digits[op] {
+		c.number = -c.number
 	}
 	switch {
 	case strings.Contains(c.norm, "approx ("):
 		c.strength = 2
-	case c.op == "assertthat" && strings.Contains(c.norm, " , "): // with a matcher
+	case op == "assertthat" && strings.Contains(c.norm, " , "): // with a matcher
 		c.strength = unknown
-	}
-	if s.constant(c) || s.reflexive(from, to) {
-		c.strength = 0
 	}
 	return c
 }
+
+// looser reports whether an assertion is passed by more results than the one that it stands for.
+func (c claim) looser(than claim) bool {
+	return c.strength != unknown && c.strength < cmp.Or(than.strength, bounded) || c.code == than.code &&
+		(len(c.words) < len(than.words) || c.strength == 2 && c.number > than.number)
+}
+
+// digits are assertions whose number says how many digits count, so that fewer are looser.
+var digits = set("tobecloseto assertalmostequal almostequal")
 
 // operation is what an assertion calls last, or what it compares with.
 func (s *side) operation(from, to int) string {
@@ -212,17 +234,17 @@ func (s *side) comparison(from, to int) int {
 }
 
 // constant reports whether an assertion looks at nothing that was computed.
-func (s *side) constant(c claim) bool {
+func (c claim) constant(op string) bool {
 	for _, always := range []string{"&& false", "|| true", "or True"} {
 		if strings.Contains(c.norm, always) {
 			return true
 		}
 	}
-	if strengths[c.op] == 0 {
-		return false // a function of the tests' own
+	if strengths[op] == unknown {
+		return false
 	}
 	for w := range c.words {
-		if isWordStart(w[0]) && !constants[w] && !strings.EqualFold(w, c.op) && !neutral[w] && !assertion(w) && !receivers[w] {
+		if isWordStart(w[0]) && !constants[w] && !strings.EqualFold(w, op) && !neutral[w] && !assertion(w) && !receivers[w] {
 			return false
 		}
 	}
@@ -231,42 +253,6 @@ func (s *side) constant(c claim) bool {
 
 // constants are words that stand for themselves, and the test as an argument.
 var constants = set("true false nil null None True False TRUE FALSE undefined t self eq")
-
-// reflexive reports whether an assertion compares a thing with itself.
-func (s *side) reflexive(from, to int) bool {
-	var operands []string
-	add := func(a, b int) {
-		if text := s.plain(a, b); a < b && isWordStart(text[0]) && text != "t" {
-			operands = append(operands, text)
-		}
-	}
-	if k := s.comparison(from, to); k > 0 && s.outer[k] == s.outer[from] {
-		start := from
-		if s.of(from) == "assert" {
-			start++
-		}
-		add(start, k)
-		add(k+1, to)
-	}
-	for k := from; k < to; k++ {
-		if s.outer[k] != s.outer[from] || s.of(k) != "(" {
-			continue
-		}
-		end := int(s.tokens[k].mate)
-		for n := k + 1; n <= end; n++ {
-			if n == end || s.of(n) == "," && int(s.outer[n]) == k {
-				add(k+1, n)
-				k = n
-			}
-		}
-	}
-	for i := 1; i < len(operands); i++ {
-		if operands[i] == operands[i-1] {
-			return true
-		}
-	}
-	return false
-}
 
 // failing is the condition of an "if" of Go whose block fails the test.
 func (s *side) failing(u *unit, i int) (from, to int) {
@@ -303,3 +289,43 @@ func (s *side) failedBy(from, to int) string {
 }
 
 var failures = set("Error Errorf Fatal Fatalf Fail FailNow Failf")
+
+// bounded is the strength of an assertion that a bound is kept.
+const bounded = 3
+
+// strengths are the usual assertions by how few results pass them: 4 one, 3 a bound,
+// 2 some part or about, 1 nearly all. Those of a condition that fails a test of Go follow
+// from what it compares with.
+var strengths = func() map[string]int {
+	out := map[string]int{}
+	for n, names := range map[int]string{
+		4: "equal equals eq tobe toequal tostrictequal assertequal assertequals asserteq assert_eq assert_equal == === is " +
+			"same assertsame deepequal strictequal exactly isequalto shouldbe must_equal deepstrictequal jsoneq yamleq " +
+			"erroris assertis assertarrayequals tohavebeencalledwith isinstanceof assert_called_once_with tothrow throws raises " +
+			"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert",
+		3: "if < > assertless assertgreater tobelessthan tobegreaterthan less greater len tohavelength haslength",
+		2: "<= >= in indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
+			"elementsmatch contains assertcontains assertin include match matches regexp assertregex tomatch tomatchobject " +
+			"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +
+			"lessorequal greaterorequal assert_in_delta assert_match assert_includes be_within oneof tobeoneof",
+		1: "assert_called assert_called_once assert_has_calls notnil notempty notzero nonnull assertnotnull assertisnotnone " +
+			"tobedefined tobetruthy tobefalsy be_truthy be_present be_nil notnull isnotnull isnotnil truthy tohavebeencalled " +
+			"error any != !== assertnotnil anything be_a tobeinstanceof assertnotequal notequal assert_not_nil " +
+			"isnotempty isinstance debug_assert expect assertthat " + truthNames,
+	} {
+		for _, name := range strings.Fields(names) {
+			out[name] = n
+		}
+	}
+	return out
+}()
+
+// truthNames are assertions that take a condition: what counts is the comparison in it.
+const truthNames = "assert true asserttrue assert_true ok istrue check require expect_true xctasserttrue xctassert prop_assert"
+
+var truths = set(truthNames + " debug_assert")
+
+// looseWords are arguments that anything matches.
+var looseWords = set("any anyInt anyLong anyString anyObject anyList anything Anything any_args ANY atLeast atMost " +
+	"atLeastOnce atMostOnce instance_of objectContaining arrayContaining stringContaining AnyTimes MinTimes MaxTimes " +
+	"Exception Throwable BaseException StandardError RuntimeException")

@@ -1,15 +1,18 @@
 // Package code reads source code for the guard: which tests a change deletes, skips,
 // empties or loosens, and what it adds that tells a tool to look away.
 //
-// Files are cut into tokens by the tables in language.go, so that strings and comments
-// are never code; Go is read by go/parser. Tests are found by their syntax. The tests of
-// all files together are paired with those of the head, and only a test whose own text
-// or marks changed can be a finding. Hold is what is certain; all else is evidence.
+// A file is cut into tokens by the tables in language.go, so that strings and comments are
+// never code, and its definitions and tests become units; Go is read by go/parser. The
+// units of base and head are paired once, over all files, and each rule looks at pairs:
+// gone.go at tests without a partner, skip.go at the marks that a test gained, weaker.go at
+// what it asserts; suppression.go looks at comments and annotations. Hold is what is
+// certain; all else is evidence.
 package code
 
 import (
 	"bytes"
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -27,48 +30,33 @@ func Examines(path string) bool {
 	return languageOf(path) != nil || isSubject(path)
 }
 
-// Examine returns what a change lowers in its source code. It never fails: what it
-// cannot read it says in a finding of kind [change.Unexamined].
-func Examine(files []change.File) []change.Finding { return ExamineWith(files, nil) }
-
 // examination is one change that is examined.
 type examination struct {
-	before, after []*side
-	renamed       map[*side]*side // a side of before and the same file's one of after
-	vanished      vanished
-	tests         pairing
-	reworked      []*unit // tests at the head that are new, or that say more
+	before, after []*side // of the files whose tests changed
+	subject       subject
+	pairs         pairing
+	hidden        suppressions
+	builds        map[string]string // the systems that Go builds the sources of a folder for, where not for all
 	runs          *junit.Runs
 	named         map[string][]*unit // the tests of before by their names; made by the first that asks
 	said          map[*unit]bool     // tests that a finding was said of
-	gone          int                // how many tests nothing stands for
-	mentions      map[string]int     // how often each word stands at the head; made when first asked for
-	texts         map[uint64]*unit   // definitions at the head by their text; made when first asked for
 	findings      []change.Finding
 }
 
-// ExamineWith is [Examine] for a change whose tests ran. What ran before and does not run
-// now is found whatever the code says, and what passed at the head is no finding for
-// being renamed, moved or marked. Nil runs say nothing.
-func ExamineWith(files []change.File, runs *junit.Runs) []change.Finding {
-	x := &examination{renamed: map[*side]*side{}, runs: runs, said: map[*unit]bool{}}
-	x.vanished.init()
+// Examine returns what a change lowers in its source code. It never fails: what it cannot
+// read it says in a finding of kind [change.Unexamined]. Runs are what the test runners
+// reported, nil if that is not known: what ran before and does not run now is found
+// whatever the code says, and what passed at the head is no finding for being renamed,
+// moved or marked.
+func Examine(files []change.File, runs *junit.Runs) []change.Finding {
+	x := &examination{runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject()}
 	size := 0
 	for _, f := range files {
 		size += x.read(f, size)
 	}
-	x.vanished.settle()
-	for _, s := range x.before {
-		if x.renamed[s] == nil && !s.tests {
-			x.vanished.removed(s)
-		}
-	}
-	for _, s := range slices.Concat(x.before, x.after) {
-		s.describe()
-	}
+	x.subject.settle()
 	x.compareTests()
 	x.compareRuns()
-	x.compareHelpers()
 	x.compareSuppressions()
 	slices.SortStableFunc(x.findings, func(a, b change.Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
@@ -79,47 +67,64 @@ func ExamineWith(files []change.File, runs *junit.Runs) []change.Finding {
 }
 
 // read parses both sides of a file, if anything in it can matter, and returns how many
-// bytes it read.
+// bytes it read. It keeps the sides only where a test, or what tests call, is not the same.
 func (x *examination) read(f change.File, size int) int {
-	before, after := languageOf(f.OldPath), languageOf(f.Path)
-	if bytes.Equal(f.Before, f.After) && before == after && isTestPath(f.OldPath) == isTestPath(f.Path) &&
-		(f.OldPath == f.Path || systems(f.OldPath, f.Before) == systems(f.Path, f.After)) {
+	was, is := languageOf(f.OldPath), languageOf(f.Path)
+	lang, n := cmp.Or(was, is), len(f.Before)+len(f.After)
+	same := bytes.Equal(f.Before, f.After)
+	switch {
+	case lang == nil:
+		x.subject.touched = x.subject.touched || !same
 		return 0
-	}
-	lang := cmp.Or(before, after)
-	if lang == nil {
-		x.vanished.count(string(f.Before), -1)
-		x.vanished.count(string(f.After), 1)
+	case same && was == is && isTestPath(f.OldPath) == isTestPath(f.Path) &&
+		(f.OldPath == f.Path || systems(f.OldPath, f.Before) == systems(f.Path, f.After)):
 		return 0
-	}
-	n := len(f.Before) + len(f.After)
-	if f.Unread || size+n > maxSource {
+	case (f.OldPath == "" || generated(f.OldPath, f.Before)) && (f.Path == "" || generated(f.Path, f.After)):
+		return 0
+	case f.Unread || size+n > maxSource:
 		x.unexamined(f)
 		return 0
 	}
-	if (f.OldPath == "" || generated(f.OldPath, f.Before)) && (f.Path == "" || generated(f.Path, f.After)) {
-		return 0
-	}
 	var old, now *side
-	if f.OldPath != "" && before != nil {
-		old = parse(f.OldPath, f.Before, before)
-		x.before = append(x.before, old)
+	if f.OldPath != "" && was != nil {
+		old = parse(f.OldPath, f.Before, was)
 	}
-	if f.Path != "" && after != nil {
-		now = parse(f.Path, f.After, after)
-		x.after = append(x.after, now)
-	}
-	if !old.holdsTests() && !now.holdsTests() || lang.rust {
-		x.vanished.side(old, -1)
-		x.vanished.side(now, 1)
+	if f.Path != "" && is != nil {
+		now = parse(f.Path, f.After, is)
 	}
 	if old != nil && now != nil {
-		x.renamed[old] = now
+		old.other, now.other = now, old
 		if now.broken && !old.broken {
 			x.unexamined(f)
 		}
 	}
+	x.hidden.see(old, now)
+	if !old.holdsTests() && !now.holdsTests() || lang.rust {
+		if now != nil && len(now.marks) > 0 && now.marks[0].effect == built {
+			x.builds[path.Dir(f.Path)] = now.marks[0].cond
+		}
+		x.subject.see(old, now)
+	}
+	if x.runs == nil && old.sameTests(now) {
+		return n
+	}
+	if old != nil {
+		x.before = append(x.before, old)
+	}
+	if now != nil {
+		x.after = append(x.after, now)
+	}
 	return n
+}
+
+// sameTests reports whether two sides of a file have the same tests, and the same
+// functions that tests call, in the same order.
+func (s *side) sameTests(other *side) bool {
+	alike := func(h, m mark) bool { return h.effect == m.effect && h.cond == m.cond }
+	return s != nil && other != nil && slices.EqualFunc(s.marks, other.marks, alike) &&
+		slices.EqualFunc(s.checked(), other.checked(), func(b, a *unit) bool {
+			return b.role == a.role && b.digest == a.digest && b.path() == a.path() && slices.EqualFunc(b.effective(), a.effective(), alike)
+		})
 }
 
 // unexamined says that a file was not read. It holds where tests stood.
@@ -132,48 +137,13 @@ func (x *examination) unexamined(f change.File) {
 		Why: "The file is too large to be read, or is no valid source code.", Place: change.Place{Path: f.Name()}})
 }
 
-// describe computes what units are compared by.
-func (s *side) describe() {
-	s.skippers = map[string]bool{}
-	for range maxCalls { // those that call one are some too
-		again := false
-		for _, u := range s.units {
-			if s.tests && u.role == definition && !s.skippers[u.name] && s.skipsIn(u) {
-				s.skippers[u.name], again = true, true
-			}
-		}
-		if !again {
-			break
-		}
-	}
-	for _, u := range s.units {
-		s.digestOf(u)
-		if u.role != definition {
-			s.markUnit(u)
-		}
-		if u.role == test || u.role == definition && (s.tests || u.within(group)) {
-			s.claimsOf(u)
-			s.rowsOf(u)
-		}
-	}
-}
-
-// maxCalls is over how many functions a test may be skipped.
-const maxCalls = 4
-
-// skipsIn reports whether a function skips the test that calls it.
-func (s *side) skipsIn(u *unit) (found bool) {
-	s.bodyMarks(u, func(e effect, _ string, _ int) { found = found || e == skips })
-	return found
-}
-
-// say adds a finding at a line of a side.
+// say adds a finding at a line of one or both sides, nil for one that is not meant.
 func (x *examination) say(tier change.Tier, kind change.Kind, rule, why string, before, after *side, oldLine, newLine int) {
 	f := change.Finding{Tier: tier, Kind: kind, Rule: rule, Why: why}
-	if before != nil && oldLine > 0 {
+	if before != nil {
 		f.Path, f.Line, f.Before = before.path, oldLine, before.lineText(oldLine)
 	}
-	if after != nil && newLine > 0 {
+	if after != nil {
 		f.Path, f.Line, f.After = after.path, newLine, after.lineText(newLine)
 	}
 	x.findings = append(x.findings, f)
@@ -184,18 +154,10 @@ const maxText = 300
 
 // lineText is a line without the space around it, cut to a few hundred bytes.
 func (s *side) lineText(line int) string {
-	if s.lines == nil {
-		s.lines = append(s.lines, 0)
-		for i := 0; i < len(s.text); i++ {
-			if s.text[i] == '\n' {
-				s.lines = append(s.lines, int32(i+1))
-			}
-		}
+	rest := s.text
+	for ; line > 1 && rest != ""; line-- {
+		_, rest, _ = strings.Cut(rest, "\n")
 	}
-	if line < 1 || line > len(s.lines) {
-		return ""
-	}
-	rest := s.text[s.lines[line-1]:]
 	rest, _, _ = strings.Cut(rest, "\n")
 	return strings.ToValidUTF8(strings.TrimSpace(rest[:min(len(rest), maxText)]), "")
 }
@@ -213,7 +175,7 @@ func generated(name string, content []byte) bool {
 				return true
 			}
 		case len(lower) == len(text): // no comment
-		case strings.HasPrefix(lower, "@generated"), strings.HasPrefix(lower, "auto-generated>"),
+		case strings.HasPrefix(lower, "@generated"), strings.HasPrefix(lower, "auto-generated>"), strings.HasPrefix(lower, "auto-generated />"),
 			strings.Contains(lower, "generated") && (strings.Contains(lower, "do not edit") || strings.Contains(lower, "do not modify")):
 			return true
 		}

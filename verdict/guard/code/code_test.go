@@ -100,7 +100,7 @@ func TestExamine(t *testing.T) {
 			}
 			names[s.name] = true
 			var got []string
-			for _, f := range code.Examine(s.files) {
+			for _, f := range code.Examine(s.files, nil) {
 				got = append(got, fmt.Sprintf("%s %s %s:%d", f.Tier, f.Rule, f.Path, f.Line))
 				if f.Why == "" || f.Kind != change.Unexamined && f.Before == "" && f.After == "" {
 					t.Errorf("a finding without a reason or text: %+v", f)
@@ -127,8 +127,8 @@ func FuzzExamine(f *testing.F) {
 	}
 	f.Add("a.py", []byte("0"), []byte("# \x990# noqA "))
 	f.Fuzz(func(t *testing.T, name string, before, after []byte) {
-		code.Examine([]change.File{{Path: name, OldPath: name, Before: before, After: after}, {Path: "b/" + name, After: before}})
-		if got := code.Examine([]change.File{{Path: name, OldPath: name, Before: before, After: before}}); len(got) > 0 {
+		code.Examine([]change.File{{Path: name, OldPath: name, Before: before, After: after}, {Path: "b/" + name, After: before}}, nil)
+		if got := code.Examine([]change.File{{Path: name, OldPath: name, Before: before, After: before}}, nil); len(got) > 0 {
 			t.Errorf("nothing changed, and it says %v", got)
 		}
 	})
@@ -149,7 +149,7 @@ func BenchmarkExamine(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(2 * len(text)))
 			for b.Loop() {
-				code.Examine([]change.File{{Path: "a.test.ts", OldPath: "a.test.ts", Before: []byte(text), After: []byte(text + "\nx")}})
+				code.Examine([]change.File{{Path: "a.test.ts", OldPath: "a.test.ts", Before: []byte(text), After: []byte(text + "\nx")}}, nil)
 			}
 		})
 	}
@@ -160,7 +160,7 @@ func BenchmarkExamine(b *testing.B) {
 			files = append(files, change.File{Path: fmt.Sprintf("new/%d.rs", i), OldPath: fmt.Sprintf("old/%d.rs", i), Before: text, After: text})
 		}
 		for b.Loop() {
-			code.Examine(files)
+			code.Examine(files, nil)
 		}
 	})
 }

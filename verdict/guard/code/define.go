@@ -12,10 +12,6 @@ func (f *finder) braced(i int) *unit {
 		}
 	case f.lang.macros[w] && after == "(":
 		return f.macro(i)
-	case w == "if" && after == "(" && f.tokens[i+1].mate > 0 && f.of(int(f.tokens[i+1].mate)+1) == "{":
-		return f.conditional(i)
-	case w == "else" && after == "{" && f.tokens[i+1].mate > 0:
-		return &unit{role: condition, name: "else", at: i, from: i, body: i + 2, to: int(f.tokens[i+1].mate) + 1}
 	}
 	if f.lang.define[w] && before != "." && before != "::" {
 		return f.defined(i)
@@ -34,15 +30,6 @@ var control = set("if for while switch catch return do else try using lock synch
 
 // statement are words that begin a statement and so end what stands before a definition.
 var statement = set("else return case throw new yield do default goto")
-
-// conditional is an "if" with a block.
-func (f *finder) conditional(i int) *unit {
-	open := int(f.tokens[i+1].mate) + 1
-	if f.tokens[open].mate < 0 {
-		return nil
-	}
-	return &unit{role: condition, name: "if " + f.plain(i+2, open-1), at: i, from: i, body: open + 1, to: int(f.tokens[open].mate) + 1}
-}
 
 // defined is a definition that a keyword begins.
 func (f *finder) defined(i int) *unit {

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
+	"go/types"
 	"sort"
 	"strings"
 )
@@ -134,10 +135,6 @@ func (f *finder) macro(i int) *unit {
 // indented finds what a word begins in Python.
 func (f *finder) indented(i int) *unit {
 	w := f.of(i)
-	if w == "if" && f.tokens[i].first && f.outer[i] < 0 {
-		body, to := f.suite(i)
-		return &unit{role: condition, name: f.plain(i, body-1), at: i, from: i, body: body, to: to}
-	}
 	if w != "def" && w != "class" || f.kindOf(i+1) != word || !f.tokens[i].first && f.of(i-1) != "async" {
 		return nil
 	}
@@ -277,11 +274,12 @@ func (f *finder) endless(i int) bool {
 // golang finds the functions, types and values of a Go file and its subtests.
 func (f *finder) golang() {
 	files := gotoken.NewFileSet()
-	file, err := parser.ParseFile(files, f.path, f.text, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(files, f.path, f.text, 0)
 	f.broken = err != nil
 	if file == nil {
 		return
 	}
+	f.local = map[int32]string{}
 	index := func(p gotoken.Pos) int {
 		at := int32(files.PositionFor(p, false).Offset)
 		return sort.Search(len(f.tokens), func(i int) bool { return f.tokens[i].from >= at })
@@ -312,11 +310,27 @@ func (f *finder) golang() {
 				u.body = index(d.Body.Lbrace) + 1
 			}
 			add(u, d, d.Name.Pos())
+			f.locals(d, index)
 			if u.role == test {
 				f.subtests(d, add, index)
 			}
 		}
 	}
+}
+
+// locals notes which tokens of a function name its own variables.
+func (f *finder) locals(d *ast.FuncDecl, index func(gotoken.Pos) int) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		name, ok := n.(*ast.Ident)
+		if ok && name.Obj != nil && name.Obj.Kind == ast.Var && name.Obj.Pos() >= d.Pos() && name.Obj.Pos() < d.End() {
+			as := ""
+			if field, ok := name.Obj.Decl.(*ast.Field); ok && strings.HasPrefix(types.ExprString(field.Type), "*testing.") {
+				as = "t"
+			}
+			f.local[int32(index(name.Pos()))] = as
+		}
+		return true
+	})
 }
 
 // goRole tells tests from helpers, as the go command does.

@@ -144,8 +144,11 @@ func isTestPath(name string) bool {
 	if strings.HasSuffix(name, ".go") {
 		return strings.HasSuffix(name, "_test.go") && !notBuilt.MatchString(name)
 	}
-	return slices.ContainsFunc(testPaths, func(p *regexp.Regexp) bool { return p.MatchString(name) })
+	return !fixture.MatchString(name) && slices.ContainsFunc(testPaths, func(p *regexp.Regexp) bool { return p.MatchString(name) })
 }
+
+// fixture are folders of data that tests read, which may be tests of another runner.
+var fixture = regexp.MustCompile(`(?:^|/)(?:__fixtures__|fixtures?|testdata|test-data)/`)
 
 // notBuilt are files that the go command does not build. See
 // https://pkg.go.dev/cmd/go#hdr-Package_lists_and_patterns

@@ -43,6 +43,7 @@ type source struct {
 	tokens []token
 	outer  []int32 // for each token the innermost bracket around it, or -1
 	notes  []note
+	local  map[int32]string // tokens that name a local variable, where the language's parser tells: "t" for a test's own
 }
 
 // of is the text of a token; "" beyond the ends.
@@ -310,12 +311,14 @@ func (l *lexer) number() {
 	l.add(number, end)
 }
 
-// signs are the operators of more than one byte that matter, longest first.
+// signs are the operators of more than one byte that matter, longest first; the second
+// byte of each tells it from most other signs.
 var signs = []string{"===", "!==", "...", "==", "!=", "<=", ">=", "&&", "||", "::", "->", "=>", ":=", "?."}
 
 func (l *lexer) sign() {
+	second := strings.IndexByte("=.>&|:", l.byteAt(l.at+1)) >= 0
 	for _, s := range signs {
-		if strings.HasPrefix(l.text[l.at:], s) {
+		if second && strings.HasPrefix(l.text[l.at:], s) {
 			l.add(sign, l.at+len(s))
 			return
 		}

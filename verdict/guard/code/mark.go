@@ -1,17 +1,26 @@
 package code
 
-import "strings"
+import (
+	"bytes"
+	"go/build"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // effect is what a mark does to a test.
 type effect string
 
 const (
-	skips  effect = "skip"    // it does not run
-	fails  effect = "fail"    // its failure is expected
-	focus  effect = "focus"   // the others do not run
-	retry  effect = "retry"   // it may fail before it passes
-	tag    effect = "tag"     // runners can leave it out by a name
-	leaves effect = "returns" // it ends before it checks
+	skips  effect = "skip"             // it does not run
+	fails  effect = "fail"             // its failure is expected
+	focus  effect = "focus"            // the others do not run
+	retry  effect = "retry"            // it may fail before it passes
+	tag    effect = "tag"              // runners can leave it out by a name
+	leaves effect = "returns"          // it ends before it checks
+	built  effect = "build-constraint" // its file is left out on some systems, or without a tag
 )
 
 // mark is something that keeps a test from running, or from failing.
@@ -24,36 +33,27 @@ type mark struct {
 // maxMarks bounds the marks of one test, and of one file.
 const maxMarks = 100
 
-// annotations are the names of marks on tests in all languages, in lower case. Those
-// that end in "?" ask for a condition.
-var annotations = func() map[string]effect {
-	out := map[string]effect{}
-	for e, names := range map[effect]string{
+// The names of marks on tests in all languages: annotations (in lower case), the calls that
+// are tests, what follows those after a dot, and their options. A name that ends in "?"
+// asks for a condition.
+var (
+	annotations = effectsOf(map[effect]string{
 		skips: "disabled ignore ignored skip explicit skiptest skipped skipif? skipunless? skip_if? skip_unless? ignore_if? " +
 			"enabled? ignoreif? requires? conditionalfact? conditionaltheory?",
 		fails: "xfail expectedfailure should_panic expectedtofail notyetimplemented",
 		retry: "flaky retryingtest retry rerun retryfact retrytheory repeatedifexceptionstest",
 		tag:   "tag tags category testcategory trait slow integration nightly quarantine",
-	} {
-		for _, name := range strings.Fields(names) {
-			out[name] = e
-		}
-	}
-	return out
-}()
-
-// callees and options are the marks of tests that are written as calls.
-var (
-	callees = words(map[effect]string{
+	})
+	callees = effectsOf(map[effect]string{
 		skips: "xit xtest xspecify xexample xdescribe xcontext pending ignore skip",
 		focus: "fit ftest fspecify fdescribe fcontext",
 	})
-	chained = words(map[effect]string{
+	chained = effectsOf(map[effect]string{
 		skips: "skip todo fixme ignore skipIf? runIf? if?",
 		fails: "fails failing fail",
 		focus: "only",
 	})
-	options = words(map[effect]string{
+	options = effectsOf(map[effect]string{
 		skips: "skip ignore pending todo disabled",
 		retry: "retry retries flaky",
 		focus: "only focus",
@@ -61,7 +61,7 @@ var (
 	})
 )
 
-func words(table map[effect]string) map[string]effect {
+func effectsOf(table map[effect]string) map[string]effect {
 	out := map[string]effect{}
 	for e, names := range table {
 		for _, name := range strings.Fields(names) {
@@ -71,116 +71,162 @@ func words(table map[effect]string) map[string]effect {
 	return out
 }
 
-// markUnit reads the marks of a test or of what encloses tests.
-func (s *side) markUnit(u *unit) {
-	add := func(e effect, cond string, i int) {
-		if len(u.marks) >= maxMarks {
-			return
-		}
-		u.marks = append(u.marks, mark{e, cond, int(s.tokens[i].line)})
-	}
-	switch {
-	case u.role == condition:
-		add(skips, u.name, u.at)
-		return
-	case s.lang.calls[u.word] || s.lang.groups[u.word]:
-		s.callMarks(u, add)
-	default:
-		s.headMarks(u, add)
-	}
-	for _, part := range []string{"DISABLED_", "[.]", "[!mayfail]"} {
-		if s.lang.macros[u.word] && strings.Contains(u.name, part) {
-			add(skips, "", u.at)
-		}
-	}
-	if s.lang.name == "Elixir" {
-		s.tagsBefore(u, add)
-	}
-	if u.role == test {
-		s.bodyMarks(u, add)
+// usualMarks are the marks of pytest and its plugins by which nothing is left out.
+var usualMarks = set("parametrize usefixtures asyncio anyio trio filterwarnings django_db order xdist_group " +
+	"respx_mock httpx_mock vcr freeze_time timeout benchmark")
+
+// skipCalls are calls within a test that end it as skipped or let it fail: by the name
+// before the dot ("*" for any) and the name.
+var skipCalls = map[string]map[string]string{
+	"Go":         {"Skip": "*", "Skipf": "*", "SkipNow": "*", "Goexit": "runtime"},
+	"JavaScript": {"skip": "test it t ctx context this describe testInfo suite", "fixme": "test it testInfo", "fail": "test it", "todo": "t"},
+	"Python":     {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*"},
+	"Ruby":       {"skip": "", "pending": ""},
+	"C#":         {"Ignore": "Assert", "Inconclusive": "Assert", "If": "Skip", "IfNot": "Skip", "Skip": "Assert"},
+	"Java":       {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*", "assumeNotNull": "*", "abort": "*"},
+	"Kotlin":     {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
+	"Swift":      {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
+	"PHP":        {"markTestSkipped": "*", "markTestIncomplete": "*"},
+	"C":          {"GTEST_SKIP": "*", "SKIP": ""},
+	"Scala":      {"cancel": "", "pending": "", "assume": ""},
+	"Dart":       {"markTestSkipped": "*"},
+}
+
+// failing are those that expect a failure, and asking those whose argument is a condition.
+var (
+	failing = set("xfail fail XCTExpectFailure withKnownIssue")
+	asking  = set("assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume importorskip")
+)
+
+// skipReasons is how the name of a function goes on that skips the test that calls it.
+var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "On", "_on", "Test", "Long", "Flaky"}
+
+// add adds a mark that stands at a token.
+func (s *side) add(to *[]mark, e effect, cond string, i int) {
+	if len(*to) < maxMarks {
+		*to = append(*to, mark{e, cond, int(s.tokens[min(i, len(s.tokens)-1)].line)})
 	}
 }
 
+// effective is a test's marks and those of everything around it.
+func (u *unit) effective() []mark {
+	out := slices.Clone(u.marks)
+	for p := u.parent; p != nil; p = p.parent {
+		out = append(out, p.marks...)
+	}
+	return append(out, u.side.marks...)
+}
+
+// markUnit reads the marks of a test or of what encloses tests.
+func (s *side) markUnit(u *unit) {
+	called := s.lang.calls[u.word] || s.lang.groups[u.word]
+	if called {
+		s.callMarks(u)
+	} else {
+		s.headMarks(u)
+	}
+	for _, part := range []string{"DISABLED_", "[.]", "[!mayfail]"} {
+		if s.lang.macros[u.word] && strings.Contains(u.name, part) {
+			s.add(&u.marks, skips, "", u.at)
+		}
+	}
+	if u.role != test {
+		return
+	}
+	if called || s.lang.python {
+		for _, c := range s.conditionsAt(u.from, 0) {
+			s.add(&u.marks, skips, c.text, c.at)
+		}
+	}
+	for _, g := range s.guards {
+		if g.from <= u.from && u.to <= g.to {
+			s.add(&u.marks, skips, g.cond, g.from)
+		}
+	}
+	s.bodyMarks(u, func(e effect, cond string, i int) { s.add(&u.marks, e, cond, i) })
+}
+
 // headMarks reads annotations, attributes and decorators.
-func (s *side) headMarks(u *unit, add func(effect, string, int)) {
+func (s *side) headMarks(u *unit) {
 	for i := u.from; i < u.at; i++ {
 		if s.tokens[i].kind != word || !s.annotation(i) || s.of(i+1) == "." || s.of(i+1) == "::" {
 			continue
 		}
 		name, args := strings.ToLower(s.of(i)), ""
-		if s.of(i+1) == "(" && s.tokens[i+1].mate > 0 {
-			args, _, _ = strings.Cut(s.plain(i+2, int(s.tokens[i+1].mate)), " , reason")
+		if s.of(i+1) == "(" {
+			args, _, _ = strings.Cut(s.arguments(i+1), " , reason")
 		}
+		has := func(part string) bool { return strings.Contains(args, part) }
 		switch {
 		case annotations[name] != "":
-			add(annotations[name], "", i)
-		case annotations[name+"?"] != "", strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "enabled"):
-			add(skips, s.of(i)+" "+args, i)
-		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && strings.Contains(args, "ignore"):
-			add(skips, args, i)
-		case name == "cfg" && args != "test" && args != "not ( test )":
-			add(skips, args, i)
-		case strings.Contains(args, "Skip = \"") || strings.Contains(args, "enabled = false") || strings.Contains(args, "Explicit = true") ||
-			strings.Contains(args, ". disabled"):
-			add(skips, "", i)
+			s.add(&u.marks, annotations[name], "", i)
+		case has("Skip = \""), has("enabled = false"), has("Explicit = true"), has(". disabled"):
+			s.add(&u.marks, skips, "", i)
+		case args == "" && strings.HasPrefix(name, "conditional"):
+		case annotations[name+"?"] != "", strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "enabled"),
+			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"), name == "platform" && has("Exclude"),
+			s.lang.name == "PHP" && strings.HasPrefix(name, "requires"):
+			s.add(&u.marks, skips, s.of(i)+" "+args, i)
+		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && has("ignore"),
+			name == "cfg" && args != "test" && args != "not ( test )":
+			s.add(&u.marks, skips, args, i)
 		case s.lang.python && s.of(i-2) == "mark" && !usualMarks[name]:
-			add(tag, name, i)
+			s.add(&u.marks, tag, name, i)
 		}
 	}
 }
 
-// usualMarks are the marks of pytest and its plugins by which nothing is left out.
-var usualMarks = set("parametrize usefixtures asyncio anyio trio filterwarnings django_db order xdist_group " +
-	"respx_mock httpx_mock vcr freeze_time timeout benchmark")
+// arguments is what stands in the brackets that a token opens.
+func (s *source) arguments(open int) string { return s.plain(open+1, int(s.tokens[open].mate)) }
 
 // callMarks reads the names, the words after dots and the options of a call.
-func (s *side) callMarks(u *unit, add func(effect, string, int)) {
+func (s *side) callMarks(u *unit) {
 	if e := callees[u.word]; e != "" {
-		add(e, "", u.at)
+		s.add(&u.marks, e, "", u.at)
 	}
 	for _, i := range u.chain {
 		switch name := s.of(i); {
 		case chained[name] != "":
-			add(chained[name], "", i)
-		case chained[name+"?"] != "" && s.of(i+1) == "(" && s.tokens[i+1].mate > 0:
-			cond := s.plain(i+2, int(s.tokens[i+1].mate))
+			s.add(&u.marks, chained[name], "", i)
+		case chained[name+"?"] != "" && s.of(i+1) == "(":
+			cond := s.arguments(i + 1)
 			if name != "skipIf" {
 				cond = "! " + cond
 			}
-			add(skips, cond, i)
+			s.add(&u.marks, skips, cond, i)
 		}
 	}
 	for i := u.at + 1; i < min(u.body, u.at+maxHead); i++ {
-		s.option(u, i, add)
+		s.option(u, i)
 	}
-	for i := u.to; i >= u.body && u.to-i < 40 && i > 0 && !s.lang.ruby; i-- { // options after the body
-		if s.of(i-1) == "}" && s.tokens[i-1].mate >= 0 && int(s.tokens[i-1].mate) == u.body-1 {
-			for ; i < u.to; i++ {
-				s.option(u, i, add)
-			}
-			break
+	if s.lang.ruby || s.lang.layout != braces || u.body == 0 {
+		return
+	}
+	if end := int(s.tokens[u.body-1].mate); end > 0 { // options after the body
+		for i := end; i < u.to; i++ {
+			s.option(u, i)
 		}
 	}
 }
 
 // option reads one option of a call such as "skip: true" or, in Ruby, ":skip".
-func (s *side) option(u *unit, i int, add func(effect, string, int)) {
+func (s *side) option(u *unit, i int) {
 	e := options[s.of(i)]
 	if e == "" || s.tokens[i].kind != word || s.depth(i)-s.depth(u.at) > 2 {
 		return
 	}
-	switch {
+	switch value := s.of(i + 2); {
 	case s.of(i-1) == ":" && s.lang.layout == ends:
-		add(e, "", i)
-	case s.of(i+1) != ":" || s.of(i+2) == "false" || s.of(i+2) == "null" || s.of(i+2) == "0":
-	case s.of(i+2) == "true" || s.kindOf(i+2) == text || s.kindOf(i+2) == number:
-		add(e, "", i)
+		s.add(&u.marks, e, "", i)
+	case s.of(i+1) != ":" || value == "false" || value == "null" || value == "0":
+	case value == "true" || s.kindOf(i+2) == text || s.kindOf(i+2) == number:
+		s.add(&u.marks, e, "", i)
 	default:
 		last := i + 2
 		for last < u.to && s.of(last) != "," && s.of(last) != "}" && s.of(last) != ")" {
 			last++
 		}
-		add(e, s.plain(i+2, last), i)
+		s.add(&u.marks, e, s.plain(i+2, last), i)
 	}
 }
 
@@ -192,15 +238,203 @@ func (s *source) depth(i int) (n int) {
 	return n
 }
 
-// tagsBefore reads Elixir's "@tag :skip" before a test.
-func (s *side) tagsBefore(u *unit, add func(effect, string, int)) {
-	for i := u.from - 1; i > max(1, u.from-30) && s.of(i) != "end" && s.of(i) != "do"; i-- {
-		if (s.of(i) == "tag" || s.of(i) == "describetag") && s.of(i-1) == "@" {
-			if name := s.of(i + 1); name == "skip" || s.of(i+2) == "skip" {
-				add(skips, "", i)
-			} else {
-				add(tag, name+s.of(i+2), i)
+// bodyMarks reads what a function itself does not to run.
+func (s *side) bodyMarks(u *unit, add func(effect, string, int)) {
+	names := skipCalls[s.lang.name]
+	u.own(func(i int) {
+		if s.kindOf(i) != word {
+			return
+		}
+		t, args := s.of(i), i+2
+		receivers, known := names[t]
+		switch {
+		case known && s.receiver(i, receivers) && (s.of(i+1) == "(" || s.lang.ruby && s.tokens[i].first || s.lang.python):
+			e, cond := skips, ""
+			if around := s.conditionsAt(i, u.body); len(around) > 0 {
+				cond = around[0].text
+			}
+			if failing[t] {
+				e = fails
+			}
+			if asking[t] && s.of(i+1) == "(" {
+				cond = t + " " + s.arguments(i+1)
+			} else if s.lang.name == "JavaScript" && s.kindOf(args) != text && s.of(args) != ")" {
+				cond = s.arguments(i + 1)
+			}
+			add(e, cond, i)
+		case s.skipHelper(i), s.skippers[t] && s.of(i+1) == "(" && i >= u.body:
+			add(skips, t, i)
+		case (t == "return" || t == "next" && s.lang.ruby) && i == u.body && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i):
+			add(leaves, "", i)
+		}
+	})
+}
+
+// endsHere reports whether nothing is returned.
+func (s *side) endsHere(i int) bool {
+	return i+1 >= len(s.tokens) || s.tokens[i+1].first || s.of(i+1) == ";" || s.of(i+1) == "}"
+}
+
+// skipHelper reports whether a statement calls a function named as one that skips.
+func (s *side) skipHelper(i int) bool {
+	t := s.of(i)
+	if len(t) < 6 || s.of(i+1) != "(" && !s.lang.ruby || s.of(i-1) == "." && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
+		return false
+	}
+	rest, ok := strings.CutPrefix(strings.ToLower(t[:1])+t[1:], "skip")
+	statement := s.tokens[i].first || s.of(i-1) == "." && s.tokens[i-2].first
+	return ok && statement && slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) })
+}
+
+// receiver reports whether a call is one of something that is listed.
+func (s *side) receiver(i int, listed string) bool {
+	dotted := s.of(i-1) == "."
+	if listed == "*" {
+		return true
+	}
+	if listed == "" {
+		return !dotted && s.of(i-1) != "def" && s.of(i+1) != ":" && s.of(i+1) != "="
+	}
+	of := s.of(i - 2)
+	return dotted && (slices.Contains(strings.Fields(listed), of) || s.lang.name == "JavaScript" && strings.HasSuffix(of, "Test"))
+}
+
+// condition is what has to be so for what stands behind it to run.
+type condition struct {
+	text string
+	at   int
+}
+
+var conditional = set("if elif else unless except catch case guard")
+
+// conditionsAt are the conditions around a token that begin at another one or later, the
+// innermost first.
+func (s *side) conditionsAt(i, from int) (out []condition) {
+	if s.lang.layout == braces {
+		for open, levels := i, 0; open >= from && levels < maxDepth; open, levels = int(s.outer[open]), levels+1 {
+			for n := open - 1; n >= max(from, open-60); n-- {
+				t := s.of(n)
+				if s.outer[n] != s.outer[open] {
+					continue
+				}
+				if conditional[t] && (open != i || from > 0) {
+					out = append(out, condition{s.plain(n, open), n})
+				}
+				if conditional[t] || t == ";" || t == "{" || t == "}" || s.tokens[n].first && open != i && s.tokens[n].line < s.tokens[open].line {
+					break
+				}
 			}
 		}
+		return out
 	}
+	for n := i + 1; s.lang.layout == ends && n < len(s.tokens) && s.tokens[n].line == s.tokens[i].line; n++ { // … if it rains
+		if s.of(n) == "if" || s.of(n) == "unless" {
+			return append(out, condition{s.lineOf(n), n})
+		}
+	}
+	column := s.tokens[i].column
+	for n := i - 1; column > 0 && n >= max(from, i-4*maxHead); n-- {
+		t := s.tokens[n]
+		if !t.first || t.column >= column || s.lang.python && s.outer[n] >= 0 {
+			continue
+		}
+		column = t.column
+		if conditional[s.of(n)] {
+			out = append(out, condition{s.lineOf(n), n})
+		}
+	}
+	return out
+}
+
+// lineOf is a line's text from a token on.
+func (s *source) lineOf(i int) string {
+	last := i + 1
+	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] == s.outer[i]) {
+		last++
+	}
+	return s.plain(i, last)
+}
+
+// markFile reads the marks that a file puts on all of its tests.
+func (s *side) markFile() {
+	if on := systems(s.path, []byte(s.text)); s.lang.name == "Go" && on != allSystems {
+		s.marks = append(s.marks, mark{built, strconv.Itoa(int(on)), 1})
+	}
+	for i, t := range s.tokens {
+		if t.kind != word {
+			continue
+		}
+		name, cond, e := s.of(i), "", skips
+		switch {
+		case s.lang.python && name == "pytestmark" && t.column == 0:
+			s.moduleMarks(i)
+			continue
+		case s.lang.python && strings.HasPrefix(name, "collect_ignore") && t.column == 0,
+			s.lang.python && name == "add_marker" && strings.Contains(s.lineOf(i), "skip"):
+			cond = s.lineOf(i)
+		case s.lang.rust && name == "cfg" && s.of(i-2) == "!" && s.of(i+1) == "(":
+			cond = s.arguments(i + 1)
+		case s.lang.name == "JavaScript" && name == "retryTimes" && s.of(i-1) == ".":
+			e = retry
+		case s.lang.name == "Elixir" && (name == "tag" || name == "describetag") && s.of(i-1) == "@":
+			s.tagNext(i)
+			continue
+		default:
+			continue
+		}
+		s.add(&s.marks, e, cond, i)
+	}
+}
+
+// tagNext puts Elixir's "@tag :skip" on the test that follows.
+func (s *side) tagNext(i int) {
+	for _, u := range s.units {
+		if u.from > i {
+			if name := s.of(i + 1); name == "skip" || s.of(i+2) == "skip" {
+				s.add(&u.marks, skips, "", i)
+			} else {
+				s.add(&u.marks, tag, name+s.of(i+2), i)
+			}
+			return
+		}
+	}
+}
+
+// moduleMarks reads "pytestmark = pytest.mark.skip".
+func (s *side) moduleMarks(i int) {
+	last := i + 1
+	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] < 0) {
+		last++
+	}
+	for n := i; n < last; n++ {
+		if s.of(n-1) != "." || s.of(n-2) != "mark" {
+			continue
+		}
+		switch name := s.of(n); {
+		case annotations[name] != "":
+			s.add(&s.marks, annotations[name], "", n)
+		case annotations[name+"?"] != "":
+			s.add(&s.marks, skips, s.plain(n, last), n)
+		case !usualMarks[name]:
+			s.add(&s.marks, tag, name, n)
+		}
+	}
+}
+
+// allSystems is the set of Linux, macOS and Windows.
+const allSystems = 7
+
+// systems is the set of systems that Go builds a file for.
+func systems(name string, content []byte) (set uint8) {
+	if !strings.HasSuffix(name, ".go") {
+		return 0
+	}
+	for i, system := range []string{"linux", "darwin", "windows"} {
+		context := build.Context{GOOS: system, GOARCH: "amd64", Compiler: "gc", CgoEnabled: true, ReleaseTags: build.Default.ReleaseTags,
+			OpenFile: func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+		if ok, err := context.MatchFile("", path.Base(name)); err == nil && ok {
+			set |= 1 << i
+		}
+	}
+	return set
 }

@@ -2,43 +2,193 @@ package code
 
 import (
 	"cmp"
-	"hash/fnv"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
 
-// pair is a test, or a helper, of before and what stands for it.
+// pair is a test, or a function that tests call, of the base and what stands for it.
 type pair struct{ before, after *unit }
 
-// same reports whether the two have the same text, so that only their marks can differ.
-func (p pair) same() bool { return p.before.digest == p.after.digest }
-
-// digestOf hashes a unit's own tokens; how they are formatted does not matter.
-func (s *side) digestOf(u *unit) {
-	h := fnv.New64a()
-	u.size = 0
-	u.own(func(i int) {
-		t := s.of(i)
-		if t == "," || t == ";" {
-			if next := s.of(i + 1); s.lang.newlines && t == ";" || next == ")" || next == "]" || next == "}" {
-				return
-			}
-		}
-		u.size++
-		h.Write([]byte(s.normal(i)))
-		h.Write([]byte{0})
-	})
-	u.digest = h.Sum64()
+// pairing assigns what stood before to what stands after, all files together.
+type pairing struct {
+	before, after []*unit
+	of            map[*unit]*unit // both ways
+	// reworked are the tests at the head that are new, or say more than they did.
+	reworked []*unit
 }
 
-// wordsOf are the words and literals of a unit, with those of the units within it.
-func (s *side) wordsOf(u *unit) map[string]bool {
+// pairUnits pairs tests and helpers: those of the same name and text in the same file, the
+// same text anywhere, the same name in the same file, and then the most alike.
+func pairUnits(before, after []*side) pairing {
+	p := pairing{of: map[*unit]*unit{}}
+	for _, s := range before {
+		p.before = append(p.before, s.checked()...)
+	}
+	for _, s := range after {
+		p.after = append(p.after, s.checked()...)
+	}
+	type key struct {
+		role   role
+		file   *side
+		name   string
+		digest uint64
+	}
+	file := func(u *unit, head bool) *side {
+		if head {
+			return u.side
+		}
+		return u.side.other
+	}
+	p.take(func(u *unit, head bool) any { return key{u.role, file(u, head), u.path(), u.digest} })
+	p.take(func(u *unit, _ bool) any { return key{u.role, nil, u.name, u.digest} })
+	p.take(func(u *unit, _ bool) any {
+		if u.size < 8 {
+			return nil
+		}
+		return key{u.role, nil, "", u.digest}
+	})
+	p.take(func(u *unit, head bool) any { return key{u.role, file(u, head), u.path(), 0} })
+	p.take(func(u *unit, head bool) any { return key{u.role, file(u, head), u.name, 0} })
+	p.alike()
+	for _, a := range p.after {
+		if b := p.of[a]; a.role == test && (b == nil || len(a.claims)+a.literals > len(b.claims)+b.literals) {
+			p.reworked = append(p.reworked, a)
+		}
+	}
+	return p
+}
+
+// checked are the units that are compared: tests and what they call.
+func (s *side) checked() (out []*unit) {
+	for _, u := range s.units {
+		if u.role == test || u.role == definition && (s.tests || len(u.claims) > 0) {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// take pairs units of equal keys in their order.
+func (p *pairing) take(key func(u *unit, head bool) any) {
+	left := map[any][]*unit{}
+	for _, a := range p.after {
+		if k := key(a, true); p.of[a] == nil && k != nil {
+			left[k] = append(left[k], a)
+		}
+	}
+	for _, b := range p.before {
+		k := key(b, false)
+		if p.of[b] != nil || k == nil {
+			continue
+		}
+		if list := left[k]; len(list) > 0 {
+			p.of[b], p.of[list[0]] = list[0], b
+			left[k] = list[1:]
+		}
+	}
+}
+
+// maxComparisons bounds how many pairs are compared word by word.
+const maxComparisons = 60_000
+
+// alike pairs what is left by how much its words and names share, the most alike first.
+func (p *pairing) alike() {
+	type candidate struct {
+		pair
+		score float64
+	}
+	left := func(list []*unit) []*unit {
+		return slices.DeleteFunc(slices.Clone(list), func(u *unit) bool { return p.of[u] != nil })
+	}
+	before, after := left(p.before), left(p.after)
+	all := len(before)*len(after) <= maxComparisons
+	var found []candidate
+	compared := 0
+	for _, b := range before {
+		for _, a := range after {
+			if b.role != a.role || b.side.other != a.side && !all || compared > 2*maxComparisons {
+				continue
+			}
+			compared++
+			if score := likeness(b, a); score > 0 {
+				found = append(found, candidate{pair{b, a}, score})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(x, y candidate) int { return cmp.Compare(y.score, x.score) })
+	for _, c := range found {
+		if p.of[c.before] == nil && p.of[c.after] == nil {
+			p.of[c.before], p.of[c.after] = c.after, c.before
+		}
+	}
+}
+
+// likeness is how well a unit stands for another one; 0 for not at all.
+func likeness(b, a *unit) float64 {
+	had, has, near := b.wordSet(), a.wordSet(), b.side.other == a.side
+	kept, common := share(had, has), share(has, had)
+	was, is := nameWords(b.name), nameWords(a.name)
+	named := min(share(was, is), share(is, was))
+	switch {
+	case kept >= 0.55 && common >= 0.3, kept >= 0.4 && named >= 0.5, near && kept >= 0.3 && named >= 0.6, b.name == a.name && kept >= 0.2:
+	default:
+		return 0
+	}
+	score := kept + common/2 + named
+	if near {
+		score += 0.2
+	}
+	return score
+}
+
+// most is how much of what a test says has to stand in the one that stands for it.
+const most = 0.75
+
+// maxReworked is how many tests at the head are searched for what one that is gone says.
+const maxReworked = 300
+
+// saysElsewhere reports whether most of what a test says stands in another one at the head,
+// and did not before: as a part of it, a subtest or a row of its table.
+func (p *pairing) saysElsewhere(b *unit) bool {
+	had := maps.Clone(b.wordSet())
+	delete(had, b.name)
+	if len(had) < 2 {
+		return false
+	}
+	for _, a := range p.reworked[:min(len(p.reworked), maxReworked)] {
+		was := p.of[a]
+		if a.side.lang == b.side.lang && a.to-a.from >= (b.to-b.from)/2 && share(had, a.wordSet()) >= most &&
+			(was == nil || float64(a.literals-was.literals) >= max(1, math.Floor(most*float64(b.literals)))) {
+			return true
+		}
+	}
+	return false
+}
+
+// replaced reports whether there are tests that may stand for one that is gone: any new
+// one, or one of the same file that says more than it did.
+func (p *pairing) replaced(b *unit) bool {
+	return slices.ContainsFunc(p.reworked, func(a *unit) bool { return p.of[a] == nil || a.side == b.side.other })
+}
+
+// rewritten reports whether the test around one that is gone says other things than it did.
+func (p *pairing) rewritten(parent *unit) bool {
+	if parent == nil || parent.role != test || p.of[parent] == nil {
+		return false
+	}
+	return share(p.of[parent].wordSet(), parent.wordSet()) < 0.75
+}
+
+// wordSet are the words and literals of a unit, with those of the units within it, by which
+// it is told from others.
+func (u *unit) wordSet() map[string]bool {
 	if u.words == nil {
 		u.words = map[string]bool{}
 		for i := u.from; i < u.to && len(u.words) < 4000; i++ {
-			if s.tokens[i].kind != sign && !common[s.of(i)] {
-				u.words[s.normal(i)] = true
+			if u.side.tokens[i].kind != sign && !common[u.side.of(i)] && !u.side.isLocal(i) {
+				u.words[u.side.normal(i)] = true
 			}
 		}
 	}
@@ -80,132 +230,4 @@ func nameWords(name string) map[string]bool {
 		}
 	}
 	return out
-}
-
-// pairing assigns what stood before to what stands after, all files together: first
-// what is certain, then the most alike.
-type pairing struct {
-	before, after []*unit
-	taken         map[*unit]*unit // both ways
-	renamed       map[*side]*side // the same file before and after
-}
-
-// take pairs units of equal keys in their order.
-func (p *pairing) take(key func(u *unit, after bool) any) {
-	left := map[any][]*unit{}
-	for _, a := range p.after {
-		if k := key(a, true); p.taken[a] == nil && k != nil {
-			left[k] = append(left[k], a)
-		}
-	}
-	for _, b := range p.before {
-		k := key(b, false)
-		if p.taken[b] != nil || k == nil {
-			continue
-		}
-		if list := left[k]; len(list) > 0 {
-			p.taken[b], p.taken[list[0]] = list[0], b
-			left[k] = list[1:]
-		}
-	}
-}
-
-// file is what a side is called on both sides of the change.
-func (p *pairing) file(u *unit, after bool) *side {
-	if after {
-		return u.side
-	}
-	return p.renamed[u.side]
-}
-
-// assign pairs units: the same name and text in the same file, the same text anywhere,
-// the same name in the same file, the same name elsewhere, and then by likeness.
-func (p *pairing) assign() {
-	p.taken = map[*unit]*unit{}
-	type full struct {
-		file   *side
-		path   string
-		digest uint64
-	}
-	p.take(func(u *unit, after bool) any { return full{p.file(u, after), u.path(), u.digest} })
-	p.take(func(u *unit, after bool) any { return full{nil, u.name, u.digest} })
-	p.take(func(u *unit, _ bool) any {
-		if u.size < 8 {
-			return nil
-		}
-		return u.digest
-	})
-	p.take(func(u *unit, after bool) any { return full{p.file(u, after), u.path(), 0} })
-	p.take(func(u *unit, after bool) any { return full{p.file(u, after), u.name, 0} })
-	p.alike()
-}
-
-// maxComparisons bounds how many pairs are compared word by word.
-const maxComparisons = 60_000
-
-// alike pairs what is left by how much its words and names share, the most alike first.
-func (p *pairing) alike() {
-	type candidate struct {
-		before, after *unit
-		score         float64
-	}
-	left := func(list []*unit) []*unit {
-		return slices.DeleteFunc(slices.Clone(list), func(u *unit) bool { return p.taken[u] != nil })
-	}
-	before, after := left(p.before), left(p.after)
-	all := len(before)*len(after) <= maxComparisons
-	var found []candidate
-	compared := 0
-	for _, b := range before {
-		names := nameWords(b.name)
-		for _, a := range after {
-			near := p.renamed[b.side] == a.side
-			if !near && !all || compared > 2*maxComparisons || b.role != a.role {
-				continue
-			}
-			compared++
-			if score := likeness(b, a, names, near); score > 0 {
-				found = append(found, candidate{b, a, score})
-			}
-		}
-	}
-	slices.SortStableFunc(found, func(x, y candidate) int { return cmp.Compare(y.score, x.score) })
-	for _, c := range found {
-		if p.taken[c.before] == nil && p.taken[c.after] == nil {
-			p.taken[c.before], p.taken[c.after] = c.after, c.before
-		}
-	}
-}
-
-// likeness is how well a test stands for another one; 0 for not at all.
-func likeness(b, a *unit, names map[string]bool, near bool) float64 {
-	had, has := b.side.wordsOf(b), a.side.wordsOf(a)
-	kept, common := share(had, has), share(has, had)
-	named := min(share(names, nameWords(a.name)), share(nameWords(a.name), names))
-	switch {
-	case kept >= 0.55 && common >= 0.3, kept >= 0.4 && named >= 0.5, near && kept >= 0.3 && named >= 0.6, b.name == a.name && kept >= 0.2:
-	default:
-		return 0
-	}
-	score := kept + common/2 + named
-	if near {
-		score += 0.2
-	}
-	return score
-}
-
-// folded reports whether what a test says stands in another one at the head that is new or
-// says more: as a part of it, a subtest or a row of its table.
-func (x *examination) folded(b *unit) bool {
-	had := maps.Clone(b.side.wordsOf(b))
-	delete(had, b.name)
-	if len(had) < 2 || x.gone > maxGone {
-		return false
-	}
-	for _, a := range x.reworked[:min(len(x.reworked), maxGone)] {
-		if a.side.lang == b.side.lang && a.to-a.from >= (b.to-b.from)/2 && share(had, a.side.wordsOf(a)) >= 0.75 {
-			return true
-		}
-	}
-	return false
 }

@@ -44,9 +44,9 @@ func (x *examination) compareRuns() {
 	for _, c := range x.runs.Missing() {
 		b := x.unitOf(c)
 		switch {
-		case b == nil, x.tests.taken[b] != nil && !x.passed(x.tests.taken[b]):
+		case b == nil, x.pairs.of[b] != nil && !x.passed(x.pairs.of[b]):
 			say(c, change.Hold, "test/ran-before", "The test "+c.Name+" ran and passed before and does not run now.")
-		case x.tests.taken[b] != nil && x.tests.taken[b].name == b.name:
+		case x.pairs.of[b] != nil && x.pairs.of[b].name == b.name:
 			say(c, change.Evidence, "assertion/case-removed", "The case "+c.Name+" ran and passed before and does not run now.")
 		}
 	}
@@ -63,7 +63,7 @@ func (x *examination) compareRuns() {
 func (x *examination) unitOf(c junit.Case) *unit {
 	if x.named == nil {
 		x.named = map[string][]*unit{}
-		for _, b := range x.tests.before {
+		for _, b := range x.pairs.before {
 			x.named[junit.Plain(b.name)] = append(x.named[junit.Plain(b.name)], b)
 		}
 	}

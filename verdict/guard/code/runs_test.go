@@ -10,7 +10,7 @@ import (
 )
 
 // What the runners report counts more than what the code seems to say.
-func TestExamineWith(t *testing.T) {
+func TestRunsOverruleTheCode(t *testing.T) {
 	one := func(names ...string) []byte {
 		out := "<testsuites><testsuite>"
 		for _, n := range names {
@@ -43,7 +43,7 @@ func TestExamineWith(t *testing.T) {
 			}
 			var got []string
 			after := c.after + "\n// Changed.\n"
-			for _, f := range code.ExamineWith([]change.File{{Path: "store/a_test.go", OldPath: "store/a_test.go", Before: []byte(before), After: []byte(after)}}, runs) {
+			for _, f := range code.Examine([]change.File{{Path: "store/a_test.go", OldPath: "store/a_test.go", Before: []byte(before), After: []byte(after)}}, runs) {
 				got = append(got, fmt.Sprintf("%s %s %s:%d", f.Tier, f.Rule, f.Path, f.Line))
 			}
 			if fmt.Sprint(got) != fmt.Sprint(c.want) {

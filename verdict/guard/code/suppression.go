@@ -1,11 +1,70 @@
 package code
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 
 	"touchstone/verdict/guard/change"
 )
+
+// directive is how a tool is told in a comment to look away.
+type directive struct {
+	mark  string // in lower case, as the comment has it
+	reach string // see directives.txt
+}
+
+//go:embed directives.txt
+var directivesText string
+
+// directivesBy are the directives of each language by their first letter.
+var directivesBy = func() map[string]map[byte][]directive {
+	out := map[string]map[byte][]directive{}
+	for _, l := range languages {
+		out[l.name] = map[byte][]directive{}
+	}
+	for line := range strings.Lines(directivesText) {
+		fields := strings.SplitN(strings.TrimSpace(line), "; ", 3)
+		if strings.HasPrefix(line, "#") || len(fields) < 3 {
+			continue
+		}
+		for name, by := range out {
+			if fields[0] != "all" && !slices.Contains(strings.Split(fields[0], ","), name) {
+				continue
+			}
+			for mark := range strings.SplitSeq(fields[2], " | ") {
+				by[mark[0]] = append(by[mark[0]], directive{mark, fields[1]})
+			}
+		}
+	}
+	return out
+}()
+
+// directiveOf is the longest directive that a text in lower case begins with.
+func directiveOf(rest string, known map[byte][]directive) (best directive, ok bool) {
+	if rest == "" {
+		return best, false
+	}
+	for _, d := range known[rest[0]] {
+		ends := len(rest) == len(d.mark) || len(rest) > len(d.mark) && !isWordByte(rest[len(d.mark)])
+		if len(d.mark) > len(best.mark) && strings.HasPrefix(rest, d.mark) && ends {
+			best, ok = d, true
+		}
+	}
+	return best, ok
+}
+
+// lower writes the letters of ASCII small and leaves all other bytes, so that positions
+// stay what they are.
+func lower(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
 
 // reach is how much a directive hides.
 type reach uint8
@@ -26,9 +85,51 @@ type suppression struct {
 	reach reach
 }
 
+// suppressions are the directives that came with a change, and those that went.
+type suppressions struct{ left, gone []suppression }
+
+// see adds those of both sides of a file, either of which may be nil. What stands on both is
+// neither.
+func (v *suppressions) see(before, after *side) {
+	had, has := before.suppressionsOf(), after.suppressionsOf()
+	for _, same := range []func(a, b suppression) bool{
+		func(a, b suppression) bool { return a.covers(b) && a.code == b.code && a.reach == b.reach },
+		suppression.covers,
+	} {
+		has, had = cancel(has, had, same)
+	}
+	v.left, v.gone = append(v.left, has...), append(v.gone, had...)
+	if before != nil && after != nil && after.poses() {
+		v.left = append(v.left, suppression{side: after, tool: posing, line: 1, reach: blanket})
+	}
+}
+
+// posing is the tool of a file that people wrote and that now says that a program did, at
+// which tools and readers turn away.
+const posing = "generated"
+
+// poses reports whether a side is such a file: half of what it defines stood there before.
+func (s *side) poses() bool {
+	if !generated(s.path, []byte(s.text)) || generated(s.other.path, []byte(s.other.text)) {
+		return false
+	}
+	bodies, same := map[uint64]bool{}, 0
+	for _, u := range s.other.units {
+		bodies[u.digest] = true
+	}
+	for _, u := range s.units {
+		if bodies[u.digest] {
+			same++
+		}
+	}
+	return same > 0 && same*2 >= len(s.units)
+}
+
 // suppressionsOf are the directives in a side's comments and attributes.
-func (s *side) suppressionsOf() []suppression {
-	var out []suppression
+func (s *side) suppressionsOf() (out []suppression) {
+	if s == nil {
+		return nil
+	}
 	for _, n := range s.notes {
 		if len(out) < maxSuppressions {
 			out = append(out, s.directivesOf(n)...)
@@ -173,7 +274,7 @@ var suppressing = set("SuppressWarnings Suppress SuppressFBWarnings SuppressLint
 func (s *side) attributeAt(i int) (suppression, bool) {
 	name := s.of(i)
 	if s.tokens[i].kind != word || !suppressing[name] || !s.annotation(i) && s.of(i-1) != "[" {
-		if !s.lang.rust || !(name == "off" && s.of(i-2) == "coverage") && !((name == "allow" || name == "expect") && s.cfgAttr(i)) {
+		if !s.lang.rust || !(name == "off" && s.of(i-2) == "coverage") && !((name == "allow" || name == "expect") && s.outer[i] > 0 && s.of(int(s.outer[i])-1) == "cfg_attr") {
 			return suppression{}, false
 		}
 	}
@@ -191,7 +292,7 @@ func (s *side) attributeAt(i int) (suppression, bool) {
 			case s.lang.rust && s.of(k) == "reason" && s.of(k+1) == "=":
 				k = end
 			case s.lang.rust && s.tokens[k].kind == word && s.of(k+1) == "::" && k+2 < end:
-				u.rules = append(u.rules, name_(s, k))
+				u.rules = append(u.rules, s.of(k)+"::"+s.of(k+2))
 				k += 2
 			case s.tokens[k].kind == word && s.of(k+1) != "=" && s.of(k+1) != ".":
 				u.rules = append(u.rules, s.of(k))
@@ -201,7 +302,7 @@ func (s *side) attributeAt(i int) (suppression, bool) {
 	slices.Sort(u.rules)
 	inner := s.of(i-1) == "[" && s.of(i-2) == "!" || s.of(i-1) == ":" && s.of(i-2) == "file"
 	all := slices.ContainsFunc(u.rules, func(r string) bool {
-		return r == "all" || r == "ALL" || r == "warnings" || r == "clippy::all" || r == "unused" && false
+		return r == "all" || r == "ALL" || r == "warnings" || r == "clippy::all"
 	})
 	switch {
 	case inner && all:
@@ -212,14 +313,6 @@ func (s *side) attributeAt(i int) (suppression, bool) {
 		u.code = s.plain(end, min(end+12, len(s.tokens)))
 	}
 	return u, true
-}
-
-func name_(s *side, i int) string { return s.of(i) + "::" + s.of(i+2) }
-
-// cfgAttr reports whether a word stands in #[cfg_attr(…, allow(…))].
-func (s *side) cfgAttr(i int) bool {
-	open := s.outer[i]
-	return open > 0 && s.of(int(open)-1) == "cfg_attr"
 }
 
 // covers reports whether a directive of before hid all that one of the head hides.
@@ -234,62 +327,24 @@ func (u suppression) covers(after suppression) bool {
 }
 
 // compareSuppressions finds directives that neither stood in the file before nor came
-// along with their code from another one.
+// along with their code from another one. It is certain only where everything is hidden in
+// code that existed.
 func (x *examination) compareSuppressions() {
-	var gone, left []suppression
-	before := map[*side]*side{}
-	for old, now := range x.renamed {
-		before[now] = old
-	}
-	for _, s := range x.before {
-		if x.renamed[s] == nil {
-			gone = append(gone, s.suppressionsOf()...)
-		}
-	}
-	for _, s := range x.after {
-		has := s.suppressionsOf()
-		if old := before[s]; old != nil {
-			had := old.suppressionsOf()
-			for _, same := range []func(a, b suppression) bool{
-				func(a, b suppression) bool { return a.covers(b) && a.code == b.code && a.reach == b.reach },
-				suppression.covers,
-			} {
-				has, had = cancel(has, had, same)
-			}
-			gone = append(gone, had...)
-		}
-		left = append(left, has...)
-	}
-	left, _ = cancel(left, gone, func(a, b suppression) bool { return a.covers(b) && a.code == b.code })
+	left, _ := cancel(x.hidden.left, x.hidden.gone, func(a, b suppression) bool { return a.covers(b) && a.code == b.code })
 	for _, u := range left {
-		x.suppress(u, before[u.side])
-	}
-	for now, old := range before {
-		x.posing(old, now)
-	}
-}
-
-// posing finds a file that people wrote and that now says that a program did, at which
-// tools and readers turn away.
-func (x *examination) posing(before, after *side) {
-	if !generated(after.path, []byte(after.text)) || generated(before.path, []byte(before.text)) {
-		return
-	}
-	bodies, same := map[uint64]bool{}, 0
-	for _, u := range before.units {
-		bodies[u.digest] = true
-	}
-	for _, u := range after.units {
-		if bodies[u.digest] {
-			same++
+		tier, rule, why := change.Evidence, u.group(), "A tool is told to look away ("+u.text()+")."
+		switch {
+		case u.idiom():
+			continue
+		case u.tool == posing:
+			rule, why = "generated", "The file says that a program wrote it, and people did."
+			if u.side.lang.name == "Go" {
+				tier = change.Hold
+			}
+		case u.reach == blanket && u.side.other != nil && len(u.side.other.tokens) > 20:
+			tier, rule, why = change.Hold, "blanket", "A tool is told to pass over a whole file that it checked."
 		}
-	}
-	if same > 0 && same*2 >= len(after.units) {
-		tier := change.Evidence
-		if after.lang.name == "Go" {
-			tier = change.Hold
-		}
-		x.say(tier, change.Suppression, "suppression/generated", "The file says that a program wrote it, and people did.", nil, after, 0, 1)
+		x.say(tier, change.Suppression, "suppression/"+rule, why, nil, u.side, 0, u.line)
 	}
 }
 
@@ -318,22 +373,6 @@ func cancel(has, had []suppression, same func(a, b suppression) bool) (left, gon
 		}
 	}
 	return left, gone
-}
-
-// suppress judges a directive that is new. It is certain only where everything is hidden
-// in code that existed.
-func (x *examination) suppress(u suppression, before *side) {
-	if u.idiom() {
-		return
-	}
-	switch {
-	case u.reach == blanket && before != nil && len(before.tokens) > 20:
-		x.say(change.Hold, change.Suppression, "suppression/blanket", "A tool is told to pass over a whole file that it checked.",
-			nil, u.side, 0, u.line)
-	default:
-		x.say(change.Evidence, change.Suppression, "suppression/"+u.group(), "A tool is told to look away ("+u.text()+").",
-			nil, u.side, 0, u.line)
-	}
 }
 
 func (u suppression) text() string {

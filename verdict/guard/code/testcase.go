@@ -14,7 +14,9 @@ func annotated(u *unit) bool {
 	}
 	for i := u.from; i < u.at; i++ {
 		name := u.side.of(i)
-		if (testMarks[name] || u.side.lang.rust && strings.HasSuffix(name, "test")) && u.side.annotation(i) {
+		own := strings.HasSuffix(name, "Fact") || strings.HasSuffix(name, "Theory") || // a runner's extension
+			u.side.tests && (strings.HasSuffix(name, "Test") || strings.HasSuffix(name, "Template"))
+		if (testMarks[name] || own || u.side.lang.rust && strings.HasSuffix(name, "test")) && u.side.annotation(i) {
 			return true
 		}
 	}
@@ -52,7 +54,7 @@ func named(prefix string) func(*unit) bool {
 		if u.parent == nil || u.side.lang.name != "Python" {
 			return true
 		}
-		return u.parent.word == "class" && u.side.collected(u.parent) || u.parent.role == condition
+		return u.parent.word == "class" && u.side.collected(u.parent)
 	}
 }
 

@@ -2,7 +2,9 @@ package code
 
 import (
 	"cmp"
+	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,7 +15,6 @@ const (
 	definition role = iota // a function, class, type …
 	test                   // what a runner runs and counts
 	group                  // a class, module or call around tests
-	condition              // an "if" around tests
 )
 
 // unit is a definition or a test with everything that belongs to it. The tokens from
@@ -30,9 +31,9 @@ type unit struct {
 	children       []*unit
 	marks          []mark
 	claims         []claim
-	rows           []row
 	dropped        bool   // it belongs to the text of what encloses it
 	size           int    // how many tokens of its own it has
+	literals       int    // and how many of them are literals
 	digest         uint64 // of its own tokens, without its name and head
 	words          map[string]bool
 }
@@ -44,9 +45,6 @@ func (u *unit) line() int { return int(u.side.tokens[u.at].line) }
 func (u *unit) path() string {
 	if u.parent == nil {
 		return u.name
-	}
-	if u.parent.role == condition {
-		return u.parent.path()[:max(0, len(u.parent.path())-len(u.parent.name))] + u.name
 	}
 	return u.parent.path() + "\x00" + u.name
 }
@@ -79,13 +77,13 @@ func (u *unit) within(r role) bool {
 type side struct {
 	*source
 	path   string
+	other  *side // the same file on the other side of the change, nil if there is none
 	units  []*unit
-	tests  bool   // its name is that of a file of tests
-	marks  []mark // on all tests of the file; read when they are first asked for
-	marked bool
+	guards []guard // the conditions of a preprocessor
+	tests  bool    // its name is that of a file of tests
+	marks  []mark  // on all tests of the file
 	// skippers are functions that skip the test that calls them.
 	skippers map[string]bool
-	lines    []int32 // where each line begins; made when the first is asked for
 	// broken says that its language's own parser does not read it.
 	broken bool
 }
@@ -112,26 +110,97 @@ func parse(name string, content []byte, lang *language) *side {
 		f.each(f.braced)
 	}
 	if lang.preprocessor {
-		f.preprocessed()
+		s.preprocessed()
 	}
 	s.nest()
+	s.describe()
 	return s
 }
 
-// preprocessed makes a condition of each "#if" of a preprocessor.
-func (f *finder) preprocessed() {
-	var open []*unit
-	for _, n := range f.notes {
-		content := strings.TrimSpace(strings.TrimPrefix(f.text[n.from:n.to], "#"))
+// maxCalls is over how many functions a test may be skipped.
+const maxCalls = 4
+
+// describe computes what units are compared by.
+func (s *side) describe() {
+	s.skippers = map[string]bool{}
+	for range maxCalls {
+		for _, u := range s.units {
+			if s.tests && u.role == definition {
+				s.bodyMarks(u, func(e effect, _ string, _ int) {
+					if e == skips {
+						s.skippers[u.name] = true
+					}
+				})
+			}
+		}
+		if len(s.skippers) == 0 {
+			break
+		}
+	}
+	for _, u := range s.units {
+		s.digestOf(u)
+		if u.role != definition {
+			s.markUnit(u)
+		}
+		if u.role == test || u.role == definition && (s.tests || u.within(group)) {
+			s.claimsOf(u)
+		}
+	}
+	s.markFile()
+}
+
+// having is the units of a role.
+func (s *side) having(r role) (out []*unit) {
+	for _, u := range s.units {
+		if u.role == r {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// holdsTests reports whether a file is one of tests, and not one of a folder that only
+// sounds like it.
+func (s *side) holdsTests() bool { return s != nil && s.tests && len(s.having(test)) > 0 }
+
+// digestOf hashes and counts a unit's own tokens; how they are formatted does not matter.
+func (s *side) digestOf(u *unit) {
+	h, locals := fnv.New64a(), map[string]string{}
+	u.own(func(i int) {
+		t := s.of(i)
+		if t == "," || t == ";" {
+			if next := s.of(i + 1); s.lang.newlines && t == ";" || next == ")" || next == "]" || next == "}" {
+				return
+			}
+		}
+		u.size++
+		if kind := s.tokens[i].kind; kind == text || kind == number {
+			u.literals++
+		}
+		h.Write([]byte(s.named(i, locals)))
+		h.Write([]byte{0})
+	})
+	u.digest = h.Sum64()
+}
+
+// guard is a condition of a preprocessor, and the tokens that it stands around.
+type guard struct {
+	cond     string
+	from, to int
+}
+
+// preprocessed finds each "#if" of a preprocessor.
+func (s *side) preprocessed() {
+	var open []guard
+	for _, n := range s.notes {
+		content := strings.TrimSpace(strings.TrimPrefix(s.text[n.from:n.to], "#"))
 		switch word, rest, _ := strings.Cut(content, " "); {
 		case word == "if" || word == "ifdef" || word == "ifndef":
-			open = append(open, &unit{role: condition, name: "#if " + strings.TrimSpace(rest), at: n.next, from: n.next, body: n.next})
+			open = append(open, guard{cond: "#if " + strings.TrimSpace(rest), from: n.next})
 		case word == "endif" && len(open) > 0:
-			u := open[len(open)-1]
-			open = open[:len(open)-1]
-			if u.to = n.next; u.to > u.from {
-				f.units = append(f.units, u)
-			}
+			g := open[len(open)-1]
+			open, g.to = open[:len(open)-1], n.next
+			s.guards = append(s.guards, g)
 		}
 	}
 }
@@ -159,8 +228,7 @@ var holders = set(containers + "defmodule")
 // maxDepth is how deep units may nest.
 const maxDepth = 40
 
-// nest sorts the units, gives each its parent and its role, and drops conditions that
-// no test stands under.
+// nest sorts the units and gives each its parent and its role.
 func (s *side) nest() {
 	slices.SortStableFunc(s.units, func(a, b *unit) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(b.role, a.role))
@@ -194,7 +262,7 @@ func (s *side) nest() {
 	}
 	kept := s.units[:0]
 	for _, u := range s.units {
-		if u.role == condition && (!around[u] || u.within(test)) || u.role == definition && !around[u] && u.local() {
+		if u.role == definition && !around[u] && u.local() {
 			u.dropped = true
 			continue
 		}
@@ -213,21 +281,50 @@ func (s *side) nest() {
 }
 
 // plain is the text of some tokens with one blank between them.
-func (s *source) plain(from, to int) string {
+func (s *source) plain(from, to int) string { return s.join(from, to, s.normal) }
+
+// canonical is [source.plain] with local variables numbered, whatever they are called.
+func (s *source) canonical(from, to int) string {
+	locals := map[string]string{}
+	return s.join(from, to, func(i int) string { return s.named(i, locals) })
+}
+
+func (s *source) join(from, to int, text func(i int) string) string {
 	var b strings.Builder
 	for i := from; i < min(to, len(s.tokens)) && b.Len() < 400; i++ {
 		if i > from {
 			b.WriteByte(' ')
 		}
-		b.WriteString(s.normal(i))
+		b.WriteString(text(i))
 	}
 	return b.String()
+}
+
+func (s *source) isLocal(i int) bool {
+	_, is := s.local[int32(i)]
+	return is
+}
+
+// named is the text of a token, of a local variable its number among those seen so far.
+func (s *source) named(i int, locals map[string]string) string {
+	as, local := s.local[int32(i)]
+	if !local || locals == nil {
+		return cmp.Or(as, s.normal(i))
+	}
+	if as != "" {
+		return as
+	}
+	name := s.of(i)
+	if locals[name] == "" {
+		locals[name] = "local" + strconv.Itoa(len(locals))
+	}
+	return locals[name]
 }
 
 // normal is the text of a token; strings have the same quotes.
 func (s *source) normal(i int) string {
 	t := s.of(i)
-	if s.tokens[i].kind != text || len(t) < 2 {
+	if s.kindOf(i) != text || len(t) < 2 {
 		return t
 	}
 	return `"` + contentOf(t) + `"`

@@ -25,7 +25,7 @@ var tools = map[string][]string{
 	"dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"}, "swiftlint": nil,
 	"mix":     {"test", "credo", "dialyzer", "format --check-formatted"},
 	"flutter": {"test", "analyze"}, "dart": {"test", "analyze"}, "deno": {"test", "lint", "check", "fmt --check"}, "bazel": {"test"},
-	"sbt": {"test"}, "ctest": nil,
+	"sbt": {"test"}, "ctest": nil, "meson": {"test"}, "ninja": {"test"},
 	"pytest": nil, "py.test": nil, "tox": nil, "nox": nil, "unittest": nil, "doctest": nil, "mypy": nil, "pyright": nil,
 	"basedpyright": nil, "pyre": nil, "ty": {"check"}, "ruff": {"check", "format --check"},
 	"flake8": nil, "pylint": nil, "bandit": nil, "pip-audit": nil, "black": {"--check"}, "isort": {"--check", "--check-only", "-c"},
@@ -61,10 +61,29 @@ var wrappers = map[string]int{
 
 var (
 	assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
-	checking   = regexp.MustCompile(`(?i)(?:^|[-_:./])(?:tests?|spec|specs|lint|check|checks|verify|validate|ci|vet|typecheck|type-check|types|tsc|e2e|coverage|clippy|audit)(?:$|[-_:./])`)
-	fixing     = regexp.MustCompile(`(?i)(?:^|[-_:])(?:fix|watch|install|update|clean|build-?only|setup|deps)(?:$|[-_:])`)
 	script     = regexp.MustCompile(`^(?:\.{0,2}/|\w[\w.-]*/)[\w./-]+$|\.(?:sh|py|rb|js|ts|mjs|pl)$`)
 )
+
+// checkWords and fixWords are what names of targets and scripts are made of that check, and
+// of those that do something else.
+var (
+	checkWords = strings.Fields("test tests unit spec specs lint check checks verify validate ci vet typecheck types tsc e2e coverage clippy audit")
+	fixWords   = strings.Fields("fix watch install update clean buildonly setup deps")
+)
+
+// checking reports whether a name says that what it names checks.
+func checking(name string) bool { return madeOf(name, "-_:./", checkWords) }
+
+// fixing reports whether a name says that what it names does something else.
+func fixing(name string) bool {
+	return madeOf(strings.ReplaceAll(strings.ToLower(name), "build-only", "buildonly"), "-_:", fixWords)
+}
+
+// madeOf reports whether one of some words is a part of a name.
+func madeOf(name, between string, words []string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(between, r) })
+	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, part) })
+}
 
 // Check says what a command checks, if it does.
 func (c Command) Check() (Check, bool) {
@@ -98,10 +117,36 @@ func (c Command) Check() (Check, bool) {
 	return Check{}, false
 }
 
+// idle are programs that find nothing, whatever they are given, and steps of a shell.
+var idle = []string{"echo", "printf", "true", ":", "exit", "return", "cd", "pushd", "popd", "set", "export", "unset", "source", ".", "eval",
+	"trap", "sleep", "wait", "ls", "cat", "pwd", "mkdir", "cp", "mv", "rm", "touch", "chmod", "chown", "ln", "tar", "unzip", "zip", "date",
+	"env", "which", "command", "type", "test", "[", "[[", "git", "gh", "curl", "wget", "apt", "apt-get", "brew", "yum", "apk", "dnf",
+	"choco", "winget", "rustup", "corepack", "sed", "awk", "grep", "tr", "cut", "head", "tail", "tee", "sort", "uniq", "xargs", "find", "jq",
+	"id", "whoami", "uname", "df", "free", "kill", "local", "readonly", "declare", "read", "shift", "false"}
+
+// installing are the words by which package managers and builders only fetch or clean.
+var installing = []string{"install", "ci", "i", "add", "sync", "restore", "fetch", "download", "update", "upgrade", "clean", "login",
+	"pull", "push", "publish", "cache", "config", "mod", "--version", "version", "-V", "-v", "--help"}
+
+// building are words by which programs that could check build or run something.
+var building = []string{"build", "run", "compile", "generate", "publish", "pack", "release", "exec", "env", "tool"}
+
+// Idle reports whether a command cannot fail for what it looks at: one that prints, moves
+// files, installs or builds.
+func (c Command) Idle() bool {
+	args := unwrap(c.Args)
+	if c.Lost || len(args) == 0 || slices.Contains(idle, path.Base(args[0])) || strings.HasPrefix(args[0], "$") {
+		return true
+	}
+	word := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
+	return slices.Contains(installing, args[word]) || (word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) ||
+		word != 1 && strings.HasPrefix(path.Base(args[0]), "python")
+}
+
 // namesCheck reports whether a script's own name, not its folder's, says that it checks.
 func namesCheck(file string) bool {
 	base := path.Base(file)
-	return checking.MatchString(strings.TrimSuffix(base, path.Ext(base))) && !fixing.MatchString(base)
+	return checking(strings.TrimSuffix(base, path.Ext(base))) && !fixing(base)
 }
 
 // unwrap takes what stands before the command itself away.
@@ -186,13 +231,14 @@ func target(runner string, args []string) (Check, bool) {
 		case strings.HasPrefix(a, "-"), a == "run", a == "workspace", a == "workspaces", a == "run-many", strings.Contains(a, "="):
 		case a == "install" && name != "mvn", a == "ci" && name != "make", a == "i", a == "add", a == "exec", a == "publish":
 			return Check{}, false
-		case (name == "mvn" || name == "gradle") && (slices.Contains(phases, last) || checking.MatchString(last)):
+		case (name == "mvn" || name == "gradle") && (slices.Contains(phases, last) || checking(last)):
 			return Check{Name: name + " " + last}, true
 		case (a == "t" || a == "tst") && name == "npm":
 			return Check{Name: "npm test"}, true
-		case fixing.MatchString(a):
+		case a == "clean" && (name == "mvn" || name == "gradle"): // before the others
+		case fixing(a):
 			return Check{}, false
-		case checking.MatchString(a) || a == "all" && name == "make":
+		case checking(a) || a == "all" && name == "make":
 			return Check{Name: name + " " + a}, true
 		case name != "mvn" && name != "gradle" && name != "make" && name != "nx":
 			return Check{}, false

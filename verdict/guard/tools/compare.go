@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -61,12 +62,12 @@ func (c *comparison) abandoned(p *pair) {
 			return
 		}
 	}
-	for _, was := range p.before.values {
-		c.add(p, change.Evidence, "configuration-gone", was, was.key, "", "its configuration is gone.")
+	for _, key := range slices.Sorted(maps.Keys(p.before.values)) {
+		c.add(p, change.Evidence, "configuration-gone", p.before.values[key], key, "", "its configuration is gone.")
 		return
 	}
-	for _, list := range p.before.lists {
-		c.add(p, change.Evidence, "configuration-gone", list[0], list[0].key, "", "its configuration is gone.")
+	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
+		c.add(p, change.Evidence, "configuration-gone", p.before.lists[key][0], key, "", "its configuration is gone.")
 		return
 	}
 }
@@ -128,7 +129,7 @@ func (c *comparison) missing(p *pair, was value) {
 	}
 	why := fmt.Sprintf("%s (%s) is gone.", was.key, was.text)
 	switch {
-	case s.Default != "" && weaker(s.Way, was.text, s.Default), s.Way == Floor && s.Default == "" && !zero(was.text):
+	case s.Default != "" && weaker(s.Way, was.text, s.Default), s.Way == Floor && s.Default == "" && weaker(Floor, was.text, "0"):
 		c.add(p, was.tier(), "gone", was, was.key+" = "+was.text, "", why)
 	case s.Default != "":
 	case s.Way == Ceiling, s.Way == On && on(was.text), s.Way == Grade && grade(was.text) > 0:
@@ -166,7 +167,7 @@ func (c *comparison) fresh(p *pair, is value) {
 	tier := is.tier()
 	// In a file that was there it may never have been on.
 	unknown := s.Default == "" && s.Implied == "" && s.Way != Off && p.before.files[is.file]
-	if unknown || c.sharpened(p) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
+	if unknown || c.adopts(p.tool) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
@@ -189,9 +190,22 @@ func has[V any](m map[string]V, key string) bool { _, ok := m[key]; return ok }
 
 func base(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
-// sharpened reports whether the same tool checks more than it did: what is switched off
-// beside it may never have been on.
-func (c *comparison) sharpened(p *pair) bool {
+// adopts reports whether a tool is new, of another version, or checks more than it did
+// anywhere in the change: what is switched off beside it may never have been on.
+func (c *comparison) adopts(t *Tool) bool {
+	if c.updated(t) {
+		return true
+	}
+	for _, p := range c.parts {
+		if p.tool == t && p.sharpened() {
+			return true
+		}
+	}
+	return false
+}
+
+// sharpened reports whether a part checks more than it did.
+func (p *pair) sharpened() bool {
 	for key, now := range p.after.lists {
 		if now[0].setting.Way == Rules && len(now) > len(p.before.lists[key]) {
 			return true
@@ -205,6 +219,46 @@ func (c *comparison) sharpened(p *pair) bool {
 		}
 	}
 	return false
+}
+
+// updated reports whether the change brings another version of the tool, whose new rules
+// never ran: a line of a manifest or of a list of hooks that has a number, and that names the
+// tool or stands below one that does.
+func (c *comparison) updated(t *Tool) bool {
+	for _, f := range c.files {
+		if !slices.Contains(manifests, path.Base(f.Path)) && path.Ext(f.Path) != ".csproj" {
+			continue
+		}
+		above := ""
+		for line := range strings.Lines(string(f.After)) {
+			if names := strings.Contains(strings.ToLower(above+line), t.Name) || t.Name == "dotnet" && strings.Contains(line, "Version="); names &&
+				strings.ContainsAny(line, "0123456789") && !strings.Contains(string(f.Before), line) {
+				return true
+			}
+			above = line
+		}
+	}
+	return false
+}
+
+// manifests are files that say which version of a tool runs.
+var manifests = []string{".pre-commit-config.yaml", "package.json", "Directory.Packages.props", "Directory.Build.props", "Gemfile.lock", "requirements.txt"}
+
+// enabled are the rules that a part's lists choose.
+func (p part) enabled() map[string]bool {
+	out := map[string]bool{}
+	for _, list := range p.lists {
+		for _, v := range list {
+			if v.setting.Way == Rules {
+				out[v.text] = true
+			}
+		}
+	}
+	for key, v := range p.values {
+		out[key] = out[key] || on(v.text)
+		out[key+"="+v.text] = true
+	}
+	return out
 }
 
 // lists compares the elements of lists.
@@ -230,7 +284,7 @@ func (c *comparison) lists(p *pair) {
 	for w := Rules; w <= Uncounted; w++ {
 		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
 	}
-	sharpened := c.sharpened(p)
+	sharpened := c.adopts(p.tool)
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
 		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
 			name, w := p.tool.plain(v.text), v.setting.Way
@@ -238,6 +292,7 @@ func (c *comparison) lists(p *pair) {
 				continue
 			}
 			switch {
+			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v.text): // it never ran
 			case v.setting.Way == Ignored && (sharpened || removable(v.text)):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, while more is checked elsewhere.", key,
 					v.text))
@@ -361,19 +416,10 @@ func gradeText(n *doc.Node) string {
 	case n.Kind == doc.List && len(n.Items) > 0:
 		text = n.Items[0].Value
 	case n.Kind == doc.Map:
-		text = first(n.Text("level"), n.Text("severity"))
+		text = cmp.Or(n.Text("level"), n.Text("severity"))
 	}
 	if grade(text) == other {
 		return ""
 	}
 	return text
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

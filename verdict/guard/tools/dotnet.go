@@ -1,12 +1,20 @@
 package tools
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// msbuild tells a rule from what was set before, which "$(NoWarn)" stands for, and from the
-// warning of missing comments, which there is only where documentation is made.
+// msbuild tells a rule from what was set before, which "$(NoWarn)" stands for, from the
+// warning of missing comments, which there is only where documentation is made, and from a
+// project's own.
 func msbuild(text string) bool {
-	return !strings.HasPrefix(text, "$(") && compilerWarning(text) != "1591"
+	return compilerWarning(text) != "1591" && diagnostics.MatchString(text)
 }
+
+// diagnostics begin the rules of the compiler and of analyzers; other names are those of a
+// project's own, which it allows itself to use.
+var diagnostics = regexp.MustCompile(`(?i)^(?:\d|CS|CA|IDE|SA|SX|S\d|NU|IL|SYSLIB|xUnit|NUnit|MSTEST|RCS|RS|VSTHRD|MA|AD|BL|MSB|NETSDK)`)
 
 // compilerWarning is the number of one of the compiler's own warnings: CS0649, 0649 and 649 are the same.
 func compilerWarning(name string) string {
@@ -25,9 +33,9 @@ var _ = register(
 		{Keys: "**/IsTestProject", Way: On, Default: "false"}, {Keys: "**/Nullable", Way: On},
 		{Keys: "**/NoWarn|WarningsNotAsErrors", Way: Ignored, Only: msbuild}, {Keys: "**/WarningsAsErrors", Way: Rules, Only: msbuild},
 		{Keys: "**/WarningLevel", Way: Floor, Default: "4"}, {Keys: "**/Threshold", Way: Floor},
-		{Keys: "**/PackageReference|GlobalPackageReference/@Include", Way: Rules, Only: analyzer.MatchString},
+		{Keys: "**/PackageReference|GlobalPackageReference/@Include", Way: Rules, Only: isAnalyzer},
 		{Keys: "**/ExcludeByFile|ExcludeByAttribute", Way: Excluded}, {Keys: "**/Compile/@Remove", Way: Excluded},
-	}, Plain: compilerWarning},
+	}, Plain: compilerWarning, Scope: "@Condition"},
 	&Tool{Name: "dotnet-rules", Files: []string{"*.ruleset"}, Settings: []Setting{{Keys: "**/Rule/@Action", Way: Grade}}},
 	&Tool{Name: "dotnet-rules", Files: []string{".editorconfig", ".globalconfig"},
 		Settings: []Setting{{Keys: "*/dotnet_diagnostic.*|dotnet_analyzer_diagnostic.*", Way: Grade},

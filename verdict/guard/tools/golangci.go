@@ -1,5 +1,7 @@
 package tools
 
+import "slices"
+
 // See https://golangci-lint.run/docs/configuration/file/; version 2 moved sections and merged linters.
 var _ = register(&Tool{
 	Name:    "golangci",
@@ -16,6 +18,12 @@ var _ = register(&Tool{
 		{Keys: "**/min-complexity|max-complexity|line-length|lines|statements|max-func-lines", Way: Ceiling},
 		{Keys: "**/dupl/threshold", Way: Ceiling},
 		{Keys: "linters-settings/*/check-*", Way: On}, {Keys: "linters/settings/*/check-*", Way: On},
+	},
+	// Only some linters run unasked: https://golangci-lint.run/docs/linters/
+	Runs: func(before map[string]bool, linter string) bool {
+		standard := slices.Contains([]string{"errcheck", "govet", "ineffassign", "staticcheck", "unused", "gosimple", "typecheck"}, linter)
+		return before[linter] || before["linters/enable-all"] || before["linters/default"] ||
+			standard && !before["linters/disable-all"] && !before["linters/default=none"]
 	},
 	Aliases: map[string]string{
 		"golint": "", "maligned": "", "gas": "gosec", "megacheck": "staticcheck", "gosimple": "staticcheck", "stylecheck": "staticcheck",

@@ -5,7 +5,7 @@ var _ = register(&Tool{
 	Name:  "gradle",
 	Files: []string{"*.gradle", "*.gradle.kts"},
 	Settings: []Setting{
-		{Keys: "plugins/id", Way: Rules, Only: analyzer.MatchString}, {Keys: "**/ignoreFailures|isIgnoreFailures", Way: Off,
+		{Keys: "plugins/id", Way: Rules, Only: isAnalyzer}, {Keys: "**/ignoreFailures|isIgnoreFailures", Way: Off,
 			Default: "false"},
 		{Keys: "**/test|check/enabled|isEnabled", Way: On, Default: "true"},
 		{Keys: "**/allWarningsAsErrors|warningsAsErrors|abortOnError|checkReleaseBuilds", Way: On},

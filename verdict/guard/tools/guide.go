@@ -26,12 +26,8 @@ func isGuide(name string) bool {
 	return slices.ContainsFunc(guides, func(pattern string) bool { return fits(pattern, name) })
 }
 
-const (
-	// maxGuide bounds a document, in bytes.
-	maxGuide = 512 << 10
-	// rewritten is how many rules may go before a document counts as written anew.
-	rewritten = 3
-)
+// maxGuide bounds a document, in bytes.
+const maxGuide = 512 << 10
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table))
 
@@ -81,8 +77,8 @@ func sentencesIn(files []change.File) map[string]bool {
 	return kept
 }
 
-// lostRules finds sentences that bound contributors and are gone. One that says much the
-// same in other words, or a document that was written anew, is for the session to read.
+// lostRules finds sentences that bound contributors and are gone. A guide that only lost lines
+// holds, and so do this product's own rules; other changes of a guide are for the session.
 func lostRules(f change.File, kept map[string]bool) []change.Finding {
 	after := sentences(f.After)
 	if f.Path != f.OldPath && !isGuide(f.Path) && !isOwn(f.Path) {
@@ -93,7 +89,10 @@ func lostRules(f change.File, kept map[string]bool) []change.Finding {
 		if kept[was.text] || !firm.MatchString(was.text) || strings.HasSuffix(was.text, "?") || needs.MatchString(was.text) || len(strings.Fields(was.text)) < 3 || strings.HasPrefix(was.text, "|") {
 			continue
 		}
-		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Hold, "A rule for contributors is gone."
+		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Evidence, "A rule for contributors is gone."
+		if isOwn(f.Name()) || isOwn(f.OldPath) || f.After != nil && onlyShorter(f) {
+			tier = change.Hold
+		}
 		if near := nearest(was.text, after); near.text != "" {
 			if firm.MatchString(near.text) {
 				continue
@@ -103,21 +102,24 @@ func lostRules(f change.File, kept map[string]bool) []change.Finding {
 		}
 		found = append(found, policy(tier, "rule", why, at))
 	}
-	holds := 0
-	for _, one := range found {
-		if one.Tier == change.Hold {
-			holds++
-		}
-	}
-	if holds > rewritten && f.After != nil {
-		for i := range found {
-			found[i].Tier = change.Evidence
-		}
-	}
 	if f.After == nil && len(found) > 1 {
 		found = found[:1]
 	}
 	return found
+}
+
+// onlyShorter reports whether a document only lost lines, so that nothing stands for them.
+func onlyShorter(f change.File) bool {
+	had := map[string]bool{}
+	for line := range strings.Lines(string(f.Before)) {
+		had[strings.TrimSpace(line)] = true
+	}
+	for line := range strings.Lines(string(f.After)) {
+		if !had[strings.TrimSpace(line)] {
+			return false
+		}
+	}
+	return true
 }
 
 // nearest is the sentence that shares most words with one, at least half of them.

@@ -37,7 +37,7 @@ func policies(files []change.File) []change.Finding {
 		}
 		switch {
 		case isOwners(f.OldPath) || isOwners(f.Path):
-			found = append(found, ownership(f)...)
+			found = append(found, ownership(f, files)...)
 		case isOwn(f.OldPath) && path.Ext(f.OldPath) == ".md":
 			found = append(found, guidelineRows(f, files)...)
 			found = append(found, lostRules(f, kept)...)
@@ -90,10 +90,9 @@ func statements(name string, content []byte) ([]statement, error) {
 	return out, nil
 }
 
-// ownership holds on any change of what is said: even an added owner is one more who can
-// approve alone, and of CODEOWNERS the last line that fits wins. See
-// https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
-func ownership(f change.File) []change.Finding {
+// ownership compares who has to approve. Of a file of owners it is compared who owns what;
+// of other policies every change of what is said holds.
+func ownership(f change.File, files []change.File) []change.Finding {
 	before, errBefore := statements(f.OldPath, f.Before)
 	after, errAfter := statements(f.Path, f.After)
 	if errAfter != nil && errBefore == nil || errAfter != nil && f.Before == nil {
@@ -104,11 +103,12 @@ func ownership(f change.File) []change.Finding {
 		return []change.Finding{policy(change.Hold, "owners", "Who has to approve is changed: the file has another name now.",
 			change.Place{Path: f.Name(), Before: f.OldPath, After: f.Path})}
 	}
-	if path.Ext(f.Name()) != "" || strings.HasPrefix(path.Base(f.Name()), "OWNERS") { // maps have no order
-		order := func(a, b statement) int { return strings.Compare(a.text, b.text) }
-		slices.SortStableFunc(before, order)
-		slices.SortStableFunc(after, order)
+	if strings.Contains(path.Base(f.Name()), "OWNERS") {
+		return ownersLost(f.Name(), owned(before), owned(after), files)
 	}
+	order := func(a, b statement) int { return strings.Compare(a.text, b.text) } // maps have none
+	slices.SortStableFunc(before, order)
+	slices.SortStableFunc(after, order)
 	for i := range max(len(before), len(after)) {
 		at := change.Place{Path: f.Name()}
 		switch {

@@ -27,4 +27,6 @@ var _ = register(
 		Only: prefixed("-D", "--deny", "-F", "warnings")}}},
 	&Tool{Name: "mocha", Files: []string{".mocharc.*"}, Settings: []Setting{{Keys: "ignore", Way: Excluded}, {Keys: "retries",
 		Way: Ceiling, Default: "0"}, {Keys: "forbidOnly", Way: On}, {Keys: "spec", Way: Included}}},
+	// Xcode's test plans: https://developer.apple.com/documentation/xcode/organizing-tests-to-improve-feedback
+	&Tool{Name: "xctestplan", Files: []string{"*.xctestplan"}, Settings: []Setting{{Keys: "**/skippedTests", Way: Uncounted}}},
 )

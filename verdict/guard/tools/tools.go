@@ -34,6 +34,9 @@ type Tool struct {
 	Plain func(name string) string
 	// Nearest says that it takes only the nearest of several configurations.
 	Nearest bool
+	// Runs tells whether the tool checked a rule before, of which a list is new that leaves
+	// it out; nil where that is not known.
+	Runs func(before map[string]bool, rule string) bool
 	// Scope is a key beside a rule's that limits it to some files, "" if there is none.
 	Scope string
 }
@@ -262,7 +265,7 @@ func alternatives(pattern, key string) bool {
 
 // Compare finds the settings that got weaker.
 func Compare(files []change.File) []change.Finding {
-	c := &comparison{parts: map[string]*pair{}}
+	c := &comparison{parts: map[string]*pair{}, files: files}
 	for _, f := range files {
 		c.read(f)
 	}
@@ -281,6 +284,7 @@ type pair struct {
 }
 
 type comparison struct {
+	files []change.File
 	parts map[string]*pair
 	order []string
 	found []change.Finding

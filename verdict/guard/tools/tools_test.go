@@ -111,7 +111,7 @@ func TestWhoDecides(t *testing.T) {
 	for name, tt := range map[string]struct{ file, before, after, want string }{
 		"an owner gone":            {"CODEOWNERS", "* @a @b\n", "*  @a # x\n", "hold policy/owners:1"},
 		"owners written otherwise": {"CODEOWNERS", "* @a\n", "# all\n\n*\t@a\n", ""},
-		"an approver added":        {"pkg/OWNERS", "approvers:\n- a\n", "approvers: [a, b]\n", "hold policy/owners:1"},
+		"an approver added":        {"pkg/OWNERS", "approvers:\n- a\n", "approvers: [a, b]\n", "evidence policy/owners:1"},
 		"approvers in flow style":  {"pkg/OWNERS", "approvers:\n- a\n", "\"approvers\": [a]\n", ""},
 		"a policy that is broken":  {".policy.yml", "policy:\n  approval: [x]\n", "policy:\n\t- x\n", "hold policy/unread:0"},
 		"a rule gone":              {"AGENTS.md", "Be kind.\n\nEvery change must have a test.\n", "Be kind.\n", "hold policy/rule:3"},

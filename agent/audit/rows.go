@@ -1,0 +1,201 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// RowStats are what became of the findings of each guideline row, over the pull requests that
+// changed in some time. Its JSON is meant for other programs: names stay, new ones may come.
+type RowStats struct {
+	Since time.Time `json:"since"`
+	Rows  []Row     `json:"rows"`
+	// Partial says that there were more pull requests or reviews than were read.
+	Partial bool `json:"partial"`
+}
+
+// Row is one guideline row, those that fired most often first.
+type Row struct {
+	Rule string `json:"rule"`
+	Tally
+	// Repositories and Models are the same counts by repository, and by engine and model of the
+	// review that found it first.
+	Repositories map[string]*Tally `json:"repositories"`
+	Models       map[string]*Tally `json:"models"`
+	// Findings are those behind the counts, the oldest first.
+	Findings []Fired `json:"-"`
+}
+
+// Fired is one finding of a row.
+type Fired struct {
+	Pull  forge.Ref
+	Entry verdict.Entry
+}
+
+// Tally counts findings and what became of them.
+type Tally struct {
+	Count int `json:"findings"`
+	// Outcomes counts them by where they stand.
+	Outcomes map[verdict.Status]int `json:"outcomes"`
+	// Held are those that were repaired, that a dispute did not take back, or that came back;
+	// Wrong those that were refuted, withdrawn or waived. Of the rest nothing is known yet.
+	Held  int `json:"held"`
+	Wrong int `json:"wrong"`
+	// Upheld are those that a dispute did not take back, Regressed those that came back after they
+	// were repaired, Late those that an earlier round could have found.
+	Upheld    int `json:"upheld"`
+	Regressed int `json:"regressed"`
+	Late      int `json:"late"`
+	// Liked and Disliked count the thumbs up and down on their comments.
+	Liked    int `json:"liked"`
+	Disliked int `json:"disliked"`
+	// Rounds counts the reviews in which they stood, and CostUSD is their part of what these cost:
+	// each finding of a round has an equal one.
+	Rounds  int     `json:"rounds"`
+	CostUSD float64 `json:"cost_usd"`
+}
+
+// Precision is the part of the findings that held among those of which it is known; ok is false
+// where nothing is known of any.
+func (t Tally) Precision() (part float64, ok bool) {
+	return share(int64(t.Held), int64(t.Held+t.Wrong)), t.Held+t.Wrong > 0
+}
+
+// Rows counts what became of the findings of each row. Reviewers are the logins whose records are
+// believed; liked gives the reactions to the comment on a finding, and may be nil.
+func Rows(past []forge.Past, since time.Time, reviewers []string, liked func(forge.Ref, string) forge.Reactions) RowStats {
+	s := RowStats{Since: since}
+	rows := map[string]*Row{}
+	for _, p := range past {
+		if p.ClosedAt != nil && p.ClosedAt.Before(since) {
+			continue // what was said of it later is no work on it
+		}
+		s.Partial = s.Partial || p.Cut
+		c := Chain{Reviewers: reviewers}
+		c.addReviews(forge.PullRequest{Author: p.Author, Reviews: p.Reviews}, nil)
+		for _, e := range c.Findings {
+			if e.Rule == "" {
+				continue
+			}
+			row := rows[e.Rule]
+			if row == nil {
+				row = &Row{Rule: e.Rule, Tally: Tally{Outcomes: map[verdict.Status]int{}}, Repositories: map[string]*Tally{}, Models: map[string]*Tally{}}
+				rows[e.Rule] = row
+			}
+			one := c.tally(e)
+			if liked != nil {
+				r := liked(p.Ref, e.ID)
+				one.Liked, one.Disliked = r.Up, r.Down
+			}
+			row.Findings = append(row.Findings, Fired{p.Ref, e})
+			row.add(one)
+			named(row.Repositories, p.Repo.String()).add(one)
+			named(row.Models, c.foundBy(e)).add(one)
+		}
+	}
+	for _, row := range rows {
+		s.Rows = append(s.Rows, *row)
+	}
+	slices.SortFunc(s.Rows, func(a, b Row) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Rule, b.Rule)) })
+	return s
+}
+
+func named(tallies map[string]*Tally, name string) *Tally {
+	if tallies[name] == nil {
+		tallies[name] = &Tally{Outcomes: map[verdict.Status]int{}}
+	}
+	return tallies[name]
+}
+
+// tally is what one finding counts.
+func (c *Chain) tally(e verdict.Entry) Tally {
+	t := Tally{Count: 1, Outcomes: map[verdict.Status]int{e.Status: 1}}
+	switch {
+	case slices.Contains([]verdict.Status{verdict.Refuted, verdict.Withdrawn, verdict.Waived}, e.Status):
+		t.Wrong = 1
+	case e.Status == verdict.Verified, e.Status == verdict.Regressed, e.Disputes > 0, e.Returns > 0:
+		t.Held = 1
+	}
+	t.Upheld, t.Regressed = min(e.Disputes, 1), min(e.Returns, 1)
+	if e.Late {
+		t.Late = 1
+	}
+	for _, r := range c.Rounds {
+		if !r.believed() || r.Record.Round < e.First || r.Record.Round > e.Last {
+			continue
+		}
+		t.Rounds++
+		stood := 0
+		for _, other := range r.Record.Ledger {
+			if other.First <= r.Record.Round && other.Last >= r.Record.Round {
+				stood++
+			}
+		}
+		t.CostUSD += r.Record.CostUSD / float64(max(stood, 1))
+	}
+	return t
+}
+
+// foundBy is the engine and the model of the round that found an entry first.
+func (c *Chain) foundBy(e verdict.Entry) string {
+	for _, r := range c.Rounds {
+		if r.believed() && r.Record.Round == e.First {
+			return cmp.Or(strings.TrimSpace(r.Record.Engine+" "+r.Record.Model), "code alone")
+		}
+	}
+	return "not known"
+}
+
+func (t *Tally) add(u Tally) {
+	t.Count += u.Count
+	for status, n := range u.Outcomes {
+		t.Outcomes[status] += n
+	}
+	t.Held += u.Held
+	t.Wrong += u.Wrong
+	t.Upheld += u.Upheld
+	t.Regressed += u.Regressed
+	t.Late += u.Late
+	t.Liked += u.Liked
+	t.Disliked += u.Disliked
+	t.Rounds += u.Rounds
+	t.CostUSD += u.CostUSD
+}
+
+// Write writes the counts for people to read.
+func (s RowStats) Write(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "row\tfindings\theld\twrong\tprecision\tupheld\tregressed\tlate\tthumbs\trounds\tcost\tthey are\n")
+	line := func(name string, t Tally) {
+		precision := "-"
+		if part, ok := t.Precision(); ok {
+			precision = fmt.Sprintf("%.0f %%", 100*part)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%d\t%d\t%d\t+%d -%d\t%d\t$%.2f\t%s\n", plain(name), t.Count, t.Held, t.Wrong, precision,
+			t.Upheld, t.Regressed, t.Late, t.Liked, t.Disliked, t.Rounds, t.CostUSD, ranked(t.Outcomes, len(t.Outcomes)))
+	}
+	for _, row := range s.Rows {
+		line(row.Rule, row.Tally)
+		for _, by := range []map[string]*Tally{row.Repositories, row.Models} {
+			if len(by) < 2 {
+				continue // it would say the same again
+			}
+			for _, name := range slices.Sorted(maps.Keys(by)) {
+				line("  "+name, *by[name])
+			}
+		}
+	}
+	if s.Partial {
+		fmt.Fprintln(w, "there were more pull requests or reviews than are counted here: take a shorter time")
+	}
+	return w.Flush()
+}

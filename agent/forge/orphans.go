@@ -1,0 +1,61 @@
+package forge
+
+import (
+	"context"
+	"time"
+
+	_ "embed"
+)
+
+//go:embed orphans.graphql
+var orphansQuery string
+
+// closing is the longest time that GitHub is believed to take to close a pull request whose base branch was deleted. Its
+// timeline tells of both within a second.
+const closing = 10 * time.Second
+
+// endNodes are the last deletions of the base branch, closings and openings of a pull request, oldest first.
+type endNodes connection[struct {
+	Typename  string `json:"__typename"`
+	CreatedAt time.Time
+}]
+
+// orphaned is when a closed pull request was closed because its base branch was deleted, which nobody can do by hand after
+// that; zero if a person closed it.
+func (e endNodes) orphaned() time.Time {
+	if len(e.Nodes) < 2 {
+		return time.Time{}
+	}
+	deleted, closed := e.Nodes[len(e.Nodes)-2], e.Nodes[len(e.Nodes)-1]
+	if deleted.Typename != "BaseRefDeletedEvent" || closed.Typename != "ClosedEvent" || closed.CreatedAt.Sub(deleted.CreatedAt) > closing {
+		return time.Time{}
+	}
+	return closed.CreatedAt
+}
+
+// Orphans are the numbers of those among the 20 closed pull requests that changed last which GitHub closed because their
+// base branch was deleted.
+func (c *Client) Orphans(ctx context.Context, repo Repo) ([]int, error) {
+	op := "list the pull requests of " + repo.String() + " that lost their base"
+	var data struct {
+		Repository *struct {
+			PullRequests connection[struct {
+				Number int
+				Ends   endNodes
+			}]
+		}
+	}
+	if err := c.query(ctx, orphansQuery, map[string]any{"owner": repo.Owner, "name": repo.Name}, &data); err != nil {
+		return nil, c.failed(op, err)
+	}
+	if data.Repository == nil {
+		return nil, c.failed(op, c.missing())
+	}
+	var all []int
+	for _, p := range data.Repository.PullRequests.Nodes {
+		if !p.Ends.orphaned().IsZero() {
+			all = append(all, p.Number)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,89 @@
+package forge
+
+import (
+	"context"
+	"time"
+
+	_ "embed"
+)
+
+//go:embed reactions.graphql
+var reactionsQuery string
+
+// Reactions counts the thumbs that people gave a comment.
+type Reactions struct{ Up, Down int }
+
+// Reacted is a comment that began a thread, with the reactions to it.
+type Reacted struct {
+	Ref    Ref
+	Author User
+	Body   string
+	Reactions
+}
+
+// Reactions reads the comments on lines that anybody gave a thumb, of the pull requests that
+// changed since a time, most of them at the most.
+func (c *Client) Reactions(ctx context.Context, repo Repo, since time.Time, most int) (all []Reacted, err error) {
+	op := "read the reactions to reviews of " + repo.String()
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
+	for seen := 0; ; {
+		var data struct {
+			Repository *struct{ PullRequests connection[reactedNode] }
+		}
+		if err := c.query(ctx, reactionsQuery, variables, &data); err != nil {
+			return nil, c.failed(op, err)
+		}
+		if data.Repository == nil {
+			return nil, c.failed(op, c.missing())
+		}
+		page := data.Repository.PullRequests
+		for _, pull := range page.Nodes {
+			if seen++; seen > most || pull.UpdatedAt.Before(since) {
+				return all, nil
+			}
+			all = append(all, pull.reacted(repo)...)
+		}
+		switch {
+		case !page.PageInfo.HasNextPage:
+			return all, nil
+		case page.PageInfo.EndCursor == variables["after"]:
+			return nil, &Error{Op: op, Message: "GitHub's pages do not end", kind: ErrUnavailable}
+		}
+		variables["after"] = page.PageInfo.EndCursor
+	}
+}
+
+type reactedNode struct {
+	Number        int
+	UpdatedAt     time.Time
+	ReviewThreads connection[struct {
+		Comments connection[struct {
+			Author         *actorNode
+			Body           string
+			ReactionGroups []struct {
+				Content  string
+				Reactors struct{ TotalCount int }
+			}
+		}]
+	}]
+}
+
+func (n reactedNode) reacted(repo Repo) (all []Reacted) {
+	for _, thread := range n.ReviewThreads.Nodes {
+		for _, comment := range thread.Comments.Nodes {
+			r := Reacted{Ref: Ref{Repo: repo, Number: n.Number}, Author: comment.Author.user(), Body: comment.Body}
+			for _, group := range comment.ReactionGroups {
+				switch group.Content {
+				case "THUMBS_UP":
+					r.Up = group.Reactors.TotalCount
+				case "THUMBS_DOWN":
+					r.Down = group.Reactors.TotalCount
+				}
+			}
+			if r.Reactions != (Reactions{}) {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,164 @@
+package impact
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/agent/outline"
+	"touchstone/verdict"
+)
+
+// Alike is code of the same shape as a line that the change takes away or replaces: a guard
+// that still stands elsewhere, or the same defect once more.
+type Alike struct {
+	// Path, Line and Text are the removed line's, before the change.
+	Path   string  `json:"path"`
+	Line   int     `json:"line"`
+	Text   string  `json:"text"`
+	Places []Place `json:"places"`
+	More   int     `json:"more,omitempty"`
+
+	shape string
+	words []word
+}
+
+const (
+	// maxShapes bounds the removed lines whose like is looked for, maxAlike the places that
+	// are shown of one, and widespread the files that may hold its words.
+	maxShapes  = 12
+	maxAlike   = 5
+	widespread = 40
+)
+
+// shapes are the removed lines of a file whose like tells something: those with enough in them
+// to be no accident, and that the change does not write again.
+func shapes(file string, lines lineChanges) []Alike {
+	written := map[string]bool{}
+	for _, text := range lines.added {
+		written[strings.Join(strings.Fields(text), " ")] = true
+	}
+	var all []Alike
+	for _, at := range slices.Sorted(maps.Keys(lines.removed)) {
+		text := lines.removed[at]
+		if len(text) > maxLine || comment.MatchString(text) || imported(text) || importPath.MatchString(text) || written[strings.Join(strings.Fields(text), " ")] {
+			continue
+		}
+		if _, defines := outline.Begins(file, text); defines {
+			continue
+		}
+		a := Alike{Path: file, Line: at, Text: verdict.Clip(strings.TrimSpace(text), maxText)}
+		if a.shape, a.words = shapeOf(text); a.shape != "" {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// shapeOf is a line with a blank for each name of its own: what it calls, asks of a value, and
+// writes like a type stays. Words are those that stay. It is empty for a line of which too
+// little would be left to tell it from others.
+func shapeOf(line string) (shape string, kept []word) {
+	if strings.Contains(line, "//") || strings.Contains(line, "# ") {
+		line = trailing.ReplaceAllString(line, "")
+	}
+	var b strings.Builder
+	var letters int
+	for at := 0; at < len(line); {
+		c := line[at]
+		if !wordByte[c] {
+			if c != ' ' && c != '\t' && c != '\r' && c != ';' {
+				b.WriteByte(c)
+			}
+			at++
+			continue
+		}
+		end := at
+		for end < len(line) && wordByte[line[end]] {
+			end++
+		}
+		name := line[at:end]
+		asked := at > 0 && (line[at-1] == '.' || line[at-1] == '>' || line[at-1] == ':')
+		called := end < len(line) && (line[end] == '(' || line[end] == '!')
+		switch {
+		case len(name) > 2 && (asked || called || typeLike(name) || constant.MatchString(name)) && !statement[name]:
+			kept = append(kept, hash(name))
+			letters += len(name)
+			fallthrough
+		case statement[name] || c <= '9':
+			b.WriteString(" " + name + " ")
+		default:
+			b.WriteString("_")
+		}
+		at = end
+	}
+	slices.Sort(kept)
+	if kept = slices.Compact(kept); len(kept) < 2 || letters < 12 {
+		return "", nil
+	}
+	return b.String(), kept
+}
+
+// alike finds code of the shape of removed lines.
+func (f *finder) alike(ctx context.Context) ([]Alike, error) {
+	shapes := f.change.shapes
+	queries := make([][]word, len(shapes))
+	for i, s := range shapes {
+		queries[i] = s.words
+	}
+	wanted := map[int][]int{}
+	for i, holding := range f.index.holding(queries) {
+		near := slices.DeleteFunc(slices.Clone(holding), func(entry int) bool {
+			p := f.index.entries[entry].Path
+			return family(p) != family(shapes[i].Path) || f.kind(p) == "test"
+		})
+		if len(near) > widespread {
+			continue
+		}
+		for _, entry := range near {
+			wanted[entry] = append(wanted[entry], i)
+		}
+	}
+	err := f.read(ctx, wanted, func(entry int, lines []string) {
+		file := f.index.entries[entry].Path
+		for at, line := range lines {
+			if len(line) > maxLine || len(line) < 12 {
+				continue
+			}
+			if _, added := f.change.added[file][at+1]; added {
+				continue
+			}
+			shape := ""
+			for _, i := range wanted[entry] {
+				s := &shapes[i]
+				if shape == "" {
+					if shape, _ = shapeOf(line); shape == "" {
+						break
+					}
+				}
+				if shape != s.shape {
+					continue
+				}
+				p := Place{Path: file, Line: at + 1, What: "alike", Function: outline.Around(file, lines, at), Text: verdict.Clip(strings.TrimSpace(line), maxText)}
+				if path.Dir(file) == path.Dir(s.Path) {
+					p.rank = 1
+				}
+				s.Places = append(s.Places, p)
+			}
+		}
+	})
+	var found []Alike
+	for _, s := range shapes {
+		if len(s.Places) == 0 || slices.ContainsFunc(found, func(o Alike) bool { return o.shape == s.shape }) {
+			continue
+		}
+		slices.SortStableFunc(s.Places, func(a, b Place) int { return b.rank - a.rank })
+		if s.More = max(0, len(s.Places)-maxAlike); s.More > 0 {
+			s.Places = s.Places[:maxAlike]
+		}
+		found = append(found, s)
+	}
+	return found, err
+}

@@ -1,0 +1,258 @@
+package impact
+
+import (
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/agent/outline"
+	"touchstone/verdict"
+)
+
+// mention is a function, type or constant that lines of the change use, or lines beside them.
+type mention struct {
+	file string // of the change
+	// of is what it is asked of: a package, a type, a value; empty where of nothing. in is the
+	// type of that, as far as the file tells.
+	of, in string
+	name   string
+	rank   int // by which lines: addedLine, removedLine, besideLine or testLine
+}
+
+// The lines that mention a name, what matters most first.
+const (
+	addedLine = iota
+	removedLine
+	besideLine
+	testLine // of a test, whatever became of it
+)
+
+// maxMentions bounds the names whose definitions are looked for.
+const maxMentions = 120
+
+var (
+	// quoted are strings within a line, in which nothing is called.
+	quoted = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`")
+	// trailing is a comment behind code.
+	trailing = regexp.MustCompile(`\s(?://|#\s).*$`)
+	constant = regexp.MustCompile(`^[A-Z][A-Z0-9]*_[A-Z0-9_]+$`)
+)
+
+// mentions are what the lines of a file use, each once.
+func mentions(file string, test bool, lines lineChanges) []mention {
+	var all []mention
+	seen := map[[2]string]bool{}
+	for rank, side := range []map[int]string{lines.added, lines.removed, lines.beside} {
+		if test {
+			if rank == besideLine {
+				break
+			}
+			rank = testLine
+		}
+		for _, at := range slices.Sorted(maps.Keys(side)) {
+			for _, m := range mentioned(file, side[at]) {
+				if key := [2]string{m.of, m.name}; !seen[key] && (!test || !typeLike(m.name) || strings.HasSuffix(file, ".go")) {
+					seen[key], m.rank = true, rank
+					all = append(all, m)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// mentioned are what one line uses: what it calls, and what is written like a type or a constant.
+func mentioned(file, line string) []mention {
+	if len(line) > maxLine || comment.MatchString(line) || imported(line) {
+		return nil
+	}
+	defines, _ := outline.Begins(file, line)
+	line = bare(line)
+	var all []mention
+	for at := 0; at < len(line); {
+		if !wordByte[line[at]] {
+			at++
+			continue
+		}
+		end := at
+		for end < len(line) && wordByte[line[end]] {
+			end++
+		}
+		name, before, after := line[at:end], line[:at], strings.TrimLeft(line[end:], "?!")
+		at = end
+		called := strings.HasPrefix(after, "(")
+		if len(name) < 3 || name[0] <= '9' || statement[name] || name == defines.Name || !called && !typeLike(name) && !constant.MatchString(name) {
+			continue
+		}
+		m := mention{file: file, name: name}
+		for _, dot := range []string{".", "::", "->"} {
+			if owner, ok := strings.CutSuffix(before, dot); ok {
+				if m.of = lastWord(strings.TrimRight(owner, "?!&")); m.of == "" {
+					m.of = "?" // the result of a call
+				}
+			}
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// bare is a line without what stands in strings, and without a comment behind code.
+func bare(line string) string {
+	if strings.ContainsAny(line, "\"'`") {
+		line = quoted.ReplaceAllString(line, `""`)
+	}
+	if strings.Contains(line, "//") || strings.Contains(line, "# ") {
+		line = trailing.ReplaceAllString(line, "")
+	}
+	return line
+}
+
+// typeLike reports whether a name is written as most languages write types.
+func typeLike(name string) bool {
+	return name != "" && 'A' <= name[0] && name[0] <= 'Z' && strings.ContainsFunc(name, func(r rune) bool { return 'a' <= r && r <= 'z' })
+}
+
+// statement are words before a parenthesis that call nothing.
+var statement = func() map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(`if for while switch return catch func function def fn new throw sizeof typeof match when unless elif elsif until with not and await yield
+		super this self string int len append make cap panic print println range isinstance String Error None True False Some Vec Box Option Result Ok Err Self Object Integer Boolean List Map Set Promise Array`) {
+		all[word] = true
+	}
+	return all
+}()
+
+// typeOf is the type of a value as far as the text of its file tells: where it is declared, or
+// made by a constructor. It is empty where several are.
+func typeOf(value, text string) string {
+	if value == "" || value == "?" || len(value) < 2 && !strings.Contains(text, value+" *") {
+		return ""
+	}
+	typed := regexp.MustCompile(`\b` + regexp.QuoteMeta(value) + `\s*(?::=|=|:|\s)\s*[&*\[\]]*(?:new\s+|await\s+|mut\s+)?(?:\w+(?:\.|::))?([A-Z]\w*[a-z]\w*)|` +
+		`\b([A-Z]\w*[a-z]\w*)(?:<[^<>;(]*>)?[?&*]?\s+` + regexp.QuoteMeta(value) + `\b|\(` + regexp.QuoteMeta(value) + `\s+\*?(\w+)\)`)
+	found := ""
+	for from, tries := 0, 0; tries < 40; tries++ {
+		at := strings.Index(text[from:], value)
+		if at < 0 {
+			break
+		}
+		at += from
+		from = at + len(value)
+		start, end := strings.LastIndexByte(text[:at], '\n')+1, len(text)
+		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+			end = at + n
+		}
+		from = max(from, end)
+		if end-start > maxLine || comment.MatchString(text[start:end]) {
+			continue
+		}
+		m := typed.FindStringSubmatch(text[start:end])
+		if m == nil {
+			continue
+		}
+		if is := m[1] + m[2] + m[3]; found == "" {
+			found = is
+		} else if found != is {
+			return ""
+		}
+	}
+	return found
+}
+
+// Import is a line by which a changed file gets a name that changed lines use.
+type Import struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+const (
+	// maxImports bounds the imports that are shown of one file, importLines the lines of one.
+	maxImports  = 12
+	importLines = 30
+)
+
+// imports are those of a file that lines of the change use.
+func imports(file, text string, lines lineChanges) []Import {
+	used := map[string]bool{}
+	for _, side := range []map[int]string{lines.added, lines.removed, lines.beside} {
+		for _, line := range side {
+			if !imported(line) && !importPath.MatchString(line) {
+				for _, w := range parts(line) {
+					used[w] = true
+				}
+			}
+		}
+	}
+	var all []Import
+	golang := strings.HasSuffix(file, ".go")
+	block := false // of Go's imports
+	rows := strings.SplitN(text, "\n", 400)
+	for i := 0; i < len(rows) && i < 399 && len(all) < maxImports; i++ {
+		row, start := rows[i], i
+		switch {
+		case golang && strings.HasPrefix(row, "import ("):
+			block = true
+			continue
+		case golang && block:
+			if block = !strings.HasPrefix(row, ")"); !block || !importPath.MatchString(row) {
+				continue
+			}
+		case len(row) > maxLine || !imported(row):
+			continue
+		default:
+			for open(row) && i+1 < len(rows) && i-start < importLines {
+				i++
+				row = strings.TrimRight(row, " \t\r") + " " + strings.TrimSpace(rows[i])
+			}
+		}
+		names := bound(row, golang)
+		if _, added := lines.added[start+1]; added || !slices.ContainsFunc(names, func(name string) bool { return used[name] }) || golang && standard.MatchString(row) {
+			continue
+		}
+		row = strings.Join(strings.Fields(row), " ")
+		if at := strings.IndexAny(row, "({"); i > start && at > 0 {
+			names = slices.DeleteFunc(names, func(name string) bool { return !used[name] })
+			end := max(strings.LastIndexAny(row, ")}"), at+1)
+			row = row[:at+1] + " " + strings.Join(names, ", ") + " …" + row[min(end, len(row)):]
+		}
+		all = append(all, Import{Path: file, Line: start + 1, Text: verdict.Clip(row, maxText)})
+	}
+	return all
+}
+
+// open reports whether an import goes on in the next line.
+func open(row string) bool {
+	return strings.Count(row, "(") > strings.Count(row, ")") || strings.Count(row, "{") > strings.Count(row, "}")
+}
+
+// bound are the names that an import brings.
+func bound(row string, golang bool) []string {
+	if !golang {
+		if _, names, ok := strings.Cut(row, " import "); ok && strings.HasPrefix(strings.TrimSpace(row), "from ") {
+			return parts(names) // Python
+		}
+		return parts(quoted.ReplaceAllString(row, ""))
+	}
+	fields := strings.Fields(strings.TrimPrefix(row, "import "))
+	if len(fields) > 1 {
+		return fields[:1]
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	module := strings.Trim(fields[0], `"`)
+	name := path.Base(module)
+	if version.MatchString(name) {
+		name = path.Base(path.Dir(module))
+	}
+	return parts(strings.TrimPrefix(name, "go-"))
+}
+
+// standard are the packages of Go whose names say all.
+var standard = regexp.MustCompile(`^(?:import\s+)?\s*"(?:\w+|(?:net|os|io|path|encoding|go)/[\w/]+)"\s*$`)
+
+var version = regexp.MustCompile(`^v\d+$`)

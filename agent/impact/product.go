@@ -1,0 +1,259 @@
+package impact
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/verdict"
+)
+
+// Note is what the repository's own product graph says of something that the change touches:
+// an annotation in a comment, or a node or an edge of an index that it keeps.
+type Note struct {
+	// Path and Line are where it is written; an index's have no line.
+	Path string `json:"path"`
+	Line int    `json:"line,omitempty"`
+	// Of is the file or the node that it speaks of.
+	Of string `json:"of"`
+	// Relation is what kind of edge leads to Target, or without one what Text says of the node,
+	// such as business, its role.
+	Relation string `json:"relation"`
+	Target   string `json:"target,omitempty"`
+	Text     string `json:"text,omitempty"`
+	// Stale says why it cannot be true any more; empty where it can.
+	Stale string `json:"stale,omitempty"`
+}
+
+const (
+	// maxNotes bounds what is shown of a product graph, maxNoted the files in which notes on
+	// what the change touches are looked for.
+	maxNotes = 40
+	maxNoted = 60
+	// maxGraph bounds an index that is read, in bytes.
+	maxGraph = 8 << 20
+)
+
+var (
+	// annotation is a line of a comment such as "@graph-connects orders [writes_to] each sale".
+	annotation = regexp.MustCompile(`^[\s*/#<!;"'-]*@graph-([\w-]+):?\s+(\S.*)$`)
+	relation   = regexp.MustCompile(`^\[([\w-]+)\]\s*`)
+	// graphFile is an index of nodes and edges that a repository keeps.
+	graphFile = regexp.MustCompile(`(?:^|/)(?:product-|knowledge-)?graph\.json$|\.graph\.json$`)
+)
+
+// describing are the annotations that tell of a node, and of no edge.
+var describing = set("business role description stack domain type kind owner id name node nodes")
+
+// annotations reads those of a file.
+func annotations(file string, lines []string) []Note {
+	var all []Note
+	for i, line := range lines {
+		if len(line) > 4*maxLine || !strings.Contains(line, "@graph-") {
+			continue
+		}
+		m := annotation.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		n := Note{Path: file, Line: i + 1, Of: file, Relation: m[1], Text: verdict.Clip(strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(m[2]), "-->"), "*/")), maxText)}
+		if !describing[m[1]] {
+			n.Target, n.Text, _ = strings.Cut(n.Text, " ")
+			if r := relation.FindStringSubmatch(n.Text); r != nil {
+				n.Relation, n.Text = r[1], strings.TrimPrefix(n.Text, r[0])
+			}
+			if n.Target == "" || n.Target == "none" {
+				continue
+			}
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// notes are what the repository's product graph says of what the change touches: what changed
+// files say of themselves, what others say of them, and what an index holds. What is stale comes first.
+func (f *finder) notes(ctx context.Context) ([]Note, error) {
+	touched, gone := f.touched()
+	wanted := map[int][]int{}
+	var queries [][]word
+	names := slices.Sorted(maps.Keys(touched))
+	for _, name := range names[:min(len(names), maxNames)] {
+		query := []word{hash("graph")}
+		for _, part := range parts(name) {
+			query = append(query, hash(part))
+		}
+		queries = append(queries, query)
+	}
+	for _, holding := range f.index.holding(queries) {
+		for _, entry := range holding[:min(len(holding), maxNoted)] {
+			if len(wanted) < 2*maxNoted {
+				wanted[entry] = nil
+			}
+		}
+	}
+	for file := range f.change.added {
+		if entry, ok := f.index.at(file); ok && f.change.annotated[file] {
+			wanted[entry] = nil
+		}
+	}
+	var all []Note
+	err := f.read(ctx, wanted, func(entry int, lines []string) {
+		file := f.index.entries[entry].Path
+		_, changed := f.change.added[file]
+		for _, n := range annotations(file, lines) {
+			if changed || touched[n.Target] {
+				all = append(all, n)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	indexed, err := f.indexed(ctx, touched)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, indexed...)
+	for i := range all {
+		n := &all[i]
+		for _, name := range []string{n.Target, n.Of} {
+			switch {
+			case gone[name] != "":
+				n.Stale = gone[name]
+			case strings.Contains(name, "/") && path.Ext(name) != "" && !strings.Contains(name, "://") && !f.index.has(name) && n.Stale == "":
+				n.Stale = "there is no " + name
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Note) int {
+		if (a.Stale != "") != (b.Stale != "") {
+			return strings.Compare(b.Stale, a.Stale) // empty is the smallest
+		}
+		return cmp.Or(strings.Compare(a.Path, b.Path), a.Line-b.Line)
+	})
+	return all[:min(len(all), maxNotes)], nil
+}
+
+// touched are the names by which a graph can speak of what the change touches: its files, by
+// their paths and without their ends, and its definitions. Gone are those that are no more, and why.
+func (f *finder) touched() (touched map[string]bool, gone map[string]string) {
+	touched, gone = map[string]bool{}, map[string]string{}
+	for file := range f.change.added {
+		touched[file] = true
+	}
+	for _, n := range f.change.names {
+		if n.Kind == "file" {
+			touched[n.Path] = true
+			gone[n.Path] = "the change removes " + n.Path
+			if n.To != "" {
+				gone[n.Path] = n.Path + " is now " + n.To
+			}
+			continue
+		}
+		if !distinct(n.Name) && n.Kind != "type" {
+			continue
+		}
+		touched[n.Name] = true
+		if n.How == Removed {
+			gone[n.Name] = "the change removes " + n.Name
+		} else if n.How == Renamed {
+			gone[n.Name] = n.Name + " is now " + n.To
+		}
+	}
+	return touched, gone
+}
+
+// node and edge are those of an index, by the names that such files use for the same things.
+type node struct {
+	ID       string `json:"id"`
+	Path     string `json:"path"`
+	File     string `json:"file"`
+	Source   string `json:"source_file"`
+	Role     string `json:"role"`
+	Business string `json:"business"`
+	Text     string `json:"description"`
+}
+
+type edge struct {
+	Source   string `json:"source"`
+	From     string `json:"from"`
+	Target   string `json:"target"`
+	To       string `json:"to"`
+	Relation string `json:"relation"`
+	Type     string `json:"type"`
+}
+
+// indexed are the nodes and edges of the repository's own indexes that are about the change.
+func (f *finder) indexed(ctx context.Context, touched map[string]bool) ([]Note, error) {
+	var blobs, paths []string
+	for _, e := range f.index.entries {
+		if strings.HasSuffix(e.Path, "raph.json") && graphFile.MatchString(e.Path) && len(blobs) < 3 {
+			blobs, paths = append(blobs, e.Blob), append(paths, e.Path)
+		}
+	}
+	var all []Note
+	err := f.files.Blobs(ctx, blobs, maxGraph, func(i int, content []byte) {
+		var graph struct {
+			Nodes []node `json:"nodes"`
+			Edges []edge `json:"edges"`
+			Links []edge `json:"links"`
+		}
+		if content == nil {
+			f.unseen = append(f.unseen, fmt.Sprintf("%s is larger than %d MiB and was not read.", paths[i], maxGraph>>20))
+			return
+		}
+		if err := json.Unmarshal(content, &graph); err != nil {
+			f.unseen = append(f.unseen, paths[i]+" is no graph that can be read: nodes with id and path, edges with source and target.")
+			return
+		}
+		place, missing := map[string]string{}, 0 // where a node is
+		for _, n := range graph.Nodes {
+			at := cmp.Or(n.Path, n.File, n.Source)
+			place[n.ID] = at
+			if at != "" && !f.index.has(at) {
+				missing++
+			}
+			if role := cmp.Or(n.Business, n.Role, n.Text); touched[at] || touched[n.ID] {
+				all = append(all, Note{Path: paths[i], Of: cmp.Or(at, n.ID), Relation: "role", Text: verdict.Clip(cmp.Or(role, n.ID), maxText)})
+			}
+		}
+		for _, e := range append(graph.Edges, graph.Links...) {
+			from, to := cmp.Or(e.Source, e.From), cmp.Or(e.Target, e.To)
+			if touched[from] || touched[to] || touched[place[from]] || touched[place[to]] {
+				all = append(all, Note{Path: paths[i], Of: cmp.Or(place[from], from), Relation: cmp.Or(e.Relation, e.Type, "edge"), Target: cmp.Or(place[to], to)})
+			}
+		}
+		if missing > 0 {
+			f.unseen = append(f.unseen, fmt.Sprintf("%s is stale: %d of its %d nodes name a file that is not there.", paths[i], missing, len(graph.Nodes)))
+		}
+	})
+	return all, err
+}
+
+// text is a note on a line of its own.
+func (n Note) text(path, spell func(string) string) string {
+	line := path(n.Path)
+	if n.Line > 0 {
+		line += fmt.Sprintf(":%d", n.Line)
+	}
+	if n.Of != n.Path {
+		line += "  " + spell(n.Of)
+	}
+	line += "  " + spell(n.Relation)
+	for _, text := range []string{n.Target, n.Text} {
+		if text != "" {
+			line += "  " + spell(text)
+		}
+	}
+	if n.Stale != "" {
+		line += "  STALE: " + spell(n.Stale)
+	}
+	return line + "\n"
+}

@@ -1,0 +1,130 @@
+package reviewer
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"touchstone/agent/reviewer/change"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+)
+
+const (
+	// longFile and longGuide are up to how many lines a file of code and an agents' guide are
+	// read in one go.
+	longFile  = 500
+	longGuide = 200
+	// maxMeasured bounds the files that are measured, and maxMeasuredBytes what is read of one.
+	maxMeasured      = 300
+	maxMeasuredBytes = 1 << 20
+)
+
+// isCode is what architecture/A13 measures.
+var isCode = func() guidelines.Scope {
+	scope, err := guidelines.Compile("code !tests")
+	if err != nil {
+		panic(err) // it is a constant of this package
+	}
+	return scope
+}()
+
+// long are the files of code that this change makes too long to be read in one go. One that was
+// so before is none of its business.
+func (p *Prepared) long() []verdict.Finding {
+	severity, ok := p.rule("architecture/A13")
+	if !ok {
+		return nil
+	}
+	checkout, err := os.OpenRoot(p.Dir)
+	if err != nil {
+		return nil
+	}
+	defer checkout.Close()
+	var found []verdict.Finding
+	for _, f := range p.understood.Files[:min(len(p.understood.Files), maxMeasured)] {
+		if f.Added <= f.Deleted || f.Binary {
+			continue
+		}
+		if applies, _ := isCode.Applies(guidelines.Change{Files: []guidelines.File{{Path: f.Path}}}); !applies {
+			continue
+		}
+		lines := count(checkout, f.Path)
+		before := lines - f.Added + f.Deleted
+		if lines <= longFile || before > longFile {
+			continue
+		}
+		found = append(found, verdict.Finding{
+			Dimension: verdict.Architecture, Severity: severity, Rule: "architecture/A13", Path: change.Spell(f.Path),
+			Claim:      fmt.Sprintf("The file grows from %d to %d lines, past the %d that a reader takes in at once.", before, lines, longFile),
+			Why:        "Whoever changes it next, person or model, has to hold all of it in mind or misses a part.",
+			Suggestion: "Move one of its subjects into a file of its own.",
+			Verify:     fmt.Sprintf("wc -l tells at most %d lines for each file.", longFile),
+		})
+	}
+	return found
+}
+
+// count is how many lines a file has; 0 where it cannot be read or is too large to be code.
+func count(dir *os.Root, name string) int {
+	file, err := dir.Open(name)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxMeasuredBytes {
+		return 0
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxMeasuredBytes))
+	if err != nil {
+		return 0
+	}
+	return bytes.Count(text, []byte("\n"))
+}
+
+// filler are sentences of guides that tell nobody what to do: praise of virtues, which every
+// agent has been told before.
+var filler = regexp.MustCompile(`(?i)\b(?:(?:write|produce) (?:clean|readable|maintainable|high[- ]quality|good|elegant)\b[^.]{0,40}\bcode|follow (?:the )?(?:industry )?best practices|be (?:helpful|careful|thorough|professional|concise|polite)\b` +
+	`|you are an? (?:expert|senior|experienced|world[- ]class)|keep (?:it|things|the code) (?:simple|clean)|use meaningful names|think (?:carefully|step by step|before you)|strive for|ensure (?:high )?quality|double[- ]check your work)`)
+
+// unearned are the agents' guides that this change makes longer than they are read, leaves
+// without anything to run, or fills with virtues.
+func (p *Prepared) unearned() []verdict.Finding {
+	severity, ok := p.rule("doc/D10")
+	if !ok {
+		return nil
+	}
+	var found []verdict.Finding
+	for _, g := range p.guides {
+		if g.after == "" || g.after == g.before {
+			continue
+		}
+		finding := func(line int, quote, claim, suggestion string) {
+			found = append(found, verdict.Finding{
+				Dimension: verdict.Doc, Severity: severity, Rule: "doc/D10", Path: change.Spell(g.path), StartLine: line, Line: line, Quote: quote, Claim: claim,
+				Why:        "An agent reads the guide before each task: what it cannot act on costs attention and hides what it could.",
+				Suggestion: suggestion, Verify: "Each line of the guide is a command that runs, a rule that can be checked, or a fact that cannot be guessed.",
+			})
+		}
+		was, _ := measure(g.before)
+		lines, commands := measure(g.after)
+		if lines > longGuide && was <= longGuide {
+			finding(0, "", fmt.Sprintf("The guide grows from %d to %d lines, past the %d that are read with attention.", was, lines, longGuide), "Cut what the code or the README says, and move what is for one directory into a guide there.")
+		}
+		if commands == 0 && lines > 5 {
+			finding(0, "", "The guide names nothing that can be run.", "Name the commands that build, test and check.")
+		}
+		old := "\n" + g.before + "\n"
+		for i, text := range strings.Split(g.after, "\n") {
+			if filler.MatchString(text) && !strings.Contains(old, "\n"+text+"\n") && !strings.Contains(text, "`") {
+				finding(i+1, text, "The line asks for a virtue, and says nothing that an agent could do or check.", "Delete it, or write the rule that it stands for.")
+				break // one shows what is meant
+			}
+		}
+	}
+	return found
+}

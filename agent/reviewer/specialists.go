@@ -1,0 +1,93 @@
+package reviewer
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"touchstone/agent/engine"
+	"touchstone/verdict"
+)
+
+// groups are the dimensions that one specialist walks.
+var groups = [][]verdict.Dimension{
+	{verdict.Graph, verdict.Architecture, verdict.Impact},
+	{verdict.Security, verdict.Observability},
+	{verdict.Test, verdict.Doc, verdict.AIAntipattern, verdict.Recurrence},
+}
+
+// candidate is the kind of evidence that a specialist's finding is for the session that judges.
+const candidate = "candidate"
+
+// specialists have sessions beside each other walk a group of dimensions each. What they find is
+// evidence for the session that reviews then, which reads the source again and answers each piece
+// by a finding or by the reason why it is none, so that nothing is lost on the way. One that does
+// not finish leaves its dimensions to that session alone; the error is the context's.
+func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.Request) error {
+	req.Budget /= float64(len(groups) + 1) // an equal part is left for the judge
+	found := make([][]verdict.Finding, len(groups))
+	spent := make([]engine.Result, len(groups))
+	var all errgroup.Group
+	for i, group := range groups {
+		all.Go(func() error {
+			var err error
+			if found[i], err = p.specialist(ctx, req, group, &spent[i]); err != nil && ctx.Err() == nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Strs("dimensions", names(group)).Msg("a specialist did not finish; its dimensions are left to the session that judges")
+			}
+			return nil
+		})
+	}
+	_ = all.Wait() // each tells of its own error
+	for i, findings := range found {
+		x.spend(spent[i])
+		for _, f := range findings {
+			p.Evidence = append(p.Evidence, verdict.Evidence{
+				ID: fmt.Sprintf("E%d", len(p.Evidence)+1), Kind: candidate, Rule: f.Rule, Path: f.Path, Line: f.Line,
+				Detail: fmt.Sprintf("[%s] %s %s: %s %s", f.Dimension, f.Severity, f.Rule, f.Claim, f.Why),
+			})
+		}
+	}
+	return ctx.Err()
+}
+
+// specialist walks some dimensions of all parts of the change, and gives what it found that holds.
+func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []verdict.Dimension, spent *engine.Result) (found []verdict.Finding, err error) {
+	session, err := p.examiner.Engine.Open(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, session.Close()) }()
+	g := p.grounds(ctx)
+	for part := range p.understood.Parts {
+		nonce := rand.Text()
+		prompt := p.prompt(part, nonce)
+		prompt = slices.Insert(prompt, len(prompt)-1, Part{"group", "\n# Your dimensions\n\nOthers walk the other dimensions. Walk these alone: " + strings.Join(names(group), ", ") + ". Under each of the others say \"left to another session\".\n"})
+		result, err := session.Ask(ctx, prompt.String())
+		spent.Usage, spent.CostUSD, spent.Duration = spent.Usage.Plus(result.Usage), spent.CostUSD+result.CostUSD, spent.Duration+result.Duration
+		if err != nil {
+			return found, err
+		}
+		for _, f := range verdict.Judge(result.Text, nonce, g).Answer.Findings {
+			if slices.Contains(group, f.Dimension) && f.Kept == "" {
+				found = append(found, f)
+			}
+		}
+	}
+	return found, nil
+}
+
+func names(group []verdict.Dimension) (all []string) {
+	for _, d := range group {
+		all = append(all, string(d))
+	}
+	return all
+}
+
+// isCandidate tells what a specialist found from what code suspects.
+func isCandidate(e verdict.Evidence) bool { return e.Kind == candidate }

@@ -1,0 +1,82 @@
+package reviewer_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/reviewer"
+	"touchstone/verdict"
+)
+
+// TestSpecialistsFindAndOneJudges: three sessions walk a part each; what they found, the last one
+// answers piece by piece, and only its word counts.
+func TestSpecialistsFindAndOneJudges(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"}, map[string]string{"code.txt": "unsafe_first()\nunsafe_second()\n"})
+	var mu sync.Mutex
+	var walked []string
+	first, second := at(1, "unsafe_first()"), at(2, "unsafe_second()")
+	outside := at(2, "unsafe_second()")
+	outside.Dimension, outside.Rule = verdict.Graph, "graph/G3"
+	judge := ""
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, mine, special := strings.Cut(r.Prompt, "Walk these alone: ")
+		if !special {
+			judge = r.Prompt
+			confirmed := first
+			confirmed.Evidence = []string{"E1"}
+			answer, err := answering(confirmed)(r)
+			return strings.Replace(answer, `"findings":`, `"refuted":[{"evidence":"E2","reason":"Nothing reaches it."}],"findings":`, 1), err
+		}
+		mine, _, _ = strings.Cut(mine, ".")
+		walked = append(walked, mine)
+		if strings.Contains(mine, "Security") {
+			return answering(first, second, outside)(r)
+		}
+		return answering()(r)
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(walked)
+	if want := []string{"Graph, Architecture, Impact", "Security, Observability", "Test, Doc, AI-Antipattern, Recurrence"}; !slices.Equal(walked, want) {
+		t.Errorf("the specialists walked %q", walked)
+	}
+	for _, want := range []string{"- E1 candidate at code.txt:1: [Security] critical security/S3: Wrong: unsafe_first()", "- E2 candidate at code.txt:2", "finding of another session"} {
+		if !strings.Contains(judge, want) {
+			t.Errorf("the judge is not told %q", want)
+		}
+	}
+	if strings.Contains(judge, "E3 ") {
+		t.Error("a specialist's finding under another's dimension is a candidate")
+	}
+	if l := out.Record.Ledger; len(l) != 1 || l[0].Line != 1 || out.Record.Verdict != verdict.RequestChanges || len(out.Record.Evidence) != 2 {
+		t.Errorf("%s, %+v, %+v", out.Record.Verdict, l, out.Record.Evidence)
+	}
+	if !strings.Contains(out.Review.Body, "refuted: Nothing reaches it.") {
+		t.Errorf("what became of a candidate is not said:\n%s", out.Review.Body)
+	}
+}
+
+// TestACandidateWithoutAnAnswerKeepsTheReviewFromApproving.
+func TestACandidateWithoutAnAnswerKeepsTheReviewFromApproving(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"}, map[string]string{"code.txt": "unsafe_first()\n"})
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		if strings.Contains(r.Prompt, "Walk these alone: Security") {
+			return answering(at(1, "unsafe_first()"))(r)
+		}
+		return answering()(r)
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true})
+	if err != nil || out.Record.Verdict != verdict.RequestChanges || !strings.Contains(out.Review.Body, "unreviewed") {
+		t.Errorf("%v, %s:\n%s", err, out.Record.Verdict, out.Review.Body)
+	}
+}

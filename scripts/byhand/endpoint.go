@@ -1,0 +1,175 @@
+// Package byhand answers a model CLI's requests to Anthropic's Messages API with what somebody
+// writes into files, so that prompts and guidelines can be tried with any model, or by a person.
+package byhand
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Endpoint is the API (https://docs.anthropic.com/en/api/messages). Each request with tools becomes
+// a directory of Dir, 01, 02 and so on, with what the model is told in request.txt; the answer is
+// what is then written there as answer.txt, which has to appear as a whole. An answer is text, in
+// which {{RUN}} stands for the RUN line of the prompt, and lines such as
+//
+//	TOOL Read {"file_path": "/a/b"}
+//
+// call a tool. A request that comes again, as after a while without an answer, gets the same. One
+// without tools is of the CLI's own, and answered with ok.
+type Endpoint struct {
+	Dir string
+
+	mu    sync.Mutex
+	asked map[string]string // directories by what was told
+	tools int
+}
+
+// Bounds of a request, and the time between two looks for an answer.
+const (
+	maxRequest = 32 << 20
+	lookEvery  = 200 * time.Millisecond
+	pingEvery  = 5 * time.Second
+)
+
+// Tools is how many tools were called so far.
+func (e *Endpoint) Tools() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.tools
+}
+
+// request is what matters of one.
+type request struct {
+	Model    string            `json:"model"`
+	Stream   bool              `json:"stream"`
+	System   json.RawMessage   `json:"system"`
+	Tools    []json.RawMessage `json:"tools"`
+	Messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	} `json:"messages"`
+}
+
+// ServeHTTP implements http.Handler.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		return // the CLI looks whether there is somebody
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	var asked request
+	if err == nil {
+		err = json.Unmarshal(body, &asked)
+	}
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	case strings.HasSuffix(r.URL.Path, "/count_tokens"):
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"input_tokens":%d}`, len(body)/4)
+	default:
+		out := newReply(w, asked.Model, len(body)/4, asked.Stream)
+		answer := "ok"
+		if len(asked.Tools) > 0 {
+			if answer, err = e.answer(r.Context(), asked, out.ping); err != nil {
+				return // the CLI has gone, or nothing can be written: it sees the answer end
+			}
+		}
+		called := out.send(answer)
+		e.mu.Lock()
+		e.tools += called
+		e.mu.Unlock()
+	}
+}
+
+// answer puts a request where somebody can read it, and waits for what is written in answer.
+func (e *Endpoint) answer(ctx context.Context, asked request, ping func()) (string, error) {
+	told := asked.text()
+	e.mu.Lock()
+	dir, again := e.asked[told]
+	if !again {
+		if e.asked == nil {
+			e.asked = map[string]string{}
+		}
+		dir = filepath.Join(e.Dir, fmt.Sprintf("%02d", len(e.asked)+1))
+		e.asked[told] = dir
+	}
+	e.mu.Unlock()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "request.txt"), []byte(told), 0o600); err != nil {
+		return "", err
+	}
+	look, alive := time.NewTicker(lookEvery), time.NewTicker(pingEvery)
+	defer look.Stop()
+	defer alive.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-alive.C:
+			ping()
+		case <-look.C:
+			text, err := os.ReadFile(filepath.Join(dir, "answer.txt"))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if runs := runLine.FindAllString(told, -1); len(runs) > 0 {
+				text = []byte(strings.ReplaceAll(string(text), "{{RUN}}", runs[len(runs)-1]))
+			}
+			return string(text), err
+		}
+	}
+}
+
+// runLine is the line with a session's nonce, which its answer has to repeat.
+var runLine = regexp.MustCompile(`<!-- RUN:[A-Za-z0-9]+ -->`)
+
+// text is all that the model is told, for a person to read.
+func (r request) text() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "SYSTEM:\n%s\n", content(r.System))
+	for _, m := range r.Messages {
+		fmt.Fprintf(&out, "\n%s:\n%s\n", strings.ToUpper(m.Role), content(m.Content))
+	}
+	return out.String()
+}
+
+// content is a text, or the texts, calls and results in a list of blocks.
+func content(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var blocks []struct {
+		Type    string          `json:"type"`
+		Text    string          `json:"text"`
+		Name    string          `json:"name"`
+		Input   json.RawMessage `json:"input"`
+		Content json.RawMessage `json:"content"`
+	}
+	_ = json.Unmarshal(raw, &blocks) // what is neither says nothing
+	var out []string
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			out = append(out, b.Text)
+		case "tool_use":
+			out = append(out, fmt.Sprintf("TOOL %s %s", b.Name, b.Input))
+		case "tool_result":
+			out = append(out, "RESULT:\n"+content(b.Content))
+		}
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/githubsim"
+	"touchstone/relay/server"
+	"touchstone/relay/source"
+	"touchstone/scripts/byhand"
+	"touchstone/scripts/ci"
+	"touchstone/verdict/decide"
+)
+
+// The logins, each of whose tokens is its name behind "token-of-", and the repository's owner. A
+// person is for whoever speaks as one while the program runs.
+const (
+	owner    = "acme"
+	author   = "alice"
+	reviewer = "judge"
+	person   = "walter"
+	secret   = "a secret that signs webhooks"
+)
+
+// loop is what happens to the pull request.
+type loop struct {
+	repo, url string
+	out       *os.File
+	closed    func()
+
+	mu                    sync.Mutex
+	begun                 time.Time
+	rounds, fixes, called int
+	spent                 float64
+}
+
+func (o options) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	if err := os.Mkdir(o.dir, 0o700); err != nil {
+		return fmt.Errorf("make --dir: %w", err)
+	}
+	l := &loop{repo: strings.TrimSuffix(filepath.Base(strings.TrimSuffix(o.clone, "/repo")), ".git"), out: os.Stdout, begun: time.Now(), closed: cancel}
+	if _, name, ok := strings.Cut(l.repo, "+"); ok {
+		l.repo = name
+	}
+	hub := filepath.Join(o.dir, "github")
+	title, err := o.repository(ctx, filepath.Join(hub, owner, l.repo+".git"))
+	if err != nil {
+		return fmt.Errorf("make the repository: %w", err)
+	}
+	running, ctx := errgroup.WithContext(ctx)
+	start := func() error {
+		if err := l.github(ctx, running, hub, ci.Command{Line: o.ci, Timeout: o.timeout}.Run); err != nil {
+			return err
+		}
+		relay, err := l.relay(ctx, running, filepath.Join(o.dir, "relay.db"))
+		if err != nil {
+			return err
+		}
+		if err := l.model(ctx, running, filepath.Join(o.dir, "asked")); err != nil {
+			return err
+		}
+		for role, login := range map[decide.Role]string{decide.Reviewer: reviewer, decide.Author: author} {
+			if err := l.agent(ctx, running, role, o.agent(l, relay, role, login)); err != nil {
+				return err
+			}
+		}
+		return l.open(ctx, title, o.body)
+	}
+	if err := start(); err != nil {
+		cancel()
+		return errors.Join(err, running.Wait())
+	}
+	err = running.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.out, "%s after %s: %d reviews, %d fixes, %d calls for a person, $%.2f\n", l.repo, time.Since(l.begun).Round(time.Second), l.rounds, l.fixes, l.called, l.spent)
+	return err
+}
+
+// serve serves a handler on loopback until ctx ends, and returns its address.
+func serve(ctx context.Context, running *errgroup.Group, h http.Handler) (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	s := &http.Server{Handler: h}
+	running.Go(func() error { <-ctx.Done(); return s.Close() })
+	running.Go(func() error { _ = s.Serve(listener); return nil })
+	return "http://" + listener.Addr().String(), nil
+}
+
+// github starts the simulated GitHub.
+func (l *loop) github(ctx context.Context, running *errgroup.Group, hub string, check func(context.Context, string, string, string) githubsim.CIResult) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	l.url = "http://" + listener.Addr().String()
+	var users []githubsim.User
+	for _, login := range []string{owner, author, reviewer, person} {
+		users = append(users, githubsim.User{Login: login, Token: token(login), Email: login + "@example.com", Admin: login == owner})
+	}
+	sim, err := githubsim.New(githubsim.Config{Dir: hub, URL: l.url, Users: users, CI: check, DeliveryTimeout: time.Minute})
+	if err != nil {
+		return err
+	}
+	running.Go(func() error { return sim.Serve(ctx, listener) })
+	fmt.Fprintf(l.out, "github %s/%s/%s, as a person with the token %s\n", l.url, owner, l.repo, token(person))
+	return nil
+}
+
+func token(login string) string { return "token-of-" + login }
+
+// relay starts the relay and has GitHub send it webhooks.
+func (l *loop) relay(ctx context.Context, running *errgroup.Group, file string) (string, error) {
+	store, err := server.OpenStore(ctx, "sqlite:"+file)
+	if err != nil {
+		return "", err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	s, err := server.New(ctx, server.Config{Listener: listener, Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
+	if err != nil {
+		return "", err
+	}
+	running.Go(func() error { return errors.Join(s.Run(ctx), store.Close()) })
+	url := "http://" + listener.Addr().String()
+	return url, l.call(ctx, owner, "hooks", map[string]any{
+		"name": "web", "active": true, "events": []string{"*"},
+		"config": map[string]any{"url": url + "/webhooks/github", "content_type": "json", "secret": secret},
+	}, nil)
+}
+
+// model starts the endpoint behind which somebody answers.
+func (l *loop) model(ctx context.Context, running *errgroup.Group, dir string) error {
+	url, err := serve(ctx, running, &byhand.Endpoint{Dir: dir})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(l.out, "requests are in %s\n", dir)
+	return errors.Join(os.Setenv("ANTHROPIC_BASE_URL", url), os.Setenv("ANTHROPIC_API_KEY", "by-hand"))
+}
+
+// agent is the configuration of the agent of a role.
+func (o options) agent(l *loop, relay string, role decide.Role, login string) config.Config {
+	cfg := config.Default()
+	cfg.GitHub.APIURL, cfg.GitHub.Token = l.url+"/api/v3/", config.Secret(token(login))
+	cfg.Relay.URL = relay
+	cfg.Repositories, cfg.Reviewers = []string{owner + "/" + l.repo}, []string{reviewer}
+	cfg.Engine.Command = []string{o.cli}
+	cfg.Engine.Timeout, cfg.Engine.IdleTimeout = config.Duration(o.timeout), config.Duration(o.timeout)
+	if len(o.allow) > 0 {
+		cfg.Engine.Allow = o.allow
+	}
+	cfg.Rounds.Backoff = config.Duration(5 * time.Second)
+	cfg.StateDir = filepath.Join(o.dir, string(role))
+	return cfg
+}
+
+// agent starts one, as touchstone run does, and tells what it does.
+func (l *loop) agent(ctx context.Context, running *errgroup.Group, role decide.Role, cfg config.Config) error {
+	file, err := os.Create(cfg.StateDir + ".log")
+	if err != nil {
+		return err
+	}
+	log := zerolog.New(zerolog.ConsoleWriter{Out: file, NoColor: true, TimeFormat: time.TimeOnly}).With().Timestamp().Logger()
+	ctx = log.WithContext(ctx)
+	d, release, err := daemon.New(ctx, cfg, role, "standin")
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	d.Stepped = func(s daemon.Step, err error) { l.tell(role, s, err) }
+	running.Go(func() error { return errors.Join(d.Run(ctx), release(), file.Close()) })
+	return nil
+}
+
+// tell prints one step, and ends all with the one that finds the pull request closed.
+func (l *loop) tell(role decide.Role, s daemon.Step, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.Action.Kind == decide.Wait || s.Action.Kind == decide.Skip {
+		return
+	}
+	l.spent += s.CostUSD
+	switch {
+	case s.Action.Kind == decide.Review && err == nil:
+		l.rounds++
+	case s.Action.Kind == decide.Fix && s.Paid:
+		l.fixes++
+	case s.Action.Kind == decide.Escalate && err == nil:
+		l.called++
+	}
+	line := fmt.Sprintf("%6s %s: %s %.7s: %s", time.Since(l.begun).Round(100*time.Millisecond), role, s.Action.Kind, s.Action.SHA, s.Action.Reason)
+	if s.Verdict != "" {
+		line += fmt.Sprintf(" -> %s, %d findings", s.Verdict, s.Findings)
+	}
+	if s.Head != "" {
+		line += fmt.Sprintf(" -> %.7s", s.Head)
+	}
+	if err != nil {
+		line += " -> " + err.Error()
+	}
+	fmt.Fprintln(l.out, line)
+	if s.Action.Kind == decide.Merge && err == nil {
+		l.closed()
+	}
+}
+
+// open opens the pull request and asks for its review.
+func (l *loop) open(ctx context.Context, title, body string) error {
+	var pull struct{ Number int }
+	if err := l.call(ctx, author, "pulls", map[string]any{"title": title, "body": body, "head": topic, "base": "main"}, &pull); err != nil {
+		return err
+	}
+	return l.call(ctx, author, fmt.Sprintf("pulls/%d/requested_reviewers", pull.Number), map[string]any{"reviewers": []string{reviewer}}, nil)
+}
+
+// call calls the REST API below the repository, once it is there.
+func (l *loop) call(ctx context.Context, login, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/api/v3/repos/%s/%s/%s", l.url, owner, l.repo, path), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+token(login))
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("%s: %s", path, response.Status)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(out)
+}

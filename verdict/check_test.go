@@ -1,0 +1,123 @@
+package verdict
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+)
+
+func checkAnswer(c Check, nonce string, marker Checked) string {
+	data, _ := json.Marshal(c)
+	return fmt.Sprintf("I read it.\n\n```%s\n%s\n```\n%s\n%s\n", Fence, data, RunLine(nonce), CheckMarker(marker))
+}
+
+var checkGrounds = Grounds{File: func(path string) ([]byte, error) {
+	if path != "store.go" {
+		return nil, fs.ErrNotExist
+	}
+	return []byte("package store\n\nfunc get(id string) {\n\tquery(escape(id))\n}\n"), nil
+}}
+
+// TestJudgeCheckFailsClosed: only a whole answer of this run that quotes what is there refutes.
+func TestJudgeCheckFailsClosed(t *testing.T) {
+	t.Parallel()
+	refuted := Check{Outcome: Overruled, Reason: "It is escaped.", Path: "store.go", Quote: "query(escape(id))"}
+	with := func(change func(*Check)) Check {
+		c := refuted
+		change(&c)
+		return c
+	}
+	for name, test := range map[string]struct {
+		text string
+		want Checked
+	}{
+		"refuted":           {checkAnswer(refuted, "N1", Overruled), Overruled},
+		"upheld":            {checkAnswer(Check{Outcome: Upheld, Reason: "It is so."}, "N1", Upheld), Upheld},
+		"another nonce":     {checkAnswer(refuted, "N2", Overruled), Unfinished},
+		"no nonce":          {"```touchstone\n{}\n```\n" + CheckMarker(Overruled), Unfinished},
+		"text behind":       {checkAnswer(refuted, "N1", Overruled) + "Done.", Unfinished},
+		"they disagree":     {checkAnswer(refuted, "N1", Upheld), Unfinished},
+		"the other way":     {checkAnswer(with(func(c *Check) { c.Outcome = Upheld }), "N1", Overruled), Unfinished},
+		"no such outcome":   {checkAnswer(with(func(c *Check) { c.Outcome = "approved" }), "N1", "approved"), Unfinished},
+		"no reason":         {checkAnswer(with(func(c *Check) { c.Reason = " " }), "N1", Overruled), Unfinished},
+		"no quote":          {checkAnswer(with(func(c *Check) { c.Quote = "" }), "N1", Overruled), Unfinished},
+		"a short quote":     {checkAnswer(with(func(c *Check) { c.Quote = "func get" }), "N1", Overruled), Unfinished},
+		"an invented quote": {checkAnswer(with(func(c *Check) { c.Quote = "if validated(id) { return }" }), "N1", Overruled), Unfinished},
+		"another file":      {checkAnswer(with(func(c *Check) { c.Path = "other.go" }), "N1", Overruled), Unfinished},
+		"a review's answer": {"```touchstone\n{\"summary\":\"\",\"findings\":[]}\n```\n" + RunLine("N1") + "\n" + Marker(Approve), Unfinished},
+		"nothing":           {"", Unfinished},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := JudgeCheck(test.text, "N1", checkGrounds)
+			if c.Outcome != test.want || (err != nil) != (test.want == Unfinished) {
+				t.Errorf("%s, %v; want %s", c.Outcome, err, test.want)
+			}
+		})
+	}
+	if c, _ := JudgeCheck(checkAnswer(refuted, "N1", Overruled), "N1", checkGrounds); c.Line != 4 {
+		t.Errorf("it is refuted by line %d", c.Line)
+	}
+}
+
+// TestWhatIsRefutedDoesNotBlock, and comes back if a later round finds and upholds it.
+func TestWhatIsRefutedDoesNotBlock(t *testing.T) {
+	t.Parallel()
+	one := Finding{ID: "0000000a", Severity: Critical, Rule: "security/S3", Path: "a.go", Quote: "unsafe()", Claim: "It is unsafe."}
+	two := one
+	two.ID, two.Claim = "0000000b", "Another."
+	judged := func(findings ...Finding) Judgement {
+		return Judgement{Verdict: RequestChanges, Complete: true, Answer: Answer{Findings: findings}}
+	}
+	j := judged(one, two)
+	j.Weigh(one.ID, Check{Outcome: Overruled, Reason: "It is safe."})
+	if j.Verdict != RequestChanges || len(j.Answer.Findings) != 1 || len(j.Overruled) != 1 {
+		t.Errorf("one of two refuted: %+v", j)
+	}
+	upheld := judged(one)
+	upheld.Weigh(one.ID, Check{Outcome: Upheld})
+	doubted := judged(one)
+	doubted.doubt("Something is wrong.")
+	doubted.Weigh(one.ID, Check{Outcome: Overruled, Reason: "It is safe."})
+	if upheld.Verdict != RequestChanges || doubted.Verdict != RequestChanges {
+		t.Errorf("upheld: %s; refuted and doubted: %s", upheld.Verdict, doubted.Verdict)
+	}
+	j.Weigh(two.ID, Check{Outcome: Overruled, Reason: "That too."})
+	if j.Verdict != Approve {
+		t.Errorf("all refuted: %s", j.Verdict)
+	}
+	ledger := Ledger(nil).After(1, j)
+	if len(ledger) != 2 || ledger[0].Status != Refuted || ledger[0].Refutation != "It is safe." || ledger.Blocking() != 0 || len(ledger.Outstanding()) != 0 {
+		t.Errorf("the ledger is %+v", ledger)
+	}
+	again := judged(one)
+	again.Weigh(one.ID, Check{Outcome: Upheld})
+	if ledger = ledger.After(2, again); ledger[0].Status != Open || ledger[0].Check != Upheld || ledger.Blocking() != 1 {
+		t.Errorf("found again: %+v", ledger[0])
+	}
+}
+
+// TestTheLedgerCountsWhatBecameOfFindings: disputes that did not hold, and returns.
+func TestTheLedgerCountsWhatBecameOfFindings(t *testing.T) {
+	t.Parallel()
+	f := Finding{ID: "0000000a", Severity: Major, Rule: "security/S3", Path: "a.go", Quote: "unsafe()", Claim: "It is unsafe."}
+	found := Judgement{Complete: true, Answer: Answer{Findings: []Finding{f}}}
+	gone := Judgement{Complete: true, Answer: Answer{Gone: []Gone{{ID: f.ID, How: "Read."}}}}
+	l := Ledger(nil).After(1, found)
+	l.set(f.ID, Disputed, Said{Why: "No."})
+	l = l.After(2, found).After(3, gone).After(4, found)
+	if e := l[0]; e.Status != Regressed || e.Disputes != 1 || e.Returns != 1 {
+		t.Errorf("the entry is %+v", e)
+	}
+}
+
+func FuzzJudgeCheck(f *testing.F) {
+	f.Add(checkAnswer(Check{Outcome: Overruled, Reason: "r", Path: "store.go", Quote: "query(escape(id))"}, "N1", Overruled))
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, err := JudgeCheck(text, "N2", checkGrounds); err == nil && c.Outcome == Overruled && !strings.Contains(text, RunLine("N2")) {
+			t.Errorf("%q refutes without the nonce", text)
+		}
+	})
+}

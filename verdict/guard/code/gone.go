@@ -1,0 +1,276 @@
+package code
+
+import (
+	"hash/fnv"
+	"path"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+// compareTests pairs the tests of base and head, and the functions that they call, and
+// takes each pair, and each test without a partner, through the rules.
+func (x *examination) compareTests() {
+	x.pairs = pairUnits(x.before, x.after)
+	var pairs []pair
+	for _, b := range x.pairs.before {
+		if a := x.pairs.of[b]; a != nil {
+			pairs = append(pairs, pair{b, a})
+		} else if b.role == test {
+			x.lost(b)
+		}
+	}
+	x.compareMarks(pairs)
+	for _, p := range pairs {
+		if p.before.digest != p.after.digest && !x.passed(p.after) {
+			x.compareClaims(p)
+		}
+	}
+	x.compareMain()
+	x.compareNames()
+}
+
+// lost judges a test that nothing stands for.
+func (x *examination) lost(b *unit) {
+	for p := b.parent; p != nil; p = p.parent {
+		if p.role == test && x.pairs.of[p] == nil {
+			return // said of the test around it
+		}
+	}
+	for _, m := range b.effective() {
+		if (m.effect == skips || m.effect == leaves) && m.cond == "" {
+			return
+		}
+	}
+	say := func(tier change.Tier, rule, why string) {
+		x.said[b] = true
+		x.say(tier, change.Test, rule, "The test "+b.name+" "+why, b.side, nil, b.line(), 0)
+	}
+	now := b.side.other
+	switch {
+	case x.passed(b), x.subject.goneWith(b):
+	case x.idle(b):
+		say(change.Hold, "test/not-run", "is still written, and no runner takes it for a test any more.")
+	case now != nil && now.comments(b.name) && !b.side.comments(b.name):
+		say(change.Hold, "test/commented-out", "is commented out.")
+	case x.pairs.saysElsewhere(b):
+	case x.subject.touched || len(b.claims)+len(b.children) == 0 || x.pairs.replaced(b) || x.pairs.rewritten(b.parent):
+		say(change.Evidence, "test/deleted", "is gone; what it tests changed, or other tests may stand in its place.")
+	default:
+		say(change.Hold, "test/deleted", "is gone, and what it tests is not.")
+	}
+}
+
+// idle reports whether a function at the head that is no test, and that nothing calls, has
+// a test's text.
+func (x *examination) idle(b *unit) bool {
+	for _, s := range x.after {
+		for _, u := range s.units {
+			if u.role != definition || u.digest != b.digest || b.size < 4 || s.lang != b.side.lang ||
+				s.lang.python && u.parent != nil && u.parent.word == "class" { // a base class of tests
+				continue
+			}
+			return !x.called(u)
+		}
+	}
+	return false
+}
+
+// called reports whether the name of a definition at the head stands anywhere else there.
+func (x *examination) called(u *unit) bool {
+	n := 0
+	for _, s := range x.after {
+		for i := range s.tokens {
+			if s.tokens[i].kind == word && s.of(i) == u.name {
+				n++
+			}
+		}
+	}
+	return n > 1
+}
+
+// comments reports whether a test's name stands in a comment as it is defined, or in a string
+// that is a statement of its own.
+func (s *side) comments(name string) bool {
+	for _, n := range s.notes {
+		_, behind, found := strings.Cut(s.text[n.from:n.to], name)
+		if found && (behind == "" || strings.ContainsRune("(\"'`:\n", rune(behind[0]))) {
+			return true
+		}
+	}
+	for i, t := range s.tokens {
+		if t.kind == text && t.first && s.lang.python && strings.Contains(s.of(i), "def "+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// compareNames finds tests of Python that a later one of the same name replaces.
+func (x *examination) compareNames() {
+	for _, s := range x.after {
+		seen := map[string]*unit{}
+		for _, u := range s.having(test) {
+			name := u.path()
+			if first := seen[name]; s.lang.python && first != nil && (x.pairs.of[u] == nil) != (x.pairs.of[first] == nil) {
+				x.say(change.Hold, change.Test, "test/not-run", "Two tests are called "+u.name+", so the first one does not run.", nil, s, 0, u.line())
+			}
+			seen[name] = u
+		}
+	}
+}
+
+// compareMain finds a main function of Go's tests that changed and does not run them.
+func (x *examination) compareMain() {
+	for _, a := range x.pairs.after {
+		b := x.pairs.of[a]
+		if a.name != "TestMain" || a.side.lang.name != "Go" || b != nil && b.digest == a.digest {
+			continue
+		}
+		if text := a.side.plain(a.body, a.to); !a.runsTests() && (b == nil || b.runsTests()) && !strings.Contains(text, "( m") && a.to-a.body < 100 {
+			x.say(change.Hold, change.Test, "test/main", "The main function of the tests does not run them.", nil, a.side, 0, a.line())
+		} else if strings.Contains(text, "Exit ( 0 )") {
+			x.say(change.Evidence, change.Test, "test/main", "The main function of the tests can end well without them.", nil, a.side, 0, a.line())
+		}
+	}
+}
+
+// runsTests reports whether a main function calls what runs the tests.
+func (u *unit) runsTests() bool {
+	for i := u.body; i < u.to; i++ {
+		if u.side.of(i) == "Run" && u.side.of(i-1) == "." && u.side.of(i+1) == "(" {
+			return true
+		}
+	}
+	return false
+}
+
+// subject is what a change does to the code that is not tests, so that a test of what is
+// taken out goes with it.
+type subject struct {
+	touched bool            // something besides tests changed
+	defined map[string]bool // the names that are defined at the head
+	bodies  map[uint64]bool // what definitions there say
+	base    []defined
+	gone    map[string]bool // names that are defined no more, in lower case
+	stems   map[string]bool // of files of which nothing is left
+}
+
+// defined is a definition of the base.
+type defined struct {
+	name, file string // file is the stem of a file that is gone, "" for others
+	digest     uint64
+	size       int
+}
+
+func newSubject() subject {
+	return subject{defined: map[string]bool{}, bodies: map[uint64]bool{}, gone: map[string]bool{}, stems: map[string]bool{}}
+}
+
+// see adds what both sides of a file define besides tests; either may be nil.
+func (v *subject) see(before, after *side) {
+	v.touched = v.touched || before == nil || after == nil || before.apart() != after.apart()
+	if before != nil {
+		file := ""
+		if after == nil && !before.tests {
+			file = stem(before.path)
+			v.stems[file] = true
+		}
+		for _, u := range before.units {
+			if u.isSubject() {
+				v.base = append(v.base, defined{strings.Clone(u.name), file, u.digest, u.size})
+			}
+		}
+	}
+	if after != nil {
+		for _, u := range after.units {
+			if u.isSubject() {
+				v.defined[strings.Clone(u.name)], v.bodies[u.digest] = true, true
+			}
+		}
+	}
+}
+
+// ofTests reports whether a unit is a test, or a module of tests within its source as in Rust.
+func (u *unit) ofTests() bool { return u.role == test || u.role == group && u.word == "mod" }
+
+func (u *unit) isSubject() bool {
+	return u.role == definition && !u.within(test) && (u.parent == nil || !u.parent.ofTests())
+}
+
+// apart is a hash of what a side says besides its tests.
+func (s *side) apart() uint64 {
+	h := fnv.New64a()
+	i := 0
+	upTo := func(end int) {
+		for ; i < end; i++ {
+			h.Write([]byte(s.normal(i)))
+		}
+	}
+	for _, u := range s.units {
+		if u.ofTests() && u.from >= i {
+			upTo(u.from)
+			i = u.to
+		}
+	}
+	upTo(len(s.tokens))
+	return h.Sum64()
+}
+
+// settle decides which definitions are gone: those of which neither the name nor, under
+// another name, the body is left.
+func (v *subject) settle() {
+	for _, d := range v.base {
+		if v.defined[d.name] || d.size > 6 && v.bodies[d.digest] {
+			delete(v.stems, d.file)
+		} else {
+			v.gone[strings.ToLower(d.name)] = true
+		}
+	}
+}
+
+// minNamed is how long the name of a definition is that the name of a test mentions in full.
+const minNamed = 10
+
+// goneWith reports whether a test is gone with what it tests: the file that it is named
+// after, something that its name mentions, or all definitions that it uses.
+func (v *subject) goneWith(u *unit) bool {
+	if v.stems[stem(u.side.path)] {
+		return true
+	}
+	for w := range nameWords(u.name) {
+		if len(w) > 4 && v.gone[w] {
+			return true
+		}
+	}
+	name := strings.ToLower(u.name)
+	for w := range v.gone {
+		if len(w) > minNamed && strings.Contains(name, w) {
+			return true
+		}
+	}
+	gone, left := false, false
+	for w := range u.wordSet() {
+		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) }) {
+			left = left || v.defined[part]
+			gone = gone || !v.defined[part] && len(part) > 3 && v.gone[strings.ToLower(part)]
+		}
+	}
+	return gone && !left
+}
+
+// stem is what a source file and the file of its tests are both called.
+func stem(name string) string {
+	base, _, _ := strings.Cut(strings.ToLower(path.Base(name)), ".")
+	for _, affix := range []string{"tests", "test", "specs", "spec"} {
+		base = strings.TrimSuffix(strings.TrimPrefix(base, affix), affix)
+	}
+	return strings.Trim(base, "_-")
+}
+
+// isSubject reports whether a file that is no source code is often what a test tests.
+func isSubject(name string) bool {
+	return subjects[strings.ToLower(path.Ext(name))]
+}
+
+var subjects = set(".html .erb .haml .slim .css .scss .proto .sql .graphql .json .xml .tmpl .jbuilder .jinja .j2 .mustache")

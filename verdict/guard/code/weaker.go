@@ -1,0 +1,212 @@
+package code
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"touchstone/verdict/guard/change"
+)
+
+// compareClaims compares what two versions of a test, or of a function that tests call,
+// assert: the head has to assert at least as much.
+func (x *examination) compareClaims(p pair) {
+	b, a := p.before.side, p.after.side
+	say := func(rule, why string, old *side, oldLine int, now *side, newLine int) {
+		x.say(change.Evidence, change.Assertion, "assertion/"+rule, why, old, now, oldLine, newLine)
+	}
+	if len(p.before.claims) > 0 && len(p.after.claims) == 0 && x.emptied(p) {
+		return
+	}
+	if p.after.role == definition && a.of(p.after.body) == "return" && b.of(p.before.body) != "return" && a.endsHere(p.after.body) {
+		say("helper-returns", "The helper "+p.after.name+" ends before it checks anything.", b, p.before.line(), a, p.after.line())
+	}
+	lost, added := without(p.before.claims, p.after.claims), without(p.after.claims, p.before.claims)
+	gone := 0 // the line of an assertion that nothing stands for
+	for _, c := range lost {
+		i := closest(c, added)
+		if i < 0 {
+			if gone == 0 {
+				gone = c.line
+			}
+			continue
+		}
+		if added[i].looser(c) {
+			say("looser", "The assertion accepts more results than it did.", b, c.line, a, added[i].line)
+		}
+		added = slices.Delete(added, i, i+1)
+	}
+	if line := b.lineText(gone); gone > 0 && len(p.after.claims) > 0 && p.after.notes(line) && !p.before.notes(line) {
+		x.say(change.Hold, change.Assertion, "assertion/commented-out", "An assertion is commented out.", b, nil, gone, 0)
+	} else if gone > 0 && len(p.after.claims) < len(p.before.claims) {
+		say("fewer", "An assertion is gone.", b, gone, nil, 0)
+	}
+	x.comparePatience(p)
+}
+
+// notes reports whether a text stands in a comment within a unit.
+func (u *unit) notes(text string) bool {
+	last := u.to
+	for _, n := range u.side.notes {
+		if n.next >= u.from && n.next <= last && strings.Contains(u.side.text[n.from:n.to], text) {
+			return true
+		}
+	}
+	return false
+}
+
+// emptied judges a test or helper that asserted something and asserts nothing any more,
+// and reports whether there is nothing else to say of it.
+func (x *examination) emptied(p pair) bool {
+	if len(p.after.children) > 0 {
+		return true
+	}
+	had, has := p.before.effective(), p.after.effective()
+	if slices.ContainsFunc(has, func(m mark) bool { return m.effect == skips && worse(had, has, m) != "" }) {
+		return true // said of the mark
+	}
+	a, words := p.after.side, p.before.wordSet()
+	tier := change.Hold
+	for i := p.after.at + 1; i < p.after.to; i++ {
+		name := a.of(i)
+		if a.kindOf(i) != word || common[name] || idleWords[name] || a.isLocal(i) {
+			continue
+		}
+		given := a.named(i+2, nil) == "t" // what is given the test may fail it
+		checks := x.checks(name)
+		if (checks || given && p.after.role != test) && !words[name] {
+			return true
+		}
+		if checks || given || !words[name] {
+			tier = change.Evidence // more happened than that something was taken out
+		}
+	}
+	if p.after.role != test {
+		return false
+	}
+	x.say(tier, change.Test, "test/emptied", "The test "+p.after.name+" asserts nothing any more.", p.before.side, a, p.before.line(), p.after.line())
+	return true
+}
+
+// idleWords are what is left where nothing happens.
+var idleWords = set("pass return null undefined _")
+
+// checks reports whether a function of this name asserts something, or is called so.
+func (x *examination) checks(name string) bool {
+	lower := strings.ToLower(name)
+	for _, w := range []string{"assert", "check", "require", "expect", "verify", "must", "should", "equal", "match", "test", "throw"} {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.name == name && len(u.claims) > 0 })
+}
+
+// without are the claims that do not stand in another list.
+func without(list, other []claim) (left []claim) {
+	has := map[string]int{}
+	for _, c := range other {
+		has[c.norm]++
+	}
+	for _, c := range list {
+		if has[c.norm]--; has[c.norm] < 0 {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// closest is the assertion that shares the most words with one; -1 when none shares
+// enough.
+func closest(c claim, list []claim) int {
+	best, at := 0.34, -1
+	for i, d := range list {
+		if score := min(share(c.words, d.words), 1) + share(d.words, c.words)/4; score > best {
+			best, at = score, i
+		}
+	}
+	return at
+}
+
+// tolerating are the words by which a test passes a failure over, or waits it out.
+var tolerating = func() map[string]string {
+	out := map[string]string{}
+	for why, words := range map[string]string{
+		"catches failures":     "except catch rescue recover suppress",
+		"passes over cases":    "continue next",
+		"waits or tries again": "sleep Sleep usleep sleep_ms retry Retry retries Eventually eventually waitForTimeout setTimeout",
+	} {
+		for _, word := range strings.Fields(words) {
+			out[word] = why
+		}
+	}
+	return out
+}()
+
+// patience is how a test waits, and passes failures over.
+type patience struct {
+	times  map[string]int // how often it does what [tolerating] says
+	line   map[string]int
+	limits []time.Duration
+	lines  []int // of the limits
+}
+
+var durations = map[string]time.Duration{
+	"Millisecond": time.Millisecond, "Second": time.Second, "Minute": time.Minute, "Hour": time.Hour,
+	"milliseconds": time.Millisecond, "seconds": time.Second, "minutes": time.Minute,
+	"FromMilliseconds": time.Millisecond, "FromSeconds": time.Second, "FromMinutes": time.Minute,
+	"from_millis": time.Millisecond, "from_secs": time.Second, "ofMillis": time.Millisecond, "ofSeconds": time.Second, "ofMinutes": time.Minute,
+}
+
+// patienceOf reads limits such as "200 * time.Millisecond", "Duration.ofSeconds(2)",
+// "timeout: 5000" and "timeout=5".
+func patienceOf(u *unit) patience {
+	s, out := u.side, patience{times: map[string]int{}, line: map[string]int{}}
+	limit := func(i int, unit time.Duration) {
+		if v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimRight(s.of(i), "lLfF"), "_", ""), 64); err == nil && s.kindOf(i) == number {
+			out.limits, out.lines = append(out.limits, time.Duration(v*float64(unit))), append(out.lines, int(s.tokens[i].line))
+		}
+	}
+	u.own(func(i int) {
+		if s.kindOf(i) != word {
+			return
+		}
+		name, next := s.of(i), s.of(i+1)
+		if why := tolerating[name]; why != "" && next != ":" {
+			out.times[why]++
+			out.line[why] = int(s.tokens[i].line)
+		}
+		switch unit := durations[name]; {
+		case unit > 0 && next == "(":
+			limit(i+2, unit)
+		case unit > 0 && s.of(i-1) == "." && s.of(i-3) == "*":
+			limit(i-4, unit)
+		case unit > 0 && s.of(i-1) == ".":
+			limit(i-2, unit)
+		case strings.HasSuffix(strings.ToLower(name), "timeout") && (next == ":" || next == "=" || next == "("):
+			limit(i+2, time.Second)
+		}
+	})
+	return out
+}
+
+// longer is from how many times the wait on a longer limit is said.
+const longer = 2
+
+// comparePatience finds failures that are passed over now, and limits that are much longer
+// than they were.
+func (x *examination) comparePatience(p pair) {
+	had, has := patienceOf(p.before), patienceOf(p.after)
+	for why, n := range has.times {
+		if n > had.times[why] && (len(p.after.claims) <= len(p.before.claims) || strings.HasPrefix(why, "waits")) {
+			x.say(change.Evidence, change.Assertion, "assertion/tolerates", "The test "+why+" where it did not.", nil, p.after.side, 0, has.line[why])
+		}
+	}
+	for i, limit := range has.limits {
+		if len(had.limits) == len(has.limits) && had.limits[i] > 0 && limit >= longer*had.limits[i] {
+			x.say(change.Evidence, change.Assertion, "assertion/longer-limit", "The test waits for much longer than it did.",
+				p.before.side, p.after.side, had.lines[i], has.lines[i])
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package tools
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+
+	"touchstone/verdict/guard/change"
+)
+
+// owning is one rule of a file of owners: who owns what fits a pattern. In an OWNERS file
+// the pattern is the key of a list, such as "approvers".
+type owning struct {
+	pattern string
+	owners  []string
+	line    int
+}
+
+// owned reads the rules from what a file says, in their order.
+func owned(said []statement) (rules []owning) {
+	for _, s := range said {
+		pattern, owners, list := strings.Cut(s.text, "/[]: ")
+		fields := strings.Fields(owners)
+		if !list {
+			all := strings.Fields(strings.TrimSuffix(strings.ReplaceAll(s.text, ": ", " "), ":"))
+			pattern, fields = all[0], all[1:]
+		}
+		if last := len(rules) - 1; list && last >= 0 && rules[last].pattern == pattern {
+			rules[last].owners = append(rules[last].owners, fields...)
+			continue
+		}
+		if len(fields) > 0 || !strings.HasPrefix(strings.TrimPrefix(pattern, "^"), "[") { // a section of GitLab's may have none
+			rules = append(rules, owning{pattern, fields, s.line})
+		}
+	}
+	return rules
+}
+
+// ownerOf is the rule that counts for what a pattern stands for: the last that fits, as in
+// https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
+func ownerOf(rules []owning, pattern string) (owning, bool) {
+	sample := strings.Split(strings.Trim(strings.ReplaceAll(pattern, "*", "x"), "/"), "/")
+	for _, r := range slices.Backward(rules) {
+		if r.pattern == pattern || gitignore.ParsePattern(r.pattern, nil).Match(sample, strings.HasSuffix(pattern, "/")) > gitignore.NoMatch {
+			return r, true
+		}
+	}
+	return owning{}, false
+}
+
+// everything reports whether a rule is about the whole repository.
+func everything(file, pattern string) bool {
+	return strings.Trim(pattern, "/*") == "" || pattern == "approvers" && path.Dir(file) == "."
+}
+
+// ownersLost holds where what stays loses an owner for nobody, or the whole repository gets
+// other ones. Owners that are added or swapped are for the session to weigh: they approve
+// later changes, never this one, for which GitHub reads the file of the base.
+func ownersLost(file string, before, after []owning, files []change.File) (found []change.Finding) {
+	say := func(tier change.Tier, why string, was, is owning) {
+		if len(found) > 0 && (tier != change.Hold || found[0].Tier == change.Hold) {
+			return // one place tells of all
+		}
+		at := change.Place{Path: file, Line: is.line, After: is.text(), Before: was.text()}
+		if ruled(before, is.pattern) && is.pattern != was.pattern || is.line == 0 {
+			at.Line = was.line
+		}
+		found = []change.Finding{policy(tier, "owners", why, at)}
+	}
+	for _, was := range before {
+		if counts, _ := ownerOf(before, was.pattern); counts.line != was.line {
+			continue // a later rule counts, and did before
+		}
+		is, _ := ownerOf(after, was.pattern)
+		lost, gained := missingFrom(was.owners, is.owners), missingFrom(is.owners, was.owners)
+		fallsBack := is.pattern != was.pattern && ruled(before, is.pattern)
+		switch {
+		case len(was.owners) == 0 || len(lost)+len(gained) == 0 || removed(was.pattern, files) && !everything(file, was.pattern):
+		case len(lost) > 0 && (len(gained) == 0 || fallsBack):
+			say(change.Hold, "Those who had to approve "+was.pattern+" no longer have to: "+strings.Join(lost, ", ")+".", was, is)
+		case everything(file, was.pattern):
+			say(change.Hold, "Others can approve the whole repository now.", was, is)
+		default:
+			say(change.Evidence, "Who has to approve "+was.pattern+" is changed.", was, is)
+		}
+	}
+	for _, is := range after {
+		was, _ := ownerOf(before, is.pattern)
+		switch {
+		case len(was.owners) == 0 || ruled(before, is.pattern) || slices.Equal(was.owners, is.owners):
+		case len(is.owners) == 0:
+			say(change.Hold, "Nobody has to approve "+is.pattern+" any more.", was, is)
+		default:
+			say(change.Evidence, "Who has to approve "+is.pattern+" is changed.", was, is)
+		}
+	}
+	return found
+}
+
+func (o owning) text() string {
+	return strings.TrimSpace(o.pattern + " " + strings.Join(o.owners, " "))
+}
+
+// ruled reports whether a rule has that pattern.
+func ruled(rules []owning, pattern string) bool {
+	return slices.ContainsFunc(rules, func(r owning) bool { return r.pattern == pattern })
+}
+
+func missingFrom(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
+}
+
+// removed reports whether the change takes away what a pattern stands for.
+func removed(pattern string, files []change.File) (gone bool) {
+	p := gitignore.ParsePattern(pattern, nil)
+	fits := func(name string) bool {
+		return name != "" && p.Match(strings.Split(name, "/"), false) > gitignore.NoMatch
+	}
+	for _, f := range files {
+		if fits(f.Path) {
+			return false
+		}
+		gone = gone || fits(f.OldPath)
+	}
+	return gone
+}
