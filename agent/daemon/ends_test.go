@@ -113,14 +113,16 @@ func TestAuthorWaitsAfterAPersonsPush(t *testing.T) {
 	if action.Kind != decide.Wait || !action.Noted || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
 		t.Fatalf("it comes to %+v", action)
 	}
+	pause := a.Config().Author.Pause
+	configure(a, func(c *config.Config) { c.Author.Pause = 0 })
+	if action := decided(t, g, a, pr); action.Kind != decide.Fix {
+		t.Errorf("without a pause it comes to %+v", action)
+	}
+	configure(a, func(c *config.Config) { c.Author.Pause = pause })
 	running(t, a)
 	await.Until(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
 	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, loopback.Author+" pushed to the branch, and the agent makes way until ") {
 		t.Errorf("touchstone status shows %q", told)
-	}
-	configure(a, func(c *config.Config) { c.Author.Pause = 0 })
-	if action := decided(t, g, a, pr); action.Kind != decide.Fix {
-		t.Errorf("without a pause it comes to %+v", action)
 	}
 }
 
