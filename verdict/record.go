@@ -37,6 +37,9 @@ type Record struct {
 	// Guidelines is the content hash of the documents that were the law.
 	Guidelines string `json:"guidelines"`
 	Ledger     Ledger `json:"ledger"`
+	// Edits are what the nits of an approval propose, by suggestions that replace whole lines. An
+	// approval that was carried over has none.
+	Edits []Edit `json:"edits,omitempty"`
 	// Merged counts the findings that the ledger has under another one, Dropped those that
 	// did not hold.
 	Merged  int `json:"merged,omitempty"`
@@ -139,7 +142,7 @@ func (r *Record) Enter(j Judgement) {
 }
 
 // Seal is the two lines that end a posted review: the record, signed by s, and the marker,
-// 30,000 bytes at most. What is too long for that loses evidence, then holds, of which the
+// 30,000 bytes at most. What is too long for that loses edits, evidence, then holds, of which the
 // first is enough, and then entries of the ledger: what is settled before what stands
 // and what is mild before what is grave. A record that [ParseRecord] would not
 // take back is an error.
@@ -163,6 +166,8 @@ func (r Record) Seal(s Signer) (string, error) {
 		switch {
 		case len(seal) <= maxSeal:
 			return seal, nil
+		case len(r.Edits) > 0:
+			r.Edits = r.Edits[:len(r.Edits)/2]
 		case len(r.Evidence) > 0:
 			r.Evidence = r.Evidence[:len(r.Evidence)/2]
 		case len(r.Holds) > 1:

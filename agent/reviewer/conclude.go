@@ -38,6 +38,7 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 	}
 	x.Judgement = j
 	out := Outcome{Judgement: j, Record: p.record(x), Change: p.understood, Started: x.Result.Started, session: x.Result}
+	out.Record.Edits = p.edits(ctx, j)
 	r, err := p.render(ctx, out, true)
 	out.Review, out.More = r.review, r.more
 	return out, err

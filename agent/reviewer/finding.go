@@ -190,6 +190,22 @@ func labelled(label, text string) string {
 	return "\n\n**" + label + ":**" + space + text
 }
 
+// replacement is what a finding's suggestion puts in the place of exactly the lines that an anchor
+// shows; ok is false where it does not. Head gives files as the finding's lines are counted.
+func replacement(f verdict.Finding, a anchor, head func(path string) ([]byte, error)) (text string, ok bool) {
+	if !a.exact {
+		return "", false
+	}
+	content, err := head(f.Path)
+	if err != nil { // a file that cannot be read has no lines to replace
+		return "", false
+	}
+	if text, ok = patched(f, content); ok {
+		return text, true
+	}
+	return strings.Trim(f.Suggestion, "\r\n"), replaces(f, content)
+}
+
 // replaces reports whether the finding's suggestion can stand in for its lines: it
 // is code, and what it quotes is those lines to the letter. From a quote in which
 // the indentation is lost, a suggestion has lost it too.
@@ -251,14 +267,9 @@ func code(text string) string {
 
 // comment is a finding as a comment on lines of the diff.
 func (p *Prepared) comment(f verdict.Finding, a place, head func(path string) ([]byte, error)) forge.ReviewComment {
-	replace := false
-	if a.exact {
-		text, err := head(f.Path) // a file that cannot be read has no lines to replace
-		if after, ok := patched(f, text); err == nil && ok {
-			f.Suggestion, replace = after, true
-		} else {
-			replace = err == nil && replaces(f, text)
-		}
+	text, replace := replacement(f, a.anchor, head)
+	if replace {
+		f.Suggestion = text
 	}
 	body := p.describe(f, replace)
 	switch {

@@ -32,7 +32,7 @@ func readable(files []File) (read []File, found []Finding) {
 	size := 0
 	unexamined := func(f File, why string) {
 		tier := Evidence
-		if examinesGates(f.Path) || examinesGates(f.OldPath) {
+		if Gates(f.Path) || Gates(f.OldPath) {
 			tier = Hold
 		}
 		found = append(found, Finding{Tier: tier, Kind: Unexamined, Rule: "guard/unread", Why: why, Place: change.Place{Path: f.Name()}})
@@ -42,7 +42,7 @@ func readable(files []File) (read []File, found []Finding) {
 			f.Path, f.After = "", nil
 		}
 		switch {
-		case !Examines(f.Path) && !Examines(f.OldPath), generated(f.Name()) && !examinesGates(f.Name()):
+		case !Examines(f.Path) && !Examines(f.OldPath), generated(f.Name()) && !Gates(f.Name()):
 			continue
 		case f.Unread || max(len(f.Before), len(f.After)) > MaxFile:
 			unexamined(f, fmt.Sprintf("The file is larger than %d MiB, or cannot be read; somebody has to look.", MaxFile>>20))

@@ -76,11 +76,12 @@ type Change struct {
 
 // Examines reports whether a file of this name can hold a finding.
 func Examines(name string) bool {
-	return name != "" && !vendored(name) && (examinesGates(name) || code.Examines(name))
+	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name))
 }
 
-// examinesGates reports whether the hold tier depends on a file's being read.
-func examinesGates(name string) bool {
+// Gates reports whether the hold tier watches a file of this name: a pipeline, what it runs, the
+// settings of tools, or who owns and decides.
+func Gates(name string) bool {
 	return name != "" && (ci.Examines(name) || tools.Examines(name) || isAttributes(name))
 }
 

@@ -1,0 +1,54 @@
+package reviewer
+
+import (
+	"cmp"
+	"context"
+
+	"touchstone/agent/reviewer/change"
+	"touchstone/agent/reviewer/suspect"
+	"touchstone/verdict"
+	"touchstone/verdict/guard"
+)
+
+// edits are what the nits of an approval propose by suggestions that replace whole lines of the
+// head. Its author's agent may apply them, and the approval is then carried over to the result,
+// so only what a session would have nothing to say of is among them.
+func (p *Prepared) edits(ctx context.Context, j verdict.Judgement) []verdict.Edit {
+	if j.Verdict != verdict.Approve || p.Head == "" || len(p.Found) > 0 {
+		return nil
+	}
+	shownAt, merge, head := p.places(ctx), p.at(ctx, p.Diff.Head), p.at(ctx, p.Head)
+	var all []verdict.Edit
+	for _, f := range j.Answer.Findings {
+		if f.Severity != verdict.Nit {
+			continue
+		}
+		at := shownAt(f)
+		text, ok := replacement(f, at.anchor, merge)
+		if !ok || !p.appliable(at.path, text) {
+			continue
+		}
+		content, err := head(at.path)
+		if err != nil {
+			continue
+		}
+		e, ok := verdict.NewEdit(f.ID, at.path, cmp.Or(at.start, at.line), at.line, text, content)
+		if _, err := verdict.Edited(at.path, content, append(all, e)); ok && err == nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// appliable reports whether a text may come into a file without anybody's looking again: the guard
+// does not hold changes of that file, GitHub offers the text as a suggestion, and it is kept as it is.
+func (p *Prepared) appliable(path, text string) bool {
+	if change.Spell(path) != path || guard.Gates(path) || order.MatchString(text) {
+		return false
+	}
+	if clean := p.Signer.Clean; clean != nil && clean(text) != text {
+		return false
+	}
+	holds, evidence := suspect.Look([]suspect.Text{{Form: suspect.Code, Path: path, Line: 1, Text: text}})
+	return len(holds)+len(evidence) == 0
+}

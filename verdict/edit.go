@@ -1,0 +1,111 @@
+package verdict
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Edit puts text in the place of whole lines of a file, as the suggestion of a finding has it.
+type Edit struct {
+	// Finding is the id of the finding that proposes it.
+	Finding string `json:"finding"`
+	// Path is the file's at the reviewed head; First and Last are its lines, from 1.
+	Path  string `json:"path"`
+	First int    `json:"first"`
+	Last  int    `json:"last"`
+	// Text is the lines that come, without the end of the last, at most 1,000 bytes.
+	Text string `json:"text"`
+	// Sum is a hash of the lines that go and of Text, so that neither can be another one.
+	Sum string `json:"sum"`
+}
+
+// maxEdit bounds the text of an edit, in bytes.
+const maxEdit = 1_000
+
+// ErrNoFit says that edits are not for the file as it is: its lines are others, or two edits
+// overlap.
+var ErrNoFit = errors.New("a suggestion does not fit the lines that it is for")
+
+// NewEdit is the edit of some lines, 1-based, of a file with this content. It is none, and ok is
+// false, where it would change nothing or delete the lines, or where its text is too long or
+// holds what readers do not see.
+func NewEdit(finding, path string, first, last int, text string, content []byte) (e Edit, ok bool) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	lines := linesOf(content)
+	if first < 1 || last < first || last > len(lines) || strings.TrimSpace(text) == "" || len(text) > maxEdit || !readable(text) {
+		return Edit{}, false
+	}
+	e = Edit{Finding: finding, Path: path, First: first, Last: last, Text: text}
+	e.Sum = e.sum(lines)
+	after, err := Edited(path, content, []Edit{e})
+	return e, err == nil && !bytes.Equal(after, content)
+}
+
+// readable reports whether readers see all of a text.
+func readable(text string) bool {
+	hidden := func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, hidden)
+}
+
+// Edited is the content of the file at a path with all of its edits, those of other files left
+// aside. The lines that come end as those that go. Errors: ErrNoFit.
+func Edited(path string, content []byte, edits []Edit) ([]byte, error) {
+	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return e.Path != path })
+	slices.SortFunc(edits, func(a, b Edit) int { return a.First - b.First })
+	lines := linesOf(content)
+	var out bytes.Buffer
+	done := 0 // lines that are written
+	for _, e := range edits {
+		if e.First <= done || e.Last < e.First || e.Last > len(lines) || e.Sum != e.sum(lines) {
+			return nil, ErrNoFit
+		}
+		out.Write(bytes.Join(lines[done:e.First-1], nil))
+		out.Write(e.written(lines))
+		done = e.Last
+	}
+	out.Write(bytes.Join(lines[done:], nil))
+	return out.Bytes(), nil
+}
+
+// linesOf are the lines of a file with their ends.
+func linesOf(content []byte) [][]byte { return slices.Collect(bytes.Lines(content)) }
+
+// written is the text as it stands in the file.
+func (e Edit) written(lines [][]byte) []byte {
+	end := "\n"
+	if bytes.HasSuffix(lines[e.First-1], []byte("\r\n")) {
+		end = "\r\n"
+	}
+	text := strings.ReplaceAll(e.Text, "\n", end)
+	if bytes.HasSuffix(lines[e.Last-1], []byte("\n")) {
+		text += end
+	}
+	return []byte(text)
+}
+
+// sum hashes the lines that go, which have to be there, and the text that comes.
+func (e Edit) sum(lines [][]byte) string {
+	return hash(string(bytes.Join(lines[e.First-1:e.Last], nil)), e.Text)
+}
+
+// Applicable are the edits of a record whose findings are nits that stand in a ledger, which is
+// the record's with what people have said since. What is disputed is not applied.
+func (r Record) Applicable(l Ledger) []Edit {
+	var all []Edit
+	for _, e := range r.Edits {
+		if entry := l.byID(e.Finding); entry != nil && entry.Severity == Nit && entry.Stands() && entry.Status != Disputed {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Plain reports whether a record approves by itself: nothing was held or let pass by a person, and
+// nothing is open but its ledger's findings.
+func (r Record) Plain() bool {
+	return r.Verdict == Approve && r.Settled && len(r.Holds) == 0 && r.Lifted == nil
+}
