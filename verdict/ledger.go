@@ -232,6 +232,11 @@ func (e Entry) about(f Finding) bool {
 	return known == code || min(len(known), len(code)) >= minCode && (strings.Contains(code, known) || strings.Contains(known, code))
 }
 
+// SameAs reports whether two entries, of two ledgers maybe, are of one rule, file and code.
+func (e Entry) SameAs(other Entry) bool {
+	return e.ID == other.ID || e.about(Finding{Rule: other.Rule, Path: other.Path, Quote: strings.TrimSuffix(other.Code, "…")})
+}
+
 // Stands reports whether the entry still stands against the pull request.
 func (e Entry) Stands() bool { return !e.Gone() && e.Status != Waived }
 

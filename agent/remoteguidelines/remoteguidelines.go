@@ -111,7 +111,40 @@ func (r *repository) fresh(ctx context.Context) (map[string]string, error) {
 	if err != nil || sha == r.sha {
 		return r.last, err
 	}
-	files, err := r.read.Files(ctx, r.repo, sha, Dir)
+	texts, err := documents(ctx, r.read, r.repo, sha)
+	if err == nil && len(texts) == 0 {
+		err = fmt.Errorf("there is no document in %s", Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.sha, r.last = sha, texts
+	return texts, nil
+}
+
+// Own gives the documents that a repository has of its own at the tip of a branch, or of its default branch where
+// that one is gone; none is no error.
+func Own(ctx context.Context, github Reader, repo forge.Repo, branch string) (map[string]string, error) {
+	sha, err := github.Commit(ctx, repo, branch)
+	if errors.Is(err, forge.ErrNotFound) {
+		sha, err = github.Commit(ctx, repo, "HEAD")
+	}
+	texts := map[string]string{}
+	if err == nil {
+		texts, err = documents(ctx, github, repo, sha)
+	}
+	switch {
+	case errors.Is(err, forge.ErrNotFound):
+		return map[string]string{}, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the guidelines of %s on %s: %w", repo, branch, err)
+	}
+	return texts, nil
+}
+
+// documents reads those of a repository at a commit.
+func documents(ctx context.Context, github Reader, repo forge.Repo, sha string) (map[string]string, error) {
+	files, err := github.Files(ctx, repo, sha, Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -124,15 +157,11 @@ func (r *repository) fresh(ctx context.Context) (map[string]string, error) {
 		if len(texts) == maxDocuments {
 			return nil, fmt.Errorf("there are more than %d documents in %s", maxDocuments, Dir)
 		}
-		text, err := r.read.File(ctx, r.repo, sha, path.Join(Dir, file))
+		text, err := github.File(ctx, repo, sha, path.Join(Dir, file))
 		if err != nil {
 			return nil, err
 		}
 		texts[name] = string(text)
 	}
-	if len(texts) == 0 {
-		return nil, fmt.Errorf("there is no document in %s", Dir)
-	}
-	r.sha, r.last = sha, texts
 	return texts, nil
 }

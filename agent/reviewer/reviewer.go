@@ -153,7 +153,7 @@ func (r *Reviewer) Prompts(ctx context.Context, pr forge.PullRequest) (instructi
 func (r *Reviewer) prepare(ctx context.Context, pr forge.PullRequest, opts Options) (p *Prepared, tree *worktree.Tree, err error) {
 	ctx, prepared := telemetry.Step(ctx, "prepare")
 	defer func() { prepared(err) }()
-	if tree, err = r.acquire(ctx, pr); err != nil {
+	if tree, err = r.acquire(ctx, pr, string(decide.Reviewer)); err != nil {
 		return nil, nil, err
 	}
 	subject, err := r.subject(ctx, pr, tree, opts)
@@ -167,11 +167,11 @@ func (r *Reviewer) prepare(ctx context.Context, pr forge.PullRequest, opts Optio
 	return p, tree, nil
 }
 
-func (r *Reviewer) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.Tree, error) {
+func (r *Reviewer) acquire(ctx context.Context, pr forge.PullRequest, role string) (*worktree.Tree, error) {
 	url, authorization := r.Remote(pr.Ref.Repo)
 	tree, err := r.Worktrees.Acquire(ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization},
-		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(decide.Reviewer),
+		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: role,
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number),
 		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
 		Merged: true,

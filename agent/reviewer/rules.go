@@ -49,8 +49,11 @@ func (e *Examiner) rules(ctx context.Context, s Subject) (set guidelines.Set, ow
 	return set.Overlay(docs...), own, nil
 }
 
-// ownTexts are the texts of the documents on the base, if it has any.
+// ownTexts are the texts of the documents that the subject names, else of those on the base, if it has any.
 func ownTexts(ctx context.Context, s Subject) (map[string]string, error) {
+	if s.Own != nil {
+		return s.Own, nil
+	}
 	names, err := s.Files.ReadDir(ctx, s.Base, remoteguidelines.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

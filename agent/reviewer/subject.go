@@ -35,6 +35,8 @@ type Subject struct {
 	// Base is the commit whose guidelines, settings and guides are the law, the tip
 	// of BaseBranch.
 	Base, BaseBranch string
+	// Own are the texts of the repository's own guideline documents, by name; nil for those of Base.
+	Own map[string]string
 	// Pages is the address below which people see the files of Base; empty where they cannot.
 	Pages string
 	// Head is the commit under review; empty for that of Diff. Tree is what merging it into

@@ -1,0 +1,175 @@
+package learn
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"touchstone/agent/terminal"
+	"touchstone/verdict"
+)
+
+// Change says how a finding of a replayed round relates to those that were recorded.
+type Change string
+
+const (
+	Stays    Change = "stays"
+	Appears  Change = "appears"
+	Vanishes Change = "vanishes"
+)
+
+// Finding is one that a round found when it was recorded, or when it was replayed, or both times.
+type Finding struct {
+	Pull   string `json:"pull"` // owner/name#number
+	Round  int    `json:"round"`
+	Change Change `json:"change"`
+	// Became is what had become of it when it was last heard of; empty for one that appears.
+	Became   verdict.Status   `json:"became,omitempty"`
+	Rule     string           `json:"rule"`
+	Severity verdict.Severity `json:"severity"`
+	Path     string           `json:"path"`
+	Line     int              `json:"line"`
+	Claim    string           `json:"claim"`
+}
+
+// Effect is what a change of the guidelines does to the findings of one rule. Stayed and Vanished count these by what
+// had become of them.
+type Effect struct {
+	Rule     string                 `json:"rule"`
+	Stay     int                    `json:"stay"`
+	Appear   int                    `json:"appear"`
+	Vanish   int                    `json:"vanish"`
+	Stayed   map[verdict.Status]int `json:"stayed"`
+	Vanished map[verdict.Status]int `json:"vanished"`
+}
+
+// compare lists what a round found when it was recorded and now. What a second session refuted counts as found
+// both times: the row fired.
+func compare(round Round, now verdict.Record) (all []Finding) {
+	one := func(e verdict.Entry, change Change, became verdict.Status) {
+		all = append(all, Finding{
+			Pull: round.Pull.Ref.String(), Round: round.Record.Round, Change: change, Became: became,
+			Rule: e.Rule, Severity: e.Severity, Path: e.Path, Line: e.Line, Claim: e.Claim,
+		})
+	}
+	again := make([]bool, len(now.Ledger))
+	find := func(was verdict.Entry) int {
+		for i, e := range now.Ledger {
+			if !again[i] && was.SameAs(e) {
+				return i
+			}
+		}
+		return -1
+	}
+	for _, was := range round.Record.Ledger {
+		i := find(was)
+		switch {
+		case i >= 0:
+			again[i] = true
+			one(now.Ledger[i], Stays, round.became(was))
+		case was.Last == round.Record.Round || was.Stands():
+			one(was, Vanishes, round.became(was))
+		}
+	}
+	for i, e := range now.Ledger {
+		if !again[i] {
+			one(e, Appears, "")
+		}
+	}
+	return all
+}
+
+// became is where a finding of the round stood when it was last heard of.
+func (r Round) became(e verdict.Entry) verdict.Status {
+	if i := slices.IndexFunc(r.Last, func(last verdict.Entry) bool { return last.ID == e.ID }); i >= 0 {
+		return r.Last[i].Status
+	}
+	return e.Status
+}
+
+// effects counts findings by rule, those rules first of which most appear or vanish.
+func effects(findings []Finding) []Effect {
+	rules := map[string]*Effect{}
+	for _, f := range findings {
+		e := rules[f.Rule]
+		if e == nil {
+			e = &Effect{Rule: f.Rule, Stayed: map[verdict.Status]int{}, Vanished: map[verdict.Status]int{}}
+			rules[f.Rule] = e
+		}
+		switch f.Change {
+		case Stays:
+			e.Stay++
+			e.Stayed[f.Became]++
+		case Vanishes:
+			e.Vanish++
+			e.Vanished[f.Became]++
+		default:
+			e.Appear++
+		}
+	}
+	all := []Effect{}
+	for _, e := range rules {
+		all = append(all, *e)
+	}
+	slices.SortFunc(all, func(a, b Effect) int {
+		return cmp.Or(b.Vanish+b.Appear-a.Vanish-a.Appear, b.Stay-a.Stay, cmp.Compare(a.Rule, b.Rule))
+	})
+	return all
+}
+
+// Write writes the replay for people to read.
+func (r Replay) Write(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%d of %s replayed for $%.2f of $%.2f, recorded at $%.2f\n", r.Replayed, verdict.Amount(r.Planned, "round", "rounds"), r.CostUSD, r.BudgetUSD, r.RecordedUSD)
+	if r.Same > 0 {
+		fmt.Fprintf(w, "%s judged by these very guidelines before: what differs there is the model's noise\n", verdict.Amount(r.Same, "round was", "rounds were"))
+	}
+	if r.Gone > 0 {
+		fmt.Fprintf(w, "%s not replayed, since the commits are gone\n", verdict.Amount(r.Gone, "round was", "rounds were"))
+	}
+	if r.Left > 0 {
+		fmt.Fprintf(w, "%s not begun: give a larger --budget for them\n", verdict.Amount(r.Left, "round was", "rounds were"))
+	}
+	for _, f := range r.Failed {
+		fmt.Fprintf(w, "%s round %d came to no review: %s\n", f.Pull, f.Round, terminal.Plain(f.Reason))
+	}
+	if len(r.Rules) == 0 {
+		fmt.Fprintln(w, "nothing was found, neither then nor now")
+		return w.Flush()
+	}
+	fmt.Fprintf(w, "\nrule\tstay\tappear\tvanish\twhat stays had become\twhat vanishes had become\n")
+	for _, e := range r.Rules {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\n", terminal.Plain(e.Rule), e.Stay, e.Appear, e.Vanish, fates(e.Stayed), fates(e.Vanished))
+	}
+	for _, change := range []Change{Vanishes, Appears, Stays} {
+		for _, f := range r.Findings {
+			if f.Change == change {
+				fmt.Fprint(w, f.line())
+			}
+		}
+	}
+	return w.Flush()
+}
+
+// fates lists what became of findings, the most first.
+func fates(of map[verdict.Status]int) string {
+	var parts []string
+	for _, status := range slices.SortedFunc(maps.Keys(of), func(a, b verdict.Status) int { return cmp.Or(of[b]-of[a], cmp.Compare(a, b)) }) {
+		parts = append(parts, fmt.Sprintf("%d %s", of[status], status))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "-")
+}
+
+// line is a finding on two lines.
+func (f Finding) line() string {
+	became := ""
+	if f.Became != "" {
+		became = ", had become " + string(f.Became)
+	}
+	return terminal.Plain(fmt.Sprintf("%s: %s round %d, %s %s at %s%s", f.Change, f.Pull, f.Round, f.Severity, f.Rule, verdict.Place(f.Path, f.Line), became)) +
+		"\n  " + terminal.Plain(f.Claim) + "\n"
+}

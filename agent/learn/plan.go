@@ -1,0 +1,114 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/audit"
+	"touchstone/agent/forge"
+	"touchstone/agent/trust"
+	"touchstone/verdict"
+)
+
+// Round is a recorded round that can be replayed.
+type Round struct {
+	Pull   forge.PullRequest
+	Record verdict.Record
+	// Last is the ledger that says what became of its findings.
+	Last verdict.Ledger
+}
+
+// name is how people speak of the round.
+func (r Round) name() string { return fmt.Sprintf("%s round %d", r.Pull.Ref, r.Record.Round) }
+
+// Plan is a replay that was not begun yet.
+type Plan struct {
+	Since time.Time
+	// Rounds are those to replay, the latest first.
+	Rounds []Round
+	// Carried counts approvals that were carried over without a session, of which there is nothing to replay, Gone
+	// the rounds whose commit GitHub no longer has, Older those beyond the bound.
+	Carried, Gone, Older int
+	// BudgetUSD is what all sessions may cost together, in US dollars.
+	BudgetUSD float64
+	// Most bounds the rounds.
+	Most int
+}
+
+// Reader reads pull requests.
+type Reader interface {
+	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
+}
+
+// Find looks for the rounds to replay among what became of pull requests. It believes the records of the reviewers
+// that the book believes.
+func (p *Plan) Find(ctx context.Context, read Reader, past []forge.Past, reviewers []string, book *trust.Book) error {
+	for _, old := range past {
+		if !slices.ContainsFunc(old.Reviews, p.wanted) {
+			continue
+		}
+		if len(p.Rounds) == p.Most {
+			p.Older += count(old.Reviews, p.wanted) // not read any further, since they are many
+			continue
+		}
+		pr, err := read.PullRequest(ctx, old.Ref)
+		if err != nil {
+			return err
+		}
+		rounds, last, gone := audit.Recorded(pr, reviewers, book)
+		p.Gone += gone
+		for _, r := range slices.Backward(rounds) {
+			switch {
+			case r.At.Before(p.Since):
+			case r.Record.Engine == "":
+				p.Carried++
+			case len(p.Rounds) == p.Most:
+				p.Older++
+			default:
+				p.Rounds = append(p.Rounds, Round{pr, r.Record, last})
+			}
+		}
+	}
+	return nil
+}
+
+// wanted reports whether a review is a round of the time in question, whoever wrote it.
+func (p *Plan) wanted(r forge.SubmittedReview) bool {
+	_, err := verdict.ParseRecord(r.Body)
+	return err == nil && !r.SubmittedAt.Before(p.Since)
+}
+
+func count[T any](all []T, is func(T) bool) (n int) {
+	for _, one := range all {
+		if is(one) {
+			n++
+		}
+	}
+	return n
+}
+
+// String says what the replay will do, in sentences.
+func (p Plan) String() string {
+	var cost float64
+	pulls := map[forge.Ref]bool{}
+	for _, r := range p.Rounds {
+		cost += r.Record.CostUSD
+		pulls[r.Pull.Ref] = true
+	}
+	said := []string{
+		fmt.Sprintf("%s of %s to replay, recorded at $%.2f.", verdict.Amount(len(p.Rounds), "round", "rounds"), verdict.Amount(len(pulls), "pull request", "pull requests"), cost),
+		fmt.Sprintf("The sessions may cost $%.2f together; the request that goes beyond is the last.", p.BudgetUSD),
+	}
+	left := func(n int, why string) {
+		if n > 0 {
+			said = append(said, fmt.Sprintf("Left out: %s %s.", verdict.Amount(n, "round", "rounds"), why))
+		}
+	}
+	left(p.Carried, "that approved without a session")
+	left(p.Gone, "whose commit GitHub no longer has")
+	left(p.Older, fmt.Sprintf("beyond the %d latest", p.Most))
+	return strings.Join(said, "\n")
+}

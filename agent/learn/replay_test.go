@@ -1,0 +1,93 @@
+package learn_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/engine"
+	"touchstone/agent/forge"
+	"touchstone/agent/learn"
+	"touchstone/agent/reviewer"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+)
+
+var finding = verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3", Path: "code.txt", Line: 1, Quote: "unsafe()", Claim: "This is unsafe.", Why: "It breaks."}
+
+// reviewed is a GitHub with one pull request that has one recorded round, and what is planned for it.
+func reviewed(t *testing.T) (*loopback.GitHub, learn.Plan) {
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	record, err := verdict.ParseRecord(pr.Reviews[0].Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, learn.Plan{Rounds: []learn.Round{{Pull: pr, Record: record, Last: record.Ledger}}, BudgetUSD: 1, Most: 5}
+}
+
+func replayed(t *testing.T, g *loopback.GitHub, plan learn.Plan, session loopback.Model) learn.Replay {
+	t.Helper()
+	rules, err := guidelines.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := g.Client(loopback.Judge)
+	r := &reviewer.Reviewer{Examiner: reviewer.Examiner{Engine: session, Guidelines: rules, TempDir: t.TempDir()}, Worktrees: g.Worktrees, Read: client, Remote: client.Remote}
+	none := func(context.Context, forge.PullRequest) (map[string]string, error) { return nil, nil }
+	result, err := plan.Run(t.Context(), r, none, verdict.Allowance{}, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// TestRoundsWhoseCommitsAreGoneAreCounted, and do not keep the others from being replayed; nor does a session that
+// does not finish.
+func TestRoundsWhoseCommitsAreGoneAreCounted(t *testing.T) {
+	t.Parallel()
+	g, plan := reviewed(t)
+	gone := plan.Rounds[0]
+	gone.Record.Head = strings.Repeat("a", 40)
+	plan.Rounds = []learn.Round{gone, plan.Rounds[0]}
+	result := replayed(t, g, plan, func(loopback.Asked) (string, error) {
+		return "", &engine.Error{Class: engine.Overloaded, Err: errors.New("it is busy")}
+	})
+	if result.Gone != 1 || result.Replayed != 0 || len(result.Failed) != 1 || !strings.Contains(result.Failed[0].Reason, "did not finish") {
+		t.Errorf("%+v", result)
+	}
+	var text strings.Builder
+	if err := result.Write(&text); err != nil || !strings.Contains(text.String(), "1 round was not replayed, since the commits are gone") || !strings.Contains(text.String(), "round 1 came to no review: the session did not finish") {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
+}
+
+// TestPlanBelievesReviewersAlone and leaves out what is older than it looks back.
+func TestPlanBelievesReviewersAlone(t *testing.T) {
+	t.Parallel()
+	g, _ := reviewed(t)
+	client := g.Client(loopback.Judge)
+	past, _, err := client.History(t.Context(), loopback.Repo, time.Now().Add(-time.Hour), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		reviewers []string
+		since     time.Time
+		most      int
+		want      string
+	}{
+		{[]string{loopback.Judge}, time.Time{}, 5, "0 rounds of 0 pull requests to replay, recorded at $0.00.\nThe sessions may cost $2.00 together; the request that goes beyond is the last.\nLeft out: 1 round that approved without a session."},
+		{[]string{loopback.Person}, time.Time{}, 5, "0 rounds of 0 pull requests to replay, recorded at $0.00.\nThe sessions may cost $2.00 together; the request that goes beyond is the last."},
+		{[]string{loopback.Judge}, time.Now().Add(time.Hour), 5, "0 rounds of 0 pull requests to replay, recorded at $0.00.\nThe sessions may cost $2.00 together; the request that goes beyond is the last."},
+	} {
+		plan := learn.Plan{Since: tc.since, BudgetUSD: 2, Most: tc.most}
+		if err := plan.Find(t.Context(), client, past, tc.reviewers, nil); err != nil || plan.String() != tc.want {
+			t.Errorf("%q since %s: %v\n%s", tc.reviewers, tc.since, err, plan)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package reviewer
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// replayRole is that of the worktrees of replays, so that no agent at work is in their way.
+const replayRole = "replay"
+
+// Replay reviews again what an earlier round of pr reviewed, by the guidelines of today, posts nothing and
+// returns the new record: that head against that base under that title, as if nobody had reviewed it before or
+// talked of it since, so that the session is not told what became of the round's findings. Own are the texts of
+// the repository's own guideline documents that are the law now, by name. The errors are those of Review, and
+// [worktree.ErrHeadMoved] where the commits can no longer be fetched; also with an error the record has what the
+// sessions cost.
+func (r *Reviewer) Replay(ctx context.Context, pr forge.PullRequest, round verdict.Record, own map[string]string, opts Options) (verdict.Record, error) {
+	pr = asOf(pr, round)
+	tree, err := r.acquire(ctx, pr, replayRole)
+	if err != nil {
+		return verdict.Record{}, err
+	}
+	defer r.giveUp(ctx, pr, tree)
+	subject, err := r.subject(ctx, pr, tree, opts)
+	if err != nil {
+		return verdict.Record{}, err
+	}
+	subject.Round, subject.Own = round.Round, own
+	subject.Past = nil // what other changes broke since then is no matter
+	p, err := r.Prepare(ctx, subject)
+	if err != nil {
+		return verdict.Record{}, err
+	}
+	defer p.Close(ctx)
+	x, err := p.Examine(ctx, opts.Progress, opts.Allowance)
+	if err != nil {
+		return verdict.Record{CostUSD: x.Result.CostUSD}, err
+	}
+	out, err := p.Conclude(ctx, x)
+	return out.Record, err
+}
+
+// asOf is a pull request as a round saw it, without what was said of it: by whoever reviewed it, talked about it
+// or checked it.
+func asOf(pr forge.PullRequest, round verdict.Record) forge.PullRequest {
+	pr.Title = cmp.Or(round.Title, pr.Title)
+	pr.Head.SHA, pr.Base.SHA, pr.Base.Name = round.Head, round.Base, round.BaseBranch
+	pr.Reviews, pr.Comments, pr.Threads, pr.Checks = nil, nil, nil, nil
+	return pr
+}
+
+// giveUp removes a worktree that nobody will want again.
+func (r *Reviewer) giveUp(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree) {
+	ctx = context.WithoutCancel(ctx)
+	err := tree.Release()
+	if err == nil {
+		err = r.Worktrees.Remove(ctx, pr.Ref.Repo.String(), pr.Number, replayRole)
+	}
+	if err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the worktree of a replay could not be removed; it goes with those that nobody uses")
+	}
+}
