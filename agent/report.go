@@ -196,7 +196,7 @@ func (r report) conclusion() string {
 func (r report) footer() string {
 	rec := r.Record
 	parts := []string{
-		fmt.Sprintf("%d of %d dimensions", len(r.Judgement.Answer.Dimensions), len(verdict.Dimensions())),
+		verdict.Amount(len(r.Judgement.Answer.Dimensions), "dimension", "dimensions"),
 		fmt.Sprintf("%d of %s", rec.Coverage.Examined, verdict.Amount(rec.Coverage.Files, "file", "files")),
 	}
 	if rec.Tier != "" {

@@ -57,7 +57,7 @@ func kindsOf(spelled string, file File) kinds {
 		k |= isTests
 	}
 	known := codeNames.MatchString(base)
-	prose := docNames.MatchString(base) || slices.Contains(docExtensions, ext)
+	prose := docNames.MatchString(base) || anyFragment.MatchString(name) || slices.Contains(docExtensions, ext)
 	setting := configNames.MatchString(base) || slices.Contains(configExtensions, ext)
 	switch {
 	case known || slices.Contains(codeExtensions, ext):

@@ -152,6 +152,30 @@ func TestChangedLinesAreThoseOfHunks(t *testing.T) {
 	}
 }
 
+func TestInlineTestsOfRustAreTestsAndTheRestIsNone(t *testing.T) {
+	const header = "diff --git a/src/a.rs b/src/a.rs\n--- a/src/a.rs\n+++ b/src/a.rs\n"
+	for name, test := range map[string]struct {
+		patch      string
+		cut        bool
+		tests, not bool
+	}{
+		"code alone":                      {"@@ -1,2 +1,3 @@ fn a() {\n x\n+y\n }\n", false, false, true},
+		"tests alone, below their module": {"@@ -90,2 +90,3 @@ mod tests {\n x\n+    y\n z\n", false, true, false},
+		"a module that is new":            {"@@ -1,1 +1,6 @@\n }\n+\n+#[cfg(test)]\n+mod tests {\n+    fn a() {}\n+}\n", false, true, false},
+		"both, in two hunks":              {"@@ -1,2 +1,3 @@ fn a() {\n x\n+y\n }\n@@ -90,2 +91,3 @@ mod test {\n x\n+    y\n z\n", false, true, true},
+		"both, behind the module's end":   {"@@ -90,2 +90,4 @@ mod tests {\n+    y\n }\n+fn b() {}\n z\n", false, true, true},
+		"a test outside of a module":      {"@@ -1,2 +1,3 @@\n x\n+#[tokio::test]\n z\n", false, true, false},
+		"a patch that was cut":            {"@@ -90,2 +90,3 @@ mod tests {\n x\n+    y\n z\n", true, true, true},
+	} {
+		change := Change{Files: []File{{Path: "src/a.rs", Patch: []byte(header + test.patch), Truncated: test.cut}}}
+		tests, _ := compiled(t, "tests").Applies(change)
+		not, _ := compiled(t, "code !tests").Applies(change)
+		if tests != test.tests || not != test.not {
+			t.Errorf("%s: tests %v, code that is none %v", name, tests, not)
+		}
+	}
+}
+
 func TestChangePredicates(t *testing.T) {
 	titled := func(titles ...string) []Change {
 		var changes []Change
@@ -161,6 +185,9 @@ func TestChangePredicates(t *testing.T) {
 			changes = append(changes, change)
 		}
 		return changes
+	}
+	adding := func(path string) Change {
+		return Change{Files: []File{{Path: path, Patch: []byte("diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+it\n")}}}
 	}
 	branched := func(names ...string) []Change {
 		var changes []Change
@@ -179,17 +206,20 @@ func TestChangePredicates(t *testing.T) {
 		},
 		"bug-fix": {
 			yes: slices.Concat(
-				titled("fix: lost update", "fix(api)!: lost update", "Fix the lost update", "Fixes a race", "fixed: race", "FIX race", "bugfix: race", "Hotfix for the race",
+				titled("[FIXED] lost update", "[fix] lost update", "[api][BUGFIX] lost update", "(fix) lost update", "[Bug] race", "fix: lost update", "fix(api)!: lost update", "Fix the lost update", "Fixes a race", "fixed: race", "FIX race", "bugfix: race", "Hotfix for the race",
 					"net/http: fix a leak", "ABC-12: Fix the race", "ABC-12 fix the race", "[ABC-12] Fix the race", "(api) fix the race", "🐛 Fix the race", "Fix", "store: fixes"),
 				branched("fix/race", "fix-race", "bugfix/race", "hotfix-1", "alice/fix-race"),
 				[]Change{
+					adding("CHANGES/12.bugfix.rst"), adding("changelog.d/+a.fixed.md"), adding("pkg/newsfragments/12.bugfix"), adding("news/12.bugfix.2.rst"),
+					{Files: []File{{Path: "changes/12.fix.md", Truncated: true}}},
 					{Files: []File{{Path: "a.go"}}, Labels: []string{"size/S", "Bug"}},
 					{Files: []File{{Path: "a.go"}}, Body: "It lost updates.\r\n\r\nRecurrence: add lint - forbid it\r\n"},
 					{Files: []File{{Path: "a.go"}}, Commits: []string{"Repair it\n\nRecurrence: single occurrence - searched"}},
 				},
 			),
 			no: slices.Concat(
-				titled("", "Add a fixture", "Fixture for tests", "Fixed-width columns", "Fix-up", "Prefix names", "Add a fix button", "docs: fix a typo", "chore(deps): fix versions", "ci: fix the cache", "Suffix: add", "feat: fixtures", "fixing"),
+				titled("[FEATURE] add a fix button", "[fixtures] more", "[prefix] more", "", "Add a fixture", "Fixture for tests", "Fixed-width columns", "Fix-up", "Prefix names", "Add a fix button", "docs: fix a typo", "chore(deps): fix versions", "ci: fix the cache", "Suffix: add", "feat: fixtures", "fixing"),
+				[]Change{adding("CHANGES/12.feature.rst"), adding("CHANGES/fix.rst"), adding("src/a.fix.md"), {Files: []File{{Path: "CHANGES/12.bugfix.rst", Patch: []byte("diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n")}}}},
 				branched("", "main", "fixture-cleanup", "feature/fix", "prefix/x"),
 				[]Change{
 					{Files: []File{{Path: "a.go"}}, Labels: []string{"debug", "not-a-bug"}},

@@ -72,6 +72,8 @@ var (
 	codeNames = named(`(?:gnu)?makefile`, `rakefile`, `justfile`, `cmakelists\.txt`, `meson\.build`, `(?:build|workspace)(?:\.bazel)?`,
 		`tiltfile`, `earthfile`, `gradlew`)
 	docNames = named(`(?:licen[cs]e|copying|notice|authors|contributors|maintainers|readme|changelog|changes|news|history|security|contributing|todo)(?:-[\w-]+)?`)
+	// anyFragment is a fragment of a change log, of towncrier's kinds and keep-a-changelog's.
+	anyFragment = fragment(`[+\d][^/]*`, `feature|bugfix|bug|fix|fixed|doc|removal|misc|security|added|changed|deprecated|removed|deprecation|breaking|improvement|trivial|vendor|process|contrib|packaging`)
 	// configNames are what a program, a container or a tool is told, dot-files without
 	// an extension among them.
 	configNames = named(`.*dockerfile.*`, `containerfile`, `vagrantfile`, `procfile`, `codeowners`, `caddyfile`, `\.env.*`,

@@ -1,6 +1,7 @@
 package guidelines
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -28,8 +29,13 @@ var (
 	// "net/http: fix …", "fix(api)!: …".
 	fixTitle = regexp.MustCompile(`^(?i:[^\pL\[(]*(?:[\[(][^\])]*[\])][^\pL]*)?(?:[a-z]+-\d+[\s:]+)?(?:([\w./,*-]+)(?:\([^)]*\))?: *)?(?:bug|hot)?fix(?:es|ed)?(?:[^\w-]|$))`)
 	// "docs: fix a typo" says itself that it repairs no defect.
+	// Some write the kind of a change in brackets: "[FIXED] …", "[bugfix][api] …".
+	fixTag        = regexp.MustCompile(`^(?i)[\s*]*(?:[\[(][^\])]*[\])]\s*)*?[\[(](?:bug|(?:bug|hot)?[ -]?fix(?:es|ed)?)[\])]`)
 	harmlessTypes = []string{"docs", "doc", "style", "chore", "ci", "build", "test", "tests", "refactor", "perf", "feat", "deps"}
-	fixBranch     = regexp.MustCompile(`(?i)^(?:[^/]+/)?(?:bug|hot)?fix(?:es)?[-_/]`)
+	// fixFragment is a fragment of a change log that its name makes a repair, as towncrier and its
+	// kin read it (https://towncrier.readthedocs.io/en/stable/tutorial.html): "changes/12.bugfix.rst".
+	fixFragment = fragment(`[^/]+`, `(?:bug|hot)?fix(?:es|ed)?|bug`)
+	fixBranch   = regexp.MustCompile(`(?i)^(?:[^/]+/)?(?:bug|hot)?fix(?:es)?[-_/]`)
 	// recurrenceAction is the line by which a bug fix says what keeps the defect from coming
 	// back; docs/recurrence.md tells authors its form.
 	recurrenceAction = regexp.MustCompile(`(?im)^[ \t]*(?:[-*][ \t]+)?(recurrence:[ \t]*(add lint|roll out|add guideline|single occurrence)\b[ \t]*\S[^\r\n]*)`)
@@ -56,6 +62,10 @@ func bugFix(change Change) (string, bool) {
 	switch {
 	case title != nil && !slices.Contains(harmlessTypes, strings.ToLower(title[1])):
 		return "the title says fix", true
+	case fixTag.MatchString(change.Title):
+		return "the title says fix", true
+	case slices.ContainsFunc(change.Files, func(f File) bool { return fixFragment.MatchString(f.Path) && arrives(f) }):
+		return "it adds a fragment to the change log that says fix", true
 	case fixBranch.MatchString(change.Branch):
 		return "the branch is named fix", true
 	case slices.ContainsFunc(change.Labels, isBug):
@@ -64,6 +74,17 @@ func bugFix(change Change) (string, bool) {
 		return "it declares a recurrence action", true
 	}
 	return "", false
+}
+
+// fragment matches the paths of a change log's fragments by their names and kinds.
+func fragment(name, kind string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|/)(?:changes|changelogs?|news|newsfragments|fragments)(?:\.d)?/(?:[^/]+/)*` + name + `\.(?:` + kind + `)(?:\.\d+)?(?:\.(?:md|rst|txt))?$`)
+}
+
+// arrives reports whether a change adds a file, or may: without a patch nobody can say.
+func arrives(f File) bool {
+	head, _, _ := bytes.Cut(f.Patch, []byte("\n@@"))
+	return len(f.Patch) == 0 && f.Truncated || bytes.Contains(head, []byte("\nnew file mode "))
 }
 
 func docsOnly(files [][]view) bool {

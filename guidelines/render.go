@@ -1,6 +1,11 @@
 package guidelines
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"touchstone/verdict"
+)
 
 // Applied is a rule that a change has to satisfy, and why.
 type Applied struct {
@@ -34,6 +39,17 @@ func (s Set) For(change Change) []Applied {
 		}
 	}
 	return applied
+}
+
+// Idle are the dimensions of which none of the rules that apply to a change is.
+func (s Set) Idle(applied []Applied) []verdict.Dimension {
+	of := map[string]string{} // dimensions, by their documents
+	for _, doc := range s.Documents {
+		of[doc.Name] = doc.Dimension
+	}
+	return slices.DeleteFunc(verdict.Dimensions(), func(d verdict.Dimension) bool {
+		return slices.ContainsFunc(applied, func(a Applied) bool { return of[a.Row.Document] == string(d) })
+	})
 }
 
 // Render returns the documents with only these rules, as For found them to apply to a

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"touchstone/verdict"
 )
 
 // parsed reads a document that has to be right.
@@ -47,6 +49,18 @@ Good (` + "`payments/P2`" + `): charged twice.
 
 The end.
 `
+
+func TestADimensionIsIdleWhereNoneOfItsRulesApplies(t *testing.T) {
+	set := defaults(t)
+	change := changed("a.go")
+	if idle := set.Idle(set.For(change)); !slices.Equal(idle, []verdict.Dimension{verdict.Recurrence}) {
+		t.Errorf("idle are %q", idle)
+	}
+	change.Title = "Fix it"
+	if idle := set.Idle(set.For(change)); len(idle) > 0 {
+		t.Errorf("of a fix idle are %q", idle)
+	}
+}
 
 func TestRenderShowsWhatApplies(t *testing.T) {
 	set := Set{}.Overlay(parsed(t, "payments", payments))

@@ -144,7 +144,7 @@ func look(change Change) facts {
 	for _, file := range change.Files {
 		var views []view
 		for _, path := range file.paths() {
-			views = append(views, view{path: path, kinds: kindsOf(path, file)})
+			views = append(views, viewsOf(path, file)...)
 		}
 		f.files = append(f.files, views)
 	}
@@ -163,6 +163,24 @@ type facts struct {
 type view struct {
 	path  string
 	kinds kinds
+}
+
+// viewsOf are a file under one of its paths: twice where it holds code and its tests, and the
+// change touches both.
+func viewsOf(path string, file File) []view {
+	k := kindsOf(path, file)
+	if k&isTests != 0 || !strings.HasSuffix(path, ".rs") {
+		return []view{{path, k}}
+	}
+	tests, others := inlineTests(file)
+	var views []view
+	if others || !tests {
+		views = append(views, view{path, k})
+	}
+	if tests {
+		views = append(views, view{path, isCode | isTests})
+	}
+	return views
 }
 
 func (s Scope) decide(f facts) (applies bool, why string) {

@@ -39,6 +39,8 @@ type Grounds struct {
 	Changed []string
 	// Opened, if set, reports whether the session opened what shows a changed file.
 	Opened func(path string) bool
+	// Idle are the dimensions of which no row applies to the change: an answer need not walk them.
+	Idle []Dimension
 	// Rows are the guideline rows that apply to the change, each with the mildest severity
 	// that a finding of it may have.
 	Rows map[string]Severity
@@ -298,7 +300,7 @@ func (j *Judgement) doubtCoverage(g Grounds) {
 	}
 	var missing []string
 	for _, d := range Dimensions() {
-		if !walked[d] {
+		if !walked[d] && !slices.Contains(g.Idle, d) {
 			missing = append(missing, string(d))
 		}
 	}

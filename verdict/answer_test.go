@@ -182,6 +182,18 @@ func TestJudgeBlocks(t *testing.T) {
 	}
 }
 
+func TestADimensionOfWhichNoRowAppliesNeedNotBeWalked(t *testing.T) {
+	g := grounded()
+	g.Idle = []Dimension{Recurrence}
+	for count, want := range map[int]Verdict{8: Approve, 7: RequestChanges} {
+		a := walked()
+		a.Dimensions = a.Dimensions[:count]
+		if j := Judge(block(encode(t, a))+closing(Approve), nonce, g); j.Verdict != want {
+			t.Errorf("%d dimensions: %s, %q", count, j.Verdict, j.Doubts)
+		}
+	}
+}
+
 func TestJudgeWithoutNonceNeverApproves(t *testing.T) {
 	text := block(encode(t, walked())) + RunLine("") + "\n" + Marker(Approve)
 	if j := Judge(text, "", grounded()); j.Verdict != RequestChanges {

@@ -57,8 +57,9 @@ type Prepared struct {
 
 	examiner   *Examiner
 	understood change.Change
-	law        string            // the guidelines, the same for every change
-	own        map[string]string // the texts of the repository's own documents, by name
+	idle       []verdict.Dimension // those of which no row applies
+	law        string              // the guidelines, the same for every change
+	own        map[string]string   // the texts of the repository's own documents, by name
 	guides     []guide
 	tripped    map[string]int // by rule: the other changes that broke it
 	tokens     int            // an estimate of what there is to read
@@ -96,7 +97,7 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 		return nil, err
 	}
 	p.Version, p.Rules = rules.Version(), rules.For(s.change())
-	p.law, p.own = rules.RenderAll(), own
+	p.law, p.own, p.idle = rules.RenderAll(), own, rules.Idle(p.Rules)
 	if p.guides, err = readGuides(ctx, s); err != nil {
 		return nil, err
 	}

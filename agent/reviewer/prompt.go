@@ -58,7 +58,7 @@ Then give one fenced block, and nothing after it but the two closing lines named
 }
 ` + "```" + `
 
-All dimensions and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened.
+Every dimension of which a row applies and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened.
 Lines are those of the file at the head, as the patch files number them; a finding about a whole file, or about one that is deleted, has no line. A finding about what the pull request says of itself has title, description or commit messages as its path, and no line. The quote is copied exactly, indentation included: a finding whose rule does not apply or whose quote is not there is dropped. Of what the change takes away, quote the removed lines and give no line: the finding is shown on the nearest line that is left.
 severity is critical, major, minor or nit; all but nit block, and none is milder than its row allows.
 The verdict is APPROVE if nothing blocks, otherwise REQUEST_CHANGES.
@@ -146,7 +146,11 @@ func (p *Prepared) rows() string {
 		}
 		list.WriteString(" " + row)
 	}
-	return "\n# The rows that apply\n\nOf the guidelines only these rows are about this change. A finding under another one is dropped; pass over what the guidelines say of those.\n" + list.String() + "\n"
+	idle := ""
+	if len(p.idle) > 0 {
+		idle = "\nNo row applies of " + strings.Join(names(p.idle), ", ") + ": leave these dimensions out of the answer.\n"
+	}
+	return "\n# The rows that apply\n\nOf the guidelines only these rows are about this change. A finding under another one is dropped; pass over what the guidelines say of those.\n" + list.String() + "\n" + idle
 }
 
 // said quotes what people and machines wrote of the change.

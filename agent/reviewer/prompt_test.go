@@ -137,6 +137,7 @@ func TestLargeChangeIsWalkedInParts(t *testing.T) {
 	if p.understood, err = change.Understand(t.Context(), change.Source{Diff: p.Diff, Checkout: t.TempDir(), Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
+	p.idle = []verdict.Dimension{verdict.Recurrence}
 	prompts := p.Prompts()
 	if len(prompts) < 2 {
 		t.Fatalf("%d prompts for 640 kB of patches", len(prompts))
@@ -149,6 +150,9 @@ func TestLargeChangeIsWalkedInParts(t *testing.T) {
 		}
 		if strings.Contains(text, "# The rows that apply") != (i == 0) {
 			t.Errorf("part %d: only the first one brings the rows", i+1)
+		}
+		if strings.Contains(text, "\nNo row applies of Recurrence: leave") != (i == 0) {
+			t.Errorf("part %d: only the first one names the dimensions to leave out", i+1)
 		}
 	}
 	if listed != len(p.Diff.Files) {

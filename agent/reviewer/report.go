@@ -325,7 +325,7 @@ func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.
 	parts := []string{
 		fmt.Sprintf("round %d", r.Round),
 		fmt.Sprintf("tier %s (%s)", p.understood.Tier, code(clip(p.understood.Why, maxPlace))),
-		fmt.Sprintf("%d of %d dimensions", len(j.Answer.Dimensions), len(verdict.Dimensions())),
+		verdict.Amount(len(j.Answer.Dimensions), "dimension", "dimensions"),
 		fmt.Sprintf("%d of %s", r.Coverage.Examined, verdict.Amount(r.Coverage.Files, "file", "files")),
 	}
 	if n := len(p.understood.Parts); n > 1 {

@@ -15,7 +15,10 @@ import (
 func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	lacking := func(text string) string {
-		return strings.Replace(text, `{"dimension":"Recurrence","examined":"all of it"}`, `{"dimension":"Recurrence","examined":""}`, 1)
+		return strings.Replace(text, `{"dimension":"Impact","examined":"all of it"}`, `{"dimension":"Impact","examined":""}`, 1)
+	}
+	idle := func(text string) string {
+		return strings.Replace(text, `,{"dimension":"Recurrence","examined":"all of it"}`, "", 1)
 	}
 	unmarked := func(text string) string { return strings.ReplaceAll(text, "VERDICT", "VERDIKT") }
 	for name, tc := range map[string]struct {
@@ -24,14 +27,15 @@ func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 		want          verdict.Verdict
 		asked         int
 	}{
-		"whole at once":            {first: same, want: verdict.Approve, asked: 1},
-		"a dimension, then whole":  {first: lacking, second: same, want: verdict.Approve, asked: 2},
-		"no block, then whole":     {first: func(string) string { return "I approve." }, second: same, want: verdict.Approve, asked: 2},
-		"a dimension, and again":   {first: lacking, second: lacking, want: verdict.RequestChanges, asked: 2},
-		"a finding, then none":     {first: lacking, second: same, found: true, want: verdict.RequestChanges, asked: 2},
-		"no marker, then one":      {first: unmarked, second: same, want: verdict.Approve, asked: 2},
-		"no marker, twice":         {first: unmarked, second: unmarked, want: verdict.RequestChanges, asked: 2},
-		"no block, and again none": {first: func(string) string { return "Hm." }, second: func(string) string { return "Hm." }, want: verdict.RequestChanges, asked: 2},
+		"whole at once":             {first: same, want: verdict.Approve, asked: 1},
+		"no dimension without rows": {first: idle, want: verdict.Approve, asked: 1},
+		"a dimension, then whole":   {first: lacking, second: same, want: verdict.Approve, asked: 2},
+		"no block, then whole":      {first: func(string) string { return "I approve." }, second: same, want: verdict.Approve, asked: 2},
+		"a dimension, and again":    {first: lacking, second: lacking, want: verdict.RequestChanges, asked: 2},
+		"a finding, then none":      {first: lacking, second: same, found: true, want: verdict.RequestChanges, asked: 2},
+		"no marker, then one":       {first: unmarked, second: same, want: verdict.Approve, asked: 2},
+		"no marker, twice":          {first: unmarked, second: unmarked, want: verdict.RequestChanges, asked: 2},
+		"no block, and again none":  {first: func(string) string { return "Hm." }, second: func(string) string { return "Hm." }, want: verdict.RequestChanges, asked: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

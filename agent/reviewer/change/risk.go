@@ -39,7 +39,7 @@ var removedCheck = regexp.MustCompile(`^\s*(?:\}\s*else\s+)?(?:if|unless|guard|a
 // touches is the gravest of what a file's changed lines touch; nothing for what is no code, for
 // tests, and for comments.
 func touches(f worktree.FileDiff) (what string, tier Tier) {
-	if !outline.Knows(f.Path) || about(tests, f) {
+	if !outline.Knows(f.Path) || !about(product, f) {
 		return "", Trivial
 	}
 	tier = Trivial
@@ -64,4 +64,5 @@ func touches(f worktree.FileDiff) (what string, tier Tier) {
 	return what, tier
 }
 
-var tests, docs = scope("tests"), scope("docs-only")
+// product are files that are not, or not only, tests.
+var product, docs = scope("!tests"), scope("docs-only")
