@@ -71,6 +71,25 @@ func Edited(path string, content []byte, edits []Edit) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// EditedFiles are the contents, by path, of all files that edits are for; read gives a file as it
+// is before. Errors: ErrNoFit, and those of read.
+func EditedFiles(edits []Edit, read func(path string) ([]byte, error)) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, e := range edits {
+		if _, done := files[e.Path]; done {
+			continue
+		}
+		content, err := read(e.Path)
+		if err == nil {
+			files[e.Path], err = Edited(e.Path, content, edits)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
 // linesOf are the lines of a file with their ends.
 func linesOf(content []byte) [][]byte { return slices.Collect(bytes.Lines(content)) }
 
@@ -102,6 +121,18 @@ func (r Record) Applicable(l Ledger) []Edit {
 		}
 	}
 	return all
+}
+
+// Applied is the ledger once edits are applied: their findings are verified. The receiver is left
+// as it is.
+func (l Ledger) Applied(edits []Edit) Ledger {
+	next := slices.Clone(l)
+	for _, e := range edits {
+		if entry := next.byID(e.Finding); entry != nil {
+			entry.Status = Verified
+		}
+	}
+	return next
 }
 
 // Plain reports whether a record approves by itself: nothing was held or let pass by a person, and

@@ -25,6 +25,8 @@ func nit(path string, line int, quote, suggestion string) verdict.Finding {
 		Claim: "A word is misspelt.", Why: "It is hard to read.", Suggestion: suggestion, Verify: "Read it."}
 }
 
+const pipeline = "name: tset\non: push\njobs: {test: {runs-on: ubuntu-latest, steps: [{run: go test ./...}]}}\n"
+
 const typo = "package app\n\n// Parse raeds.\nfunc Parse() {}\n"
 
 // TestAnApprovalKeepsTheEditsOfItsNits: those that can be applied without anybody's looking again.
@@ -57,7 +59,7 @@ func TestAnApprovalKeepsTheEditsOfItsNits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, ref := opened(t, map[string]string{"README.md": "one\n", "app/other.go": "package app\n"},
-				map[string]string{"app/parse.go": typo, ".github/workflows/ci.yml": "name: tset\non: push\njobs: {test: {runs-on: ubuntu-latest, steps: [{run: go test ./...}]}}\n"})
+				map[string]string{"app/parse.go": typo, ".github/workflows/ci.yml": pipeline})
 			r := newReviewer(t, g, tc.session(tc.finding))
 			_, r.Key, _ = ed25519.GenerateKey(nil) // which never fails
 			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
@@ -88,7 +90,8 @@ func TestEditsAreOfTheLinesOfTheHead(t *testing.T) {
 	const base = "package app\n\nfunc a() {}\n\nfunc b() {}\n\nfunc c() {}\n"
 	g, ref := opened(t, map[string]string{"app/parse.go": base}, map[string]string{"app/parse.go": base + "\n// Parse raeds.\nfunc Parse() {}\n"})
 	g.Commit("main", "Go on", map[string]string{"app/parse.go": strings.Replace(base, "\nfunc a", "\nimport \"os\"\n\nfunc a", 1)})
-	out, err := newReviewer(t, g, approving(nit("app/parse.go", 11, "// Parse raeds.", "// Parse reads."))).Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+	r := newReviewer(t, g, approving(nit("app/parse.go", 11, "// Parse raeds.", "// Parse reads.")))
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
 	if err != nil || out.Record.Verdict != verdict.Approve || len(out.Record.Edits) != 1 {
 		t.Fatalf("%s, %+v, %v", out.Record.Verdict, out.Record.Edits, err)
 	}
@@ -97,5 +100,78 @@ func TestEditsAreOfTheLinesOfTheHead(t *testing.T) {
 	}
 	if now := g.Read(loopback.Judge, ref); now.Reviews[0].State != forge.Approved {
 		t.Errorf("the review says %s", now.Reviews[0].State)
+	}
+}
+
+// TestAnApprovalIsCarriedOverToItsEditsAlone: to a commit that applies all that its nits propose,
+// byte for byte. Any other is examined again.
+func TestAnApprovalIsCarriedOverToItsEditsAlone(t *testing.T) {
+	t.Parallel()
+	fixed, other := strings.Replace(typo, "raeds", "reads", 1), "package app\n\n// Other wrties.\nfunc Other() {}\n"
+	fixedOther := strings.Replace(other, "wrties", "writes", 1)
+	both := map[string]string{"app/parse.go": fixed, "app/other.go": fixedOther}
+	dispute := func(id string) []verdict.Command {
+		return []verdict.Command{{Verb: verdict.Dispute, Finding: id, By: loopback.Person, Reason: "It is a name.", ID: 1 << 40}}
+	}
+	for name, tc := range map[string]struct {
+		files   map[string]string // that come after the approval
+		base    map[string]string
+		orders  func(id string) []verdict.Command
+		carried bool
+	}{
+		"its edits":              {files: both, carried: true},
+		"and another base":       {files: both, base: map[string]string{"README.md": "two\n"}, carried: true},
+		"one byte more":          {files: map[string]string{"app/parse.go": fixed + "\n", "app/other.go": fixedOther}},
+		"one byte less":          {files: map[string]string{"app/parse.go": strings.TrimSuffix(fixed, "\n"), "app/other.go": fixedOther}},
+		"one file more":          {files: map[string]string{"app/parse.go": fixed, "app/other.go": fixedOther, "more.txt": "more\n"}},
+		"one of them":            {files: map[string]string{"app/parse.go": fixed}},
+		"another word":           {files: map[string]string{"app/parse.go": strings.Replace(typo, "raeds", "red", 1), "app/other.go": fixedOther}},
+		"of what is disputed":    {files: both, orders: dispute},
+		"the base made the same": {files: both, base: map[string]string{"app/parse.go": fixed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ref := opened(t, plain, map[string]string{"app/parse.go": typo, "app/other.go": other})
+			asked := 0
+			r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+				if asked++; asked > 1 {
+					return answering()(r)
+				}
+				return approving(nit("app/parse.go", 3, "// Parse raeds.", "// Parse reads."),
+					nit("app/other.go", 3, "// Other wrties.", "// Other writes."))(r)
+			})
+			first, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+			if err != nil || len(first.Record.Edits) != 2 {
+				t.Fatalf("the first round keeps %+v, %v", first.Record.Edits, err)
+			}
+			g.Commit("topic", "Apply the review's suggestions", tc.files)
+			if tc.base != nil {
+				g.Commit("main", "Go on", tc.base)
+			}
+			opts := reviewer.Options{}
+			if tc.orders != nil {
+				opts.Orders = tc.orders(first.Record.Edits[0].Finding)
+			}
+			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), opts)
+			if err != nil || out.Carried != tc.carried || (asked == 1) != tc.carried {
+				t.Fatalf("carried: %v, after %d turns, %v", out.Carried, asked, err)
+			}
+			if !tc.carried {
+				return
+			}
+			now := g.Read(loopback.Judge, ref)
+			v, _, ok := reviewer.Standing(now)
+			if !ok || v != verdict.Approve || len(out.Record.Edits) > 0 || len(out.Record.Ledger.Outstanding()) > 0 {
+				t.Errorf("standing is %s, %v; %+v", v, ok, out.Record)
+			}
+			if body := now.Reviews[1].Body; !strings.Contains(body, "with the 2 suggestions applied that its nits propose") {
+				t.Errorf("the review says:\n%s", body)
+			}
+			for _, thread := range now.Threads {
+				if !thread.Resolved {
+					t.Errorf("the thread of %q is open", thread.Comments[0].Body)
+				}
+			}
+		})
 	}
 }

@@ -116,14 +116,14 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	}
 	defer tree.Release()
 	defer p.Close(ctx)
-	carried, err := r.carriesOver(ctx, p, pr, tree)
+	approved, err := r.carriesOver(ctx, p, pr, tree)
 	if err != nil {
 		return Outcome{}, err
 	}
 	var out Outcome
 	switch {
-	case carried:
-		out, err = r.carry(p, pr)
+	case approved != nil:
+		out, err = p.carry(*approved)
 	case opts.Allowance.NoModel:
 		err = errors.New("the approval of an earlier head cannot be carried over to this one, and no session may be begun")
 	default:
