@@ -64,7 +64,7 @@ func (d *doctor) models(ctx context.Context) {
 	d.check("judges", func() (string, error) { return judges(live.Config().Engine), nil })
 	d.check("prices", func() (string, error) { return d.prices(unpriced, builtIn) })
 	d.check("sandbox", d.sandbox)
-	d.check("bounds", bounds)
+	d.check("bounds", d.bounds)
 }
 
 // providerTimeout is how long a provider may take to say anything.
@@ -181,13 +181,17 @@ func (d *doctor) prices(unpriced []string, builtIn string) (string, error) {
 	return cmp.Or(builtIn, "not known, as no engine can be used"), nil
 }
 
-// bounds tells what a session, and a command that verifies a fix, may use.
-func bounds() (string, error) {
-	most, err := process.DefaultBounds()
+// bounds tells what a session, and a command that verifies a fix, may use, and what holds that.
+func (d *doctor) bounds() (string, error) {
+	most, err := process.Bounds{Memory: d.cfg.Engine.MaxMemory(), Processes: d.cfg.Engine.MaxProcesses}.Or()
 	if err != nil {
 		return fmt.Sprintf("none: %v", err), nil
 	}
-	return fmt.Sprintf("a session or a verify command and all that it starts may have %s", most), nil
+	holder, err := process.Holder()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("a session or a verify command and all that it starts may have %s, held %s", most, holder), nil
 }
 
 // sandbox tells what confines sessions and the commands that verify a fix.

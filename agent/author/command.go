@@ -65,9 +65,14 @@ func (a *Author) execute(ctx context.Context, kind error, dir, caches string, ar
 	if err != nil {
 		return fmt.Errorf("run %s: %w", args[0], err)
 	}
+	var bounds process.Bounds
+	if a.Settings != nil {
+		settings := a.Settings()
+		bounds = process.Bounds{Memory: settings.MaxMemory(), Processes: settings.MaxProcesses}
+	}
 	var output tail
 	report, err := process.Command{
-		Args: args, Dir: dir, Env: env, Confine: confine, Timeout: timeout, IdleTimeout: timeout,
+		Args: args, Dir: dir, Env: env, Confine: confine, Bounds: bounds, Timeout: timeout, IdleTimeout: timeout,
 		Line: func(line []byte) error { output.add(line); return nil },
 	}.Run(ctx)
 	f := &failure{kind: kind, output: strings.TrimSpace(output.text() + "\n" + report.Stderr)}

@@ -89,6 +89,8 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		"concurrency is 0":                          func(c *Config) { c.Concurrency = 0 },
 		"engine.command begins with nothing":        func(c *Config) { c.Engine.Command = []string{""} },
 		"engine.max_turns is -1":                    func(c *Config) { c.Engine.MaxTurns = -1 },
+		"engine.max_memory_gb is 0.5":               func(c *Config) { c.Engine.MaxMemoryGB = 0.5 },
+		"engine.max_processes is 9":                 func(c *Config) { c.Engine.MaxProcesses = 9 },
 		"engine.timeout is 0s":                      func(c *Config) { c.Engine.Timeout = 0 },
 		"engine.idle_timeout is 1ms":                func(c *Config) { c.Engine.IdleTimeout = Duration(time.Millisecond) },
 		"engine.tool_timeout is 0s":                 func(c *Config) { c.Engine.ToolTimeout = 0 },

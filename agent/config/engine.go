@@ -44,6 +44,11 @@ type Engine struct {
 	// as far as this platform offers it; Required to run none of them where it offers
 	// nothing; or Off. A reviewer's writes in its home alone.
 	Sandbox string `yaml:"sandbox"`
+	// MaxMemoryGB and MaxProcesses bound what a session or a verify command, with all that it
+	// starts, may have at once on Linux: memory in GB, and processes and threads. Zero, the
+	// default, is three quarters of the machine's memory, and 5000.
+	MaxMemoryGB  float64 `yaml:"max_memory_gb"`
+	MaxProcesses int     `yaml:"max_processes"`
 	// Timeout bounds a session; 25m by default, a minute at least.
 	Timeout Duration `yaml:"timeout"`
 	// IdleTimeout bounds the time in which neither the CLI nor its provider says anything;
@@ -151,6 +156,16 @@ const (
 	leastIdle    = Duration(10 * time.Second)
 )
 
+// MaxMemory is MaxMemoryGB in bytes; zero leaves it to the machine.
+func (e Engine) MaxMemory() int64 { return int64(e.MaxMemoryGB * 1e9) }
+
+// The bounds of a session's bounds of memory and processes: a CLI alone takes 600 MB and dozens of threads.
+const (
+	leastMemoryGB  = 1.0
+	mostMemoryGB   = 1e6
+	leastProcesses = 200
+)
+
 func atLeast(key string, d, least Duration) error {
 	if d < least {
 		return fmt.Errorf("%s is %s, in which no session could come to anything; it has to be %s at least", key, d, least)
@@ -187,6 +202,14 @@ func (e Engine) Validate() error {
 	}
 	if e.MaxTurns < 0 {
 		errs = append(errs, fmt.Errorf("engine.max_turns is %d; it has to be a number of steps such as 300, or 0 for no bound", e.MaxTurns))
+	}
+	if e.MaxMemoryGB != 0 && !(e.MaxMemoryGB >= leastMemoryGB && e.MaxMemoryGB <= mostMemoryGB) {
+		errs = append(errs, fmt.Errorf("engine.max_memory_gb is %g; it has to be from %g to %g, or 0 for three quarters of this machine's memory",
+			e.MaxMemoryGB, leastMemoryGB, mostMemoryGB))
+	}
+	if e.MaxProcesses != 0 && e.MaxProcesses < leastProcesses {
+		errs = append(errs, fmt.Errorf("engine.max_processes is %d, in which no session could come to anything; it has to be %d at least, or 0 for 5000",
+			e.MaxProcesses, leastProcesses))
 	}
 	if len(e.Command) > 0 && e.Command[0] == "" {
 		errs = append(errs, errors.New("engine.command begins with nothing; name the model CLI's program, such as [claude], or leave it out"))

@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/fallback"
+	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/engine/session"
 	"touchstone/agent/journal"
@@ -33,6 +34,7 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 				TempDir: tempDir, Prices: engine.Prices{},
 				Direct: file.Engine.Gateway == config.Off, Confine: file.Engine.Sandbox != config.Off,
 				Private: file.Private(),
+				Bounds:  process.Bounds{Memory: file.Engine.MaxMemory(), Processes: file.Engine.MaxProcesses},
 			}
 			// The command is of the engine that the file names, whatever else is chosen.
 			if name == file.Engine.Name {

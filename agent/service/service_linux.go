@@ -24,6 +24,8 @@ Restart=always
 RestartSec=5
 # It gives up its work in order; what a session started ends with it.
 TimeoutStopSec=60
+# What sessions may use is held in control groups that the agent makes within its own.
+Delegate=memory pids
 KillMode=mixed
 
 [Install]

@@ -22,39 +22,89 @@ func installed() (int64, error) {
 	return int64(info.Totalram) * int64(info.Unit), nil
 }
 
-// hold kills all there are once they use more than they may. What grows faster than that is seen,
-// the kernel kills before it kills anything else.
-func (g *reaper) hold(bounds Bounds) {
-	// Without it, the kernel chooses as it does for all.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
-	if bounds == (Bounds{}) {
+// Holder says what holds the bounds on this machine. The error is that nothing does.
+func Holder() (string, error) {
+	if _, err := installed(); err != nil {
+		return "", err
+	}
+	dir, err := delegated()
+	if err != nil {
+		return fmt.Sprintf("by looking twice a second, since the kernel does it by control groups alone, and %v", err), nil
+	}
+	return "by the kernel, in control groups below " + dir, nil
+}
+
+// hold kills all there are once they use more than they may, which the kernel tells of their
+// group. Without one it is looked for: what grows faster than that is seen, the kernel kills
+// before it kills anything else.
+func (g *reaper) hold() {
+	if g.bounds == (Bounds{}) {
 		return
+	}
+	if g.group != nil {
+		if why, err := g.group.await(g.bounds); err == nil {
+			g.exceed(why)
+			return
+		}
 	}
 	for range time.Tick(boundsInterval) {
-		var why string
 		switch memory, processes := used(os.Getpid()); {
-		case memory > bounds.Memory:
-			why = fmt.Sprintf("it and what it started had %.1f GB of memory, and may have %.1f GB", float64(memory)/1e9, float64(bounds.Memory)/1e9)
-		case processes > bounds.Processes:
-			why = fmt.Sprintf("it and what it started were %d processes, and may be %d", processes, bounds.Processes)
-		default:
-			continue
+		case memory > g.bounds.Memory:
+			g.exceed(g.bounds.tooMuchMemory())
+			return
+		case processes > g.bounds.Processes:
+			g.exceed(g.bounds.tooManyProcesses())
+			return
 		}
-		g.exceeded.Store(&why)
-		g.killAll()
+	}
+}
+
+// exceed ends all there are for a reason.
+func (g *reaper) exceed(why string) {
+	g.exceeded.Store(&why)
+	g.killAll()
+}
+
+// why says by what the bounds were exceeded, if they were: a child that the kernel has killed for
+// it may be known to have ended before that is known.
+func (g *reaper) why() string {
+	if why := g.exceeded.Load(); why != nil {
+		return *why
+	}
+	if g.group != nil {
+		return g.group.exceeded(g.bounds)
+	}
+	return ""
+}
+
+// holdUser keeps a child from making far more processes than it may between two looks. It counts
+// all of this user's, others of which come too, and does not hold for root, who has no such limit.
+func holdUser(child int, bounds Bounds) {
+	if bounds == (Bounds{}) || os.Getuid() == 0 {
 		return
 	}
+	most := uint64(tasksOf(os.Getuid()) + 4*bounds.Processes)
+	// Where it is refused, the looks hold.
+	_ = unix.Prlimit(child, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: most, Max: most}, nil)
+}
+
+// tasksOf counts the processes and threads of a user.
+func tasksOf(uid int) (n int) {
+	for _, pid := range allProcesses() {
+		var stat unix.Stat_t
+		if unix.Stat(fmt.Sprintf("/proc/%d", pid), &stat) == nil && int(stat.Uid) == uid {
+			_, threads := parentAndThreads(pid)
+			n += threads
+		}
+	}
+	return n
 }
 
 // used is what the descendants of a process use.
 func used(root int) (memory int64, processes int) {
-	parents := map[int]int{}
+	parents, threads := map[int]int{}, map[int]int{}
 	for _, pid := range allProcesses() {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		// The name before it may hold anything (proc_pid_stat(5)).
-		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); err == nil && len(fields) > 1 {
-			parents[pid], _ = strconv.Atoi(string(fields[1]))
-		}
+		parents[pid], threads[pid] = parentAndThreads(pid)
 	}
 	for pid := range parents {
 		above := parents[pid]
@@ -62,11 +112,22 @@ func used(root int) (memory int64, processes int) {
 			above = parents[above]
 		}
 		if above == root {
-			processes++
+			processes += threads[pid]
 			memory += private(pid)
 		}
 	}
 	return memory, processes
+}
+
+// parentAndThreads are a process's parent and the number of its threads; zero once it has ended.
+func parentAndThreads(pid int) (parent, threads int) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	// The name before it may hold anything (proc_pid_stat(5)).
+	if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); err == nil && len(fields) > 17 {
+		parent, _ = strconv.Atoi(string(fields[1]))
+		threads, _ = strconv.Atoi(string(fields[17]))
+	}
+	return parent, threads
 }
 
 // private is the memory of a process that no file holds, in bytes; zero once it has ended.

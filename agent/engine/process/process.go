@@ -54,7 +54,7 @@ type Command struct {
 	// Confine, if set, are the rules of a sandbox for the child, where the platform has
 	// one.
 	Confine *sandbox.Rules
-	// Bounds are what the child and all that it starts may use; zero is DefaultBounds.
+	// Bounds are what the child and all that it starts may use.
 	Bounds Bounds
 	// Inherit become the child's descriptors 3, 4 …; not on Windows.
 	Inherit []*os.File
@@ -128,10 +128,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, startError(c.Args[0], err)
 	}
-	bounds := c.Bounds
-	if bounds == (Bounds{}) {
-		bounds, _ = DefaultBounds() // doctor says where there are none
-	}
+	bounds, _ := c.Bounds.Or() // doctor says where there are none
 	child, err := launch(cmd, mark, c.Confine != nil, bounds)
 	output.closeWriters()
 	if err != nil {

@@ -63,6 +63,13 @@ func init() {
 		}
 		forever()
 	}
+	// bomb starts two of itself, and so on: 511 processes and their 256 sleeps, as fast as they can.
+	actors["bomb"] = func() {
+		const split = `f() { [ $1 = 0 ] && exec sleep 3600; f $(($1-1)) & f $(($1-1)) & wait; }; f 8`
+		if err := syscall.Exec("/bin/sh", []string{"sh", "-c", split}, nil); err != nil {
+			panic(err)
+		}
+	}
 	actors["parent of harbour"] = func() { supervise("harbour") }
 }
 
@@ -123,8 +130,9 @@ func TestWhoUsesMoreThanItMayIsKilled(t *testing.T) {
 		narrow  func(*process.Bounds)
 		because string
 	}{
-		{"hoarder", func(b *process.Bounds) { b.Memory = 128 << 20 }, "of memory, and may have 0.1 GB"},
-		{"crowd", func(b *process.Bounds) { b.Processes = 20 }, "processes, and may be 20"},
+		{"hoarder", func(b *process.Bounds) { b.Memory = 128 << 20 }, "more memory than the 0.1 GB that they may have"},
+		{"crowd", func(b *process.Bounds) { b.Processes = 30 }, "more processes and threads than the 30 that they may be"},
+		{"bomb", func(b *process.Bounds) { b.Processes = 60 }, "more processes and threads than the 60 that they may be"},
 	} {
 		for name, confine := range map[string]*sandbox.Rules{"plain": nil, "confined": {}} {
 			t.Run(test.act+" "+name, func(t *testing.T) {
@@ -139,6 +147,25 @@ func TestWhoUsesMoreThanItMayIsKilled(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestTheKernelHoldsTheBounds has nothing left of the group of one that was killed.
+func TestTheKernelHoldsTheBounds(t *testing.T) {
+	holder, err := process.Holder()
+	parent, ok := strings.CutPrefix(holder, "by the kernel, in control groups below ")
+	if !ok {
+		t.Skipf("SKIPPED, so that nothing is known of control groups: %s, %v", holder, err)
+	}
+	var lines []string
+	cmd := actor("bomb", &lines)
+	cmd.Bounds = process.Bounds{Memory: 1 << 30, Processes: 60}
+	report, err := cmd.Run(t.Context())
+	if err != nil || report.Exit != "signal: killed, since it and what it started wanted to be more processes and threads than the 60 that they may be" {
+		t.Errorf("exit = %q, %v", report.Exit, err)
+	}
+	if left, _ := filepath.Glob(parent + "/touchstone-*"); len(left) > 0 {
+		t.Errorf("there is %s", left)
 	}
 }
 

@@ -50,8 +50,9 @@ func reap() {
 	if errors.Join(err, memoryErr, processesErr) != nil {
 		syscall.Exit(2)
 	}
-	g := reaper{fd: fd, confined: os.Args[2] == "true", stop: make(chan struct{})}
-	go g.hold(Bounds{memory, processes})
+	g := reaper{fd: fd, confined: os.Args[2] == "true", bounds: Bounds{memory, processes}, stop: make(chan struct{})}
+	// Where there is not enough memory, its tree ends before others. Without it, the kernel chooses as it does for all.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	g.over(os.Args[5], os.Args[6:])
 	syscall.Exit(0) // at once: somebody waits, and there is nothing to flush
 }
@@ -61,6 +62,9 @@ type reaper struct {
 	// fd is the socket's descriptor, the last of those that the child does not get.
 	fd       int
 	confined bool
+	bounds   Bounds
+	// group is that of its tree; nil where none can be had.
+	group *cgroup
 	// stop is closed when all are to end.
 	stop chan struct{}
 	once sync.Once
@@ -79,8 +83,14 @@ func (g *reaper) over(path string, args []string) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	var child int
+	if g.bounds != (Bounds{}) {
+		g.group, _ = newCgroup(g.bounds) // doctor says where there is none
+	}
 	if err == nil {
 		child, err = g.startChild(path, args)
+	}
+	if g.group != nil {
+		defer g.group.remove()
 	}
 	if err != nil {
 		errno := syscall.EINVAL
@@ -90,6 +100,7 @@ func (g *reaper) over(path string, args []string) {
 	}
 	fmt.Fprintln(socket, 0)
 	go g.serve(socket, child)
+	go g.hold()
 	g.reap(child, func(line string) { fmt.Fprintln(socket, line) })
 }
 
@@ -107,7 +118,11 @@ func (g *reaper) startChild(path string, args []string) (child int, err error) {
 		if g.confined && sandbox.Enclose() == nil {
 			strike = func() bool { send(-1, syscall.SIGKILL); return false }
 		}
-		child, err = begin(g.fd, path, args)
+		if g.group != nil {
+			byItself := strike
+			strike = func() bool { return g.group.kill() != nil && byItself() }
+		}
+		child, err = g.begin(path, args)
 		close(started)
 		<-g.stop
 		for {
@@ -124,20 +139,25 @@ func (g *reaper) startChild(path string, args []string) (child int, err error) {
 // left to wait for and it ends, however long that takes.
 func (g *reaper) killAll() { g.once.Do(func() { close(g.stop) }) }
 
-// begin starts the child and keeps none of what it was given.
-func begin(fd int, path string, args []string) (int, error) {
-	files := make([]uintptr, fd)
+// begin starts the child, in its group if there is one, and keeps none of what it was given.
+func (g *reaper) begin(path string, args []string) (child int, err error) {
+	files := make([]uintptr, g.fd)
 	for i := range files {
 		files[i] = uintptr(i)
 	}
-	child, err := syscall.ForkExec(path, args, &syscall.ProcAttr{
-		Env: os.Environ(), Files: files,
-		// A session of its own is a group of its own as well. It has no terminal, into which
-		// a command could type what the user's shell then reads (ioctl_tty(2), TIOCSTI).
-		Sys: &syscall.SysProcAttr{Setsid: true},
-	})
+	// A session of its own is a group of its own as well. It has no terminal, into which
+	// a command could type what the user's shell then reads (ioctl_tty(2), TIOCSTI).
+	attributes := &syscall.ProcAttr{Env: os.Environ(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true}}
+	if g.group == nil {
+		child, err = syscall.ForkExec(path, args, attributes)
+	} else {
+		child, err = g.group.forkExec(path, args, attributes)
+	}
 	if err != nil {
 		return 0, err
+	}
+	if g.group == nil {
+		holdUser(child, g.bounds)
 	}
 	for i := range files {
 		_ = unix.Close(i)
@@ -176,8 +196,8 @@ func (g *reaper) reap(child int, report func(line string)) {
 			return
 		case pid == child:
 			how := describe(status)
-			if why := g.exceeded.Load(); why != nil {
-				how += ", since " + *why
+			if why := g.why(); why != "" {
+				how += ", since " + why
 			}
 			report(how)
 			g.killAll()

@@ -37,6 +37,8 @@ type Program struct {
 	// Confine has sessions run in a sandbox, where the platform has one and the CLI has
 	// none of its own.
 	Confine bool
+	// Bounds are what a session and all that it starts may use.
+	Bounds process.Bounds
 	// Private are files and directories that such a session cannot read, beside those
 	// in which programs keep logins, but for its own among them.
 	Private []string

@@ -71,6 +71,7 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 			return process.Report{}, Unstarted(err)
 		}
 	}
+	cmd.Bounds = b.Program.Bounds
 	cmd.Timeout, cmd.IdleTimeout = b.left, b.Request.IdleTimeout
 	report, err := cmd.Run(ctx)
 	b.left -= report.Duration

@@ -1,0 +1,32 @@
+package author_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"touchstone/agent/author"
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/verdict"
+)
+
+// TestAVerifyCommandThatTakesTooMuchFailsAlone has verify commands take more memory, or start more
+// processes, than the settings allow: the fix is not verified, and says why.
+func TestAVerifyCommandThatTakesTooMuchFailsAlone(t *testing.T) {
+	t.Parallel()
+	for why, command := range map[string]string{
+		"more memory than the 1.0 GB":              `dd if=/dev/zero of=/dev/null bs=1500M count=100000`,
+		"more processes and threads than the 200 ": `f() { [ $1 = 0 ] && exec sleep 3600; f $(($1-1)) & f $(($1-1)) & wait; }; f 8`,
+	} {
+		g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, '" + strings.ReplaceAll(command, "'", "''") + "']\n"})
+		g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+		pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+		a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
+		a.Settings = func() config.Engine { return config.Engine{Sandbox: config.Auto, MaxMemoryGB: 1, MaxProcesses: 200} }
+		_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+		if !errors.Is(err, author.ErrUnverified) || !strings.Contains(err.Error(), why) {
+			t.Errorf("it ends in %v; want it to say %q", err, why)
+		}
+	}
+}
