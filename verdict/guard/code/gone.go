@@ -51,10 +51,10 @@ func (x *examination) lost(b *unit) {
 	case x.passed(b), x.subject.goneWith(b):
 	case x.idle(b):
 		say(change.Hold, "test/not-run", "is still written, and no runner takes it for a test any more.")
-	case now != nil && now.comments(b.name) && !b.side.comments(b.name):
+	case now != nil && now.comments(b) && !b.side.comments(b):
 		say(change.Hold, "test/commented-out", "is commented out.")
 	case x.pairs.saysElsewhere(b):
-	case x.subject.touched || len(b.claims)+len(b.children) == 0 || x.pairs.replaced(b) || x.pairs.rewritten(b.parent):
+	case x.subject.touched || len(b.claims)+len(b.children) == 0 || x.pairs.replaced(b):
 		say(change.Evidence, "test/deleted", "is gone; what it tests changed, or other tests may stand in its place.")
 	default:
 		say(change.Hold, "test/deleted", "is gone, and what it tests is not.")
@@ -89,21 +89,29 @@ func (x *examination) called(u *unit) bool {
 	return n > 1
 }
 
-// comments reports whether a test's name stands in a comment as it is defined, or in a string
-// that is a statement of its own.
-func (s *side) comments(name string) bool {
+// comments reports whether a test stands in a comment as it is defined, or in a string that is
+// a statement of its own: its name, and its first assertion.
+func (s *side) comments(u *unit) bool {
+	first, named, asserts := "", false, false
+	if len(u.claims) > 0 {
+		first = u.side.lineText(u.claims[0].line)
+	} else if strings.Contains(u.name, " ") { // a title may be a sentence of any comment
+		return false
+	}
+	see := func(text string) {
+		_, behind, found := strings.Cut(text, u.name)
+		named = named || found && (behind == "" || strings.ContainsRune("(\"'`:\n", rune(behind[0])))
+		asserts = asserts || strings.Contains(text, first)
+	}
 	for _, n := range s.notes {
-		_, behind, found := strings.Cut(s.text[n.from:n.to], name)
-		if found && (behind == "" || strings.ContainsRune("(\"'`:\n", rune(behind[0]))) {
-			return true
-		}
+		see(s.text[n.from:n.to])
 	}
 	for i, t := range s.tokens {
-		if t.kind == text && t.first && s.lang.python && strings.Contains(s.of(i), "def "+name) {
-			return true
+		if t.kind == text && t.first && s.lang.python {
+			see(s.of(i))
 		}
 	}
-	return false
+	return named && asserts
 }
 
 // compareNames finds tests of Python that a later one of the same name replaces.

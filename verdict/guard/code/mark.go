@@ -39,7 +39,7 @@ const maxMarks = 100
 var (
 	annotations = effectsOf(map[effect]string{
 		skips: "disabled ignore ignored skip explicit skiptest skipped skipif? skipunless? skip_if? skip_unless? ignore_if? " +
-			"enabled? ignoreif? requires? conditionalfact? conditionaltheory?",
+			"enabled? ignoreif? requires?",
 		fails: "xfail expectedfailure should_panic expectedtofail notyetimplemented",
 		retry: "flaky retryingtest retry rerun retryfact retrytheory repeatedifexceptionstest",
 		tag:   "tag tags category testcategory trait slow integration nightly quarantine",
@@ -160,10 +160,12 @@ func (s *side) headMarks(u *unit) {
 		switch {
 		case annotations[name] != "":
 			s.add(&u.marks, annotations[name], "", i)
-		case has("Skip = \""), has("enabled = false"), has("Explicit = true"), has(". disabled"):
+		case has("Skip = \""), name == "test" && has("enabled = false"), has("Explicit = true"), has(". disabled"):
 			s.add(&u.marks, skips, "", i)
 		case args == "" && strings.HasPrefix(name, "conditional"):
-		case annotations[name+"?"] != "", strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "enabled"),
+		case name == "enumsource" && has("names ="):
+			s.add(&u.marks, skips, s.of(i)+" "+args, i) // only some of the values
+		case annotations[name+"?"] != "", strings.HasPrefix(name, "conditional"), strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "enabled"),
 			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"), name == "platform" && has("Exclude"),
 			s.lang.name == "PHP" && strings.HasPrefix(name, "requires"):
 			s.add(&u.marks, skips, s.of(i)+" "+args, i)
@@ -264,8 +266,12 @@ func (s *side) bodyMarks(u *unit, add func(effect, string, int)) {
 			add(e, cond, i)
 		case s.skipHelper(i), s.skippers[t] && s.of(i+1) == "(" && i >= u.body:
 			add(skips, t, i)
-		case (t == "return" || t == "next" && s.lang.ruby) && i == u.body && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i):
-			add(leaves, "", i)
+		case (t == "return" || t == "next" && s.lang.ruby) && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i):
+			if i == u.body {
+				add(leaves, "", i)
+			} else if around := s.conditionsAt(i, u.body); len(around) > 0 && around[0].at == u.body {
+				add(leaves, around[0].text, i)
+			}
 		}
 	})
 }
@@ -372,8 +378,14 @@ func (s *side) markFile() {
 		case s.lang.python && strings.HasPrefix(name, "collect_ignore") && t.column == 0,
 			s.lang.python && name == "add_marker" && strings.Contains(s.lineOf(i), "skip"):
 			cond = s.lineOf(i)
+		case s.lang.python && name == "allow_module_level":
+			if around := s.conditionsAt(i, 0); len(around) > 0 {
+				cond = around[0].text
+			}
 		case s.lang.rust && name == "cfg" && s.of(i-2) == "!" && s.of(i+1) == "(":
 			cond = s.arguments(i + 1)
+		case s.lang.name == "Elixir" && name == "moduletag" && (s.of(i+1) == "skip" || s.of(i+2) == "skip"):
+		case s.lang.name == "Kotlin" && s.of(i-1) == ":" && s.of(i-2) == "file" && annotations[strings.ToLower(name)] == skips:
 		case s.lang.name == "JavaScript" && name == "retryTimes" && s.of(i-1) == ".":
 			e = retry
 		case s.lang.name == "Elixir" && (name == "tag" || name == "describetag") && s.of(i-1) == "@":

@@ -53,7 +53,7 @@ func pairUnits(before, after []*side) pairing {
 	p.take(func(u *unit, head bool) any { return key{u.role, file(u, head), u.name, 0} })
 	p.alike()
 	for _, a := range p.after {
-		if b := p.of[a]; a.role == test && (b == nil || len(a.claims)+a.literals > len(b.claims)+b.literals) {
+		if b := p.of[a]; a.role == test && (b == nil || a.says() > b.says()) {
 			p.reworked = append(p.reworked, a)
 		}
 	}
@@ -167,19 +167,23 @@ func (p *pairing) saysElsewhere(b *unit) bool {
 	return false
 }
 
-// replaced reports whether there are tests that may stand for one that is gone: any new
-// one, or one of the same file that says more than it did.
+// replaced reports whether there is what may stand for a test that is gone: any new test, one of
+// its text in another file, or in the same file one of its name, or a test or data that says more.
 func (p *pairing) replaced(b *unit) bool {
-	return slices.ContainsFunc(p.reworked, func(a *unit) bool { return p.of[a] == nil || a.side == b.side.other })
+	return slices.ContainsFunc(p.after, func(a *unit) bool {
+		was, near, said := p.of[a], a.side == b.side.other, 0
+		if was != nil {
+			said = was.says()
+		}
+		if a.role == test && (was == nil || !near && a.digest == b.digest || near && a.name == b.name) {
+			return true
+		}
+		return near && a.digest != b.digest && a.says() > said
+	})
 }
 
-// rewritten reports whether the test around one that is gone says other things than it did.
-func (p *pairing) rewritten(parent *unit) bool {
-	if parent == nil || parent.role != test || p.of[parent] == nil {
-		return false
-	}
-	return share(p.of[parent].wordSet(), parent.wordSet()) < 0.75
-}
+// says is how much a unit asserts, and of how much data.
+func (u *unit) says() int { return len(u.claims) + u.literals }
 
 // wordSet are the words and literals of a unit, with those of the units within it, by which
 // it is told from others.

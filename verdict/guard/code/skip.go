@@ -61,7 +61,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one place tells of all
-		case many, builds(g.cond), unknownWords(g.cond, g.before.side), g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond):
+		case many, builds(g.cond), !sure(g.cond), g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest && (g.after.side.lang.rust || len(g.before.claims) == 0):
 			g.tier = change.Evidence // a panic is what the test asserts now, or it asserted nothing before
@@ -133,29 +133,23 @@ func widened(before, after string) bool {
 		(strings.Contains(after, "||") || strings.Contains(after, " or "))
 }
 
-// platform tells conditions that ask for a system that the test ran on before.
-var platform = regexp.MustCompile(`(?i)windows|linux|darwin|mac(?:os|x|\b)|osx|arm64|aarch64|s390x|ppc64|pypy|jruby|ruby_engine|\bGOARCH|\bCI\b`)
+// platform tells conditions that ask for a system, or for how tests are run.
+var platform = regexp.MustCompile(`(?i)windows|win32|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64|s390x|` +
+	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|\bCI\b|env\b|environ|LookupEnv|getProperty|\bShort \(|\bmiri\b|\bfeature\b`)
 
-// unknownWords reports whether a condition asks for something that the file did not know:
-// a new way to run the tests.
-func unknownWords(cond string, before *side) bool {
-	if strings.Contains(strings.ToLower(cond), "env") || platform.MatchString(cond) || strings.HasPrefix(cond, "Skip") { // what is not set keeps the test from running
-		return false
+// sure reports whether a condition keeps a test from running where it ran before: it asks for
+// a system, an environment or a short run, or it asks for nothing at all. Any other may ask for
+// what the test cannot do without.
+func sure(cond string) bool {
+	if platform.MatchString(cond) || strings.HasPrefix(cond, "Skip") {
+		return true
 	}
-	for w := range strings.FieldsSeq(cond) {
-		mark := strings.HasPrefix(w, "Disabled") || strings.HasPrefix(w, "Enabled")
-		if isWordStart(w[0]) && !usualWords[w] && !mark && !strings.Contains(before.text, w) {
-			return true
-		}
-	}
-	return false
+	return !slices.ContainsFunc(strings.Fields(cond), func(w string) bool { return isWordStart(w[0]) && !fixed[w] })
 }
 
-// usualWords are how conditions ask for the system that tests run on.
-var usualWords = set("if not and or in reason sys platform os process env environ getenv Getenv LookupEnv runtime " +
-	"GOOS GOARCH CI win32 linux darwin windows macos " +
-	"version_info testing Short miri target_os target_arch feature unix all any True true getProperty System name value " +
-	"RuntimeInformation IsOSPlatform OSPlatform else of assumeTrue assumeFalse")
+// fixed are words of conditions that say nothing of where a test runs.
+var fixed = set("if unless not and or any all reason skipif skipIf skipUnless True False true false None nil null " +
+	"assumeTrue assumeFalse XCTSkipIf XCTSkipUnless throw")
 
 // compareFocus finds new tests beside which the old ones do not run.
 func (x *examination) compareFocus() {

@@ -57,14 +57,14 @@ func (u *unit) notes(text string) bool {
 }
 
 // emptied judges a test or helper that asserted something and asserts nothing any more,
-// and reports whether there is nothing else to say of it.
+// and reports whether there is nothing else to say of it. It is certain only of a test in which
+// nothing happens any more.
 func (x *examination) emptied(p pair) bool {
-	if len(p.after.children) > 0 {
-		return true
-	}
 	had, has := p.before.effective(), p.after.effective()
-	if slices.ContainsFunc(has, func(m mark) bool { return m.effect == skips && worse(had, has, m) != "" }) {
-		return true // said of the mark
+	if len(p.after.children) > 0 || slices.ContainsFunc(has, func(m mark) bool {
+		return m.effect == skips && (m.cond == "" || worse(had, has, m) != "")
+	}) {
+		return true // said of what stands in it, or of the mark
 	}
 	a, words := p.after.side, p.before.wordSet()
 	tier := change.Hold
@@ -74,13 +74,10 @@ func (x *examination) emptied(p pair) bool {
 			continue
 		}
 		given := a.named(i+2, nil) == "t" // what is given the test may fail it
-		checks := x.checks(name)
-		if (checks || given && p.after.role != test) && !words[name] {
+		if (x.checks(name) || given && p.after.role != test) && !words[name] {
 			return true
 		}
-		if checks || given || !words[name] {
-			tier = change.Evidence // more happened than that something was taken out
-		}
+		tier = change.Evidence
 	}
 	if p.after.role != test {
 		return false
