@@ -210,9 +210,10 @@ func (c *comparison) check(check string, before, after []Run) {
 	}
 }
 
-// certain lowers what is only guessed, or only sometimes ran, to evidence.
+// certain lowers what is only guessed, what only sometimes ran, and a scan that its host can run
+// by its own settings, to evidence.
 func certain(was Run) change.Tier {
-	if was.Guessed || was.Strength < Always {
+	if was.Guessed || was.Strength < Always || was.Check == "codeql" {
 		return change.Evidence
 	}
 	return change.Hold
@@ -223,7 +224,7 @@ func certain(was Run) change.Tier {
 func (c *comparison) gone(check string, before []Run) {
 	was := strongest(before)
 	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
-	if now, there := c.replacement(before); there {
+	if now, there := c.replacement(check); there {
 		at.After = now.command()
 		c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s may stand in its place.",
 			check, at.After), at)
@@ -232,19 +233,16 @@ func (c *comparison) gone(check string, before []Run) {
 	c.add(certain(was), change.CI, "check-gone", fmt.Sprintf("The check %s no longer runs, and nothing does in its place.", check), at)
 }
 
-// replacement is a command that no pipeline ran before, that can fail a change, and that
-// stands in a job where a check is gone, or in a new one.
-func (c *comparison) replacement(gone []Run) (Run, bool) {
+// replacement is a command that no pipeline ran before, that can fail a change, and that may
+// stand for a check that is gone.
+func (c *comparison) replacement(check string) (Run, bool) {
 	ran := map[string]bool{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
 		ran[r.command()] = true
 	}
 	for _, now := range slices.Concat(c.after.runs, c.after.others) {
-		_, old := c.before.jobs[now.job()]
 		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed // it may run anything
-		if now.Strength >= Sometimes && !ran[now.command()] &&
-			(either || isTest(now.Check) == isTest(gone[0].Check)) && (!old || slices.ContainsFunc(gone,
-			func(r Run) bool { return r.job() == now.job() })) {
+		if now.Strength >= Sometimes && !ran[now.command()] && (either || isTest(now.Check) == isTest(check)) {
 			return now, true
 		}
 	}
@@ -256,20 +254,19 @@ func isTest(check string) bool {
 	if strings.Contains(check, "typecheck") || strings.Contains(check, "type-check") {
 		return false
 	}
-	for _, word := range []string{"test", "spec", "jest", "vitest", "mocha", "tox", "nox", "e2e", "cypress", "ava", "phpunit", "mvn", "gradle"} {
-		if strings.Contains(check, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"test", "spec", "jest", "mocha", "tox", "nox", "e2e", "cypress", "ava", "phpunit", "mvn", "gradle"},
+		func(word string) bool { return strings.Contains(check, word) })
 }
 
 // weaker says in what way a check that still runs stops less.
 func (c *comparison) weaker(was, is Run) {
 	at := change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()}
 	tier := certain(was)
-	if was.Strength == Always && was.job() == is.job() && was.command() == is.command() { // whatever it checks
+	switch {
+	case was.Strength == Always && was.job() == is.job() && was.command() == is.command(): // whatever it checks
 		tier = change.Hold
+	case was.Path != is.Path && is.Strength == Never: // what runs another pipeline is not always known
+		tier = change.Evidence
 	}
 	if slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Rule == "ci/trigger-gone" && f.Path == is.Path }) {
 		return
