@@ -110,7 +110,8 @@ var formats = map[string]func([]byte) (*Node, error){
 	".ruleset": parseXML,
 	".ini":     parseINI, ".cfg": parseINI, ".properties": parseINI, ".conf": parseTOML,
 	".js": parseScript, ".cjs": parseScript, ".mjs": parseScript, ".ts": parseScript, ".mts": parseScript, ".cts": parseScript,
-	".gradle": parseScript, ".kts": parseScript,
+	".gradle": parseScript, ".kts": parseScript, ".sbt": parseSbt,
+	".txt": parseLines, ".txtar": parseLines,
 }
 
 // named are the files whose format their name's end does not tell.

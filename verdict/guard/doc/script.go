@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
@@ -40,6 +41,11 @@ func parseScript(content []byte) (*Node, error) {
 	return root, nil
 }
 
+// parseSbt reads sbt's settings, "scope / key := value", without their scopes.
+func parseSbt(content []byte) (*Node, error) {
+	return parseScript(bytes.ReplaceAll(content, []byte(" / "), []byte("; ")))
+}
+
 type word struct {
 	text string
 	kind chroma.TokenType
@@ -75,6 +81,7 @@ func (s *script) members(to *Node, depth int) {
 		switch {
 		case s.is(0, "}])"):
 			return
+		case s.is(0, ":") && s.is(1, "="): // sbt writes := for =
 		case s.is(0, ":="):
 			if last != nil && s.at+1 < len(s.tokens) && !s.is(1, ">=") {
 				s.at++

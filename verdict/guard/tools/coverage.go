@@ -17,7 +17,12 @@ var _ = register(
 	&Tool{Name: "interrogate", Files: []string{"pyproject.toml"}, Within: []string{"tool/interrogate"},
 		Settings: []Setting{{Keys: "fail-under", Way: Floor}}},
 	&Tool{Name: "ignore-file", Files: []string{".eslintignore", ".stylelintignore", ".semgrepignore", ".trivyignore",
-		".gitleaksignore", ".covignore"}, Settings: []Setting{
+		".gitleaksignore", ".covignore", "*flaky*.txt", "*quarantine*.txt", "*known*fail*.txt", "*skip*tests*.txt"}, Settings: []Setting{
 		{Keys: "[]", Way: Excluded, Only: func(s string) bool { return !strings.HasPrefix(s, "#") }},
+	}},
+	&Tool{Name: "testscript", Files: []string{"*.txtar", "testscripts/*.txt", "testscripts/*/*.txt"}, Settings: []Setting{
+		{Keys: "[]", Way: Excluded, Only: func(s string) bool {
+			return s == "skip" || strings.HasSuffix(s, "] skip") || strings.HasPrefix(s, "skip '")
+		}},
 	}},
 )

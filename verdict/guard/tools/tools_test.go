@@ -34,6 +34,13 @@ func TestASettingIsComparedByValue(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file, before, after, want string
 	}{
+		"sbt no longer fails on warnings": {"build.sbt", "ThisBuild / tlFatalWarnings := true\n", "ThisBuild / tlFatalWarnings := false\n",
+			"hold sbt/weaker:1"},
+		"sbt without coverage": {"build.sbt", "lazy val s = Seq(\n  a := Seq.empty\n)\n",
+			"lazy val s = Seq(\n  a := Seq.empty,\n  coverageEnabled := false\n)\n", "evidence sbt/off:3"},
+		"sbt with a lower limit":         {"build.sbt", "coverageMinimumStmtTotal := 90\n", "coverageMinimumStmtTotal := 80\n", "hold sbt/limit:1"},
+		"a test on a list of flaky ones": {"ci/flaky-tests.txt", "# why\na.B#c\n", "# why\na.B#c\na.B#d\n", "evidence ignore-file/excluded:3"},
+		"a script that is skipped":       {"testscripts/a/b.txt", "exec a\n", "[windows] skip\nexec a\n", "evidence testscript/excluded:1"},
 		"a rule is ignored": {"pyproject.toml", "[tool.ruff]\nselect = ['E']\n",
 			"[tool.ruff]\nselect = ['E']\nignore = [\"E501\"]\n", "hold ruff/ignored:3"},
 		"a section under another name": {"ruff.toml", "ignore = ['B904']\nselect = ['B']\n",
