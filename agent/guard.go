@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
 	"touchstone/verdict/guard"
@@ -117,7 +117,7 @@ func readReports(base, head []string) (*junit.Runs, error) {
 func readPatterns(patterns []string) ([][]byte, error) {
 	var out [][]byte
 	for _, pattern := range patterns {
-		names, err := filepath.Glob(pattern)
+		names, err := doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly())
 		if err != nil || len(names) == 0 {
 			return nil, fmt.Errorf("there is no report %s; run the tests with a JUnit report first", pattern)
 		}

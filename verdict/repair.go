@@ -42,6 +42,9 @@ type Repair struct {
 	// Change names what it changes, and Undoes what would take that back: two of one
 	// name do the same. Both are empty where that is not known.
 	Change, Undoes string
+	// Tests says which tests passed on the base and do not now, as the machine of whoever made the
+	// commit reports it; empty for none, and where that is not known.
+	Tests string
 	// Model is the engine and the model that made it; empty where none was needed.
 	Model string
 	// Cost is what its session took.
@@ -58,6 +61,7 @@ const (
 	fixPerson   = "Touchstone-Person"
 	fixChange   = "Touchstone-Change"
 	fixUndoes   = "Touchstone-Undoes"
+	fixTests    = "Touchstone-Tests"
 	fixModel    = "Touchstone-Model"
 	fixCost     = "Touchstone-Cost"
 	fixSigned   = "Touchstone-Signature"
@@ -82,6 +86,7 @@ func (f Repair) Trailers() string {
 	}
 	line(fixChange, f.Change)
 	line(fixUndoes, f.Undoes)
+	line(fixTests, f.Tests)
 	line(fixModel, f.Model)
 	line(fixCost, f.cost())
 	line(fixSigned, f.signature)
@@ -146,6 +151,8 @@ func ParseRepair(message string) (f Repair, ok bool) {
 			f.Change = value
 		case fixUndoes:
 			f.Undoes = value
+		case fixTests:
+			f.Tests = value
 		case fixModel:
 			f.Model = value
 		case fixCost:

@@ -11,6 +11,7 @@
 //	ROOT/owner/name/broken-*         trees git could no longer read, kept for their owner
 //	ROOT/owner/name/cache/12-author  what builds in that tree cache, which is its users' and goes with it
 //	ROOT/owner/name/cache/base       what builds of the base have cached, from which the others begin
+//	ROOT/owner/name/cache/base-reports  what the tests of some commits of the base report
 //
 // Its callers may keep beside the mirror what can be computed again, see Tree.Beside.
 //

@@ -192,7 +192,7 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 		}
 	}
 	r.out = Outcome{Merged: !r.merge.UpToDate, Findings: ids(r.brief.ledger)}
-	r.own = ownChange{tree: r.tree, since: pr.Head.SHA, head: pr.Head.SHA}
+	r.own = ownChange{tree: r.tree, since: pr.Head.SHA, head: pr.Head.SHA, byRuns: len(r.verify.Reports) > 0, open: r.brief.ledger}
 	switch {
 	case r.merge.Commit != "":
 		r.own.since, r.own.head = r.merge.Commit, r.merge.Commit

@@ -36,17 +36,25 @@ func (r *repair) warm(ctx context.Context, use session.Use) {
 // told, it counts as passing there.
 func (r *repair) verifyBase(ctx context.Context) *failure {
 	zerolog.Ctx(ctx).Info().Msg("verify runs on the base, to tell whether it fails there as well")
-	var failed *failure
-	err := step(ctx, "verify base", func(ctx context.Context) error {
-		return r.buildBase(ctx, session.Caches(r.tree.Dir(), session.ForVerify))
-	})
-	if !errors.As(err, &failed) && err != nil {
+	failed, err := r.runOnBase(ctx)
+	if err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("whether verify fails on the base as well is not known")
 	}
 	return failed
 }
 
-// buildBase runs the verify command on the base branch.
+// runOnBase runs the verify command on the base, and says how it failed, if it did.
+func (r *repair) runOnBase(ctx context.Context) (failed *failure, err error) {
+	err = step(ctx, "verify base", func(ctx context.Context) error {
+		return r.buildBase(ctx, session.Caches(r.tree.Dir(), session.ForVerify))
+	})
+	if errors.As(err, &failed) {
+		err = nil
+	}
+	return failed, err
+}
+
+// buildBase runs the verify command on the base branch, and keeps what its tests report.
 func (r *repair) buildBase(ctx context.Context, caches string) (err error) {
 	request := r.author.request(r.begun)
 	request.Role, request.Head, request.HeadRef = baseRole, request.Base, request.BaseRef
@@ -57,5 +65,9 @@ func (r *repair) buildBase(ctx context.Context, caches string) (err error) {
 	defer func() {
 		err = errors.Join(err, tree.Release(), r.author.Worktrees.Remove(context.WithoutCancel(ctx), request.Repo, request.Number, baseRole))
 	}()
-	return r.author.execute(ctx, ErrUnverified, tree.Dir(), caches, r.verify.Command, r.verify.Timeout.Duration())
+	reports, err := r.verifyIn(ctx, tree.Dir(), caches)
+	if f := (*failure)(nil); len(r.verify.Reports) > 0 && (err == nil || errors.As(err, &f)) {
+		err = errors.Join(err, r.keepReports(ctx, reports))
+	}
+	return err
 }

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/verdict"
 	"touchstone/verdict/guard"
+	"touchstone/verdict/guard/junit"
 	"touchstone/worktree"
 )
 
@@ -22,6 +24,12 @@ type ownChange struct {
 	conflicts, sides []string
 	// head is where this program left HEAD.
 	head string
+	// byRuns is to judge whether the quality bar was lowered once it is known what ran, by runs, nil
+	// while that is not known.
+	byRuns bool
+	runs   *junit.Runs
+	// open are the findings that the session is asked to repair.
+	open verdict.Ledger
 }
 
 // inspect says why what the session left in the tree must not be pushed. It fails
@@ -52,10 +60,22 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	if err := errors.Join(forbidden(diffs), c.binaries(ctx, diffs)); err != nil {
 		return "", "", err
 	}
-	if err := errors.Join(c.relaxed(ctx, diffs), c.renamed(ctx, diffs)); err != nil {
+	if !c.byRuns {
+		err = c.relaxed(ctx, diffs)
+	}
+	if err := errors.Join(err, c.renamed(ctx, diffs)); err != nil {
 		return "", "", err
 	}
 	return change, undoes, written(diffs)
+}
+
+// lowered refuses a change that lowers the quality bar, by what ran as far as that is known.
+func (c ownChange) lowered(ctx context.Context) error {
+	diffs, err := c.diffs(ctx)
+	if err != nil {
+		return err
+	}
+	return c.relaxed(ctx, diffs)
 }
 
 // uncommittable is git's complaint about what is in the tree, unless it was only stopped, or
@@ -110,11 +130,11 @@ func (c ownChange) relaxed(ctx context.Context, diffs []worktree.Diff) error {
 		if err != nil {
 			return err
 		}
-		var change guard.Change
+		change := guard.Change{Runs: c.runs}
 		for _, s := range sides {
 			change.Files = append(change.Files, guard.File(s))
 		}
-		hits := slices.DeleteFunc(guard.Examine(change), allowed)
+		hits := slices.DeleteFunc(guard.Examine(change), c.allowed)
 		if i > 0 {
 			hits = slices.DeleteFunc(own, func(h guard.Finding) bool {
 				return !slices.ContainsFunc(hits, func(o guard.Finding) bool { return o.Kind == h.Kind && o.Path == h.Path && o.After == h.After })
@@ -133,8 +153,13 @@ func (c ownChange) relaxed(ctx context.Context, diffs []worktree.Diff) error {
 }
 
 // allowed tells what a repair may well do: rework tests, which the next review has to answer
-// for. What silences a check is refused also where it is only suspected.
-func allowed(f guard.Finding) bool {
+// for. What silences a check is refused also where it is only suspected. That a test does not run any
+// more is refused unless a finding is about its file: the review has asked for that, and the
+// commit says so.
+func (c ownChange) allowed(f guard.Finding) bool {
+	if guard.ByRuns(f) {
+		return slices.ContainsFunc(c.open.Outstanding(), func(e verdict.Entry) bool { return e.Path == f.Path })
+	}
 	return f.Tier == guard.Evidence && (f.Kind == guard.Test || f.Kind == guard.Assertion || f.Kind == guard.Unexamined)
 }
 

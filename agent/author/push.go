@@ -130,7 +130,8 @@ func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullR
 		return now, fmt.Errorf("%w: its base was merged in, with which this fix conflicts", ErrOvertaken)
 	}
 	r.out.Head, r.out.Merged = merge.Commit, true
-	return now, r.verified(ctx)
+	_, err = r.verified(ctx)
+	return now, err
 }
 
 // mergeMessage is that of a merge of the base, in git's own words, by which anybody can

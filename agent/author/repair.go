@@ -46,6 +46,10 @@ type repair struct {
 	// verify fails on the base, if it does.
 	change, unverified string
 	onBase             *failure
+	// lost says which tests ran on the base and do not on the fix, before is what ran before the
+	// session; nil while that is not known.
+	lost   string
+	before *tested
 	// begun is the pull request as it was when the fix began.
 	begun forge.PullRequest
 }
@@ -74,7 +78,7 @@ func (r *repair) run(ctx context.Context) (err error) {
 		}
 		err := r.commit(ctx)
 		if err == nil {
-			err = r.verified(ctx)
+			err = r.tested(ctx)
 		}
 		if errors.Is(err, ErrNothingChanged) && before != nil {
 			err = before // which still is what is wrong
@@ -137,7 +141,7 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 			return err
 		}
 	}
-	r.locks.made = false
+	r.locks.made, r.lost = false, ""
 	result, err := r.session.Ask(ctx, prompt)
 	r.out.CostUSD += result.CostUSD
 	r.took += result.Duration
@@ -171,7 +175,7 @@ func (r *repair) commit(ctx context.Context) error {
 		commit = r.tree.Amend
 	}
 	sha, err := commit(ctx, r.brief.message(r.out.Answer, r.report, verdict.Repair{
-		Change: change, Undoes: undoes, Model: r.model, Cost: verdict.Cost{USD: r.out.CostUSD, Time: r.took},
+		Change: change, Undoes: undoes, Tests: r.lost, Model: r.model, Cost: verdict.Cost{USD: r.out.CostUSD, Time: r.took},
 	}), r.author.Identity)
 	switch {
 	case errors.Is(err, worktree.ErrNothingToCommit) && r.out.Head == "" && !r.brief.needsModel():
@@ -186,22 +190,46 @@ func (r *repair) commit(ctx context.Context) error {
 	return nil
 }
 
+// tested runs the repository's own check on what is committed and, where it reports what ran,
+// judges by that whether the session lowered the quality bar. What tests are lost besides is said in
+// the commit.
+func (r *repair) tested(ctx context.Context) error {
+	head, err := r.verified(ctx)
+	if !r.own.byRuns || r.out.Head == r.merge.Commit || err != nil && !refused(err) {
+		return err
+	}
+	r.own.runs = nil
+	if err == nil {
+		err = r.compareRuns(ctx, head)
+	}
+	lowered := r.own.lowered(ctx)
+	switch {
+	case err != nil && lowered != nil:
+		return fmt.Errorf("%w; %w", err, lowered)
+	case err != nil || lowered != nil:
+		return cmp.Or(err, lowered)
+	case r.lost != "":
+		return r.commit(ctx)
+	}
+	return nil
+}
+
 // verified runs the repository's own check on what is committed: a file that the session
 // made and git ignores is not there. What the command leaves in the tree, or commits, is no
 // part of the fix.
-func (r *repair) verified(ctx context.Context) error {
+func (r *repair) verified(ctx context.Context) (head tested, err error) {
 	if len(r.verify.Command) == 0 {
-		return nil
+		return head, nil
 	}
 	if err := r.tree.Discard(ctx, r.out.Head); err != nil {
-		return err
+		return head, err
 	}
 	r.warm(ctx, session.ForVerify)
 	log, command, began := zerolog.Ctx(ctx), strings.Join(r.verify.Command, " "), time.Now()
 	log.Info().Str("command", command).Msg("verify runs on the fix")
-	failed := step(ctx, "verify", func(ctx context.Context) error {
-		caches := session.Caches(r.tree.Dir(), session.ForVerify)
-		return r.author.execute(ctx, ErrUnverified, r.tree.Dir(), caches, r.verify.Command, r.verify.Timeout.Duration())
+	failed := step(ctx, "verify", func(ctx context.Context) (err error) {
+		head, err = r.verifyIn(ctx, r.tree.Dir(), session.Caches(r.tree.Dir(), session.ForVerify))
+		return err
 	})
 	if took := time.Since(began).Round(time.Millisecond); failed == nil {
 		log.Info().Stringer("took", took).Msg("verify passed")
@@ -218,10 +246,10 @@ func (r *repair) verified(ctx context.Context) error {
 		log.Warn().Msg("verify failed, and then passed on the same work: its outcome depends on something else as well")
 	}
 	if err := r.tree.Discard(ctx, r.out.Head); err != nil {
-		return err
+		return head, err
 	}
 	if errors.Is(failed, errNoProgram) {
-		return fmt.Errorf("%w: %w", ErrNoVerify, failed)
+		failed = fmt.Errorf("%w: %w", ErrNoVerify, failed)
 	}
-	return failed
+	return head, failed
 }

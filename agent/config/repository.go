@@ -4,9 +4,12 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"touchstone/guidelines"
 )
@@ -66,6 +69,9 @@ type RepositoryVerify struct {
 	Command []string `yaml:"command"`
 	// Timeout bounds it; 10m by default.
 	Timeout Duration `yaml:"timeout"`
+	// Reports are patterns of the JUnit reports that it writes, from the repository's root with *, ?,
+	// [a-z], {a,b} and **. None by default.
+	Reports []string `yaml:"reports"`
 }
 
 // RepositoryMerge says which approved changes may be merged without their author.
@@ -104,6 +110,9 @@ func (s *Scope) UnmarshalYAML(decode func(any) error) error {
 // maxVerify bounds verify.timeout: a pull request's worker does nothing else meanwhile.
 const maxVerify = Duration(2 * time.Hour)
 
+// maxReports bounds the patterns of verify.reports.
+const maxReports = 20
+
 // DefaultRepository is what holds in a repository that says nothing.
 func DefaultRepository() Repository {
 	return Repository{
@@ -114,7 +123,7 @@ func DefaultRepository() Repository {
 }
 
 // repositoryKeys are all that a repository's file may hold.
-const repositoryKeys = "review.sensitive, review.skip, review.ratchet, review.check, review.strategy, verify.command, verify.timeout, merge.auto, merge.manual and merge.checks"
+const repositoryKeys = "review.sensitive, review.skip, review.ratchet, review.check, review.strategy, verify.command, verify.timeout, verify.reports, merge.auto, merge.manual and merge.checks"
 
 // ParseRepository reads the content of a repository's RepositoryPath: at most 64 KiB.
 // An unknown key is an error that names it, and whoever gets an error reviews and merges
@@ -140,6 +149,15 @@ func (r Repository) validate() error {
 	}
 	if slices.ContainsFunc(r.Verify.Command, func(arg string) bool { return strings.Contains(arg, "\x00") }) || len(r.Verify.Command) > 0 && r.Verify.Command[0] == "" {
 		errs = append(errs, errors.New("verify.command has to begin with a program, such as [make, test]"))
+	}
+	if len(r.Verify.Reports) > 0 && len(r.Verify.Command) == 0 {
+		errs = append(errs, errors.New("verify.reports names what verify.command writes, and there is no command"))
+	}
+	for _, pattern := range r.Verify.Reports {
+		if !fs.ValidPath(pattern) || !doublestar.ValidatePattern(pattern) || len(r.Verify.Reports) > maxReports {
+			errs = append(errs, fmt.Errorf("verify.reports has %.80q; it takes at most %d patterns of paths from the repository's root, such as build/**/*.xml", pattern, maxReports))
+			break
+		}
 	}
 	if slices.ContainsFunc(r.Merge.Checks, func(name string) bool { return strings.TrimSpace(name) == "" }) {
 		errs = append(errs, errors.New("merge.checks names a check without a name"))

@@ -20,8 +20,12 @@ func TestParseRepository(t *testing.T) {
 		"only comments": {"# review:\n", func(*Repository) {}},
 		"an empty list": {"review: {skip: []}\nverify: {command: []}", func(r *Repository) { r.Verify.Command = []string{} }},
 		"a part":        {"review: {ratchet: true}\nmerge: {auto: false}\n", func(r *Repository) { r.Review.Ratchet, r.Merge.Auto = true, false }},
-		"a mark":        {"\ufeffverify: {command: [make, test], timeout: 90s}\n", func(r *Repository) { r.Verify = RepositoryVerify{[]string{"make", "test"}, Duration(90 * time.Second)} }},
-		"the example":   {RepositoryExample, func(r *Repository) { r.Verify.Command, r.Merge.Checks = []string{}, []string{} }},
+		"a mark": {"\ufeffverify: {command: [make, test], timeout: 90s, reports: ['out/**/*.xml']}\n", func(r *Repository) {
+			r.Verify = RepositoryVerify{[]string{"make", "test"}, Duration(90 * time.Second), []string{"out/**/*.xml"}}
+		}},
+		"the example": {RepositoryExample, func(r *Repository) {
+			r.Verify.Command, r.Verify.Reports, r.Merge.Checks = []string{}, []string{}, []string{}
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseRepository([]byte(test.text))
@@ -89,20 +93,24 @@ func TestScopesOfARepository(t *testing.T) {
 
 func TestABrokenRepositoryFileIsASentence(t *testing.T) {
 	for text, says := range map[string]string{
-		"reviews: {}":                    `unknown field "reviews"`,
-		"review: {sensitiv: [a/**]}":     `unknown field "sensitiv"`,
-		"review: {sensitive: [auth]}":    `the scope "auth": "auth" cannot be decided`,
-		"review: {skip: ['/etc/**']}":    "it is a whole path from the repository's root",
-		"review: {skip: 'a/**'}":         "skip: it takes a list",
-		"review: {ratchet: perhaps}":     "line 1: ratchet: it takes true or false",
-		"verify: {timeout: soon}":        "line 1: timeout: it takes a time",
-		"verify: {timeout: 0s}":          "verify.timeout is 0s",
-		"verify: {timeout: 3h}":          "at most 2h0m0s",
-		"verify: {command: ['', test]}":  "verify.command has to begin with a program",
-		"merge: {auto: true}\n---\nx: 1": "several documents",
-		"review: [":                      "correct it on the base branch: its keys are review.sensitive, review.skip,",
-		"review: &a [*a]":                "",
-		strings.Repeat("# x\n", 1<<15):   "longer than 65536 bytes",
+		"reviews: {}":                                        `unknown field "reviews"`,
+		"review: {sensitiv: [a/**]}":                         `unknown field "sensitiv"`,
+		"review: {sensitive: [auth]}":                        `the scope "auth": "auth" cannot be decided`,
+		"review: {skip: ['/etc/**']}":                        "it is a whole path from the repository's root",
+		"review: {skip: 'a/**'}":                             "skip: it takes a list",
+		"review: {ratchet: perhaps}":                         "line 1: ratchet: it takes true or false",
+		"verify: {timeout: soon}":                            "line 1: timeout: it takes a time",
+		"verify: {timeout: 0s}":                              "verify.timeout is 0s",
+		"verify: {timeout: 3h}":                              "at most 2h0m0s",
+		"verify: {command: ['', test]}":                      "verify.command has to begin with a program",
+		"verify: {reports: [out/*.xml]}":                     "there is no command",
+		"verify: {command: [make], reports: ['/tmp/*.xml']}": `verify.reports has "/tmp/*.xml"`,
+		"verify: {command: [make], reports: ['out/[.xml']}":  `verify.reports has "out/[.xml"`,
+		"verify: {command: [make], reports: [../*.xml]}":     "from the repository's root",
+		"merge: {auto: true}\n---\nx: 1":                     "several documents",
+		"review: [":                                          "correct it on the base branch: its keys are review.sensitive, review.skip,",
+		"review: &a [*a]":                                    "",
+		strings.Repeat("# x\n", 1<<15):                       "longer than 65536 bytes",
 	} {
 		_, err := ParseRepository([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), RepositoryPath) || !strings.Contains(err.Error(), "on the base branch") || strings.Contains(err.Error(), "example.yaml") || strings.Contains(err.Error(), "\n") {

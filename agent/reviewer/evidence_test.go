@@ -68,6 +68,33 @@ func TestEvidenceIsAnswered(t *testing.T) {
 	}
 }
 
+// What a fix says of tests that do not run any more is a claim of its author's machine: the session has
+// to answer it, and is told whose word it is.
+func TestLostTestsThatAFixClaimsAreEvidence(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "safe()\n"})
+	sha := g.Commit("topic", "Apply review\n\nTouchstone-Reviewed: 0123456\nTouchstone-Tests: not run any more: pay: refunds\n", map[string]string{"code.txt": "safer()\n"})
+	prompt := ""
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		prompt += r.Prompt
+		text, err := answering()(r)
+		return strings.Replace(text, `"findings":`, `"refuted":[{"evidence":"E1","reason":"It was one test twice."}],"findings":`, 1), err
+	})
+	pr := g.Read(loopback.Judge, ref)
+	if pr.Head.SHA != sha {
+		t.Fatalf("the head is %s", pr.Head.SHA)
+	}
+	out, err := r.Review(t.Context(), pr, reviewer.Options{})
+	if err != nil || out.Record.Verdict != verdict.Approve || len(out.Record.Holds) > 0 || len(out.Record.Evidence) != 1 {
+		t.Fatalf("%s, %v; evidence %+v, doubts %q", out.Record.Verdict, err, out.Record.Evidence, out.Judgement.Doubts)
+	}
+	for _, want := range []string{"E1 test at", "claims, by test runs on its author's machine that nobody else has checked", "not run any more: pay: refunds"} {
+		if !strings.Contains(prompt, want) {
+			t.Errorf("the prompt lacks %q:\n%s", want, prompt)
+		}
+	}
+}
+
 // empty takes the reason out of what an answer refutes.
 func empty(refuting func(string) string) func(string) string {
 	return func(text string) string { return strings.Replace(refuting(text), "It is the text of a test.", " ", 1) }

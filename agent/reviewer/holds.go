@@ -93,7 +93,24 @@ func (p *Prepared) qualityBar(ctx context.Context) (holds []verdict.Hold, eviden
 			evidence = append(evidence, verdict.Evidence{Kind: string(f.Kind), Rule: f.Kind.Row(), Path: f.Path, Line: f.Line, Detail: clip(explained(f), maxHoldDetail)})
 		}
 	}
-	return holds, evidence, nil
+	return holds, append(evidence, p.testsLost()...), nil
+}
+
+// testsLost is what the latest fix says of tests that do not run any more. It is the claim of whoever
+// made that commit: it adds to what has to be looked at, and takes nothing away.
+func (p *Prepared) testsLost() []verdict.Evidence {
+	for _, message := range p.Commits {
+		fix, ok := verdict.ParseRepair(message)
+		switch {
+		case !ok:
+		case fix.Tests == "":
+			return nil
+		default:
+			return []verdict.Evidence{{Kind: string(guard.Test), Rule: guard.Test.Row(),
+				Detail: clip("The commit of the latest fix claims, by test runs on its author's machine that nobody else has checked, that of what passed on the base there is: "+fix.Tests, maxHoldDetail)}}
+		}
+	}
+	return nil
 }
 
 // explained is what a finding of the guard's says, with what is compared.

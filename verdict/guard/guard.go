@@ -74,6 +74,10 @@ type Change struct {
 	Runs *junit.Runs
 }
 
+// ByRuns reports whether a finding is what the test runners reported, and not what the code
+// lets expect.
+func ByRuns(f Finding) bool { return code.ByRuns(f.Rule) }
+
 // Examines reports whether a file of this name can hold a finding.
 func Examines(name string) bool {
 	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name))

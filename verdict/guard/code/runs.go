@@ -19,6 +19,19 @@ func (x *examination) passed(u *unit) bool {
 	return x.runs != nil && x.runs.Passed(u.name, u.around())
 }
 
+// The rules by which only the runs find anything.
+const (
+	ranBefore   = "test/ran-before"
+	skippedRun  = "test/skipped-run"
+	retried     = "test/retry"
+	caseRemoved = "assertion/case-removed"
+)
+
+// ByRuns reports whether only test runs make findings by a rule.
+func ByRuns(rule string) bool {
+	return rule == ranBefore || rule == skippedRun || rule == retried || rule == caseRemoved
+}
+
 // maxRuns bounds the findings that the runs alone make.
 const maxRuns = 200
 
@@ -45,16 +58,16 @@ func (x *examination) compareRuns() {
 		b := x.unitOf(c)
 		switch {
 		case b == nil, x.pairs.of[b] != nil && !x.passed(x.pairs.of[b]):
-			say(c, change.Hold, "test/ran-before", "The test "+c.Name+" ran and passed before and does not run now.")
+			say(c, change.Hold, ranBefore, "The test "+c.Name+" ran and passed before and does not run now.")
 		case x.pairs.of[b] != nil && x.pairs.of[b].name == b.name:
-			say(c, change.Evidence, "assertion/case-removed", "The case "+c.Name+" ran and passed before and does not run now.")
+			say(c, change.Evidence, caseRemoved, "The case "+c.Name+" ran and passed before and does not run now.")
 		}
 	}
 	for _, c := range x.runs.Skipped() {
-		say(c, change.Hold, "test/skipped-run", "The test "+c.Name+" ran and passed before and is skipped now.")
+		say(c, change.Hold, skippedRun, "The test "+c.Name+" ran and passed before and is skipped now.")
 	}
 	for _, c := range x.runs.Retried() {
-		say(c, change.Evidence, "test/retry", "The test "+c.Name+" passed at once before and is tried again now.")
+		say(c, change.Evidence, retried, "The test "+c.Name+" passed at once before and is tried again now.")
 	}
 }
 

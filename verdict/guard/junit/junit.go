@@ -46,6 +46,7 @@ type outcome struct {
 type Runs struct {
 	base, head map[Case]outcome
 	leaves     map[string][]Case // the head's cases by the last part of their names
+	shared     map[string]bool   // last parts that names of several cases of the base have
 }
 
 const (
@@ -56,7 +57,7 @@ const (
 // Read reads the reports of both commits, each a whole file. Its error says which report
 // is no such report, or that they are too large.
 func Read(base, head [][]byte) (*Runs, error) {
-	r := &Runs{leaves: map[string][]Case{}}
+	r := &Runs{leaves: map[string][]Case{}, shared: map[string]bool{}}
 	var err error
 	if r.base, err = readAll("base", base); err != nil {
 		return nil, err
@@ -67,6 +68,12 @@ func Read(base, head [][]byte) (*Runs, error) {
 	for c := range r.head {
 		for _, leaf := range leavesOf(c.Name) {
 			r.leaves[leaf] = append(r.leaves[leaf], c)
+		}
+	}
+	seen := map[string]bool{}
+	for c := range r.base {
+		for _, leaf := range leavesOf(c.Name) {
+			r.shared[leaf], seen[leaf] = r.shared[leaf] || seen[leaf], true
 		}
 	}
 	return r, nil
@@ -183,10 +190,10 @@ func (r *Runs) changed(is func(c Case, had, has outcome, ran bool) bool) []Case 
 }
 
 // Passed reports whether a test ran at the head and passed: one of its name, within one
-// of some classes, groups or files where the name alone is not unique.
+// of some classes, groups or files where the name alone is not unique on both sides.
 func (r *Runs) Passed(name string, within []string) bool {
 	cases := r.leaves[Plain(name)]
-	if len(cases) > 1 {
+	if len(cases) > 1 || r.shared[Plain(name)] {
 		cases = slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return !c.In(within) })
 	}
 	return len(cases) > 0 && !slices.ContainsFunc(cases, func(c Case) bool { return r.head[c].state != passed })

@@ -85,6 +85,14 @@ func TestPassed(t *testing.T) {
 	}
 }
 
+// A test of the same name that was there before does not stand for one that is gone.
+func TestPassedElsewhere(t *testing.T) {
+	r := runs(t, report("a.X|twice", "b.Y|twice", "a.X|once"), report("b.Y|twice", "c.Z|once"))
+	if r.Passed("twice", []string{"X"}) || !r.Passed("twice", []string{"Y"}) || !r.Passed("once", []string{"X"}) {
+		t.Error("the test of b.Y counts as that of a.X, or one that moved as gone")
+	}
+}
+
 func TestReadRefusesWhatIsNoReport(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing": "", "another document": "<html><p/></html>", "half a report": `<testsuite><testcase name="a">`, "JSON": "{}",

@@ -1,0 +1,161 @@
+package author
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/engine/session"
+	"touchstone/verdict/guard/junit"
+)
+
+const (
+	// maxReports bounds the test reports of one commit, maxReportBytes all of them together.
+	maxReports     = 5_000
+	maxReportBytes = 64 << 20
+	// maxKept bounds the commits of a repository's base whose reports are kept.
+	maxKept = 8
+)
+
+// tested are the reports of one run of the verify command, or why they cannot be read.
+type tested struct {
+	reports [][]byte
+	unread  error
+}
+
+// unusable is why the reports can be compared with none.
+func (t tested) unusable() error {
+	if t.unread == nil && len(t.reports) == 0 {
+		return errors.New("the verify command writes none")
+	}
+	if t.unread != nil {
+		return t.unread
+	}
+	_, err := junit.Read(t.reports, nil)
+	return err
+}
+
+// keptReports is the directory of the reports of the base's commit. It lies beside the caches of
+// the base, where no command of a repository's can write in its sandbox.
+func (r *repair) keptReports() string {
+	return filepath.Join(session.BaseCaches(r.tree.Dir())+"-reports", r.begun.Base.SHA)
+}
+
+// keepReports keeps what a run on the base has reported, and forgets the oldest. What cannot be
+// read is kept as nothing, since it would be no better another time.
+func (r *repair) keepReports(ctx context.Context, t tested) (err error) {
+	if t.unread != nil {
+		zerolog.Ctx(ctx).Warn().Err(t.unread).Msg("the base's test reports are not kept")
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("keep the base's test reports: %w", err)
+		}
+	}()
+	kept := r.keptReports()
+	all := filepath.Dir(kept)
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		return err
+	}
+	part, err := os.MkdirTemp(all, "part-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(part) // renamed, it is not there
+	for i, report := range t.reports {
+		if err := os.WriteFile(filepath.Join(part, strconv.Itoa(i)), report, 0o600); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.RemoveAll(kept), os.Rename(part, kept), forgetOldest(all))
+}
+
+// forgetOldest deletes the entries of a directory but for the maxKept newest.
+func forgetOldest(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) <= maxKept {
+		return err
+	}
+	made := func(e fs.DirEntry) time.Time {
+		info, err := e.Info()
+		if err != nil {
+			return time.Time{} // gone already
+		}
+		return info.ModTime()
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
+		return cmp.Or(made(a).Compare(made(b)), strings.Compare(a.Name(), b.Name()))
+	})
+	for _, e := range entries[:len(entries)-maxKept] {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return err
+}
+
+// findReports calls do for each regular file below a directory that a pattern names. No link is
+// followed.
+func findReports(dir string, patterns []string, do func(root *os.Root, name string) error) error {
+	if len(patterns) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("look for test reports: %w", err)
+	}
+	defer root.Close() // only a handle
+	found := map[string]bool{}
+	for _, pattern := range patterns {
+		err := doublestar.GlobWalk(root.FS(), pattern, func(name string, e fs.DirEntry) error {
+			if !e.Type().IsRegular() || found[name] {
+				return nil
+			}
+			if found[name] = true; len(found) > maxReports {
+				return fmt.Errorf("there are more than %d", maxReports)
+			}
+			return do(root, name)
+		}, doublestar.WithNoFollow())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func clearReports(dir string, patterns []string) error {
+	return findReports(dir, patterns, func(root *os.Root, name string) error {
+		if err := root.Remove(name); err != nil {
+			return fmt.Errorf("delete an earlier test report: %w", err)
+		}
+		return nil
+	})
+}
+
+func readReports(dir string, patterns []string) (t tested) {
+	left := int64(maxReportBytes)
+	t.unread = findReports(dir, patterns, func(root *os.Root, name string) error {
+		file, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close() // only read from
+		content, err := io.ReadAll(io.LimitReader(file, left+1))
+		if left -= int64(len(content)); left < 0 {
+			return fmt.Errorf("they are larger than %d MiB", maxReportBytes>>20)
+		}
+		t.reports = append(t.reports, content)
+		return err
+	})
+	return t
+}

@@ -1,0 +1,136 @@
+package author
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/engine/session"
+	"touchstone/verdict"
+	"touchstone/verdict/guard/junit"
+)
+
+const (
+	// maxNamed bounds the tests that a commit's message names, maxTest each name in bytes.
+	maxNamed = 5
+	maxTest  = 100
+)
+
+// compareRuns compares what the test runners report of the fix with what they report of the base,
+// and, where a test is lost on the way, with what they report of the branch before the session: what
+// was lost there already is not the session's. Where nothing can be compared, the code alone tells.
+func (r *repair) compareRuns(ctx context.Context, head tested) error {
+	base, err := r.baseReports(ctx)
+	if err = cmp.Or(err, base.unusable()); err != nil {
+		return r.uncompared(ctx, fmt.Errorf("of the base: %w", err))
+	}
+	broken := head.unusable()
+	if broken == nil {
+		whole, err := junit.Read(base.reports, head.reports)
+		if err != nil {
+			return err
+		}
+		all := lost(whole)
+		if len(all) == 0 {
+			r.own.runs = whole
+			return nil
+		}
+		r.lost = verdict.Clip(line(strings.Join(all, "; ")), maxEvidence)
+	}
+	if r.before == nil {
+		before, err := r.testedBefore(ctx)
+		if err != nil {
+			return err
+		}
+		r.before = &before
+	}
+	before, unknown := *r.before, r.before.unusable()
+	switch {
+	case broken != nil && unknown == nil:
+		return &failure{kind: ErrUnverified, what: "the test reports that verify.reports names were right before this work", output: broken.Error()}
+	case broken != nil:
+		return r.uncompared(ctx, fmt.Errorf("of the fix: %w", broken))
+	case unknown != nil:
+		before.reports = nil // what is lost may be the branch's own; what passes is known all the same
+	}
+	r.own.runs, err = junit.Read(before.reports, head.reports)
+	return err
+}
+
+// uncompared tells the log why no runs are compared.
+func (r *repair) uncompared(ctx context.Context, why error) error {
+	if ctx.Err() != nil {
+		return why
+	}
+	zerolog.Ctx(ctx).Warn().Err(why).Strs("reports", r.verify.Reports).Msg("what ran is not compared: the code alone tells whether tests are lost")
+	return nil
+}
+
+// lost are the tests that passed before and do not now, a phrase for each way. One that passes in
+// another class or file has moved.
+func lost(runs *junit.Runs) (phrases []string) {
+	gone := slices.DeleteFunc(runs.Missing(), func(c junit.Case) bool { return runs.Passed(c.Name, []string{c.Class}) })
+	for _, way := range []struct {
+		says  string
+		cases []junit.Case
+	}{{"not run any more", gone}, {"skipped now", runs.Skipped()}, {"passed at a further try only", runs.Retried()}} {
+		var names []string
+		for _, c := range way.cases[:min(len(way.cases), maxNamed)] {
+			names = append(names, verdict.Clip(c.String(), maxTest))
+		}
+		if more := len(way.cases) - len(names); more > 0 {
+			names = append(names, strconv.Itoa(more)+" more")
+		}
+		if len(names) > 0 {
+			phrases = append(phrases, way.says+": "+strings.Join(names, ", "))
+		}
+	}
+	return phrases
+}
+
+// baseReports are those of the base, for which its verify command runs once for each commit.
+func (r *repair) baseReports(ctx context.Context) (tested, error) {
+	kept := r.keptReports()
+	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
+		zerolog.Ctx(ctx).Info().Msg("verify runs on the base, for the reports of its tests")
+		if _, err := r.runOnBase(ctx); err != nil {
+			return tested{}, err
+		}
+	}
+	return readReports(kept, []string{"*"}), nil
+}
+
+// testedBefore runs the verify command in the worktree on what the session began with. The fix is
+// in it again afterwards.
+func (r *repair) testedBefore(ctx context.Context) (t tested, err error) {
+	zerolog.Ctx(ctx).Info().Msg("verify runs on what the session began with: the fix lacks test runs of the base")
+	if err := r.tree.Discard(ctx, cmp.Or(r.merge.Commit, r.begun.Head.SHA)); err != nil {
+		return t, err
+	}
+	err = step(ctx, "verify before", func(ctx context.Context) (err error) {
+		t, err = r.verifyIn(ctx, r.tree.Dir(), session.Caches(r.tree.Dir(), session.ForVerify))
+		return err
+	})
+	if f := (*failure)(nil); errors.As(err, &f) {
+		err = nil // what it ran is reported all the same
+	}
+	return t, errors.Join(err, r.tree.Discard(context.WithoutCancel(ctx), r.out.Head))
+}
+
+// verifyIn runs the verify command in a directory, for reports of its own: earlier ones are deleted
+// first.
+func (r *repair) verifyIn(ctx context.Context, dir, caches string) (tested, error) {
+	if err := clearReports(dir, r.verify.Reports); err != nil {
+		return tested{}, err
+	}
+	err := r.author.execute(ctx, ErrUnverified, dir, caches, r.verify.Command, r.verify.Timeout.Duration())
+	return readReports(dir, r.verify.Reports), err
+}
