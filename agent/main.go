@@ -120,7 +120,7 @@ or somebody stopped it, 2 the command line or the configuration is wrong, 1 anyt
 		return usage(cmd, err)
 	})
 	root.SuggestionsMinimumDistance = 2
-	group(root, "Set up:", newJoin(&s), newInit(&s), newService(&s), newDoctor(&s), newConfig())
+	group(root, "Set up:", newJoin(&s), newInit(&s), newService(&s), newSkill(), newDoctor(&s), newConfig())
 	group(root, "At work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s))
 	group(root, "Look:", newStatus(&s), newQueue(&s), newWhy(&s), newStats(&s))
 	group(root, "Without GitHub:", newGuard(), newImpact(&s), newGuidelines(&s))
