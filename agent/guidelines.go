@@ -39,7 +39,7 @@ document's row replaces that row or, with the severity off, switches it off.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newGuidelinesLint(), newGuidelinesShow(s), newGuidelinesStats(s), newGuidelinesReplay(s))
+	cmd.AddCommand(newGuidelinesLint(), newGuidelinesShow(s), newGuidelinesStats(s), newGuidelinesReplay(s), newGuidelinesSuggest(s))
 	return cmd
 }
 

@@ -46,8 +46,9 @@ It says how many rounds there are and what they may cost, and asks, unless --yes
 given. The sessions together cost --budget at most, but for the one request by which
 the last of them may go beyond it; where the price of a model is not known, --rounds is
 the only bound.`,
-		Example: "  touchstone guidelines replay --since 30d --with .touchstone/guidelines --budget 5\n  touchstone guidelines replay --yes --format json --repo acme/app",
-		Args:    cobra.NoArgs,
+		Example: "  touchstone guidelines replay --since 30d --with .touchstone/guidelines --budget 5\n" +
+			"  touchstone guidelines replay --yes --format json --repo acme/app",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.budget <= 0 || r.rounds <= 0 {
 				return usage(cmd, errors.New("--budget and --rounds have to be more than 0"))
@@ -110,7 +111,10 @@ func (r replay) run(cmd *cobra.Command, h history, format string) (err error) {
 	// It cannot post: it has nothing to post with.
 	rounds := &reviewer.Reviewer{
 		Examiner: *examiner, Read: h.client, Remote: h.client.Remote,
-		Worktrees: &worktree.Store{Root: filepath.Join(h.cfg.StateDir, "worktrees"), Clones: h.cfg.Worktrees.Clones, Partial: worktree.Partial(h.cfg.Worktrees.Partial)},
+		Worktrees: &worktree.Store{
+			Root:   filepath.Join(h.cfg.StateDir, "worktrees"),
+			Clones: h.cfg.Worktrees.Clones, Partial: worktree.Partial(h.cfg.Worktrees.Partial),
+		},
 	}
 	result, err := plan.Run(ctx, rounds, lawOfToday(h.client, with), daemon.Round(h.cfg), steps(cmd.ErrOrStderr()))
 	if err != nil {

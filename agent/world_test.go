@@ -33,6 +33,8 @@ const (
 type world struct {
 	*simtest.GitHub
 	work string // the script's directory
+	// draft is how the model rewords a row.
+	draft map[string]string
 	// traces are those that the agent sent, if it was told to.
 	traces  traces
 	metrics string // the address of the agent's metrics
@@ -98,7 +100,8 @@ func (w *world) model(faults []string) error {
 		"dimension": "Security", "severity": "critical", "rule": "security/S14", "quote": "unsafe()", "claim": "This is unsafe.", "why": "It breaks.", "verify": "Read it.",
 	}
 	text, err := json.Marshal(map[string]any{
-		"faults": map[string]any{"reviewer": faults, "checker": []string{""}, "author": []string{""}},
+		"faults": map[string]any{"reviewer": faults, "checker": []string{""}, "drafter": []string{""}, "author": []string{""}},
+		"draft":  w.draft,
 		"defects": []any{
 			map[string]any{"path": "code.txt", "contains": "unsafe()", "fix": "safe()", "finding": unsafe},
 			// One that is none, as a second look finds out.
@@ -114,6 +117,12 @@ func (w *world) model(faults []string) error {
 		return err
 	}
 	return os.WriteFile(w.script(), text, 0o600)
+}
+
+// reword has the model word a row in another way from now on: reword SEVERITY SCOPE CRITERION.
+func (w *world) reword(args []string) error {
+	w.draft = map[string]string{"severity": args[0], "scope": args[1], "criterion": args[2], "reason": "All of them are guarded."}
+	return w.model(nil)
 }
 
 // strict makes another repository, whose rules the agents cannot meet: strict NAME.

@@ -21,6 +21,9 @@ var authorInstructions string
 //go:embed prompts/checker.md
 var checkerInstructions string
 
+//go:embed prompts/drafter.md
+var drafterInstructions string
+
 // Default returns the embedded documents, parsed once and shared by all callers; laying
 // others over them leaves them as they are. An error means that this build's own
 // documents are broken.
@@ -54,6 +57,10 @@ func ReviewerInstructions() string { return normalise(reviewerInstructions) }
 // CheckerInstructions is the standing instruction file of a model that is to refute one finding
 // of a review.
 func CheckerInstructions() string { return normalise(checkerInstructions) }
+
+// DrafterInstructions is the standing instruction file of a model that is to reword one row whose
+// findings were mostly wrong.
+func DrafterInstructions() string { return normalise(drafterInstructions) }
 
 // AuthorInstructions is the standing instruction file (the CLAUDE.md) of a
 // model that applies a review.

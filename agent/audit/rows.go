@@ -41,6 +41,11 @@ type Fired struct {
 	Entry verdict.Entry
 }
 
+// Wrong reports whether the finding was refuted, withdrawn or waived.
+func (f Fired) Wrong() bool {
+	return slices.Contains([]verdict.Status{verdict.Refuted, verdict.Withdrawn, verdict.Waived}, f.Entry.Status)
+}
+
 // Tally counts findings and what became of them.
 type Tally struct {
 	Count int `json:"findings"`
@@ -120,7 +125,7 @@ func named(tallies map[string]*Tally, name string) *Tally {
 func (c *Chain) tally(e verdict.Entry) Tally {
 	t := Tally{Count: 1, Outcomes: map[verdict.Status]int{e.Status: 1}}
 	switch {
-	case slices.Contains([]verdict.Status{verdict.Refuted, verdict.Withdrawn, verdict.Waived}, e.Status):
+	case Fired{Entry: e}.Wrong():
 		t.Wrong = 1
 	case e.Status == verdict.Verified, e.Status == verdict.Regressed, e.Disputes > 0, e.Returns > 0:
 		t.Held = 1

@@ -124,9 +124,11 @@ func effects(findings []Finding) []Effect {
 // Write writes the replay for people to read.
 func (r Replay) Write(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%d of %s replayed for $%.2f of $%.2f, recorded at $%.2f\n", r.Replayed, verdict.Amount(r.Planned, "round", "rounds"), r.CostUSD, r.BudgetUSD, r.RecordedUSD)
+	fmt.Fprintf(w, "%d of %s replayed for $%.2f of $%.2f, recorded at $%.2f\n", r.Replayed,
+		verdict.Amount(r.Planned, "round", "rounds"), r.CostUSD, r.BudgetUSD, r.RecordedUSD)
 	if r.Same > 0 {
-		fmt.Fprintf(w, "%s judged by these very guidelines before: what differs there is the model's noise\n", verdict.Amount(r.Same, "round was", "rounds were"))
+		fmt.Fprintf(w, "%s judged by these very guidelines before: what differs there is the model's noise\n",
+			verdict.Amount(r.Same, "round was", "rounds were"))
 	}
 	if r.Gone > 0 {
 		fmt.Fprintf(w, "%s not replayed, since the commits are gone\n", verdict.Amount(r.Gone, "round was", "rounds were"))
@@ -170,6 +172,6 @@ func (f Finding) line() string {
 	if f.Became != "" {
 		became = ", had become " + string(f.Became)
 	}
-	return terminal.Plain(fmt.Sprintf("%s: %s round %d, %s %s at %s%s", f.Change, f.Pull, f.Round, f.Severity, f.Rule, verdict.Place(f.Path, f.Line), became)) +
-		"\n  " + terminal.Plain(f.Claim) + "\n"
+	said := fmt.Sprintf("%s: %s round %d, %s %s at %s%s", f.Change, f.Pull, f.Round, f.Severity, f.Rule, verdict.Place(f.Path, f.Line), became)
+	return terminal.Plain(said) + "\n  " + terminal.Plain(f.Claim) + "\n"
 }

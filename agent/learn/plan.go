@@ -99,7 +99,8 @@ func (p Plan) String() string {
 		pulls[r.Pull.Ref] = true
 	}
 	said := []string{
-		fmt.Sprintf("%s of %s to replay, recorded at $%.2f.", verdict.Amount(len(p.Rounds), "round", "rounds"), verdict.Amount(len(pulls), "pull request", "pull requests"), cost),
+		fmt.Sprintf("%s of %s to replay, recorded at $%.2f.",
+			verdict.Amount(len(p.Rounds), "round", "rounds"), verdict.Amount(len(pulls), "pull request", "pull requests"), cost),
 		fmt.Sprintf("The sessions may cost $%.2f together; the request that goes beyond is the last.", p.BudgetUSD),
 	}
 	left := func(n int, why string) {

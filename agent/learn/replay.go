@@ -46,7 +46,8 @@ type Failure struct {
 
 // Rounds reviews recorded rounds again; a [reviewer.Reviewer] does.
 type Rounds interface {
-	Replay(ctx context.Context, pr forge.PullRequest, round verdict.Record, own map[string]string, opts reviewer.Options) (verdict.Record, error)
+	Replay(ctx context.Context, pr forge.PullRequest, round verdict.Record, own map[string]string,
+		opts reviewer.Options) (verdict.Record, error)
 }
 
 // Law gives the texts of the guideline documents that a repository has of its own now.
@@ -56,7 +57,10 @@ type Law func(ctx context.Context, pr forge.PullRequest) (map[string]string, err
 // allowed. It tells of each round before it begins. An error means that guidelines could not be read; what
 // keeps a single round from being replayed is in the result.
 func (p Plan) Run(ctx context.Context, rounds Rounds, law Law, allowed verdict.Allowance, tell func(string)) (Replay, error) {
-	r := Replay{Since: p.Since, Planned: len(p.Rounds), Gone: p.Gone, Carried: p.Carried, Older: p.Older, BudgetUSD: p.BudgetUSD, Failed: []Failure{}, Findings: []Finding{}}
+	r := Replay{
+		Since: p.Since, Planned: len(p.Rounds), Gone: p.Gone, Carried: p.Carried, Older: p.Older, BudgetUSD: p.BudgetUSD,
+		Failed: []Failure{}, Findings: []Finding{},
+	}
 	for i, round := range p.Rounds {
 		left := p.BudgetUSD - r.CostUSD
 		if left < leastBudget || ctx.Err() != nil {

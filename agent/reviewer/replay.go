@@ -20,7 +20,8 @@ const replayRole = "replay"
 // the repository's own guideline documents that are the law now, by name. The errors are those of Review, and
 // [worktree.ErrHeadMoved] where the commits can no longer be fetched; also with an error the record has what the
 // sessions cost.
-func (r *Reviewer) Replay(ctx context.Context, pr forge.PullRequest, round verdict.Record, own map[string]string, opts Options) (verdict.Record, error) {
+func (r *Reviewer) Replay(ctx context.Context, pr forge.PullRequest, round verdict.Record, own map[string]string,
+	opts Options) (verdict.Record, error) {
 	pr = asOf(pr, round)
 	tree, err := r.acquire(ctx, pr, replayRole)
 	if err != nil {

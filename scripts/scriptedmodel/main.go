@@ -68,6 +68,8 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 		role = "author"
 	case strings.Contains(string(prompt), "\n# The finding\n"):
 		role = "checker"
+	case strings.HasPrefix(string(prompt), "# The row to reword\n"):
+		role = "drafter"
 	}
 	fault, err := script.nextFault(role)
 	if err != nil {
@@ -86,6 +88,8 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 		return s.author(opts.tools)
 	case "checker":
 		return s.check(opts.tools)
+	case "drafter":
+		return s.draft(opts.tools)
 	}
 	return s.review(opts.tools)
 }

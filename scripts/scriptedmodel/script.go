@@ -17,10 +17,12 @@ import (
 type Script struct {
 	// Defects are looked for by the reviewer and removed by the author.
 	Defects []Defect `json:"defects"`
-	// Faults lists, by role ("reviewer", "checker", "author"), what goes wrong in the
+	// Faults lists, by role ("reviewer", "checker", "drafter", "author"), what goes wrong in the
 	// first, second … turn of that role's sessions; an empty name is a turn
 	// without a fault, and so is every turn beyond the list. See faults.
 	Faults map[string][]string `json:"faults"`
+	// Draft is the answer of a session that is to reword a guideline row.
+	Draft Draft `json:"draft"`
 	// DelayMS is waited before each event, in milliseconds.
 	DelayMS int `json:"delay_ms"`
 
@@ -53,6 +55,14 @@ type Check struct {
 	Quote   string `json:"quote,omitempty"`
 }
 
+// Draft is a guideline row in other words.
+type Draft struct {
+	Severity  string `json:"severity"`
+	Scope     string `json:"scope"`
+	Criterion string `json:"criterion"`
+	Reason    string `json:"reason"`
+}
+
 // Finding is one finding in a reviewer's answer.
 type Finding struct {
 	Dimension string `json:"dimension"`
@@ -73,6 +83,7 @@ type Finding struct {
 var faults = map[string][]string{
 	"reviewer": {"", "crash", "hang", "overloaded", "no-marker", "wrong-nonce", "bad-json", "withdraw"},
 	"checker":  {"", "crash", "hang", "overloaded"},
+	"drafter":  {"", "crash", "hang", "overloaded"},
 	"author":   {"", "crash", "hang", "overloaded", "no-change", "dispute"},
 }
 

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/engine"
+	"touchstone/agent/learn"
+	"touchstone/agent/tempdir"
+)
+
+// drafting is what the flags of guidelines suggest say.
+type drafting struct {
+	rule, dir string
+	write     bool
+}
+
+func newGuidelinesSuggest(s *settings) *cobra.Command {
+	var reviewers []string
+	var format string
+	var g drafting
+	since := lookback(90 * day)
+	cmd := &cobra.Command{
+		Use:   "suggest",
+		Short: "Draft a change of a rule whose findings were mostly wrong",
+		Long: `suggest takes the rule with the most findings that were refuted by a second session,
+withdrawn after a dispute, or waived, or the one that --rule names, and has one session
+of a model reword it. It prints the draft as a unified diff, with the numbers and the
+reason, for a person to decide. A rule is taken only if it is known of at least five of
+its findings whether they held, and most were wrong.
+
+The diff is of the document in --dir that the rule is written in, or of amendments.md
+there, which replaces a rule of another layer. A draft that guidelines lint finds fault
+with is shown as rejected, and the exit code is 1. Nothing is written without --write.`,
+		Example: "  touchstone guidelines suggest --since 180d\n  touchstone guidelines suggest --rule test/T1 --write",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := s.history(cmd, since, reviewers, format)
+			if err != nil {
+				return err
+			}
+			cmd.SetContext(s.logger(cmd.Context(), h.cfg))
+			return g.run(cmd, h, format)
+		},
+	}
+	bindOnlooker(cmd, &reviewers, &format)
+	flags := cmd.Flags()
+	flags.Var(&since, "since", "how far to look back, such as 90d or 36h")
+	flags.StringVar(&g.rule, "rule", "", "the `ID` of the rule, such as test/T1 (default: the one with the most wrong findings)")
+	flags.StringVar(&g.dir, "dir", filepath.FromSlash(guidelineDir), "directory `DIR` of the documents to change")
+	flags.BoolVar(&g.write, "write", false, "change the document")
+	return cmd
+}
+
+// run has a row reworded, and prints the draft.
+func (g drafting) run(cmd *cobra.Command, h history, format string) (err error) {
+	ctx := cmd.Context()
+	rows, err := h.rows(cmd)
+	if err != nil {
+		return err
+	}
+	row, why := learn.Choose(rows.Rows, g.rule)
+	if why != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), why)
+		return nil
+	}
+	drafter := learn.Drafter{Dir: g.dir, Texts: map[string]string{}}
+	if _, err := os.Stat(g.dir); err == nil {
+		if drafter.Texts, err = readDocuments(g.dir); err != nil {
+			return err
+		}
+	}
+	if drafter.Base, err = layered(ctx, h.cfg); err != nil {
+		return err
+	}
+	dir, err := tempdir.Open(ctx, h.cfg.StateDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	examiner, err := newExaminer(ctx, h.cfg, dir.Path)
+	if err != nil {
+		return err
+	}
+	drafter.Engine = examiner.Engine
+	if _, err := drafter.Engine.Probe(ctx); err != nil {
+		return err
+	}
+	if drafter.Request, err = g.request(examiner.Settings(), h.cfg, dir.Path); err != nil {
+		return err
+	}
+	s, err := drafter.Draft(ctx, row)
+	if err != nil {
+		return inconclusive(err)
+	}
+	if g.write && len(s.Rejected) == 0 {
+		if err := errors.Join(os.MkdirAll(g.dir, 0o755), os.WriteFile(s.File, []byte(s.After()), 0o644)); err != nil {
+			return fmt.Errorf("write the draft: %w", err)
+		}
+		s.Written = true
+	}
+	if err := tell(cmd.OutOrStdout(), format, s); err != nil || len(s.Rejected) == 0 {
+		return err
+	}
+	return fmt.Errorf("the draft of %s is rejected, and nothing is written; run it again for another one", s.Rule)
+}
+
+// request is the session: it works in an empty directory, with the model that reviews.
+func (drafting) request(e config.Engine, cfg config.Config, tempDir string) (engine.Request, error) {
+	empty := filepath.Join(tempDir, "draft")
+	allowed := daemon.Round(cfg)
+	return engine.Request{
+		Dir: empty, Model: e.ModelFor(config.ReviewFull), Effort: e.EffortFor(config.ReviewFull),
+		Timeout: e.Timeout.Duration(), IdleTimeout: e.IdleTimeout.Duration(), Budget: allowed.USD, MaxTurns: e.MaxTurns,
+	}, os.Mkdir(empty, 0o700)
+}

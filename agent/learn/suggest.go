@@ -1,0 +1,214 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"touchstone/agent/audit"
+	"touchstone/agent/engine"
+	"touchstone/agent/reviewer"
+	"touchstone/agent/terminal"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+)
+
+const (
+	// leastKnown is how many findings of a row there have to be of which it is known whether they held, before a
+	// change of it is drafted: fewer are chance.
+	leastKnown = 5
+	// mostShown bounds the findings that the session is shown.
+	mostShown = 40
+)
+
+// Suggestion is the draft of a changed row, for a person. Its JSON is meant for other programs: names stay, new ones
+// may come.
+type Suggestion struct {
+	Rule string `json:"rule"`
+	// Tally is what became of the findings of the row.
+	Tally audit.Tally `json:"tally"`
+	// File is the document that the draft changes, Diff the change as a unified diff that git applies, and Reason
+	// why, by the word of the session.
+	File   string `json:"file"`
+	Diff   string `json:"diff"`
+	Reason string `json:"reason"`
+	// Rejected says what is wrong with the draft; empty where nothing is.
+	Rejected []string `json:"rejected"`
+	// Written says that the file has been changed.
+	Written bool    `json:"written"`
+	CostUSD float64 `json:"cost_usd"`
+
+	after string
+}
+
+// Choose picks the row to reword: the named one, or that with the most wrong findings. Why says, as a sentence, that
+// there is none: too little is known of it, or most of its findings held.
+func Choose(rows []audit.Row, rule string) (row audit.Row, why string) {
+	due := func(r audit.Row) bool { return r.Held+r.Wrong >= leastKnown && r.Wrong > r.Held }
+	if rule == "" {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r audit.Row) bool { return !due(r) })
+		if len(rows) == 0 {
+			return row, fmt.Sprintf("No row has at least %d findings of which it is known whether they held, with most of them wrong: "+
+				"there is nothing to suggest. Look farther back with --since, or see guidelines stats.", leastKnown)
+		}
+		return slices.MaxFunc(rows, func(a, b audit.Row) int { return cmp.Or(a.Wrong-b.Wrong, cmp.Compare(b.Rule, a.Rule)) }), ""
+	}
+	i := slices.IndexFunc(rows, func(r audit.Row) bool { return r.Rule == rule })
+	switch {
+	case i < 0:
+		return row, fmt.Sprintf("%s has no findings in this time: there is nothing to learn from.", rule)
+	case rows[i].Held+rows[i].Wrong < leastKnown:
+		return row, fmt.Sprintf("Of %s it is known only of %s whether they held; a draft takes %d. Look farther back with --since.",
+			rule, verdict.Amount(rows[i].Held+rows[i].Wrong, "finding", "findings"), leastKnown)
+	case !due(rows[i]):
+		return row, fmt.Sprintf("Of the findings of %s %d held and %d were wrong: there is no reason to change it.",
+			rule, rows[i].Held, rows[i].Wrong)
+	}
+	return rows[i], ""
+}
+
+// Drafter drafts changes of rows in one session each.
+type Drafter struct {
+	Engine engine.Engine
+	// Request is how a session is opened; its instructions are the drafter's own.
+	Request engine.Request
+	// Base are the guidelines below the documents of Dir, whose texts are Texts by name.
+	Base  guidelines.Set
+	Dir   string
+	Texts map[string]string
+}
+
+// Draft has a session reword a row. An *engine.Error means that it did not finish. A draft that cannot be used is
+// one with what is wrong with it.
+func (d Drafter) Draft(ctx context.Context, row audit.Row) (Suggestion, error) {
+	s := Suggestion{Rule: row.Rule, Tally: row.Tally, Rejected: []string{}}
+	laid, _ := d.Base.Lint(d.Texts)
+	law, ok := laid.Row(row.Rule)
+	if !ok {
+		return s, fmt.Errorf("the findings cite %s, but the guidelines here have no such row: name the directory that has it with --dir",
+			row.Rule)
+	}
+	req, nonce := d.Request, rand.Text()
+	req.Role, req.Instructions = engine.Reviewer, guidelines.DrafterInstructions()
+	session, err := d.Engine.Open(ctx, req)
+	if err != nil {
+		return s, err
+	}
+	result, err := session.Ask(ctx, ask(law, row, nonce))
+	err = cmp.Or(err, session.Close())
+	s.CostUSD = result.CostUSD
+	if err != nil {
+		return s, err
+	}
+	draft, err := verdict.ReadDraft(result.Text, nonce)
+	if err != nil {
+		s.Rejected = append(s.Rejected, "the session gave no draft: "+err.Error())
+		return s, nil
+	}
+	return s, d.lay(&s, draft)
+}
+
+// lay writes a draft into the documents, and says what is wrong with what comes of it.
+func (d Drafter) lay(s *Suggestion, draft verdict.Draft) error {
+	edit, err := d.Base.Reword(d.Texts, s.Rule, draft.Severity, draft.Scope, draft.Criterion)
+	if err != nil {
+		return err
+	}
+	s.Reason, s.after = draft.Reason, edit.After
+	s.File = filepath.Join(d.Dir, edit.Name+".md")
+	before, after := "a/"+filepath.ToSlash(s.File), "b/"+filepath.ToSlash(s.File)
+	if edit.Before == "" {
+		before = "/dev/null"
+	}
+	s.Diff = string(diff.Diff(before, []byte(edit.Before), after, []byte(edit.After)))
+	if s.Diff == "" {
+		s.Rejected = append(s.Rejected, "the draft changes nothing")
+	}
+	for _, p := range edit.Problems {
+		s.Rejected = append(s.Rejected, fmt.Sprintf("%s:%d: %s", s.File, p.Line, p.Text))
+	}
+	return nil
+}
+
+// ask is the prompt of a draft: the row, what became of its findings, and these themselves.
+func ask(law guidelines.Row, row audit.Row, nonce string) string {
+	var b strings.Builder
+	said := fmt.Sprintf("severity: %s\nscope: %s\ncriterion: %s", law.Severity, law.Scope, law.Criterion)
+	fmt.Fprintf(&b, "# The row to reword\n%s", reviewer.Quote(reviewer.Passage{What: law.ID, Text: said}))
+	fmt.Fprintf(&b, "\n# What became of its findings\n\n%s\n", numbers(row.Tally))
+	findings := slices.Clone(row.Findings)
+	wrong := func(f audit.Fired) int {
+		if f.Wrong() {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(findings, func(a, b audit.Fired) int { return wrong(a) - wrong(b) })
+	var shown []reviewer.Passage
+	for _, f := range findings[:min(len(findings), mostShown)] {
+		shown = append(shown, passage(f))
+	}
+	fmt.Fprintf(&b, "\n# The findings\n%s", reviewer.Quote(shown...))
+	if more := len(findings) - len(shown); more > 0 {
+		fmt.Fprintf(&b, "\n%s not shown.\n", verdict.Amount(more, "more is", "more are"))
+	}
+	fmt.Fprintf(&b, "\n# The closing line\n\nThe last line of your answer, with nothing after it, is this one:\n%s\n", verdict.RunLine(nonce))
+	return b.String()
+}
+
+// passage is a finding with what became of it.
+func passage(f audit.Fired) reviewer.Passage {
+	e := f.Entry
+	text := fmt.Sprintf("%s, %s, in %s\nclaim: %s\ncode: %s", e.Status, e.Severity, f.Pull.Repo, e.Claim, e.Code)
+	if e.Refutation != "" {
+		text += "\nrefuted, because: " + e.Refutation
+	}
+	if e.Said != nil {
+		text += fmt.Sprintf("\nsaid against it: %s", e.Said.Why)
+	}
+	return reviewer.Passage{What: "finding at " + verdict.Place(e.Path, e.Line), Text: text}
+}
+
+// numbers says what became of the findings of a row.
+func numbers(t audit.Tally) string {
+	part, _ := t.Precision()
+	return fmt.Sprintf("%s: %d held, %d were wrong (%s), of the rest nothing is known: precision %.0f %%.",
+		verdict.Amount(t.Count, "finding", "findings"), t.Held, t.Wrong, fates(t.Outcomes), 100*part)
+}
+
+// After is the text of the document with the draft.
+func (s Suggestion) After() string { return s.after }
+
+// Write writes the suggestion for people to read.
+func (s Suggestion) Write(to io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", terminal.Plain(s.Rule), numbers(s.Tally))
+	if s.Reason != "" {
+		fmt.Fprintf(&b, "Why: %s\n", terminal.Plain(s.Reason))
+	}
+	if s.Diff != "" {
+		b.WriteString("\n")
+		for line := range strings.Lines(s.Diff) {
+			b.WriteString(terminal.Plain(strings.TrimRight(line, "\r\n")) + "\n")
+		}
+		b.WriteString("\n")
+	}
+	for _, why := range s.Rejected {
+		fmt.Fprintf(&b, "Rejected: %s\n", terminal.Plain(why))
+	}
+	switch {
+	case s.Written:
+		fmt.Fprintf(&b, "Written to %s; the session cost $%.2f.\n", s.File, s.CostUSD)
+	case len(s.Rejected) == 0:
+		fmt.Fprintf(&b, "Nothing is written; --write does that, and guidelines replay tries it. The session cost $%.2f.\n", s.CostUSD)
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}
