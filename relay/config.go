@@ -143,8 +143,8 @@ func misplaced(node ast.Node, reason string) error {
 	return &yaml.SyntaxError{Message: reason, Token: node.GetToken()}
 }
 
-// located tells people where in the file a mistake is, and what: without the line itself,
-// in which somebody may have put a secret, and without the names of Go's types.
+// located tells people where in the file a mistake is, and what it is. It leaves out the line
+// itself, which may hold a secret, and the names of Go's types.
 func located(err error) error {
 	var mistake yaml.Error
 	if !errors.As(err, &mistake) || mistake.GetToken() == nil {

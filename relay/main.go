@@ -1,4 +1,4 @@
-// Command touchstone-relay takes webhooks in, keeps them, and streams them to whoever follows.
+// Command touchstone-relay takes webhooks in, keeps them, and streams them to its subscribers.
 // This package owns the command line; the relay itself is in the folders below.
 package main
 

@@ -120,7 +120,7 @@ func (u *setup) prepare() error {
 	return once(u.file("relay.yaml"), string(text))
 }
 
-// once writes a file that is not there yet, and that nobody else may read.
+// once writes a file that does not exist yet and that only its owner may read.
 func once(path, content string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -195,7 +195,7 @@ func (p tokenPlace) firstAdministrator(ctx context.Context) (code string, err er
 			}
 		}
 		if slices.ContainsFunc(tokens, func(t token.Token) bool { return t.Role == token.Admin && t.Invite == nil }) {
-			return nil // whoever revoked the last administrator did so on purpose
+			return nil // the last administrator was revoked on purpose
 		}
 		var made token.Token
 		if made, code, err = token.NewInvite("admin", token.Administrator, event.Filter{}, nil, firstInvite); err != nil {

@@ -94,8 +94,8 @@ func (c *Client) Follow(ctx context.Context, after string, handle func(context.C
 	}
 }
 
-// Validate reports what Follow could not begin with, in sentences for whoever
-// configured the client.
+// Validate reports what is wrong with the configuration and with after before Follow
+// begins, in sentences for the user who set them.
 func (c *Client) Validate(after string) error {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -203,7 +203,7 @@ func (f *follower) validate(r *http.Response) error {
 // reason is the sentence in a refusal: the relay wraps it in JSON, what stands before the
 // relay may not.
 func reason(body io.Reader) string {
-	// Whatever could be read is only for the message.
+	// A partial body will do: it only goes into the message.
 	text, _ := io.ReadAll(io.LimitReader(body, 1<<10))
 	var refusal struct {
 		Error string `json:"error"`

@@ -76,7 +76,7 @@ func (r *frameReader) Read(p []byte) (int, error) {
 }
 
 // fill reads once from the connection, which may be silent for the idle time at most.
-// While nobody reads, no time is counted: a slow handler is not a dead relay.
+// Time counts only during a read: a slow handler is not a dead relay.
 func (r *frameReader) fill() {
 	const step = 32 << 10
 	searched := max(0, len(r.pending)-len(frameEnd)+1)

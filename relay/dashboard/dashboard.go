@@ -26,7 +26,7 @@ type Viewer struct {
 	Admin bool
 }
 
-// anonymous reports whether everybody on this machine may read.
+// anonymous reports whether every process on this machine may read.
 func (v Viewer) anonymous() bool { return v.Token == "" }
 
 // Relay is what the dashboard asks of the relay around it.

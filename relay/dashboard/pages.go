@@ -38,8 +38,8 @@ type frame struct {
 	Title  string
 	Nav    string // the entry of the navigation that the page belongs to
 	Viewer Viewer
-	Open   bool // everybody on this machine may read
-	SignIn bool // nobody is signed in
+	Open   bool // every process on this machine may read
+	SignIn bool // the viewer has not signed in
 	Self   string
 	Since  time.Time
 	AsOf   string

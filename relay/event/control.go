@@ -70,9 +70,10 @@ func (c Control) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
 }
 
 // settings are the keys that a relay lets administrators set, and whether their values are
-// lists. They choose among models and engines, and nothing else: whoever runs a relay must
-// not come to run commands on the agents' machines, to read their keys, or to approve. So no
-// key names a program, a path, an address or a right, and none turns a protection off.
+// lists. They choose among models and engines, and nothing else: an administrator of the
+// relay must not be able to run commands on the agents' machines, read their keys, or
+// approve. So no key names a program, a path, an address or a right, and none turns a
+// protection off.
 var settings = map[string]bool{
 	"engine.model":           false,
 	"engine.review.model":    false,
@@ -133,8 +134,8 @@ func ValidateSetting(key, value string) error {
 const minPart = 4
 
 // IsModelPart reports whether a name in engine.off can stand for all models that have it as a
-// part, and not only for the one that is called so: shorter ones, and mere numbers, are parts
-// of models that nobody meant.
+// part, and not only for the one that is called so: shorter names, and mere numbers, would
+// also match models that were not meant.
 func IsModelPart(name string) bool {
 	return len(name) >= minPart && strings.ContainsFunc(name, unicode.IsLetter)
 }

@@ -29,7 +29,7 @@ type Event struct {
 	Repo string
 	// Number is the or pull request's number; zero when the event is about neither.
 	Number int
-	// Sender is the login of whoever caused the event, where the sender tells.
+	// Sender is the login of the account that caused the event, if the webhook names it.
 	Sender string
 	// ReceivedAt is when the relay took the webhook, in UTC, to the millisecond.
 	ReceivedAt time.Time
@@ -40,11 +40,11 @@ type Event struct {
 	// verified. It stays in the store: subscribers could send the webhook again with it.
 	Signature string
 	// SignedOnce says that the sender never signs the same bytes for two webhooks: another one
-	// with the same Signature is this one sent again, whatever its delivery. Appending looks
-	// at it; events that are read leave it out.
+	// with the same Signature is this one sent again, even under another delivery. Appending
+	// looks at it; events that are read leave it out.
 	SignedOnce bool
-	// Payload is the webhook's content, byte for byte as the sender wrote it. It is
-	// nearly always JSON; whoever reads it has to be ready for anything.
+	// Payload is the webhook's content, byte for byte as the sender wrote it. It is nearly
+	// always JSON, but readers have to be ready for any bytes.
 	Payload []byte
 }
 
@@ -141,9 +141,9 @@ const maxDepth = 10_000
 // inlineable reports whether payload can stand inside the envelope and come out of it
 // with the same bytes, through any reader that keeps to the SSE and JSON standards.
 // Not so: what is not JSON; what is not UTF-8, which readers of event streams replace;
-// a carriage return, which ends a line of a stream as a line feed does; white space
-// around the value, which belongs to nobody once the value stands in an object; and
-// nesting that the envelope's own level would take over the limit.
+// a carriage return, which ends a line of a stream as a line feed does; white space around
+// the value, which is lost once the value stands in an object; and nesting that the
+// envelope's own level would take over the limit.
 func inlineable(payload []byte) bool {
 	if bytes.IndexByte(payload, '\r') >= 0 || !utf8.Valid(payload) ||
 		len(bytes.TrimSpace(payload)) != len(payload) || !json.Valid(payload) {

@@ -31,7 +31,7 @@ type Filter struct {
 // ParseFilter reads the parameters source, type and repo, each repeatable, from a
 // query. The only other parameter of a stream is after, which it leaves to the caller:
 // any further one is an error, since a misspelt filter would let everything through. Its
-// errors are sentences for whoever wrote the query.
+// errors are sentences for the author of the query.
 func ParseFilter(query url.Values) (Filter, error) {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.Contains([]string{"source", "type", "repo", "after"}, name) {

@@ -30,9 +30,9 @@ type control struct {
 	unsure bool          // events were left out that may hold a newer one
 }
 
-// successor is the delivery of the control that follows the one numbered seq. Of all who
-// change the same settings at the same moment, on whatever relays, one has its event
-// stored: to the store the others bring a delivery that it knows.
+// successor is the delivery of the control that follows the one numbered seq. When several
+// requests change the same settings at once, on one relay or on several, the store keeps one
+// event: the others have the same delivery and are duplicates.
 func successor(seq int64) string { return "after-" + strconv.FormatInt(seq, 10) }
 
 // Control returns the settings that hold now, the same for all relays of the log. They
@@ -194,7 +194,7 @@ func (h *Hub) keepControl(ctx context.Context) error {
 }
 
 // keepOldControl notes the newest control while the log still has it and is about to
-// lose it, whatever relay set it and whether or not that noted it.
+// lose it. Any relay may have set it, and that relay may not have noted it.
 func (h *Hub) keepOldControl(ctx context.Context, before time.Time) error {
 	if _, err := h.Control(ctx); err != nil {
 		return err

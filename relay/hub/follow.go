@@ -95,8 +95,8 @@ func (h *Hub) reveal(events []event.Event) {
 	}
 	h.mu.Unlock()
 	for _, entry := range wanted {
-		// Now, or all of them would first wait for one of them to do it. Whoever sends the
-		// entry sees the error.
+		// Encode the frame now, or all readers would wait for the first of them to do it.
+		// The reader that sends the entry sees the error.
 		_, _ = entry.Frame()
 	}
 	wakeAll(wake)

@@ -1,9 +1,9 @@
 // Package hub takes events in and lets readers follow them: it persists first and
-// fans out afterwards. It owns the group commit (one goroutine writes whatever has
-// queued up as one durable append), the retention of old events, a bounded cache of
-// the newest events, the settings for all agents, and the wake-up of readers. A reader is a position in the log;
-// the hub holds no queue for it, so a slow one costs the others nothing, and an event
-// costs those nothing whose filters leave it out. What is stored belongs to the Store.
+// fans out afterwards. It owns the group commit (one goroutine writes all queued events as one durable append),
+// the retention of old events, a bounded cache of the newest events, the settings for all agents, and the
+// wake-up of readers. A reader is a position in the log; the hub holds no queue for it, so a slow one costs the
+// others nothing, and an event costs those nothing whose filters leave it out. What is stored belongs to the
+// Store.
 package hub
 
 import (
@@ -33,7 +33,7 @@ const (
 // takes. The event was not stored.
 var ErrOverloaded = errors.New("too many events are waiting to be stored")
 
-// errStopped answers whoever comes when Run has ended.
+// errStopped answers calls that come after Run has ended.
 var errStopped = errors.New("the relay is shutting down")
 
 // Hub connects one log's writers and readers.
@@ -69,8 +69,8 @@ type pending struct {
 	done   chan struct{}
 }
 
-// States of a pending event: whoever moves it out of queued decides whether it is
-// stored, so that a writer who gave up knows that it never will be.
+// States of a pending event: the goroutine that moves it out of queued decides whether it is stored, so a
+// caller that abandons it knows that it never will be.
 const (
 	queued int32 = iota
 	taken
@@ -165,7 +165,7 @@ func (h *Hub) Bounds() Bounds {
 // Append stores an event and returns its cursor once it is durable, or that of the stored
 // one, with what makes it a duplicate. When ctx ends while the
 // event still waits, it is not stored; when the store has it already, Append waits for
-// the outcome. With any error nobody will be told of the event, and sending it again is right.
+// the outcome. After an error no reader sees the event, and the caller should send it again.
 func (h *Hub) Append(ctx context.Context, e event.Event) (event.Cursor, Appended, error) {
 	p := &pending{event: e, done: make(chan struct{})}
 	select {
@@ -205,8 +205,8 @@ func (h *Hub) commitLoop(ctx context.Context) {
 
 // gather takes what has queued up behind first, as much as fits one commit. Waiting
 // for more would only add delay: while this commit runs, the next one gathers by itself.
-// But whoever is ready to run goes first: writers that were answered just now are often
-// about to append again, and would miss this commit and have the next one to themselves.
+// But goroutines that are ready run first: writers that were just answered are often about to append again, and
+// would otherwise miss this commit.
 func (h *Hub) gather(first *pending) []*pending {
 	var batch []*pending
 	size := 0
@@ -253,7 +253,7 @@ func (h *Hub) commit(ctx context.Context, batch []*pending) {
 	}
 }
 
-// publish shows what was appended, behind whatever other relays appended before it.
+// publish shows what was appended, after the events that other relays appended before it.
 func (h *Hub) publish(ctx context.Context, events []event.Event, results []Appended) {
 	h.publishing.Lock()
 	defer h.publishing.Unlock()
@@ -285,7 +285,7 @@ func (h *Hub) show(entry *Entry) []*Reader {
 	}
 	if entry.IsControl() {
 		newest, err := entry.Control()
-		h.control = control{newest: newest, unsure: err != nil} // whoever asks for it sees the error
+		h.control = control{newest: newest, unsure: err != nil} // the next call of Control sees the error
 	}
 	h.tail.push(entry)
 	return append(wake, h.readers.notice(entry.Event)...)

@@ -53,7 +53,7 @@ func (p *past) after(ctx context.Context, seq int64) ([]*Entry, error) {
 	if ok {
 		return known.result()
 	}
-	// Whoever came first may leave; the others still need what it asked for.
+	// The first caller may leave; the others still need the result.
 	read := p.reads.DoChan(strconv.FormatInt(seq, 10), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pieceTimeout)
 		defer cancel()

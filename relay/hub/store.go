@@ -97,7 +97,7 @@ type Appended struct {
 	Seq int64
 	// Duplicate is true when the event was stored already.
 	Duplicate bool
-	// OtherDelivery is true of a duplicate that was stored under another delivery: somebody
-	// has sent a signed webhook again under a new id.
+	// OtherDelivery is true of a duplicate that was stored under another delivery: a signed
+	// webhook was sent again under a new id.
 	OtherDelivery bool
 }

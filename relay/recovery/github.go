@@ -66,9 +66,9 @@ func (g GitHub) client(targets ...Target) (client, error) {
 	return c, nil
 }
 
-// call sends one request as whoever may ask about the target, and reads the answer into
-// a value. Over a limit it waits as long as GitHub asks and sends the request again.
-// "Accepted" is no error.
+// call sends one request, as the app if the target is one and else with the token, and reads the answer into
+// a value. Over a rate limit it waits as long as GitHub asks and sends the request again. "Accepted" is no
+// error.
 func (c client) call(ctx context.Context, t Target, method, path string, body, into any) (*github.Response, error) {
 	rest := c.rest
 	if t.kind == app {
@@ -117,7 +117,7 @@ func limitedFor(err error) (time.Duration, bool) {
 	return time.Minute, true
 }
 
-// untilReset is the time until a limit is reset: an hour at most, whatever the clocks say.
+// untilReset is the time until a limit is reset: an hour at most, in case a clock is wrong.
 func untilReset(at time.Time) time.Duration {
 	return min(max(time.Until(at), 0)+time.Second, time.Hour)
 }

@@ -27,8 +27,8 @@ func checkAddress(address net.Addr, tokens *token.Checker) error {
 	return fmt.Errorf("the relay cannot listen on %s: %w", address, ErrUnprotected)
 }
 
-// readers gives next the requests that may read events, and by which grant. Whoever
-// reads for longer than an answer takes does so within the grant's context.
+// readers gives next the requests that may read events, with their grant. A handler that goes on reading,
+// such as a stream, does so within the grant's context.
 func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		grant, ok := s.admit(w, r)

@@ -53,8 +53,8 @@ func chunked(pieces [][]byte, send func(group [][]byte, size int) error) error {
 	return send(group, size)
 }
 
-// allow gives the subscriber time to read what is written next. It looks at ctx last:
-// whoever ends ctx and then shortens the time is not overruled.
+// allow gives the subscriber time to read what is written next. It looks at ctx last, so it
+// cannot overrule a goroutine that ends ctx and then shortens the time.
 func allow(ctx context.Context, conn interface{ SetWriteDeadline(time.Time) error }, timeout time.Duration) error {
 	if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 		return fmt.Errorf("limit the time to write: %w", err)

@@ -24,8 +24,8 @@ const (
 	patchTimeout  = 10 * time.Second
 )
 
-// showControl answers with the settings that hold for all agents. Whoever reads events is
-// sent them anyway.
+// showControl answers with the settings that hold for all agents. Every reader may see
+// them: streams begin with them.
 func (s *Server) showControl(w http.ResponseWriter, r *http.Request, _ *token.Grant) {
 	control, err := s.hub.Control(r.Context())
 	if err != nil {

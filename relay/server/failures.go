@@ -19,12 +19,12 @@ const (
 	maxFailing = 4096
 )
 
-// failures counts requests that nobody vouches for, by address, in bounded memory.
+// failures counts unauthorized requests by address, in bounded memory.
 //
 // The count never stands in front of a good token or signature: senders share
 // addresses. Anybody can have GitHub's own machines send a webhook with a wrong
 // signature, and behind a proxy all requests come from one address; to refuse an
-// address as a whole would let strangers cut off everybody else.
+// address as a whole would let strangers cut off all other clients.
 type failures struct {
 	mu     sync.Mutex
 	since  time.Time
@@ -61,8 +61,8 @@ func network(address netip.Addr) netip.Prefix {
 	return prefix
 }
 
-// refuseStranger answers a request that nobody vouches for: 401 with the sentence, or
-// 429 when its address has sent too many of them.
+// refuseStranger answers an unauthorized request: 401 with the sentence, or 429 when
+// its address has sent too many of them.
 func (s *Server) refuseStranger(w http.ResponseWriter, r *http.Request, sentence string) {
 	now := time.Now()
 	n, since := s.failures.count(s.sender(r), now)

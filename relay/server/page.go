@@ -110,7 +110,8 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 	s.page.Serve(w, r, viewer(grant))
 }
 
-// within is a path of this page, whatever somebody has put into a link.
+// within returns to if it is a path on this site, and else "/": links from elsewhere may name any
+// address.
 func within(to string) string {
 	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, `\`) {
 		return "/"

@@ -52,7 +52,7 @@ type Config struct {
 	Listener net.Listener
 	// TLS, if set, is how connections are encrypted; it brings the certificate.
 	TLS *tls.Config
-	// Tokens says who may read; nil means whoever reaches a loopback address.
+	// Tokens says who may read; nil means every client that reaches a loopback address.
 	Tokens *token.Checker
 	// Store keeps the log. It stays the caller's to close, after Run.
 	Store hub.Store
@@ -153,9 +153,8 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	return s, nil
 }
 
-// Run serves until ctx ends. Then webhooks that are being taken are answered, streams
-// are ended, and Run returns nil; whoever does not come to an end is cut off. It can run
-// once.
+// Run serves until ctx ends. Then webhooks that are being taken are answered, streams are
+// ended, and Run returns nil; connections that do not end in time are cut. It can run once.
 func (s *Server) Run(ctx context.Context) error {
 	log := zerolog.Ctx(ctx)
 	// Requests outlive ctx: it ends when the relay begins to stop.

@@ -27,9 +27,9 @@ const (
 )
 
 // sealer wraps access tokens for browsers: in the cookie of a session, and in a one-time link.
-// Its key stands beside the log, where all relays of the log find it. Whoever has the key but no
-// token can seal nothing that is good, and whoever has a cookie but not the key has no token;
-// and what is sealed dies with the token in it.
+// Its key stands beside the log, where all relays of the log find it. The key without a token seals
+// nothing that is accepted, a cookie without the key does not reveal its token, and what is sealed
+// ends with its token.
 type sealer struct {
 	aead cipher.AEAD
 

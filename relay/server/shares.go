@@ -8,9 +8,9 @@ import (
 )
 
 // shares divides what the relay has of something, memory or connections, among the networks
-// that its peers come from. While there is room, anybody may take any amount. When there is
-// none, whoever takes more than others loses what it took first, so that a stranger who
-// takes all there is keeps nobody out who wants less.
+// that its peers come from. While there is room, a network may take any amount. When there is none,
+// the network that holds most loses what it took first, so that a stranger who takes everything
+// cannot keep out a network that wants less.
 type shares struct {
 	limit int64
 	// grace is how long what is taken is safe from networks that would then have as much.

@@ -64,7 +64,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 			err = cause // of which a write that was cut off only shows that there is one
 		}
 		if errors.Is(err, context.Canceled) {
-			err = errHungUp // whoever else ends a stream gives a cause
+			err = errHungUp // all other ends of a stream have a cause
 		}
 		log.Info().Str("remote", remote).AnErr("cause", err).Stringer("at", sub.at).Msg("subscriber gone")
 	})
@@ -212,7 +212,7 @@ var closed = func() <-chan struct{} {
 
 // greet tells how soon to reconnect and where the stream begins, so that a subscriber
 // that asked for "now" and loses the connection before the first event knows its place.
-// Then come the settings that hold, whatever else the subscriber asked for.
+// Then come the settings that hold, which every subscriber gets.
 func (s *stream) greet(ctx context.Context, reset *event.Reset) error {
 	frame := event.AppendMove([]byte("retry: 1000\n"), s.told)
 	if reset != nil {

@@ -23,7 +23,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// ErrUnauthorized is wrapped by errors about requests that nobody vouches for.
+// ErrUnauthorized is wrapped by errors about requests without a valid signature or secret.
 var ErrUnauthorized = errors.New("unauthorized")
 
 // maxNameLength bounds what senders call things: event types, deliveries, repositories.
@@ -97,8 +97,8 @@ func samePassword(got, want string) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// minPassword is how long a secret has to be that senders send as it is: nothing else
-// stands between it and whoever guesses.
+// minPassword is the least length of a secret that senders send as it is: nothing else
+// protects it against guessing.
 const minPassword = 16
 
 // validatePasswords is for secrets that senders send as they are.
@@ -112,8 +112,8 @@ func validatePasswords(secrets ...string) error {
 	return nil
 }
 
-// timeTolerance is how far a signed time may be from ours: requests that somebody has
-// recorded are refused once it has passed.
+// timeTolerance is how far a signed time may be from ours: a recorded request that is sent
+// again later is refused.
 const timeTolerance = 5 * time.Minute
 
 // checkTime reads a header of Unix seconds that the signature covers.

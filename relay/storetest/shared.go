@@ -91,7 +91,7 @@ func appendAtOnce(t *testing.T, stores []hub.Store) {
 
 var errEnough = errors.New("seen enough")
 
-// What one store appends is told to whoever follows another.
+// What one store appends is told to the followers of another.
 func followOthers(t *testing.T, open Open) {
 	one, two := open(t, "log"), open(t, "log")
 	defer closeStore(t, one)

@@ -146,8 +146,8 @@ func duplicates(t *testing.T, open Open) {
 	}
 }
 
-// What is signed once is stored once, whatever the delivery; a redelivery that keeps its id
-// is no more than that, and two sources know nothing of each other.
+// What is signed once is stored once, even under another delivery. A redelivery under the
+// same id is an ordinary duplicate. Sources are independent of each other.
 func signedOnce(t *testing.T, open Open) {
 	store := open(t, "log")
 	signed := func(delivery, signature string) event.Event {

@@ -21,13 +21,13 @@ const (
 // ErrRevoked is the cause with which a grant's contexts end.
 var ErrRevoked = errors.New("the access token is no longer good")
 
-// Checker knows which tokens are good now. The zero Checker has no tokens and lets
-// everybody read. Its methods may be called from many goroutines.
+// Checker knows which tokens are good now. The zero Checker has no tokens and lets every client
+// read. Its methods may be called from many goroutines.
 type Checker struct {
 	store Store
 
 	mu sync.Mutex
-	// required stays true from the first token on, whatever happens to the store.
+	// required stays true from the first token on, even if the store fails or loses its tokens.
 	required bool
 	grants   map[string]*Grant
 	anybody  *Grant

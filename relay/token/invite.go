@@ -25,8 +25,8 @@ const (
 	Administrator Mode = "admin"
 )
 
-// Invite is what a token waits with until somebody takes it: an invitation is a token that is
-// good for nothing but to be exchanged, once, for one that is.
+// Invite is the part of a token that makes it an invitation: it only serves to be exchanged,
+// once, for an ordinary token.
 type Invite struct {
 	// Mode is what the machine that takes it is for.
 	Mode Mode `json:"mode"`
@@ -92,8 +92,8 @@ func (i Invite) validate() error {
 }
 
 // redeem exchanges a code for a token that is good at once, and returns what was invited to: the
-// token's scope and the invitation. It succeeds once for each code, whatever happens at the same
-// time. The errors are ErrNoInvite, ErrInviteUsed, ErrInviteExpired and those of the store.
+// token's scope and the invitation. It succeeds once for each code, also under concurrent calls.
+// The errors are ErrNoInvite, ErrInviteUsed, ErrInviteExpired and those of the store.
 func redeem(ctx context.Context, store Store, code string) (made Token, text string, err error) {
 	rest, found := strings.CutPrefix(code, codePrefix)
 	id, secret, err := parse(prefix + rest)

@@ -53,8 +53,8 @@ type Token struct {
 	// here: the secret is 256 random bits, which no guessing finds at any speed. Slow
 	// hashes are for what people choose, and would let strangers burn our time.
 	Hash string `json:"sha256"`
-	// Invite, where there is one, says that this is an invitation: nobody reads by it, and its
-	// secret is that of the code. Redeemed says that it was one.
+	// Invite, where there is one, says that this is an invitation: it gives no right to read,
+	// and its secret is that of the code. Redeemed says that it was one.
 	Invite   *Invite `json:"invite,omitempty"`
 	Redeemed bool    `json:"redeemed,omitempty"`
 }
@@ -136,8 +136,8 @@ func (t Token) same(u Token) bool {
 		slices.Equal(t.Sources, u.Sources) && slices.Equal(t.Repos, u.Repos)
 }
 
-// validate reports what New was given, or a file that somebody has written has, wrong
-// behind the id.
+// validate reports what is wrong with a token besides its id. It checks new tokens and
+// stored ones.
 func (t Token) validate() error {
 	if !nameShape.MatchString(t.Name) {
 		return errors.New("a name is 1 to 64 letters, digits and . - _ @, such as laptop-1")

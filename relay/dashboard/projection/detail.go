@@ -66,7 +66,7 @@ func settled(f Finding) int {
 	return 0
 }
 
-// round is a review with a record. Times never run backwards, whatever the clocks say.
+// round is a review with a record. Its durations are never negative, even where clocks differ.
 func (v *view) round(r Review) Round {
 	round := Round{Head: r.SHA, By: r.By, At: r.At, URL: r.URL, Key: r.Key, id: r.ID, Doubt: v.doubt(r, v.reviewers)}
 	if at := v.headAt(r.SHA); !at.IsZero() {

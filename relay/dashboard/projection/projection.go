@@ -4,9 +4,9 @@
 // alone, anew where it is missing, damaged or of another version, and else from where it
 // stopped.
 //
-// Of reviews it believes the records of the configured reviewers alone, posted by somebody
-// else than the author and not changed since, as the agents do. What it does not believe it
-// shows with the reason.
+// Like the agents, it believes a review's record only if a configured reviewer other than the
+// author posted it and it was not changed since. It shows other records with the reason why it
+// does not believe them.
 package projection
 
 import (

@@ -158,8 +158,8 @@ func (p *Pull) headAt(sha string) time.Time {
 	return time.Time{}
 }
 
-// review takes a review in. What was once edited or dismissed stays so, in whatever order the
-// events come: the text that was submitted cannot be had back.
+// review takes a review in. An edited or dismissed review stays so, also when events come out of
+// order: the text that was submitted is lost.
 func (p *Pull) review(action string, o *reviewObject) {
 	i := slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
 	body := fmt.Sprintf("%d %s", len(o.Body), fingerprint(o.Body))

@@ -119,8 +119,8 @@ func (p *Projection) Pulls(ctx context.Context, q PullQuery) (list []Summary, mo
 	return list, more, err
 }
 
-// Turns counts the pull requests that a query asks for by whose turn it is, whatever turn the
-// query names.
+// Turns counts the pull requests that match a query by whose turn it is. It ignores the query's
+// own Turn.
 func (p *Projection) Turns(ctx context.Context, q PullQuery) (map[verdict.Turn]int, error) {
 	where, args := p.condition(q, false)
 	counts := map[verdict.Turn]int{}

@@ -132,7 +132,7 @@ func (s *Store) learn(ctx context.Context, after int64, visit func(b block)) err
 	return nil
 }
 
-// advance moves the head and tells whoever follows.
+// advance moves the head and tells the followers.
 func (s *Store) advance(last int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

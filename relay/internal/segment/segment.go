@@ -1,8 +1,8 @@
 // Package segment compresses each piece of a gzip stream once for all the streams it
 // is sent on. A segment is a run of DEFLATE blocks that refers to nothing before it and
-// ends on a byte boundary with a sync flush, so that whoever has it can read all of it.
-// A stream is one gzip header, any segments, and a trailer; separate gzip members
-// would be simpler, but curl and Chromium stop reading after the first. It owns no state.
+// ends on a byte boundary with a sync flush, so that it can be read whole on its own. A
+// stream is one gzip header, any segments, and a trailer; separate gzip members would be
+// simpler, but curl and Chromium stop reading after the first. It owns no state.
 package segment
 
 import (

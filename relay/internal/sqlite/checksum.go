@@ -9,8 +9,8 @@ import (
 )
 
 // castagnoli is the polynomial that processors compute themselves: half a microsecond for
-// 8 kB. It finds what happens to a file by accident; whoever can write to the file could
-// compute any other checksum too, and is found by the senders' signatures.
+// 8 kB. It finds accidental damage to a file. An attacker who can write to the file could
+// recompute any checksum; the senders' signatures reveal that.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // summer computes checksums of events one after the other.

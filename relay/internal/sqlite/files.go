@@ -39,8 +39,8 @@ func Resolve(path string) (string, error) {
 	return "", fmt.Errorf("find the store: %s is a link that leads to itself", path)
 }
 
-// files are those that SQLite has open, as they were then. When another one stands at a
-// path, or none, what is appended goes where nobody will find it.
+// files are those that SQLite has open, as they were then. When another file stands at a
+// path, or none, appended events go to a file that no longer has a name.
 type files []namedFile
 
 type namedFile struct {

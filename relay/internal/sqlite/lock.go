@@ -52,8 +52,8 @@ func acquire(path string) (*lock, error) {
 	return l, nil
 }
 
-// ownerOffset leaves out the file's first byte: that is what Windows locks, and there
-// nobody can read what is locked.
+// ownerOffset leaves out the file's first byte: that is what Windows locks, and on Windows no process can read
+// locked bytes.
 const ownerOffset = 1
 
 func writeOwner(path string) error {

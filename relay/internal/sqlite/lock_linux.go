@@ -10,9 +10,8 @@ import (
 // lockByte is behind all bytes that SQLite locks (https://www.sqlite.org/fileformat.html#the_lock_byte_page).
 const lockByte = 1<<30 + 4096
 
-// claim locks the file itself, whatever it is called, until it is closed. The lock belongs to
-// this open file alone, so that SQLite's own locks and closes do not touch it (fcntl(2), "Open
-// file description locks").
+// claim locks the file itself, not its name, until it is closed. The lock belongs to this open file alone, so
+// that SQLite's own locks and closes do not touch it (fcntl(2), "Open file description locks").
 func claim(file *os.File) error {
 	err := unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: lockByte, Len: 1})
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {

@@ -44,8 +44,8 @@ CREATE TABLE events (
 ) STRICT;
 CREATE UNIQUE INDEX events_by_delivery ON events (source, delivery);`
 
-// schema2 leaves the events of older relays without a checksum: nobody knows whether they
-// still are what was appended.
+// schema2 leaves the events of older relays without a checksum: it is not known whether they still
+// are what was appended.
 const schema2 = `
 ALTER TABLE events ADD COLUMN signature TEXT NOT NULL DEFAULT '';
 ALTER TABLE events ADD COLUMN content INTEGER;  -- of a signature that comes once, its hash

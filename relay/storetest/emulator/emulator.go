@@ -161,7 +161,8 @@ func find() (string, error) {
 		"google-cloud-cli-firestore-emulator), or set FIRESTORE_EMULATOR_JAR", ErrMissing)
 }
 
-// freeAddress finds a port that was free a moment ago, where nobody else looks for one.
+// freeAddress finds a port that was free a moment ago, on an address where no other process looks
+// for one.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host.Own(), "0"))
 	if err != nil {
