@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"touchstone/worktree/diff"
 )
@@ -64,6 +65,23 @@ func (t *Tree) DiffFunctions(ctx context.Context) (Diff, error) {
 		return Diff{}, err
 	}
 	return t.diff(ctx, t.req.Base, t.merged, "--function-context")
+}
+
+// SinceParted is what each of two commits changes since their merge base, the best of them where
+// there are several.
+func (t *Tree) SinceParted(ctx context.Context, a, b string) (ofA, ofB Diff, err error) {
+	if err := checkSHAs(a, b); err != nil {
+		return ofA, ofB, err
+	}
+	out, err := t.mirror.output(ctx, "merge-base", a, b)
+	if err != nil {
+		return ofA, ofB, fmt.Errorf("find where %.12s and %.12s parted: %w", a, b, err)
+	}
+	base := strings.TrimSpace(string(out))
+	if ofA, err = t.diff(ctx, base, a); err == nil {
+		ofB, err = t.diff(ctx, base, b)
+	}
+	return ofA, ofB, err
 }
 
 // DiffWorking is what the files in the tree, untracked ones included and ignored

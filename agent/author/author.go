@@ -182,7 +182,6 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	if err := r.author.tryLocks(ctx, r.tree, &r.locks); err != nil {
 		return err
 	}
-	r.brief.conflicts, r.brief.unmarked = r.locks.left, r.merge.Unmarked
 	if n := len(r.locks.left); n > maxConflicts {
 		return fmt.Errorf("%w: %d files conflict, and a session is given %d at most; merge %s into the branch by hand, and push", ErrUndecided, n, maxConflicts, pr.Base.Name)
 	}
@@ -190,6 +189,10 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 		if slices.Contains(r.merge.Undecided, name) {
 			return fmt.Errorf("%w: %q is no text; merge %s into the branch by hand, take the side that is right, and push", ErrUndecided, name, pr.Base.Name)
 		}
+	}
+	r.brief.sidesDir = sidesName()
+	if r.brief.conflicts, err = parted(ctx, r.tree, pr.Head.SHA, pr.Base.SHA, r.locks.left, r.merge.Unmarked); err != nil {
+		return err
 	}
 	r.out = Outcome{Merged: !r.merge.UpToDate, Findings: ids(r.brief.ledger)}
 	r.own = ownChange{tree: r.tree, since: pr.Head.SHA, head: pr.Head.SHA, byRuns: len(r.verify.Reports) > 0, open: r.brief.ledger}

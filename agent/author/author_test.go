@@ -191,6 +191,54 @@ func TestFixResolvesConflicts(t *testing.T) {
 	}
 }
 
+// TestFixShowsBothSidesOfAConflict: what each side meant to change is told apart, shortened where it is
+// long, whole in files while the session is at work, and no part of what is pushed.
+func TestFixShowsBothSidesOfAConflict(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a line that nobody touches\n", 2_000)
+	g := loopback.New(t, map[string]string{"code.txt": "base\n", "gone.txt": "one\n", "long.txt": "base\n" + long, "other.txt": "x\n"})
+	g.Commit("topic", "Change it", map[string]string{"code.txt": "ours\n", "gone.txt": "two\n", "long.txt": "ours\n" + strings.ToUpper(long), "other.txt": "y\n"})
+	ref := g.Open("topic")
+	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs\n", "gone.txt": "", "long.txt": "theirs\n" + long})
+	merged := map[string]string{"code.txt": "both\n", "gone.txt": "three\n", "long.txt": "both\n"}
+	var prompt string
+	a := newAuthor(g, func(r loopback.Asked) (string, error) {
+		prompt = r.Prompt
+		whole, err := filepath.Glob(filepath.Join(r.Dir, ".conflicts-*", "3-branch.diff"))
+		if err != nil || len(whole) != 1 {
+			t.Errorf("the whole of the long side is in %q, %v", whole, err)
+			return "", err
+		}
+		if text, err := os.ReadFile(whole[0]); err != nil || strings.Count(string(text), "\n+A LINE") != 2_000 || !strings.Contains(r.Prompt, filepath.Base(whole[0])) {
+			t.Errorf("%d bytes of it are there, %v, or the prompt does not say where", len(text), err)
+		}
+		return write("Both.", merged)(r)
+	})
+	out, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"what the branch changed in code.txt", "\n-base\n+ours\n", "what the base changed in code.txt", "\n-base\n+theirs\n",
+		"what the base changed in gone.txt", "\ndeleted file mode", "what the branch changed in gone.txt", "\n+two\n", "[shortened]",
+	} {
+		if !strings.Contains(prompt, want) {
+			t.Errorf("the prompt lacks %q", want)
+		}
+	}
+	if strings.Contains(prompt, "changed in other.txt") || len(prompt) > 100_000 {
+		t.Errorf("the prompt has %d bytes", len(prompt))
+	}
+	var files []struct{ Filename string }
+	g.Call(loopback.Root, http.MethodGet, "pulls/1/files", nil, &files)
+	if len(files) != 4 {
+		t.Errorf("the pull request changes %v", files)
+	}
+	if text := pushedFile(t, g, out.Head, "long.txt"); text != "both\n" {
+		t.Errorf("pushed is %.40q", text)
+	}
+}
+
 // Which of two binary files is right, no session can tell, nor could it say so.
 func TestFixLeavesAConflictThatIsNoTextToAPerson(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,15 +94,23 @@ func (a *Author) reviewed(pr forge.PullRequest) (texts []string) {
 var convention = regexp.MustCompile(`(?i)^(contributing(\.\w+)?|agents\.md|claude\.md|\.editorconfig|\.golangci\..+|\.eslintrc.*|eslint\.config\..+|\.prettierrc.*|biome\.jsonc?` +
 	`|\.?ruff\.toml|pyproject\.toml|setup\.cfg|tox\.ini|\.flake8|\.rubocop\.yml|\.?rustfmt\.toml|\.?clippy\.toml|detekt\.yml|\.pre-commit-config\.yaml|makefile)$`)
 
-// conventions are the files of the base that say how code is written there.
-func conventions(ctx context.Context, tree *worktree.Tree, base string) (files []string, err error) {
+const (
+	// maxConventions bounds the files of conventions that a session is told of, maxConvention what it
+	// is told to read whole of one, in bytes.
+	maxConventions = 30
+	maxConvention  = 64 << 10
+)
+
+// conventions are the files of the base that say how code is written there, and those of them that
+// are too long to be read whole. The session reads them itself.
+func conventions(ctx context.Context, tree *worktree.Tree, base string) (files, long []string, err error) {
 	for _, dir := range []string{".", ".github", "docs"} {
 		names, err := tree.ReadDir(ctx, base, dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("look for the repository's conventions: %w", err)
+			return nil, nil, fmt.Errorf("look for the repository's conventions: %w", err)
 		}
 		for _, name := range names {
 			if convention.MatchString(name) {
@@ -109,7 +118,23 @@ func conventions(ctx context.Context, tree *worktree.Tree, base string) (files [
 			}
 		}
 	}
-	return files, nil
+	// What is written for people comes before settings.
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	files = files[:min(len(files), maxConventions)]
+	for _, name := range files {
+		content, err := tree.ReadFile(ctx, base, name) // a link is named all the same
+		if len(content) > maxConvention || errors.Is(err, worktree.ErrTooLarge) {
+			long = append(long, name)
+		}
+	}
+	return files, long, ctx.Err()
+}
+
+func rank(convention string) int {
+	if path.Ext(convention) == ".md" {
+		return 0
+	}
+	return 1
 }
 
 // internal matches the trailers of a fix that say nothing of what it did.
@@ -125,7 +150,7 @@ func (r *repair) learn(ctx context.Context, pr forge.PullRequest) (err error) {
 		b.allow = r.author.Settings().Allow
 	}
 	b.verify = r.verify.Command
-	if b.conventions, err = conventions(ctx, r.tree, pr.Base.SHA); err != nil {
+	if b.conventions, b.long, err = conventions(ctx, r.tree, pr.Base.SHA); err != nil {
 		return err
 	}
 	if b.subjects, err = r.tree.Subjects(ctx, pr.Base.SHA); err != nil {

@@ -125,7 +125,7 @@ func TestEachManagersLockFileIsMadeAnewFromTheBases(t *testing.T) {
 	if err := a.regenerate(t.Context(), tree, l); err != nil {
 		t.Fatal(err)
 	}
-	prompt := brief{conflicts: l.left}.prompt()
+	prompt := brief{conflicts: named(l.left)}.prompt()
 	for _, c := range lockCases {
 		text, err := os.ReadFile(filepath.Join(tree.Dir(), filepath.FromSlash(c.name)))
 		if err != nil {
@@ -151,7 +151,7 @@ func TestLockFilesWithoutTheirToolAreLeftToTheModel(t *testing.T) {
 	if err != nil || len(l.stale) > 0 || len(l.left) != len(lockCases) {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	prompt := brief{conflicts: l.left}.prompt()
+	prompt := brief{conflicts: named(l.left)}.prompt()
 	for _, c := range lockCases {
 		told := strings.Contains(prompt, fmt.Sprintf("- %q (a lock file", c.name))
 		if told == (c.name == "spin-lock.go") {

@@ -102,7 +102,7 @@ func TestCommitMessageHoldsNoCredential(t *testing.T) {
 }
 
 func TestPromptTellsOfConflictsWithoutMarkers(t *testing.T) {
-	p := brief{conflicts: []string{"a.txt", "b.txt"}, unmarked: []string{"b.txt"}}.prompt()
+	p := brief{conflicts: []conflict{{path: "a.txt"}, {path: "b.txt", unmarked: true}}}.prompt()
 	if !strings.Contains(p, "- \"a.txt\"\n- \"b.txt\" (without markers") {
 		t.Errorf("the prompt is %s", p)
 	}

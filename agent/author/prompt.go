@@ -3,7 +3,6 @@ package author
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"touchstone/agent/forge"
@@ -22,16 +21,17 @@ type brief struct {
 	history   map[string][]quotation // by finding: what was said of it
 	failed    []forge.FailedCheck
 	inherited []string // failed checks that fail on the base too
-	conflicts []string
-	// unmarked are conflicts without markers.
-	unmarked []string
+	conflicts []conflict
+	// sidesDir is the directory in the worktree in which the sides of the conflicts stand whole.
+	sidesDir string
 	// changes is the pull request's diff, shortened if it is long.
 	changes string
 	// subjects are those of the latest commits of the base, tried what the last attempts came to.
 	subjects, tried []string
 	// allow are the patterns of the commands that the session may run, verify the command that
-	// is run on its work, conventions the files that tell of the repository's.
-	allow, verify, conventions []string
+	// is run on its work, conventions the files that tell of the repository's, and long those of
+	// them that are not to be read whole.
+	allow, verify, conventions, long []string
 	// fence delimits text that the product did not write; it is unguessable.
 	fence string
 	// signer signs what the fix says that it cost.
@@ -81,23 +81,6 @@ Disputed ID: the evidence from the code that it is wrong, path and line included
 Needs a person ID: what only a person can do, such as a decision or an edit of the title or description
 `
 
-func (b brief) askConflicts(p *strings.Builder) {
-	if len(b.conflicts) == 0 {
-		return
-	}
-	p.WriteString("\n# Conflicts with the base\n\nThese files hold conflict markers with both sides and their common ancestor. Resolve them so that both intentions survive:\n")
-	for _, f := range b.conflicts {
-		fmt.Fprintf(p, "- %q", f)
-		if slices.Contains(b.unmarked, f) {
-			p.WriteString(" (without markers, since one side deleted or renamed it, or it is merged as a whole: delete it, or write what it shall hold)")
-		}
-		if lockFile.MatchString(f) {
-			p.WriteString(" (a lock file whose tool is not installed here, or fails: keep to the base's side, and add only what the branch's own dependencies need)")
-		}
-		p.WriteString("\n")
-	}
-}
-
 // askFindings tells of each open finding all that was said of it.
 func (b brief) askFindings(p *strings.Builder) {
 	if b.review != "" {
@@ -135,6 +118,9 @@ func (b brief) tellHow(p *strings.Builder) {
 	}
 	if len(b.conventions) > 0 {
 		fmt.Fprintf(p, "\n# Conventions\n\nThese files say how code is written here. Read those that concern what you change: %q\n", b.conventions)
+	}
+	if len(b.long) > 0 {
+		fmt.Fprintf(p, "Of these, search instead of reading whole what is longer than %d kB: %q\n", maxConvention>>10, b.long)
 	}
 	if len(b.allow) > 0 {
 		diff := ""

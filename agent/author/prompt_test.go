@@ -24,18 +24,26 @@ func TestThePromptIsBounded(t *testing.T) {
 	}
 	b.changes = strings.Repeat("+\n", 1<<20)
 	for i := range maxConflicts {
-		b.conflicts = append(b.conflicts, fmt.Sprintf("%0200d.go", i))
+		patch := []byte(strings.Repeat("+\n", 1<<10))
+		b.conflicts = append(b.conflicts, conflict{path: fmt.Sprintf("%0200d.go", i), branch: patch, base: patch, unmarked: true})
 	}
-	b.unmarked = b.conflicts
 	prompt := b.prompt()
 	if len(prompt) > 1<<20 {
 		t.Errorf("the prompt has %d bytes", len(prompt))
 	}
-	for _, want := range []string{"more texts about findings are left out", "more failed checks are left out"} {
+	for _, want := range []string{"more texts about findings are left out", "more failed checks are left out", "more of these are in"} {
 		if !strings.Contains(prompt, want) {
 			t.Errorf("it does not say %q", want)
 		}
 	}
+}
+
+// named are conflicts of which nobody shows the sides.
+func named(paths []string) (conflicts []conflict) {
+	for _, path := range paths {
+		conflicts = append(conflicts, conflict{path: path})
+	}
+	return conflicts
 }
 
 func TestThePromptForThreeFindingsIsShort(t *testing.T) {

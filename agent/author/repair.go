@@ -142,7 +142,12 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 		}
 	}
 	r.locks.made, r.lost = false, ""
+	clear, err := r.laySides()
+	if err != nil {
+		return err
+	}
 	result, err := r.session.Ask(ctx, prompt)
+	err = errors.Join(err, clear())
 	r.out.CostUSD += result.CostUSD
 	r.took += result.Duration
 	r.model = strings.Join(strings.Fields(result.Engine+" "+result.Model), " ")

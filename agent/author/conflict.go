@@ -1,0 +1,134 @@
+package author
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/worktree"
+)
+
+const (
+	// maxSides bounds what is shown of the sides of all conflicts together, minSide is what of each
+	// side is shown at least while there is room, in bytes.
+	maxSides = 60_000
+	minSide  = 2_000
+)
+
+// conflict is a file that git could not merge, with what the branch and its base have changed in it
+// since they parted, as patches.
+type conflict struct {
+	path         string
+	branch, base []byte
+	// unmarked says that it holds no conflict markers.
+	unmarked bool
+}
+
+// parted are the conflicts in files with what both sides changed there.
+func parted(ctx context.Context, tree *worktree.Tree, branch, base string, paths, unmarked []string) ([]conflict, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	ours, theirs, err := tree.SinceParted(ctx, branch, base)
+	if err != nil {
+		return nil, err
+	}
+	patch := func(d worktree.Diff, name string) []byte {
+		var text []byte
+		for _, f := range d.Files {
+			if f.Path == name || f.OldPath == name {
+				text = append(text, f.Patch...)
+			}
+		}
+		return text
+	}
+	var conflicts []conflict
+	for _, name := range paths {
+		conflicts = append(conflicts, conflict{path: name, branch: patch(ours, name), base: patch(theirs, name), unmarked: slices.Contains(unmarked, name)})
+	}
+	return conflicts, nil
+}
+
+func (b brief) askConflicts(p *strings.Builder) {
+	if len(b.conflicts) == 0 {
+		return
+	}
+	p.WriteString("\n# Conflicts with the base\n\nThese files hold conflict markers with both sides and their common ancestor. Resolve them so that both intentions survive:\n")
+	for _, c := range b.conflicts {
+		fmt.Fprintf(p, "- %q", c.path)
+		if c.unmarked {
+			p.WriteString(" (without markers, since one side deleted or renamed it, or it is merged as a whole: delete it, or write what it shall hold)")
+		}
+		if lockFile.MatchString(c.path) {
+			p.WriteString(" (a lock file whose tool is not installed here, or fails: keep to the base's side, and add only what the branch's own dependencies need)")
+		}
+		p.WriteString("\n")
+	}
+	b.showSides(p)
+}
+
+// showSides shows what each side changed in the files in conflict, and says where the rest is.
+func (b brief) showSides(p *strings.Builder) {
+	p.WriteString("\nWhat the branch and its base have each changed in them since they parted:\n")
+	most := min(max(maxSides/(2*len(b.conflicts)), minSide), maxText)
+	before, left := p.Len(), 0
+	for i, c := range b.conflicts {
+		for _, side := range c.sides() {
+			switch {
+			case len(side.patch) == 0:
+			case p.Len()-before >= maxSides:
+				left++
+			default:
+				b.quote(p, fmt.Sprintf("what the %s changed in %s", side.whose, c.path), string(side.patch), most)
+				if len(side.patch) > most {
+					fmt.Fprintf(p, "\nThe whole of it is in %s.\n", path.Join(b.sidesDir, side.file(i)))
+				}
+			}
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(p, "\n%d more of these are in %s, numbered by the list of files above.\n", left, b.sidesDir)
+	}
+}
+
+// side is what one side changed in a file.
+type side struct {
+	whose string
+	patch []byte
+}
+
+func (c conflict) sides() []side { return []side{{"branch", c.branch}, {"base", c.base}} }
+
+// file is the name of the file that holds a side of a conflict, by that one's place in the list.
+func (s side) file(i int) string { return fmt.Sprintf("%d-%s.diff", i+1, s.whose) }
+
+// sidesName is the name of a directory in the worktree that no pull request can foresee.
+func sidesName() string { return ".conflicts-" + strings.ToLower(rand.Text()) }
+
+// laySides writes the sides of the conflicts to where the session can read them, until it is told
+// to clear them away. They are no part of the work.
+func (r *repair) laySides() (clear func() error, err error) {
+	root, err := os.OpenRoot(r.tree.Dir())
+	if err != nil {
+		return nil, fmt.Errorf("show both sides of the conflicts: %w", err)
+	}
+	clear = func() error { return errors.Join(root.RemoveAll(r.brief.sidesDir), root.Close()) }
+	if len(r.brief.conflicts) == 0 {
+		return clear, nil
+	}
+	err = root.Mkdir(r.brief.sidesDir, 0o700)
+	for i, c := range r.brief.conflicts {
+		for _, side := range c.sides() {
+			err = errors.Join(err, root.WriteFile(path.Join(r.brief.sidesDir, side.file(i)), side.patch, 0o600))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("show both sides of the conflicts: %w", err), clear())
+	}
+	return clear, nil
+}
