@@ -80,7 +80,7 @@ guard-real: ## Measure the guard and the text checks on real histories (CLONES=d
 	@$(GO) run ./scripts/guardreal -clones "$(CLONES)" $(ARGS)
 
 .PHONY: judge
-judge: build ## Measure reviews on real changes (CLONES=directory of clones ARGS="--model opus")
+judge: build ## Measure reviews on real changes (CLONES=directory of clones ARGS="--model opus --strategy session|specialists")
 	@$(GO) run ./scripts/judge --clones "$(CLONES)" $(ARGS)
 
 .PHONY: standin

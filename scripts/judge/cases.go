@@ -63,8 +63,8 @@ func readCases(file string) ([]change, error) {
 }
 
 // checkout makes a clone of a case in dir, whose head is the change, and returns the change's base.
-// From is the directory of clones.
-func (c change) checkout(ctx context.Context, from, dir string) (base string, err error) {
+// From is the directory of clones; more are files that base and head have besides, by their paths.
+func (c change) checkout(ctx context.Context, from, dir string, more map[string]string) (base string, err error) {
 	source := clones.Find(from, c.Repository)
 	if source == "" {
 		return "", fmt.Errorf("there is no clone of %s in %s", c.Repository, from)
@@ -94,10 +94,10 @@ func (c change) checkout(ctx context.Context, from, dir string) (base string, er
 	default:
 		before = c.Direction
 	}
-	if base, err = r.Commit(before, "Base", nil); err != nil {
+	if base, err = r.Commit(before, "Base", more); err != nil {
 		return "", err
 	}
-	head, err := r.Commit(after, title, nil, base)
+	head, err := r.Commit(after, title, more, base)
 	if err != nil {
 		return "", err
 	}

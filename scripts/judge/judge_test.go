@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/config"
 	source "touchstone/scripts/clones"
 )
 
@@ -61,7 +62,7 @@ func TestCheckout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tc.Repository, tc.Commit = "acme/app", commit
 			dir := filepath.Join(t.TempDir(), "app")
-			base, err := tc.checkout(t.Context(), clones, dir)
+			base, err := tc.checkout(t.Context(), clones, dir, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,8 +79,40 @@ func TestCheckout(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (change{Repository: "acme/other", Commit: commit, Direction: "forward"}).checkout(t.Context(), clones, t.TempDir()); err == nil {
+	if _, err := (change{Repository: "acme/other", Commit: commit, Direction: "forward"}).checkout(t.Context(), clones, t.TempDir(), nil); err == nil {
 		t.Error("a case without a clone is built")
+	}
+}
+
+// TestStrategyIsChosenByTheRepository, so that the review reads it from the base, and does not see it as a change.
+func TestStrategyIsChosenByTheRepository(t *testing.T) {
+	clones, commit := fixed(t)
+	c := change{Repository: "acme/app", Commit: commit, Direction: "forward"}
+	for strategy, want := range map[string]string{config.StrategySession: "", config.StrategySpecialists: config.StrategySpecialists} {
+		dir := filepath.Join(t.TempDir(), "app")
+		base, err := c.checkout(t.Context(), clones, dir, options{strategy: strategy}.settings())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := source.Repository{Context: t.Context(), Dir: dir}
+		text, err := r.Git(nil, "show", base+":"+config.RepositoryPath)
+		if want == "" {
+			if err == nil {
+				t.Errorf("%s: the settings are %q", strategy, text)
+			}
+			continue
+		}
+		if settings, broken := config.ParseRepository([]byte(text)); err != nil || broken != nil || settings.Review.Strategy != want {
+			t.Errorf("%s: %v, %v, %q", strategy, err, broken, text)
+		}
+		if out, err := r.Git(nil, "diff", "--name-only", base, "HEAD", "--", ".touchstone"); err != nil || out != "" {
+			t.Errorf("%s: the settings are part of the change: %v, %q", strategy, err, out)
+		}
+	}
+	cmd := command()
+	cmd.SetArgs([]string{"--strategy", "committee"})
+	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "session or specialists") {
+		t.Errorf("an unknown strategy: %v", err)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/config"
 	"touchstone/scripts/byhand"
 )
 
@@ -39,6 +40,7 @@ func main() {
 type options struct {
 	program, clones, cases, out, compare string
 	engine, model, cli, byHand, only     string
+	strategy                             string
 	show                                 bool
 }
 
@@ -55,9 +57,15 @@ With --by-hand the model is whoever writes answers into files: each request of a
 stands in DIR/CASE/01/request.txt, and is answered by DIR/CASE/01/answer.txt.`,
 		Example: `  judge --clones ~/clones --engine claude --model opus --out before
   judge --clones ~/clones --engine claude --model opus --out after --compare before
+  judge --clones ~/clones --model opus --strategy specialists --out specialists --compare after
   judge --clones ~/clones --cli .tools/node_modules/.bin/claude --by-hand /tmp/hand --only square/moshi`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.strategy != config.StrategySession && o.strategy != config.StrategySpecialists {
+				return fmt.Errorf("--strategy is %q but has to be session or specialists", o.strategy)
+			}
+			return o.run(cmd.Context())
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.program, "program", "bin/touchstone", "the program that reviews")
@@ -67,6 +75,7 @@ stands in DIR/CASE/01/request.txt, and is answered by DIR/CASE/01/answer.txt.`,
 	flags.StringVar(&o.compare, "compare", "", "directory of earlier answers to compare with, case by case")
 	flags.StringVar(&o.engine, "engine", "claude", "engine.name of the review")
 	flags.StringVar(&o.model, "model", "", "engine.model of the review")
+	flags.StringVar(&o.strategy, "strategy", config.StrategySession, "review.strategy: session or specialists; give each an --out of its own")
 	flags.StringVar(&o.cli, "cli", "", "the engine's program (default its name)")
 	flags.StringVar(&o.byHand, "by-hand", "", "directory through which somebody answers for the model; the engine has to be claude")
 	flags.StringVar(&o.only, "only", "", "only cases whose repository or commit contains this")
@@ -129,7 +138,7 @@ func (o options) judge(ctx context.Context, c change) (judged, error) {
 	}
 	defer os.RemoveAll(dir)
 	tree := filepath.Join(dir, filepath.Base(c.Repository))
-	base, err := c.checkout(ctx, o.clones, tree)
+	base, err := c.checkout(ctx, o.clones, tree, o.settings())
 	if err != nil {
 		return judged{change: c}, err
 	}
@@ -142,6 +151,14 @@ func (o options) judge(ctx context.Context, c change) (judged, error) {
 		return judged{change: c}, err
 	}
 	return read(c, text)
+}
+
+// settings are the file by which a repository chooses the strategy; none for the one that holds anyway.
+func (o options) settings() map[string]string {
+	if o.strategy == config.StrategySession {
+		return nil
+	}
+	return map[string]string{config.RepositoryPath: "review:\n  strategy: " + o.strategy + "\n"}
 }
 
 // review has a checkout reviewed and returns what the program prints. Time and calls of tools, which

@@ -12,6 +12,7 @@ import (
 var (
 	nonceMark   = regexp.MustCompile(`<!-- RUN:([0-9A-Za-z_-]+) -->`)
 	patch       = regexp.MustCompile(`(?m)^  patch: (.+)$`)
+	candidate   = regexp.MustCompile(`(?m)^- (E[0-9]+) candidate at (.+?):(?:[0-9]+-)?([0-9]+):`)
 	evidence    = regexp.MustCompile(`(?m)^- (E[0-9]+) `)
 	standing    = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) (?:open|claimed-fixed|disputed|regressed) \[`)
 	changedFile = regexp.MustCompile(`^- (.+) \([A-Za-z]+ \+[0-9]+ -[0-9]+\)$`)
@@ -66,8 +67,12 @@ func (s *session) review(tools []string) error {
 		}
 	}
 
+	all, answered := judge(s.prompt, all)
 	review := answer{Summary: summary(all), Files: files, Findings: all}
 	for _, m := range evidence.FindAllStringSubmatch(s.prompt, -1) {
+		if answered[m[1]] {
+			continue
+		}
 		review.Refuted = append(review.Refuted, refuted{m[1], "It is nothing here."})
 	}
 	for _, m := range standing.FindAllStringSubmatch(s.prompt, -1) {
@@ -95,6 +100,33 @@ func (s *session) review(tools []string) error {
 		return err
 	}
 	return s.end(final)
+}
+
+// judge has each finding answer the candidates of other sessions at its place, and leaves out any but the first of
+// several there. Where there are no candidates, all findings stay.
+func judge(prompt string, findings []Finding) (kept []Finding, answered map[string]bool) {
+	at, answered := map[string][]string{}, map[string]bool{}
+	for _, m := range candidate.FindAllStringSubmatch(prompt, -1) {
+		place := m[2] + ":" + m[3]
+		at[place] = append(at[place], m[1])
+		answered[m[1]] = true
+	}
+	kept, told := []Finding{}, map[string]bool{}
+	for _, f := range findings {
+		place := fmt.Sprintf("%s:%d", f.Path, f.Line)
+		if told[place] {
+			continue
+		}
+		f.Evidence = at[place]
+		told[place] = len(f.Evidence) > 0
+		kept = append(kept, f)
+	}
+	for place, pieces := range at {
+		for _, id := range pieces {
+			answered[id] = told[place]
+		}
+	}
+	return kept, answered
 }
 
 func walk(dimension string, files int, findings []Finding) string {

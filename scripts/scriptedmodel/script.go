@@ -23,6 +23,8 @@ type Script struct {
 	Faults map[string][]string `json:"faults"`
 	// Draft is the answer of a session that is to reword a guideline row.
 	Draft Draft `json:"draft"`
+	// CostUSD is what each turn says that it cost, in US dollars.
+	CostUSD float64 `json:"cost_usd"`
 	// DelayMS is waited before each event, in milliseconds.
 	DelayMS int `json:"delay_ms"`
 
@@ -77,6 +79,8 @@ type Finding struct {
 	Why        string `json:"why"`
 	Suggestion string `json:"suggestion"`
 	Verify     string `json:"verify"`
+	// Evidence are the pieces that the finding answers.
+	Evidence []string `json:"evidence,omitempty"`
 }
 
 // faults are the names that Script.Faults may hold; "slow:DURATION" besides.

@@ -91,7 +91,7 @@ func (s *session) end(result string) error {
 	input := tokens(s.prompt)
 	return s.print(map[string]any{
 		"type": "result", "subtype": "success", "is_error": false, "api_error_status": nil,
-		"terminal_reason": "completed", "num_turns": s.turns, "result": result, "total_cost_usd": 0,
+		"terminal_reason": "completed", "num_turns": s.turns, "result": result, "total_cost_usd": s.script.CostUSD,
 		"usage": map[string]int{
 			"input_tokens": input, "cache_creation_input_tokens": input,
 			"cache_read_input_tokens": input * max(s.turns-1, 0), "output_tokens": s.output,
