@@ -123,7 +123,7 @@ func (l Ledger) refute(round int, overruled []Overruling) Ledger {
 }
 
 // SameModel says which of three are the same model, as a clause; empty where none are, as far as
-// is known. An empty name is of nobody.
+// is known. An empty name matches no model.
 func SameModel(writer, reviewer, checker string) string {
 	same := func(a, b string) bool { return a != "" && a == b }
 	switch {

@@ -10,7 +10,7 @@ import (
 // Verb is what a command orders.
 type Verb string
 
-// The verbs. Whoever may push may give any of them but the last two, for which the
+// The verbs. Everyone who may push may give any of them but the last two, for which the
 // configuration can ask for more.
 const (
 	// AskReview orders another review of the head, AskFix another try at fixing it.
@@ -40,7 +40,7 @@ type Command struct {
 	By string
 	At time.Time
 	// Removed is, of an order to stop, who has edited or deleted the comment that held it or
-	// may have held it; "" if nobody but its author has.
+	// may have held it; "" if only its author has, or nobody.
 	Removed string
 }
 
@@ -54,9 +54,9 @@ type Comment struct {
 	// that no person wrote it, Edited that it is not as it was written, InReview that
 	// it is a review's text or stands on a line of the diff.
 	ByAuthor, Bot, Edited, InReview bool
-	// Changed is who else edited it last, Was what its author had written, each version; one
-	// that nobody can read any more is "". Deleted is who else deleted it: what it said is
-	// not known, and At is when that happened.
+	// Changed is who else edited it last, Was what its author had written, each version; a
+	// version that GitHub no longer shows is "". Deleted is who else deleted it: what it said
+	// is not known, and At is when that happened.
 	Changed string
 	Was     []string
 	Deleted string
@@ -64,7 +64,7 @@ type Comment struct {
 	// CanBreakGlass whether that is enough to give those orders.
 	CanPush, CanWaive, CanBreakGlass bool
 	// Independent says that its author is known to have written, committed, co-authored and
-	// pushed none of the pull request: nobody lets their own work pass.
+	// pushed none of the pull request: people cannot let their own work pass.
 	Independent bool
 	// Refused says that an agent has seen it while its author might not give the order.
 	Refused bool
@@ -148,11 +148,11 @@ func parseOrder(line string) (c Command, ok bool) {
 	return c, true
 }
 
-// Orders are the commands that count: of people who may give them, in comments on the
-// conversation that nobody edited, oldest first. To stop is an order in any, since it only
-// keeps things from happening. It stays one when somebody else edits it away, and a comment
-// that somebody else deleted may have been one. What an agent said is no order, whoever's
-// login it has.
+// Orders are the commands that count: of people who may give them, in unedited comments on the
+// conversation, oldest first. An order to stop counts in any comment, since it only keeps
+// things from happening. It still counts when another person edits it away, and a comment that
+// another person deleted may have been one. What an agent said is no order, even under a
+// person's login.
 func Orders(comments []Comment, agents []string) []Command {
 	var all []Command
 	for _, comment := range comments {

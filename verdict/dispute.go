@@ -25,7 +25,7 @@ func HasDisputed(body, head string) bool {
 	return strings.HasSuffix(strings.TrimSpace(body), disputesMark+head+" -->")
 }
 
-// disputes are the orders of such a comment of the author's agent, which nobody has edited; nil
+// disputes are the orders of such a comment of the author's agent, if it was not edited; nil
 // for any other.
 func (c Comment) disputes() (all []Command) {
 	lines := strings.Split(strings.TrimSpace(c.Body), "\n")

@@ -50,7 +50,7 @@ func (w *Word) Same(other *Word) bool {
 	return w.By == other.By && w.At.Equal(other.At)
 }
 
-// Hold has the judgement wait for a person, whatever the session concluded.
+// Hold has the judgement wait for a person, even if the session approved.
 func (j *Judgement) Hold(holds ...Hold) {
 	if len(holds) > 0 {
 		j.Verdict = RequestChanges

@@ -69,7 +69,7 @@ const (
 	maxClaim = 240
 	maxRule  = 120
 	maxCode  = 160
-	// MaxReason bounds a reason that somebody gives.
+	// MaxReason bounds a reason that a person or an agent gives.
 	MaxReason = 400
 )
 

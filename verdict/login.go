@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// SameLogin compares logins as GitHub does, ignoring case. Nobody has the empty
-// login.
+// SameLogin compares logins as GitHub does, ignoring case. The empty login equals
+// no login.
 func SameLogin(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
 
 // ListsLogin reports whether a login is among logins.

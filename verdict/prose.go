@@ -5,16 +5,17 @@ import (
 	"regexp"
 )
 
-// What would act on GitHub if a model wrote it: a mention notifies somebody, and
-// a slash command at the start of a line is an order to this or another bot.
+// What would act on GitHub if a model wrote it: a mention notifies a person or a
+// team, and a slash command at the start of a line is an order to this or another
+// bot.
 var (
 	mention = regexp.MustCompile(`@([A-Za-z0-9])`)
 	command = regexp.MustCompile(`(?m)^(\s*)/([A-Za-z])`)
 )
 
-// Prose is [Neutralise] for text that is shown as Markdown: it also mentions
-// nobody and gives no bot an order. The entity is a space of no width, so that
-// the text reads as before.
+// Prose is [Neutralise] for text that is shown as Markdown: it also holds no
+// mention and gives no bot an order. The entity is a space of no width, so that the
+// text reads as before.
 func Prose(text string) string {
 	text = mention.ReplaceAllString(Neutralise(text), "@&#8203;$1")
 	return command.ReplaceAllString(text, "$1&#8203;/$2")

@@ -25,7 +25,7 @@ type Record struct {
 	// Tree is the SHA of the tree that a squash merge of Head into Base makes: the change that
 	// was reviewed is from Base to it. A record without one carries no approval.
 	Tree string `json:"tree,omitempty"`
-	// PatchID names the pull request's own change, whatever it is based on.
+	// PatchID names the pull request's own change, independent of its base.
 	PatchID string `json:"patch_id,omitempty"`
 	// Title is the pull request's as it was reviewed. Description and Messages are hashes of
 	// its description and of the messages of its commits.
@@ -55,13 +55,13 @@ type Record struct {
 	// Evidence is what code suspected, each piece with the session's answer.
 	Evidence []Evidence `json:"evidence,omitempty"`
 	// Heard is the id of the newest comment that was there when the review began:
-	// orders in later ones are yet to be heeded.
+	// orders in later ones are not applied yet.
 	Heard int64 `json:"heard,omitempty"`
 	// Tier is how much of a look the change got, in the word of who decided that.
 	Tier     string   `json:"tier,omitempty"`
 	Coverage Coverage `json:"coverage,omitzero"`
-	// Lines counts the lines that the pull request adds and deletes, but for what
-	// nobody has to read; 0 is not known.
+	// Lines counts the lines that the pull request adds and deletes, without those that need no
+	// reading; 0 is not known.
 	Lines  int    `json:"lines,omitempty"`
 	Engine string `json:"engine"`
 	Model  string `json:"model,omitempty"`
@@ -76,7 +76,7 @@ type Coverage struct {
 	// Files counts those that had to be examined, Examined those that were.
 	Files    int `json:"files"`
 	Examined int `json:"examined"`
-	// LeftOut counts those that nobody has to read, such as lock files.
+	// LeftOut counts those that need no reading, such as lock files.
 	LeftOut int `json:"left_out,omitempty"`
 }
 
@@ -160,7 +160,7 @@ func (r Record) Seal(s Signer) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("encode the review's record: %w", err)
 		}
-		// An '@' can only stand within a JSON string here. Escaped, it mentions nobody.
+		// An '@' can only stand within a JSON string here. Escaped, it is no mention.
 		data = bytes.ReplaceAll(data, []byte("@"), []byte(`\u0040`))
 		seal := s.sign(string(data)) + recordClose + "\n" + Marker(r.Verdict)
 		switch {

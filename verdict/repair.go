@@ -19,7 +19,7 @@ type Commit struct {
 	By string
 	// Bot says that no person wrote it.
 	Bot bool
-	// At is when it was made, by the clock of whoever made it.
+	// At is when it was made, by its author's clock.
 	At time.Time
 	// Rewritten says that it was amended, rebased or picked since it was first made.
 	Rewritten bool
@@ -30,8 +30,8 @@ type Commit struct {
 	Unsigned bool
 }
 
-// Repair is what the commit of a fix says of itself, in trailers. It is the claim of
-// whoever made the commit.
+// Repair is what the commit of a fix says of itself, in trailers. It is a claim of the commit's
+// author.
 type Repair struct {
 	// Reviewed is the head whose review it answers.
 	Reviewed string
@@ -42,8 +42,8 @@ type Repair struct {
 	// Change names what it changes, and Undoes what would take that back: two of one
 	// name do the same. Both are empty where that is not known.
 	Change, Undoes string
-	// Tests says which tests passed on the base and do not now, as the machine of whoever made the
-	// commit reports it; empty for none, and where that is not known.
+	// Tests says which tests passed on the base and do not now, as the machine of the commit's
+	// author reports it; empty for none, and where that is not known.
 	Tests string
 	// Model is the engine and the model that made it; empty where none was needed.
 	Model string

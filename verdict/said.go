@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Said is somebody's word on a finding.
+// Said is what a person or an agent said of a finding.
 type Said struct {
 	// By is a login, empty where a commit's message says it.
 	By string `json:"by,omitempty"`
@@ -16,8 +16,8 @@ type Said struct {
 }
 
 // Claimed is the ledger with what commits say of it, as far as they answer the
-// review of head: which findings they fix and which they dispute. It is a claim,
-// whoever makes it, and judged in the next round.
+// review of head: which findings they fix and which they dispute. It is only a claim, which
+// the next round judges.
 func (l Ledger) Claimed(head string, messages []string) Ledger {
 	next := slices.Clone(l)
 	for _, message := range messages {
@@ -36,9 +36,9 @@ func (l Ledger) Claimed(head string, messages []string) Ledger {
 	return next
 }
 
-// Heed is the ledger with what people have ordered of the findings that a review found: those
-// waived, and those disputed. Only orders count that the review had not heard yet, as those it
-// had are judged in its ledger, by the right that their authors had then; and only those of
+// Heed applies the orders that people gave about the findings of a review: waive and dispute.
+// Only orders count that the review had not read yet: those it had read are judged in its
+// ledger, by the rights that their authors had then. And only those count that were given
 // after since, when the base was replaced last.
 func (l Ledger) Heed(orders []Command, heard int64, since time.Time) Ledger {
 	next := slices.Clone(l)

@@ -17,8 +17,8 @@ type Signer struct {
 	// when the repository is renamed: a record that is copied to another one has no valid
 	// signature there.
 	Pull int64
-	// Clean, if set, takes out of a text what must not leave this machine. Whoever does so
-	// after the signature breaks it.
+	// Clean, if set, takes out of a text what must not leave this machine. To do so after
+	// signing breaks the signature.
 	Clean func(string) string
 }
 
@@ -40,7 +40,7 @@ func signed(pull int64, data string) []byte {
 	return fmt.Appendf(nil, "touchstone:state v2 %d %s", pull, data)
 }
 
-// Sealed is a record as a review carries it, whoever wrote it.
+// Sealed is a record as a review carries it. Its author is not known to be an agent.
 type Sealed struct {
 	Record
 	// Key is the public key that it names, nil for an unsigned one.

@@ -4,7 +4,8 @@ package verdict
 type Turn string
 
 // The turns. Each of the first two is a role's agent or the people behind it. CI is what runs
-// checks, a merge queue among them. Nobody is for what GitHub itself does, and for what is done.
+// checks, a merge queue among them. TurnNobody is for what GitHub itself does, and for what is
+// done.
 const (
 	TurnReviewer Turn = "reviewer"
 	TurnAuthor   Turn = "author"

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Unclear is an order that nobody can follow.
+// Unclear is an order that cannot be followed.
 type Unclear struct {
 	// ID is the comment's, By who wrote it.
 	ID int64

@@ -85,8 +85,8 @@ func Headings() string {
 	return strings.Join(all, ", ")
 }
 
-// dimension finds the dimension that a model meant, whatever its case and
-// with or without the brackets of the tag.
+// dimension finds the dimension that a model meant, in any case and with or without the
+// brackets of the tag.
 func dimension(name string) (Dimension, bool) {
 	name = strings.Trim(strings.TrimSpace(name), "[]")
 	for _, d := range Dimensions() {

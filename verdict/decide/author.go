@@ -141,7 +141,7 @@ func (s State) letPass() outcome {
 	return met
 }
 
-// approvedByAll is for a head that somebody of its reviewers does not approve.
+// approvedByAll is for a head that not all of its reviewers approve.
 func (s State) approvedByAll() outcome {
 	switch s.stance() {
 	case approves:
@@ -158,8 +158,9 @@ func (s State) approvedByAll() outcome {
 	return notApplicable
 }
 
-// unopposed is for an approved head that somebody, perhaps of an older one, still objects to. What
-// the reviewers' agents ask for besides an approval that is missing is the same once more.
+// unopposed is for an approved head with an objection left, perhaps to an older head. While an
+// approval is missing, the objections of the reviewers' agents are left out: they ask for the
+// same.
 func (s State) unopposed() outcome {
 	against := s.Objections()
 	if s.stance() != approves {

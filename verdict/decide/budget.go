@@ -13,8 +13,8 @@ type Budgets struct {
 	// afresh.
 	Round, PullRequest verdict.Allowance
 	// Day is for everything that one agent does on one machine from midnight to midnight,
-	// in US dollars; 0 is no bound. What a session under way may take of it is nobody
-	// else's, so that all at once keep to it.
+	// in US dollars; 0 is no bound. A running session has its share reserved, so that
+	// concurrent sessions together keep to it.
 	Day float64
 }
 

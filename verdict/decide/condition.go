@@ -218,8 +218,8 @@ func (s State) known() bool { return s.Self != "" && s.Author != "" && s.Head !=
 
 // unreadable is for a pull request that was not read whole, and for which more would have to be
 // done than was read: a person is called to it instead, once for each head. What people order that
-// takes no more than was read is done: the label goes when they say so, and who orders what nobody
-// can follow is answered.
+// takes no more than was read is done: the label goes when they say so, and an order that cannot
+// be followed is answered.
 func (s State) unreadable() Action {
 	switch {
 	case s.NeedsHuman:

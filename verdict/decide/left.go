@@ -39,7 +39,7 @@ func (s State) unheard() Left {
 	return l
 }
 
-// Overtaken is the topic of an objection to another head or base that nobody has taken back.
+// Overtaken is the topic of an objection to another head or base that was not taken back.
 const Overtaken = "objection"
 
 // NoReviewer is the topic of a head whose reviewer does not do what it waits for.
@@ -97,7 +97,7 @@ func (s State) unproved() Action {
 	return s.leave("it is approved", l)
 }
 
-// silent is for a head that has not been seen by what reports on the base: somebody may have
+// silent is for a head that has not been seen by what reports on the base: a person may have
 // kept CI from starting.
 func (s State) silent() Action {
 	l := s.Manual

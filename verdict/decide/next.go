@@ -10,8 +10,8 @@ import (
 // Role is the side of the loop that an agent takes.
 type Role string
 
-// The two roles. Their identities on GitHub differ: nobody approves their own
-// pull request.
+// The two roles. They have different logins: GitHub does not let authors approve their own pull
+// requests.
 const (
 	Reviewer Role = "reviewer"
 	Author   Role = "author"
@@ -24,8 +24,7 @@ type Kind string
 // business, Wait for one that something else has to move, Done for one that
 // is closed. Lift approves a head on a person's word, Release takes off the label
 // that kept the agents away, Tell says that its author has to merge it, or that its reviewer does not answer, Reply says
-// how an order is written that nobody can follow, Dequeue takes back what the agent
-// itself put into a merge queue.
+// how to write an order that could not be followed, Dequeue takes back what the agent itself put into a merge queue.
 const (
 	Skip     Kind = "skip"
 	Wait     Kind = "wait"
@@ -67,9 +66,8 @@ type Action struct {
 	// Awaits is, of a Wait or a Tell, what one side waits for the other to do; "" if it does
 	// not.
 	Awaits string
-	// Noted says that a Wait is worth telling whoever asks what the agent does, as that for a
-	// person who works on the branch is; Computing that it
-	// is for what GitHub computes in the background.
+	// Noted says that a Wait is shown to users who ask what the agent does, such as the wait for a person who works
+	// on the branch; Computing that it is for what GitHub computes in the background.
 	Noted, Computing bool
 	// Condition is the name of the unmet condition that the action is about, Turn whose turn it
 	// is.
@@ -143,8 +141,8 @@ func (s State) approvalRecord() *verdict.Record {
 	return latest
 }
 
-// awaitAnswer waits until somebody is told how an order is written that nobody can follow: it
-// may have meant to stop.
+// awaitAnswer waits until the author of an order that cannot be followed has been told how to write it: it may have
+// meant to stop.
 func (s State) awaitAnswer() Action {
 	ordered := s.Unclear[0].By + " has ordered what nobody can follow"
 	return s.await(rulePatience, ordered+", and is about to be told", ordered+", and nobody has told them")
@@ -209,8 +207,8 @@ func (s State) stopped() string {
 }
 
 // rounds counts the heads that the logins chosen by by have reviewed since the
-// agents last began afresh. An approval that no model gave, as of one that was carried
-// over, is no round: however often the base moves, nobody works on the change for that.
+// agents last began afresh. An approval that no model gave, such as one that was carried over, is no round: the base
+// may move often without any work on the change.
 func (s State) rounds(by func(login string) bool) int {
 	since := s.Since()
 	heads := map[string]bool{}
@@ -295,8 +293,7 @@ func (s State) needsNoModel(k Kind) bool {
 	return k == Review && latest != nil && latest.SHA != s.Head && latest.State == "APPROVED" && latest.Record.Verdict == verdict.Approve && latest.Record.Lifted == nil
 }
 
-// escalate calls a person. It has no bound but its own waiting time: there is
-// nobody else to turn to.
+// escalate calls a person. It has no bound but its own waiting time: there is no other way to get help.
 func (s State) escalate(reason string) Action { return s.retry(Escalate, reason) }
 
 // retry is act for an action that has to wait if it is the one that failed last.

@@ -10,8 +10,8 @@ import (
 // (https://docs.github.com/en/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-your-personal-account/deleting-your-personal-account).
 const deleted = "ghost"
 
-// objector is somebody whose latest review asks for changes and who can take that back, or "".
-// Overtaken says that no such review is about this head and base.
+// objector is the login of one whose latest review asks for changes and who can take that back, or "". Overtaken says that no such review
+// is about this head and base.
 func (s State) objector() (login string, overtaken bool) {
 	var now, before []string
 	for _, o := range s.Objections() {
@@ -32,8 +32,8 @@ func (s State) objector() (login string, overtaken bool) {
 	return "", false
 }
 
-// objected waits until somebody takes an objection back. Of one about another head or base GitHub
-// and the agents remind nobody, so its author is told once.
+// objected waits until an objection is taken back. GitHub and the agents send no reminder of one about another head or base, so the pull
+// request's author is told once.
 func (s State) objected(objector string, overtaken bool) Action {
 	reason := objector + " still requests changes"
 	if !overtaken {
@@ -67,11 +67,9 @@ func (s State) uncertainObjection() (Opinion, bool) {
 // login, and was edited or cannot be believed.
 func (s State) uncertain(o Opinion) bool { return s.trusts(o.By) && (o.Edited || o.Doubt != "") }
 
-// objections are the latest reviews that ask for changes, whichever head they are about,
-// oldest first, of people who may write here and of agents. As on GitHub itself, a mere comment takes nothing back, nor does
-// dismissing a later one. A person and the agent under the same login are two: neither
-// takes back what the other said. All deleted accounts have one login, and may be as many
-// people.
+// objections are the latest reviews that ask for changes to any head, oldest first, by people who may write here and by agents. As on
+// GitHub itself, a mere comment takes nothing back, nor does dismissing a later one. A person and the agent under the same login are two:
+// neither takes back what the other said. All deleted accounts have one login, and may be as many people.
 func (s State) objections() []Opinion {
 	type voice struct {
 		login string
@@ -100,13 +98,13 @@ func (s State) objections() []Opinion {
 }
 
 // Objections are the reviews that keep a head from being merged which its reviewers approve,
-// oldest first: of everybody, be they about another head.
+// oldest first: of all reviewers, also those about another head.
 func (s State) Objections() []Opinion { return s.withoutOvertaken().objections() }
 
 // withoutOvertaken is the state without what a reviewing agent said of other heads, or of
 // this one against another base, if it approves this one. A push by force can bring an
 // approved head back after a later one was objected to, as pointing the pull request at its
-// former base can, and nobody would take that objection back.
+// former base can, and that objection would never be taken back.
 func (s State) withoutOvertaken() State {
 	approving := map[string]bool{}
 	for by, w := range s.words() {

@@ -11,7 +11,7 @@ import (
 // called to it: who left it closed for longer has seen that.
 const orphanPatience = 7 * 24 * time.Hour
 
-// isOpen is for a pull request that is closed. To what a person closed nobody is called.
+// isOpen is for a pull request that is closed. If a person closed it, no person is called.
 func (s State) isOpen() outcome {
 	switch {
 	case s.Open:

@@ -20,9 +20,9 @@ const (
 // left is what is left of a patience; it is not positive when that is over.
 func (s State) left(patience time.Duration) time.Duration { return patience - s.waited() }
 
-// waited is how long the head has been waited for: since somebody approved it or objected to
-// it, a check of it reported, the pull request began afresh, or the agents did. Comments do
-// not count, or a pull request that people talk on would be waited for without end.
+// waited is how long the head has been waited for: since a reviewer approved it or objected to it, a
+// check of it reported, the pull request began afresh, or the agents did. Comments do not count, or
+// a pull request that people talk on would be waited for without end.
 func (s State) waited() time.Duration {
 	since := s.Since()
 	for _, at := range []time.Time{s.RenewedAt, s.ReportedAt} {

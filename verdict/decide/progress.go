@@ -144,15 +144,15 @@ func (s State) mergesBase(c verdict.Commit) bool {
 	return m != nil && (m[2] == s.BaseBranch || m[1] != "" && strings.HasSuffix(m[2], "/"+s.BaseBranch))
 }
 
-// ours reports whether an agent made a commit, and nobody has rewritten it or what it
-// stands on since: the trailers would have stayed.
+// ours reports whether an agent made a commit, and neither it nor what it stands on was
+// rewritten since: rewriting keeps the trailers.
 func (s State) ours(c verdict.Commit) bool {
 	f, ok := verdict.ParseRepair(c.Message)
 	return ok && !c.Rewritten && slices.ContainsFunc(s.Commits, func(below verdict.Commit) bool { return below.SHA == f.Reviewed })
 }
 
 // pushed is who pushed to the branch last if that was a person, after the loop had
-// begun, and how much longer the author's side makes way.
+// begun, and until when the author's agent waits for them.
 func (s State) pushed() (by string, until time.Time) {
 	n := len(s.Commits)
 	begun := slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && s.trusts(o.By) && o.SHA != s.Head })
@@ -166,8 +166,8 @@ func (s State) pushed() (by string, until time.Time) {
 		if s.ours(c) || c.Bot {
 			return "", time.Time{}
 		}
-		// A commit is dated by whoever made it, who may be wrong: what is to come is not
-		// when it was pushed.
+		// The date of a commit is by its author's clock, which may be wrong: a date in the
+		// future is not when it was pushed.
 		at := c.At
 		if at.After(s.Now) {
 			at = time.Time{}

@@ -99,7 +99,7 @@ func (s State) unreviewable(a Action) (instead Action, ok bool) {
 	switch {
 	case s.Mergeable != MergeableDirty:
 		return Action{}, false
-	case s.Role == Author && a.Awaits != "": // nobody reviews it
+	case s.Role == Author && a.Awaits != "": // no reviewer acts on it
 		return s.fix(conflicting), true
 	case s.Role != Reviewer || a.Kind != Review && a.Kind != Lift:
 		return Action{}, false

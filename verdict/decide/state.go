@@ -80,8 +80,8 @@ type State struct {
 	Fork bool
 	// Shared says that its branch is one that others build on.
 	Shared bool
-	// Twin is another open pull request of the same branch, empty if there is none. Whatever
-	// is pushed for the one is the other's too, its base first of all.
+	// Twin is another open pull request of the same branch, empty if there is none. A push for
+	// one of them changes the other too, for instance by merging its base.
 	Twin   string
 	Author string
 	Head   string
@@ -119,14 +119,14 @@ type State struct {
 	EscalatedAt, CalledAt time.Time
 	// Orders are what people have ordered, oldest first, as [Orders] returns it.
 	Orders []verdict.Command
-	// Unclear are orders that nobody can follow and nobody has answered, oldest first.
+	// Unclear are orders that cannot be followed and were not answered yet, oldest first.
 	Unclear []verdict.Unclear
 	// Commits are its commits, oldest first. Only a Review or a Fix takes them; where
 	// they were not read, as little as they would show is known.
 	Commits []verdict.Commit
 	// Queue says that its base takes merges through a merge queue only, InQueue that it
 	// waits there, Enqueued that this machine has put this very head there; EnqueuedAt is when
-	// somebody did.
+	// it was put there, by any login.
 	Queue, InQueue, Enqueued bool
 	EnqueuedAt               time.Time
 	// Told is what this login has told its author of.
@@ -149,7 +149,7 @@ type State struct {
 	// BaseFailed is one where they did so on the commit that the head was approved against, and
 	// the base has moved on since. Either is blank if that is not so.
 	BaseFails, BaseFailed string
-	// Conversations counts those on lines of the change that nobody has resolved. A base branch
+	// Conversations counts those on lines of the change that are not resolved. A base branch
 	// may want all of them resolved.
 	Conversations int
 	// Opinions are all reviews, oldest first.
@@ -164,8 +164,7 @@ type State struct {
 	MaxRounds     int
 	MaxAttempts   int
 	Budgets       Budgets
-	// Pause is how long the author's side makes way for a person who pushed; 0 is not
-	// at all.
+	// Pause is how long the author's agent waits after a person pushed; 0 is not at all.
 	Pause time.Duration
 
 	// Now is the moment at which all this was read, SeenAt when this machine saw the

@@ -41,8 +41,8 @@ func (s State) ofThisHead(at time.Time) bool {
 // head and base.
 func (s State) current(at time.Time) bool { return s.ofThisBase(at) && s.ofThisHead(at) }
 
-// heed is a record's ledger with what people have ordered since of its findings, for the
-// present base.
+// heed applies to a record's ledger the orders about its findings that people have given
+// since, for the present base.
 func (s State) heed(r verdict.Record) verdict.Ledger {
 	return r.Ledger.Renewed(s.BaseReplaced).Heed(s.Orders, r.Heard, s.BaseReplaced)
 }
@@ -97,8 +97,8 @@ func (s State) approval(i int, word *verdict.Word) *verdict.Record {
 }
 
 // glass is the order to let this head pass as it is. It counts only as an answer: to the
-// review of the head at an index, or to a person's having been called to it; nobody can have
-// meant a head or a base that came later, or what was not found yet.
+// review of the head at an index, or to a person's having been called to it; it cannot have
+// meant a head or a base that came later, or a finding that was not there yet.
 func (s State) glass(i int) (*verdict.Word, bool) {
 	c, ok := verdict.LastOrder(s.Orders, verdict.BreakGlass)
 	if !ok || !s.answers(c, i) {
@@ -161,7 +161,7 @@ func (s State) expired(r verdict.Record) bool {
 	return slices.ContainsFunc(r.Ledger, func(e verdict.Entry) bool { return e.Severity.Blocks() && e.WaivedBefore(s.BaseReplaced) })
 }
 
-// Unheeded is a person's word that does not count.
+// Unheeded is an approval or an order of a person that does not count.
 type Unheeded struct {
 	// By is whose it is, What it says, such as an approval or an order's verb.
 	By, What string

@@ -49,8 +49,8 @@ type File struct {
 	Path string
 	// OldPath is where it was; "" when the file is new.
 	OldPath string
-	// Before and After are the whole contents; nil for the side that is not there.
-	// Nobody may change them.
+	// Before and After are the whole contents; nil for the side that is not there. They
+	// are read-only.
 	Before, After []byte
 	// Unread says that a side was too large to be handed over.
 	Unread bool
@@ -82,7 +82,7 @@ type Finding struct {
 	// Rule is the name of the rule that found it, such as "golangci/linter-off"; a rule is
 	// measured and looked up by it.
 	Rule string `json:"rule"`
-	// Why is a sentence for whoever decides.
+	// Why is a sentence for the person who decides.
 	Why string `json:"why"`
 	Place
 }

@@ -19,7 +19,7 @@ type side struct {
 	runs []Run
 	// others are the commands that can fail a job and are no known checks.
 	others []Run
-	// jobs are the jobs that are there, whatever they check, as strong as their pipelines.
+	// jobs are all jobs, also those without a known check, as strong as their pipelines.
 	jobs map[string]Job
 	// broken are the pipelines that do not parse, and unread the lines of scripts that do not.
 	broken map[string]error
@@ -263,7 +263,7 @@ func (c *comparison) weaker(was, is Run) {
 	at := change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()}
 	tier := certain(was)
 	switch {
-	case was.Strength == Always && was.job() == is.job() && was.command() == is.command(): // whatever it checks
+	case was.Strength == Always && was.job() == is.job() && was.command() == is.command(): // even if what it checks is not known
 		tier = change.Hold
 	case was.Path != is.Path && is.Strength == Never: // what runs another pipeline is not always known
 		tier = change.Evidence

@@ -171,7 +171,7 @@ func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread 
 	return runs, unread
 }
 
-// checks are what one step checks, whatever cell it runs in.
+// checks are what one step checks. They are the same in every cell of a matrix.
 func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 	if s.Uses != "" {
 		if name, args := actionCheck(s.Uses, s.With); name != "" {
@@ -213,7 +213,7 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 	return runs, true
 }
 
-// hushed are options by which a tool ends well whatever it finds.
+// hushed are options by which a tool exits with success in spite of what it finds.
 var hushed = []string{"--exit-zero", "--exit-code=0", "--issues-exit-code=0", "-DskipTests", "-DskipTests=true",
 	"-Dmaven.test.skip", "-Dmaven.test.skip=true",
 	"-Dmaven.test.failure.ignore", "-Dmaven.test.failure.ignore=true", "-DtestFailureIgnore=true", "--collect-only", "--no-run",

@@ -45,8 +45,8 @@ type examination struct {
 
 // Examine returns what a change lowers in its source code. It never fails: what it cannot
 // read it says in a finding of kind [change.Unexamined]. Runs are what the test runners
-// reported, nil if that is not known: what ran before and does not run now is found
-// whatever the code says, and what passed at the head is no finding for being renamed,
+// reported, nil if that is not known: what ran before and does not run now is found even if
+// the code looks unchanged, and what passed at the head is no finding for being renamed,
 // moved or marked.
 func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x := &examination{runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject()}

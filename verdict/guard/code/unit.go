@@ -283,7 +283,7 @@ func (s *side) nest() {
 // plain is the text of some tokens with one blank between them.
 func (s *source) plain(from, to int) string { return s.join(from, to, s.normal) }
 
-// canonical is [source.plain] with local variables numbered, whatever they are called.
+// canonical is [source.plain] with numbers in place of the names of local variables.
 func (s *source) canonical(from, to int) string {
 	locals := map[string]string{}
 	return s.join(from, to, func(i int) string { return s.named(i, locals) })

@@ -10,8 +10,8 @@ import (
 
 // parseScript reads what is written as data in a script: the object literals of
 // JavaScript and TypeScript configurations, and the blocks of Gradle's. "key: value",
-// "key = value", "key { … }", "key(…)" and "key value" are members; whatever is computed
-// is left out.
+// "key = value", "key { … }", "key(…)" and "key value" are members; computed values are
+// left out.
 func parseScript(content []byte) (*Node, error) {
 	s := script{}
 	tokens, err := chroma.Tokenise(lexers.Get("typescript"), nil, string(content))

@@ -13,7 +13,7 @@ import (
 // as its member.
 func parseXML(content []byte) (*Node, error) {
 	d := xml.NewDecoder(bytes.NewReader(content))
-	// Names and values that matter here are ASCII, whatever else is in the file.
+	// Names and values that matter here are ASCII, in every encoding that the file may have.
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	root := &Node{Kind: Map, Line: 1}
 	open := []*Node{root}

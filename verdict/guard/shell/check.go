@@ -117,7 +117,7 @@ func (c Command) Check() (Check, bool) {
 	return Check{}, false
 }
 
-// idle are programs that find nothing, whatever they are given, and steps of a shell.
+// idle are programs that find nothing, with any arguments, and steps of a shell.
 var idle = []string{"echo", "printf", "true", ":", "exit", "return", "cd", "pushd", "popd", "set", "export", "unset", "source", ".", "eval",
 	"trap", "sleep", "wait", "ls", "cat", "pwd", "mkdir", "cp", "mv", "rm", "touch", "chmod", "chown", "ln", "tar", "unzip", "zip", "date",
 	"env", "which", "command", "type", "test", "[", "[[", "git", "gh", "curl", "wget", "apt", "apt-get", "brew", "yum", "apk", "dnf",

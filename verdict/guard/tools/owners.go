@@ -55,9 +55,9 @@ func everything(file, pattern string) bool {
 	return strings.Trim(pattern, "/*") == "" || pattern == "approvers" && path.Dir(file) == "."
 }
 
-// ownersLost holds where what stays loses an owner for nobody, or the whole repository gets
-// other ones. Owners that are added or swapped are for the session to weigh: they approve
-// later changes, never this one, for which GitHub reads the file of the base.
+// ownersLost holds a change by which a remaining path loses an owner without another one in its place, or the whole repository gets
+// other owners. Owners that are added or swapped are for the session to weigh: they approve later changes, never this one, for which
+// GitHub reads the file of the base.
 func ownersLost(file string, before, after []owning, files []change.File) (found []change.Finding) {
 	say := func(tier change.Tier, why string, was, is owning) {
 		if len(found) > 0 && (tier != change.Hold || found[0].Tier == change.Hold) {
