@@ -12,7 +12,7 @@ import (
 	"io"
 )
 
-// PatchID names what merging the pull request changes, whatever the base is: it stays as
+// PatchID names what merging the pull request changes, independent of the base: it stays as
 // the base goes on, as long as that does not touch the lines around the change. Unlike git's
 // own patch-id it counts white space, file modes and the contents of binary files, because
 // two changes with one id are taken for the same change.

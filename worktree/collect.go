@@ -15,8 +15,7 @@ import (
 
 // Limits are what Collect keeps a store within.
 type Limits struct {
-	// Unused is how long a tree is kept that nobody acquires, and how long what was
-	// set aside.
+	// Unused is how long a tree is kept that is not acquired, and how long what was set aside.
 	Unused time.Duration
 	// Bytes bounds what lies below Root; 0 is no bound. What is in use stays, and so
 	// do the mirrors.
@@ -42,12 +41,11 @@ const buildCache = "cache"
 // treeName matches the directories of trees that a pull request and a role have.
 var treeName = regexp.MustCompile(`^([0-9]+)-([a-z]+)$`)
 
-// Collect gives up what nobody needs any more: trees that were not acquired for long,
-// what was set aside as long ago, superfluous packs, and, while Root holds more than
-// it may, what builds have cached, and then the trees that were used least recently. What a tree holds that is not
-// pushed is set aside first, but for trees that git could no longer read, which go as they
-// are. Trees in use are left alone; it may run beside anything. What cannot be given up is
-// in the error, and does not keep it from the rest.
+// Collect gives up what is no longer needed: trees that were not acquired for long, what was set aside as long
+// ago, superfluous packs, and, while Root holds more than it may, what builds have cached, and then the trees that
+// were used least recently. What a tree holds that is not pushed is set aside first, but for trees that git could
+// no longer read, which go as they are. Trees in use are left alone; it may run beside anything. What cannot be
+// given up is in the error, and does not keep it from the rest.
 func (s *Store) Collect(ctx context.Context, limits Limits) (Collected, error) {
 	var done Collected
 	root, err := filepath.Abs(s.Root)
@@ -140,7 +138,7 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 	failed = append(failed, m.forgetLeftovers(ctx, before))
 	packs, err := filepath.Glob(filepath.Join(h.mirror(), "objects", "pack", "*.pack"))
 	if err == nil && len(packs) > maxPacks {
-		// What is referred to by nothing stays for two weeks: somebody may be about to.
+		// Unreferenced objects stay for two weeks: another process may be about to refer to them.
 		err = m.run(ctx, call{args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}})
 	}
 	return kept, errors.Join(append(failed, err)...)

@@ -98,8 +98,8 @@ func (t *Tree) Amend(ctx context.Context, message string, author Identity) (stri
 
 // stage puts the whole tree into the index, or into another index through env.
 // It refuses repositories inside the tree: one at the place of a submodule, where
-// git would run commands under that repository's own configuration (submodules
-// are never checked out here, so somebody made it), and one anywhere else.
+// git would run commands under that repository's own configuration (submodules are never
+// checked out here, so the session made it), and one anywhere else.
 func (t *Tree) stage(ctx context.Context, env []string) error {
 	entries, err := t.entries(ctx, env)
 	if err == nil {

@@ -22,8 +22,8 @@ const (
 type Diff struct {
 	Base, Head string // SHAs; Head is a tree's when the diff is of a working tree
 	Files      []FileDiff
-	// Truncated says that some file's Patch was left out or cut, so that whoever
-	// reads this diff does not see all of it.
+	// Truncated says that some file's Patch was left out or cut, so that readers of this diff
+	// do not see all of it.
 	Truncated bool
 }
 
@@ -47,9 +47,9 @@ type FileDiff struct {
 	Hunks     []diff.Hunk
 }
 
-// Diff is what merging the pull request changes: from the base that was acquired to the
-// merge of the head into it, whatever happened in the tree since. Its Head is a commit of that
-// merge, which is the pull request's own head where that contains the base. Errors:
+// Diff is what merging the pull request changes: from the base that was acquired to the merge
+// of the head into it. What happened in the tree since does not count. Its Head is a commit of
+// that merge, which is the pull request's own head where that contains the base. Errors:
 // ErrUnmergeable.
 func (t *Tree) Diff(ctx context.Context) (Diff, error) {
 	if err := t.merge(ctx); err != nil {

@@ -63,7 +63,8 @@ var environment = []string{
 // which is something else than no list.
 const noFile = os.DevNull + "/none"
 
-// isolation is what every git child's environment holds: English, and nobody's configuration.
+// isolation is what every git child's environment holds: English, and no configuration of a user or
+// system.
 var isolation = []string{
 	"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
 	"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_EDITOR=:", "GIT_PAGER=cat",

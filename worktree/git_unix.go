@@ -21,7 +21,7 @@ func superviseGroup(cmd *exec.Cmd) {
 // killGroup ends what is left of cmd's group after cmd itself has ended.
 func killGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
-		// ESRCH, nobody left, is the usual and the wanted answer.
+		// ESRCH, no process left, is the usual and the wanted answer.
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
 }

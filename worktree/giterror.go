@@ -24,8 +24,8 @@ type remedy struct {
 	file     bool // it is said of a file, in a line of its own
 }
 
-// diskFaults are what git says, at the end of a line, where the disk takes nothing. In its
-// midst a name may say the same, and whoever opens a pull request chooses names.
+// diskFaults are what git says, at the end of a line, where the disk takes nothing. Within a line
+// a file name may say the same, and authors of pull requests choose file names.
 var diskFaults = []remedy{
 	{says: "No space left on device", do: "the disk is full: free some space"},
 	{says: "write error. Out of diskspace", do: "the disk is full: free some space"},
@@ -36,7 +36,7 @@ var diskFaults = []remedy{
 	{says: "nable to write new_index file", do: "the disk is likely to be full: free some space"},
 }
 
-// remedies are for what lasts until somebody mends it. The first match wins.
+// remedies are for faults that last until a person mends them. The first match wins.
 var remedies = []remedy{
 	{says: "Permission denied", do: "allow it with chmod, or check who owns the worktree root", file: true},
 	{says: "HTTP 403", do: "the remote refuses access (403): check what the token may do"},
@@ -127,7 +127,7 @@ func (e *gitError) diskFault() bool {
 
 // DiskFault reports whether an error, of this package or of the system, says that the disk
 // is full, read-only, or beyond its quota. That says nothing about a tree or what is in it:
-// somebody has to free some space.
+// a person has to free some space.
 func DiskFault(err error) bool {
 	var failed *gitError
 	if errors.As(err, &failed) && failed.diskFault() {

@@ -19,7 +19,7 @@ const (
 const maxSubjects = 8
 
 // Subjects returns the subjects of the latest commits that a commit stands on, merges left out,
-// the newest first: at most 8, whatever their authors wrote.
+// the newest first: at most 8. Their authors may have written anything.
 func (t *Tree) Subjects(ctx context.Context, sha string) ([]string, error) {
 	if err := checkSHAs(sha); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (t *Tree) Subjects(ctx context.Context, sha string) ([]string, error) {
 
 // Log returns the messages of the pull request's own commits, those of the head that was
 // acquired and not of its base, the newest first: at most 100, of each the first
-// 4 KiB. They are whatever their authors wrote.
+// 4 KiB. Their authors may have written anything.
 func (t *Tree) Log(ctx context.Context) ([]string, error) {
 	out, err := t.mirror.output(ctx, "log", "-z", "--format=%B", fmt.Sprintf("--max-count=%d", maxLog), t.req.Base+".."+t.req.Head)
 	if err != nil {

@@ -138,8 +138,8 @@ func (t *Tree) unmerged(ctx context.Context) (map[string]stages, error) {
 
 // ConflictMarkers returns the paths that are not merged yet, sorted. That is a
 // changed file in which a line of conflict markers is left; and a conflict which
-// leaves no markers (binary files, one side deleted, links) for as long as the
-// tree holds just what Merge put there and nobody ran git add on it.
+// leaves no markers (binary files, one side deleted, links) for as long as the tree holds just
+// what Merge put there and git add was not run on it.
 func (t *Tree) ConflictMarkers(ctx context.Context) ([]string, error) {
 	conflicts, err := t.unmerged(ctx)
 	if err != nil {

@@ -11,10 +11,11 @@ import (
 	"strings"
 )
 
-// removeNested removes what git neither reports nor cleans, and would obey: a .git below a tracked
-// directory, and whatever lies where the index has a submodule, which is never checked out here.
-// The tree holds what the index says, so that its directories are no links. A file system that
-// ignores case finds the name in any; elsewhere other cases mean nothing to git, which cleans them.
+// removeNested removes what git neither reports nor cleans, but would use: a .git below a tracked
+// directory, and everything at the place of a submodule in the index, which is never checked out
+// here. The tree holds what the index says, so that its directories are no links. A file system
+// that ignores case finds the name in any; elsewhere other cases mean nothing to git, which cleans
+// them.
 func (t *Tree) removeNested(ctx context.Context) error {
 	entries, err := t.entries(ctx, nil)
 	if err != nil {
@@ -36,7 +37,7 @@ func (t *Tree) removeNested(ctx context.Context) error {
 		}
 	}
 	for name := range submodules(entries) {
-		// As git checks one out that nobody has asked for.
+		// An empty directory, as git leaves for a submodule that is not initialised.
 		if err := os.MkdirAll(filepath.Join(t.git.tree, filepath.FromSlash(name)), 0o755); err != nil {
 			return fmt.Errorf("clean the worktree: %w", err)
 		}

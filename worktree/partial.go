@@ -46,8 +46,8 @@ var errUnfiltered = errors.New("the server does not offer partial clones")
 func (r repo) partial() bool { return exists(filepath.Join(r.mirror, partialMark)) }
 
 // promise are the settings by which git fetches what a partial mirror lacks, and takes
-// its lack for no damage. They are in no file: whoever else runs git in a tree, without
-// our credentials, gets an error instead of a question for a password.
+// its lack for no damage. They are in no file: another program that runs git in a tree,
+// without our credentials, gets an error instead of a question for a password.
 func (r repo) promise() []string {
 	settings := []string{"remote." + promisor + ".promisor=true", "remote." + promisor + ".partialCloneFilter=" + blobFilter}
 	if r.remote != nil {

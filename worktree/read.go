@@ -108,8 +108,8 @@ func (t *Tree) readDir(ctx context.Context, rev, dir string) ([]string, error) {
 const maxObjects = 8 * cache.MiByte
 
 // unreadable is an object that could not be read. It hides its cause, which is that
-// a file does not exist where a pack is gone: nobody may take that for a file that the
-// commit does not have.
+// a file does not exist where a pack is gone: callers must not take that for a file
+// that the commit does not have.
 type unreadable struct{ error }
 
 // afresh reads, and once more from what lies on the disk now if an object could not be

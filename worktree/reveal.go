@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// reveal has git look at every file again. Whoever can write the index may have marked
-// files as not to be looked at: their changes would neither be committed nor set aside,
-// and the tree's next user would find them. The entries are those of ls-files -v --stage -z.
-// See https://git-scm.com/docs/git-update-index.
+// reveal has git look at every file again. A session that can write the index may have
+// marked files as not to be looked at: their changes would neither be committed nor set
+// aside, and the tree's next user would find them. The entries are those of ls-files -v
+// --stage -z. See https://git-scm.com/docs/git-update-index.
 func (t *Tree) reveal(ctx context.Context, env, entries []string) error {
 	var hidden strings.Builder
 	for _, entry := range entries {

@@ -35,7 +35,7 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	}
 	l, err := h.lock(spareID)
 	if errors.Is(err, ErrBusy) {
-		return nil // somebody else is at it
+		return nil // another process is making it
 	}
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (h home) rename(from, to string) error {
 		writeFile(link, gitFile(h.admin(to))))
 }
 
-// takeSpare turns the spare tree into this one, if there is one and nobody is busy with it.
+// takeSpare turns the spare tree into this one, if there is one and it is not locked.
 func (t *Tree) takeSpare(context.Context, string) (_ bool, err error) {
 	if !exists(t.home.tree(spareID)) {
 		return false, nil

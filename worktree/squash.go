@@ -47,7 +47,7 @@ func (r repo) squash(ctx context.Context, base, head string) (Squash, error) {
 		return s, err
 	}
 	// git merges several merge bases into a virtual one, with conflict markers where they
-	// conflict, and may well end without a conflict. Such a result nobody can foresee.
+	// conflict, and may well end without a conflict. The result of that cannot be predicted.
 	if err := r.checkVirtualBase(ctx, bases, maxVirtual); err != nil {
 		return Squash{}, err
 	}

@@ -6,7 +6,7 @@
 //
 //	ROOT/owner/name/mirror.git       the bare mirror, shared by all trees
 //	ROOT/owner/name/12-reviewer      the worktree of pull request 12, role reviewer
-//	ROOT/owner/name/12-reviewer.lock held while somebody works in it
+//	ROOT/owner/name/12-reviewer.lock held while a process uses it
 //	ROOT/owner/name/spare            a checked-out tree that waits for the next pull request
 //	ROOT/owner/name/broken-*         trees git could no longer read, kept for their owner
 //	ROOT/owner/name/cache/12-author  what builds in that tree cache, which is its users' and goes with it
@@ -15,11 +15,10 @@
 //
 // Its callers may keep beside the mirror what can be computed again, see Tree.Beside.
 //
-// Everything runs through the git binary, with a configuration and an
-// environment of this package's own: nothing that a pull request contains, and
-// nothing that somebody wrote into the checkout's configuration, is executed.
-// What a tree still held when it is taken over is set aside under
-// refs/touchstone/leftovers in the mirror, never deleted.
+// Everything runs through the git binary, with a configuration and an environment of this
+// package's own: nothing that a pull request contains, and nothing that the checkout's
+// configuration names, is executed. What a tree still held when it is taken over is set aside
+// under refs/touchstone/leftovers in the mirror, never deleted.
 package worktree
 
 import (
@@ -66,7 +65,8 @@ type Store struct {
 	// Partial says which mirrors hold the content of files only where it was needed.
 	Partial Partial
 	// Shallow is a file that lists, as git's own does, the commits whose parents a mirror
-	// lacks that somebody else made; "" for none. A mirror that this package makes lacks none.
+	// lacks that another program made; "" for none. A mirror that this package makes lacks
+	// none.
 	Shallow string
 
 	// large, if set, is used in place of largeMirror.
@@ -263,7 +263,7 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 		return nil, err
 	}
 	if at != req.Head {
-		// The commit is this package's own: with a name it is not taken for somebody's work.
+		// The commit is this package's own: with a ref it is not taken for unpushed work.
 		if err := m.run(ctx, call{args: []string{"update-ref", pullRefs + id + "/merge", at}}); err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/go-git/go-git/v5"
 )
 
-// Tree is one pull request's checkout, locked for whoever acquired it. It is for
+// Tree is one pull request's checkout, locked for the caller that acquired it. It is for
 // one goroutine at a time, but for List, Blobs and Sides: they read the mirror through git,
 // change nothing here, and may run beside another call.
 type Tree struct {
@@ -22,7 +22,7 @@ type Tree struct {
 	git    repo
 	lock   *lock
 	// squash is what merging the pull request makes, merged a commit with its tree; blank
-	// until somebody asks for it.
+	// until Squash is asked for.
 	squash Squash
 	merged string
 	// objects is the mirror as ReadFile and ReadDir see it, once they have.
@@ -133,7 +133,7 @@ func (t *Tree) sound() bool {
 // gitFile is what the .git file of a linked worktree holds.
 func gitFile(admin string) string { return "gitdir: " + filepath.ToSlash(admin) + "\n" }
 
-// inProgress are the traces of an operation somebody began and did not finish.
+// inProgress are the traces of a git operation that was begun and not finished.
 var inProgress = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer"}
 
 // reset makes the tree identical to commit head, setting aside what it held.
