@@ -9,8 +9,8 @@ import (
 // interfaceName are descriptions of an interface in a language made for that.
 var interfaceName = regexp.MustCompile(`(?:^|/)(?:[^/]*(?:openapi|swagger|asyncapi)[^/]*\.(?:ya?ml|json)|[^/]+\.schema\.json|schema\.json|[^/]+\.(?:proto|thrift|avsc|avdl|graphqls?|gql|wsdl|xsd|raml|smithy|fbs|capnp|idl|d\.[cm]?ts))$`)
 
-// hiddenPath are directories whose declarations nobody outside the repository
-// can use: Go's internal packages (https://go.dev/s/go14internal) and their kin.
+// hiddenPath are directories whose declarations code outside the repository cannot
+// use: Go's internal packages (https://go.dev/s/go14internal) and their kin.
 var hiddenPath = regexp.MustCompile(`(?:^|/)(?:internal|_internal|private)/`)
 
 // declarations are, by extension, lines that declare something which code in

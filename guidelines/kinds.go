@@ -99,8 +99,8 @@ func migrates(name string, k kinds, file File) bool {
 		})
 }
 
-// mentions reports whether a changed line matches, or may: of a patch that was
-// cut nobody can say.
+// mentions reports whether a changed line matches, or may: a truncated patch counts
+// as a match.
 func mentions(file File, match func(line []byte) bool) bool {
 	if file.Truncated {
 		return true

@@ -23,8 +23,8 @@ var (
 	// testClass is by a convention that only the case of letters shows: a
 	// FooTest.java is a test, a Latest.java is none.
 	testClass = regexp.MustCompile(`^(?:.*[a-z0-9_])?(?:Tests?|TestCase|Spec|IT)\.(?:cs|vb|fs|java|kt|kts|groovy|scala|swift|php|[jt]s)$|^Test[A-Z].*\.(?:java|kt|cs)$`)
-	// mainSources are what Gradle and Maven ship, whatever a class is called: a RetrySpec may
-	// well be no test.
+	// mainSources are what Gradle and Maven ship. In them a class name proves nothing: a
+	// RetrySpec may well be no test.
 	mainSources = inside(`src/[^/]*main`)
 	// rubySpec is what helps RSpec; the specs themselves go by their names.
 	rubySpec = regexp.MustCompile(`(?:^|/)spec/.*\.rb$`)

@@ -81,7 +81,8 @@ func fragment(name, kind string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|/)(?:changes|changelogs?|news|newsfragments|fragments)(?:\.d)?/(?:[^/]+/)*` + name + `\.(?:` + kind + `)(?:\.\d+)?(?:\.(?:md|rst|txt))?$`)
 }
 
-// arrives reports whether a change adds a file, or may: without a patch nobody can say.
+// arrives reports whether a change adds a file, or may: a file whose patch was left out counts as
+// added.
 func arrives(f File) bool {
 	head, _, _ := bytes.Cut(f.Patch, []byte("\n@@"))
 	return len(f.Patch) == 0 && f.Truncated || bytes.Contains(head, []byte("\nnew file mode "))

@@ -85,8 +85,8 @@ func Predicates() []string {
 	return slices.Sorted(slices.Values(append(words, wordDocsOnly)))
 }
 
-// compilePattern makes a regular expression of a path pattern, because Go's run
-// in linear time whatever the pattern and the path.
+// compilePattern makes a regular expression of a path pattern, because Go's run in linear
+// time for every pattern and path.
 func compilePattern(pattern string) (*regexp.Regexp, error) {
 	refuse := func(why string) (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("the pattern %q matches nothing: %s", pattern, why)
