@@ -43,8 +43,8 @@ func fill(ctx context.Context, b *bench, name string, n int, payload []byte) (er
 	return nil
 }
 
-// rounds is how often the relay and its yardstick take turns, so that whatever else the
-// machine does meets both.
+// rounds is how often the relay and its yardstick take turns, so that other load on the
+// machine slows both alike.
 const rounds = 7
 
 // beside measures the relay and its yardstick in turns. It returns the medians of both
@@ -191,7 +191,7 @@ func appends(ctx context.Context, b *bench) (figures []figure, err error) {
 		fmt.Sprintf("bare file %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}, errors.Join(err, <-done)
 }
 
-// groupCommit writes whatever has queued up and syncs once for all of it.
+// groupCommit writes all that has queued up and syncs once for all of it.
 func groupCommit(file *os.File, queue <-chan chan error) {
 	for first := range queue {
 		waiting := []chan error{first}

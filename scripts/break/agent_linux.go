@@ -176,7 +176,7 @@ func (m *machine) open(ctx context.Context, branch string) error {
 	return errors.Join(err, m.sim.Settle(ctx))
 }
 
-// push has somebody commit to a branch.
+// push adds a commit to a branch, as a person would.
 func (m *machine) push(ctx context.Context, branch, text string) error {
 	_, err := m.sim.Commit(ctx, author, repository, branch, "Change "+branch, map[string]string{branch + ".txt": text + "\n"})
 	return errors.Join(err, m.sim.Settle(ctx))

@@ -1,5 +1,6 @@
-// Package byhand answers a model CLI's requests to Anthropic's Messages API with what somebody
-// writes into files, so that prompts and guidelines can be tried with any model, or by a person.
+// Package byhand answers a model CLI's requests to Anthropic's Messages API with what a person or a
+// program writes into files, so that prompts and guidelines can be tried with any model, or by a
+// person.
 package byhand
 
 import (
@@ -64,7 +65,7 @@ type request struct {
 // ServeHTTP implements http.Handler.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
-		return // the CLI looks whether there is somebody
+		return // the CLI checks whether the endpoint is up
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	var asked request
@@ -92,7 +93,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer puts a request where somebody can read it, and waits for what is written in answer.
+// answer writes a request to a file, and waits for a file with the answer.
 func (e *Endpoint) answer(ctx context.Context, asked request, ping func()) (string, error) {
 	told := asked.text()
 	e.mu.Lock()

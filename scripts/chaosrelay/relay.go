@@ -60,7 +60,7 @@ func (r *relay) start(ctx context.Context, listen string) error {
 	}
 	if err := r.wait(ctx); err != nil {
 		r.kill()
-		text, _ := os.ReadFile(r.logFile) // whatever there is helps
+		text, _ := os.ReadFile(r.logFile) // a partial log helps too
 		return fmt.Errorf("start a relay: %w\n%s", err, tail(string(text)))
 	}
 	return nil

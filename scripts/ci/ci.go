@@ -21,8 +21,8 @@ type Command struct {
 	Timeout time.Duration
 }
 
-// passed is the part of the environment that the command sees. It runs what
-// somebody pushed, so it sees no credentials.
+// passed is the part of the environment that the command sees. It runs pushed code, so it sees
+// no credentials.
 var passed = []string{
 	"PATH", "HOME", "TMPDIR", "TEMP", "TMP", "LANG", "SYSTEMROOT", "COMSPEC", "PATHEXT", "USERPROFILE", "LOCALAPPDATA",
 	"GOPATH", "GOCACHE", "GOMODCACHE", "GOROOT", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN", "CGO_ENABLED",

@@ -14,8 +14,8 @@ import (
 // developers are the team of a demo with --live, the first of whom opens the pull request.
 var developers = []string{authorLogin, "mona", "hopper", "lovelace", "turing"}
 
-// live is a team that sets everything up with the commands that the README tells, each on a machine
-// of its own with a home directory that nobody has used yet.
+// live is a team that sets everything up with the README's commands, each member on a machine of their
+// own with an empty home directory.
 type live struct {
 	// actions are the commands so far that a person types.
 	actions int

@@ -61,7 +61,7 @@ func (p *process) stop() {
 	<-p.done
 }
 
-// failure says that the process ended, taking it that nobody asked it to.
+// failure says that the process ended, assuming that it was not asked to.
 func (p *process) failure() error {
 	how := "without an error"
 	if p.err != nil {

@@ -105,7 +105,7 @@ func (t *table) print(out io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	// The output is a terminal or a file; there is nobody else to tell.
+	// The output is a terminal or a file; a failed write cannot be reported anywhere else.
 	_ = w.Flush()
 	var sums []string
 	for _, engine := range t.engines {

@@ -14,7 +14,7 @@ var testdata embed.FS
 const (
 	isTrue     = "TRUE"     // a maintainer would want to be asked
 	isArguable = "ARGUABLE" // the letter of the rule is met, in ordinary work
-	isFalse    = "FALSE"    // nobody should be held up
+	isFalse    = "FALSE"    // no change should be held for it
 	unlabelled = "unlabelled"
 
 	isLowering = "MISS" // of a commit: it lowers the bar

@@ -3,8 +3,8 @@
 // as right, what was announced and not seen, and what it costs. The repository holds only
 // facts: commits, places and labels. A clone that is not there is skipped and said.
 //
-// What sets of repositories showed when nobody had looked at them yet, each after what the one
-// before it showed was mended:
+// What each set of repositories showed the first time, after the mistakes that the set before
+// it showed were corrected:
 //
 //	set            repositories  changes  held  TRUE  ARGUABLE  FALSE  held for text
 //	November 23, 1           28    8,400    93    29        42     22              8

@@ -172,7 +172,7 @@ func (s *session) finalText(review answer) (string, error) {
 	return text + "\n<!-- RUN:" + nonce + " -->\n<!-- VERDICT:" + decide(review.Findings) + " -->\n", nil
 }
 
-// nonce is the prompt's last one: whatever a pull request quotes stands before the orders.
+// nonce is the prompt's last one: text that a pull request quotes stands before the orders.
 func (s *session) nonce() string {
 	all := nonceMark.FindAllStringSubmatch(s.prompt, -1)
 	if len(all) == 0 {

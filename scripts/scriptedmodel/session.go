@@ -125,7 +125,7 @@ func (s *session) misbehave() {
 		_ = s.print(map[string]any{
 			"type": "result", "subtype": "success", "is_error": true, "api_error_status": 529,
 			"terminal_reason": "completed", "num_turns": s.turns, "result": "API Error: Overloaded", "total_cost_usd": 0,
-		}) // whoever does not read it sees the status
+		}) // if the write fails, the caller still sees the exit status
 		os.Exit(1)
 	case "hang":
 		// Not an empty select: the runtime would call that a deadlock and exit.

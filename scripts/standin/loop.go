@@ -27,8 +27,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// The logins, each of whose tokens is its name behind "token-of-", and the repository's owner. A
-// person is for whoever speaks as one while the program runs.
+// The logins, each of whose tokens is its name behind "token-of-", and the repository's owner.
+// person is for comments and reviews that you write by hand while the program runs.
 const (
 	owner    = "acme"
 	author   = "alice"
@@ -150,7 +150,7 @@ func (l *loop) relay(ctx context.Context, running *errgroup.Group, file string) 
 	}, nil)
 }
 
-// model starts the endpoint behind which somebody answers.
+// model starts the endpoint through which you answer for the model.
 func (l *loop) model(ctx context.Context, running *errgroup.Group, dir string) error {
 	url, err := serve(ctx, running, &byhand.Endpoint{Dir: dir})
 	if err != nil {

@@ -1,5 +1,6 @@
 // Command standin takes one pull request of a local clone through the whole loop on a simulated
-// GitHub, with a relay, both agents and the real claude CLI, while somebody answers for the model.
+// GitHub, with a relay, both agents and the real claude CLI, while you, or another program, answer
+// for the model.
 package main
 
 import (
