@@ -64,6 +64,7 @@ func (d *doctor) models(ctx context.Context) {
 	d.check("judges", func() (string, error) { return judges(live.Config().Engine), nil })
 	d.check("prices", func() (string, error) { return d.prices(unpriced, builtIn) })
 	d.check("sandbox", d.sandbox)
+	d.check("network", func() (string, error) { return d.network(ctx) })
 	d.check("bounds", d.bounds)
 }
 
@@ -192,6 +193,29 @@ func (d *doctor) bounds() (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("a session or a verify command and all that it starts may have %s, held %s", most, holder), nil
+}
+
+// network tells what reviewers' and authors' sessions reach.
+func (d *doctor) network(ctx context.Context) (string, error) {
+	held, closed := sandbox.Network(), d.cfg.Author.Network == config.NetworkGateway
+	if d.cfg.Engine.Sandbox == config.Off {
+		held = errors.New("engine.sandbox is off")
+	}
+	switch {
+	case closed && held != nil:
+		return "", fmt.Errorf("author.network is gateway, which cannot be held here: %w; nothing will be fixed; set it to full", held)
+	case closed:
+		// Some systems keep plain users from networks of their own.
+		alone := process.Command{Args: []string{"true"}, Confine: &sandbox.Rules{Alone: true}, Timeout: time.Minute, IdleTimeout: time.Minute}
+		if _, err := alone.Run(ctx); err != nil {
+			return "", fmt.Errorf("author.network is gateway, and this system gives a verify command no network of its own: %w; "+
+				"let this user make namespaces, or set author.network to full", err)
+		}
+		return "reviewers' and authors' sessions connect to their gateway alone; verify commands have no network", nil
+	case held != nil:
+		return fmt.Sprintf("all sessions reach what this machine reaches: %v", held), nil
+	}
+	return "reviewers' sessions connect to their gateway alone; authors' sessions and verify commands reach what this machine reaches (author.network: full)", nil
 }
 
 // sandbox tells what confines sessions and the commands that verify a fix.

@@ -62,6 +62,8 @@ type Author struct {
 	// TempDir is a directory for the homes of the repository's commands while they
 	// run; empty is the system's own for such things.
 	TempDir string
+	// Alone runs the repository's commands without a network, and not at all where that cannot be had.
+	Alone bool
 	// Private are files and directories that the repository's commands cannot read where
 	// they run in a sandbox, but for the worktree among them.
 	Private []string

@@ -173,7 +173,16 @@ type Author struct {
 	// Pause is how long nothing is done on a branch after a person pushed to it; 10m by
 	// default, 0s is not to wait.
 	Pause Duration `yaml:"pause"`
+	// Network is NetworkFull, the default, since builds download what they need; or NetworkGateway,
+	// with which a session connects to its gateway alone, and a verify command to nothing.
+	Network string `yaml:"network"`
 }
+
+// Values of Author.Network.
+const (
+	NetworkFull    = "full"
+	NetworkGateway = "gateway"
+)
 
 // The rights on a repository that an order may take, as GitHub grants them
 // (https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization).
@@ -257,7 +266,7 @@ func Default() Config {
 		},
 		Prices:    Prices{Models: map[string]Price{}},
 		Control:   true,
-		Author:    Author{Pause: Duration(10 * time.Minute)},
+		Author:    Author{Pause: Duration(10 * time.Minute), Network: NetworkFull},
 		Rights:    Rights{Waive: RightMaintain, BreakGlass: RightMaintain},
 		Labels:    Labels{NeedsHuman: "needs-human", Hold: "touchstone-hold", Manual: "touchstone-manual"},
 		Worktrees: Worktrees{Clones: map[string]string{}, Partial: Auto, Unused: Duration(30 * 24 * time.Hour), MaxGB: 20},

@@ -22,12 +22,21 @@ func (c Config) Validate() error {
 		c.Engine.Validate(),
 		c.Prices.validate(),
 		oneOf("review", c.Review, ReviewRequested, ReviewAll),
+		c.validateNetwork(),
 		oneOf("rights.waive", c.Rights.Waive, RightWrite, RightMaintain, RightAdmin),
 		oneOf("rights.break_glass", c.Rights.BreakGlass, RightWrite, RightMaintain, RightAdmin),
 		oneOf("worktrees.partial", c.Worktrees.Partial, Auto, On, Off),
 		oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error"),
 		oneOf("log.format", c.Log.Format, "auto", "console", "json"),
 	)
+}
+
+// validateNetwork is about what an author's sessions reach, which only the sandbox can hold.
+func (c Config) validateNetwork() error {
+	if c.Author.Network == NetworkGateway && (c.Engine.Sandbox == Off || c.Engine.Gateway == Off) {
+		return errors.New("author.network is gateway, which needs engine.gateway: on and a sandbox; set engine.sandbox to auto or required, or author.network to full")
+	}
+	return oneOf("author.network", c.Author.Network, NetworkFull, NetworkGateway)
 }
 
 // validateAccess is about where we connect to and as whom.

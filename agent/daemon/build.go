@@ -189,7 +189,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
 		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Key: key, Orders: a.orders, Tried: a.tried, Unwanted: a.unwanted,
-		Settings: settings, TempDir: tempDir, Private: cfg.Private(),
+		Settings: settings, TempDir: tempDir, Private: cfg.Private(), Alone: cfg.Author.Network == config.NetworkGateway,
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
 	return a, nil

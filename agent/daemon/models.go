@@ -33,8 +33,8 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 			program := session.Program{
 				TempDir: tempDir, Prices: engine.Prices{},
 				Direct: file.Engine.Gateway == config.Off, Confine: file.Engine.Sandbox != config.Off,
-				Private: file.Private(),
-				Bounds:  process.Bounds{Memory: file.Engine.MaxMemory(), Processes: file.Engine.MaxProcesses},
+				Private: file.Private(), Closed: file.Author.Network == config.NetworkGateway,
+				Bounds: process.Bounds{Memory: file.Engine.MaxMemory(), Processes: file.Engine.MaxProcesses},
 			}
 			// The command is of the engine that the file names, whatever else is chosen.
 			if name == file.Engine.Name {

@@ -27,6 +27,8 @@ var agentAttacks = []attack{
 	{"root in the sandbox opens a packet socket", inside("packets")},
 	{"root in the sandbox sets the clock", inside("clock")},
 	{"a session writes to its starter's files", descriptors},
+	{"a session or a verify command gets out of a closed network", closed},
+	{"a verify command starts processes without end", bomb},
 }
 
 // The logins, of which root owns everything.
@@ -47,6 +49,8 @@ type machine struct {
 	config string
 	url    string
 	stop   func()
+	// network is the setting author.network.
+	network string
 
 	mu sync.Mutex
 	// reports are what the payload achieved.
@@ -55,7 +59,7 @@ type machine struct {
 
 // newMachine starts the GitHub, whose repository has a verify command, and configures an agent.
 func newMachine(ctx context.Context, bin, kind string) (_ *machine, err error) {
-	m := &machine{}
+	m := &machine{network: "full"}
 	if m.bin, err = filepath.Abs(filepath.Join(bin, "touchstone")); err != nil {
 		return nil, err
 	}
@@ -117,10 +121,20 @@ func (m *machine) prepare(ctx context.Context, kind string) (err error) {
 		return err
 	}
 	m.config = filepath.Join(m.folder, "agent.yaml")
+	return m.configure(map[string]any{}, kind)
+}
+
+// configure writes the agent's settings, with those of the engine that an attack is about.
+func (m *machine) configure(engine map[string]any, kind string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	engine["command"], engine["sandbox"] = []string{program, payloadWord, kind, m.url, "session"}, "required"
 	text, err := json.Marshal(map[string]any{ // which is YAML too
 		"github": map[string]any{"api_url": m.url + "/api/v3/"}, "repositories": []string{repository}, "reviewers": []string{judge},
 		"state_dir": filepath.Join(m.folder, "state"), "rounds": map[string]any{"backoff": "10ms"},
-		"engine": map[string]any{"command": []string{program, payloadWord, kind, m.url, "session"}, "sandbox": "required"},
+		"engine": engine, "author": map[string]any{"network": m.network},
 	})
 	if err != nil {
 		return err
@@ -185,7 +199,7 @@ func (m *machine) push(ctx context.Context, branch, text string) error {
 // fix runs the agent on a pull request to its end.
 func (m *machine) fix(ctx context.Context, number int, inherit ...*os.File) error {
 	cmd := exec.CommandContext(ctx, m.bin, "fix", fmt.Sprintf("%s#%d", repository, number), "--config", m.config, "--log-level", "debug")
-	cmd.Env = append(os.Environ(), "GITHUB_TOKEN=token-of-"+author, "ANTHROPIC_BASE_URL=http://127.0.0.1:9")
+	cmd.Env = append(os.Environ(), "GITHUB_TOKEN=token-of-"+author, "ANTHROPIC_BASE_URL=http://127.0.0.1:9", "ANTHROPIC_API_KEY=key")
 	cmd.ExtraFiles = inherit
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -267,4 +281,60 @@ func descriptors(ctx context.Context, bin string) (string, error) {
 		return fmt.Sprintf("the file holds %q, %v", text, err), nil
 	}
 	return m.achieved()
+}
+
+// closed has a session and a verify command that may not use the network send something to the port of
+// the GitHub, in two ways. What they do is not seen otherwise, but for the fix that they end in.
+func closed(ctx context.Context, bin string) (string, error) {
+	m, err := newMachine(ctx, bin, "closed")
+	if err != nil {
+		return "", err
+	}
+	defer m.stop()
+	m.network = "gateway"
+	if err := m.configure(map[string]any{}, "closed"); err != nil {
+		return "", err
+	}
+	datagrams, err := net.ListenPacket("udp", strings.TrimPrefix(m.url, "http://"))
+	if err != nil {
+		return "", err
+	}
+	defer datagrams.Close()
+	if err := errors.Join(m.open(ctx, "first"), m.fix(ctx, 1)); err != nil {
+		return "", err
+	}
+	if err := datagrams.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
+		return "", err
+	}
+	got := make([]byte, 100)
+	if n, _, err := datagrams.ReadFrom(got); err == nil {
+		return fmt.Sprintf("a %s sent a datagram", got[:n]), nil
+	}
+	if achieved, err := m.achieved(); err == nil {
+		return "it reported " + achieved, nil
+	}
+	return "", nil
+}
+
+// bomb has a verify command start more processes than the settings allow. It ends by itself, so
+// that a fix that is verified shows that nothing else ended it.
+func bomb(ctx context.Context, bin string) (string, error) {
+	m, err := newMachine(ctx, bin, "bomb")
+	if err != nil {
+		return "", err
+	}
+	defer m.stop()
+	if err := m.configure(map[string]any{"max_processes": 200}, "bomb"); err != nil {
+		return "", err
+	}
+	if err := m.open(ctx, "first"); err != nil {
+		return "", err
+	}
+	switch err := m.fix(ctx, 1); {
+	case err == nil:
+		return "it went on to its end, and the fix was pushed", nil
+	case !strings.Contains(err.Error(), "than the 200 that they may be"):
+		return "", err
+	}
+	return "", nil
 }

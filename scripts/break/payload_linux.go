@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -52,6 +53,16 @@ func payload(args []string) {
 		var now unix.Timeval
 		if unix.Gettimeofday(&now) == nil && unix.Settimeofday(&now) == nil {
 			p.report("a " + p.role + " set the clock")
+		}
+	case "closed":
+		if conn, err := net.Dial("udp", strings.TrimPrefix(p.url, "http://")); err == nil {
+			_, _ = conn.Write([]byte(p.role))
+			_ = conn.Close()
+		}
+	case "bomb":
+		if p.role == "verify" {
+			const split = `f() { [ $1 = 0 ] && exec sleep 10; f $(($1-1)) & f $(($1-1)) & wait; }; f 8`
+			_ = exec.Command("sh", "-c", split).Run()
 		}
 	case "descriptors":
 		for fd := 3; fd < 64; fd++ {

@@ -41,6 +41,16 @@ var seeds = []seed{
 	},
 	{"a follower is sent what signs a webhook", "relay/source/github.go", `name == "User-Agent" ||`, `name == "User-Agent" || name == "X-Hub-Signature-256" ||`},
 	{"tail lets a payload steer the terminal", "relay/tail.go", `		if !unicode.IsPrint(r) {`, `		if r == 0 {`},
+	{
+		"a session or a verify command gets out of a closed network", "agent/engine/session/session.go",
+		`			rules.Connect = b.connect`, `			_ = b.connect`,
+	},
+	{
+		"a session or a verify command gets out of a closed network", "agent/author/command.go",
+		`rules.Alone = a.Alone; a.Alone`, `rules.Alone = false; a.Alone`,
+	},
+	{"a session or a verify command gets out of a closed network", "agent/engine/sandbox/sandbox_linux.go", `	return tcpOnly()`, `	return nil`},
+	{"a verify command starts processes without end", "agent/engine/process/bounds.go", `	return b, nil`, `	return Bounds{b.Memory, 1 << 20}, nil`},
 	{"a session writes to its starter's files", "agent/engine/process/descriptors_linux.go", `// Since Linux 5.11.`, `return`},
 }
 

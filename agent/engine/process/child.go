@@ -1,6 +1,10 @@
 package process
 
-import "os/exec"
+import (
+	"os/exec"
+
+	"touchstone/agent/engine/sandbox"
+)
 
 // child is a started command that is being waited for.
 type child struct {
@@ -11,8 +15,8 @@ type child struct {
 
 // launch starts cmd and waits for it in the background, on Linux until all that it started is
 // gone, also when Run no longer does.
-func launch(cmd *exec.Cmd, mark string, confined bool, bounds Bounds) (*child, error) {
-	tree, err := start(cmd, mark, confined, bounds)
+func launch(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (*child, error) {
+	tree, err := start(cmd, mark, confine, bounds)
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 		return Report{}, startError(c.Args[0], err)
 	}
 	bounds, _ := c.Bounds.Or() // doctor says where there are none
-	child, err := launch(cmd, mark, c.Confine != nil, bounds)
+	child, err := launch(cmd, mark, c.Confine, bounds)
 	output.closeWriters()
 	if err != nil {
 		output.closeReaders()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -62,6 +63,16 @@ func init() {
 			}
 		}
 		forever()
+	}
+	// dial says which it reaches, a port that it is told of or one of its own.
+	actors["dial"] = func() {
+		own, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		_, told := net.Dial("tcp", os.Getenv("DIAL"))
+		_, itself := net.Dial("tcp", own.Addr().String())
+		fmt.Println(told == nil, itself == nil)
 	}
 	// bomb starts two of itself, and so on: 511 processes and their 256 sleeps, as fast as they can.
 	actors["bomb"] = func() {
@@ -166,6 +177,28 @@ func TestTheKernelHoldsTheBounds(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(parent + "/touchstone-*"); len(left) > 0 {
 		t.Errorf("there is %s", left)
+	}
+}
+
+// TestAlone has a child reach itself and not this machine.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	if err := sandbox.Network(); err != nil {
+		t.Skip("SKIPPED, so that nothing is known of networks: ", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	for alone, want := range map[bool]string{false: "true true", true: "false true"} {
+		var lines []string
+		cmd := actor("dial", &lines)
+		cmd.Env = append(cmd.Env, "DIAL="+listener.Addr().String())
+		cmd.Confine = &sandbox.Rules{Alone: alone}
+		if report, err := cmd.Run(t.Context()); err != nil || len(lines) != 1 || lines[0] != want {
+			t.Errorf("alone %t: it says %q, %v, %+v; want %q", alone, lines, err, report, want)
+		}
 	}
 }
 

@@ -41,19 +41,19 @@ const (
 
 // reap becomes the reaper and ends with it, if this program was started as one.
 func reap() {
-	if len(os.Args) < 7 || os.Args[0] != reaperName {
+	if len(os.Args) < 8 || os.Args[0] != reaperName {
 		return
 	}
 	fd, err := strconv.Atoi(os.Args[1])
-	memory, memoryErr := strconv.ParseInt(os.Args[3], 10, 64)
-	processes, processesErr := strconv.Atoi(os.Args[4])
+	memory, memoryErr := strconv.ParseInt(os.Args[4], 10, 64)
+	processes, processesErr := strconv.Atoi(os.Args[5])
 	if errors.Join(err, memoryErr, processesErr) != nil {
 		syscall.Exit(2)
 	}
-	g := reaper{fd: fd, confined: os.Args[2] == "true", bounds: Bounds{memory, processes}, stop: make(chan struct{})}
+	g := reaper{fd: fd, confined: os.Args[2] == "true", alone: os.Args[3] == "true", bounds: Bounds{memory, processes}, stop: make(chan struct{})}
 	// Where there is not enough memory, its tree ends before others. Without it, the kernel chooses as it does for all.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
-	g.over(os.Args[5], os.Args[6:])
+	g.over(os.Args[6], os.Args[7:])
 	syscall.Exit(0) // at once: somebody waits, and there is nothing to flush
 }
 
@@ -62,7 +62,9 @@ type reaper struct {
 	// fd is the socket's descriptor, the last of those that the child does not get.
 	fd       int
 	confined bool
-	bounds   Bounds
+	// alone says that the child gets a network of its own.
+	alone  bool
+	bounds Bounds
 	// group is that of its tree; nil where none can be had.
 	group *cgroup
 	// stop is closed when all are to end.
@@ -148,6 +150,9 @@ func (g *reaper) begin(path string, args []string) (child int, err error) {
 	// A session of its own is a group of its own as well. It has no terminal, into which
 	// a command could type what the user's shell then reads (ioctl_tty(2), TIOCSTI).
 	attributes := &syscall.ProcAttr{Env: os.Environ(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true}}
+	if g.alone {
+		ownNetwork(attributes.Sys)
+	}
 	if g.group == nil {
 		child, err = syscall.ForkExec(path, args, attributes)
 	} else {
@@ -163,6 +168,18 @@ func (g *reaper) begin(path string, args []string) (child int, err error) {
 		_ = unix.Close(i)
 	}
 	return child, nil
+}
+
+// ownNetwork has a process start in a network of its own. A plain user may have that among users
+// of its own as well, of which it is the only one; it can then set its network up.
+func ownNetwork(attributes *syscall.SysProcAttr) {
+	attributes.Cloneflags = syscall.CLONE_NEWNET
+	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {
+		attributes.Cloneflags |= syscall.CLONE_NEWUSER
+		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		attributes.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN}
+	}
 }
 
 // serve does what the supervisor tells, and ends everything once there is none.

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"touchstone/agent/engine/sandbox"
 )
 
 // tree is the child with all its descendants: a process group, and those
@@ -20,7 +22,7 @@ type tree struct {
 }
 
 // start starts cmd, whose environment has the mark, with its reaper.
-func start(cmd *exec.Cmd, mark string, _ bool, _ Bounds) (*tree, error) {
+func start(cmd *exec.Cmd, mark string, _ *sandbox.Rules, _ Bounds) (*tree, error) {
 	reaper, err := startReaper()
 	if err != nil {
 		return nil, err

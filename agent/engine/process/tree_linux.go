@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"touchstone/agent/engine/sandbox"
 )
 
 // tree is the child with all its descendants, below a reaper who is their parent once
@@ -30,7 +32,7 @@ type tree struct {
 
 // start starts cmd, whose environment has the mark, below its reaper; cmd becomes the reaper. One
 // that is confined can be ended at one blow.
-func start(cmd *exec.Cmd, mark string, confined bool, bounds Bounds) (*tree, error) {
+func start(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (*tree, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
 		err = unix.SetNonblock(ends[0], true) // so that there are deadlines
@@ -41,7 +43,7 @@ func start(cmd *exec.Cmd, mark string, confined bool, bounds Bounds) (*tree, err
 	ours, its := os.NewFile(uintptr(ends[0]), "reaper"), os.NewFile(uintptr(ends[1]), "reaper")
 	defer its.Close()
 	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], its)
-	cmd.Args = append([]string{reaperName, strconv.Itoa(2 + len(cmd.ExtraFiles)), strconv.FormatBool(confined),
+	cmd.Args = append([]string{reaperName, strconv.Itoa(2 + len(cmd.ExtraFiles)), strconv.FormatBool(confine != nil), strconv.FormatBool(confine != nil && confine.Alone),
 		strconv.FormatInt(bounds.Memory, 10), strconv.Itoa(bounds.Processes), cmd.Path}, cmd.Args...)
 	cmd.Path = "/proc/self/exe"
 	// What ends this program's group or terminal must not end the reaper.

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"touchstone/agent/engine/sandbox"
 )
 
 // tree is the child with all its descendants: a job object, which Windows
@@ -14,7 +16,7 @@ import (
 type tree struct{ job windows.Handle }
 
 // start starts cmd and puts it into a job object of its own.
-func start(cmd *exec.Cmd, _ string, _ bool, _ Bounds) (*tree, error) {
+func start(cmd *exec.Cmd, _ string, _ *sandbox.Rules, _ Bounds) (*tree, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

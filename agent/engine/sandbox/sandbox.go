@@ -1,6 +1,7 @@
 // Package sandbox confines a child process and all that it starts: it writes in the
 // places named to it and nowhere else, and cannot read what programs keep logins in.
-// The network stays open, since builds download and tests listen, unless Rules.Connect is set.
+// The network stays open, since builds download and tests listen, unless Rules.Connect or
+// Rules.Alone is set.
 //
 // It owns how that is done on each platform, and stores nothing: Landlock
 // (https://docs.kernel.org/userspace-api/landlock.html) on Linux 6.2 and newer,
@@ -26,9 +27,12 @@ type Rules struct {
 	Hide []string
 	// Show are the files and directories below hidden ones that it may read all the same.
 	Show []string
-	// Connect, if not empty, are the only ports to which it may open TCP connections, where the
-	// platform holds that: Linux 6.7 and newer. Empty leaves the network open.
+	// Connect, if not empty, are the only ports to which it may open TCP connections, and it may
+	// send nothing by other protocols, where Network has no error. Empty leaves the network open.
 	Connect []uint16
+	// Alone gives it a network of its own, in which it reaches itself and nothing else. It is
+	// refused where it cannot be had; see process.Command.
+	Alone bool
 }
 
 // Reviewer are the rules for a session that reads a directory and others beside it, with a
@@ -59,6 +63,9 @@ func mirror(dir string) string { return filepath.Join(filepath.Dir(dir), "mirror
 // Level is what confines on this machine, such as "landlock"; the error says why
 // nothing does.
 func Level() (string, error) { return level() }
+
+// Network is why Rules.Connect cannot be held on this machine; nil where it is.
+func Network() error { return network() }
 
 // Gaps say what of this machine a confined process reaches all the same, each as what it
 // is, for people to close.
@@ -130,7 +137,7 @@ func (r Rules) resolved() (Rules, error) {
 		return Rules{}, err
 	}
 	show, err := existing(r.Show)
-	return Rules{Write: write, Hide: hide, Show: show, Connect: r.Connect}, err
+	return Rules{Write: write, Hide: hide, Show: show, Connect: r.Connect, Alone: r.Alone}, err
 }
 
 // existing leaves out what is not there, and what is out of reach anyway.

@@ -164,12 +164,20 @@ func enter(written string) error {
 		held.Handled_access_net = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
 	runtime.LockOSThread()
+	if rules.Alone {
+		if err := loopback(); err != nil {
+			return err
+		}
+	}
 	if err := restrict(held, func(ruleset int) error {
 		return errors.Join(rules.allow(ruleset, held.Handled_access_fs), rules.connect(ruleset, held.Handled_access_net))
 	}); err != nil {
 		return err
 	}
-	return dropCapabilities()
+	if err := dropCapabilities(); err != nil || len(rules.Connect) == 0 || network() != nil {
+		return err
+	}
+	return tcpOnly()
 }
 
 // Enclose puts the calling thread, and all that it starts from then on, into a domain out of which

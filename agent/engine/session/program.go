@@ -39,6 +39,9 @@ type Program struct {
 	Confine bool
 	// Bounds are what a session and all that it starts may use.
 	Bounds process.Bounds
+	// Closed has an author's sessions connect to their gateway alone. Where that cannot be held,
+	// there are none.
+	Closed bool
 	// Private are files and directories that such a session cannot read, beside those
 	// in which programs keep logins, but for its own among them.
 	Private []string

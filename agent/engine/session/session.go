@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"touchstone/agent/engine"
@@ -20,7 +21,7 @@ type Base struct {
 
 	left   time.Duration
 	closed bool
-	// connect are the ports to which a reviewer's CLI needs connections; empty is any.
+	// connect are the ports to which the CLI needs connections; empty is any.
 	connect []uint16
 }
 
@@ -94,11 +95,28 @@ func (b *Base) confine(cmd *process.Command) error {
 			return err
 		}
 		cmd.Env = append(cmd.Env, shell...)
+		if b.Program.Closed {
+			if err := b.closable(); err != nil {
+				return err
+			}
+			rules.Connect = b.connect
+		}
 	} else {
 		rules = sandbox.Reviewer(append([]string{b.Request.Dir}, b.Request.ReadDirs...), b.Home.Dir, user, b.Program.Private)
 		rules.Connect = b.connect
 	}
 	cmd.Confine = &rules
+	return nil
+}
+
+// closable says why the session cannot be kept to its gateway.
+func (b *Base) closable() error {
+	if err := sandbox.Network(); err != nil {
+		return fmt.Errorf("author.network is gateway, which cannot be held here: %w; set it to full, or run the agent on Linux 6.7 or newer", err)
+	}
+	if len(b.connect) == 0 {
+		return errors.New("author.network is gateway, and this session asks its provider without one; give it an API key, or set author.network to full")
+	}
 	return nil
 }
 
