@@ -35,10 +35,12 @@ func newImpact(s *settings) *cobra.Command {
 would change, and lists for each name that it touches (a function, a field, a setting, a
 route, a file) the places outside of the change that use it: callers, overrides, tests,
 documents, configuration, CI; and of what is removed or renamed, what still refers to it.
+So does it for fields that the changed lines read or write: who else does.
 Below stand code written like a removed line, and the imports and definitions of what the
 changed lines use. A review's session is given the same list.
 
-It is found by names, in the working tree, untracked files included and ignored ones left
+In Go the types of the repository's own sources tell which field or method a name means. All
+else is found by names, in the working tree, untracked files included and ignored ones left
 out: a list of places to look at, and no proof that there are no others. Nothing of the
 clone is run.`,
 		Example: `  touchstone impact

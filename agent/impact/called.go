@@ -48,6 +48,14 @@ func (f *finder) called(ctx context.Context) (all []Called, several []Several, e
 	}
 	holding := f.index.holding(queries)
 	for i, m := range mentions {
+		if of, known, checked := f.meant(m); known {
+			if entry, ok := f.index.at(of); ok {
+				wanted[entry] = append(wanted[entry], definition{m, entry, ""})
+			}
+			continue
+		} else if checked && m.of != "" {
+			continue // of another module
+		}
 		if entry, ok := f.within(m); ok {
 			wanted[entry] = append(wanted[entry], definition{m, entry, ""})
 			continue
@@ -84,6 +92,18 @@ func (f *finder) called(ctx context.Context) (all []Called, several []Several, e
 		return cmp.Or(a.rank-b.rank, strings.Compare(a.Path, b.Path), a.Start-b.Start)
 	})
 	return all[:min(len(all), maxCalled)], several, err
+}
+
+// meant is the file that defines what a line of Go uses, as types tell; checked says that they
+// were asked.
+func (f *finder) meant(m mention) (file string, known, checked bool) {
+	refs, checked := f.program.Refs(m.file)
+	for _, r := range refs {
+		if r.Name == m.name && (r.Line == m.line || m.rank == removedLine) {
+			return r.Of.Path, true, true
+		}
+	}
+	return "", false, checked && m.rank != removedLine && f.program.Modules() > 0
 }
 
 // definition is what is shown of a definition; ok is false where it is not there, or in the patches.
@@ -125,7 +145,7 @@ func (f *finder) definition(d definition, file string, lines []string, blocks []
 
 // within is the changed file itself, where it defines what its lines mention.
 func (f *finder) within(m mention) (entry int, ok bool) {
-	if m.of != "" && m.in == "" && !f.own(m.of) && !distinct(m.name) {
+	if m.of != "" && m.in == "" && !itself(m.of) && !distinct(m.name) {
 		return 0, false
 	}
 	for _, b := range f.change.outlines[m.file] {
@@ -136,19 +156,10 @@ func (f *finder) within(m mention) (entry int, ok bool) {
 	return 0, false
 }
 
-// own reports whether a value is the one that a method belongs to.
-func (f *finder) own(of string) bool {
-	switch of {
-	case "self", "this", "cls", "Self", "super":
-		return true
-	}
-	return false
-}
-
 // ofPackage are those of the files that belong to what a name is asked of, where there are
 // any: a package by its directory, a module or a class by its file.
 func (f *finder) ofPackage(m mention, holding []int) []int {
-	if m.of == "" || f.own(m.of) {
+	if m.of == "" || itself(m.of) {
 		return holding
 	}
 	var all []int

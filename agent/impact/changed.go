@@ -26,6 +26,11 @@ type changed struct {
 	imports  []Import
 	looked   int // how many changed lines that was asked of
 	passed   int // how many changed files it was not asked of
+	// golang are the changed files of Go, to be checked by their types; fields what changed lines
+	// of other languages read or write.
+	golang []goSide
+	fields []Name
+	bases  map[string][]string // the types that the heads of a changed file's types speak of
 	// annotated are the changed files that say something of themselves for a product graph.
 	annotated map[string]bool
 	// unread counts files without a text; broken are those that do not parse.
@@ -35,6 +40,14 @@ type changed struct {
 
 // lineChanges are the changed lines of a file by their numbers, and those beside them.
 type lineChanges struct{ removed, added, beside map[int]string }
+
+// goSide is a changed file of Go.
+type goSide struct {
+	path, oldPath string
+	before        []byte
+	test          bool
+	lines         lineChanges
+}
 
 // changesOf reads the changed lines off a patch.
 func changesOf(patch []byte) lineChanges {
@@ -54,7 +67,7 @@ func changesOf(patch []byte) lineChanges {
 
 // understand finds the names that a change touches.
 func understand(diff worktree.Diff, sides []worktree.Sides) changed {
-	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{}}
+	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{}, bases: map[string][]string{}}
 	of := map[[2]string]worktree.Sides{}
 	for _, s := range sides {
 		of[[2]string{s.OldPath, s.Path}] = s
@@ -85,6 +98,7 @@ func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 		test := kindOf(f.Path) == "test"
 		before, after := outline.Of(s.OldPath, s.Before), outline.Of(s.Path, s.After)
 		c.outlines[f.Path] = after
+		c.bases[f.Path] = basesIn(after, s.After)
 		c.annotated[f.Path] = bytes.Contains(s.After, []byte("@graph-"))
 		names := touched(s, before, after, lines, test)
 		for _, n := range names {
@@ -100,6 +114,7 @@ func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 		if !test {
 			strings.collect(f, lines)
 		}
+		c.touch(s, test, before, after, lines)
 		c.use(f.Path, s.After, test, lines)
 		if f.Status == "deleted" || f.Status == "renamed" && path.Base(f.OldPath) != path.Base(f.Path) {
 			c.names = append(c.names, fileName(f))
@@ -126,6 +141,17 @@ func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 	c.mentions = c.mentions[:min(len(c.mentions), maxMentions)]
 	c.shapes = c.shapes[:min(len(c.shapes), maxShapes)]
 	return c
+}
+
+// basesIn are the types that the first lines of types speak of, such as those that they extend.
+func basesIn(blocks []outline.Block, text []byte) (all []string) {
+	lines := bytes.Split(text, []byte("\n"))
+	for _, b := range blocks {
+		if b.Kind == "type" && b.Start <= len(lines) {
+			all = append(all, parts(string(lines[b.Start-1]))...)
+		}
+	}
+	return all
 }
 
 // fileName is a file that is no longer where it was, by its own name: that is how others
@@ -321,7 +347,7 @@ func (c *changed) use(file string, head []byte, test bool, lines lineChanges) {
 		} else if is, known := types[m.of]; known {
 			m.in = is
 		} else {
-			m.in = typeOf(m.of, text)
+			m.in = typeOf(m.of, file, text)
 			types[m.of] = m.in
 		}
 		c.mentions = append(c.mentions, m)

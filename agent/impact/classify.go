@@ -111,6 +111,12 @@ func classify(n Name, file, kind, line string, at int) (what string, rank int) {
 	if kind == "test" {
 		test = 3
 	}
+	if n.Kind == "field" {
+		if writes(after) || strings.HasPrefix(after, ":") && !strings.HasPrefix(after, "::") {
+			return "writes", 10 - test
+		}
+		return "reads", 8 - test
+	}
 	if strings.HasPrefix(after, "(") || strings.HasPrefix(after, "!(") || strings.HasPrefix(after, "<") && n.Kind != "type" {
 		return "calls", 10 - test
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/agent/impact/golang"
 	"touchstone/agent/outline"
 	"touchstone/verdict"
 )
@@ -22,15 +23,18 @@ const (
 	// maxPlaces bounds the places that are shown of one name, perFile those in one file.
 	maxPlaces = 12
 	perFile   = 4
+	// perName is how many questions the index is asked of one name.
+	perName = 5
 )
 
 // finder looks for the names that a change touches.
 type finder struct {
-	change changed
-	index  index
-	files  Files
-	kinds  map[string]string // of files, by their paths
-	unseen []string          // what could not be looked at
+	change  changed
+	program *golang.Program
+	index   index
+	files   Files
+	kinds   map[string]string // of files, by their paths
+	unseen  []string          // what could not be looked at
 }
 
 // candidate is a file in which a name may be used.
@@ -39,24 +43,34 @@ type candidate struct{ entry, name, rank int }
 // uses looks for the uses of all names.
 func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	names := f.change.names
-	queries := make([][]word, 0, 4*len(names))
+	queries := make([][]word, 0, perName*len(names))
 	for _, n := range names {
 		var all []word
 		for _, part := range parts(n.Name) {
 			all = append(all, hash(part))
 		}
-		queries = append(queries, all, companions(n), []word{hash(n.In)}, []word{defined(n.Name)})
+		queries = append(queries, all, companions(n), []word{hash(n.In)}, []word{defined(n.Name)}, n.packageWord())
 	}
 	holding := f.index.holding(queries)
 	byEntry := map[int][]int{} // which names to look for in a file
 	for i := range names {
-		for _, c := range f.candidates(i, holding[4*i:4*i+4]) {
+		for _, c := range f.candidates(i, holding[perName*i:perName*(i+1)]) {
 			if _, known := byEntry[c.entry]; known || len(byEntry) < maxRead {
 				byEntry[c.entry] = append(byEntry[c.entry], c.name)
 			} else {
 				names[i].More++
 			}
 		}
+	}
+	var typed []string // files of Go of which the types are asked
+	for entry, sought := range byEntry {
+		if name := f.index.entries[entry].Path; strings.HasSuffix(name, ".go") && slices.ContainsFunc(sought, func(i int) bool { return names[i].member() }) {
+			typed = append(typed, name)
+		}
+	}
+	slices.Sort(typed)
+	if err := f.program.Check(ctx, typed); err != nil {
+		return nil, err
 	}
 	err := f.read(ctx, byEntry, func(entry int, lines []string) {
 		for _, i := range byEntry[entry] {
@@ -68,8 +82,12 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 		slices.SortStableFunc(n.Places, func(a, b Place) int {
 			return cmp.Or(b.rank-a.rank, strings.Compare(a.Path, b.Path), a.Line-b.Line)
 		})
-		if more := len(n.Places) - maxPlaces; more > 0 {
-			n.Places, n.More = n.Places[:maxPlaces], n.More+more
+		most := maxPlaces
+		if n.How == Touched {
+			most = maxTouches
+		}
+		if more := len(n.Places) - most; more > 0 {
+			n.Places, n.More = n.Places[:most], n.More+more
 		}
 	}
 	return names, err
@@ -95,13 +113,24 @@ func companions(n Name) []word {
 	return all
 }
 
+// packageWord is the name of the package of Go that something belongs to, which those who use its
+// methods and fields import.
+func (n Name) packageWord() []word {
+	all := parts(path.Base(path.Dir(n.Path)))
+	if !strings.HasSuffix(n.Path, ".go") || !n.member() || len(all) == 0 {
+		return nil
+	}
+	return []word{hash(all[len(all)-1])}
+}
+
 // member reports whether a name is asked of a value.
 func (n Name) member() bool {
 	return n.In != "" && outlined(n) && n.Kind != "type" && n.Kind != "module"
 }
 
 // candidates are the files to search for one name, the likeliest first. Of the entries that
-// hold something, the first hold the name, then its companions, its type, a definition of it.
+// hold something, the first hold the name, then its companions, its type, a definition of it,
+// and the name of its package.
 func (f *finder) candidates(i int, holding [][]int) []candidate {
 	n := &f.change.names[i]
 	// A name that many use, or several define, is looked for where what it belongs to is
@@ -115,6 +144,8 @@ func (f *finder) candidates(i int, holding [][]int) []candidate {
 		near := path.Dir(p) == path.Dir(n.Path)
 		_, speaks := slices.BinarySearch(holding[1], entry)
 		_, typed := slices.BinarySearch(holding[2], entry)
+		_, imports := slices.BinarySearch(holding[4], entry)
+		typed, speaks = typed || imports, speaks || imports
 		code := outline.Knows(p)
 		switch foreign := code && outlined(*n) && p != n.Path; {
 		case foreign && (alone || n.hidden == "package" && !near || family(p) != family(n.Path)):
@@ -187,6 +218,10 @@ func (f *finder) search(n *Name, file string, lines []string) {
 	packages := n.qualifiers(file, lines)
 	var text string // all lines, joined where they are looked at together
 	types := map[string]string{}
+	if file == n.Path {
+		n.defining(lines)
+	}
+	refs, checked := f.program.Refs(file)
 	for i, line := range lines {
 		if !strings.Contains(line, n.Name) || f.inside(n, file, i+1) {
 			continue
@@ -199,33 +234,58 @@ func (f *finder) search(n *Name, file string, lines []string) {
 		if p.What, p.rank = classify(*n, file, kind, line, at); p.What == "" {
 			continue
 		}
+		m := f.means(n, refs, i+1)
+		if !n.old && m.known && !m.same && m.what == "" || n.How == Touched && checked && !m.known {
+			continue // another one of this name, or of a type that is not of this repository
+		}
+		if m.what != "" {
+			p.What, p.rank = m.what, m.rank
+		}
+		if p.What == "also defines" && n.Kind == "method" && !f.kin(n, file, lines, i) {
+			continue
+		}
 		owner := ""
 		if strings.HasSuffix(line[:at], ".") {
 			owner = lastWord(line[:at-1])
 		}
+		if !m.known && n.How == Touched && !n.mine(file, lines, i, owner) {
+			continue
+		}
 		if owner != "" && packages != nil && outline.Knows(file) && !slices.Contains(packages, owner) {
 			continue
 		}
-		if n.member() && owner != "" && (p.What == "calls" || p.What == "uses") {
+		if !m.same && n.member() && owner != "" && !itself(owner) && used[p.What] {
 			is, known := types[owner]
 			if !known {
 				if text == "" {
 					text = strings.Join(lines, "\n")
 				}
-				is = typeOf(owner, text)
+				is = typeOf(owner, file, text)
 				types[owner] = is
+			}
+			if is != "" && is != n.In && n.How == Touched {
+				continue
 			}
 			if is != "" && is != n.In { // an interface or a type that embeds it, if it is not another one
 				p.What, p.rank = p.What+" of "+is, p.rank-4
 			}
 		}
-		if found++; found > perFile {
+		p.Function = outline.Around(file, lines, i)
+		if n.How == Touched && slices.ContainsFunc(n.Places, func(o Place) bool {
+			return o.Path == p.Path && o.Function == p.Function && strings.HasSuffix(o.What, p.What)
+		}) {
+			continue // told once of a function
+		}
+		if found++; found > perFile && n.How != Touched {
 			n.More++
 			continue
 		}
-		p.Function, p.Text = outline.Around(file, lines, i), verdict.Clip(strings.TrimSpace(line), maxText)
+		p.Text = verdict.Clip(strings.TrimSpace(line), maxText)
 		if kind == "test" {
 			p.What = "test: " + p.What
+			if n.How == Touched {
+				p.rank -= 6
+			}
 		}
 		if path.Dir(file) == path.Dir(n.Path) {
 			p.rank += 2
@@ -233,6 +293,9 @@ func (f *finder) search(n *Name, file string, lines []string) {
 		n.Places = append(n.Places, p)
 	}
 }
+
+// used are what a line does with something that it asks of a value.
+var used = set("calls uses reads writes")
 
 // qualifiers are what a name of a package of Go stands behind in a file of another one: the
 // package's name, and what the file calls it. Nil is for all others.

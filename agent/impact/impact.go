@@ -1,7 +1,8 @@
 // Package impact owns the impact sheet: for each name that a change touches, be it a
 // function, a field, a route, a setting or a file, which places outside of the change use it,
-// and of what the change takes away, what still refers to it. It reads the text of the head
-// and runs nothing: no compiler, no build tool, no configuration of the change's. So it is a
+// of what the change takes away, what still refers to it, and who else reads and writes the fields
+// that its lines touch. It reads the text of the head and runs nothing: no build tool, no
+// configuration of the change's; what names of Go mean it asks package golang. So it is a
 // list of places to look at, and no proof that there are no others.
 //
 // It stores an index of the words of files at a path that its caller names; see readIndex.
@@ -11,6 +12,7 @@ import (
 	"context"
 	"fmt"
 
+	"touchstone/verdict"
 	"touchstone/worktree"
 )
 
@@ -68,6 +70,10 @@ type Name struct {
 	Places []Place `json:"places"`
 	More   int     `json:"more,omitempty"`
 
+	// Text is the line that defines a constant, a variable or a field.
+	Text string `json:"text,omitempty"`
+
+	weight      int  // of a field: how much of the change is about it
 	old         bool // Path and Line are of the file before the change
 	first, last int  // the lines of its definition, and of what describes it above
 	// hidden is file or package where nobody outside of that can use it.
@@ -84,9 +90,10 @@ const (
 	Signature // or a type, a constant: what its users rely on
 	Body
 	Added
+	Touched // a field that is as it was, and that changed lines read or write
 )
 
-var hows = [...]string{"removed", "renamed", "signature changed", "body changed", "added"}
+var hows = [...]string{"removed", "renamed", "signature changed", "body changed", "added", "touched"}
 
 func (h How) String() string { return hows[h] }
 
@@ -97,7 +104,7 @@ func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 type Place struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
-	// What it does there: calls, uses, defines, extends, imports, or a string, a comment, a
+	// What it does there: calls, uses, reads, writes, defines, extends, imports, or a string, a comment, a
 	// document, a configuration, CI; with "test: " before it in a test.
 	What string `json:"what"`
 	// Function is what stands around it; empty where nothing does.
@@ -135,7 +142,7 @@ func Make(ctx context.Context, s Source) (Sheet, error) {
 	var sheet Sheet
 	c := understand(s.Diff, sides)
 	if c.unread > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d changed files are too large to be read, or no text.", c.unread))
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s too large to be read, or no text.", verdict.Amount(c.unread, "changed file is", "changed files are")))
 	}
 	for _, name := range c.broken {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s does not parse: its definitions are read off its indentation.", name))
@@ -155,10 +162,13 @@ func Make(ctx context.Context, s Source) (Sheet, error) {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("Only %d files of the repository were searched, and %d not.", maxFiles, left))
 	}
 	if x.long > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d files of the repository are longer than %d KiB and were not searched.", x.long, maxFile>>10))
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s of the repository with more than %d KiB: not searched.", verdict.Amount(x.long, "file", "files"), maxFile>>10))
 	}
-	f := finder{change: c, index: x, files: s.Files, kinds: map[string]string{}}
+	f := finder{program: x.program(s.Files), change: c, index: x, files: s.Files, kinds: map[string]string{}}
 	sheet.Imports = c.imports
+	if err = f.fields(ctx); err != nil {
+		return sheet, err
+	}
 	if sheet.Names, err = f.uses(ctx); err != nil {
 		return sheet, err
 	}
@@ -169,6 +179,9 @@ func Make(ctx context.Context, s Source) (Sheet, error) {
 		return sheet, err
 	}
 	sheet.Graph, err = f.notes(ctx)
+	if passed := f.program.Passed(); passed > 0 {
+		f.unseen = append(f.unseen, fmt.Sprintf("%s of Go: not read for their types, for their number or size.", verdict.Amount(passed, "file", "files")))
+	}
 	sheet.Unseen = append(sheet.Unseen, f.unseen...)
 	return sheet, err
 }

@@ -347,14 +347,14 @@ func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 		more   int
 		want   string
 	}{
-		"a module that does not load": {map[string]string{"go.mod": "module ((\n\ngo 9.99\nrequire nowhere.invalid/x v0\n"}, nil, 0, ""},
+		"a module that does not load": {map[string]string{"go.mod": "module ((\n\ngo 9.99\nrequire nowhere.invalid/x v0\n"}, nil, 0, "No go.mod names a module: "},
 		"a parser that fails":         {nil, map[string]string{"z/c.go": "package z\n\nfunc broken( {\n"}, 0, "z/c.go does not parse: its definitions are read off its indentation."},
 		"300,000 files":               {nil, nil, 300_000, "Only 100000 files of the repository were searched, and 20000"},
-		"a generated file of 50 MB":   {map[string]string{"gen/data.py": strings.Repeat("value = 1\n", 5_000_000)}, nil, 0, "1 files of the repository are longer than 1024 KiB and were not searched."},
+		"a generated file of 50 MB":   {map[string]string{"gen/data.py": strings.Repeat("value = 1\n", 5_000_000)}, nil, 0, "1 file of the repository with more than 1024 KiB: not searched."},
 		"a graph that is none":        {map[string]string{"docs/graph.json": "[1, 2"}, nil, 0, "docs/graph.json is no graph that can be read: nodes with id and path, edges with source and target."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := map[string]string{"z/a.go": "package z\n\nfunc ChangedName() {}\n", "z/b.go": "package z\n\nfunc use() {\n\tChangedName()\n}\n"}
+			before := map[string]string{"go.mod": module, "z/a.go": "package z\n\nfunc ChangedName() {}\n", "z/b.go": "package z\n\nfunc use() {\n\tChangedName()\n}\n"}
 			after := maps.Clone(change)
 			maps.Copy(before, test.before)
 			maps.Copy(after, test.after)

@@ -31,7 +31,7 @@ const (
 // and by their ends: what others wrote, what programs wrote, what tells of the past, and what
 // is no text.
 var (
-	passedDirs  = set("vendor node_modules bower_components third_party pods changelog changelogs")
+	passedDirs  = set("vendor _vendor node_modules bower_components third_party pods changelog changelogs")
 	passedNames = set("package-lock.json go.sum pnpm-lock.yaml yarn.lock changelog changes history news")
 	prose       = set("md rst txt adoc")
 	passedEnds  = set(`lock sum map snap svg png jpg jpeg gif ico webp pdf zip gz tgz jar woff woff2 ttf eot mp2 mp3 mp4 wasm bin so a dll exe class pyc csv po
@@ -71,6 +71,8 @@ type index struct {
 	entries []worktree.Entry
 	words   [][]word // of each entry; nil for what was not searched, tooLong for what is too long
 	long    int      // how many files are too long
+	// typed are files of Go that are not searched and that define types, all the same.
+	typed []worktree.Entry
 }
 
 // tooLong are the words of a file that is longer than maxFile.
@@ -88,6 +90,8 @@ func readIndex(ctx context.Context, files Files, rev, file string, near map[stri
 	for _, e := range all {
 		if !passed(e.Path) {
 			x.entries = append(x.entries, e)
+		} else if strings.HasSuffix(e.Path, ".pb.go") {
+			x.typed = append(x.typed, e)
 		}
 	}
 	if left = max(0, len(x.entries)-maxFiles); left > 0 {

@@ -18,6 +18,7 @@ type mention struct {
 	// type of that, as far as the file tells.
 	of, in string
 	name   string
+	line   int // where it stands, of the head for added lines and those beside
 	rank   int // by which lines: addedLine, removedLine, besideLine or testLine
 }
 
@@ -54,7 +55,7 @@ func mentions(file string, test bool, lines lineChanges) []mention {
 		for _, at := range slices.Sorted(maps.Keys(side)) {
 			for _, m := range mentioned(file, side[at]) {
 				if key := [2]string{m.of, m.name}; !seen[key] && (!test || !typeLike(m.name) || strings.HasSuffix(file, ".go")) {
-					seen[key], m.rank = true, rank
+					seen[key], m.rank, m.line = true, rank, at
 					all = append(all, m)
 				}
 			}
@@ -119,7 +120,8 @@ func typeLike(name string) bool {
 var statement = func() map[string]bool {
 	all := map[string]bool{}
 	for word := range strings.FieldsSeq(`if for while switch return catch func function def fn new throw sizeof typeof match when unless elif elsif until with not and await yield
-		super this self string int len append make cap panic print println range isinstance String Error None True False Some Vec Box Option Result Ok Err Self Object Integer Boolean List Map Set Promise Array`) {
+		super this self string int len append make cap panic print println range isinstance String Error None True False Some Vec Box Option Result Ok Err Self Object Integer Boolean List Map Set Promise Array
+		open type sorted enumerate zip map filter any all min max sum set dict tuple list bool float bytes repr hasattr getattr setattr issubclass iter next super`) {
 		all[word] = true
 	}
 	return all
@@ -127,12 +129,15 @@ var statement = func() map[string]bool {
 
 // typeOf is the type of a value as far as the text of its file tells: where it is declared, or
 // made by a constructor. It is empty where several are.
-func typeOf(value, text string) string {
+func typeOf(value, file, text string) string {
 	if value == "" || value == "?" || len(value) < 2 && !strings.Contains(text, value+" *") {
 		return ""
 	}
-	typed := regexp.MustCompile(`\b` + regexp.QuoteMeta(value) + `\s*(?::=|=|:|\s)\s*[&*\[\]]*(?:new\s+|await\s+|mut\s+)?(?:\w+(?:\.|::))?([A-Z]\w*[a-z]\w*)|` +
-		`\b([A-Z]\w*[a-z]\w*)(?:<[^<>;(]*>)?[?&*]?\s+` + regexp.QuoteMeta(value) + `\b|\(` + regexp.QuoteMeta(value) + `\s+\*?(\w+)\)`)
+	pattern := `\b` + regexp.QuoteMeta(value) + `\s*(?::=|=|:|\s)\s*[&*\[\]]*(?:new\s+|await\s+|mut\s+)?(?:\w+(?:\.|::))?([A-Z]\w*[a-z]\w*)|\(` + regexp.QuoteMeta(value) + `\s+\*?(\w+)\)`
+	if implicit[path.Ext(file)] { // which write the type first
+		pattern += `|\b([A-Z]\w*[a-z]\w*)(?:<[^<>;(]*>)?[?&*]?\s+` + regexp.QuoteMeta(value) + `\b`
+	}
+	typed := regexp.MustCompile(pattern)
 	found := ""
 	for from, tries := 0, 0; tries < 40; tries++ {
 		at := strings.Index(text[from:], value)
@@ -149,11 +154,11 @@ func typeOf(value, text string) string {
 		if end-start > maxLine || comment.MatchString(text[start:end]) {
 			continue
 		}
-		m := typed.FindStringSubmatch(text[start:end])
+		m := typed.FindStringSubmatch(bare(text[start:end]))
 		if m == nil {
 			continue
 		}
-		if is := m[1] + m[2] + m[3]; found == "" {
+		if is := strings.Join(m[1:], ""); found == "" {
 			found = is
 		} else if found != is {
 			return ""
@@ -210,7 +215,7 @@ func imports(file, text string, lines lineChanges) []Import {
 			}
 		}
 		names := bound(row, golang)
-		if _, added := lines.added[start+1]; added || !slices.ContainsFunc(names, func(name string) bool { return used[name] }) || golang && standard.MatchString(row) {
+		if _, added := lines.added[start+1]; added || !slices.ContainsFunc(names, func(name string) bool { return used[name] }) || golang && standard.MatchString(row) || plainImport.MatchString(row) {
 			continue
 		}
 		row = strings.Join(strings.Fields(row), " ")
@@ -251,6 +256,9 @@ func bound(row string, golang bool) []string {
 	}
 	return parts(strings.TrimPrefix(name, "go-"))
 }
+
+// plainImport is a module of Python that is used by its own name, which says all.
+var plainImport = regexp.MustCompile(`^import [\w.]+$`)
 
 // standard are the packages of Go whose names say all.
 var standard = regexp.MustCompile(`^(?:import\s+)?\s*"(?:\w+|(?:net|os|io|path|encoding|go)/[\w/]+)"\s*$`)

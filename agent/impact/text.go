@@ -53,6 +53,7 @@ func (s Sheet) Text(path, spell func(string) string) string {
 var headings = [...]string{
 	"Removed, and still referred to", "Renamed, and referred to by the old name", "Changed for those who use it",
 	"Changed within", "New names that stand elsewhere, too",
+	"Fields that changed lines read or write, and who else does",
 }
 
 // title is a name with its kind and what it belongs to.
@@ -75,7 +76,11 @@ func (n Name) text(path, spell func(string) string) string {
 	if n.To != "" {
 		b.WriteString(", now " + spell(n.To))
 	}
-	b.WriteString(")\n")
+	b.WriteString(")")
+	if n.Text != "" {
+		b.WriteString("  | " + spell(n.Text))
+	}
+	b.WriteString("\n")
 	for _, p := range n.Places {
 		b.WriteString(p.text(path, spell))
 	}

@@ -23,8 +23,11 @@ var (
 	typed          = regexp.MustCompile(`^(?:@\w+\s+)*((?:[\w<>\[\],.?&*:~]+\s+)+)[*&]?([A-Za-z_]\w*)\s*\([^;]*$`)
 	braced         = regexp.MustCompile(`^` + modifiers +
 		`(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::\s*[^={]+)?\{$`)
-	assigned      = regexp.MustCompile(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
-	member        = regexp.MustCompile(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
+	assigned = regexp.MustCompile(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
+	member   = regexp.MustCompile(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
+	// typedField is a field of a language that writes its type first. Without a modifier it could be
+	// a statement.
+	typedField    = regexp.MustCompile(`^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|protected|internal|static|final|volatile|transient|readonly|const|required)\s+)+(?:[\w<>\[\],.?*:]+\s+)+([A-Za-z_]\w*)\s*(?:[=;]|\{\s*(?:get|set|init)\b)`)
 	declared      = regexp.MustCompile(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method|class_attribute|[mc]attr_accessor|alias_method)\s+:(\w+)`)
 	example       = regexp.MustCompile("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
 	shellFunction = regexp.MustCompile(`^([\w-]+)\s*\(\)\s*\{`)
@@ -211,6 +214,8 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 	case !b.Local && strings.HasSuffix(text, "{") && p.method(depth, outer, text, &b.Name), !b.Local && typeFirst[p.ext] &&
 		match2(&b.Name, typed, text):
 		b.Kind = callable
+	case inType && typeFirst[p.ext] && match(&b.Name, typedField, text):
+		b.Kind = "field"
 	case (outer == nil && depth == 0 || inType) && strings.Contains(text, "=") && match(&b.Name, assigned, text):
 		b.Kind = "var"
 	default:

@@ -29,7 +29,7 @@ func TestDefinitionsAreFoundWithTheirLines(t *testing.T) {
 		{"a.rs", "pub struct S {\n    pub n: u32,\n}\n\nimpl<T> Tr for S {\n    pub async fn run(&self) -> u32 {\n        self.n\n    }\n}\n",
 			"1-3 type S\n2-2 field S.n\n5-9 type S\n6-8 method S.run\n"},
 		{"A.java", "public class A {\n    private final int n = 1;\n\n    @Override\n    public String name(int a, int b) {\n        return call(a);\n    }\n}\n",
-			"1-8 type A\n5-7 method A.name\n"},
+			"1-8 type A\n2-2 field A.n\n5-7 method A.name\n"},
 		{"A.cs", "namespace N\n{\n    class A\n    {\n        public void Run(int n)\n        {\n            go(n);\n        }\n    }\n}\n",
 			"1-10 module N\n3-9 type A\n5-8 method A.Run\n"},
 		{"B.cs", "class B\n{\n    public static (int, List<int>) Split(int n)\n    {\n        if (n > 1, n < 2) Go(n);\n    }\n}\n",

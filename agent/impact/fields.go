@@ -1,0 +1,368 @@
+package impact
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/agent/impact/golang"
+	"touchstone/agent/outline"
+	"touchstone/verdict"
+	"touchstone/worktree"
+)
+
+// maxFields bounds the fields of which it is told who reads and writes them, maxTouches the
+// places that are shown of one.
+const (
+	maxFields  = 14
+	maxTouches = 8
+)
+
+// program is the repository's Go, as far as it is read for its types.
+func (x index) program(files Files) *golang.Program {
+	blobs := map[string]string{}
+	paths := make([]string, 0, 64)
+	for _, entries := range [][]worktree.Entry{x.entries, x.typed} {
+		for _, e := range entries {
+			if strings.HasSuffix(e.Path, ".go") || path.Base(e.Path) == "go.mod" {
+				blobs[e.Path] = e.Blob
+				paths = append(paths, e.Path)
+			}
+		}
+	}
+	p := golang.New(paths)
+	p.Read = func(ctx context.Context, paths []string, take func(string, []byte)) error {
+		names := make([]string, len(paths))
+		for i, name := range paths {
+			names[i] = blobs[name]
+		}
+		return files.Blobs(ctx, names, maxFile, func(i int, content []byte) { take(paths[i], content) })
+	}
+	return p
+}
+
+// fields adds the fields that changed lines read or write to the names: those of Go by their
+// types, which tell them from others of the same name.
+func (f *finder) fields(ctx context.Context) error {
+	touched := map[golang.Definition]*Name{}
+	touch := func(of golang.Definition, name string, written bool) {
+		n := touched[of]
+		if n == nil {
+			n = &Name{Kind: "field", Name: name, Path: of.Path, Line: of.Line, first: of.Line, last: of.Line, How: Touched}
+			touched[of] = n
+		}
+		if n.weight++; written {
+			n.weight += 3
+		}
+	}
+	var paths []string
+	dirs := map[string]map[string][]byte{}
+	for _, side := range f.change.golang {
+		paths = append(paths, side.path)
+		if len(side.lines.removed) > 0 && !side.test && side.path == side.oldPath {
+			dir := path.Dir(side.path)
+			if dirs[dir] == nil {
+				dirs[dir] = map[string][]byte{}
+			}
+			dirs[dir][side.path] = side.before
+		}
+	}
+	if err := f.program.Check(ctx, paths); err != nil {
+		return err
+	}
+	if len(paths) > 0 && f.program.Modules() == 0 {
+		f.unseen = append(f.unseen, "No go.mod names a module: what Go files use of each other's packages is told by names alone.")
+	}
+	before := map[string][]golang.Ref{}
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		refs, err := f.program.Text(ctx, dir, dirs[dir])
+		if err != nil {
+			return err
+		}
+		maps.Copy(before, refs)
+	}
+	for _, side := range f.change.golang {
+		if side.test {
+			continue
+		}
+		refs, _ := f.program.Refs(side.path)
+		for _, r := range refs {
+			if _, added := side.lines.added[r.Line]; added && r.Field {
+				touch(r.Of, r.Name, r.Written)
+			}
+		}
+		for _, r := range before[side.path] {
+			if _, removed := side.lines.removed[r.Line]; removed && r.Field {
+				if of, ok := f.now(r); ok {
+					touch(of, r.Name, r.Written)
+				}
+			}
+		}
+	}
+	for _, n := range touched {
+		if b, ok := outline.Innermost(outline.Of(n.Path, f.program.Source(n.Path)), n.Line, func(b outline.Block) bool { return b.Kind == "type" }); ok {
+			n.In = b.Name
+		}
+		n.hide(nil)
+		n.defining(strings.Split(string(f.program.Source(n.Path)), "\n"))
+		f.change.fields = append(f.change.fields, *n)
+	}
+	f.change.fields = slices.DeleteFunc(f.change.fields, func(n Name) bool {
+		return slices.ContainsFunc(f.change.names, func(o Name) bool { return o.Name == n.Name && o.In == n.In && outlined(o) })
+	})
+	slices.SortFunc(f.change.fields, func(a, b Name) int {
+		return cmp.Or(b.weight-a.weight, strings.Compare(a.Path, b.Path), a.Line-b.Line, strings.Compare(a.Name, b.Name))
+	})
+	f.change.names = append(f.change.names, f.change.fields[:min(len(f.change.fields), maxFields)]...)
+	return nil
+}
+
+// now is where a field stands at the head that a line of before the change means; ok is false
+// where it is gone.
+func (f *finder) now(r golang.Ref) (of golang.Definition, ok bool) {
+	var old []byte
+	for _, side := range f.change.golang {
+		if side.path == r.Of.Path {
+			old = side.before
+		}
+	}
+	if old == nil {
+		return r.Of, true // in a file that the change leaves alone
+	}
+	for _, was := range outline.Of(r.Of.Path, old) {
+		if was.Kind != "field" || was.Name != r.Name || was.Start != r.Of.Line {
+			continue
+		}
+		for _, is := range f.change.outlines[r.Of.Path] {
+			if is.Title() == was.Title() {
+				return golang.Definition{Path: r.Of.Path, Line: is.Start}, true
+			}
+		}
+	}
+	return of, false
+}
+
+// asked is an attribute or a property that a line asks a value for, without calling it; sigil one
+// of the object itself in Ruby.
+var (
+	asked = regexp.MustCompile(`([\w$]+)(\??\.|->)([A-Za-z_$][\w$]*)\b`)
+	sigil = regexp.MustCompile(`(?:^|[^@\w])(@[a-z_]\w*)`)
+)
+
+// implicit are the languages in which a method names the fields of its object alone.
+var implicit = set(".java .kt .kts .cs .scala .groovy .swift .dart .c .h .cc .cpp .cxx .hpp .hh .m .mm")
+
+// touch notes the fields that changed lines of a file read or write. Those of Go are found by
+// their types, later.
+func (c *changed) touch(s worktree.Sides, test bool, before, after []outline.Block, lines lineChanges) {
+	if strings.HasSuffix(s.Path, ".go") {
+		c.golang = append(c.golang, goSide{s.Path, s.OldPath, s.Before, test, lines})
+		return
+	}
+	if test || !outline.Knows(s.Path) || c.looked > maxLooked {
+		return
+	}
+	r := toucher{change: c, file: s.Path, head: string(s.After), after: after, types: map[string]string{}}
+	for i, side := range []map[int]string{lines.added, lines.removed} {
+		r.blocks = after
+		if i == 1 {
+			r.blocks = before
+		}
+		for _, at := range slices.Sorted(maps.Keys(side)) {
+			if len(side[at]) <= maxLine && !comment.MatchString(side[at]) && !imported(side[at]) {
+				r.line(at, bare(side[at]))
+			}
+		}
+	}
+}
+
+// toucher reads the fields off the lines of one file.
+type toucher struct {
+	change        *changed
+	file, head    string
+	after, blocks []outline.Block   // of the head, and of the side that a line is of
+	types         map[string]string // of values, as far as the file tells
+}
+
+func (r *toucher) line(at int, line string) {
+	b, _ := outline.Innermost(r.blocks, at, func(b outline.Block) bool { return b.Kind == "type" })
+	for _, m := range asked.FindAllStringSubmatchIndex(line, 10) {
+		of, name, rest := line[m[2]:m[3]], line[m[6]:m[7]], line[m[1]:]
+		if called(rest) || len(name) < 2 || strings.HasPrefix(name, "__") || of[0] <= '9' || typeLike(name) {
+			continue
+		}
+		in, known := r.types[of]
+		switch {
+		case itself(of):
+			in = b.Name
+		case typeLike(of):
+			in = of
+		case !known:
+			in = typeOf(of, r.file, r.head)
+			r.types[of] = in
+		}
+		r.field(name, in, rest)
+	}
+	for _, m := range sigil.FindAllStringSubmatchIndex(line, 10) {
+		if strings.HasSuffix(r.file, ".rb") {
+			r.field(line[m[2]:m[3]], b.Name, line[m[1]:])
+		}
+	}
+	if b.Name == "" || !implicit[path.Ext(r.file)] {
+		return
+	}
+	for _, f := range r.blocks {
+		if f.In == b.Name && (f.Kind == "field" || f.Kind == "var") && f.Start != at {
+			if i := find(line, f.Name); i >= 0 && !strings.HasSuffix(line[:i], ".") && !called(line[i+len(f.Name):]) {
+				r.field(f.Name, b.Name, line[i+len(f.Name):])
+			}
+		}
+	}
+}
+
+// called reports whether the text behind a name shows that it is no field.
+func called(rest string) bool {
+	rest = strings.TrimLeft(rest, "?!")
+	return strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "::") || strings.HasPrefix(rest, "<") && !strings.HasPrefix(rest, "<=")
+}
+
+// field notes one. Of a value that nothing tells the type of only a name that says enough counts.
+func (r *toucher) field(name, in, rest string) {
+	c := r.change
+	if in == "" && !distinct(name) {
+		return
+	}
+	worth := 1
+	if writes(rest) {
+		worth = 4
+	}
+	for i := range c.fields {
+		if n := &c.fields[i]; n.Name == name && n.In == in {
+			n.weight += worth
+			return
+		}
+	}
+	n := Name{Kind: "field", Name: name, In: in, Path: r.file, How: Touched, weight: worth}
+	for _, b := range r.after {
+		if b.Name == name && b.In == in && b.Callable() {
+			return // a method that is handed over
+		}
+		if b.Name == name && b.In == in {
+			n.Line, n.first, n.last = b.Start, b.Start, b.Start
+		}
+	}
+	c.fields = append(c.fields, n)
+}
+
+// assigns is what follows a name that gets a value.
+var assigns = regexp.MustCompile(`^\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|\?\?|\|\||&&|<<|>>|\*\*|//)?=(?:[^=>~]|$)|^(?:\+\+|--)|^\.(?:push|append|add|insert|extend|update|set|delete|remove|pop|clear)\(`)
+
+// writes reports whether the text behind a name gives it a value.
+func writes(rest string) bool { return assigns.MatchString(rest) }
+
+// itself reports whether a value is the one that a method belongs to.
+func itself(of string) bool {
+	switch of {
+	case "self", "this", "cls", "Self", "super":
+		return true
+	}
+	return false
+}
+
+// meaning is what types tell of a name in a line.
+type meaning struct {
+	known, same bool // same is where it means the very definition
+	what        string
+	rank        int
+}
+
+// means tells what a name in a line of a checked file of Go is.
+func (f *finder) means(n *Name, refs []golang.Ref, line int) (m meaning) {
+	for _, r := range refs {
+		if r.Line != line || r.Name != n.Name {
+			continue
+		}
+		m.known = true
+		switch {
+		case r.Of == golang.Definition{Path: n.Path, Line: n.Line}:
+			m.same = true
+			if m.what, m.rank = "", 0; r.Field && r.Written {
+				m.what, m.rank = "writes", 10
+			} else if r.Field {
+				m.what, m.rank = "reads", 8
+			}
+			return m
+		case r.Interface != "" && n.Kind == "method" && f.answers(n, r.Methods):
+			m.what, m.rank = "calls of "+r.Interface, 7
+		}
+	}
+	return m
+}
+
+// answers reports whether the type that a method belongs to has all of these methods.
+func (f *finder) answers(n *Name, asked []string) bool {
+	has, _ := f.program.Methods(path.Dir(n.Path), n.In)
+	return !slices.ContainsFunc(asked, func(name string) bool { return !slices.Contains(has, name) })
+}
+
+// related reports whether two types of Go may stand for one another: one asks for methods, of
+// which the other one has at least half, besides the one that both have.
+func (f *finder) related(n *Name, dir, other string) bool {
+	a, aAsks := f.program.Methods(path.Dir(n.Path), n.In)
+	b, bAsks := f.program.Methods(dir, other)
+	if bAsks {
+		a, b = b, a
+	} else if !aAsks {
+		return len(a) == 0 || len(b) == 0 // one of them is not known
+	}
+	shared := 0
+	for _, name := range a {
+		if slices.Contains(b, name) {
+			shared++
+		}
+	}
+	return 2*shared >= len(a)
+}
+
+// defining is the line that defines a constant, a variable or a field, which tells its type and
+// its first value.
+func (n *Name) defining(lines []string) {
+	switch n.Kind {
+	case "const", "var", "field":
+		if !n.old && 0 < n.Line && n.Line <= len(lines) {
+			n.Text = verdict.Clip(strings.TrimSpace(lines[n.Line-1]), maxText)
+		}
+	}
+}
+
+// kin reports whether a method of the same name, which a line of a file defines, can stand for
+// a changed one: in Go by the types, elsewhere where one of the files speaks of the other's type.
+func (f *finder) kin(n *Name, file string, lines []string, at int) bool {
+	b, _ := outline.Begins(file, lines[at])
+	if b.In == "" {
+		b.In, _, _ = strings.Cut(outline.Around(file, lines, at), ".")
+	}
+	if strings.HasSuffix(file, ".go") {
+		return f.related(n, path.Dir(file), b.In)
+	}
+	speaks := func(line string) bool { return n.In != "" && find(line, n.In) >= 0 }
+	return file == n.Path || slices.ContainsFunc(lines, speaks) || slices.Contains(f.change.bases[n.Path], b.In)
+}
+
+// mine reports whether a name in a line can be a field that changed lines touch, as far as what
+// it is asked of tells.
+func (n *Name) mine(file string, lines []string, at int, owner string) bool {
+	if itself(owner) && n.In != "" {
+		in, _, inside := strings.Cut(outline.Around(file, lines, at), ".")
+		return !inside || in == n.In
+	}
+	if owner != "" || n.Name[0] == '@' || file == n.Path && implicit[path.Ext(file)] {
+		return true
+	}
+	made := find(lines[at], n.In) // the type gets its fields where it is made
+	return n.In != "" && made >= 0 && strings.ContainsAny(lines[at][made:], "({")
+}
