@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ const mostPast = 5000
 
 func newStats(s *settings) *cobra.Command {
 	var reviewers []string
-	var format string
+	var format, by string
 	since := lookback(30 * day)
 	cmd := &cobra.Command{
 		Use:   "stats",
@@ -27,13 +28,27 @@ func newStats(s *settings) *cobra.Command {
 		Long: `stats reads from GitHub what became of the pull requests of the configured
 repositories: how many were merged and how fast, in how many rounds of review, what
 the reviews cost, what they found in which dimension and what became of it, and how
-often a person was needed. Reviews count as in touchstone why.`,
-		Example: "  touchstone stats --since 7d --repo acme/app\n  touchstone stats --format json",
+often a person was needed. Reviews count as in touchstone why.
+
+With --by it tells the same apart: by the rule of the findings, the model or the tier
+of the reviews, or the repository. A pull request may count in several lines; the cost
+of a rule is its part of the reviews in which it fired, as in touchstone guidelines
+stats.`,
+		Example: "  touchstone stats --since 7d --repo acme/app\n  touchstone stats --by model --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if by != "" && !slices.Contains(audit.Bys(), audit.By(by)) {
+				return usage(cmd, fmt.Errorf("--by is %q but has to be rule, model, tier or repo", by))
+			}
 			h, err := s.history(cmd, since, reviewers, format)
 			if err != nil {
 				return err
+			}
+			if by != "" {
+				rows := audit.Rows(h.pulls, h.from, h.cfg.Reviewers, nil)
+				groups := audit.CountBy(audit.By(by), h.pulls, h.from, h.cfg.Reviewers, h.cfg.Labels.NeedsHuman, rows)
+				groups.Partial = groups.Partial || h.partial
+				return tell(cmd.OutOrStdout(), format, groups)
 			}
 			stats := audit.Count(h.pulls, h.from, h.cfg.Reviewers, h.cfg.Labels.NeedsHuman)
 			stats.Partial = stats.Partial || h.partial
@@ -42,6 +57,7 @@ often a person was needed. Reviews count as in touchstone why.`,
 	}
 	bindOnlooker(cmd, &reviewers, &format)
 	cmd.Flags().Var(&since, "since", "how far to look back, such as 7d or 36h")
+	cmd.Flags().StringVar(&by, "by", "", "tell the numbers apart by rule, model, tier or repo")
 	return cmd
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -81,12 +80,11 @@ func Rows(past []forge.Past, since time.Time, reviewers []string, liked func(for
 	s := RowStats{Since: since}
 	rows := map[string]*Row{}
 	for _, p := range past {
-		if p.ClosedAt != nil && p.ClosedAt.Before(since) {
-			continue // what was said of it later is no work on it
+		if over(p, since) {
+			continue
 		}
 		s.Partial = s.Partial || p.Cut
-		c := Chain{Reviewers: reviewers}
-		c.addReviews(forge.PullRequest{Author: p.Author, Reviews: p.Reviews}, nil)
+		c := chainOf(p, reviewers)
 		for _, e := range c.Findings {
 			if e.Rule == "" {
 				continue
@@ -135,13 +133,13 @@ func (c *Chain) tally(e verdict.Entry) Tally {
 		t.Late = 1
 	}
 	for _, r := range c.Rounds {
-		if !r.believed() || r.Record.Round < e.First || r.Record.Round > e.Last {
+		if !r.believed() || !r.stood(e) {
 			continue
 		}
 		t.Rounds++
 		stood := 0
 		for _, other := range r.Record.Ledger {
-			if other.First <= r.Record.Round && other.Last >= r.Record.Round {
+			if r.stood(other) {
 				stood++
 			}
 		}
@@ -152,10 +150,8 @@ func (c *Chain) tally(e verdict.Entry) Tally {
 
 // foundBy is the engine and the model of the round that found an entry first.
 func (c *Chain) foundBy(e verdict.Entry) string {
-	for _, r := range c.Rounds {
-		if r.believed() && r.Record.Round == e.First {
-			return cmp.Or(strings.TrimSpace(r.Record.Engine+" "+r.Record.Model), "code alone")
-		}
+	if r, ok := c.first(e); ok {
+		return modelOf(r.Record)
 	}
 	return "not known"
 }

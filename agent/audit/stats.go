@@ -28,6 +28,11 @@ type Stats struct {
 	MedianToMerge time.Duration `json:"median_to_merge_ns"`
 	Within10m     float64       `json:"merged_within_10m"`
 	Within30m     float64       `json:"merged_within_30m"`
+	// WithoutPerson is the share of the merged ones for which no person was called, and which none let pass.
+	WithoutPerson float64 `json:"share_without_person"`
+	// ToMerge and Took are the spread of the times to merge and of the reviews' own; nil where there are none.
+	ToMerge *Spread `json:"to_merge_ns"`
+	Took    *Spread `json:"review_ns"`
 	// Rounds are reviews that count, of merged pull requests.
 	MedianRounds int     `json:"median_rounds"`
 	MeanRounds   float64 `json:"mean_rounds"`
@@ -52,20 +57,32 @@ type Stats struct {
 	toMerge, took     []time.Duration
 	rounds            []int
 	cacheRead, inputs int64
+	alone             int // merged without a person
 }
 
 // Count counts what became of pull requests since a time. Reviewers are the logins whose records are believed,
 // label is the one that calls a person.
 func Count(past []forge.Past, since time.Time, reviewers []string, label string) Stats {
-	s := Stats{Since: since, Findings: map[verdict.Dimension]map[verdict.Severity]int{}, Fates: map[verdict.Status]int{},
-		Rules: map[string]int{}}
-	repositories := map[string]bool{}
+	s := newStats(since)
 	for _, p := range past {
-		repositories[p.Repo.String()] = true
-		s.add(p, reviewers, label)
+		s.add(p, chainOf(p, reviewers), label, whole)
 	}
-	s.Repositories = slices.Sorted(maps.Keys(repositories))
-	s.MedianToMerge, s.MedianTook, s.MedianRounds = median(s.toMerge), median(s.took), median(s.rounds)
+	s.finish()
+	return *s
+}
+
+func newStats(since time.Time) *Stats {
+	return &Stats{
+		Since: since, Repositories: []string{}, Findings: map[verdict.Dimension]map[verdict.Severity]int{},
+		Fates: map[verdict.Status]int{}, Rules: map[string]int{},
+	}
+}
+
+// finish works out what follows from what was added.
+func (s *Stats) finish() {
+	slices.Sort(s.Repositories)
+	s.ToMerge, s.Took = spread(s.toMerge), spread(s.took)
+	s.MedianToMerge, s.MedianTook, s.MedianRounds = percentile(s.toMerge, 50), percentile(s.took, 50), percentile(s.rounds, 50)
 	for _, n := range s.rounds {
 		s.MeanRounds += float64(n) / float64(len(s.rounds))
 		s.MostRounds = max(s.MostRounds, n)
@@ -75,26 +92,41 @@ func Count(past []forge.Past, since time.Time, reviewers []string, label string)
 		return share(int64(n), int64(len(s.toMerge)))
 	}
 	s.Within10m, s.Within30m = within(10*time.Minute), within(30*time.Minute)
+	s.WithoutPerson = share(int64(s.alone), int64(s.Merged))
 	s.CacheShare = share(s.cacheRead, s.inputs)
-	return s
 }
 
-func (s *Stats) add(p forge.Past, reviewers []string, label string) {
-	if p.ClosedAt != nil && p.ClosedAt.Before(s.Since) {
-		return // what was said of it later is no work on it
+// over reports whether a pull request was closed before: what was said of it later is no work on it.
+func over(p forge.Past, since time.Time) bool { return p.ClosedAt != nil && p.ClosedAt.Before(since) }
+
+// chainOf is what the reviews of a pull request tell.
+func chainOf(p forge.Past, reviewers []string) *Chain {
+	c := &Chain{Reviewers: reviewers}
+	c.addReviews(forge.PullRequest{Author: p.Author, Reviews: p.Reviews}, nil)
+	return c
+}
+
+// add counts a part of a pull request.
+func (s *Stats) add(p forge.Past, c *Chain, label string, of part) {
+	if !slices.Contains(s.Repositories, p.Repo.String()) {
+		s.Repositories = append(s.Repositories, p.Repo.String())
+	}
+	if over(p, s.Since) {
+		return
 	}
 	s.PullRequests++
 	s.Partial = s.Partial || p.Cut
-	c := Chain{Reviewers: reviewers}
-	c.addReviews(forge.PullRequest{Author: p.Author, Reviews: p.Reviews}, nil)
 	lifted := false
 	for _, r := range c.Rounds {
-		if r.believed() && !r.At.Before(s.Since) {
+		if r.believed() && !r.At.Before(s.Since) && of.review(r) {
 			s.addRound(r.Record)
 		}
 		lifted = lifted || r.believed() && r.Record.Lifted != nil
 	}
 	for _, f := range c.Findings {
+		if !of.finding(f) {
+			continue
+		}
 		if s.Findings[f.Dimension] == nil {
 			s.Findings[f.Dimension] = map[verdict.Severity]int{}
 		}
@@ -107,14 +139,20 @@ func (s *Stats) add(p forge.Past, reviewers []string, label string) {
 	if lifted {
 		s.Lifted++
 	}
-	if slices.ContainsFunc(p.Labelled, func(l forge.Labelling) bool {
-		return l.Added && strings.EqualFold(l.Label, label) && !l.At.Before(s.Since)
-	}) {
+	called := func(since time.Time) bool {
+		return slices.ContainsFunc(p.Labelled, func(l forge.Labelling) bool {
+			return l.Added && strings.EqualFold(l.Label, label) && !l.At.Before(since)
+		})
+	}
+	if called(s.Since) {
 		s.Escalated++
 	}
 	switch {
 	case p.MergedAt != nil:
 		s.Merged++
+		if !lifted && !called(time.Time{}) {
+			s.alone++
+		}
 		s.toMerge = append(s.toMerge, p.MergedAt.Sub(p.CreatedAt))
 		s.rounds = append(s.rounds, c.believedRounds())
 	case p.Open:
@@ -131,14 +169,6 @@ func (s *Stats) addRound(r verdict.Record) {
 	s.cacheRead += r.Tokens.CacheRead
 	s.inputs += r.Tokens.Input + r.Tokens.CacheWrite + r.Tokens.CacheRead
 	s.took = append(s.took, r.Duration)
-}
-
-// median is the middle one, of an even number the lower of the two; 0 of none.
-func median[T cmp.Ordered](all []T) (m T) {
-	if len(all) == 0 {
-		return m
-	}
-	return slices.Sorted(slices.Values(all))[(len(all)-1)/2]
 }
 
 func share(part, whole int64) float64 {
@@ -164,13 +194,13 @@ func (s Stats) Write(to io.Writer) error {
 		line("", "there were more than are counted here: take a shorter time")
 	}
 	if s.Merged > 0 {
-		line("time to merge", "median %s; %.0f %% within 10 minutes, %.0f %% within 30", s.MedianToMerge.Round(time.Second), 100*s.Within10m,
-			100*s.Within30m)
+		line("time to merge", "median %s; %.0f %% within 10 minutes, %.0f %% within 30; p90 %s, p99 %s", s.MedianToMerge.Round(time.Second),
+			100*s.Within10m, 100*s.Within30m, s.ToMerge.P90.Round(time.Second), s.ToMerge.P99.Round(time.Second))
 		line("rounds", "median %d, mean %.1f, at most %d", s.MedianRounds, s.MeanRounds, s.MostRounds)
 	}
 	line("reviews", "%d, median %s", s.Reviews, s.MedianTook.Round(time.Second))
 	line("cost", "$%.2f, %d tokens, %.0f %% of those read from the cache", s.CostUSD, s.Tokens, 100*s.CacheShare)
-	line("needed a person", "%d; let pass by a person: %d", s.Escalated, s.Lifted)
+	line("needed a person", "%d; let pass by a person: %d; merged without one: %.0f %%", s.Escalated, s.Lifted, 100*s.WithoutPerson)
 	for _, d := range verdict.Dimensions() {
 		total := 0
 		var parts []string

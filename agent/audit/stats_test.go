@@ -76,8 +76,10 @@ func TestStats(t *testing.T) {
 		"repositories": []any{"acme/app"}, "pull_requests": 4., "merged": 2., "closed": 1., "open": 1., "partial": true,
 		"median_to_merge_ns": float64(5 * time.Minute), "merged_within_10m": 0.5, "merged_within_30m": 1.,
 		"median_rounds": 1., "mean_rounds": 1.5, "most_rounds": 2., "reviews": 3., "cost_usd": 1.5, "tokens": 375., "cache_share": 0.8,
-		"median_review_ns": float64(time.Minute), "escalated": 1., "lifted": 1.,
-		"findings": map[string]any{"Security": map[string]any{"critical": 2.}}, "fates": map[string]any{"open": 1., "verified": 1.}, "rules": map[string]any{"security/S1": 2.},
+		"median_review_ns": float64(time.Minute), "share_without_person": 0., "escalated": 1., "lifted": 1.,
+		"to_merge_ns": map[string]any{"p50": float64(5 * time.Minute), "p90": float64(20 * time.Minute), "p99": float64(20 * time.Minute)},
+		"review_ns":   map[string]any{"p50": float64(time.Minute), "p90": float64(2 * time.Minute), "p99": float64(2 * time.Minute)},
+		"findings":    map[string]any{"Security": map[string]any{"critical": 2.}}, "fates": map[string]any{"open": 1., "verified": 1.}, "rules": map[string]any{"security/S1": 2.},
 	} {
 		if !reflect.DeepEqual(numbers[name], want) {
 			t.Errorf("%s is %v; want %v", name, numbers[name], want)
