@@ -127,8 +127,12 @@ func (c *comparison) add(tier change.Tier, kind change.Kind, rule, why string, a
 
 func (c *comparison) unexamined() {
 	for name, err := range c.after.broken {
-		if was := c.before.broken[name]; was == nil || was.Error() != err.Error() {
-			c.add(change.Hold, change.Unexamined, "unread", fmt.Sprintf("This pipeline cannot be read, so what it checks is not known: %v",
+		tier, was := change.Hold, c.before.broken[name]
+		if was != nil {
+			tier = change.Evidence
+		}
+		if was == nil || was.Error() != err.Error() {
+			c.add(tier, change.Unexamined, "unread", fmt.Sprintf("This pipeline cannot be read, so what it checks is not known: %v",
 				oneLine(err)), change.Place{Path: name})
 		}
 	}

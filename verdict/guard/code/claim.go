@@ -10,6 +10,7 @@ import (
 // In Go it is the condition under which a test fails.
 type claim struct {
 	line     int
+	at       int             // its first token
 	strength int             // how few results pass, 1 to 4, or unknown
 	norm     string          // its tokens, however they are formatted
 	words    map[string]bool // its words and literals
@@ -37,7 +38,7 @@ var assertionPrefixes = []string{"assert", "Assert", "ASSERT_", "EXPECT_", "XCTA
 	"expect_", "expectThat", "verifyThat", "debug_assert"}
 
 var (
-	exactAssertions = set("expect verify CHECK REQUIRE CHECK_EQ REQUIRE_THROWS CHECK_THROWS raises fail shouldBe " +
+	exactAssertions = set("expect verify ASSERT CHECK REQUIRE CHECK_EQ REQUIRE_THROWS CHECK_THROWS raises fail shouldBe " +
 		"shouldThrow XCTFail XCTUnwrap prop_assert")
 	// receivers are objects whose methods assert.
 	receivers = set("assert require Assert Assertions Expect is t c qt tassert should must expect chai td")
@@ -158,7 +159,7 @@ func (s *side) statementEnd(i int) int {
 
 // claim describes the assertion of some tokens.
 func (s *side) claim(from, to int, op string) claim {
-	c := claim{line: int(s.tokens[from].line), strength: strengths[op], norm: s.canonical(from, to), words: map[string]bool{}}
+	c := claim{line: int(s.tokens[from].line), at: from, strength: strengths[op], norm: s.canonical(from, to), words: map[string]bool{}}
 	locals := map[string]string{}
 	for k := from; k < to; k++ {
 		if looseWords[s.of(k)] {
@@ -303,8 +304,8 @@ var strengths = func() map[string]int {
 			"same assertsame deepequal strictequal exactly isequalto shouldbe must_equal deepstrictequal jsoneq yamleq " +
 			"erroris assertis assertarrayequals tohavebeencalledwith isinstanceof assert_called_once_with tothrow throws raises " +
 			"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert",
-		3: "if < > assertless assertgreater tobelessthan tobegreaterthan less greater len tohavelength haslength",
-		2: "<= >= in indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
+		3: "isgreaterthan islessthan if < > assertless assertgreater tobelessthan tobegreaterthan less greater len tohavelength haslength",
+		2: "isgreaterthanorequalto islessthanorequalto iscloseto isbetween <= >= in indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
 			"elementsmatch contains assertcontains assertin include match matches regexp assertregex tomatch tomatchobject " +
 			"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +
 			"lessorequal greaterorequal assert_in_delta assert_match assert_includes be_within oneof tobeoneof",

@@ -6,7 +6,7 @@ import "strings"
 func (f *finder) braced(i int) *unit {
 	w, before, after := f.of(i), f.of(i-1), f.of(i+1)
 	switch {
-	case f.lang.calls[w] || f.lang.groups[w]:
+	case f.lang.calls[w] || f.lang.groups[w] || f.aliases[w].word != "":
 		if u := f.call(i); u != nil {
 			return u
 		}

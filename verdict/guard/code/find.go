@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
@@ -14,7 +15,7 @@ func (f *finder) call(i int) *unit {
 	if before := f.of(i - 1); before == "." && !callers[f.of(i-2)] || before == "def" || before == "function" || before == ":" && f.lang.ruby {
 		return nil
 	}
-	u := &unit{at: i, from: i, word: f.of(i)}
+	u := &unit{at: i, from: i, word: cmp.Or(f.aliases[f.of(i)].word, f.of(i))}
 	if f.of(i-1) == "." {
 		u.from = i - 2
 	}
@@ -42,7 +43,7 @@ func (f *finder) call(i int) *unit {
 		last = f.of(u.chain[len(u.chain)-1])
 	}
 	u.role = test
-	if f.lang.groups[f.of(i)] || f.lang.groups[last] {
+	if f.lang.groups[u.word] || f.lang.groups[last] {
 		u.role = group
 	}
 	return u

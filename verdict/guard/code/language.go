@@ -107,7 +107,7 @@ var languages = func() map[string]*language {
 			quotes: []quote{long, long1}, calls: set("it test"), groups: set("describe")},
 		{name: "C c h cc cpp cxx hpp hh cu m mm", line: slashes, block: "/*", preprocessor: true, cstyle: true,
 			prefixes: strings.Fields("l u u8 r lr ur"), quotes: []quote{double, single},
-			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE SCENARIO BOOST_AUTO_TEST_CASE SECTION")},
+			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE SCENARIO BOOST_AUTO_TEST_CASE SECTION TEST_IMPL")},
 		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
 			prefixes: strings.Fields("s f raw"), quotes: []quote{rawTripled, double, single},
 			calls: set("test it ignore property"), groups: set("describe")},

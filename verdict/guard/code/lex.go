@@ -277,7 +277,8 @@ func (l *lexer) prefixed(prefix string, quote int) int {
 		if l.byteAt(quote+hashes) != '"' {
 			return 0
 		}
-		return quote + blockEnd(l.text[quote:], `"`+strings.Repeat("#", hashes))
+		from := quote + hashes + 1
+		return from + blockEnd(l.text[from:], `"`+strings.Repeat("#", hashes))
 	case l.lang.preprocessor && strings.Contains(prefix, "R") && l.text[quote] == '"':
 		open := strings.IndexByte(l.text[quote:], '(')
 		if open < 0 || open > 17 {

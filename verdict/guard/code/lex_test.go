@@ -21,6 +21,7 @@ func TestLex(t *testing.T) {
 		{"a block comment of Ruby", "a.rb", "=begin\ndef x\n=end\na", "a"},
 		{"a nested comment", "a.rs", "/* a /* b */ c */ d", "d"},
 		{"a raw string of Rust", "a.rs", `r#"it's " // "# + 'a' + b`, "+ + b"},
+		{"a raw string of Rust without hashes", "a.rs", `r"a\" + r#"# b"# + c`, "+ + c"},
 		{"a lifetime", "a.rs", `fn f<'a>(x: &'a str) {}`, "fn f < ' a > ( x : & ' a str ) { }"},
 		{"a verbatim string", "a.cs", `var s = @"c:\" + $"{d["}"]}" + e;`, "var s = + + e ;"},
 		{"a preprocessor's line", "a.cs", "#if \"\nx", "x"},

@@ -82,12 +82,12 @@ var skipCalls = map[string]map[string]string{
 	"JavaScript": {"skip": "test it t ctx context this describe testInfo suite", "fixme": "test it testInfo", "fail": "test it", "todo": "t"},
 	"Python":     {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*"},
 	"Ruby":       {"skip": "", "pending": ""},
-	"C#":         {"Ignore": "Assert", "Inconclusive": "Assert", "If": "Skip", "IfNot": "Skip", "Skip": "Assert"},
+	"C#":         {"Ignore": "Assert", "Inconclusive": "Assert", "Skip": "Assert"},
 	"Java":       {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*", "assumeNotNull": "*", "abort": "*"},
 	"Kotlin":     {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
 	"Swift":      {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
 	"PHP":        {"markTestSkipped": "*", "markTestIncomplete": "*"},
-	"C":          {"GTEST_SKIP": "*", "SKIP": ""},
+	"C":          {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": ""},
 	"Scala":      {"cancel": "", "pending": "", "assume": ""},
 	"Dart":       {"markTestSkipped": "*"},
 }
@@ -158,11 +158,19 @@ func (s *side) headMarks(u *unit) {
 		}
 		has := func(part string) bool { return strings.Contains(args, part) }
 		switch {
+		case s.lang.rust && s.casesFrom(i, u.at): // it is about one case
+		case annotations[name] == fails && args != "" && !has(" = "):
+			s.add(&u.marks, fails, args, i)
 		case annotations[name] != "":
 			s.add(&u.marks, annotations[name], "", i)
 		case has("Skip = \""), name == "test" && has("enabled = false"), has("Explicit = true"), has(". disabled"):
 			s.add(&u.marks, skips, "", i)
 		case args == "" && strings.HasPrefix(name, "conditional"):
+		case strings.HasPrefix(name, "flaky"):
+			s.add(&u.marks, retry, name, i)
+		case s.lang.name == "C#" && name != "fact" && name != "theory" && (strings.HasPrefix(name, "fact") || strings.HasPrefix(name, "theory") ||
+			args != "" && (strings.HasSuffix(name, "fact") || strings.HasSuffix(name, "theory"))):
+			s.add(&u.marks, skips, name+" "+args, i)
 		case name == "enumsource" && has("names ="):
 			s.add(&u.marks, skips, s.of(i)+" "+args, i) // only some of the values
 		case annotations[name+"?"] != "", strings.HasPrefix(name, "conditional"), strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "enabled"),
@@ -178,6 +186,16 @@ func (s *side) headMarks(u *unit) {
 	}
 }
 
+// casesFrom reports whether an attribute of rstest's that adds a case follows one.
+func (s *side) casesFrom(i, to int) bool {
+	for ; i < to; i++ {
+		if s.of(i) == "case" && s.of(i-1) == "[" {
+			return true
+		}
+	}
+	return false
+}
+
 // arguments is what stands in the brackets that a token opens.
 func (s *source) arguments(open int) string { return s.plain(open+1, int(s.tokens[open].mate)) }
 
@@ -185,6 +203,9 @@ func (s *source) arguments(open int) string { return s.plain(open+1, int(s.token
 func (s *side) callMarks(u *unit) {
 	if e := callees[u.word]; e != "" {
 		s.add(&u.marks, e, "", u.at)
+	}
+	if a := s.aliases[s.of(u.at)]; a.word != "" {
+		s.add(&u.marks, skips, a.cond, u.at)
 	}
 	for _, i := range u.chain {
 		switch name := s.of(i); {
@@ -241,8 +262,15 @@ func (s *source) depth(i int) (n int) {
 }
 
 // bodyMarks reads what a function itself does not to run.
-func (s *side) bodyMarks(u *unit, add func(effect, string, int)) {
-	names := skipCalls[s.lang.name]
+func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
+	names, add := skipCalls[s.lang.name], func(e effect, cond string, i int) {
+		for _, g := range s.guards {
+			if cond == "" && u.body <= g.from && g.from <= i && i < g.to {
+				cond = strings.TrimPrefix(g.cond, "#")
+			}
+		}
+		found(e, cond, i)
+	}
 	u.own(func(i int) {
 		if s.kindOf(i) != word {
 			return
@@ -264,8 +292,20 @@ func (s *side) bodyMarks(u *unit, add func(effect, string, int)) {
 				cond = s.arguments(i + 1)
 			}
 			add(e, cond, i)
+		case s.lang.name == "C#" && s.of(i-1) == "." && s.of(i-2) == "Skip" && s.of(i+1) == "(":
+			cond := t + " " + s.arguments(i+1)
+			if around := s.conditionsAt(i, u.body); len(around) > 0 {
+				cond = around[0].text
+			} else if t == "Inconclusive" {
+				cond = ""
+			}
+			add(skips, cond, i)
 		case s.skipHelper(i), s.skippers[t] && s.of(i+1) == "(" && i >= u.body:
-			add(skips, t, i)
+			cond := t
+			if s.of(i+1) == "(" {
+				cond += " " + s.arguments(i+1)
+			}
+			add(skips, cond, i)
 		case (t == "return" || t == "next" && s.lang.ruby) && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i):
 			if i == u.body {
 				add(leaves, "", i)

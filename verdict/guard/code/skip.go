@@ -61,7 +61,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one place tells of all
-		case many, builds(g.cond), !sure(g.cond), g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond):
+		case many, builds(g.cond), g.effect == built && g.before.side.other != g.after.side, !sure(g.cond), g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest && (g.after.side.lang.rust || len(g.before.claims) == 0):
 			g.tier = change.Evidence // a panic is what the test asserts now, or it asserted nothing before
@@ -134,21 +134,21 @@ func widened(before, after string) bool {
 }
 
 // platform tells conditions that ask for a system, or for how tests are run.
-var platform = regexp.MustCompile(`(?i)windows|win32|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64|s390x|` +
-	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|\bCI\b|env\b|environ|LookupEnv|getProperty|\bShort \(|\bmiri\b|\bfeature\b`)
+var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64|s390x|` +
+	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)`)
 
 // sure reports whether a condition keeps a test from running where it ran before: it asks for
-// a system, an environment or a short run, or it asks for nothing at all. Any other may ask for
+// a system, for CI or for a short run, or it asks for nothing at all. Any other may ask for
 // what the test cannot do without.
 func sure(cond string) bool {
-	if platform.MatchString(cond) || strings.HasPrefix(cond, "Skip") {
+	if platform.MatchString(cond) {
 		return true
 	}
 	return !slices.ContainsFunc(strings.Fields(cond), func(w string) bool { return isWordStart(w[0]) && !fixed[w] })
 }
 
 // fixed are words of conditions that say nothing of where a test runs.
-var fixed = set("if unless not and or any all reason skipif skipIf skipUnless True False true false None nil null " +
+var fixed = set("if skip Skip unless not and or any all reason skipif skipIf skipUnless True False true false None nil null " +
 	"assumeTrue assumeFalse XCTSkipIf XCTSkipUnless throw")
 
 // compareFocus finds new tests beside which the old ones do not run.

@@ -76,12 +76,13 @@ func (u *unit) within(r role) bool {
 // side is one side of a changed file.
 type side struct {
 	*source
-	path   string
-	other  *side // the same file on the other side of the change, nil if there is none
-	units  []*unit
-	guards []guard // the conditions of a preprocessor
-	tests  bool    // its name is that of a file of tests
-	marks  []mark  // on all tests of the file
+	path    string
+	other   *side // the same file on the other side of the change, nil if there is none
+	units   []*unit
+	guards  []guard          // the conditions of a preprocessor
+	tests   bool             // its name is that of a file of tests
+	marks   []mark           // on all tests of the file
+	aliases map[string]alias // in a script
 	// skippers are functions that skip the test that calls them.
 	skippers map[string]bool
 	// broken says that its language's own parser does not read it.
@@ -107,6 +108,9 @@ func parse(name string, content []byte, lang *language) *side {
 	case lang.layout == indent:
 		f.each(f.indented)
 	case !lang.shell:
+		if s.aliases = map[string]alias{}; lang.name == "JavaScript" {
+			f.aliased()
+		}
 		f.each(f.braced)
 	}
 	if lang.preprocessor {

@@ -42,7 +42,27 @@ func (x *examination) compareClaims(p pair) {
 	} else if gone > 0 && len(p.after.claims) < len(p.before.claims) {
 		say("fewer", "An assertion is gone.", b, gone, nil, 0)
 	}
+	if c, now := p.conditional(); now {
+		say("conditional", "The assertion is made on some systems only.", nil, 0, a, c.line)
+	}
 	x.comparePatience(p)
+}
+
+// conditional finds an assertion that is made on some systems only now, and was on all.
+func (p pair) conditional() (claim, bool) {
+	some := func(u *unit, c claim) bool {
+		return slices.ContainsFunc(u.side.conditionsAt(c.at, u.body), func(on condition) bool { return platform.MatchString(on.text) })
+	}
+	everywhere := map[string]bool{}
+	for _, c := range p.before.claims {
+		everywhere[c.norm] = !some(p.before, c)
+	}
+	for _, c := range p.after.claims {
+		if everywhere[c.norm] && some(p.after, c) {
+			return c, true
+		}
+	}
+	return claim{}, false
 }
 
 // notes reports whether a text stands in a comment within a unit.

@@ -17,6 +17,7 @@ var _ = register(&Tool{
 		{Keys: "issues/new-from-*", Way: Excluded}, {Keys: "run/issues-exit-code", Way: Floor, Default: "1"},
 		{Keys: "**/min-complexity|max-complexity|line-length|lines|statements|max-func-lines", Way: Ceiling},
 		{Keys: "**/dupl/threshold", Way: Ceiling},
+		{Keys: "**/disabled-checks", Way: Excluded},
 		{Keys: "linters-settings/*/check-*", Way: On}, {Keys: "linters/settings/*/check-*", Way: On},
 	},
 	// Only some linters run unasked: https://golangci-lint.run/docs/linters/

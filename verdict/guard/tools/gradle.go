@@ -11,6 +11,7 @@ var _ = register(&Tool{
 		{Keys: "**/allWarningsAsErrors|warningsAsErrors|abortOnError|checkReleaseBuilds", Way: On},
 		{Keys: "**/maxWarnings|maxErrors", Way: Ceiling, Default: "0"}, {Keys: "**/minimum|minValue|minBound", Way: Floor},
 		{Keys: "**/excludeTags|excludeTestsMatching|excludeCategories", Way: Excluded},
+		{Keys: "**/disable", Way: Ignored}, {Keys: "**/disableAllWarnings", Way: Off, Default: "false"},
 		{Keys: "**/maxRetries", Way: Excluded, Only: func(s string) bool { return s != "0" }},
 	},
 })

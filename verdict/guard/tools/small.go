@@ -4,6 +4,8 @@ package tools
 var _ = register(
 	&Tool{Name: "staticcheck", Files: []string{"staticcheck.conf"}, Settings: []Setting{{Keys: "checks", Way: Ignored,
 		Only: prefixed("-")}}},
+	&Tool{Name: "bazelci", Files: []string{".bazelci/*.yml"}, Settings: []Setting{{Keys: "**/test_targets", Way: Excluded,
+		Only: prefixed("-")}}},
 	&Tool{Name: "hadolint", Files: []string{".hadolint.yaml", ".hadolint.yml"}, Settings: []Setting{{Keys: "ignored", Way: Ignored}}},
 	&Tool{Name: "shellcheck", Files: []string{".shellcheckrc"}, Settings: []Setting{{Keys: "disable", Way: Ignored}}},
 	&Tool{Name: "yamllint", Files: []string{".yamllint", ".yamllint.yml", ".yamllint.yaml"},
