@@ -124,7 +124,7 @@ or somebody stopped it, 2 the command line or the configuration is wrong, 1 anyt
 	group(root, "At work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s))
 	group(root, "Look:", newStatus(&s), newQueue(&s), newWhy(&s), newStats(&s))
 	group(root, "Without GitHub:", newGuard(), newImpact(&s), newGuidelines(&s))
-	root.AddCommand(newVersion())
+	root.AddCommand(newVersion(), newMan())
 	complete(root)
 	for _, cmd := range append(root.Commands(), root) {
 		check := cmd.Args
