@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,38 +98,18 @@ func (s *settings) history(cmd *cobra.Command, since lookback, reviewers []strin
 
 const day = 24 * time.Hour
 
-// lookback is a time span as a person writes one: in days, such as 7d, which the standard
-// library does not know, in what it knows, or in both, such as 1d12h.
-type lookback time.Duration
+// lookback is how far back something looks, as a flag.
+type lookback config.Duration
 
 // String is the span as Set takes it.
-func (l *lookback) String() string {
-	if span := time.Duration(*l); span%day != 0 {
-		return span.String()
-	}
-	return fmt.Sprintf("%dd", time.Duration(*l)/day)
-}
+func (l *lookback) String() string { return config.Duration(*l).String() }
 
 // Set reads a span.
 func (l *lookback) Set(text string) error {
-	days, rest, inDays := strings.Cut(text, "d")
-	if !inDays {
-		days, rest = "0", text
-	}
-	n, err := strconv.Atoi(days)
-	span := time.Duration(0)
-	if err == nil && rest != "" {
-		span, err = time.ParseDuration(rest)
-	}
-	if err != nil || n < -mostDays || n > mostDays {
-		return errors.New("write a time such as 7d, 36h or 1d12h")
-	}
-	*l = lookback(time.Duration(n)*day + span)
-	return nil
+	span, err := config.ParseDuration(text)
+	*l = lookback(span)
+	return err
 }
-
-// mostDays bounds what Set takes; GitHub is younger.
-const mostDays = 36500
 
 // Type is what the help calls it.
 func (*lookback) Type() string { return "time" }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -28,16 +29,68 @@ func decode(content []byte, settings any) error {
 	case 1:
 		var all plain
 		ast.Walk(&all, documents[0].Body)
-		if all.err != nil {
-			return all.err
+		if len(all.mistakes) == 0 {
+			all.mistakes = overlay(documents[0].Body, settings)
 		}
-		return located(yaml.NodeToValue(documents[0].Body, settings, yaml.Strict()))
+		return listed(all.mistakes)
 	}
 	return errors.New("there are several documents, of which all but one would be left out; remove the lines that are only ---")
 }
 
+// overlay decodes a node, and returns all that is wrong in it: the library ends at the first mistake,
+// and so each part of a node that has one is decoded by itself.
+func overlay(node ast.Node, settings any) []error {
+	err := yaml.NodeToValue(node, settings, yaml.Strict())
+	if err == nil {
+		return nil
+	}
+	var all []error
+	for _, part := range parts(node) {
+		all = append(all, overlay(part, settings)...)
+	}
+	if len(all) == 0 { // it is in none of them, or there are none
+		all = append(all, located(err))
+	}
+	return all
+}
+
+// parts are the settings of a mapping, each as a mapping of its own that leads to that setting; none
+// for what has less than two.
+func parts(node ast.Node) (all []ast.Node) {
+	mapping, ok := node.(*ast.MappingNode)
+	if !ok {
+		return nil
+	}
+	alone := func(value *ast.MappingValueNode) *ast.MappingNode {
+		return ast.Mapping(mapping.GetToken(), mapping.IsFlowStyle, value)
+	}
+	if len(mapping.Values) == 1 {
+		only := mapping.Values[0]
+		for _, inner := range parts(only.Value) {
+			all = append(all, alone(ast.MappingValue(only.Start, only.Key, inner)))
+		}
+		return all
+	}
+	for _, value := range mapping.Values {
+		all = append(all, alone(value))
+	}
+	return all
+}
+
+// listed is one error that tells all of them; nil if there are none.
+func listed(mistakes []error) error {
+	if len(mistakes) < 2 {
+		return errors.Join(mistakes...)
+	}
+	texts := make([]string, len(mistakes))
+	for i, err := range mistakes {
+		texts[i] = err.Error()
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
 // plain finds what YAML reads as something else than people mean by it.
-type plain struct{ err error }
+type plain struct{ mistakes []error }
 
 // Visit looks at one node.
 func (p *plain) Visit(node ast.Node) ast.Visitor {
@@ -57,9 +110,7 @@ func (p *plain) Visit(node ast.Node) ast.Visitor {
 var octal = regexp.MustCompile(`^[-+]?0[0-9]`)
 
 func (p *plain) refuse(node ast.Node, why string) {
-	if p.err == nil {
-		p.err = fmt.Errorf("line %d: %s", node.GetToken().Position.Line, why)
-	}
+	p.mistakes = append(p.mistakes, fmt.Errorf("line %d: %s", node.GetToken().Position.Line, why))
 }
 
 // located tells people which line is wrong, and why: without the line itself, in which

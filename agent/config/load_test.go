@@ -118,7 +118,13 @@ func TestLoadRefuses(t *testing.T) {
 		"a number for a key":     {"budgets:\n  5:\n", "line 2: a key is a word"},
 		"an octal number":        {"budgets:\n  round: 010\n", "line 2: a number that begins with a zero"},
 		"what is not YAML":       {"engine: [\n", "line 1: engine: sequence end token"},
-		"two documents":          {"sweep: 5m\n---\nsweep: 6m\n", "several documents"},
+		"one mistake, once":      {"budgets: {day: lots}\n", ": line 1: day: it takes a number; correct it"},
+		"each mistake": {
+			"sweep: soon\nnope: 1\nbudgets:\n  day: lots\n  round: 2\n  wood: 3\n",
+			`line 1: sweep: it takes a time, such as 90s, 5m, 1h30m or 2d; line 2: unknown field "nope"; ` +
+				`line 4: day: it takes a number; line 6: unknown field "wood"; correct it`,
+		},
+		"two documents": {"sweep: 5m\n---\nsweep: 6m\n", "several documents"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, test.text, 0o600, t.TempDir(), "agent.yaml")
@@ -246,5 +252,24 @@ func TestTokenCommand(t *testing.T) {
 				t.Errorf("the token is %q", string(got.GitHub.Token))
 			}
 		})
+	}
+}
+
+func TestDurationsInDays(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "0d": 0, "-1d": -day,
+	} {
+		var cfg struct{ Sweep Duration }
+		if err := decode([]byte("sweep: "+text+"\n"), &cfg); err != nil || cfg.Sweep.Duration() != want {
+			t.Errorf("%s is %s, %v", text, cfg.Sweep, err)
+		}
+		if again, err := ParseDuration(cfg.Sweep.String()); err != nil || again != cfg.Sweep {
+			t.Errorf("%s is written as %s, which is %s, %v", text, cfg.Sweep, again, err)
+		}
+	}
+	for _, text := range []string{"", "d", "2", "1.5d", "1d-2h", "1d2d", "99999d", "1d 2h"} {
+		if got, err := ParseDuration(text); err == nil {
+			t.Errorf("%q is taken for %s", text, got)
+		}
 	}
 }
