@@ -98,7 +98,8 @@ func (a *Agent) merge(ctx context.Context, step *Step) error {
 	sha, err := a.Merger.Merge(ctx, step.PR.Ref, step.Action.SHA)
 	step.Head = sha
 	if sha != "" {
-		// It is merged, whatever comes of this; an agent with a journal does it again when it looks.
+		// It is merged, even if this check fails; an agent with a journal repeats the check at its
+		// next look.
 		if err := a.checked(ctx, step.PR, step.Action.SHA, sha); err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("it is merged, and whether that is what was approved is not known yet")
 		}
@@ -206,7 +207,7 @@ func own(pr forge.PullRequest, e journal.Entry, seen forge.Enqueuing) bool {
 	return verdict.SameLogin(seen.By.Login, pr.Viewer) && seen.At.Add(pr.ClockAhead).Sub(e.Begun).Abs() < atOnce
 }
 
-// note writes down what the agent waits for, for whoever asks what it does.
+// note writes down what the agent waits for, for touchstone status.
 func (a *Agent) note(ctx context.Context, ref forge.Ref, action decide.Action) {
 	if a.Journal == nil {
 		return
@@ -240,8 +241,8 @@ func counts(err error, step Step) bool {
 	return true
 }
 
-// hopeless tells whether an act that failed would fail again: what it lacks is somebody's
-// to give. Where no session was held, finding that out again costs nothing.
+// hopeless tells whether an act that failed would fail again, until a person changes something.
+// Where no session was held, trying again costs nothing.
 func hopeless(err error, step Step) bool {
 	var stopped *engine.Error
 	switch {

@@ -77,7 +77,7 @@ type Agent struct {
 	// ByHand says that its author merges: nothing that leaves merging to them counts.
 	ByHand bool
 
-	// onlooks says that the agent acts on nothing: it finds out whatever a condition takes, be it
+	// onlooks says that the agent only watches: it gathers the facts for all conditions, up to
 	// the last, and writes nothing down.
 	onlooks bool
 	// blind are the repositories of which the log was told that rights cannot be seen there.
@@ -102,7 +102,7 @@ type Step struct {
 	// Findings counts the findings of a finished review.
 	Findings int
 	CostUSD  float64
-	// Paid says that a model answered something, whatever became of the step.
+	// Paid says that a model answered something, even if the step failed.
 	Paid bool
 	// EngineStarted is when the model's process started, Ended when all was done.
 	EngineStarted, Ended time.Time
@@ -141,7 +141,7 @@ func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, dec
 }
 
 // soon is the longest pause between two looks at what GitHub computes in the background,
-// while somebody waits for it.
+// while a decision waits for it.
 const soon = 2 * time.Second
 
 // Settled is Decide, having waited for what GitHub computes in the background.

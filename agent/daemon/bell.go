@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// bell rings a Slack-compatible webhook. It is only the bell: the label on the
-// pull request is the queue, so that a lost message loses nothing.
+// bell notifies people through a Slack-compatible webhook. The label on the pull
+// request is the queue, so a lost message loses nothing.
 type bell struct {
-	// url is a secret, since whoever has it can post; empty for no bell.
+	// url is a secret, since it alone allows posting; empty for no notifications.
 	url string
 }
 

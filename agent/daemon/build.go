@@ -53,7 +53,7 @@ func New(ctx context.Context, cfg config.Config, role decide.Role, version strin
 	if err != nil {
 		return nil, nil, err
 	}
-	// The journal's lock says that nobody is using what is left in here.
+	// This process holds the journal's lock, so no other one uses what is left in here.
 	tempDir := filepath.Join(cfg.StateDir, "tmp", string(role))
 	err = errors.Join(os.RemoveAll(tempDir), os.MkdirAll(tempDir, 0o700))
 	if err == nil {

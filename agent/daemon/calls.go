@@ -58,8 +58,8 @@ func calledAt(pr forge.PullRequest, label string, rebased map[string]bool) time.
 	})
 }
 
-// lastCall is when a person was last called in a comment that counts. One without the
-// label is half a call: nobody was stopped by it, so it resets nothing.
+// lastCall is when a person was last called in a comment that counts. A comment without the label
+// is an unfinished call: it stopped no agent, so it resets nothing.
 func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, to calling) bool) time.Time {
 	var at time.Time
 	for _, c := range pr.Comments {

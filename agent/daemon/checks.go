@@ -21,8 +21,8 @@ type checks struct {
 // word counts, and none failed or is still to come; skipped and neutral ones stand in the way
 // of nothing
 // (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
-// One that somebody cancelled, that waits for somebody, or that CI did not start or lost, is
-// waited for: no change of the code ends it.
+// A check that was cancelled, that waits for a person, or that CI did not start or lost, counts as pending: no change of the code would
+// help.
 func (k checks) sum(all []forge.Check) decide.Checks {
 	total := decide.ChecksNone
 	for _, c := range k.deciding(all) {
@@ -70,8 +70,8 @@ func (k checks) byAuthor(c forge.Check) bool {
 	return c.Kind == forge.Status && verdict.SameLogin(c.By.Login, k.author)
 }
 
-// deciding are the checks that count. One that is asked for and has not reported, or of which
-// only somebody else than on the base reports that it passed, is there as pending.
+// deciding are the checks that count. A required check that has not reported is added as pending; one whose success comes from another
+// source than on the base counts as pending too.
 func (k checks) deciding(all []forge.Check) []forge.Check {
 	all = slices.Clone(all)
 	required := func(c forge.Check) bool { return c.Required }

@@ -22,10 +22,10 @@ type Caller interface {
 	RemoveLabel(ctx context.Context, ref forge.Ref, name string) error
 }
 
-// escalate hands a pull request to a person. The label is the queue and comes
-// last, so that nobody finds a pull request in it without its briefing, and an agent that
-// dies before that does the rest when it looks again: it rings twice rather than never. A
-// label that cannot be set has it ring no more.
+// escalate hands a pull request to a person. The label is the queue and comes last, so that
+// every pull request in it has its briefing. An agent that dies before that does the rest
+// at its next look: it notifies twice rather than never. If only the label could not be
+// set, it does not notify again.
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
 	label := a.Config().Labels.NeedsHuman
@@ -54,7 +54,7 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	return nil
 }
 
-// ring sends what a comment says to whoever is to be notified.
+// ring notifies people of what a comment says.
 func (a *Agent) ring(ctx context.Context, message string) {
 	if err := (bell{url: string(a.Config().Notify.SlackWebhook)}).ring(ctx, message); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
@@ -62,7 +62,7 @@ func (a *Agent) ring(ctx context.Context, message string) {
 }
 
 // failedToCall reports whether this machine got as far as the label before when it called a
-// person to the present head: it was not cut off, and so has rung.
+// person to the present head: it was not cut off, and so has notified people.
 func (a *Agent) failedToCall(pr forge.PullRequest) bool {
 	failed := false
 	a.entries(pr, func(e journal.Entry) {

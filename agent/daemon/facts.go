@@ -23,7 +23,7 @@ type facts struct {
 	trust *trust.Book
 	// may is what those may do here who gave an order.
 	may map[string]forge.Permission
-	// written is what the authors of comments wrote that somebody else edited since, by the
+	// written is what the authors of comments wrote that another login edited since, by the
 	// comment's node.
 	written map[string][]string
 	// rebased are the commits of the base, reviewed against, that it no longer holds.
@@ -170,7 +170,7 @@ func dropped(pr forge.PullRequest, since, approved time.Time) (n int) {
 }
 
 // takenOut is the person who took what was approved at a moment out of a merge queue, and
-// has not had the agents begin afresh since; "" if nobody did. This login is a person's too:
+// has not had the agents begin afresh since; "" if no person did. This login is a person's too:
 // what this machine's agent took out itself is in its journal.
 func (a *Agent) takenOut(pr forge.PullRequest, approved, since time.Time) string {
 	for _, out := range pr.Dequeued {
@@ -193,8 +193,8 @@ func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Com
 	return verdict.Orders(commentsOf(pr, a.Config(), f), a.Config().Reviewers), err
 }
 
-// ask finds out what those may do here who gave an order or may have, what they wrote where
-// somebody else has edited it, and who had a hand in the pull request.
+// ask reads the rights of those who gave an order or may have, what they wrote before another
+// login edited it, and who wrote or pushed a part of the pull request.
 func (f *facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error {
 	may := func(login string) (err error) {
 		if _, known := f.may[login]; !known {
@@ -232,8 +232,8 @@ func (f *facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error
 	return f.askWriters(ctx, read, pr)
 }
 
-// askWriters finds out who had a hand in a pull request that somebody wants to let pass. Where
-// GitHub cannot tell, nobody is known to have had none.
+// askWriters reads who wrote or pushed a part of a pull request that a person wants to let
+// pass. Where GitHub cannot tell, no login counts as independent.
 func (f *facts) askWriters(ctx context.Context, read Facts, pr forge.PullRequest) (err error) {
 	held, approved := false, false
 	for _, r := range pr.Reviews {

@@ -27,8 +27,8 @@ type relayFollower struct {
 }
 
 // Follow hints at everything whenever the connection is made anew, or the relay
-// says that events are missing, since whatever was not heard then may concern
-// any pull request.
+// says that events are missing, since the events missed meanwhile may concern any pull
+// request.
 func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
 	log := zerolog.Ctx(ctx)
 	filter := event.Filter{Sources: []string{"github"}}

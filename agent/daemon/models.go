@@ -36,7 +36,8 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 				Private: file.Private(), Closed: file.Author.Network == config.NetworkGateway,
 				Bounds: process.Bounds{Memory: file.Engine.MaxMemory(), Processes: file.Engine.MaxProcesses},
 			}
-			// The command is of the engine that the file names, whatever else is chosen.
+			// The command is of the engine that the file names, not of one that remote
+			// configuration chose.
 			if name == file.Engine.Name {
 				program.Command = file.Engine.Command
 			}

@@ -36,8 +36,8 @@ type history struct {
 	seen, unknown, awaited time.Time
 }
 
-// past is what this machine remembers of a pull request since a moment of GitHub's, and
-// what it has spent today, whatever anybody ordered.
+// past is what this machine remembers of a pull request since a moment of GitHub's, and what it
+// has spent today. Orders do not reset the latter.
 func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	var h history
 	head := a.heads.recall(pr)

@@ -11,7 +11,8 @@ import (
 	"touchstone/agent/engine"
 )
 
-// toolEvery is how often a call of a tool is told at the most; the others are for whoever debugs.
+// toolEvery is how often a call of a tool is told at the most; the others are logged at debug
+// level.
 const toolEvery = 30 * time.Second
 
 // Progress logs a session as it goes: each dimension that it begins, what it does if nothing

@@ -29,7 +29,7 @@ func (p *purse) promise(usd, left float64) (over func(), ok bool) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.promised, p.sessions = p.promised-usd, p.sessions-1; p.sessions == 0 {
-			p.promised = 0 // whatever rounding left
+			p.promised = 0 // drop rounding errors
 		}
 	}, true
 }

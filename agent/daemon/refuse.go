@@ -7,7 +7,7 @@ import (
 
 // refuse writes down which orders and approvals their authors may not give now, and finds out of
 // which that was written down before. A word counts by the right that its author had when it was
-// given: GitHub does not tell when somebody got a right, but an agent that reads a word before
+// given: GitHub does not tell when a login got a right, but an agent that reads a word before
 // knows. Rights that cannot be seen say nothing.
 func (a *Agent) refuse(pr forge.PullRequest, f *facts) (err error) {
 	var words []string

@@ -25,7 +25,7 @@ var contexts = map[decide.Role]string{decide.Reviewer: forge.ReviewContext, deci
 // commit and context that GitHub takes (https://docs.github.com/rest/commits/statuses).
 const maxShown = 100
 
-// maxTakenBack bounds how often one process writes a status of one head again because somebody
+// maxTakenBack bounds how often one process writes a status of one head again because another login
 // posted a success under its name.
 const maxTakenBack = 10
 
@@ -81,8 +81,9 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 }
 
 // news reports whether a status is another one than this login has told of a head last, and takes
-// note of it. So is one that is no success where GitHub shows one in its place by somebody who is no
-// reviewer: a rule of the base may ask for it. All else that others report under the name is theirs.
+// note of it. A status other than success is also news if GitHub shows a success in its place by a
+// login that is no reviewer: a rule of the base may require that status. All other reports of others
+// under the name are left alone.
 func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewers []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

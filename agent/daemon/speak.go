@@ -33,7 +33,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 		return fmt.Errorf("%w: %s", errMovedOn, action.Reason)
 	}
 	record := *action.Record
-	if record.Tree == "" { // of a head that nobody reviewed
+	if record.Tree == "" { // of a head that was not reviewed
 		merge, err := a.Worktrees.Squash(ctx, a.request(pr))
 		if err != nil {
 			return fmt.Errorf("compute what merging it makes: %w", err)
@@ -88,7 +88,8 @@ func passed(r verdict.Record) string {
 }
 
 // tell says that a pull request waits for its author, to merge it or to work on its branch, or
-// that its reviewer does not answer. The latter has no end of its own, and so rings.
+// that its reviewer does not answer. The latter does not end by itself, so it also notifies
+// people.
 func (a *Agent) tell(ctx context.Context, step *Step) error {
 	reason, stands := strings.CutPrefix(step.Action.Reason, "it ")
 	subject := verdict.Short(step.Action.SHA)
@@ -132,7 +133,7 @@ func (a *Agent) release(ctx context.Context, step *Step) error {
 	return a.Caller.RemoveLabel(ctx, step.PR.Ref, a.Config().Labels.NeedsHuman)
 }
 
-// reply says how an order is written that nobody can follow.
+// reply says how to write an order that could not be followed.
 func (a *Agent) reply(ctx context.Context, step *Step) error {
 	u := step.Action.Unclear
 	body := fmt.Sprintf("`%s`, the agents cannot follow that order. %s\n\n%s", u.By, u.Why, replyMark(u.ID))

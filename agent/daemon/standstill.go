@@ -73,7 +73,7 @@ type standstill struct {
 }
 
 // holdUp takes note that a pull request is held up, and tells of it as far as that is new.
-// Ring says that the owner is to be told now.
+// ring says that the owner is to be notified now.
 func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, w *worker) (now journal.Standstill, ring bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +171,7 @@ func (d *Daemon) show(ctx context.Context) {
 	}
 }
 
-// ring tells the owner of a standstill that lasts.
+// ring notifies the owner of a standstill that lasts.
 func (d *Daemon) ring(ctx context.Context, now journal.Standstill) {
 	listed := strings.Join(now.Refs[:min(len(now.Refs), maxListed)], ", ")
 	if more := len(now.Refs) - maxListed; more > 0 {
@@ -185,8 +185,8 @@ func (d *Daemon) ring(ctx context.Context, now journal.Standstill) {
 		Msg("this machine is still at a standstill")
 }
 
-// ringEnd tells the owner that the agent has ended by itself, since going on was useless: on a
-// machine that nobody looks at, nothing else would.
+// ringEnd notifies the owner that the agent has ended by itself, since it could not go on: on
+// an unattended machine the owner would not notice.
 func (d *Daemon) ringEnd(ctx context.Context, why error) {
 	message := fmt.Sprintf("The %s agent on %s has ended, and has to be started again: %v", d.Agent.Role, host(), why)
 	if err := (bell{url: string(d.Agent.Config().Notify.SlackWebhook)}).ring(context.WithoutCancel(ctx), message); err != nil {

@@ -24,8 +24,8 @@ const (
 // longestWait bounds what a model's provider can ask for.
 const longestWait = time.Hour
 
-// trouble is a run of errors of one kind. The first is told, and that it is over;
-// those in between are for whoever debugs.
+// trouble is a run of errors of one kind. The first is logged, and the end of the run;
+// those in between are logged at debug level.
 type trouble struct {
 	what string
 	n    int

@@ -37,7 +37,7 @@ func (a *Agent) overtaken(ctx context.Context, begun forge.PullRequest, kind dec
 
 // unwanted is why the session held about a pull request, as it was when that began, is not
 // what it needs as it was read now; empty while it is. It is the decision, made once more.
-// One that somebody asked for by hand goes on while nothing new speaks against it.
+// A session that was started by hand goes on while nothing new speaks against it.
 func (a *Agent) unwanted(ctx context.Context, begun, now forge.PullRequest) (string, error) {
 	kind := sessions[a.Role]
 	switch {
