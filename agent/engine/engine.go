@@ -4,8 +4,8 @@
 // name, or is stopped.
 //
 // It owns the vocabulary (Engine, Session, Request, Result, Error and its
-// classes) and stores nothing. Each CLI has a package of its own below this one; the
-// process package supervises whichever of them runs.
+// classes) and stores nothing. Each CLI has a package of its own below this one; the process
+// package supervises the CLI's process.
 package engine
 
 import (
@@ -75,8 +75,8 @@ type Version struct {
 type Role string
 
 const (
-	// Reviewer reads files in its directories, by whatever tools the CLI has for
-	// that, and can write nowhere.
+	// Reviewer reads files in its directories, with the CLI's tools for that, and can write
+	// nowhere.
 	Reviewer Role = "reviewer"
 	// Author also edits files in its working directory, and runs the commands allowed to it.
 	Author Role = "author"

@@ -15,10 +15,8 @@ import (
 // a prompt that begins with a slash (--disable-slash-commands). Reads need no
 // permission inside the working directory and the added ones, and get none
 // outside, since no bare Read is allowed. Edit(./**) is for all tools that edit
-// files, but neither .git nor .claude. The mode acceptEdits would let commands
-// that change files (touch, cp, sed …) pass as well, which nobody has listed. Of
-// these rm is allowed, without which no file can be deleted; the CLI holds it to
-// what it may edit.
+// files, but neither .git nor .claude. The mode acceptEdits would also allow unlisted commands that change files (touch, cp, sed …).
+// Of these rm is allowed, without which no file can be deleted; the CLI holds it to what it may edit.
 func arguments(req engine.Request) ([]string, error) {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--verbose",

@@ -67,8 +67,8 @@ func settings(program session.Program, home session.Home, address string) []stri
 // commandTimeout is how long the CLI lets a command run for which the model asks for no longer time.
 const commandTimeout = 2 * time.Minute
 
-// commandTimeouts are the variables that bound how long a command may run, whatever the model
-// asks for; without them that is 10 minutes.
+// commandTimeouts are the variables that bound how long a command may run, even if the model asks for longer; without them
+// the bound is 10 minutes.
 func commandTimeouts(longest time.Duration) []string {
 	return []string{
 		fmt.Sprintf("BASH_DEFAULT_TIMEOUT_MS=%d", min(commandTimeout, longest).Milliseconds()),

@@ -25,7 +25,7 @@ const (
 // settings keep out of the session what is not the task's: the checkout's
 // instructions (project_doc_max_bytes) and, since it is not trusted, its hooks,
 // rules, MCP servers and settings; skills, apps, plugins, sub-agents and the web.
-// Nobody is there to approve anything, so what is not allowed is refused
+// No person is there to approve anything, so what is not allowed is refused
 // (https://developers.openai.com/codex/config-reference).
 const settings = `approval_policy = "never"
 default_permissions = "session"
@@ -89,7 +89,7 @@ func configuration(s *session.Gated) ([]byte, error) {
 	}
 	b.WriteString(settings)
 	address, _ := s.Address()
-	// Retries are for whoever holds the session, beyond a few.
+	// A few retries; more are up to the caller of the session.
 	fmt.Fprintf(&b, "[model_providers.gateway]\nname = \"gateway\"\nbase_url = %s\nwire_api = \"responses\"\nenv_key = %q\nrequest_max_retries = 3\nstream_max_retries = 3\n\n",
 		quote(address), keyVariable)
 	fmt.Fprintf(&b, "[projects.%s]\ntrust_level = \"untrusted\"\n\n", quote(dir))
@@ -140,7 +140,7 @@ func permissions(s *session.Gated) (map[string]string, error) {
 			continue
 		}
 		if mode == "write" {
-			// In the CLI's sandbox nobody could make it.
+			// The CLI's sandbox does not allow making it.
 			if err := os.MkdirAll(value, 0o700); err != nil {
 				return nil, fmt.Errorf("make a cache for builds: %w", err)
 			}

@@ -9,8 +9,8 @@ import (
 // shortest, and the least that OpenAI speaks of.
 const lifetime = 5 * time.Minute
 
-// promptCache is what a provider has kept of prompts. A key is the beginning of a prompt with
-// whatever else it is kept by.
+// promptCache is what a provider has kept of prompts. A key is the hash of a prompt's beginning
+// and of what else the provider keys its cache by.
 type promptCache struct {
 	now  func() time.Time
 	kept map[[sha256.Size]byte]time.Time // until when

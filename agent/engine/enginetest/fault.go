@@ -34,7 +34,7 @@ func refuse(w http.ResponseWriter, d dialect, words refusal, retryAfter time.Dur
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(words.status)
-	// The client may be gone; then nobody is left to tell.
+	// If this fails, the client is gone.
 	_ = json.NewEncoder(w).Encode(d.problem(words))
 }
 

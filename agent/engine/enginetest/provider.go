@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Turn is the provider's answer to one request, whichever API it came by.
+// Turn is the provider's answer to one request of any of the APIs.
 type Turn struct {
 	// Text is streamed as one text block, a piece per delta.
 	Text []string

@@ -104,7 +104,7 @@ func signals() bool {
 	return err == nil && version >= 6
 }
 
-// parent is what /proc/PID/status says, which everybody may read.
+// parent is what /proc/PID/status says, which every process may read.
 func parent(pid int) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -105,7 +105,7 @@ func (e *Engine) until(c Choice) (at time.Time, why engine.Class) {
 	return at, why
 }
 
-// admit reports whether a session may ask a model now. Whoever is admitted has to settle.
+// admit reports whether a session may ask a model now. An admitted session has to settle.
 func (e *Engine) admit(c Choice, s *session) (ok bool, why engine.Class) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

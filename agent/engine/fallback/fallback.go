@@ -1,10 +1,10 @@
 // Package fallback goes on with another model where one does not answer, and leaves alone for
 // a while what did not.
 //
-// Only what lies with a provider or a login leads to another model. What the model makes of
-// its task — that it declines, or outgrows its context, its time, its steps or its budget —
-// and a program that crashes or falls silent over it end the session: whoever writes a change
-// has some hold over that, and must not choose who judges it.
+// Only a failure of a provider or a login leads to another model. What the model makes of its
+// task — that it declines, or outgrows its context, its time, its steps or its budget — and a
+// program that crashes or falls silent over it end the session: the author of a change can
+// influence that, and must not choose which model judges it.
 //
 // It owns the chain of models, their breakers and their providers' names for them, and stores
 // nothing: a new process tries every model afresh.

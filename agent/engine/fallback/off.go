@@ -26,7 +26,8 @@ func (offError) Is(target error) bool { return target == ErrResting }
 // switchedOff goes on after the name of what is.
 const switchedOff = "is switched off"
 
-// off reports whether something is switched off. Nobody who writes Opus means that it is on.
+// off reports whether a model or its engine is switched off. Case does not matter: Opus switches
+// opus off too.
 func off(s config.Engine, c Choice) bool {
 	return slices.ContainsFunc(s.Off, func(name string) bool {
 		kind, model := config.Choice(strings.ToLower(name))

@@ -129,7 +129,8 @@ func (s *session) blame(failure *engine.Error) *engine.Error {
 
 // goOn opens a session with the next model after a failure. The error is why the turn ends.
 func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.Result) error {
-	// A session's half-made edits would be nobody's if another model went on with them.
+	// Another model must not go on with a session's unfinished edits, which would be the work of
+	// neither.
 	bound := s.answered || s.commanded()
 	what, elsewhere := effects[failure.Class]
 	elsewhere = elsewhere || errors.Is(failure, errOff)

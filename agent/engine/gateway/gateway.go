@@ -38,8 +38,8 @@ import (
 type Provider struct {
 	// URL is the API's base, such as https://api.openai.com/v1.
 	URL string
-	// Key is the login; it takes the place of the gateway's token in whichever of
-	// the headers Authorization and X-Api-Key the CLI has sent it.
+	// Key is the login; it replaces the gateway's token in the header in which the CLI has sent
+	// it, Authorization or X-Api-Key.
 	Key string
 	// CacheKey, if not empty, takes the place of what the CLI has the provider's cache tell its
 	// sessions apart by, where it does: letters, digits and dashes.
@@ -72,7 +72,7 @@ type Gateway struct {
 
 const (
 	// maxRefusals is how often in a row a provider may refuse in one turn; after
-	// that, waiting is better done by whoever holds sessions.
+	// that, waiting is better done by the caller of the session.
 	maxRefusals = 4
 	// maxWait is the longest time a provider may ask a CLI to wait.
 	maxWait = 10 * time.Second
@@ -84,7 +84,7 @@ const (
 	// By so many of them may its bounds be overstepped. A CLI asks for one, and a small one
 	// beside it.
 	maxAtOnce = 2
-	// settleTime bounds the wait for answers that nobody reads any more.
+	// settleTime bounds the wait for answers whose client is gone.
 	settleTime = time.Second
 )
 
@@ -145,8 +145,8 @@ func (g *Gateway) Close() error {
 // logins are the headers in which a key is sent.
 var logins = []string{"Authorization", "X-Api-Key"}
 
-// admit turns away whoever does not have the token, and whatever is not about
-// models: the key may be good for more, which is no session's business.
+// admit turns away requests without the token, and those that are not about models: the key may
+// open more of the provider's API, which no session needs.
 func (g *Gateway) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !asksModel(r) && !asksAbout(r) {
@@ -270,8 +270,8 @@ func (g *Gateway) present() *Turn {
 	return g.turn
 }
 
-// Settle waits until the answers under way are accounted for, which is at once where whoever
-// asked is gone, and settleTime at the most; it reports whether they are.
+// Settle waits until the answers under way are accounted for, at once if the clients are gone,
+// and for settleTime at the most; it reports whether they are.
 func (g *Gateway) Settle() bool {
 	late := time.NewTimer(settleTime)
 	defer late.Stop()

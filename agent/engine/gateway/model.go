@@ -83,8 +83,8 @@ func named(body []byte) (model string, ok bool) {
 	return model, ok && clear && closed
 }
 
-// keyed is a request with another key for the provider's cache, where it has one. Whoever asks
-// in the name of each session keeps what sessions share apart from one another
+// keyed is a request with another key for the provider's cache, where it has one. With a key of
+// its own for each session, a CLI keeps sessions from sharing what is cached
 // (https://platform.openai.com/docs/guides/prompt-caching,
 // https://github.com/openai/codex/issues/29377).
 func keyed(body []byte, key string) []byte {

@@ -222,7 +222,7 @@ func (r Refusal) passing() bool {
 	return false
 }
 
-// ofLogin are the providers' kinds of refusal that a login meets, whatever it asks.
+// ofLogin are the providers' kinds of refusal that a login meets with every request.
 var ofLogin = regexp.MustCompile(`(?i)permission|authentication|api_key|unsupported_country|account|organization`)
 
 // Class names the refusal, by the provider's own words first
@@ -254,7 +254,7 @@ func (r Refusal) Class() engine.Class {
 	// Some call a wrong key a bad request.
 	case status == 401 || status == 403 && ofLogin.MatchString(r.Kind) || status == 400 && says("api key", "invalid_api_key"):
 		return engine.Auth
-	// OpenAI has models that it gives to nobody but those whose papers it has seen.
+	// OpenAI gives some models to verified organizations only.
 	case says("model_not_found", "organization must be verified") || status == 400 && says("model") && says("does not exist", "invalid model") || status == 404 && says("model", "deployment", "endpoints found"):
 		return engine.UnknownModel
 	// An address where no provider is, a proxy that wants a login, and what passes.

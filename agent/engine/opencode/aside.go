@@ -45,9 +45,9 @@ func setAside(dir string) (*aside, error) {
 	return a, nil
 }
 
-// putBack restores the checkout, and reaches nothing else whatever the session has made
-// of it. What the session has put in a link's place stays there; what it has put in the
-// place of a directory above gives way.
+// putBack restores the checkout, and writes nowhere else, even if the session replaced
+// directories by links. What the session has put in a link's place stays there; what it
+// has put in the place of a directory above is replaced.
 func (a *aside) putBack() error {
 	if len(a.links) == 0 {
 		return nil

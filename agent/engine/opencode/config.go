@@ -25,9 +25,9 @@ const (
 // laid are the other files that a home has from the beginning.
 //
 // The CLI takes code to run, settings and instructions from the directory where it works and
-// those around it, whatever its flags and variables say (seen in 1.18.33: .opencode; AGENTS.md;
-// tsconfig.json and package.json, which name what is loaded for its own modules). So it works
-// in a directory of the home, where the search for them ends, and takes nothing from the
+// those around it, and its flags and variables cannot prevent that (seen in 1.18.33: .opencode;
+// AGENTS.md; tsconfig.json and package.json, which name what is loaded for its own modules). So
+// it works in a directory of the home, where the search for them ends, and takes nothing from the
 // checkout but what a tool asks for. And it downloads what plugins need, although there are none,
 // unless that is there by the word of a lock file.
 var laid = map[string]string{

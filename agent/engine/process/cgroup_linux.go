@@ -22,8 +22,8 @@ const cgroupRoot = "/sys/fs/cgroup"
 type cgroup struct{ dir string }
 
 // delegated is the group below which this program may make others that have bounds: one that
-// systemd has delegated to it, as Delegate= in a unit says, or the root of all. Whatever ends that
-// ends these too; of other groups, the managers of this machine are in charge.
+// systemd has delegated to it, as Delegate= in a unit says, or the root of all. When that group ends,
+// these end too. Other groups belong to the machine's own managers.
 func delegated() (string, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(cgroupRoot, &stat); err != nil || stat.Type != unix.CGROUP2_SUPER_MAGIC {
@@ -110,7 +110,7 @@ func newCgroup(bounds Bounds) (_ *cgroup, err error) {
 	}()
 	for name, value := range map[string]string{
 		"memory.max": strconv.FormatInt(bounds.Memory, 10), "pids.max": strconv.Itoa(bounds.Processes),
-		// All or nothing: of half a build nobody can tell what it means.
+		// All or nothing: the result of a half-killed build means nothing.
 		"memory.oom.group": "1",
 	} {
 		if err := set(filepath.Join(dir, name), value); err != nil {

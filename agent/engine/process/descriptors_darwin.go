@@ -8,7 +8,7 @@ import (
 )
 
 // keepDescriptors keeps the descriptors from a number on from the programs that this process
-// starts, whatever they are and whoever opened them.
+// starts: files, sockets and pipes, also those it inherited.
 func keepDescriptors(first int) {
 	entries, _ := os.ReadDir("/dev/fd") // without which there is no way to know
 	for _, entry := range entries {

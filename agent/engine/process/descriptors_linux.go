@@ -9,7 +9,7 @@ import (
 )
 
 // keepDescriptors keeps the descriptors from a number on from the programs that this process
-// becomes or starts, whatever they are and whoever opened them.
+// becomes or starts: files, sockets and pipes, also those it inherited.
 func keepDescriptors(first int) {
 	// Since Linux 5.11.
 	if unix.CloseRange(uint(first), math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {

@@ -31,9 +31,9 @@ const (
 	MaxStderr = 4 << 10
 	// HeartbeatInterval is the silence between two calls of Command.Silence.
 	HeartbeatInterval = 30 * time.Second
-	// grace is the time between asking the child to end and killing it. It is short, so
-	// that whoever pushes anew does not wait: a child that needs longer to end its tools'
-	// processes, as claude does, leaves that to the kill, which finds them all.
+	// grace is the time between asking the child to end and killing it. It is short, so that
+	// a new push does not wait: a child that needs longer to end its tools' processes, as
+	// claude does, leaves that to the kill, which finds them all.
 	grace = 500 * time.Millisecond
 	// drain bounds the wait for the last output once every process is dead.
 	drain = time.Second

@@ -54,7 +54,7 @@ func reap() {
 	// Where there is not enough memory, its tree ends before others. Without it, the kernel chooses as it does for all.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	g.over(os.Args[6], os.Args[7:])
-	syscall.Exit(0) // at once: somebody waits, and there is nothing to flush
+	syscall.Exit(0) // at once: the parent waits, and there is nothing to flush
 }
 
 // reaper is the parent of a session's processes: the program that was started under reaperName.
@@ -108,9 +108,9 @@ func (g *reaper) over(path string, args []string) {
 
 // startChild starts the child on a thread that waits to end it, and all others.
 //
-// Of a confined one the thread is the parent in a domain of its own, out of which no signal
-// gets. What it sends to everybody, as kill(2) does for -1, reaches these processes and no
-// others, all of them at once: who forks faster than anybody could look for it is among them.
+// The thread of a confined child is in a domain of its own, which no signal leaves. A signal that
+// it sends to all processes, as kill(2) does for -1, reaches the session's processes and no
+// others, all at once: also those that fork faster than they could be listed.
 func (g *reaper) startChild(path string, args []string) (child int, err error) {
 	started := make(chan struct{})
 	go func() {

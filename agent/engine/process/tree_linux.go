@@ -18,9 +18,9 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// tree is the child with all its descendants, below a reaper who is their parent once
-// theirs has ended, wherever they went and whatever they cleared. The mark finds most of
-// them should one of them have killed the reaper.
+// tree is the child with all its descendants, below a reaper that becomes their parent once
+// theirs has ended, even if they changed their session or cleared their environment. If one of
+// them has killed the reaper, the mark still finds most of them.
 type tree struct {
 	mark   string
 	reaper *os.File

@@ -14,8 +14,8 @@ const (
 	sweepInterval = 5 * time.Millisecond
 )
 
-// sweep kills whatever carries a mark, and reports whether it is gone. Processes may
-// start others while they are being looked for, hence the repetition.
+// sweep kills all processes that carry a mark, and reports whether they are gone.
+// Processes may start others while they are being looked for, hence the repetition.
 func sweep(mark string) bool {
 	for deadline := time.Now().Add(sweepTimeout); time.Now().Before(deadline); time.Sleep(sweepInterval) {
 		members := marked(mark)

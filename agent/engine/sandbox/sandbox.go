@@ -102,9 +102,10 @@ func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 }
 
 // Shell gives a script that stands for a shell, which is named by its path. What it starts is
-// confined by these rules beside those of whoever runs the script, and can neither see into that
-// process nor end it. It is without the variables whose names are in drop, and has those in set,
-// as "name=value". The script is empty where what is confined cannot be confined further.
+// confined by these rules and by those of the process that runs the script, and can neither look
+// into that process nor end it. It is without the variables whose names are in drop, and has
+// those in set, as "name=value". The script is empty where what is confined cannot be confined
+// further.
 func (r Rules) Shell(path string, drop, set []string) (string, error) {
 	if _, err := level(); err != nil {
 		return "", nil

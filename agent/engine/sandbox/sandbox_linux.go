@@ -195,7 +195,7 @@ func Enclose() error {
 	if err := restrict(held, func(int) error { return nil }); err != nil {
 		return err
 	}
-	// Whoever started this program is outside.
+	// This program's parent is outside the domain.
 	if err := unix.Kill(os.Getppid(), 0); !errors.Is(err, unix.EPERM) {
 		return fmt.Errorf("signals get out of the domain (%v)", err)
 	}

@@ -52,10 +52,10 @@ func SeedCaches(dir string, use Use) error {
 	if err != nil {
 		return fmt.Errorf("make the caches of %s: %w", dir, err)
 	}
-	defer os.RemoveAll(part) // what is left of it is in nobody's way
+	defer os.RemoveAll(part) // if this fails, what is left does no harm
 	if err := os.CopyFS(part, os.DirFS(base)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // nobody has built the base yet, or somebody builds it anew just now
+			return nil // the base was not built yet, or another process is building it anew
 		}
 		return fmt.Errorf("copy the caches of the base for %s: %w", dir, err)
 	}
@@ -70,7 +70,7 @@ func SeedCaches(dir string, use Use) error {
 const maxBaseAge = 7 * 24 * time.Hour
 
 // FillBaseCaches has build fill caches for the base branch of a worktree's repository, unless
-// there are some that still serve or somebody else is at it. What build leaves in the
+// there are some that still serve or another process is filling them. What build leaves in the
 // directory that it is given replaces what was there, unless it returns an error.
 func FillBaseCaches(dir string, build func(caches string) error) error {
 	base := BaseCaches(dir)

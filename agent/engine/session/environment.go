@@ -11,8 +11,8 @@ import (
 )
 
 // allowed are the variables that reach every session and every command of a repository's, if
-// they are set. All of them can be read by whoever wrote the code under review, so a variable is
-// kept out unless a CLI or a build needs it. Names ending in * are prefixes.
+// they are set. The code under review can read all of them, so a variable is kept out unless a
+// CLI or a build needs it. Names ending in * are prefixes.
 var allowed = []string{
 	"PATH", "LANG", "LC_*", "TZ", "TERM", "SHELL", "USER", "LOGNAME",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",

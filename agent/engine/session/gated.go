@@ -23,8 +23,7 @@ type Gated struct {
 	*Base
 	// Gateway is nil if the CLI asks the provider itself.
 	Gateway *gateway.Gateway
-	// Account is the gateway's, if there is one; else whoever hears what the CLI has
-	// used writes it down here.
+	// Account is the gateway's, if there is one; else it is charged with what the CLI says it used.
 	Account *usage.Account
 
 	provider *gateway.Provider

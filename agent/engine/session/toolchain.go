@@ -12,9 +12,10 @@ import (
 // in the source or as it is where the source says nothing.
 //
 // What Go downloads and builds is kept below caches, and never where this user's builds would find
-// it: whoever writes to such a cache is in all that is built from it. The modules that the user has
-// are a proxy before any other, from which they are copied and checked against go.sum: nothing is
-// downloaded that is here already. They tell of no newer versions, which no fix asks for.
+// it: code that can write to such a cache gets into all that is built from it. The modules that the
+// user has are a proxy before any other, from which they are copied and checked against go.sum:
+// nothing is downloaded that is here already. They tell of no newer versions, which no fix asks
+// for.
 func toolchains(source []string, caches string) []string {
 	var env []string
 	look := func(name string) string { return value(source, name) }

@@ -23,7 +23,7 @@ type Transcript struct {
 }
 
 // NewTranscript begins a transcript; progress may be nil. Redact takes secrets out
-// of whatever is passed on, but for the prose itself.
+// of all that is passed on, except the prose itself.
 func NewTranscript(progress func(engine.Progress), redact func(string) string) *Transcript {
 	return &Transcript{progress: progress, started: time.Now(), redact: redact}
 }

@@ -164,7 +164,7 @@ func (f figures) usage() engine.Usage {
 	}
 }
 
-// bounded keeps a figure that nobody means from spoiling the sum.
+// bounded keeps an absurd figure from spoiling the sum.
 func bounded(tokens int64) int64 { return min(max(tokens, 0), 1e9) }
 
 type answered struct {

@@ -1,7 +1,6 @@
 // Package usage keeps the account of one session: what the provider's answers have
-// used, what that costs, and whether the session may go on. It reads the answers
-// themselves, in whichever API's words, so that it counts alike for every CLI; and it
-// stores nothing but the sums.
+// used, what that costs, and whether the session may go on. It reads the answers themselves, of
+// each provider's API, so that it counts alike for every CLI; and it stores nothing but the sums.
 package usage
 
 import (
@@ -93,8 +92,8 @@ func (a *Account) Exhausted() *engine.Error {
 	return nil
 }
 
-// Barred says why the provider may not be asked for a model, by the word of whoever holds the
-// session; nil if it may.
+// Barred says why the session's owner does not let the provider be asked for a model; nil if it
+// may be.
 func (a *Account) Barred(model string) *engine.Error {
 	if a.asks == nil {
 		return nil
