@@ -21,8 +21,8 @@ const (
 	RequestChanges = "REQUEST_CHANGES"
 )
 
-// Review is a review to post. It always names its commit: without one GitHub would take whatever the head is when the
-// request arrives, which nobody may have read.
+// Review is a review to post. It always names its commit: without one GitHub would take the head at the time of the
+// request, which may not be what was reviewed.
 type Review struct {
 	SHA      string // the commit that was reviewed
 	Event    string // Approve or RequestChanges

@@ -20,8 +20,8 @@ type endNodes connection[struct {
 	CreatedAt time.Time
 }]
 
-// orphaned is when a closed pull request was closed because its base branch was deleted, which nobody can do by hand after
-// that; zero if a person closed it.
+// orphaned is when GitHub closed a pull request because its base branch was deleted, after which people cannot close it
+// any more; zero if a person closed it.
 func (e endNodes) orphaned() time.Time {
 	if len(e.Nodes) < 2 {
 		return time.Time{}

@@ -86,8 +86,8 @@ func (pr PullRequest) LabelledAt(label string) time.Time {
 	return time.Time{}
 }
 
-// Unresolved counts the threads that nobody has resolved. The rules of the base may want all resolved, which GitHub shows
-// to administrators only.
+// Unresolved counts the threads that are not resolved. The rules of the base may want all resolved, which GitHub shows to administrators
+// only.
 func (pr PullRequest) Unresolved() (n int) {
 	for _, t := range pr.Threads {
 		if !t.Resolved {
@@ -153,7 +153,7 @@ type SubmittedReview struct {
 	// ByPerson: the author is a user's account, not an app's bot nor a deleted one. GitHub cannot tell a person from
 	// a program that holds a user's token: an agent's own login is "a person" too.
 	ByPerson bool
-	// CanPush: the author may push to the repository now, whatever they might when they wrote it
+	// CanPush: the author may push to the repository now, even if they could not when they wrote it
 	// (https://docs.github.com/graphql/reference/objects#pullrequestreview, authorCanPushToRepository).
 	CanPush     bool
 	State       string // APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED
@@ -268,7 +268,7 @@ type CheckState string
 
 // The outcomes. A required check is satisfied by success, neutral and skipped
 // (https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
-// Timeouts and whatever GitHub may add later count as failure: a test that hangs is the change's own.
+// Timeouts and outcomes that GitHub may add later count as failure: a test that hangs is the change's own.
 const (
 	CheckPending        CheckState = "pending"
 	CheckSuccess        CheckState = "success"

@@ -14,7 +14,7 @@ const activityPages = 20
 
 // pushers are the logins that pushed one of some commits to the head branch of a pull request as its tip, by what GitHub
 // keeps of the branch's moves (https://docs.github.com/rest/repos/repos#list-repository-activities). It keeps none for a
-// server that is older than that list, or a fork that the token cannot see: then nobody is known to have pushed.
+// server that is older than that list, or a fork that the token cannot see: then no login is known to have pushed.
 func (c *Client) pushers(ctx context.Context, pr PullRequest, commits map[string]bool) ([]string, error) {
 	var all []string
 	query := url.Values{"ref": {"refs/heads/" + pr.Head.Name}, "per_page": {"100"}}

@@ -35,7 +35,7 @@ var userinfo = regexp.MustCompile(`(://)[^\s/@:"'<>]{0,100}:[^\s/@"'<>]{1,300}@`
 // HoldsSecret reports whether a text holds what looks like a credential.
 func HoldsSecret(text string) bool { return credential.MatchString(text) }
 
-// outgoing is text as it may leave this machine. This client's own token goes whatever its form.
+// outgoing is text as it may leave this machine. This client's own token is removed even if it looks like none.
 func (c *Client) outgoing(text string) string { return Redact(c.token.redact(text)) }
 
 // Redact is a text without what looks like a credential: a model that has read a secret, wherever it found it, must

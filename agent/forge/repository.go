@@ -86,7 +86,7 @@ func (c *Client) ChangedPaths(ctx context.Context, ref Ref) ([]string, error) {
 // Contains reports whether the history of a commit or branch contains another commit. ErrNotFound says that GitHub
 // has lost one of them, or that they share no history.
 func (c *Client) Contains(ctx context.Context, repo Repo, descendant, ancestor string) (bool, error) {
-	// Beyond the first page the changed files, which nobody asked for, are left out.
+	// Pages after the first leave out the changed files, which are not needed.
 	comparison, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, ancestor, descendant, &github.ListOptions{Page: 2, PerPage: 1})
 	if err != nil {
 		return false, c.failed(fmt.Sprintf("compare %.12s with %.12s in %s", ancestor, descendant, repo), err)

@@ -88,7 +88,7 @@ type suiteNode struct {
 }
 
 // unlisted is what the runs of GitHub's workflows say that no listed check does: one has begun and its first or next job
-// has not, one waits for somebody's approval, one could not start. Other apps get a suite for each commit, whether they
+// has not, one waits for a person's approval, one could not start. Other apps get a suite for each commit, whether they
 // ever report on it or not, so theirs say nothing
 // (https://docs.github.com/rest/guides/using-the-rest-api-to-interact-with-checks#about-check-suites).
 func unlisted(listed []Check, suites []suiteNode) []Check {

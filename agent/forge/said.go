@@ -50,7 +50,7 @@ type commentNode struct {
 	URL               string
 }
 
-// editor is who last edited something, zero where nobody has.
+// editor is who last edited something, zero if it was never edited.
 func editor(at *time.Time, by *actorNode) User {
 	if at == nil {
 		return User{}
@@ -159,8 +159,8 @@ func (c Comment) Insider() bool {
 	return c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
 }
 
-// MayOrder reports whether what a comment says is an order, of somebody who may do what p says. Of an insider whose rights
-// cannot be seen it is one to stop, or one that nobody can follow: neither has anything happen.
+// MayOrder reports whether what a comment says is an order, if its author may do what p says. From an insider whose rights
+// cannot be seen, only an order to stop counts, or one that cannot be followed: neither does any harm.
 func (c Comment) MayOrder(p Permission) bool {
 	if p != Unseen {
 		return p.CanWrite()

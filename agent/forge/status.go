@@ -21,8 +21,8 @@ const (
 // MaxDescription is the longest description that GitHub takes for a commit status, in characters.
 const MaxDescription = 140
 
-// OwnContext reports whether a check has one of the agents' names, whoever reports it: it says what the agents think,
-// and so is no check to them.
+// OwnContext reports whether a check has one of the agents' names, from any reporter: it says what the agents think, and
+// so is no check to them.
 func OwnContext(name string) bool {
 	return strings.EqualFold(name, ReviewContext) || strings.EqualFold(name, FixContext)
 }
