@@ -38,9 +38,9 @@ const (
 
 // checked are the findings that another session has to uphold: those of a severity that the
 // settings name, which this review's session alone stands for. What code suspected too has two
-// voices already, and what was upheld in an earlier round is not asked again unless somebody
-// disputes it since. Where code sees the change speak to its reader, or hide something, nothing
-// in it is refuted on a model's word.
+// voices already, and what was upheld in an earlier round is not asked again unless it was
+// disputed since. Where code sees the change speak to its reader, or hide something, nothing in
+// it is refuted on a model's word.
 func (p *Prepared) checked(j verdict.Judgement) (due []verdict.Finding) {
 	if p.Settings.Review.Check == config.Off || p.speaks() {
 		return nil

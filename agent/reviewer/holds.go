@@ -96,8 +96,8 @@ func (p *Prepared) qualityBar(ctx context.Context) (holds []verdict.Hold, eviden
 	return holds, append(evidence, p.testsLost()...), nil
 }
 
-// testsLost is what the latest fix says of tests that do not run any more. It is the claim of whoever
-// made that commit: it adds to what has to be looked at, and takes nothing away.
+// testsLost is what the latest fix says of tests that do not run any more. It is a claim of that
+// commit's author: it adds to what has to be looked at, and takes nothing away.
 func (p *Prepared) testsLost() []verdict.Evidence {
 	for _, message := range p.Commits {
 		fix, ok := verdict.ParseRepair(message)

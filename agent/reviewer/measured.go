@@ -86,8 +86,8 @@ func count(dir *os.Root, name string) int {
 	return bytes.Count(text, []byte("\n"))
 }
 
-// filler are sentences of guides that tell nobody what to do: praise of virtues, which every
-// agent has been told before.
+// filler are sentences of guides that tell an agent nothing to do: praise of virtues that it
+// knows already.
 var filler = regexp.MustCompile(`(?i)\b(?:(?:write|produce) (?:clean|readable|maintainable|high[- ]quality|good|elegant)\b[^.]{0,40}\bcode|follow (?:the )?(?:industry )?best practices|be (?:helpful|careful|thorough|professional|concise|polite)\b` +
 	`|you are an? (?:expert|senior|experienced|world[- ]class)|keep (?:it|things|the code) (?:simple|clean)|use meaningful names|think (?:carefully|step by step|before you)|strive for|ensure (?:high )?quality|double[- ]check your work)`)
 

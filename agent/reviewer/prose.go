@@ -7,9 +7,8 @@ import (
 	"touchstone/verdict"
 )
 
-// prose is a model's Markdown as it may stand amid ours: it mentions nobody and
-// gives no orders, it suggests no change to lines that nobody compared, and it
-// neither hides nor swallows what stands below it.
+// prose is a model's Markdown as it may stand amid ours: it holds no mentions and no orders, it suggests no change to lines that were not
+// compared, and it neither hides nor swallows what stands below it.
 func prose(text string) string {
 	var b strings.Builder
 	open := "" // the fence of the code block that a line is in

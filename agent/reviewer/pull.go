@@ -103,9 +103,9 @@ func (r *Reviewer) outsiders(ctx context.Context, pr forge.PullRequest) (outside
 	return all, nil
 }
 
-// passage is what somebody said, as a session is shown it. An outsider's is marked as such,
-// and left out where it looks like an attempt to steer the session: nobody holds a change up
-// by talking on it.
+// passage is a comment as a session is shown it. An outsider's is marked as such, and left out
+// where it looks like an attempt to steer the session: an outsider cannot hold a change up with
+// comments.
 func (o outsiders) passage(what, login, text string) (Passage, bool) {
 	if !o[login] {
 		return Passage{what + login, text}, true
@@ -191,7 +191,7 @@ func ci(pr forge.PullRequest) string {
 }
 
 // raised are the texts in which this login raised the findings of its earlier rounds, by id, the
-// first of each, as far as nobody has edited them.
+// first of each, without those that were edited.
 func raised(pr forge.PullRequest) map[string]string {
 	all := map[string]string{}
 	take := func(author forge.User, edited *time.Time, text string) {
@@ -302,7 +302,7 @@ func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Rec
 	return record
 }
 
-// own is the record of a review of this login's that nobody else can have written.
+// own is the record of a review of this login's that only its agent can have written.
 func (r *Reviewer) own(pr forge.PullRequest, rev forge.SubmittedReview) (verdict.Record, bool) {
 	sealed, err := verdict.ParseSealed(rev.Body)
 	if err != nil || !verdict.SameLogin(rev.Author.Login, pr.Viewer) || rev.EditedAt != nil && sealed.Key == nil {

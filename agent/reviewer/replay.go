@@ -15,11 +15,10 @@ import (
 const replayRole = "replay"
 
 // Replay reviews again what an earlier round of pr reviewed, by the guidelines of today, posts nothing and
-// returns the new record: that head against that base under that title, as if nobody had reviewed it before or
-// talked of it since, so that the session is not told what became of the round's findings. Own are the texts of
-// the repository's own guideline documents that are the law now, by name. The errors are those of Review, and
-// [worktree.ErrHeadMoved] where the commits can no longer be fetched; also with an error the record has what the
-// sessions cost.
+// returns the new record: that head against that base under that title, without reviews and comments, so that
+// the session is not told what became of the round's findings. Own are the texts of the repository's own
+// guideline documents that are the law now, by name. The errors are those of Review, and [worktree.ErrHeadMoved]
+// where the commits can no longer be fetched; also with an error the record has what the sessions cost.
 func (r *Reviewer) Replay(ctx context.Context, pr forge.PullRequest, round verdict.Record, own map[string]string,
 	opts Options) (verdict.Record, error) {
 	pr = asOf(pr, round)
@@ -47,8 +46,7 @@ func (r *Reviewer) Replay(ctx context.Context, pr forge.PullRequest, round verdi
 	return out.Record, err
 }
 
-// asOf is a pull request as a round saw it, without what was said of it: by whoever reviewed it, talked about it
-// or checked it.
+// asOf is a pull request as a round saw it, without its reviews, comments and checks.
 func asOf(pr forge.PullRequest, round verdict.Record) forge.PullRequest {
 	pr.Title = cmp.Or(round.Title, pr.Title)
 	pr.Head.SHA, pr.Base.SHA, pr.Base.Name = round.Head, round.Base, round.BaseBranch
@@ -56,7 +54,7 @@ func asOf(pr forge.PullRequest, round verdict.Record) forge.PullRequest {
 	return pr
 }
 
-// giveUp removes a worktree that nobody will want again.
+// giveUp removes a worktree that is not needed again.
 func (r *Reviewer) giveUp(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree) {
 	ctx = context.WithoutCancel(ctx)
 	err := tree.Release()

@@ -113,9 +113,8 @@ func paginate(blocks []string, foot, head string) (body string, more []string) {
 // contradict says what a finding's id is good for, to those who never saw a review like this.
 const contradict = "<sub>A finding that is wrong: comment `/touchstone dispute ID REASON`, and the next review judges it anew. A maintainer may `/touchstone waive ID REASON`.</sub>"
 
-// headline says what came out, in code's words and below in the session's own. What was
-// found before and is gone belongs to it, as does that files were left out: nobody has
-// read them.
+// headline says what came out, in code's words and below in the session's own. What was found
+// before and is gone belongs to it, as does that files were left out: they were not read.
 func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 	word := "Approved"
 	if r.Verdict != verdict.Approve {
@@ -304,7 +303,7 @@ func details(summary, text string) string {
 	return "<details><summary>" + summary + "</summary>\n\n" + text + "\n\n</details>"
 }
 
-// leftOut says which files nobody was shown, and why.
+// leftOut says which files the session was not shown, and why.
 func (p *Prepared) leftOut() string {
 	if len(p.understood.LeftOut) == 0 {
 		return ""

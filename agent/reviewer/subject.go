@@ -52,9 +52,9 @@ type Subject struct {
 	// Index is where what is learnt of the repository's files is kept for the next review;
 	// empty keeps nothing.
 	Index string
-	// Heard is the newest comment that was there to be heeded.
+	// Heard is the newest comment that was there when the review began.
 	Heard int64
-	// PatchID names the change itself; empty where nobody will ask for it.
+	// PatchID names the change itself; empty where it is not needed.
 	PatchID string
 	// Said is what else people wrote of it: issues, comments. Reported is what
 	// machines did: the checks and their logs.
@@ -73,11 +73,11 @@ type Subject struct {
 	// are none.
 	CI string
 	// Past counts, by rule, the other changes of late that broke it here. It is asked
-	// only if a rule wants to know, and nil where nobody can say.
+	// only if a rule wants to know, and nil where that is not known.
 	Past func(context.Context) (map[string]int, error)
 }
 
-// Passage is a text that somebody else wrote.
+// Passage is a text that is shown to a session with who or what wrote it.
 type Passage struct {
 	What string // such as "issue 7"
 	Text string

@@ -1,5 +1,5 @@
-// Package change owns what is understood of a change before a model sees it: which
-// of its files nobody wrote by hand, how much it puts at risk, how it is written down for a
+// Package change owns what is understood of a change before a model sees it: which of its
+// files no person wrote by hand, how much it puts at risk, how it is written down for a
 // session to read with the numbers of its lines, and in which order and in how many parts.
 //
 // It stores the files of one session below a directory that its caller names and removes:
@@ -41,7 +41,7 @@ type Change struct {
 	// Files are to be read, in this order: a file after those of the change that it imports,
 	// where there are several parts, and by name where there is one.
 	Files []File
-	// LeftOut are in no part, since nobody wrote them by hand.
+	// LeftOut are in no part, since programs wrote them.
 	LeftOut []LeftOut
 	Tier    Tier
 	// Lines are those added and deleted in Files.

@@ -14,7 +14,7 @@ import (
 // their lines look: what is written otherwise was not written by it, and is read.
 var lockFormats = formats(map[string]string{
 	"go.sum go.work.sum": `\S+ v\S+ h1:[\w+/]+=`,
-	// Any row of JSON's tokens: what they say is data to whoever reads them.
+	// Any row of JSON tokens: programs read them as data.
 	`package-lock.json npm-shrinkwrap.json composer.lock Pipfile.lock deno.lock packages.lock.json flake.lock bun.lock
 		Package.resolved MODULE.bazel.lock maven_install.json conan.lock`: jsonTokens,
 	"Cargo.lock poetry.lock pdm.lock uv.lock":                                                `\s*(?:\[\[?[\w."-]+\]?\]|[\w."-]+ = (?:` + tomlValue + `|\[|\{)|` + tomlValue + `,?|[\]}],?)?\s*(?:#.*)?`,

@@ -22,8 +22,8 @@ var (
 const (
 	// minifiedLine is longer than lines that people write, in bytes.
 	minifiedLine = 500
-	// few is how many changed lines are always read: they cost next to nothing, and what
-	// somebody changes by hand is small.
+	// few is how many changed lines are always read: they cost next to nothing, and changes
+	// by hand are small.
 	few = 20
 )
 
@@ -52,8 +52,8 @@ func asChange(files []worktree.FileDiff) guidelines.Change {
 	return c
 }
 
-// sift parts the files that nobody wrote by hand from the others. A change of nothing else
-// is kept: then it is what there is to judge.
+// sift separates the files that programs wrote from the others. If a change holds nothing
+// else, they are kept: then they are what there is to judge.
 func sift(s Source, checkout *os.Root) Change {
 	e := gather(s.Diff.Files)
 	reasons := make([]string, len(s.Diff.Files))
@@ -78,10 +78,10 @@ func sift(s Source, checkout *os.Root) Change {
 	return c
 }
 
-// noise says why nobody wrote a file by hand, or nothing. No name and no heading is believed
-// by itself: anybody can give code the name of something that is not read, or edit what a
-// generator wrote. What is left out has lines that only a program writes, and something else
-// in the change that they come of.
+// noise says why a file is taken to be written by a program, or nothing. No name and no
+// heading is believed by itself: an author can give code the name of something that is not
+// read, or edit what a generator wrote. What is left out has lines that only a program
+// writes, and something else in the change that they come of.
 func (e evidence) noise(f worktree.FileDiff, checkout *os.Root) string {
 	base := path.Base(f.Path)
 	switch {

@@ -2,10 +2,10 @@ package change
 
 import "strings"
 
-// Removal finds removed lines in a diff by a quote of them, whatever its white space and
-// signs, and returns the line of the head that stands for them: the one that follows what is
-// gone, or where its hunk ends there the one before. ok is false where no hunk removes the quote,
-// or nothing of the file is left.
+// Removal finds removed lines in a diff by a quote of them, ignoring its white space and signs,
+// and returns the line of the head that stands for them: the one that follows what is gone, or
+// where its hunk ends there the one before. ok is false where no hunk removes the quote, or
+// nothing of the file is left.
 func Removal(patch []byte, quote string) (line int, ok bool) {
 	wanted := unsigned(quote)
 	if wanted == "" {

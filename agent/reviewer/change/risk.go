@@ -16,8 +16,8 @@ type risk struct {
 	line *regexp.Regexp
 }
 
-// risks are what small changes go wrong with, whatever their size. Those of tier full cost most when
-// they do: what runs at once, what is kept, who may do what, money.
+// risks are what even small changes go wrong with. Those of tier full cost most when they do: what
+// runs at once, what is kept, who may do what, money.
 var risks = []risk{
 	{"locks", Full, regexp.MustCompile(`(?i)\b(?:r?w?lock|unlock|runlock|rlock|try_?lock|mutex|rwmutex|semaphore|synchronized|critical_section)\b|\.(?:Lock|Unlock|RLock|RUnlock|lock|unlock|acquire|release|synchronize)\(`)},
 	{"what runs at the same time", Full, regexp.MustCompile(`\bgo\s+(?:func\b|[\w.]+\()|<-|\bchan\b|\bselect\s*\{|\bsync\.|\batomic\b|(?i:\b(?:thread|goroutine|coroutine|spawn|executor|waitgroup|volatile|concurrent\w*)\b)`)},

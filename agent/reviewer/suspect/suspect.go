@@ -3,11 +3,11 @@
 // knowledge of how such texts and files look; it reads values and does no I/O. The rule
 // behind it is row S14 of the security guideline.
 //
-// What is certain holds a change for a person: characters that nobody sees, names that look
-// like others, the product's own markers and delimiters, files that no session can read.
-// What reads like an address to the reviewer is evidence: the session has to answer it and
-// the posted review shows it. No list of sentences finds each one that could sway a model,
-// and none is needed for what holds: a session's answer counts only in this run's form, and
+// What is certain holds a change for a person: invisible characters, names that look like
+// others, the product's own markers and delimiters, files that no session can read. What
+// reads like an address to the reviewer is evidence: the session has to answer it and the
+// posted review shows it. No list of sentences finds each one that could sway a model, and
+// none is needed for what holds: a session's answer counts only in this run's form, and
 // what strangers wrote stands between delimiters that they cannot form.
 package suspect
 
@@ -41,7 +41,7 @@ const (
 	Output
 )
 
-// Text is one text that somebody else wrote.
+// Text is one text of a pull request or of what belongs to it.
 type Text struct {
 	Form Form
 	// What names the text for people, such as "the description".
