@@ -14,8 +14,10 @@ import (
 const (
 	// maxDefinition bounds the lines that are shown of one definition, fewLines those of one
 	// that is only used beside changed lines or in tests, maxComment those of the comment above
-	// it, and maxCalled the definitions that are shown.
+	// it, maxNear those of a function in the same file as the change, and maxCalled the definitions
+	// that are shown.
 	maxDefinition = 18
+	maxNear       = 45
 	fewLines      = 8
 	maxComment    = 6
 	maxCalled     = 30
@@ -129,8 +131,11 @@ func (f *finder) definition(d definition, file string, lines []string, blocks []
 		start = b.Start
 	}
 	most := maxDefinition
-	if d.rank >= besideLine {
+	switch {
+	case d.rank >= besideLine:
 		most = fewLines
+	case d.file == file && b.Callable():
+		most = maxNear
 	}
 	c = Called{Path: file, Start: start, Title: b.Title(), rank: d.rank}
 	end := min(b.End, b.Start-1+most, len(lines))

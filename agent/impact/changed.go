@@ -65,6 +65,26 @@ func changesOf(patch []byte) lineChanges {
 	return c
 }
 
+// apart are the changed lines without those of tests within the file, and these.
+func (c lineChanges) apart(s worktree.Sides) (product, tests lineChanges) {
+	product = lineChanges{map[int]string{}, map[int]string{}, map[int]string{}}
+	tests = lineChanges{map[int]string{}, map[int]string{}, map[int]string{}}
+	for _, side := range []struct {
+		text               []byte
+		all, product, test map[int]string
+	}{{s.Before, c.removed, product.removed, tests.removed}, {s.After, c.added, product.added, tests.added}, {s.After, c.beside, product.beside, tests.beside}} {
+		first, last := outline.InlineTests(s.Path, strings.Split(string(side.text), "\n"))
+		for at, line := range side.all {
+			if first < at && at <= last {
+				side.test[at] = line
+			} else {
+				side.product[at] = line
+			}
+		}
+	}
+	return product, tests
+}
+
 // understand finds the names that a change touches.
 func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{}, bases: map[string][]string{}}
@@ -111,11 +131,13 @@ func understand(diff worktree.Diff, sides []worktree.Sides) changed {
 		if outline.Broken(f.Path, s.After) {
 			c.broken = append(c.broken, f.Path)
 		}
+		product, tests := lines.apart(s)
 		if !test {
-			strings.collect(f, lines)
+			strings.collect(f, product)
 		}
-		c.touch(s, test, before, after, lines)
-		c.use(f.Path, s.After, test, lines)
+		c.touch(s, test, before, after, product)
+		c.use(f.Path, s.After, test, product)
+		c.use(f.Path, s.After, true, tests)
 		if f.Status == "deleted" || f.Status == "renamed" && path.Base(f.OldPath) != path.Base(f.Path) {
 			c.names = append(c.names, fileName(f))
 		}
@@ -173,7 +195,7 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 	for _, b := range after {
 		old, ok := was[b.Title()]
 		switch {
-		case unused(b, test):
+		case unused(b, test || inline(after, b)):
 		case !ok:
 			add(b, s.Path, Added)
 		case hit(lines.added, b.Start, b.Body) || hit(lines.removed, old.Start, old.Body):
@@ -187,7 +209,7 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 		}
 	}
 	for _, b := range before {
-		if _, ok := is[b.Title()]; !ok && !unused(b, test) {
+		if _, ok := is[b.Title()]; !ok && !unused(b, test || inline(before, b)) {
 			add(b, s.OldPath, Removed)
 		}
 	}
@@ -236,6 +258,15 @@ func (n *Name) construct() {
 func unused(b outline.Block, test bool) bool {
 	return b.Local || b.Kind == "test" || test && (uncalled.MatchString(b.Name) || b.Kind == "var" || b.Kind == "const" || b.Kind == "field")
 }
+
+// inline reports whether a block stands in a module of tests.
+func inline(blocks []outline.Block, b outline.Block) bool {
+	return slices.ContainsFunc(blocks, func(o outline.Block) bool {
+		return o.Kind == "module" && o.Start <= b.Start && b.End <= o.End && testModule.MatchString(o.Name)
+	})
+}
+
+var testModule = regexp.MustCompile(`^(?:\w+_)?tests?$`)
 
 func byTitle(blocks []outline.Block) map[string]outline.Block {
 	all := map[string]outline.Block{}
@@ -349,6 +380,9 @@ func (c *changed) use(file string, head []byte, test bool, lines lineChanges) {
 		} else {
 			m.in = typeOf(m.of, file, text)
 			types[m.of] = m.in
+		}
+		if m.of != "" && m.in == "" && everyday[m.name] && !itself(m.of) && !strings.HasSuffix(file, ".go") {
+			continue
 		}
 		c.mentions = append(c.mentions, m)
 	}

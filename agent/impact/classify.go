@@ -129,6 +129,8 @@ func alsoDefines(n Name, file string, b outline.Block) (string, int) {
 	switch {
 	case n.Kind == "method" && b.Callable():
 		return "also defines", 6
+	case file == n.Path && b.Kind == "type":
+		return "", 0 // goes on there
 	case n.Kind == b.Kind && path.Dir(file) == path.Dir(n.Path):
 		return "also defines", 3
 	case n.Kind == "func" && b.Callable() && len(n.Name) > 6:

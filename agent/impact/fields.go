@@ -156,7 +156,7 @@ var (
 // implicit are the languages in which a method names the fields of its object alone.
 var implicit = set(".java .kt .kts .cs .scala .groovy .swift .dart .c .h .cc .cpp .cxx .hpp .hh .m .mm")
 
-// touch notes the fields that changed lines of a file read or write. Those of Go are found by
+// touch notes the fields that changed lines of a file, its tests aside, read or write. Those of Go are found by
 // their types, later.
 func (c *changed) touch(s worktree.Sides, test bool, before, after []outline.Block, lines lineChanges) {
 	if strings.HasSuffix(s.Path, ".go") {
@@ -192,7 +192,7 @@ func (r *toucher) line(at int, line string) {
 	b, _ := outline.Innermost(r.blocks, at, func(b outline.Block) bool { return b.Kind == "type" })
 	for _, m := range asked.FindAllStringSubmatchIndex(line, 10) {
 		of, name, rest := line[m[2]:m[3]], line[m[6]:m[7]], line[m[1]:]
-		if called(rest) || len(name) < 2 || strings.HasPrefix(name, "__") || of[0] <= '9' || typeLike(name) {
+		if called(rest) || len(name) < 2 || strings.HasPrefix(name, "__") || of[0] <= '9' || typeLike(strings.TrimLeft(name, "$_")) {
 			continue
 		}
 		in, known := r.types[of]
@@ -358,7 +358,7 @@ func (f *finder) kin(n *Name, file string, lines []string, at int) bool {
 func (n *Name) mine(file string, lines []string, at int, owner string) bool {
 	if itself(owner) && n.In != "" {
 		in, _, inside := strings.Cut(outline.Around(file, lines, at), ".")
-		return !inside || in == n.In
+		return in == n.In || !inside && !typeLike(in)
 	}
 	if owner != "" || n.Name[0] == '@' || file == n.Path && implicit[path.Ext(file)] {
 		return true

@@ -50,6 +50,15 @@ func TestFieldsThatChangedLinesTouchAreListedWithWhoReadsAndWritesThem(t *testin
 			map[string]string{"src/a.ts": "export function one(opts) {\n  return opts.maxRetries + opts.size\n}\n"},
 			[]string{"touched field maxRetries: src/b.ts:2 writes in two"},
 		},
+		"of Rust, tests within the file told as such": {
+			map[string]string{
+				"src/a.rs": "pub struct Walk {\n    depth: u32,\n}\n\nimpl Walk {\n    fn go(&mut self) {\n        self.depth = 1;\n    }\n    fn show(&self) -> u32 {\n        self.depth\n    }\n}\n\n#[cfg(test)]\nmod tests {\n    fn check(w: Walk) {\n        assert_eq!(w.depth, 1);\n    }\n}\n",
+			},
+			map[string]string{
+				"src/a.rs": "pub struct Walk {\n    depth: u32,\n}\n\nimpl Walk {\n    fn go(&mut self) {\n        self.depth = 2;\n    }\n    fn show(&self) -> u32 {\n        self.depth\n    }\n}\n\n#[cfg(test)]\nmod tests {\n    fn check(w: Walk) {\n        assert_eq!(w.depth, 1);\n    }\n}\n",
+			},
+			[]string{"touched field Walk.depth: src/a.rs:10 reads in Walk.show", "touched field Walk.depth: src/a.rs:17 test: reads in check"},
+		},
 		"of Java, without this": {
 			map[string]string{
 				"Cart.java": "class Cart {\n    private int total = 0;\n\n    void add(int n) {\n        total += n;\n    }\n\n    int show() {\n        return total;\n    }\n}\n",

@@ -214,6 +214,7 @@ func (f *finder) read(ctx context.Context, wanted map[int][]int, take func(entry
 // search looks for a name in a file.
 func (f *finder) search(n *Name, file string, lines []string) {
 	kind := f.kind(file)
+	first, last := outline.InlineTests(file, lines)
 	found := 0
 	packages := n.qualifiers(file, lines)
 	var text string // all lines, joined where they are looked at together
@@ -231,6 +232,10 @@ func (f *finder) search(n *Name, file string, lines []string) {
 			continue
 		}
 		p := Place{Path: file, Line: i + 1}
+		kind := kind
+		if first <= i && i < last {
+			kind = "test"
+		}
 		if p.What, p.rank = classify(*n, file, kind, line, at); p.What == "" {
 			continue
 		}
@@ -241,12 +246,18 @@ func (f *finder) search(n *Name, file string, lines []string) {
 		if m.what != "" {
 			p.What, p.rank = m.what, m.rank
 		}
+		if n.How == Touched && (p.What != "reads" && p.What != "writes" || !m.known && called(line[at+len(n.Name):])) {
+			continue
+		}
 		if p.What == "also defines" && n.Kind == "method" && !f.kin(n, file, lines, i) {
 			continue
 		}
 		owner := ""
 		if strings.HasSuffix(line[:at], ".") {
 			owner = lastWord(line[:at-1])
+		}
+		if !m.same && n.vague(file, line, at) && used[p.What] {
+			continue
 		}
 		if !m.known && n.How == Touched && !n.mine(file, lines, i, owner) {
 			continue
@@ -292,6 +303,16 @@ func (f *finder) search(n *Name, file string, lines []string) {
 		}
 		n.Places = append(n.Places, p)
 	}
+}
+
+// vague reports whether a common name in a line is asked of what nothing is known of, such as the
+// result of a call, where the line does not speak of the type that the name belongs to.
+func (n *Name) vague(file, line string, at int) bool {
+	if !n.member() || distinct(n.Name) || strings.HasSuffix(file, ".go") || implicit[path.Ext(file)] && last(line[:at]) != '.' {
+		return false
+	}
+	of := strings.TrimRight(line[:at], ".:>-")
+	return (of == line[:at] && n.Kind != "field" || last(of) == ')' || last(of) == ']') && find(line, n.In) < 0
 }
 
 // used are what a line does with something that it asks of a value.

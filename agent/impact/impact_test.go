@@ -213,13 +213,13 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 		before, after map[string]string
 		want          []string
 	}{
-		"of added, of removed and of other lines, in this order": {
+		"of added lines, of those beside them, and what removed ones called": {
 			map[string]string{
 				"a/a.go": "package a\n\n// Check fails for none.\nfunc Check(n int) error {\n\treturn nil\n}\n\nfunc Guard(n int) {}\n\nfunc Beside() {}\n",
 				"a/b.go": "package a\n\nfunc run() {\n\tGuard(1)\n\tBeside()\n}\n",
 			},
 			map[string]string{"a/b.go": "package a\n\nfunc run() {\n\tCheck(3)\n\tBeside()\n}\n"},
-			[]string{"func Check a/a.go:3", "func Guard a/a.go:8", "func Beside a/a.go:10"},
+			[]string{"func Check a/a.go:3", "func Beside a/a.go:10", "func Guard a/a.go:8"},
 		},
 		"of the type that a value has": {
 			map[string]string{

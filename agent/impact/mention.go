@@ -18,6 +18,7 @@ type mention struct {
 	// type of that, as far as the file tells.
 	of, in string
 	name   string
+	called bool
 	line   int // where it stands, of the head for added lines and those beside
 	rank   int // by which lines: addedLine, removedLine, besideLine or testLine
 }
@@ -25,8 +26,8 @@ type mention struct {
 // The lines that mention a name, what matters most first.
 const (
 	addedLine = iota
-	removedLine
 	besideLine
+	removedLine
 	testLine // of a test, whatever became of it
 )
 
@@ -45,15 +46,18 @@ var (
 func mentions(file string, test bool, lines lineChanges) []mention {
 	var all []mention
 	seen := map[[2]string]bool{}
-	for rank, side := range []map[int]string{lines.added, lines.removed, lines.beside} {
+	for rank, side := range []map[int]string{lines.added, lines.beside, lines.removed} {
 		if test {
 			if rank == besideLine {
-				break
+				continue
 			}
 			rank = testLine
 		}
 		for _, at := range slices.Sorted(maps.Keys(side)) {
 			for _, m := range mentioned(file, side[at]) {
+				if rank == removedLine && !m.called {
+					continue // what was called tells what the line did, a type or a constant does not
+				}
 				if key := [2]string{m.of, m.name}; !seen[key] && (!test || !typeLike(m.name) || strings.HasSuffix(file, ".go")) {
 					seen[key], m.rank, m.line = true, rank, at
 					all = append(all, m)
@@ -87,7 +91,7 @@ func mentioned(file, line string) []mention {
 		if len(name) < 3 || name[0] <= '9' || statement[name] || name == defines.Name || !called && !typeLike(name) && !constant.MatchString(name) {
 			continue
 		}
-		m := mention{file: file, name: name}
+		m := mention{file: file, name: name, called: called}
 		for _, dot := range []string{".", "::", "->"} {
 			if owner, ok := strings.CutSuffix(before, dot); ok {
 				if m.of = lastWord(strings.TrimRight(owner, "?!&")); m.of == "" {
@@ -126,6 +130,14 @@ var statement = func() map[string]bool {
 	}
 	return all
 }()
+
+// everyday are methods of standard libraries: a value that they are asked of is hardly ever of
+// the one type here that has one of that name.
+var everyday = set(`is_none is_some is_ok is_err is_empty as_bytes as_ref as_mut as_str as_path as_slice to_string to_owned to_path_buf into_iter iter_mut starts_with ends_with
+	unwrap_or unwrap_or_else unwrap_or_default ok_or map_err and_then or_else to_vec push_str with_capacity file_name is_dir is_file from_utf8
+	push pop insert remove append extend clear keys values items get put add len size join split strip trim replace format lower upper toString equals hashCode valueOf
+	forEach then catch includes indexOf slice splice concat flatMap reduce find some every startsWith endsWith toLowerCase toUpperCase hasOwnProperty
+	each select reject inject collect first last to_s to_sym to_a to_h to_i nil? empty? any? contains isEmpty stream close flush write read`)
 
 // typeOf is the type of a value as far as the text of its file tells: where it is declared, or
 // made by a constructor. It is empty where several are.
@@ -206,7 +218,7 @@ func imports(file, text string, lines lineChanges) []Import {
 			if block = !strings.HasPrefix(row, ")"); !block || !importPath.MatchString(row) {
 				continue
 			}
-		case len(row) > maxLine || !imported(row):
+		case len(row) > maxLine || !imported(row) || strings.HasSuffix(file, ".rs") && row[0] == ' ':
 			continue
 		default:
 			for open(row) && i+1 < len(rows) && i-start < importLines {

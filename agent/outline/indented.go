@@ -121,7 +121,10 @@ type indentation struct {
 }
 
 // scope is a block whose end is not seen yet.
-type scope struct{ block, indent int }
+type scope struct {
+	block, indent int
+	inner         int // how far its first line is indented; 0 before that
+}
 
 func (p *indentation) line(i, depth int, text string) {
 	defer func() { p.last = i }()
@@ -143,13 +146,16 @@ func (p *indentation) line(i, depth int, text string) {
 		}
 		p.close(p.last+1, top.indent-1)
 	}
+	if n := len(p.open); n > 0 && p.open[n-1].inner == 0 && !strings.HasSuffix(text, ":") {
+		p.open[n-1].inner = depth
+	}
 	b, ok := p.begins(depth, text)
 	if !ok {
 		return
 	}
 	b.Start, b.Body, b.End = i+1, p.head(i), i+1
 	p.blocks = append(p.blocks, b)
-	p.open = append(p.open, scope{len(p.blocks) - 1, depth})
+	p.open = append(p.open, scope{block: len(p.blocks) - 1, indent: depth})
 }
 
 // close ends the blocks that are indented by more.
@@ -184,6 +190,7 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 		b.Local = outer.Local || outer.Callable() || outer.Kind == "test"
 	}
 	inType := outer != nil && (outer.Kind == "type" || outer.Kind == "module")
+	deeper := inType && depth > p.open[len(p.open)-1].inner && p.open[len(p.open)-1].inner > 0
 	if inType {
 		b.In = outer.Name
 	}
@@ -221,7 +228,7 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 	default:
 		return b, false
 	}
-	if outer == nil && depth > 0 && (b.Kind == "var" || b.Kind == "const") {
+	if (outer == nil && depth > 0 || deeper) && (b.Kind == "var" || b.Kind == "const") {
 		return b, false // within something that was not recognised
 	}
 	return b, b.Name != "_" && (!b.Local || b.Kind != "var" && b.Kind != "const")

@@ -35,12 +35,28 @@ func TestDefinitionsAreFoundWithTheirLines(t *testing.T) {
 		{"B.cs", "class B\n{\n    public static (int, List<int>) Split(int n)\n    {\n        if (n > 1, n < 2) Go(n);\n    }\n}\n",
 			"1-7 type B\n3-6 method B.Split\n"},
 		{"a.kt", "fun <T> String.twice(n: Int): String {\n    return this\n}\n\nval size = 3\n", "1-3 func twice\n5-5 var size\n"},
+		{"b.kt", "class B {\n    val size = 1\n    init {\n        val accepts = 2\n    }\n}\n", "1-6 type B\n2-2 var B.size\n"},
 		{"notes.txt", "def f():\n", ""},
 		{"broken.go", "package a\n\nfunc F() {\n\tgo(\n}\n", "3-5 func F\n"},
 	} {
 		if got := listed(test.name, test.text); got != test.want {
 			t.Errorf("%s:\n%swant\n%s", test.name, got, test.want)
 		}
+	}
+}
+
+func TestTestsWithinAFileOfRustAreFound(t *testing.T) {
+	for text, want := range map[string][2]int{
+		"fn a() {\n}\n\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n": {4, 7},
+		"mod test {\n    fn b() {}":             {0, 2},
+		"fn a() {\n    mod tests {\n    }\n}\n": {0, 0},
+	} {
+		if first, last := InlineTests("a.rs", lines([]byte(text))); first != want[0] || last != want[1] {
+			t.Errorf("%q: from %d to %d", text, first, last)
+		}
+	}
+	if first, last := InlineTests("a.py", []string{"mod tests {"}); first != 0 || last != 0 {
+		t.Error("a file of another language has tests like those of Rust")
 	}
 }
 
