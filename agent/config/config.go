@@ -122,8 +122,8 @@ type Merge struct {
 	Auto bool `yaml:"auto"`
 	// RequireChecks is to merge nothing that no check has passed; true by default.
 	RequireChecks bool `yaml:"require_checks"`
-	// Forks is to merge what comes from a fork as well; false by default. No agent pushes to
-	// a fork or deletes one of its branches, whatever this says.
+	// Forks is to merge what comes from a fork as well; false by default. Even then no agent pushes
+	// to a fork or deletes one of its branches.
 	Forks bool `yaml:"forks"`
 	// DeleteBranch is to delete the head branch after a merge, if it is in the same
 	// repository and no other open pull request is to be merged into it; false by default.
@@ -164,9 +164,9 @@ type Metrics struct {
 	Listen string `yaml:"listen"`
 }
 
-// Author is whom the commits name and how the author's agent makes way. Name and Email may be
-// empty, as by default: the name is then the token's login, and the address the one GitHub
-// attributes to it.
+// Author is whom the commits name, how long the author's agent waits after a person's push, and
+// what its sessions may reach. Name and Email may be empty, as by default: the name is then the
+// token's login, and the address the one GitHub attributes to it.
 type Author struct {
 	Name  string `yaml:"name"`
 	Email string `yaml:"email"`
@@ -216,7 +216,7 @@ type Notify struct {
 	// SlackWebhookFile names a file that holds the address of a Slack-compatible
 	// incoming webhook and nothing else. None by default.
 	SlackWebhookFile string `yaml:"slack_webhook_file"`
-	// SlackWebhook comes from SlackWebhookFile. Whoever knows it can post.
+	// SlackWebhook comes from SlackWebhookFile. It is a secret: it alone allows posting.
 	SlackWebhook Secret `yaml:"-"`
 }
 

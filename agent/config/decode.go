@@ -113,8 +113,8 @@ func (p *plain) refuse(node ast.Node, why string) {
 	p.mistakes = append(p.mistakes, fmt.Errorf("line %d: %s", node.GetToken().Position.Line, why))
 }
 
-// located tells people which line is wrong, and why: without the line itself, in which
-// somebody may have put a token, and without the names of Go's types.
+// located tells people which line is wrong, and why. It leaves out the line itself, which may hold a
+// token, and the names of Go's types.
 func located(err error) error {
 	var mistake yaml.Error
 	if !errors.As(err, &mistake) || mistake.GetToken() == nil {

@@ -37,7 +37,7 @@ func (l *Live) File() Config {
 	return l.file
 }
 
-// Config is what holds now. Whoever begins something asks for it, and keeps to the answer
+// Config is what holds now. Callers ask for it when they begin something, and keep to the answer
 // until that is done.
 func (l *Live) Config() Config {
 	c := l.File()
@@ -52,11 +52,11 @@ func (l *Live) Config() Config {
 // lookEvery is the time between two looks at the file.
 const lookEvery = time.Second
 
-// Follow takes over what changes in the file, until the context ends, once two looks have
-// found it the same: who writes a file may do so in pieces. Load reads the settings anew and
-// says why they cannot work; those there were hold on then, and the log tells, as it tells of
-// settings that hold from the next start on only. A file that is gone or empty cannot work
-// where there was one: by the defaults it would lift what somebody has forbidden.
+// Follow takes over what changes in the file, until the context ends, once two looks have found it
+// the same: an editor may write it in pieces. Load reads the settings anew and says why they cannot
+// work; those there were hold on then, and the log tells, as it tells of settings that hold from
+// the next start on only. A file that is gone or empty cannot work where there was one: its
+// defaults would allow what was forbidden.
 func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 	log := zerolog.Ctx(ctx)
 	path, inForce := l.File().path, l.File().stamp

@@ -28,8 +28,8 @@ const (
 // (%APPDATA%\touchstone\agent.yaml on Windows). In the settings that name files, ~/ is the
 // home directory, and a relative path begins at the configuration file.
 //
-// The errors are for a person to read. A setting that cannot work is left to Validate, and
-// a secret that is nowhere to whoever needs it.
+// The errors are for a person to read. A setting that cannot work is left to Validate, and a
+// secret that is missing to the code that needs it.
 func Load(path string, getenv func(string) string) (Config, error) {
 	cfg := Default()
 	required := path != ""
@@ -150,7 +150,7 @@ func askSecret(s *Secret, key string, command []string) error {
 	return nil
 }
 
-// readFile reads a file of at most limit bytes. It waits for nobody: a pipe is refused.
+// readFile reads a file of at most limit bytes. It does not wait for a writer: a pipe is refused.
 func readFile(path string, limit int64) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -35,8 +35,8 @@ type RepositoryReview struct {
 	// Sensitive are files of which any change is reviewed in full depth, besides those
 	// that always are. None by default.
 	Sensitive Scope `yaml:"sensitive"`
-	// Skip are files that nobody wrote by hand and no session is shown, besides those that
-	// are recognised as such. None by default.
+	// Skip are files that programs wrote and no session is shown, besides those that are
+	// recognised as such. None by default.
 	Skip Scope `yaml:"skip"`
 	// Ratchet is to let minor findings pass that an earlier round could have reported: on
 	// code that no round has changed since. False by default.
@@ -126,7 +126,7 @@ func DefaultRepository() Repository {
 const repositoryKeys = "review.sensitive, review.skip, review.ratchet, review.check, review.strategy, verify.command, verify.timeout, verify.reports, merge.auto, merge.manual and merge.checks"
 
 // ParseRepository reads the content of a repository's RepositoryPath: at most 64 KiB.
-// An unknown key is an error that names it, and whoever gets an error reviews and merges
+// An unknown key is an error that names it, and after an error callers must review and merge
 // nothing: what the file was meant to forbid is not known.
 func ParseRepository(content []byte) (Repository, error) {
 	r := DefaultRepository()

@@ -8,7 +8,7 @@ import (
 // redacted stands where a secret would.
 const redacted = "[redacted]"
 
-// Secret is a token that does not show itself: whatever prints, logs or encodes it gets a
+// Secret is a token that does not show itself: code that prints, logs or encodes it gets a
 // placeholder. Converting it to a string is the one way to use it. Like every type's, its
 // methods are not called when fmt prints a struct that has it in an unexported field.
 type Secret string
@@ -16,7 +16,7 @@ type Secret string
 // String is the placeholder.
 func (Secret) String() string { return redacted }
 
-// Format prints the placeholder whatever the verb. Without it, %#v and a verb that does not
+// Format prints the placeholder for every verb. Without it, %#v and a verb that does not
 // fit would show the secret.
 func (Secret) Format(state fmt.State, _ rune) { io.WriteString(state, redacted) }
 
