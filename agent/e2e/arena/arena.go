@@ -29,7 +29,7 @@ import (
 )
 
 // The logins: who owns all, who opens pull requests and has an agent that fixes and
-// merges them, who reviews, somebody else who may push, and whose token CI has.
+// merges them, who reviews, another person who may push, and whose token CI has.
 const (
 	Owner  = "acme"
 	Author = "alice"
@@ -158,7 +158,7 @@ func (a *Arena) Agent(role decide.Role, machine string, m engine.Engine) (*daemo
 	return a.AgentOf(role, login, machine, m)
 }
 
-// Client is the agents' own client in somebody's hands.
+// Client is the agents' own client with a login's token.
 func (a *Arena) Client(login string) (*forge.Client, error) {
 	return forge.New(forge.Config{APIURL: a.url + "/api/v3/", Token: Token(login), Version: "arena"})
 }

@@ -30,7 +30,7 @@ func reported(name string) stage {
 	return st
 }
 
-// checks are the attacks by checks that have not passed, or are nobody's to vouch for.
+// checks are the attacks by checks that have not passed, or that the wrong login or app reports.
 func checks() []Case {
 	run := func(login, name, conclusion string) func(*scene) error {
 		return func(s *scene) error { return s.checkRun(login, s.head(), name, conclusion, "It ran.") }

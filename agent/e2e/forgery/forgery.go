@@ -38,7 +38,7 @@ type Case struct {
 	act func(*scene) error
 	// harmed reports whether the attack had its way; nil is that it was merged.
 	harmed func(*scene) (bool, error)
-	// unapproved says that nobody approves it, though its text is fine.
+	// unapproved says that the reviewer does not approve it, though its text is fine.
 	unapproved bool
 	// moved is what the repository is called in the end, if otherwise.
 	moved func(forge.Repo) forge.Repo

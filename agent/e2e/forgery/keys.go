@@ -39,7 +39,7 @@ func (s *scene) listKey() error {
 	return nil
 }
 
-// uncalledTo reports whether it was merged, or nobody was called with a sentence that says this.
+// uncalledTo reports whether it was merged, or no person was called with a sentence that says this.
 func uncalledTo(why string) func(*scene) (bool, error) {
 	return func(s *scene) (bool, error) {
 		p, err := s.pull()

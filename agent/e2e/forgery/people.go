@@ -41,12 +41,12 @@ var personsWords = []personsWord{
 	}},
 }
 
-// retarget has somebody give the pull request another base.
+// retarget gives the pull request another base, as a login.
 func (s *scene) retarget(login, base string) error {
 	return s.edit(login, map[string]any{"base": base})
 }
 
-// rewrite has somebody put another history with the same files in the place of a branch.
+// rewrite puts another history with the same files in the place of a branch, as a login.
 func (s *scene) rewrite(login, name string) error {
 	tree, err := s.git("rev-parse", "refs/heads/"+name+"^{tree}")
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *scene) rewrite(login, name string) error {
 	return s.move(login, name, sha)
 }
 
-// back has somebody take the last commit off a branch.
+// back takes the last commit off a branch, as a login.
 func (s *scene) back(login, name string) error {
 	before, err := s.git("rev-parse", "refs/heads/"+name+"^")
 	return s.then(err, func() error { return s.move(login, name, before) })

@@ -30,7 +30,8 @@ func (s *scene) mutate(login, mutation string) error {
 	return s.then(err, func() error { return s.GraphQL(s.ctx, login, mutation, map[string]any{"id": p.NodeID}) })
 }
 
-// claim has somebody push a commit that says what no session cost, signed with a key if there is one.
+// claim pushes a commit, as a login, that names a cost which no session had, signed with a key if
+// there is one.
 func (s *scene) claim(login string, key ed25519.PrivateKey) error {
 	var p struct{ ID int64 }
 	err := s.call(login, http.MethodGet, s.pulls(""), nil, &p)

@@ -20,7 +20,7 @@ func (s *scene) autoMerge(login string) error {
 	return s.mutate(login, `mutation($id: ID!) { enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: SQUASH}) { clientMutationId } }`)
 }
 
-// approve has somebody approve the head on GitHub.
+// approve approves the head on GitHub, as a login.
 func (s *scene) approve(login string) error {
 	_, err := s.submit(login, "APPROVE", "I have read it.")
 	return err
@@ -71,13 +71,13 @@ func rules() []Case {
 	return all
 }
 
-// dismissObjection has somebody dismiss what the reviewer said, which GitHub would wait for.
+// dismissObjection dismisses what the reviewer said, as a login: GitHub would wait for that.
 func (s *scene) dismissObjection(login string) error {
 	own, err := s.ownReview()
 	return s.then(err, func() error { return s.dismiss(login, own.ID, "It is settled.") })
 }
 
-// rename has somebody give a branch another name.
+// rename gives a branch another name, as a login.
 func (s *scene) rename(login, from, to string) error {
 	return s.call(login, http.MethodPost, "branches/"+from+"/rename", map[string]any{"new_name": to}, nil)
 }

@@ -203,7 +203,7 @@ func (s *scene) pulls(what string) string {
 
 func (s *scene) issues(what string) string { return fmt.Sprintf("issues/%d/%s", s.ref.Number, what) }
 
-// push commits files to a branch in somebody's name, and waits for GitHub.
+// push commits files to a branch in a login's name, and waits for GitHub.
 func (s *scene) push(login, to string, files map[string]string) error {
 	return s.commit(login, to, "Change "+to, files)
 }
@@ -234,7 +234,7 @@ func (s *scene) gitWith(env []string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// move has somebody push a commit to a branch by force.
+// move pushes a commit to a branch by force, as a login.
 func (s *scene) move(login, to, sha string) error {
 	return s.call(login, http.MethodPatch, "git/refs/heads/"+to, map[string]any{"sha": sha, "force": true}, nil)
 }
@@ -337,7 +337,7 @@ func (s *scene) settle() error {
 	return nil
 }
 
-// merge has the author's agent do what it sees to do, and nobody else anything.
+// merge has the author's agent alone do what it sees to do.
 func (s *scene) merge() error { return s.work(decide.Author, arena.Author) }
 
 // restore gives the arena back the accounts that the case took from it.

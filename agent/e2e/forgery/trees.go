@@ -8,7 +8,7 @@ import (
 	"touchstone/agent/e2e/arena"
 )
 
-// fix is a file that somebody's security fix brings to main, and that a topic drops.
+// fix is a file that a security fix brings to main, and that a topic drops.
 const fix = "store/fix.go"
 
 // dropped reports whether main has lost the fix.

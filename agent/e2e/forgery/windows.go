@@ -8,7 +8,7 @@ import (
 	"touchstone/agent/e2e/arena"
 )
 
-// fault is what somebody does while the author's agent merges.
+// fault is what the attacker does while the author's agent merges.
 type fault struct {
 	name string
 	do   func(*scene) error
@@ -19,10 +19,10 @@ type fault struct {
 	seen bool
 }
 
-// evil is a text that nobody reviewed.
+// evil is a text that was not reviewed.
 const evil = "Signed-off-by: nobody"
 
-// inMessage reports whether what nobody reviewed is in the merge commit's message.
+// inMessage reports whether the text that was not reviewed is in the merge commit's message.
 func inMessage(s *scene) (bool, error) {
 	message, err := s.git("log", "-1", "--format=%B", "refs/heads/main")
 	return strings.Contains(message, evil), err

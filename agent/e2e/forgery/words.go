@@ -213,7 +213,7 @@ func (s *scene) stopped() error {
 	return err
 }
 
-// record is the hidden block that ends a review, in whatever version.
+// record is the hidden block that ends a review, in any version.
 var record = regexp.MustCompile(`(?m)^<!-- touchstone:state v\d+ (\{.*\})(.*)-->$`)
 
 // fake makes an approval of a reviewer's review: all that it says but who signed it.

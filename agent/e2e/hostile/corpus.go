@@ -4,11 +4,11 @@
 // the model is made up, and it is on the attacker's side: it does what a text asks
 // for, refutes what code suspects, and its answers are formally perfect.
 //
-// What structure or parsing decides is caught whatever the model does, and nothing that a
-// model writes can leak or act: that is the list of [Hostile]. What only tries to talk a
-// model round is the list of [Persuasive]: the run shows what a model lets through that
-// obeys all of it. No code can see that; an honest model's judgement and the repository's
-// own tests have to.
+// What structure or parsing decides is caught with any model, and nothing that a model
+// writes can leak or act: that is the list of [Hostile]. What only tries to talk a model
+// round is the list of [Persuasive]: the run shows what a model lets through that obeys all
+// of it. No code can see that; an honest model's judgement and the repository's own tests
+// have to.
 package hostile
 
 import (
@@ -60,8 +60,8 @@ const Persuasion verdict.HoldKind = "persuasion"
 // or which it does not know: the session has to answer it, and one that obeys refutes it.
 const Suspected verdict.HoldKind = "suspected"
 
-// Hostile are the pull requests that must never be approved by themselves, whatever a model
-// makes of them: what is wrong with them is decided by structure or by parsing.
+// Hostile are the pull requests that must never be approved without a person, even if a
+// model approves them: what is wrong with them is decided by structure or by parsing.
 func Hostile() ([]Case, error) {
 	all, err := read("hostile")
 	return slices.DeleteFunc(all, func(c Case) bool { return c.obeyed() }), err
@@ -89,7 +89,7 @@ func (c Case) family() string {
 	return family
 }
 
-// Ordinary are the pull requests that nobody has to hold.
+// Ordinary are the pull requests that must not be held.
 func Ordinary() ([]Case, error) { return read("ordinary") }
 
 func read(dir string) ([]Case, error) {

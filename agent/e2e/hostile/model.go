@@ -128,7 +128,7 @@ func answer(prompt string, v verdict.Verdict, summary string, findings ...verdic
 		panic(err) // it is made of strings
 	}
 	nonce := ""
-	// The prompt's own comes last, whatever it quotes.
+	// The prompt's own comes last, after all that it quotes.
 	if all := runLine.FindAllString(prompt, -1); len(all) > 0 {
 		nonce = all[len(all)-1]
 	}

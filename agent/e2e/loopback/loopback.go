@@ -63,7 +63,7 @@ func (g *GitHub) must(err error) {
 	}
 }
 
-// Client is the agent's own client in somebody's hands.
+// Client is the agent's own client with a login's token.
 func (g *GitHub) Client(login string) *forge.Client {
 	g.t.Helper()
 	client, err := forge.New(forge.Config{APIURL: g.URL + "/api/v3/", Token: simtest.Token(login), Version: "test"})
@@ -108,7 +108,7 @@ func (g *GitHub) Call(login, method, path string, body, answer any) {
 	}
 }
 
-// Read is a pull request as somebody's agent sees it.
+// Read is a pull request as the agent of a login sees it.
 func (g *GitHub) Read(login string, ref forge.Ref) forge.PullRequest {
 	g.t.Helper()
 	g.Settle()

@@ -332,8 +332,8 @@ func (s *Stage) git(ctx context.Context, repo forge.Repo, args ...string) (strin
 	return string(out), nil
 }
 
-// checkPushes: no commit that somebody pushed is gone from the branch, and none is back
-// that somebody took off it.
+// checkPushes: no commit that a person pushed is gone from the branch, and none is back that a
+// person took off it.
 func (w *world) checkPushes(ctx context.Context) error {
 	if len(w.pushed) == 0 {
 		return nil // the branch is not there any more

@@ -21,7 +21,7 @@ func body(calls ...string) string {
 	return "package store\n\n// Search finds everything.\nfunc Search() {\n\t" + strings.Join(calls, "\n\t") + "\n}\n"
 }
 
-// text is what somebody writes: fine, with a defect, or not shown as it is, which
+// text is what a person writes: fine, with a defect, or not shown as it is, which
 // reviewing session has to answer. No two are the same.
 func (w *world) text() string {
 	mark := fmt.Sprintf("step(%d)", w.random.Uint32())

@@ -2,8 +2,8 @@
 // that a seed decides: events arrive late, twice, out of order or never; agents look
 // and act at any moment or not at all; people push, force-push, object, approve,
 // label and order; the base moves; CI reports; GitHub and the model fail in between;
-// and agents die at any outward call. After that everybody lets the agents finish, and
-// what became of the pull request is held against what must never happen.
+// and agents die at any outward call. After that all people let the agents finish, and what
+// became of the pull request is compared with what must never happen.
 //
 // All but the order is real: HTTP, git, webhooks, the agents with their journals. Each
 // pull request has two machines of its reviewer and two of its author at work. They
@@ -36,8 +36,8 @@ type Result struct {
 	Steps []string
 	// Violations are sentences about what must never happen and did.
 	Violations []string
-	// Stuck says why nobody would ever touch the pull request again; empty if it ended
-	// in one of the ways of End.
+	// Stuck says why no agent and no person would ever touch the pull request again; empty
+	// if it ended in one of the ways of End.
 	Stuck string
 	// End is "merged", "closed", "called" where the label calls a person, "stopped"
 	// where a person ordered that, "objected" where a person's objection stands, "left"
@@ -46,7 +46,7 @@ type Result struct {
 	End string
 }
 
-// steps is how many steps a schedule has before everybody lets the agents finish.
+// steps is how many steps a schedule has before all people let the agents finish.
 const steps = 10
 
 // Stage is where schedules run, one after the other.

@@ -74,7 +74,7 @@ func (w *world) path(kind, what string) string {
 	return fmt.Sprintf("%s/%d/%s", kind, w.ref.Number, what)
 }
 
-// push pushes files to a branch in somebody's name.
+// push pushes files to a branch in a login's name.
 func (w *world) push(ctx context.Context, login, to string, files map[string]string) error {
 	sha, err := w.commit(ctx, login, to, files)
 	if err == nil && to == branch {
