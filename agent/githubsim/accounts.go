@@ -46,7 +46,7 @@ func (s *Sim) Rename(login, to string) error {
 	return nil
 }
 
-// Delete deletes an account. What it said stays, and is shown as nobody's.
+// Delete deletes an account. What it said stays, and is shown under the login ghost.
 // https://docs.github.com/en/account-and-profile/how-tos/account-management/deleting-your-personal-account
 func (s *Sim) Delete(login string) error {
 	s.mu.Lock()
@@ -64,8 +64,8 @@ func (s *Sim) Delete(login string) error {
 	return nil
 }
 
-// SetPermission makes what somebody may do in a repository one of the permissions of
-// [RepoOptions]; empty is what everybody may.
+// SetPermission gives a login one of the permissions of [RepoOptions] in a repository; empty is what all
+// logins have.
 func (s *Sim) SetPermission(repository, login, role string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

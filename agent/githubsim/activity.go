@@ -18,7 +18,7 @@ type activity struct {
 	at            time.Time
 }
 
-// active notes that somebody moved a branch.
+// active notes that an account moved a branch.
 func (s *Sim) active(r *repo, by *account, branch, before, after string) {
 	kind := "push"
 	switch {

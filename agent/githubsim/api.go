@@ -85,7 +85,7 @@ func (s *Sim) route(run endpoint) http.HandlerFunc {
 			writeRefusal(w, refuse(http.StatusRequestEntityTooLarge, "Request body is too large"))
 			return
 		}
-		// GitHub finishes what it has begun, even if nobody waits for the answer.
+		// GitHub finishes what it has begun, even if the client is gone.
 		c := &call{sim: s, ctx: context.WithoutCancel(r.Context()), r: r, body: body, user: signedIn(r)}
 		out, err := s.locked(c, run)
 		if err != nil {

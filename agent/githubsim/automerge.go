@@ -9,7 +9,7 @@ import (
 	"touchstone/agent/githubsim/graphql"
 )
 
-// autoMerge is somebody's wish that GitHub merges as soon as the base's rules let it.
+// autoMerge is an account's request that GitHub merges as soon as the base's rules let it.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
 type autoMerge struct {
 	by     *account

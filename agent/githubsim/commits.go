@@ -76,8 +76,8 @@ func person(name, email, date string) object {
 
 var unsigned = object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
 
-// accountOf finds who signs commits with this address: the account's, or the one that GitHub
-// itself gives it, whatever name this host goes by.
+// accountOf finds who signs commits with this address: the account's, or the one that GitHub itself
+// gives it, under any host name.
 func (s *Sim) accountOf(email string) *account {
 	for _, a := range s.accounts {
 		given := fmt.Sprintf("%d+%s@users.noreply.", a.id, a.Login)

@@ -39,8 +39,8 @@ type Faults struct {
 	// NullMergeable answers this many reads of a pull request as if its
 	// mergeability were still being computed.
 	NullMergeable int `json:"null_mergeable"`
-	// MoveHead and MoveBase let somebody else push to the head or the base of
-	// a pull request right before this many merges of it.
+	// MoveHead and MoveBase have another login push to the head or the base of a
+	// pull request right before this many merges of it.
 	MoveHead int `json:"move_head"`
 	MoveBase int `json:"move_base"`
 	// DuplicateDeliveries sends this many webhooks twice, LoseDeliveries drops

@@ -28,8 +28,8 @@ func newGitRepo(path, dir string, clock *clock) gitRepo {
 // zeroSHA stands for "no such ref" in git's and GitHub's protocols.
 const zeroSHA = "0000000000000000000000000000000000000000"
 
-// gitConfig lets everybody fetch any commit, as GitHub does, keeps the refs of
-// pull requests out of reach of pushes, and trades durability for speed.
+// gitConfig lets clients fetch any commit, as GitHub does, keeps the refs of pull
+// requests out of reach of pushes, and trades durability for speed.
 const gitConfig = `[core]
 	repositoryformatversion = 0
 	bare = true
@@ -75,8 +75,8 @@ func (g gitRepo) prepare(ctx context.Context, opts RepoOptions, parent *repo) er
 	return err
 }
 
-// gitEnv is all that a child git sees: no configuration of the user's, and trust
-// in repositories that somebody else made.
+// gitEnv is all that a child git sees: no configuration of the user's, and trust in
+// repositories of other users.
 func gitEnv(extra ...string) []string {
 	env := []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}

@@ -59,8 +59,9 @@ func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 		s.runBackend(w, r, target, service)
 		return
 	}
-	// The answer waits until GitHub's side of the push is done, so that whoever
-	// pushed reads its own write. It is done even if the client no longer listens.
+	// The answer waits until GitHub's side of the push is done, so that the client
+	// that pushed reads its own write. It is done even if the client no longer
+	// listens.
 	held := &heldResponse{header: http.Header{}}
 	ctx := context.WithoutCancel(r.Context())
 	s.runBackend(held, r.WithContext(ctx), target, service)
@@ -147,5 +148,5 @@ func (s *Sim) greet(w http.ResponseWriter, cmd *exec.Cmd, target *repo) {
 		return
 	}
 	s.greetings.Store(string(config), known)
-	_, _ = w.Write(known.([]byte)) // fails when nobody listens any more
+	_, _ = w.Write(known.([]byte)) // fails if the client is gone
 }

@@ -67,8 +67,8 @@ func (c *call) rateLimitField(args) (any, error) {
 	}}, nil
 }
 
-// userNode is a User, or for an app a Bot. kind "User" is for viewer, which the
-// schema types as User whoever asks.
+// userNode is a User, or for an app a Bot. kind "User" is for viewer, which the schema
+// types as User for apps too.
 func (c *call) userNode(a *account, kind string) node {
 	if a == nil || a.deleted {
 		return nil

@@ -62,8 +62,7 @@ func (c *call) mergeableState(p *pull) string {
 	return "CONFLICTING"
 }
 
-// reviewDecision is what reviewers said, null when there is no requirement and
-// nobody has said anything.
+// reviewDecision is what reviewers said, null when there is no requirement and no review.
 func reviewDecision(p *pull) any {
 	decision := any(nil)
 	if p.repo.protected[p.baseRef].Approvals > 0 {

@@ -18,7 +18,7 @@ const hourlyLimit = 5000
 
 type contextKey struct{}
 
-// signedIn returns who makes the request, nil for nobody.
+// signedIn returns who makes the request, nil without a token.
 func signedIn(r *http.Request) *account {
 	a, _ := r.Context().Value(contextKey{}).(*account)
 	return a

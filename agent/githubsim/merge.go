@@ -75,7 +75,7 @@ func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message s
 	}
 	before := p.base()
 	if err := p.repo.git.updateRef(ctx, "refs/heads/"+p.baseRef, sha, before); err != nil {
-		// Somebody else's push came first; learn of it before saying so.
+		// Another push came first; learn of it before saying so.
 		if err := s.noticeRefs(ctx, p.repo, by); err != nil {
 			return "", err
 		}
@@ -89,8 +89,8 @@ func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message s
 }
 
 // deleteMerged deletes the branch of a merged pull request, as GitHub does by itself and on its
-// pages: what is to be merged into that branch is then to be merged into the base. Whoever deletes
-// a branch by git or by the API has those pull requests closed.
+// pages: what is to be merged into that branch is then to be merged into the base. To delete a branch by git or by the API closes those
+// pull requests.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-branches
 func (s *Sim) deleteMerged(ctx context.Context, merged *pull, by *account) error {
 	for _, p := range merged.repo.sortedPulls() {

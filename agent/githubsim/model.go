@@ -147,7 +147,7 @@ type pull struct {
 	labelled              []labelling
 	incidents             []incident
 	queued                *queueEntry // nil outside the merge queue
-	auto                  *autoMerge  // nil unless somebody wishes it
+	auto                  *autoMerge  // nil unless an account asked for it
 	requested             []*account
 	reviews               []*review
 	threads               []*thread

@@ -143,7 +143,7 @@ func (s *Sim) tryMerge(p *pull) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if m.base != p.base() || m.head != p.headSHA {
-			return // whoever moved it has queued another
+			return // the push that moved it has queued another
 		}
 		if m.commit != "" && p.repo.setRef(fmt.Sprintf("refs/pull/%d/merge", p.number), m.commit) != nil {
 			return

@@ -213,7 +213,7 @@ func (s *Sim) renderReviewComment(p *pull, rc *reviewComment) object {
 	return out
 }
 
-// noReactions is the summary of the reactions to something nobody reacted to.
+// noReactions is the summary of the reactions to something without any.
 func noReactions(of string) object {
 	out := object{"url": of + "/reactions", "total_count": 0}
 	for _, name := range []string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"} {

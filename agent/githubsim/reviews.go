@@ -209,7 +209,7 @@ func (c *call) submitReview(rv *review) (reply, error) {
 	return ok(c.renderReview(rv))
 }
 
-// updateReview changes the body, as its author may, and whoever may write.
+// updateReview changes the body, as its author may, and all who may write.
 // https://docs.github.com/en/communities/moderating-comments-and-conversations/managing-disruptive-comments
 func (c *call) updateReview(rv *review) (reply, error) {
 	var in struct{ Body string }

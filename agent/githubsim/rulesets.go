@@ -1,6 +1,6 @@
 package githubsim
 
-// branchRules lists what rulesets ask of a branch, to everybody who may read.
+// branchRules lists what rulesets ask of a branch, to all who may read.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (c *call) branchRules() (reply, error) {
 	rule := c.repo.protected[c.r.PathValue("branch")]

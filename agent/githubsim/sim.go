@@ -58,7 +58,7 @@ type User struct {
 	Admin bool `json:"admin"`
 	// App makes this the token of a GitHub App: a Bot that may write check runs.
 	App bool `json:"app"`
-	// Mannequin makes this the placeholder of somebody whose contributions were imported.
+	// Mannequin makes this the placeholder of a person whose contributions were imported.
 	Mannequin bool `json:"mannequin"`
 	// AppID and AppKey let the app sign JSON web tokens, by which alone it sees its own webhook and deliveries.
 	AppID  string         `json:"-"`
@@ -192,8 +192,8 @@ type RepoOptions struct {
 	Private bool
 	// Archived repositories refuse every write.
 	Archived bool
-	// Permissions maps logins to admin, maintain, write, triage or read. Nil gives everybody
-	// write; the owner and administrators always have admin.
+	// Permissions maps logins to admin, maintain, write, triage or read. Nil gives every login write;
+	// the owner and administrators always have admin.
 	Permissions map[string]string
 	// Protected maps branch names to their protection.
 	Protected map[string]Protection

@@ -91,8 +91,7 @@ func (c *call) reactionGroups(rc *reviewComment) []node {
 	return groups
 }
 
-// React has somebody react to a comment on a line, by its id: THUMBS_UP, THUMBS_DOWN and the
-// like.
+// React adds a login's reaction to a comment on a line, by its id: THUMBS_UP, THUMBS_DOWN and the like.
 func (s *Sim) React(login, repository string, id int64, content string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,9 +34,8 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
-// Wrap passes requests on to next and reports to t whatever breaks the contract
-// in them or in the answers. Git's own protocol and /_sim/ pass unseen. The
-// server must be closed before the test ends.
+// Wrap passes requests on to next and reports to t all that breaks the contract in them or in the answers.
+// Git's own protocol and /_sim/ pass unseen. The server must be closed before the test ends.
 func Wrap(t T, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := strings.TrimPrefix(strings.TrimPrefix(r.URL.EscapedPath(), "/api/v3"), "/api")

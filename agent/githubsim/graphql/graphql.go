@@ -141,7 +141,7 @@ type document struct {
 
 const most = 64
 
-// parse returns a query parsed and validated. Nobody may change it.
+// parse returns a query parsed and validated. It is shared: callers must not change it.
 func (d *documents) parse(schema *ast.Schema, query string) (*ast.QueryDocument, gqlerror.List) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

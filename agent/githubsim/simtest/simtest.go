@@ -77,7 +77,7 @@ func Behind(t testing.TB, config githubsim.Config, repository githubsim.RepoOpti
 	return g
 }
 
-// As is the API in somebody's hands.
+// As is a client of the API with a login's token.
 func (g *GitHub) As(login string) *github.Client {
 	g.t.Helper()
 	client, err := github.NewClient(nil).WithAuthToken(Token(login)).WithEnterpriseURLs(g.URL, g.URL)
