@@ -161,7 +161,7 @@ type SubmittedReview struct {
 	SHA         string // the commit reviewed; empty when GitHub no longer has it
 	SubmittedAt time.Time
 	EditedAt    *time.Time // nil when the body is as first submitted
-	EditedBy    User       // who edited it last; zero when nobody has
+	EditedBy    User       // who edited it last; zero if it was never edited
 	Node        string     // GraphQL node id, for Client.Revisions
 	URL         string
 }
@@ -201,7 +201,7 @@ type Comment struct {
 	Body        string // untrusted text
 	CreatedAt   time.Time
 	EditedAt    *time.Time // nil when never edited
-	EditedBy    User       // who edited it last; zero when nobody has
+	EditedBy    User       // who edited it last; zero if it was never edited
 	Node        string     // GraphQL node id, for Client.Revisions
 	URL         string
 }
