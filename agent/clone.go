@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// clone is a clone that belongs to somebody else: git reads it here without
-// running what its configuration or its files ask for, and without writing to it.
+// clone is a clone of the user's: git reads it here without running what its configuration or
+// its files ask for, and without writing to it.
 type clone struct {
 	top      string   // its root
 	settings []string // -c options

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// errNobody says that there is nobody to ask.
+// errNobody says that there is no terminal to ask on.
 var errNobody = errors.New("this is no terminal, so nothing is asked")
 
 // dialog asks people, where there are any: on a terminal.
@@ -45,8 +45,8 @@ func (d *dialog) ask(question string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// yes reports whether a question is answered with yes, which an empty answer is. Where there is
-// nobody to ask it is no.
+// yes reports whether a question is answered with yes, which an empty answer is. Without a
+// terminal it is no.
 func (d *dialog) yes(question string) bool {
 	answer, err := d.ask(question)
 	return err == nil && (answer == "" || strings.HasPrefix(strings.ToLower(answer), "y"))

@@ -350,7 +350,8 @@ func (d *doctor) relay(ctx context.Context) (string, error) {
 	if response.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("%s answers %s: it runs but is not ready; look at its log", url, response.Status)
 	}
-	// Whether it takes the token shows in what it tells nobody else.
+	// The settings are for holders of a token only, so asking for them shows whether the relay
+	// takes ours.
 	asking := d.cfg
 	asking.Control, asking.StateDir = true, ""
 	if _, err := remoteconfig.Ask(ctx, asking); err != nil {

@@ -71,8 +71,8 @@ func (d *doctor) models(ctx context.Context) {
 // providerTimeout is how long a provider may take to say anything.
 const providerTimeout = 10 * time.Second
 
-// provider tells whether an engine's provider answers, whatever it says: that a login is
-// refused shows only in a session.
+// provider tells whether an engine's provider answers, with any status: that a login is refused
+// shows only in a session.
 func provider(ctx context.Context, name string, v engine.Version) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
 	defer cancel()

@@ -1,8 +1,8 @@
 // Command touchstone reviews, fixes and merges pull requests without anyone waiting.
 //
 // One program, two modes: `touchstone run --mode reviewer` on a machine that is
-// always on, `touchstone run --mode author` on the laptop of whoever opens pull
-// requests. The single steps are commands of their own.
+// always on, `touchstone run --mode author` on the laptop of the pull requests'
+// author. The single steps are commands of their own.
 package main
 
 import (

@@ -51,7 +51,7 @@ type (
 	}
 	sarifResult struct {
 		RuleID string `json:"ruleId,omitempty"`
-		// Kind is "open" for what nobody answered; "" means that it failed.
+		// Kind is "open" for what was not answered; "" means that it failed.
 		Kind         string            `json:"kind,omitempty"`
 		Level        string            `json:"level"`
 		Message      sarifMessage      `json:"message"`

@@ -120,8 +120,8 @@ type Order struct {
 	Finding string     `json:"finding,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 	May     string     `json:"permission"`        // what its author may do in the repository now
-	Counts  bool       `json:"counts"`            // its author may give it, nobody has edited it, and it can be followed
-	Unclear string     `json:"unclear,omitempty"` // why nobody can follow it, as its author was told
+	Counts  bool       `json:"counts"`            // its author may give it, it was not edited, and it can be followed
+	Unclear string     `json:"unclear,omitempty"` // why it cannot be followed, as its author was told
 }
 
 // Labelling is a label put on or taken off.

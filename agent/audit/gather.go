@@ -192,8 +192,8 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 	return ""
 }
 
-// addOrders lists what people told the agents, with what each of them may do. What somebody else edited or deleted is
-// told too.
+// addOrders lists what people told the agents, with what each of them may do. Comments that another login edited or
+// deleted are listed too.
 func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, settings Settings, writers []string) error {
 	refused, err := settings.Trust.Refuse(pr.DatabaseID, nil)
 	if err != nil {
@@ -274,7 +274,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 	return nil
 }
 
-// written is what the author of a comment wrote that somebody else has edited since.
+// written is what the author of a comment wrote before another login edited it.
 func written(ctx context.Context, read Reader, comment forge.Comment) (texts []string, err error) {
 	revisions, err := read.Revisions(ctx, comment.Node)
 	for _, r := range revisions {

@@ -146,7 +146,7 @@ func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.
 	return r.out, step(ctx, "push", func(ctx context.Context) error { return r.push(ctx, pr) })
 }
 
-// step does a part of a fix as one of its own to whoever traces it.
+// step does a part of a fix in a span of its own.
 func step(ctx context.Context, name string, do func(context.Context) error) error {
 	ctx, end := telemetry.Step(ctx, name)
 	err := do(ctx)

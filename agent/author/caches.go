@@ -13,7 +13,8 @@ import (
 const baseRole = "base"
 
 // warm has builds in the worktree begin with what builds of the base have downloaded and made,
-// which it brings about first where nobody has for long. Where that fails, they begin with nothing.
+// which it builds first if there are none, or only old ones. Where that fails, they begin with
+// nothing.
 func (r *repair) warm(ctx context.Context, use session.Use) {
 	if len(r.verify.Command) == 0 {
 		return // nothing that would fill them

@@ -22,7 +22,7 @@ var secretFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.env(?:\.[^/]+)?|[^/]+\.(?:p
 var exampleFile = regexp.MustCompile(`(?i)\.(?:example|sample|template|dist)$|(?:^|/)(?:testdata|fixtures)/`)
 
 // forbidden refuses changes of the rules that the session is judged by, files that hold
-// credentials, links that lead out of the repository, and new files that nobody can read.
+// credentials, links that lead out of the repository, and new files that people cannot read.
 func forbidden(diffs []worktree.Diff) error {
 	for _, f := range ownFiles(diffs) {
 		for _, name := range []string{f.Path, f.OldPath} {

@@ -18,13 +18,13 @@ var deferral = regexp.MustCompile(`\b(?:TODO|FIXME|XXX|HACK|TBD)\b` +
 	`|(?i:\b(?:follow-?up|separate|later|future) (?:pr|pull request|mr|merge request)\b)` +
 	`|(?i:\b(?:fix|fixed|handle|handled|do|done|address|addressed|implement|implemented|clean up) (?:this |it |that |these )?later\b)`)
 
-// marker is a line of conflict markers that somebody moved to the right. Those at the
-// beginning of a line are found by worktree.
+// marker is a line of conflict markers that was indented. Those at the beginning of a
+// line are found by worktree.
 var marker = regexp.MustCompile(`^\s+(?:<{7}|>{7}) `)
 
 // secretUse is a line by which a pipeline gets at credentials, or at more of them. It
-// errs on the side of a person: a word is enough, whatever stands around it, since there
-// are too many ways to write the same in YAML and in expressions, which have no case
+// errs on the side of a person: a word is enough, in any context, since there are too
+// many ways to write the same in YAML and in expressions, which have no case
 // (https://docs.github.com/actions/reference/workflows-and-actions/contexts).
 var secretUse = regexp.MustCompile(`(?i)secret|credential|access_?token` +
 	`|\bgithub\s*(?:\.\s*(?:token\b|\*)|[\[)]|$)` + // github.token, github['token'], toJSON(github)

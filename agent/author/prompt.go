@@ -38,7 +38,7 @@ type brief struct {
 	signer verdict.Signer
 }
 
-// quotation is a text that somebody wrote.
+// quotation is a text that the prompt quotes, with what it is.
 type quotation struct{ what, text string }
 
 func (b brief) prompt() string {

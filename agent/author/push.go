@@ -77,8 +77,8 @@ func (r *repair) wanted(ctx context.Context, begun forge.PullRequest) error {
 	return err
 }
 
-// send pushes once. That is not broken off: GitHub tells of the push before git ends here,
-// and this agent's own push must not look like somebody else's.
+// send pushes once. The push is not cancelled: GitHub reports it before git ends here, and
+// this agent must not take its own push for another's.
 func (r *repair) send(ctx context.Context, pr forge.PullRequest) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (r *repair) send(ctx context.Context, pr forge.PullRequest) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	defer cancel()
 	err := r.tree.Push(ctx, r.out.Head, pr.Head.Name, pr.Head.SHA)
-	if err != nil && ctx.Err() != nil { // the way is slow, or GitHub is; nobody refused
+	if err != nil && ctx.Err() != nil { // the network is slow, or GitHub is; the push was not refused
 		return fmt.Errorf("%w: the push was not done after %s", worktree.ErrUnavailable, most)
 	}
 	return err
@@ -110,7 +110,7 @@ func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullR
 	if r.tree, err = r.author.acquire(ctx, now); err != nil {
 		return now, err
 	}
-	// What somebody rebased or squashed away must not come back with the fix.
+	// What was rebased or squashed away must not come back with the fix.
 	kept, err := r.tree.Contains(ctx, pr.Head.SHA)
 	only := false
 	if err == nil && kept {

@@ -135,8 +135,8 @@ func LeftToPerson(ended string) string {
 	return todo
 }
 
-// disputable reports whether one of these disputes is the first of its finding: nobody has said
-// anything against that before which its reviewer judged.
+// disputable reports whether one of these disputes is the first of its finding: the reviewer has
+// judged no objection to that finding yet.
 func (b brief) disputable(disputes map[string]string) bool {
 	return slices.ContainsFunc(b.ledger.Outstanding(), func(e verdict.Entry) bool {
 		_, ok := disputes[e.ID]

@@ -253,7 +253,7 @@ func (n *Name) construct() {
 	}
 }
 
-// unused reports whether nobody outside refers to a definition: one within a function, and of
+// unused reports whether other code cannot refer to a definition: one within a function, and of
 // tests what only a runner calls, their variables and fields.
 func unused(b outline.Block, test bool) bool {
 	return b.Local || b.Kind == "test" || test && (uncalled.MatchString(b.Name) || b.Kind == "var" || b.Kind == "const" || b.Kind == "field")

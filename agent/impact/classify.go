@@ -62,7 +62,7 @@ func imported(line string) bool {
 // importers begin most lines that import something.
 var importers = []string{"import", "use", "pub", "mod", "using", "#include", "require", "autoload", "export"}
 
-// maxLine bounds the lines that are looked at, in bytes: nobody wrote longer ones.
+// maxLine bounds the lines that are looked at, in bytes: people write no longer ones.
 const maxLine = 500
 
 // classify says what a line does with a name that stands in it, and how much that is worth

@@ -93,9 +93,9 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	return names, err
 }
 
-// companions are the words that whoever uses a name has to write besides, in most languages:
-// the type that it belongs to, and the file or package that it is imported from where the
-// type's name is one like Builder, or there is none.
+// companions are the words that code which uses a name has to contain too, in most languages: the
+// type that it belongs to, and the file or package that it is imported from where the type's name
+// is one like Builder, or there is none.
 func companions(n Name) []word {
 	var all []word
 	if n.In != "" && n.Kind != "file" {

@@ -76,7 +76,7 @@ type Name struct {
 	weight      int  // of a field: how much of the change is about it
 	old         bool // Path and Line are of the file before the change
 	first, last int  // the lines of its definition, and of what describes it above
-	// hidden is file or package where nobody outside of that can use it.
+	// hidden is file or package if no code outside of that can use it.
 	hidden string
 }
 

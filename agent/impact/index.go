@@ -27,9 +27,8 @@ const (
 	enough = 100
 )
 
-// The files in which nobody looks for a use, by a directory that they are in, by their names
-// and by their ends: what others wrote, what programs wrote, what tells of the past, and what
-// is no text.
+// The files that are not searched for uses, by a directory that they are in, by their names and by
+// their ends: vendored code, generated code, changelogs, and what is no text.
 var (
 	passedDirs  = set("vendor _vendor node_modules bower_components third_party pods changelog changelogs")
 	passedNames = set("package-lock.json go.sum pnpm-lock.yaml yarn.lock changelog changes history news")
@@ -46,7 +45,7 @@ func set(words string) map[string]bool {
 	return all
 }
 
-// passed reports whether a file is one in which nobody looks for a use.
+// passed reports whether a file is one that is not searched for uses.
 func passed(file string) bool {
 	file = strings.ToLower(file)
 	dir, name := path.Split(file)

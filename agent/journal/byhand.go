@@ -20,8 +20,8 @@ type charge struct {
 // commands append to it, which cannot have the journal open.
 func byHand(dir string) string { return dir + "-by-hand.jsonl" }
 
-// Charge tells whoever has the journal in dir open, now or later today, what was done by hand
-// beside it and what that took, in US dollars. The charges of earlier days go.
+// Charge tells the process that has the journal in dir open, now or later today, what was done
+// by hand beside it and what that took, in US dollars. The charges of earlier days go.
 func Charge(dir string, usd float64) (err error) {
 	defer func() {
 		if err != nil {

@@ -26,8 +26,8 @@ const (
 	maxField = 256
 	// maxKept is how many entries Open keeps, and half of what a journal grows to.
 	maxKept = 5000
-	// patience is how long Open waits for the lock: whoever reads the journal takes it
-	// for a moment to see whether an agent has it.
+	// patience is how long Open waits for the lock: a reader of the journal takes it for a
+	// moment to see whether an agent has it.
 	patience = 500 * time.Millisecond
 )
 
@@ -76,10 +76,10 @@ type Outcome struct {
 	Detail string `json:"detail,omitempty"`
 	// Hopeless says that the act would fail again, whenever it is tried.
 	Hopeless bool `json:"hopeless,omitempty"`
-	// RetryAfter is how long to wait at least before it is tried again, by the word of whoever
-	// refused it.
+	// RetryAfter is how long to wait at least before it is tried again, as the service that
+	// refused it asks.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
-	// Spent is what its model runs took, whatever came of them.
+	// Spent is what its model runs took, also those that failed.
 	Spent Spent `json:"spent,omitzero"`
 }
 

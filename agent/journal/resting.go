@@ -27,8 +27,8 @@ func (r Rest) String() string {
 	return fmt.Sprintf("%s %s since %s: %s", r.Model, r.Why, r.Since.Local().Format(time.DateTime), until)
 }
 
-// SetResting says which models are left alone now, for whoever reads the journal meanwhile. It
-// does not wait for the disk: the next process asks every model anew.
+// SetResting says which models are left alone now, for readers of the journal. It does not
+// wait for the disk: the next process asks every model anew.
 func (j *Journal) SetResting(models []Rest) error {
 	return j.setPassing(restingFile, models)
 }

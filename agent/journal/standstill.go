@@ -25,8 +25,8 @@ func (s Standstill) String() string {
 		s.Since.Local().Format(time.DateTime), strings.Join(strings.Fields(s.Why), " "), strings.Join(s.Refs, ", "))
 }
 
-// SetStandstill says what keeps the agent from going on, for whoever reads the journal
-// meanwhile; the zero value says that nothing does any more.
+// SetStandstill says what keeps the agent from going on, for readers of the journal; the
+// zero value says that nothing does any more.
 func (j *Journal) SetStandstill(s Standstill) error { return j.setPassing(standstillFile, s) }
 
 // StandstillOf is what keeps the agent from going on which has the journal in dir open; the

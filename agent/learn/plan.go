@@ -75,7 +75,7 @@ func (p *Plan) Find(ctx context.Context, read Reader, past []forge.Past, reviewe
 	return nil
 }
 
-// wanted reports whether a review is a round of the time in question, whoever wrote it.
+// wanted reports whether a review is a round of the time in question, by any login.
 func (p *Plan) wanted(r forge.SubmittedReview) bool {
 	_, err := verdict.ParseRecord(r.Body)
 	return err == nil && !r.SubmittedAt.Before(p.Since)

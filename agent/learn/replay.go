@@ -22,7 +22,7 @@ type Replay struct {
 	Replayed int `json:"replayed"`
 	Same     int `json:"same_guidelines"`
 	// Gone counts the rounds whose commits cannot be fetched any more, Failed those that came to no review, with the
-	// reasons, and Left those that were not begun, since the budget was spent or somebody stopped the replay.
+	// reasons, and Left those that were not begun, since the budget was spent or the replay was stopped.
 	Gone    int       `json:"gone"`
 	Failed  []Failure `json:"failed"`
 	Left    int       `json:"left"`

@@ -153,8 +153,7 @@ func description(pr forge.PullRequest, approval *verdict.Record) string {
 var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by:[ \t]*([^<>\r\n]*[^<>\s])[ \t]*<([^<>\s]+@[^<>\s]+)>[ \t]*\r?$`)
 
 // body is the rest of the squash commit's message: what the pull request says, as it was
-// reviewed, and
-// everybody besides its author who wrote one of its commits.
+// reviewed, and all others who wrote one of its commits.
 func body(pr forge.PullRequest, approval *verdict.Record, commits []forge.Commit) string {
 	text := description(pr, approval)
 	named := map[string]bool{}

@@ -5,8 +5,8 @@
 //
 // A relay can choose among models and engines and do nothing else. Agents hold the keys to
 // repositories and to models, and run on people's own machines; the relay is one program on
-// a server that takes webhooks from the internet. So whoever gets hold of it must not come to
-// run a command here, to send anything to another address, to lift a protection, or to decide
+// a server that takes webhooks from the internet. So an attacker who gets hold of it must not be
+// able to run a command here, send anything to another address, lift a protection, or decide
 // what is approved or merged. This package does not leave that to the relay: it takes the
 // settings it knows and leaves out all others. With `control: false` it takes none.
 package remoteconfig

@@ -1,6 +1,6 @@
 // Package setup owns how a machine comes by its configuration: an invitation is redeemed at a relay,
-// and what was decided is written into agent.yaml and the files that it names. It asks nobody and
-// prints nothing.
+// and what was decided is written into agent.yaml and the files that it names. It asks no questions
+// and prints nothing.
 package setup
 
 import (
@@ -100,7 +100,7 @@ func (i Invitation) Redeem(ctx context.Context) (Membership, error) {
 	case response.StatusCode != http.StatusOK, err != nil, !strings.HasPrefix(answer.Token, "rly_"):
 		return Membership{}, fmt.Errorf("%s answered %s, which no relay does; check the link", i.Relay, response.Status)
 	}
-	// The address that was reached is known to work, and nobody else chose it.
+	// The address that was reached is known to work, and is the link's own.
 	answer.Relay = i.Relay
 	return answer.Membership, nil
 }

@@ -27,7 +27,7 @@ type Change struct {
 
 // Write puts settings into the configuration file at path, making it and its directory where they
 // are missing; comments and all other settings stay. It returns what changed, in sentences, and
-// nothing where all was so already. Nobody else may read the file.
+// nothing where all was so already. Only its owner may read the file.
 func Write(path string, changes []Change) ([]string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -22,8 +22,8 @@ const (
 	lastWait = 2 * time.Second
 	// quiet is the least time between two complaints about it.
 	quiet = 5 * time.Minute
-	// maxQueue is how many spans wait for a collector that is away, maxBatch how many are
-	// sent at once, whatever the environment says.
+	// maxQueue is how many spans wait for a collector that is away, maxBatch how many are sent
+	// at once. The environment does not change them.
 	maxQueue = 2048
 	maxBatch = 512
 )
@@ -32,8 +32,8 @@ const (
 // (OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, with the other
 // variables of https://opentelemetry.io/docs/specs/otel/protocol/exporter/), over HTTP. It
 // does nothing where none is named. Up to 2,048 spans wait for a collector that is away, and
-// what is beyond is let go. The returned function, which is there whatever fails, sends the last
-// of them, for at most two seconds.
+// what is beyond is let go. The returned function, which is never nil, sends the last of them,
+// for at most two seconds.
 func Export(ctx context.Context, getenv func(string) string, version string) (func(), error) {
 	if cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "" || getenv("OTEL_SDK_DISABLED") == "true" {
 		return func() {}, nil

@@ -73,7 +73,7 @@ func LeftAlone(engine, model string, yes bool) {
 }
 
 // Serve answers GET /metrics on listener until the context ends, and closes it. It shows
-// figures only, to whoever can connect.
+// figures only, to every client that can connect.
 func Serve(ctx context.Context, listener net.Listener) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))

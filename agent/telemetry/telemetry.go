@@ -1,6 +1,6 @@
 // Package telemetry owns what the agent's work takes: every turn of every session, finished
 // or not, is counted into the act that it is for, into Prometheus metrics and into an
-// OpenTelemetry span. It stores nothing, and nothing ever waits for whoever collects.
+// OpenTelemetry span. It stores nothing, and nothing ever waits for a collector.
 package telemetry
 
 import (
@@ -30,8 +30,8 @@ type Spent struct {
 	Duration, FirstByte time.Duration
 	// Engine and Model are those of the latest turn.
 	Engine, Model string
-	// Worked says that a model wrote something or called a tool in one of them, whatever the
-	// figures say: where a CLI was stopped there may be none.
+	// Worked says that a model wrote something or called a tool in one of them, even without
+	// figures: where a CLI was stopped there may be none.
 	Worked bool
 }
 
@@ -120,8 +120,8 @@ func Step(ctx context.Context, name string) (context.Context, func(error)) {
 	return ctx, func(err error) { end(span, err) }
 }
 
-// end ends a span. What an error says may be somebody else's text, and long: the span
-// names its kind only, and the log has the rest.
+// end ends a span. What an error says may be foreign text, and long: the span names its kind
+// only, and the log has the rest.
 func end(span trace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, "")
@@ -144,7 +144,7 @@ func outcome(err error) string {
 	return "error"
 }
 
-// bounded is a name as a label can carry it, whoever it is from.
+// bounded is a name as a label can carry it; the name may come from anywhere.
 func bounded(name string) string {
 	const most = 64
 	kept := make([]byte, 0, most)

@@ -31,8 +31,8 @@ const (
 )
 
 // Book is what one machine knows of reviewers. Its methods may be called from several
-// goroutines at once. A nil Book knows nothing, and believes every record that its login
-// posted and nobody edited.
+// goroutines at once. A nil Book knows nothing, and believes every record that its login posted
+// and that was not edited.
 type Book struct {
 	// Settings gives the keys that the configuration lists, by login, and the time from
 	// which on no unsigned record counts, zero for none.
