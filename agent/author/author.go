@@ -50,10 +50,10 @@ type Author struct {
 	Orders func(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error)
 	// Tried, if set, says what became of the last attempts that were not pushed.
 	Tried func(pr forge.PullRequest) []string
-	// Unwanted, if set, says why a pull request, as it was read now, does not need the fix any
-	// more that was begun when it was as it was read then; "" while it does. It is asked
-	// before each push.
-	Unwanted func(ctx context.Context, begun, now forge.PullRequest) (why string, err error)
+	// Unwanted, if set, says why a pull request, as it was read now, does not need the act, a Fix
+	// or an Apply, any more that was begun when it was as it was read then; "" while it does. It
+	// is asked before each push.
+	Unwanted func(ctx context.Context, kind decide.Kind, begun, now forge.PullRequest) (why string, err error)
 	// PushTimeout bounds one push; zero is two minutes. One that takes longer is an outage.
 	PushTimeout time.Duration
 	// Settings gives those of the engine that are in force, of which a session takes its
@@ -134,7 +134,7 @@ var (
 // result. The session may take no more than allowed. An *engine.Error means that it
 // did not finish. Progress, if set, hears of the session as it goes.
 func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.Allowance, progress func(engine.Progress)) (Outcome, error) {
-	r := &repair{author: a, begun: pr, allowed: allowed, progress: progress}
+	r := &repair{author: a, kind: decide.Fix, begun: pr, allowed: allowed, progress: progress}
 	defer r.release()
 	err := step(ctx, "prepare", func(ctx context.Context) error { return r.prepare(ctx, pr) })
 	if err == nil {

@@ -32,7 +32,7 @@ func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, worktree.ErrRejected) && try < pushes:
+		case errors.Is(err, worktree.ErrRejected) && try < pushes && r.kind == decide.Fix:
 			if pr, err = r.catchUp(ctx, pr); err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func (r *repair) wanted(ctx context.Context, begun forge.PullRequest) error {
 	case now.Base.Name != begun.Base.Name:
 		why = "its base branch is " + now.Base.Name + " now"
 	case r.author.Unwanted != nil:
-		why, err = r.author.Unwanted(ctx, begun, now)
+		why, err = r.author.Unwanted(ctx, r.kind, begun, now)
 	}
 	if err == nil && why != "" {
 		err = fmt.Errorf("%w: %s", ErrOvertaken, why)

@@ -22,6 +22,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -349,7 +350,7 @@ func TestFixIsNotPushedOnceItIsNotWanted(t *testing.T) {
 			pr := g.Reviewed(ref, verdict.RequestChanges, finding)
 			fix := write("Done.", map[string]string{"code.txt": "safe()\n"})
 			a := newAuthor(g, func(asked loopback.Asked) (string, error) { tc.meanwhile(g); return fix(asked) })
-			a.Unwanted = func(_ context.Context, begun, now forge.PullRequest) (string, error) {
+			a.Unwanted = func(_ context.Context, _ decide.Kind, begun, now forge.PullRequest) (string, error) {
 				if begun.Head != pr.Head || now.Head != pr.Head {
 					t.Errorf("it is asked about %+v and %+v", begun.Head, now.Head)
 				}
@@ -382,7 +383,7 @@ func TestFixHearsAStopWhileItCatchesUp(t *testing.T) {
 		return githubsim.Fault{}
 	})
 	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
-	a.Unwanted = func(_ context.Context, _, now forge.PullRequest) (string, error) {
+	a.Unwanted = func(_ context.Context, _ decide.Kind, _, now forge.PullRequest) (string, error) {
 		if now.Head.SHA != pr.Head.SHA {
 			return "octocat has stopped the agents here", nil
 		}

@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/guidelines"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
@@ -26,7 +27,9 @@ const maxTurns = 2
 // repair is one fix in its worktree, from the merged base to a commit that may be
 // pushed.
 type repair struct {
-	author   *Author
+	author *Author
+	// kind is the act that it is.
+	kind     decide.Kind
 	tree     *worktree.Tree
 	brief    brief
 	merge    worktree.MergeResult
@@ -243,7 +246,7 @@ func (r *repair) verified(ctx context.Context) (head tested, err error) {
 	}
 	switch f := (*failure)(nil); {
 	case errors.As(failed, &f):
-		if r.unverified == "" {
+		if r.unverified == "" && r.kind == decide.Fix {
 			r.onBase = r.verifyBase(ctx)
 		}
 		r.unverified, f.onBase = r.change, r.onBase

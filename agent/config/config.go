@@ -164,15 +164,18 @@ type Metrics struct {
 	Listen string `yaml:"listen"`
 }
 
-// Author is whom the commits name, how long the author's agent waits after a person's push, and
-// what its sessions may reach. Name and Email may be empty, as by default: the name is then the
-// token's login, and the address the one GitHub attributes to it.
+// Author is whom the commits name, how long the author's agent waits after a person's push, what
+// its sessions may reach and whether it applies nits. Name and Email may be empty, as by default:
+// the name is then the token's login, and the address the one GitHub attributes to it.
 type Author struct {
 	Name  string `yaml:"name"`
 	Email string `yaml:"email"`
 	// Pause is how long nothing is done on a branch after a person pushed to it; 10m by
 	// default, 0s is not to wait.
 	Pause Duration `yaml:"pause"`
+	// Nits is to apply, before a merge, what the nits of an approval propose by suggestions that
+	// replace whole lines; true by default.
+	Nits bool `yaml:"nits"`
 	// Network is NetworkFull, the default, since builds download what they need; or NetworkGateway,
 	// with which a session connects to its gateway alone, and a verify command to nothing.
 	Network string `yaml:"network"`
@@ -266,7 +269,7 @@ func Default() Config {
 		},
 		Prices:    Prices{Models: map[string]Price{}},
 		Control:   true,
-		Author:    Author{Pause: Duration(10 * time.Minute), Network: NetworkFull},
+		Author:    Author{Pause: Duration(10 * time.Minute), Network: NetworkFull, Nits: true},
 		Rights:    Rights{Waive: RightMaintain, BreakGlass: RightMaintain},
 		Labels:    Labels{NeedsHuman: "needs-human", Hold: "touchstone-hold", Manual: "touchstone-manual"},
 		Worktrees: Worktrees{Clones: map[string]string{}, Partial: Auto, Unused: Duration(30 * 24 * time.Hour), MaxGB: 20},

@@ -119,7 +119,7 @@ func (l *Live) swap(next Config) (later []string) {
 	c.written = next.written
 	c.Merge, c.Rounds, c.Budgets, c.Engine, c.Prices, c.Rights, c.Labels = next.Merge, next.Rounds, next.Budgets, next.Engine,
 		next.Prices, next.Rights, next.Labels
-	c.Review, c.Author.Pause, c.Log.Level = next.Review, next.Author.Pause, next.Log.Level
+	c.Review, c.Author.Pause, c.Author.Nits, c.Log.Level = next.Review, next.Author.Pause, next.Author.Nits, next.Log.Level
 	c.Keys, c.UnsignedUntil = next.Keys, next.UnsignedUntil
 	was, is := reflect.ValueOf(*c), reflect.ValueOf(next)
 	for field := range was.Type().Fields() {

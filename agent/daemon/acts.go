@@ -52,7 +52,7 @@ func (a *Agent) fix(ctx context.Context, step *Step) error {
 		step.Head = ""
 		step.URL, err = a.Caller.Comment(ctx, step.PR.Ref, verdict.Disputes(step.PR.Head.SHA, out.Disputed))
 	case err == nil:
-		a.answer(ctx, step.PR, out)
+		a.answer(ctx, step.PR, answersOf(out))
 	}
 	return err
 }
@@ -63,35 +63,6 @@ func (a *Agent) disputed(pr forge.PullRequest) bool {
 	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
 		return verdict.SameLogin(c.Author.Login, pr.Viewer) && verdict.HasDisputed(c.Body, pr.Head.SHA)
 	})
-}
-
-// answer tells in the thread of each finding what a fix did about it. What cannot be told there
-// is in the commit. That the agent's own push is a new head breaks off the act, but not this.
-func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, out author.Outcome) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-	defer cancel()
-	for _, t := range pr.Threads {
-		if len(t.Comments) == 0 || t.Resolved || !verdict.ListsLogin(a.Config().Reviewers, t.Comments[0].Author.Login) {
-			continue
-		}
-		id, ok := verdict.TaggedFinding(t.Comments[0].Body)
-		text := ""
-		switch {
-		case !ok:
-		case out.Repaired[id] != "":
-			text = "Changed in " + out.Head + ": " + out.Repaired[id]
-		case out.Disputed[id] != "":
-			text = "Disputed: " + out.Disputed[id]
-		case out.Person[id] != "":
-			text = "This needs a person: " + out.Person[id]
-		}
-		if text == "" {
-			continue
-		}
-		if err := a.Caller.Reply(ctx, pr.Ref, t.Comments[0].ID, text+"\n\n<!-- touchstone:answer v1 -->"); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Str("finding", id).Msg("the fix is pushed, but the finding's thread does not tell of it")
-		}
-	}
 }
 
 func (a *Agent) merge(ctx context.Context, step *Step) error {

@@ -189,7 +189,7 @@ func (a *Agent) decide(ctx context.Context, read Knowledge, pr forge.PullRequest
 func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Action) (Step, error) {
 	step := Step{PR: pr, Action: action}
 	act := map[decide.Kind]func(context.Context, *Step) error{
-		decide.Review: a.review, decide.Lift: a.lift, decide.Fix: a.fix, decide.Merge: a.merge,
+		decide.Review: a.review, decide.Lift: a.lift, decide.Fix: a.fix, decide.Apply: a.apply, decide.Merge: a.merge,
 		decide.Tell: a.tell, decide.Escalate: a.escalate, decide.Release: a.release, decide.Reply: a.reply,
 		decide.Dequeue: a.dequeue,
 	}[action.Kind]

@@ -50,6 +50,8 @@ type facts struct {
 	commits []forge.Commit
 	// enqueued says that this machine put the head into the merge queue that it waits in.
 	enqueued bool
+	// byHand says that its author merges by hand, now.
+	byHand bool
 	// unread is why not all of that was read, or nil.
 	unread error
 	past   history
@@ -62,7 +64,7 @@ func newFacts() facts {
 // gather reads the facts. Most pull requests need no further request.
 func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest) (facts, error) {
 	f := newFacts()
-	f.trust, f.checks.author = a.Trust, pr.Author.Login
+	f.trust, f.checks.author, f.byHand = a.Trust, pr.Author.Login, a.ByHand
 	if !pr.Open && pr.Orphaned.IsZero() {
 		return f, nil
 	}

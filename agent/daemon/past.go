@@ -30,6 +30,8 @@ type history struct {
 	today  float64
 	// promised is what sessions under way may still take of the day's budget.
 	promised float64
+	// applied says that the edits of the present head's approval were tried.
+	applied bool
 	// seen is when the present head came in the place of another, or zero; unknown since when
 	// GitHub has been computing whether it merges, awaited since when it has waited for the
 	// same of its reviewer, or zero.
@@ -61,6 +63,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 			h.wasted.Time += time.Duration(e.Outcome.Spent.Seconds * float64(time.Second))
 		}
 	})
+	a.entries(pr, func(e journal.Entry) { h.applied = h.applied || e.Act == string(decide.Apply) && !e.Ended.IsZero() })
 	h.today = a.today()
 	return h
 }

@@ -57,6 +57,9 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		Conversations: pr.Unresolved(),
 		Reviewers:     cfg.Reviewers,
 		Manual:        f.manual,
+		Nits:          cfg.Author.Nits && !f.byHand,
+		NitsTried:     f.past.applied,
+		Discussed:     discussed(pr, cfg),
 		RequireChecks: cfg.Merge.RequireChecks,
 		MaxRounds:     cfg.Rounds.Max,
 		MaxAttempts:   cfg.Rounds.Attempts,
@@ -219,14 +222,29 @@ func forced(pr forge.PullRequest) decide.Replacement {
 	return decide.Replacement{At: last.At, SHA: last.SHA}
 }
 
-// told is what this login has told its author of: why it leaves a pull request to them.
+// told is what this login has told its author of: why it leaves a pull request to them, and that
+// what its nits propose could not be applied.
 func told(pr forge.PullRequest) (all []decide.Telling) {
-	for _, c := range pr.Comments {
+	for _, c := range pr.Said() {
 		if mark := waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
 			all = append(all, decide.Telling{SHA: mark[1], Topic: mark[2]})
 		}
 	}
 	return all
+}
+
+// discussed are the findings whose conversations somebody resolved, or joined otherwise than an
+// agent does.
+func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
+	for _, t := range findingThreads(pr, cfg) {
+		joined := slices.ContainsFunc(t.Comments[1:], func(c forge.ThreadComment) bool {
+			return !verdict.ListsLogin(cfg.Reviewers, c.Author.Login) && !ownAnswer.MatchString(c.Body)
+		})
+		if joined || t.Resolved {
+			ids = append(ids, t.finding)
+		}
+	}
+	return ids
 }
 
 // renewedAt is when a pull request last began afresh, as far as GitHub tells, or a label came

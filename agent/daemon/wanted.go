@@ -9,8 +9,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// sessions are the kinds of act that an agent of each role holds a session for.
-var sessions = map[decide.Role]decide.Kind{decide.Reviewer: decide.Review, decide.Author: decide.Fix}
+// long are the kinds of act that take long enough for people to turn against them meanwhile.
+var long = []decide.Kind{decide.Review, decide.Fix, decide.Apply}
 
 // overtaken is why an act of a kind has become useless that is under way on a pull request,
 // as it was read when that was decided on; empty while it has not. It reads no more of
@@ -18,7 +18,7 @@ var sessions = map[decide.Role]decide.Kind{decide.Reviewer: decide.Review, decid
 func (a *Agent) overtaken(ctx context.Context, begun forge.PullRequest, kind decide.Kind) (string, error) {
 	now, head := forge.PullRequest{}, ""
 	var err error
-	if kind == sessions[a.Role] {
+	if slices.Contains(long, kind) {
 		now, err = a.Read.PullRequest(ctx, begun.Ref)
 		head = now.Head.SHA
 	} else {
@@ -29,17 +29,16 @@ func (a *Agent) overtaken(ctx context.Context, begun forge.PullRequest, kind dec
 		return "", err
 	case head != begun.Head.SHA:
 		return "a newer commit was pushed", nil
-	case kind != sessions[a.Role]:
+	case !slices.Contains(long, kind):
 		return "", nil
 	}
-	return a.unwanted(ctx, begun, now)
+	return a.unwanted(ctx, kind, begun, now)
 }
 
-// unwanted is why the session held about a pull request, as it was when that began, is not
-// what it needs as it was read now; empty while it is. It is the decision, made once more.
-// A session that was started by hand goes on while nothing new speaks against it.
-func (a *Agent) unwanted(ctx context.Context, begun, now forge.PullRequest) (string, error) {
-	kind := sessions[a.Role]
+// unwanted is why an act on a pull request, as it was when that began, is not what it needs as it
+// was read now; empty while it is. It is the decision, made once more. One that was
+// started by hand goes on while nothing new speaks against it.
+func (a *Agent) unwanted(ctx context.Context, kind decide.Kind, begun, now forge.PullRequest) (string, error) {
 	switch {
 	case now.Base.Name != begun.Base.Name:
 		return "its base branch is " + now.Base.Name + " now", nil
@@ -55,6 +54,9 @@ func (a *Agent) unwanted(ctx context.Context, begun, now forge.PullRequest) (str
 	was, is := decide.Next(before), decide.Next(after)
 	if is.Kind != kind && is.Reason != was.Reason {
 		return is.Reason, nil
+	}
+	if kind == decide.Apply && is.Kind == kind && !slices.Equal(was.Record.Edits, is.Record.Edits) {
+		return "what its nits propose is not wanted as it was any more", nil
 	}
 	for _, id := range before.Outstanding() {
 		if kind == decide.Fix && !slices.Contains(after.Outstanding(), id) {

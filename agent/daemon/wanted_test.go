@@ -209,7 +209,8 @@ func TestASessionGoesOn(t *testing.T) {
 			if tc.read != nil {
 				tc.read(&now)
 			}
-			why, err := a.unwanted(t.Context(), begun, now)
+			kind := map[decide.Role]decide.Kind{decide.Reviewer: decide.Review, decide.Author: decide.Fix}[tc.role]
+			why, err := a.unwanted(t.Context(), kind, begun, now)
 			if err != nil || (tc.want == "") != (why == "") || !strings.Contains(why, tc.want) {
 				t.Errorf("it ends because %q, %v", why, err)
 			}

@@ -68,6 +68,7 @@ var authorRules = append(general[:len(general):len(general)],
 		return metIf(s.Silent == "", verdict.TurnAuthor, s.silent).because(why)
 	}},
 	rule{"automatic", "its author's agent may merge it", State.automatic},
+	rule{"nits applied", "no suggestion of a nit is left to be applied", State.nitsApplied},
 	rule{"up to date", "its base asks for nothing newer", func(s State) outcome {
 		o := metIf(s.Mergeable != MergeableBehind, verdict.TurnAuthor, func() Action { return s.fix(behind) })
 		return o.because(fmt.Sprintf("it has to contain the tip of %s, and does not", s.BaseBranch))

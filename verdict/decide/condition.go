@@ -208,7 +208,7 @@ func (s State) guarded(o outcome) (g guarded, ok bool) {
 	if s.Role == Author && s.InQueue && s.Enqueued && o.act.Kind != Skip && o.act.Reason != inQueue && o.act.Reason != inQueueLong {
 		before("not in the queue", verdict.TurnAuthor, s.retry(Dequeue, "it is in the merge queue, and is to be merged no more: "+o.act.Reason))
 	}
-	if s.Unread != "" && slices.Contains([]Kind{Review, Lift, Fix, Merge, Tell}, o.act.Kind) {
+	if s.Unread != "" && slices.Contains([]Kind{Review, Lift, Fix, Apply, Merge, Tell}, o.act.Kind) {
 		before("read whole", verdict.TurnPerson, s.unreadable())
 	}
 	return g, ok

@@ -44,7 +44,7 @@ func TestNextActsOnTheFirstUnmetCondition(t *testing.T) {
 			t.Fatalf("it is merged although %q is unmet: %s", c.Name, c.Reason)
 		}
 	}
-	for _, name := range []string{"open", "own", "asked", "ready", "not stopped", "no person called", "reviewed", "approved", "no objection", "checks", "mergeable", "automatic", Merged, "reviewable", "read whole", "not in the queue"} {
+	for _, name := range []string{"open", "own", "asked", "ready", "not stopped", "no person called", "reviewed", "approved", "no objection", "checks", "mergeable", "automatic", "nits applied", Merged, "reviewable", "read whole", "not in the queue"} {
 		if unmet[name] == 0 {
 			t.Errorf("no state had %q as its first unmet condition", name)
 		}

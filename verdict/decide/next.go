@@ -22,9 +22,10 @@ type Kind string
 
 // The kinds of action. Skip is for a pull request that is none of this agent's
 // business, Wait for one that something else has to move, Done for one that
-// is closed. Lift approves a head on a person's word, Release takes off the label
-// that kept the agents away, Tell says that its author has to merge it, or that its reviewer does not answer, Reply says
-// how to write an order that could not be followed, Dequeue takes back what the agent itself put into a merge queue.
+// is closed. Apply pushes what the nits of an approval propose, Lift approves a head on a person's
+// word, Release takes off the label that kept the agents away, Tell says that its author has to
+// merge it, or that its reviewer does not answer, Reply says how to write an order
+// that could not be followed, Dequeue takes back what the agent itself put into a merge queue.
 const (
 	Skip     Kind = "skip"
 	Wait     Kind = "wait"
@@ -32,6 +33,7 @@ const (
 	Review   Kind = "review"
 	Lift     Kind = "lift"
 	Fix      Kind = "fix"
+	Apply    Kind = "apply"
 	Merge    Kind = "merge"
 	Tell     Kind = "tell"
 	Escalate Kind = "escalate"
@@ -51,7 +53,8 @@ type Action struct {
 	// Recheck asks for another look after this long although no event may come;
 	// 0 leaves it to the next event or sweep.
 	Recheck time.Duration
-	// Record is that of the approval which a Lift posts, or on which a Merge rests.
+	// Record is that of the approval which a Lift posts, on which a Merge rests, or of which an
+	// Apply applies the Edits.
 	Record *verdict.Record
 	// Unclear is what a Reply answers.
 	Unclear verdict.Unclear

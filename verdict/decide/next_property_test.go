@@ -55,6 +55,7 @@ func (d dice) opinion() Opinion {
 		o.Record.Ledger = verdict.Ledger{{ID: "0badcafe", Status: pick(d, verdict.Open, verdict.Waived, verdict.Verified), Severity: pick(d, verdict.Major, verdict.Nit)}}
 		o.Record.Ledger[0].Said = pick(d, nil, &verdict.Said{By: "mona", At: noon.Add(2 * time.Hour)})
 		o.Record.Settled = d.IntN(4) > 0
+		o.Record.Edits = pick(d, nil, []verdict.Edit{{Finding: "0badcafe"}})
 	}
 	switch d.IntN(8) {
 	case 0, 1:
@@ -91,6 +92,7 @@ func (d dice) state() State {
 		Budgets: Budgets{Round: verdict.Allowance{USD: pick(d, 0, 1.0)}, PullRequest: verdict.Allowance{USD: pick(d, 0, 2.0)}, Day: pick(d, 0, 3.0)},
 		Today:   pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Wasted: verdict.Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
 	}
+	s.Nits, s.NitsTried = d.IntN(2) == 0, rare()
 	if rare() {
 		s.Unread = "it has more than 1,000 comments"
 	}
@@ -113,6 +115,9 @@ func (d dice) state() State {
 		held := says("alice", head, verdict.RequestChanges)
 		held.Record.Holds, held.Record.Settled = []verdict.Hold{{Kind: verdict.HiddenText}}, true
 		s.Opinions = append(s.Opinions, held, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: d.IntN(4) > 0, CanPush: d.IntN(4) > 0, Independent: d.IntN(4) > 0, At: noon.Add(time.Minute)})
+	}
+	if d.IntN(4) == 0 {
+		s.Opinions = append(s.Opinions, proposing().Opinions[0])
 	}
 	slices.SortStableFunc(s.Opinions, func(a, b Opinion) int { return a.At.Compare(b.At) })
 	for i, o := range s.Opinions {
@@ -137,7 +142,7 @@ func broken(s State, a Action) []string {
 		return !same(login, s.Author) && slices.ContainsFunc(s.Reviewers, func(r string) bool { return same(r, login) })
 	}
 	asked := s.Requested || slices.ContainsFunc(s.Orders, func(c verdict.Command) bool { return c.Verb == verdict.AskReview })
-	acts := a.Kind == Review || a.Kind == Fix || a.Kind == Merge || a.Kind == Lift
+	acts := a.Kind == Review || a.Kind == Fix || a.Kind == Merge || a.Kind == Lift || a.Kind == Apply
 	speaks := a.Kind == Escalate || a.Kind == Tell || a.Kind == Release
 	if a.Kind == Reply {
 		must(s.Open && s.Role == Reviewer && asked && len(s.Unclear) > 0 && a.Unclear == s.Unclear[0], "a reviewer answers what is unclear")
@@ -156,7 +161,7 @@ func broken(s State, a Action) []string {
 		first := !slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && o.SHA != s.Head && trusted(o.By) })
 		must(c.SHA != s.Head || c.Message != "Mine" || c.Bot || c.At != s.Now || ordered || first, "a person who just pushed is made way for")
 	}
-	must(a.Kind != Fix && a.Kind != Merge || len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
+	must(a.Kind != Fix && a.Kind != Merge && a.Kind != Apply || len(s.Unclear) == 0, "an order that nobody can follow may have meant to stop")
 	must(a.Topic != NoReviewer || s.Role == Author && s.stance() != approves, "a reviewer who approves is not missed")
 	must(s.Unread == "" || !acts && a.Kind != Tell, "what was not read whole is left to people")
 	if acts || speaks {
@@ -209,9 +214,13 @@ func broken(s State, a Action) []string {
 	}
 	conflict := a.Kind == Tell && s.Role == Reviewer && a.Topic == "conflict" // which keeps the review from it
 	must(!conflict || s.Mergeable == MergeableDirty && !same(s.Self, s.Author), "a reviewer tells of a conflict alone")
-	if a.Kind == Fix || a.Kind == Merge || a.Kind == Tell && !conflict {
+	if a.Kind == Apply {
+		must(s.Nits && !s.NitsTried && s.Attempts == 0 && len(a.Record.Edits) > 0, "what nits propose is applied once, where the settings have it so")
+		must(s.stance() == approves && s.Manual.Why == "" && !s.InQueue && s.Mergeable != MergeableDirty, "and to what is about to be merged")
+	}
+	if a.Kind == Fix || a.Kind == Merge || a.Kind == Apply || a.Kind == Tell && !conflict {
 		must(s.Role == Author && same(s.Self, s.Author), "an author acts on their own only")
-		must(a.Kind == Tell || !s.Shared && (!s.Fork || a.Kind != Fix), "the branches of forks and shared ones are left to people")
+		must(a.Kind == Tell || !s.Shared && (!s.Fork || a.Kind == Merge), "the branches of forks and shared ones are left to people")
 		must(!s.Held, "a label holds")
 	}
 	if acts || a.Kind == Escalate {

@@ -159,6 +159,11 @@ type State struct {
 	Reviewers []string
 	// Manual is why its author has to merge it; blank if the agent does.
 	Manual Left
+	// Nits is the setting to apply what the nits of an approval propose; NitsTried says that this
+	// machine has tried so on this head.
+	Nits, NitsTried bool
+	// Discussed are the ids of the findings whose conversations somebody joined or resolved.
+	Discussed []string
 	// RequireChecks, MaxRounds and MaxAttempts are settings; 0 is no bound.
 	RequireChecks bool
 	MaxRounds     int

@@ -85,6 +85,8 @@ func (s State) fixStatus(a Action) Status {
 	switch {
 	case a.Kind == Fix:
 		status.Text = fmt.Sprintf("fixing, round %d: %s", max(1, s.lastRound()), a.Reason)
+	case a.Kind == Apply:
+		status.Text = fmt.Sprintf("applying %s of the review", verdict.Amount(len(a.Record.Edits), "suggestion", "suggestions"))
 	case a.Kind == Merge:
 		status.Signal, status.Text = Success, "approved and green: merging it"
 	case a.Kind == Escalate, a.Turn == verdict.TurnPerson && s.NeedsHuman:

@@ -1,0 +1,95 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/author"
+	"touchstone/agent/config"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+	"touchstone/verdict/decide"
+)
+
+// findingThread is the conversation about a finding of a reviewer's.
+type findingThread struct {
+	forge.Thread
+	finding string
+}
+
+// findingThreads are the conversations about findings, as reviewers began them.
+func findingThreads(pr forge.PullRequest, cfg config.Config) (all []findingThread) {
+	for _, t := range pr.Threads {
+		if len(t.Comments) == 0 || !verdict.ListsLogin(cfg.Reviewers, t.Comments[0].Author.Login) {
+			continue
+		}
+		if id, ok := verdict.TaggedFinding(t.Comments[0].Body); ok {
+			all = append(all, findingThread{t, id})
+		}
+	}
+	return all
+}
+
+// answerMark ends what the author's agent says in the thread of a finding.
+const answerMark = "<!-- touchstone:answer v1 -->"
+
+// ownAnswer matches that mark, and the one of what could not be applied.
+var ownAnswer = regexp.MustCompile(`(?m)^<!-- touchstone:(?:answer|waiting) v1 [^<>]*-->$`)
+
+// answer tells in the threads of findings, by id, what was done about them. What cannot be told
+// there is in the commit. That the agent's own push is a new head breaks off the act, but not this.
+func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, answers map[string]string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	for _, t := range findingThreads(pr, a.Config()) {
+		text := answers[t.finding]
+		if text == "" || t.Resolved {
+			continue
+		}
+		if err := a.Caller.Reply(ctx, pr.Ref, t.Comments[0].ID, text); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Str("finding", t.finding).Msg("the finding's thread does not tell what was done about it")
+		}
+	}
+}
+
+// answersOf are what to tell in the threads of the findings that a fix answers.
+func answersOf(out author.Outcome) map[string]string {
+	answers := map[string]string{}
+	for lead, words := range map[string]map[string]string{
+		"Changed in " + out.Head + ": ": out.Repaired, "Disputed: ": out.Disputed, "This needs a person: ": out.Person,
+	} {
+		for id, text := range words {
+			if text != "" {
+				answers[id] = lead + text + "\n\n" + answerMark
+			}
+		}
+	}
+	return answers
+}
+
+// apply pushes what the nits of an approval propose. Where that comes to nothing, the threads and
+// the log say so, and the pull request is merged as it is: it is no failure, and not tried again.
+func (a *Agent) apply(ctx context.Context, step *Step) error {
+	out, err := a.Author.Apply(ctx, step.PR, step.Action.Record.Edits)
+	switch {
+	case err == nil:
+		step.Head = out.Head
+		a.answer(ctx, step.PR, answersOf(out))
+		return nil
+	case ctx.Err() != nil || !counts(err, *step):
+		return err
+	}
+	zerolog.Ctx(ctx).Warn().Err(err).Msg("the suggestions of nits are not applied: it is merged without them")
+	text := fmt.Sprintf("Not applied: %s. It is merged without.\n\n<!-- touchstone:waiting v1 %s %s -->",
+		verdict.Prose(verdict.Clip(err.Error(), verdict.MaxReason)), step.Action.SHA, decide.Unapplied)
+	answers := map[string]string{}
+	for _, e := range step.Action.Record.Edits {
+		answers[e.Finding] = text
+	}
+	a.answer(ctx, step.PR, answers)
+	return nil
+}
