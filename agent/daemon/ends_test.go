@@ -120,7 +120,10 @@ func TestAuthorWaitsAfterAPersonsPush(t *testing.T) {
 	}
 	configure(a, func(c *config.Config) { c.Author.Pause = pause })
 	running(t, a)
-	await.Until(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
+	await.Until(t, "the wait is in the journal", func() bool {
+		waits := entries(a, journal.Wait)
+		return len(waits) == 1 && !waits[0].Ended.IsZero()
+	})
 	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, loopback.Author+" pushed to the branch, and the agent makes way until ") {
 		t.Errorf("touchstone status shows %q", told)
 	}
