@@ -81,6 +81,8 @@ var ordinary = map[string]string{
 	"byte order mark at the start":     "\ufeffusing System;\n",
 	"family emoji":                     "Thanks 👨‍👩‍👧‍👦 and 👩🏽‍💻 and 🏳️‍🌈 and ❤️‍🔥 and 🤦🏼‍♂️!",
 	"keycaps and signs":                "1️⃣ first, ✅ done, ⚠️ careful, ™️, ↔️",
+	"a selector written twice":         "Made with ❤️\ufe0f by a program",
+	"Persian ending of a Latin word":   "کلاس bloc\u200cها",
 	"flags":                            "🇩🇪 \U0001F3F4" + tags("gbsct\x7f"),
 	"Arabic prose":                     "// هذه الدالة تحسب المجموع\nsum(a, b)",
 	"Hebrew prose with marks":          "הפונקציה \u200emain()\u200e מחזירה שגיאה\u200f.",
