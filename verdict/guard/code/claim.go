@@ -160,7 +160,7 @@ func (s *side) statementEnd(i int) int {
 // claim describes the assertion of some tokens.
 func (s *side) claim(from, to int, op string) claim {
 	c := claim{line: int(s.tokens[from].line), at: from, strength: strengths[op], norm: s.canonical(from, to), words: map[string]bool{}}
-	locals := map[string]string{}
+	locals, code := map[string]string{}, strings.Builder{}
 	for k := from; k < to; k++ {
 		if looseWords[s.of(k)] {
 			c.strength = 1
@@ -169,12 +169,13 @@ func (s *side) claim(from, to int, op string) claim {
 			c.words[s.named(k, locals)] = true
 		}
 		if s.kindOf(k) == word || s.kindOf(k) == sign {
-			c.code += s.named(k, locals) + " "
+			code.WriteString(s.named(k, locals) + " ")
 		}
 		if v, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(s.of(k), "_", ""), "fFdDL"), 64); err == nil && s.kindOf(k) == number {
 			c.number = v
 		}
 	}
+	c.code = code.String()
 	if digits[op] {
 		c.number = -c.number
 	}

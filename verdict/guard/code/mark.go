@@ -264,8 +264,11 @@ func (s *source) depth(i int) (n int) {
 // bodyMarks reads what a function itself does not to run.
 func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	names, add := skipCalls[s.lang.name], func(e effect, cond string, i int) {
+		if start := s.receiverOf(i); cond == "" && s.of(start-1) == ")" && s.tokens[start-1].mate > 0 && s.of(int(s.tokens[start-1].mate)-1) == "if" {
+			cond = s.plain(int(s.tokens[start-1].mate)-1, start) // without braces
+		}
 		for _, g := range s.guards {
-			if cond == "" && u.body <= g.from && g.from <= i && i < g.to {
+			if cond == "" && g.from <= i && i < g.to {
 				cond = strings.TrimPrefix(g.cond, "#")
 			}
 		}
