@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -125,13 +126,24 @@ func (p *Project) makefile(dir, text string) {
 	}
 }
 
-// expand puts a Makefile's variables in.
+// reference is the use of a Makefile's variable.
+var reference = regexp.MustCompile(`\$(?:\([^(){}$]+\)|\{[^(){}$]+\})`)
+
+// maxExpanded bounds a line whose variables are put in, in bytes.
+const maxExpanded = 1 << 16
+
+// expand puts a Makefile's variables in, and those that they are made of.
 func expand(text string, variables map[string]string) string {
-	for range 3 {
-		for name, value := range variables {
-			text = strings.NewReplacer("$("+name+")", value, "${"+name+"}", value).Replace(text)
-		}
-		if !strings.Contains(text, "$(") {
+	for range 4 {
+		before := text
+		text = reference.ReplaceAllStringFunc(text, func(use string) string {
+			name := use[2 : len(use)-1]
+			if value, known := variables[name]; known {
+				return value
+			}
+			return "${" + name + "}" // the shell's, as far as is known here
+		})
+		if text == before || len(text) > maxExpanded {
 			break
 		}
 	}

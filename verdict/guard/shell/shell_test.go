@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -111,6 +112,23 @@ func TestTargetsAndScriptsAreLookedUp(t *testing.T) {
 	}
 	if got := said(p.Resolve(shell.Command{Args: []string{"npm", "test"}}, "w")); got != "vitest" {
 		t.Errorf("in another directory: %q", got)
+	}
+}
+
+func TestAMakefilesVariablesArePutIn(t *testing.T) {
+	var bomb strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&bomb, "V%d = $(V%d)$(V%d)$(V%d)$(V%d)\n", i, i+1, i+1, i+1, i+1)
+	}
+	p := shell.NewProject(map[string][]byte{"Makefile": []byte("TOOL = ${GO}\nGO = go\nALL := ./...\n" + bomb.String() +
+		"test:\n\t$(TOOL) test ${ALL} $(UNKNOWN)\nbomb:\n\t$(TOOL) vet $(V0)\n")})
+	if got := said(p.Resolve(shell.Command{Args: []string{"make", "test"}}, ".")); got != "go test" {
+		t.Errorf("got %q", got)
+	}
+	for _, c := range p.Resolve(shell.Command{Args: []string{"make", "bomb"}}, ".") {
+		if n := len(strings.Join(c.Args, " ")); n > 1<<17 {
+			t.Errorf("a line of %d bytes", n)
+		}
 	}
 }
 

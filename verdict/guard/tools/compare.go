@@ -196,7 +196,12 @@ func base(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 // adopts reports whether a tool is new, of another version, or checks more than it did
 // anywhere in the change: what is switched off beside it may never have been on.
 func (c *comparison) adopts(t *Tool) bool {
-	if c.updated(t) {
+	newer, known := c.newer[t.Name]
+	if !known {
+		newer = c.updated(t)
+		c.newer[t.Name] = newer
+	}
+	if newer {
 		return true
 	}
 	for _, p := range c.parts {

@@ -265,7 +265,7 @@ func alternatives(pattern, key string) bool {
 
 // Compare finds the settings that got weaker.
 func Compare(files []change.File) []change.Finding {
-	c := &comparison{parts: map[string]*pair{}, files: files}
+	c := &comparison{parts: map[string]*pair{}, newer: map[string]bool{}, files: files}
 	for _, f := range files {
 		c.read(f)
 	}
@@ -287,6 +287,7 @@ type comparison struct {
 	files []change.File
 	parts map[string]*pair
 	order []string
+	newer map[string]bool // tools of which the change brings another version, as far as was asked
 	found []change.Finding
 }
 
