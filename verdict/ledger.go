@@ -30,6 +30,12 @@ const (
 	Refuted      Status = "refuted"
 )
 
+// Held reports whether a finding of that status was repaired, or came back after that.
+func (s Status) Held() bool { return s == Verified || s == Regressed }
+
+// Wrong reports whether one of that status was refuted, taken back after a dispute, or waived.
+func (s Status) Wrong() bool { return s == Refuted || s == Withdrawn || s == Waived }
+
 // Entry is one finding as the ledger follows it over the rounds.
 type Entry struct {
 	// ID is short and stable over the rounds of one pull request.

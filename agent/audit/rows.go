@@ -40,11 +40,6 @@ type Fired struct {
 	Entry verdict.Entry
 }
 
-// Wrong reports whether the finding was refuted, withdrawn or waived.
-func (f Fired) Wrong() bool {
-	return slices.Contains([]verdict.Status{verdict.Refuted, verdict.Withdrawn, verdict.Waived}, f.Entry.Status)
-}
-
 // Tally counts findings and what became of them.
 type Tally struct {
 	Count int `json:"findings"`
@@ -123,9 +118,9 @@ func named(tallies map[string]*Tally, name string) *Tally {
 func (c *Chain) tally(e verdict.Entry) Tally {
 	t := Tally{Count: 1, Outcomes: map[verdict.Status]int{e.Status: 1}}
 	switch {
-	case Fired{Entry: e}.Wrong():
+	case e.Status.Wrong():
 		t.Wrong = 1
-	case e.Status == verdict.Verified, e.Status == verdict.Regressed, e.Disputes > 0, e.Returns > 0:
+	case e.Status.Held(), e.Disputes > 0, e.Returns > 0:
 		t.Held = 1
 	}
 	t.Upheld, t.Regressed = min(e.Disputes, 1), min(e.Returns, 1)

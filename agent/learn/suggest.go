@@ -145,7 +145,7 @@ func ask(law guidelines.Row, row audit.Row, nonce string) string {
 	fmt.Fprintf(&b, "\n# What became of its findings\n\n%s\n", numbers(row.Tally))
 	findings := slices.Clone(row.Findings)
 	wrong := func(f audit.Fired) int {
-		if f.Wrong() {
+		if f.Entry.Status.Wrong() {
 			return 0
 		}
 		return 1

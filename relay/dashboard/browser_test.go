@@ -237,7 +237,7 @@ func (r *relay) views() []string {
 	if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
 		r.t.Fatal(err)
 	}
-	views := []string{"/", "/?state=all&author=%3Cscript%3Ealert(1)%3C/script%3E", "/log", "/rules?since=7d", "/trends?since=7d", "/machines", "/health", "/pulls/acme/app/1", "/pulls/none/none/1"}
+	views := []string{"/", "/?state=all&author=%3Cscript%3Ealert(1)%3C/script%3E", "/log", "/rules?since=7d", "/rules/security/S2?since=7d", "/trends?since=7d", "/machines", "/health", "/pulls/acme/app/1", "/pulls/none/none/1"}
 	for i := range hostile {
 		views = append(views, fmt.Sprintf("/pulls/acme/app/%d", i+1))
 	}
@@ -315,7 +315,7 @@ func TestPagesNeedNoJavaScript(t *testing.T) {
 	b := newBrowser(t, r.address)
 	b.run(emulation.SetScriptExecutionDisabled(true))
 	for view, want := range map[string]string{
-		"/": "changes requested in round 1: 1 major", "/pulls/acme/app/1": "It leaks.", "/log": "pull_request_review", "/rules": "security/S2", "/trends": "Cost a merge", "/machines": "No agent was heard", "/health": "Newest event",
+		"/": "changes requested in round 1: 1 major", "/pulls/acme/app/1": "It leaks.", "/log": "pull_request_review", "/rules": "security/S2", "/rules/security/S2": "acme/app#1", "/trends": "Cost a merge", "/machines": "No agent was heard", "/health": "Newest event",
 	} {
 		var text string
 		b.run(chromedp.Navigate(r.address+view), chromedp.Text("main", &text, chromedp.ByQuery))
@@ -340,12 +340,12 @@ func TestPagesAreAccessible(t *testing.T) {
 	}))
 	r.send("pull_request_review", review(opened(2, 5, "x", "bob", "two"), verdict.Approve, "mallory", nil))
 	r.send("check_run", object{"action": "completed", "repository": object{"full_name": "acme/app"}, "check_run": object{"id": 1, "name": "lint", "head_sha": fmt.Sprintf("%040d", 1), "status": "completed", "conclusion": "failure"}})
-	first := r.views()[len(hostile)+9]
+	first := r.views()[len(hostile)+10]
 	b := newBrowser(t, r.address)
 	for _, scheme := range []string{"light", "dark"} {
 		for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
 			b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}), chromedp.EmulateViewport(size[0], size[1]))
-			for _, view := range []string{"/", "/?state=closed", "/pulls/acme/app/1", "/pulls/acme/app/2", "/log", first, "/rules", "/trends", "/machines", "/health", "/pulls/none/none/1"} {
+			for _, view := range []string{"/", "/?state=closed", "/pulls/acme/app/1", "/pulls/acme/app/2", "/log", first, "/rules", "/rules/security/S2", "/trends", "/machines", "/health", "/pulls/none/none/1"} {
 				var found []string
 				b.run(chromedp.Navigate(r.address+view), chromedp.WaitReady("body", chromedp.ByQuery), chromedp.Evaluate(string(axe)+";0", nil),
 					chromedp.Evaluate(`axe.run().then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(" | ")))`, &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))

@@ -14,7 +14,7 @@ import (
 
 // functions are what the templates call.
 var functions = template.FuncMap{
-	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath,
+	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath, "rulePath": rulePath,
 	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b }, "share": share,
 	"plain": func(text string) string { return projection.Plain(text, 500) }, "join": strings.Join, "isoDay": func(t time.Time) string { return t.Format(time.DateOnly) },
 	"bucketRange": bucketRange, "turnName": turnName, "outcome": func(r projection.Rule, s string) int { return r.Outcomes[verdict.Status(s)] },

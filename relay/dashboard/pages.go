@@ -27,7 +27,7 @@ var templateFiles embed.FS
 // than most commands of the relay.
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"board", "pull", "log", "event", "rules", "trends", "machines", "health", "signin", "problem"} {
+	for _, name := range []string{"board", "pull", "log", "event", "rules", "rule", "trends", "machines", "health", "signin", "problem"} {
 		pages[name] = template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
 	}
 	return pages

@@ -59,7 +59,7 @@ func (p *page) run(ctx context.Context) error {
 
 // pageRoutes adds what the page answers.
 func (s *Server) pageRoutes(mux *http.ServeMux) {
-	for _, path := range []string{"/{$}", "/pulls/{owner}/{repo}/{number}", "/log", "/log/{cursor}", "/rules", "/trends", "/machines", "/health"} {
+	for _, path := range []string{"/{$}", "/pulls/{owner}/{repo}/{number}", "/log", "/log/{cursor}", "/rules", "/rules/{rule...}", "/trends", "/machines", "/health"} {
 		mux.HandleFunc("GET "+path, s.showPage)
 	}
 	mux.HandleFunc("GET /api/v1/", s.readers(s.answerAPI))

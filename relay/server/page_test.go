@@ -129,7 +129,7 @@ func TestPageSignsInWithATokenThatLives(t *testing.T) {
 		t.Errorf("headers %v", response.Header)
 	}
 	for path, want := range map[string]int{
-		"/pulls/acme/app/1": 200, "/pulls/secret/app/1": 404, "/api/v1/pulls/secret/app/1": 404, "/log": 200, "/rules": 200, "/trends": 200, "/machines": 200, "/health": 200,
+		"/pulls/acme/app/1": 200, "/pulls/secret/app/1": 404, "/api/v1/pulls/secret/app/1": 404, "/log": 200, "/rules": 200, "/rules/security/S2": 200, "/rules/none": 404, "/trends": 200, "/machines": 200, "/health": 200,
 		"/?state=nonsense": 400, "/api/v1/events?number=x": 400, "/log/nonsense": 400, "/api/v1/pulls?page=-1": 400, "/api/v1/none": 404,
 	} {
 		if response, text := do(t, browser, http.MethodGet, r.address+path, "", nil); response.StatusCode != want || strings.Contains(text, "Outside") {

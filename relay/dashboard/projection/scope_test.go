@@ -44,6 +44,17 @@ func TestScopeLimitsEverything(t *testing.T) {
 		if err != nil || findings != want {
 			t.Errorf("%s: rules %+v, %v", scope, rules, err)
 		}
+		fired := 0
+		if len(rules) > 0 {
+			over, err := p.RuleTrends(ctx, filter, "", rules[0].Rule, projection.Day, began, began)
+			if err != nil || len(over) != 1 || len(over[0].Pulls) != want {
+				t.Errorf("%s: over time %+v, %v", scope, over, err)
+			}
+			fired = over[0].Fired
+		}
+		if fired != want {
+			t.Errorf("%s: %d findings of the rule over time", scope, fired)
+		}
 		if repos := p.Repos(filter); len(repos) != want {
 			t.Errorf("%s: repositories %v", scope, repos)
 		}

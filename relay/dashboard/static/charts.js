@@ -1,4 +1,4 @@
-// The trends as plots. A click on a point leads to the pull requests behind it.
+// The trends, and those of one rule, as plots. A click on a point leads to the pull requests behind it.
 "use strict";
 (async () => {
   const place = document.getElementById("charts");
@@ -11,7 +11,7 @@
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue("--" + name).trim();
   const hours = (q, p) => (q ? q[p] / 3600 : null);
-  const plots = [
+  const trends = () => [
     { title: "Time to merge, hours", moment: "merged", lines: [["p50", "good", (b) => hours(b.time_to_merge_seconds, "p50")], ["p90", "ci", (b) => hours(b.time_to_merge_seconds, "p90")]] },
     { title: "Time to first review, minutes", moment: "opened", lines: [["p50", "good", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p50 / 60], ["p90", "ci", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p90 / 60]] },
     { title: "Merged, and of these without a person", moment: "merged", lines: [["merged", "author", (b) => b.merged], ["without a person", "good", (b) => b.merged_without_person]] },
@@ -19,6 +19,20 @@
     { title: "Cost, US dollars", moment: "merged", lines: [["all", "author", (b) => b.cost_usd], ["a merge", "good", (b) => (b.merged ? b.cost_usd_per_merge : null)]] },
     { title: "Escalations", moment: "opened", lines: [["to a person", "person", (b) => b.escalations]] },
   ];
+  const rule = () => [
+    { title: "Fired, and what became of it", lines: [["fired", "author", (b) => b.fired], ["held", "good", (b) => b.held], ["wrong", "person", (b) => b.wrong]] },
+    { title: "Precision so far, percent", lines: [["held of those known", "good", precision()]] },
+  ];
+  // Of all buckets until then, since one alone has too few findings.
+  function precision() {
+    let held = 0, known = 0;
+    return (b) => {
+      held += b.held;
+      known += b.held + b.wrong;
+      return known ? (100 * held) / known : null;
+    };
+  }
+  const plots = (place.dataset.plots === "rule" ? rule : trends)();
   place.hidden = false;
   const day = (date) => date.toISOString().slice(0, 10);
   const drawn = [];
@@ -51,6 +65,10 @@
       const i = chart.cursor.idx;
       if (i == null) return;
       const from = new Date(x[i] * 1000);
+      if (!plot.moment) {
+        location.hash = "at-" + day(from);
+        return;
+      }
       const to = new Date((x[i] + (bucket === "week" ? 7 : 1) * 86400) * 1000);
       location.href = "/?state=all&" + plot.moment + "=" + day(from) + ".." + day(to);
     });

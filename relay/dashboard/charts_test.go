@@ -1,0 +1,133 @@
+package dashboard_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"touchstone/verdict"
+)
+
+// firing sends reviews of some days with findings of one row, most of which held and some of which were refuted.
+func firing(r *relay) {
+	for i := range 12 {
+		pull := opened(i+1, 60*24*(i+1), fmt.Sprintf("Change %d", i+1), "alice", fmt.Sprintf("branch-%d", i+1))
+		r.send("pull_request", pull)
+		status := []verdict.Status{verdict.Verified, verdict.Refuted, verdict.Open, verdict.Verified}[i%4]
+		sent := review(pull, verdict.RequestChanges, "judge", verdict.Ledger{
+			{ID: "f1", Status: status, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Claim: "It leaks.", First: 1, Last: 1},
+		})
+		sent["review"].(object)["submitted_at"] = time.Now().AddDate(0, 0, -i).UTC()
+		r.send("pull_request_review", sent)
+	}
+}
+
+// inked counts the pixels of each plot that have the colour of one of its lines.
+const inked = `[...document.querySelectorAll("#charts canvas")].map(c => {
+	const data = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+	const style = getComputedStyle(document.documentElement);
+	const probe = document.createElement("canvas").getContext("2d");
+	const lines = ["good", "ci", "author", "reviewer", "person"].map(name => {
+		probe.fillStyle = style.getPropertyValue("--" + name).trim();
+		probe.fillRect(0, 0, 1, 1);
+		return probe.getImageData(0, 0, 1, 1).data;
+	});
+	let n = 0;
+	for (let i = 0; i < data.length; i += 4)
+		if (data[i + 3] > 200 && lines.some(l => Math.abs(l[0] - data[i]) + Math.abs(l[1] - data[i + 1]) + Math.abs(l[2] - data[i + 2]) < 12)) n++;
+	return n;
+})`
+
+// The plots have lines on them, and a click on one of a rule's leads to the pull requests behind it.
+func TestChartsAreDrawn(t *testing.T) {
+	r := startRelay(t)
+	firing(r)
+	b := newBrowser(t, r.address)
+	b.run(chromedp.EmulateViewport(1280, 1100))
+	for view, plots := range map[string]int{"/trends?since=14d": 6, "/rules/security/S2?since=14d": 2} {
+		var ink []int
+		b.run(chromedp.Navigate(r.address+view), visible("#charts canvas"), chromedp.Evaluate(inked, &ink))
+		if len(ink) != plots {
+			t.Errorf("%s has %d plots, want %d", view, len(ink), plots)
+		}
+		for i, n := range ink {
+			if n < 50 && (plots != 6 || i > 0) { // the first is the time to merge, and nothing was merged
+				t.Errorf("%s: plot %d has %d pixels of its lines", view, i+1, n)
+			}
+		}
+		if dir := os.Getenv("SCREENSHOTS"); dir != "" {
+			var picture []byte
+			b.run(chromedp.FullScreenshot(&picture, 100))
+			name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(view), "-")
+			if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+		b.clean(view)
+	}
+	var box struct{ Right, Top float64 }
+	var hash string
+	b.run(chromedp.Navigate(r.address+"/rules/security/S2?since=14d"), visible("#charts canvas"),
+		chromedp.Evaluate(`(({ right, top }) => ({ Right: right, Top: top }))(document.querySelector("#charts .u-over").getBoundingClientRect())`, &box))
+	b.run(chromedp.MouseEvent(input.MouseMoved, box.Right-3, box.Top+20), chromedp.MouseClickXY(box.Right-3, box.Top+20),
+		chromedp.Poll(`location.hash`, &hash, chromedp.WithPollingTimeout(20*time.Second)))
+	if want := "#at-" + time.Now().UTC().Format(time.DateOnly); hash != want {
+		t.Errorf("a click on the last point leads to %q, want %q", hash, want)
+	}
+}
+
+// What a rule's page shows is there for programs, too.
+func TestARuleOverTimeIsThereForPrograms(t *testing.T) {
+	r := startRelay(t)
+	firing(r)
+	get := func(path string, want int) []byte {
+		response, err := http.Get(r.address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode != want {
+			t.Fatalf("%s: %s, %v", path, response.Status, err)
+		}
+		return text
+	}
+	var answer struct {
+		Rule    string
+		Buckets []struct{ Fired, Held, Wrong int }
+	}
+	if err := json.Unmarshal(get("/api/v1/rules/security/S2?since=14d", 200), &answer); err != nil {
+		t.Fatal(err)
+	}
+	var fired, held, wrong int
+	for _, b := range answer.Buckets {
+		fired, held, wrong = fired+b.Fired, held+b.Held, wrong+b.Wrong
+	}
+	if len(answer.Buckets) != 15 || fired != 12 || held != 6 || wrong != 3 || answer.Rule != "security/S2" {
+		t.Errorf("%d buckets, %d fired, %d held, %d wrong", len(answer.Buckets), fired, held, wrong)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(get("/api/v1/rules/security/S2?since=14d&bucket=week&format=csv", 200))).ReadAll()
+	if err != nil || len(rows) < 3 || rows[0][1] != "fired" || !strings.Contains(rows[len(rows)-1][5], "acme/app#1") {
+		t.Errorf("%v, %q", err, rows)
+	}
+	if page := string(get("/rules/security/S2?since=14d", 200)); !strings.Contains(page, `href="/pulls/acme/app/3"`) || !strings.Contains(page, "67 %") {
+		t.Errorf("the page says\n%s", page)
+	}
+	if page := string(get("/rules", 200)); !strings.Contains(page, `href="/rules/security/S2?since=30d&amp;repo="`) {
+		t.Errorf("the rules do not lead there:\n%s", page)
+	}
+	get("/rules/security", 404)
+	get("/api/v1/rules/a/b/c", 404)
+	get("/api/v1/rules/security/S2?bucket=hour", 400)
+}

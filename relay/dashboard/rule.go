@@ -1,0 +1,114 @@
+package dashboard
+
+import (
+	"encoding/csv"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+)
+
+// ruleName is the form of a guideline row's id. Reviews may cite what is none; that has no page.
+var ruleName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}/[A-Za-z][A-Za-z0-9-]{0,31}$`)
+
+// rulePath is the page of a guideline row; empty for what is none.
+func rulePath(rule string) string {
+	if !ruleName.MatchString(rule) {
+		return ""
+	}
+	return "/rules/" + rule
+}
+
+// rulePage is what the page of one guideline row shows.
+type rulePage struct {
+	Rule     string
+	Trends   []projection.RuleTrend // newest first, those with findings
+	Sum      projection.RuleTrend
+	Bucket   projection.Bucket
+	API, CSV string
+	period
+}
+
+func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	rule, values := r.PathValue("rule"), r.URL.Query()
+	if !ruleName.MatchString(rule) {
+		d.problem(w, r, http.StatusNotFound, noRule)
+		return
+	}
+	since, bucket, err := d.trendQuery(values)
+	if err != nil {
+		d.problem(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	trends, err := d.config.Projection.RuleTrends(r.Context(), viewer.Scope, values.Get("repo"), rule, bucket, since, d.now())
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
+	api := "/api/v1/rules/" + rule
+	p := rulePage{
+		Rule: rule, Sum: projection.SumRule(trends), Bucket: bucket, API: api + with(values), CSV: api + with(values, "format", "csv"),
+		period: d.period(values, viewer),
+	}
+	for _, t := range slices.Backward(trends) {
+		if t.Fired > 0 {
+			p.Trends = append(p.Trends, t)
+		}
+	}
+	d.show(w, r, viewer, "rule", "rules", "Rule "+rule, p)
+}
+
+// noRule says what the id of a row looks like.
+const noRule = "the id of a rule is of the form document/X1, such as security/S3"
+
+func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	rule, values := r.PathValue("rule"), r.URL.Query()
+	if !ruleName.MatchString(rule) {
+		refuse(w, r, http.StatusNotFound, noRule)
+		return
+	}
+	since, bucket, err := d.trendQuery(values)
+	if err != nil {
+		refuse(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	asOf := d.config.Projection.Cursor()
+	trends, err := d.config.Projection.RuleTrends(r.Context(), viewer.Scope, values.Get("repo"), rule, bucket, since, d.now())
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	if values.Get("format") == "csv" {
+		w.Header().Set("Content-Disposition", `attachment; filename="`+strings.ReplaceAll(rule, "/", "-")+`.csv"`)
+		send(w, r, http.StatusOK, "text/csv; charset=utf-8", ruleCSV(trends))
+		return
+	}
+	reply(w, r, http.StatusOK, struct {
+		Rule    string                 `json:"rule"`
+		Buckets []projection.RuleTrend `json:"buckets"`
+		Bucket  projection.Bucket      `json:"bucket"`
+		listed
+	}{rule, trends, bucket, d.listed(asOf, "")})
+}
+
+func ruleCSV(trends []projection.RuleTrend) []byte {
+	var b strings.Builder
+	out := csv.NewWriter(&b)
+	_ = out.Write([]string{"start", "fired", "held", "wrong", "not_known", "pulls"}) // to memory, which never fails
+	for _, t := range trends {
+		var pulls []string
+		for _, p := range t.Pulls {
+			pulls = append(pulls, p.String())
+		}
+		_ = out.Write([]string{
+			t.Start.Format(time.DateOnly), strconv.Itoa(t.Fired), strconv.Itoa(t.Held), strconv.Itoa(t.Wrong), strconv.Itoa(t.Unknown()),
+			strings.Join(pulls, " "),
+		})
+	}
+	out.Flush()
+	return []byte(b.String())
+}
