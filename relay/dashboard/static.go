@@ -52,7 +52,7 @@ var assets = sync.OnceValue(func() map[string]asset {
 // staticPath is the address of a file, which changes with what is in it.
 func staticPath(name string) string { return "/static/" + name + "?v=" + assets()[name].hash }
 
-// Static answers with a file of the page. They hold nothing of anybody: no token is asked for.
+// Static answers with a file of the page. These files hold no data: no token is asked for.
 func Static(w http.ResponseWriter, r *http.Request) {
 	file, ok := assets()[r.PathValue("name")]
 	if !ok {

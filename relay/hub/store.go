@@ -31,11 +31,11 @@ type Store interface {
 	// the result; where it would come first, the error is a *Damage.
 	Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error)
 
-	// Follow calls changed, never twice at once, with the number of the newest event
-	// whenever the log may hold events that no Append of this Store returned: those of
-	// other relays, or of an append whose outcome was open. It blocks until ctx ends, or
-	// until it cannot follow any longer or changed returns an error; then calling it
-	// again is right, and makes up for what was missed.
+	// Follow calls changed, never twice at once, with the number of the newest event each
+	// time the log may hold events that no Append of this Store returned: those of other
+	// relays, or of an append whose outcome was open. It blocks until ctx ends, or until it
+	// cannot follow any longer or changed returns an error; then calling it again is right,
+	// and makes up for what was missed.
 	Follow(ctx context.Context, changed func(ctx context.Context, head int64) error) error
 
 	// Trim removes the oldest events as long as they were received before the given

@@ -34,7 +34,7 @@ type pass struct {
 }
 
 // run brings in what is missing and keeps, as a note, the time up to which nothing is.
-// The note only saves work: wherever a pass is cut off, the next one compares again, and
+// The note only saves work: after a pass is cut off, the next one compares again, and
 // what was brought in by then is in the log.
 func (p *pass) run(ctx context.Context) error {
 	through, err := p.through(ctx)

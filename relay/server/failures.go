@@ -22,8 +22,8 @@ const (
 // failures counts unauthorized requests by address, in bounded memory.
 //
 // The count never stands in front of a good token or signature: senders share
-// addresses. Anybody can have GitHub's own machines send a webhook with a wrong
-// signature, and behind a proxy all requests come from one address; to refuse an
+// addresses. Any GitHub user can have GitHub's own machines send a webhook with a
+// wrong signature, and behind a proxy all requests come from one address; to refuse an
 // address as a whole would let strangers cut off all other clients.
 type failures struct {
 	mu     sync.Mutex

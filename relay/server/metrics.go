@@ -96,7 +96,7 @@ func (s *Server) countWebhooks(next http.HandlerFunc) http.HandlerFunc {
 		next(answer, r)
 		name := r.PathValue("source")
 		if _, known := s.config.Sources[name]; !known {
-			name = "" // anybody can ask for any name
+			name = "" // clients can ask for any name
 		}
 		s.metrics.webhooks.WithLabelValues(name, cmp.Or(outcomes[answer.status], strconv.Itoa(answer.status))).Inc()
 		s.metrics.received.Add(float64(body.bytes))

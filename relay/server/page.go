@@ -263,7 +263,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.
 	return h, err
 }
 
-// tokens are the access tokens and invitations, without what would let anybody use them.
+// tokens are the access tokens and invitations, without their secrets or hashes.
 func (s *Server) tokens(ctx context.Context) ([]dashboard.Token, error) {
 	known, uses, err := s.config.Tokens.List(ctx)
 	if err != nil {

@@ -267,8 +267,8 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
-// strangers logs what net/http tells of connections, such as handshakes that fail: ten
-// lines a minute, since anybody can make it tell more.
+// strangers logs what net/http tells of connections, such as handshakes that fail: at most ten
+// lines a minute, since any client can cause more.
 func strangers(log zerolog.Logger) zerolog.Logger {
 	return log.With().Str(zerolog.LevelFieldName, zerolog.LevelWarnValue).Logger().
 		Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Minute})

@@ -47,7 +47,7 @@ type Token struct {
 	Created time.Time `json:"created"`
 	// Revoked is when it stopped being good; nil while it is. Revoked tokens stay, so
 	// that a relay whose last token was revoked is not taken for one without tokens,
-	// which would let anybody on its machine read.
+	// which would let every program on its machine read.
 	Revoked *time.Time `json:"revoked,omitempty"`
 	// Hash is the SHA-256 of the secret part, in hexadecimal. A fast hash is right
 	// here: the secret is 256 random bits, which no guessing finds at any speed. Slow
