@@ -23,7 +23,7 @@ type Commit struct {
 	At time.Time
 	// Rewritten says that it was amended, rebased or picked since it was first made.
 	Rewritten bool
-	// Message is the whole message, written by anybody.
+	// Message is the whole message. Any author may have written it.
 	Message string
 	// Unsigned says that the agent of the pull request's author is not known to have made it, so
 	// that its trailers' costs do not count.

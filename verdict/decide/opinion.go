@@ -237,7 +237,7 @@ func (s State) disputed(o Opinion) bool {
 }
 
 // again is why a review that requests changes is to be given anew, on the head as it is, before
-// anybody works on what it asks for, as a sentence part; "" if it is not.
+// its findings are worked on, as a sentence part; "" if it is not.
 func (s State) again(o Opinion) string {
 	ordered, ok := verdict.LastOrder(s.Orders, verdict.AskReview)
 	textual := func(e verdict.Entry) bool { return e.Path == "" && e.Stands() }

@@ -162,7 +162,8 @@ type State struct {
 	// Nits is the setting to apply what the nits of an approval propose; NitsTried says that this
 	// machine has tried so on this head.
 	Nits, NitsTried bool
-	// Discussed are the ids of the findings whose conversations somebody joined or resolved.
+	// Discussed are the ids of the findings whose conversations a person joined or that were
+	// resolved.
 	Discussed []string
 	// RequireChecks, MaxRounds and MaxAttempts are settings; 0 is no bound.
 	RequireChecks bool
