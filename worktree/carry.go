@@ -98,9 +98,9 @@ func (t *Tree) Contains(ctx context.Context, sha string) (bool, error) {
 }
 
 // OnlyMergedBase reports whether the head is exactly what git makes of merging the
-// base into the commit since, without a conflict and without a line of anybody's own.
-// It is about the files: a head that was rebased or squashed to the same is one, too. It
-// is false where this machine does not have that commit.
+// base into the commit since, without a conflict and without any other line. It is about the
+// files: a head that was rebased or squashed to the same is one, too. It is false where this
+// machine does not have that commit.
 func (t *Tree) OnlyMergedBase(ctx context.Context, since string) (bool, error) {
 	if err := checkSHAs(since); err != nil {
 		return false, err

@@ -81,9 +81,9 @@ func (s *Store) cloneOf(name string) string {
 }
 
 // borrow fills an empty mirror from a clone of the user's and fetches what that lacks.
-// The objects are copied in the end: those in the clone go whenever its owner, or a git
-// gc there, finds that nothing there needs them. Of the clone nothing but objects and
-// the names of its commits is read, and nothing is written to it.
+// The objects are copied in the end: the clone's owner, or a git gc there, may delete
+// those that the clone does not need. Of the clone nothing but objects and the names of
+// its commits is read, and nothing is written to it.
 func (r repo) borrow(ctx context.Context, clone string, remote Remote, refspecs []string) error {
 	if err := r.begin(); err != nil {
 		return err

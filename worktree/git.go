@@ -212,15 +212,15 @@ func inherited() []string {
 	return env
 }
 
-// anywhere leaves of a PATH the directories that are the same wherever one is: by another, a
-// program of the checkout would be taken for one of this machine's.
+// anywhere leaves the absolute directories of a PATH: a relative one would find programs of the
+// checkout.
 func anywhere(path string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// restoreConfig puts the mirror's own configuration back when anybody changed
-// it: a command run inside a worktree can write there, and git would obey it.
+// restoreConfig puts the mirror's own configuration back if it was changed: a command that runs
+// inside a worktree can write there, and git would use what it wrote.
 func (r repo) restoreConfig() error {
 	for name, want := range map[string]string{"config": mirrorConfig, "info/attributes": mirrorAttributes} {
 		path := filepath.Join(r.mirror, filepath.FromSlash(name))

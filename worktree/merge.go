@@ -161,7 +161,7 @@ func (t *Tree) ConflictMarkers(ctx context.Context) ([]string, error) {
 	}
 	for path, s := range conflicts {
 		if !t.unmarked[path] {
-			continue // its markers are gone, be it that one side was taken whole
+			continue // its markers are gone; one side may have been taken whole
 		}
 		untouched, err := t.untouched(ctx, path, s)
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 // branch that is to be made. It may be repeated after a failure: when the remote
 // already is at the commit, that is success.
 //
-// Errors: ErrRejected when the branch is at any other commit than expectedOld, be it an
-// older one that it was reset to, was deleted, or the commit does not contain expectedOld;
-// a sentence otherwise, also when the remote's own rules refuse the push.
+// Errors: ErrRejected when the branch is at any other commit than expectedOld (also an
+// older one that it was reset to), was deleted, or the commit does not contain
+// expectedOld; a sentence otherwise, also when the remote's own rules refuse the push.
 func (t *Tree) Push(ctx context.Context, sha, branch, expectedOld string) error {
 	ref := "refs/heads/" + branch
 	if err := validateRef(ref); err != nil {
