@@ -24,7 +24,7 @@ const (
 var (
 	tableHeader = []string{"ID", "Severity", "Scope", "Criterion"}
 
-	// idPattern is a rule's id wherever it stands.
+	// idPattern is a whole rule id.
 	idPattern        = regexp.MustCompile(`^([a-z0-9][a-z0-9-]{0,63})/[A-Za-z][A-Za-z0-9-]{0,31}$`)
 	namePattern      = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	delimiterPattern = regexp.MustCompile(`^:?-+:?$`)
