@@ -56,8 +56,8 @@ func relayOf(cfg config.Config) *client.Client {
 	return &client.Client{URL: cfg.Relay.URL, Token: string(cfg.Relay.Token)}
 }
 
-// openPulls are the open pull requests by the word of the relay, or of GitHub where no relay
-// tells; partial says that there are more.
+// openPulls are the open pull requests as the relay lists them, or GitHub where no relay does;
+// partial says that there are more.
 func openPulls(cmd *cobra.Command, cfg config.Config, github *forge.Client, only []string) (pulls []board.Pull, partial bool, err error) {
 	if cfg.Relay.URL != "" {
 		if pulls, err = askRelay(cmd.Context(), cfg, only); err == nil {

@@ -136,7 +136,7 @@ func printReview(out io.Writer, subject string, outcome reviewer.Outcome, format
 }
 
 // subject is the change of a borrowed worktree. The messages of its commits, and the first
-// line of the only one, are all that anybody said of it.
+// line of the only one, are all that is said of it.
 func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subject, error) {
 	s := reviewer.Subject{
 		Name: fmt.Sprintf("%s of %s against %s", of, filepath.Base(b.clone.top), l.base), Branch: b.branch,

@@ -1,6 +1,6 @@
-// Package audit owns the account of why a pull request was merged, or why it was not: read from GitHub alone, so
-// that anybody can draw it up on any machine, and of nothing but what stands there. It also counts what became of
-// many pull requests. It decides nothing and stores nothing.
+// Package audit owns the account of why a pull request was merged, or why it was not: read from GitHub alone, so that every
+// machine can draw up the same account. It also counts what became of many pull requests. It decides nothing and stores
+// nothing.
 //
 // A review's record is believed only if one of the configured reviewers posted it, not the author of the pull
 // request, and only as it was posted. What is not believed is shown all the same, with the reason.

@@ -93,8 +93,8 @@ func (r *repair) send(ctx context.Context, pr forge.PullRequest) error {
 	return err
 }
 
-// catchUp puts the fix on top of the branch as it is now, and verifies it there. The
-// commit that it was made on gives way to the one that it returns.
+// catchUp puts the fix on top of the branch as it is now, and verifies it there. The commit
+// that it returns replaces the one that the fix was made on.
 func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
 	now, err := r.author.Read.PullRequest(ctx, pr.Ref)
 	if err != nil {
@@ -134,8 +134,8 @@ func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullR
 	return now, err
 }
 
-// mergeMessage is that of a merge of the base, in git's own words, by which anybody can
-// tell it from work on the branch.
+// mergeMessage is that of a merge of the base, in git's own words, which tell it from work
+// on the branch.
 func mergeMessage(pr forge.PullRequest) string {
 	return fmt.Sprintf("Merge branch '%s' into %s", pr.Base.Name, pr.Head.Name)
 }

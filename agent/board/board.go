@@ -1,5 +1,5 @@
-// Package board knows of all open pull requests whose turn it is and why: by the word of the relay,
-// which has it ready, or else from GitHub, one pull request after the other. It stores nothing.
+// Package board knows of all open pull requests whose turn it is and why: from the relay, which has
+// it ready, or else from GitHub, one pull request after the other. It stores nothing.
 package board
 
 import (

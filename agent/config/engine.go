@@ -32,10 +32,10 @@ type Engine struct {
 	// answer for reasons that lie with its provider. Without any, the default, an engine
 	// goes on with another model of the same family that is fit to approve, if it knows one.
 	Fallback []string `yaml:"fallback"`
-	// Off are models that are not to be asked, wherever else they are named, and where the
-	// choice is the CLI's: a whole name, the provider's or the settings', a part of one that
-	// stands between dashes or slashes, such as opus, or all of an engine, such as codex:.
-	// None by default.
+	// Off are models that are not to be asked, even if other settings name them or the CLI
+	// would choose them: a whole name, the provider's or the settings', a part of one that
+	// stands between dashes or slashes, such as opus, or all of an engine, such as codex:. None
+	// by default.
 	Off []string `yaml:"off"`
 	// Gateway is On, the default, to keep an API key out of the CLI, by a proxy on this
 	// machine that meters and bounds what is spent; or Off.

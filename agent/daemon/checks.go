@@ -18,8 +18,7 @@ type checks struct {
 
 // sum is the state of all checks together: of those that the settings name, or else of those
 // that the base branch requires, or else of all. They are green if at least one passes whose
-// word counts, and none failed or is still to come; skipped and neutral ones stand in the way
-// of nothing
+// word counts, and none failed or is still to come; skipped and neutral ones do not matter
 // (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
 // A check that was cancelled, that waits for a person, or that CI did not start or lost, counts as pending: no change of the code would
 // help.

@@ -26,8 +26,8 @@ type relayFollower struct {
 	choices *remoteconfig.Overlay
 }
 
-// Follow hints at everything whenever the connection is made anew, or the relay
-// says that events are missing, since the events missed meanwhile may concern any pull
+// Follow hints at everything each time the connection is made anew, or the relay says
+// that events are missing, since the events missed meanwhile may concern any pull
 // request.
 func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
 	log := zerolog.Ctx(ctx)

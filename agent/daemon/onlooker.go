@@ -21,7 +21,7 @@ type Onlooker struct {
 }
 
 // State is all that is true of a pull request, or an error. Of one that is merged it is what was
-// true then, as far as GitHub keeps that: nothing was in the way of which it does not.
+// true then, as far as GitHub keeps that: a condition of which GitHub keeps nothing counts as met.
 func (o Onlooker) State(ctx context.Context, pr forge.PullRequest) (decide.State, error) {
 	open := pr.Open || pr.Merged
 	if pr.Merged {

@@ -233,8 +233,8 @@ func told(pr forge.PullRequest) (all []decide.Telling) {
 	return all
 }
 
-// discussed are the findings whose conversations somebody resolved, or joined otherwise than an
-// agent does.
+// discussed are the findings whose conversations were resolved, or have comments that are no
+// agent's.
 func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
 	for _, t := range findingThreads(pr, cfg) {
 		joined := slices.ContainsFunc(t.Comments[1:], func(c forge.ThreadComment) bool {

@@ -43,7 +43,7 @@ func (a *Agent) unwanted(ctx context.Context, kind decide.Kind, begun, now forge
 	case now.Base.Name != begun.Base.Name:
 		return "its base branch is " + now.Base.Name + " now", nil
 	case kind == decide.Review && posted(begun, now):
-		return "", nil // by this very session, as far as anybody can tell
+		return "", nil // by this very session, as far as is known
 	}
 	now = asOf(begun, now)
 	f, err := a.gather(ctx, knowledge{a.Read, a}, now)

@@ -57,8 +57,8 @@ type Error struct {
 	// Message is a sentence that says what happened and, where it is known,
 	// what to do. It holds no secrets.
 	Message string
-	// RetryAfter is the least time to wait before asking again, by the word of
-	// the provider or of the CLI that waited for it; zero if neither said.
+	// RetryAfter is the least time to wait before asking again, as the provider says, or
+	// the CLI that waited for it; zero if neither said.
 	RetryAfter time.Duration
 	// Err is the cause within this process, if there is one: a cancelled
 	// session wraps the context's cause.

@@ -106,8 +106,8 @@ func (c *Client) Viewer(ctx context.Context) (string, error) {
 	return data.Viewer.Login, c.failed("ask GitHub who the token belongs to", err)
 }
 
-// Address returns the address by which GitHub knows commits to be those of the token's login, without telling anybody
-// another one. That of an account made before 2017 may be known without the number as well
+// Address returns the address by which GitHub knows commits to be those of the token's login, without making another one
+// public. That of an account made before 2017 may be known without the number as well
 // (https://docs.github.com/account-and-profile/reference/email-addresses-reference).
 func (c *Client) Address(ctx context.Context) (string, error) {
 	var data struct {

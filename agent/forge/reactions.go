@@ -21,8 +21,8 @@ type Reacted struct {
 	Reactions
 }
 
-// Reactions reads the comments on lines that anybody gave a thumb, of the pull requests that
-// changed since a time, most of them at the most.
+// Reactions reads the comments on lines that have a thumb up or down, of the pull requests
+// that changed since a time, most of them at the most.
 func (c *Client) Reactions(ctx context.Context, repo Repo, since time.Time, most int) (all []Reacted, err error) {
 	op := "read the reactions to reviews of " + repo.String()
 	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}

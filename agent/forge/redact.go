@@ -25,7 +25,7 @@ var credential = regexp.MustCompile(strings.Join([]string{
 // which a review's record begins, so that no key reaches into that.
 const keyText = `[A-Za-z0-9+/=\s\\>|*"',:;#_-]`
 
-// clipped finds the beginning of a secret that was shortened before anybody looked for it.
+// clipped finds the beginning of a secret in a text that was shortened before it was searched.
 var clipped = regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|rly_|sk-|xox[abeoprs]-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_.-]{4,}…`)
 
 // userinfo finds the name and password in a URL, as proxies and registries are configured with. In code it is an
@@ -38,8 +38,8 @@ func HoldsSecret(text string) bool { return credential.MatchString(text) }
 // outgoing is text as it may leave this machine. This client's own token is removed even if it looks like none.
 func (c *Client) outgoing(text string) string { return Redact(c.token.redact(text)) }
 
-// Redact is a text without what looks like a credential: a model that has read a secret, wherever it found it, must
-// not be able to publish it.
+// Redact is a text without what looks like a credential: a model that has read a secret must not be able to publish
+// it.
 func Redact(text string) string {
 	text = credential.ReplaceAllString(text, "[redacted]")
 	return userinfo.ReplaceAllString(clipped.ReplaceAllString(text, "[redacted]"), "$1[redacted]@")

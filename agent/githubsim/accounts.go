@@ -26,9 +26,8 @@ func (s *Sim) addAccount(u User) {
 	s.accounts = append(s.accounts, a)
 }
 
-// Rename gives an account another login. What it did and may do goes with it, and the
-// old login is free for anybody.
-// https://docs.github.com/en/account-and-profile/concepts/username-changes
+// Rename gives an account another login. What it did and may do goes with it, and the old login is free
+// for other accounts. https://docs.github.com/en/account-and-profile/concepts/username-changes
 func (s *Sim) Rename(login, to string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

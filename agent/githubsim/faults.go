@@ -54,7 +54,7 @@ type Faults struct {
 	HoldMergeQueue bool `json:"hold_merge_queue"`
 	// DeliveryDelayMS delays each webhook by this many milliseconds.
 	DeliveryDelayMS int `json:"delivery_delay_ms"`
-	// FailRequests answers this many requests of FailLogin (empty: anybody's)
+	// FailRequests answers this many requests of FailLogin (empty: of any login)
 	// with FailStatus and, if positive, Retry-After in seconds.
 	FailRequests      int    `json:"fail_requests"`
 	FailLogin         string `json:"fail_login"`

@@ -133,7 +133,7 @@ func (s *Sim) runBackend(w http.ResponseWriter, r *http.Request, target *repo, s
 	_ = cmd.Run()
 }
 
-// greet writes what cmd prints, which is the same wherever git's configuration is.
+// greet writes what cmd prints, which is the same for equal configurations.
 func (s *Sim) greet(w http.ResponseWriter, cmd *exec.Cmd, target *repo) {
 	config, err := os.ReadFile(filepath.Join(target.git.dir, "config"))
 	known, found := s.greetings.Load(string(config))

@@ -104,7 +104,7 @@ func (s *Sim) takeHead(ctx context.Context, p *pull, sha string) error {
 	return p.repo.setRef(fmt.Sprintf("refs/pull/%d/head", p.number), sha)
 }
 
-// setRef moves one of the simulator's own refs, wherever it was.
+// setRef moves one of the simulator's own refs from any commit.
 func (r *repo) setRef(ref, sha string) error {
 	if err := r.git.putRef(ref, sha); err != nil {
 		return err

@@ -1,9 +1,9 @@
-// Package impact owns the impact sheet: for each name that a change touches, be it a
-// function, a field, a route, a setting or a file, which places outside of the change use it,
-// of what the change takes away, what still refers to it, and who else reads and writes the fields
-// that its lines touch. It reads the text of the head and runs nothing: no build tool, no
-// configuration of the change's; what names of Go mean it asks package golang. So it is a
-// list of places to look at, and no proof that there are no others.
+// Package impact owns the impact sheet: for each name that a change touches (a function, a field,
+// a route, a setting or a file), which places outside of the change use it, of what the change
+// takes away, what still refers to it, and who else reads and writes the fields that its lines
+// touch. It reads the text of the head and runs nothing: no build tool, no configuration of the
+// change's; what names of Go mean it asks package golang. So it is a list of places to look at,
+// and no proof that there are no others.
 //
 // It stores an index of the words of files at a path that its caller names; see readIndex.
 package impact

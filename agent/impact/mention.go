@@ -28,7 +28,7 @@ const (
 	addedLine = iota
 	besideLine
 	removedLine
-	testLine // of a test, whatever became of it
+	testLine // of a test: added, removed or unchanged
 )
 
 // maxMentions bounds the names whose definitions are looked for.

@@ -52,8 +52,8 @@ type Entry struct {
 	SHA string `json:"sha"`
 	// Act is the kind: review, fix, merge and so on.
 	Act string `json:"act"`
-	// Paid says that it takes a model: cut off, it is a failure that counts, lest every start
-	// of an agent that its session brings down begins another one.
+	// Paid says that it takes a model: cut off, it is a failure that counts. Otherwise an
+	// agent that its session brings down would begin another one at every start.
 	Paid bool `json:"paid,omitempty"`
 
 	ID    ID        `json:"-"`
@@ -74,7 +74,7 @@ type Outcome struct {
 	Counts bool `json:"counts,omitempty"`
 	// Detail says why it failed. What is beyond MaxDetail is cut off.
 	Detail string `json:"detail,omitempty"`
-	// Hopeless says that the act would fail again, whenever it is tried.
+	// Hopeless says that the act would fail at every try.
 	Hopeless bool `json:"hopeless,omitempty"`
 	// RetryAfter is how long to wait at least before it is tried again, as the service that
 	// refused it asks.

@@ -35,7 +35,7 @@ type Suggestion struct {
 	// Tally is what became of the findings of the row.
 	Tally audit.Tally `json:"tally"`
 	// File is the document that the draft changes, Diff the change as a unified diff that git applies, and Reason
-	// why, by the word of the session.
+	// why, as the session says.
 	File   string `json:"file"`
 	Diff   string `json:"diff"`
 	Reason string `json:"reason"`

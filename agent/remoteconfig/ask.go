@@ -18,9 +18,9 @@ import (
 // patience is how long a relay may take to say what its administrators have chosen.
 const patience = 2 * time.Second
 
-// Of gives the choices that hold now, by the word of the relay that is configured. Where that
-// does not tell within two seconds, which the log says, they are those that it told this
-// machine last. It has none where there is no relay, and where control is false.
+// Of gives the choices that hold now, as the configured relay says. If it does not answer
+// within two seconds, which is logged, they are those that it told this machine last. It has
+// none where there is no relay, and where control is false.
 func Of(ctx context.Context, cfg config.Config) *Overlay {
 	o, err := Ask(ctx, cfg)
 	if err != nil {

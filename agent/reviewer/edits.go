@@ -40,8 +40,8 @@ func (p *Prepared) edits(ctx context.Context, j verdict.Judgement) []verdict.Edi
 	return all
 }
 
-// appliable reports whether a text may come into a file without anybody's looking again: the guard
-// does not hold changes of that file, GitHub offers the text as a suggestion, and it is kept as it is.
+// appliable reports whether a text may come into a file without another review: the guard does not
+// hold changes of that file, GitHub offers the text as a suggestion, and it is kept as it is.
 func (p *Prepared) appliable(path, text string) bool {
 	if change.Spell(path) != path || guard.Gates(path) || order.MatchString(text) {
 		return false

@@ -233,7 +233,7 @@ func replaces(f verdict.Finding, head []byte) bool {
 
 var (
 	diffLine = regexp.MustCompile(`(?m)^(@@ |--- |\+\+\+ |diff --git )`)
-	// order begins a line that a bot could take for a command, wherever it stands.
+	// order begins a line, anywhere in a text, that a bot could take for a command.
 	order = regexp.MustCompile(`(?m)^\s*/[A-Za-z]`)
 )
 

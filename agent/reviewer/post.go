@@ -59,9 +59,9 @@ const twice = "Two reviewing agents of this login posted a review of this commit
 
 // Withdrawn looks, after a review was posted, whether another agent of this login
 // posted one of the same head meanwhile. One of them stays: that which requests changes,
-// or else the earlier. It reports whether that is not this one. Who looks too early sees
-// no other, and then the other sees this one; should both of them fail at it, the
-// weightier still counts wherever reviews are read.
+// or else the earlier. It reports whether that is not this one. An agent that looks too early
+// sees no other review, but then the other agent sees its one. Should both fail at it, readers
+// of the reviews still count the weightier one.
 func (r *Reviewer) Withdrawn(ctx context.Context, before forge.PullRequest, posted forge.Posted, own verdict.Record) bool {
 	log := zerolog.Ctx(ctx)
 	after, err := r.Read.PullRequest(ctx, before.Ref)

@@ -35,7 +35,7 @@ type Spent struct {
 	Worked bool
 }
 
-// Paid reports whether something of that has to be paid for, as far as anybody can tell.
+// Paid reports whether something of that has to be paid for, as far as is known.
 func (s Spent) Paid() bool { return s.Worked || s.Usage.Total() > 0 || s.CostUSD > 0 }
 
 // Act is something that is done to a pull request. Its methods may be called from several

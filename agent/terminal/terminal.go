@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Plain is a text on one line with nothing in it that a terminal obeys or that hides or turns
+// Plain is a text on one line without terminal controls and without characters that hide or turn
 // around what follows: each such character becomes U+FFFD.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -122,7 +122,7 @@ func (s *scene) approvable(c Case) bool {
 	return s.stage.text != defect && s.stage.text != held && !s.stage.unreviewed && !c.unapproved
 }
 
-// why is the account that `touchstone why` gives anybody who asks.
+// why is the account that `touchstone why` gives.
 func (s *scene) why() (audit.Chain, error) {
 	a, err := s.agent(decide.Author, arena.Author)
 	if err != nil {

@@ -41,8 +41,8 @@ func (s *scene) claim(login string, key ed25519.PrivateKey) error {
 	})
 }
 
-// untold never has its way: what it does is anybody's with write access. The account of it
-// has to say what the merge lacked.
+// untold never succeeds: what it does is allowed to all with write access. The account of it has
+// to say what the merge lacked.
 func untold(*scene) (bool, error) { return false, nil }
 
 // platform are the attacks by what else GitHub offers.

@@ -5,8 +5,8 @@
 // for, refutes what code suspects, and its answers are formally perfect.
 //
 // What structure or parsing decides is caught with any model, and nothing that a model
-// writes can leak or act: that is the list of [Hostile]. What only tries to talk a model
-// round is the list of [Persuasive]: the run shows what a model lets through that obeys all
+// writes can leak or act: that is the list of [Hostile]. What only tries to persuade a
+// model is the list of [Persuasive]: the run shows what a model lets through that obeys all
 // of it. No code can see that; an honest model's judgement and the repository's own tests
 // have to.
 package hostile

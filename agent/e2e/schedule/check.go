@@ -85,8 +85,8 @@ func (w *world) violated(format string, args ...any) {
 }
 
 // checkReviews: a head is reviewed once for each base and each word of a person's that let it pass,
-// and once more for each order to review again and wherever merging it makes another change or its
-// base was rewritten, of which due tells.
+// and once more for each order to review again, and each time that merging it makes another change
+// or its base was rewritten, which due reports.
 func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.Record) bool) {
 	ordered := 0
 	for _, verb := range w.orders {

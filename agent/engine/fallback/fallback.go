@@ -37,7 +37,7 @@ type Engine struct {
 	Settings func() config.Engine
 	// New gives the engine of a name.
 	New func(name string) (engine.Engine, error)
-	// Resting, if set, is told of all models that are left alone, whenever that changes; one
+	// Resting, if set, is told of all models that are left alone each time that changes, one
 	// call after the other. It must not block, nor use this Engine.
 	Resting func([]Rest)
 

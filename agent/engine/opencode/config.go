@@ -29,7 +29,7 @@ const (
 // AGENTS.md; tsconfig.json and package.json, which name what is loaded for its own modules). So
 // it works in a directory of the home, where the search for them ends, and takes nothing from the
 // checkout but what a tool asks for. And it downloads what plugins need, although there are none,
-// unless that is there by the word of a lock file.
+// unless a lock file says that it is there.
 var laid = map[string]string{
 	workDir + "/tsconfig.json":           "{}",
 	workDir + "/package.json":            "{}",
@@ -110,7 +110,7 @@ func (r rules) MarshalJSON() ([]byte, error) {
 }
 
 // permissions are what a role may do (https://opencode.ai/docs/permissions/) with a checkout,
-// whose path has slashes; all else is denied, without anybody being asked.
+// whose path has slashes; all else is denied without a question.
 func permissions(req engine.Request, checkout string) (map[string]any, error) {
 	outside := rules{{"*", "deny"}, {checkout + "/**", "allow"}}
 	for _, dir := range req.ReadDirs {

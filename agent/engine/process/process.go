@@ -37,8 +37,8 @@ const (
 	grace = 500 * time.Millisecond
 	// drain bounds the wait for the last output once every process is dead.
 	drain = time.Second
-	// markVariable marks every descendant, wherever it has moved to: tools
-	// start sessions of their own, out of reach of a signal to the group.
+	// markVariable marks every descendant: tools start sessions of their own, out of reach
+	// of a signal to the group.
 	markVariable = "TOUCHSTONE_SESSION"
 )
 

@@ -30,8 +30,8 @@ type tree struct {
 	gone bool
 }
 
-// start starts cmd, whose environment has the mark, below its reaper; cmd becomes the reaper. One
-// that is confined can be ended at one blow.
+// start starts cmd, whose environment has the mark, below its reaper; cmd becomes the reaper. All
+// processes of a confined one can be ended at once.
 func start(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (*tree, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {

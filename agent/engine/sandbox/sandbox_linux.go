@@ -156,8 +156,8 @@ func enter(written string) error {
 		held.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 	}
 	if version >= 6 {
-		// Not this agent, nor anybody else, is to be ended from inside, nor asked for a
-		// favour by a socket without a path.
+		// Processes inside can neither signal processes outside, this agent among them, nor reach
+		// them by a socket without a path.
 		held.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
 	if version >= connectABI && len(rules.Connect) > 0 {

@@ -66,8 +66,8 @@ func (p Program) Environment(kind Kind, home Home, dir string) []string {
 	return Commands(p.source(), Caches(dir, ForSession), home.Dir, home.temp(), kind.Variables...)
 }
 
-// anywhere leaves of a PATH the directories that are the same wherever one is: by another, a
-// program of the checkout would be taken for one of this machine's.
+// anywhere leaves the absolute directories of a PATH: a relative one would find programs of the
+// checkout.
 func anywhere(path string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))

@@ -27,7 +27,7 @@ import (
 type Source struct {
 	Diff worktree.Diff
 	// Checkout is a directory that holds the head. Files are read below it and nowhere else,
-	// wherever its links point.
+	// even if links point out of it.
 	Checkout string
 	// Dir is an empty directory for the files that a session reads.
 	Dir string

@@ -20,8 +20,8 @@ const (
 )
 
 // split makes parts of the files: one if they fit, otherwise several, in an order in which
-// what is imported comes before what imports it, and tests beside what they test. Parts are
-// the same whenever the change is.
+// what is imported comes before what imports it, and tests beside what they test. The same change
+// always has the same parts.
 func (c *Change) split(checkout *os.Root) {
 	if fits(c.Files) {
 		if len(c.Files) > 0 {

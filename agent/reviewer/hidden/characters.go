@@ -47,9 +47,9 @@ func ordinary(r, before, after rune, rtl bool) bool {
 	case r >= 0x180B && r <= 0x180F:
 		return unicode.Is(unicode.Mongolian, before)
 	case r == 0x200B:
-		// Scripts without spaces mark where a line may break. Programs that quote
-		// others' release notes keep @ and # from calling anybody.
-		// Documentation of comments keeps their marks from ending one.
+		// Scripts without spaces mark where a line may break. Programs that quote others'
+		// release notes keep @ and # from becoming mentions. Documentation of comments
+		// keeps their marks from ending one.
 		return (before == '@' || before == '#') && !invisible(after) || before == '/' && after == '*' || before == '*' && after == '/' ||
 			unicode.In(before, breaking...) || unicode.In(after, breaking...)
 	case r == 0x200E || r == 0x200F || r == 0x061C:
