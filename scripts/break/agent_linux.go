@@ -209,7 +209,7 @@ func (m *machine) fix(ctx context.Context, number int, inherit ...*os.File) erro
 	return nil
 }
 
-// caches has the code of two pull requests write wherever builds cache, and look there.
+// caches has the code of two pull requests write to every cache of builds, and look there.
 func caches(ctx context.Context, bin string) (string, error) {
 	m, err := newMachine(ctx, bin, "caches")
 	if err != nil {
