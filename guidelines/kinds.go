@@ -23,10 +23,29 @@ const (
 	isDependencies
 )
 
+// everyKind is what is asked where the answer is for all scopes, ofChange what a word about the
+// whole change asks.
+const (
+	everyKind       = ^kinds(0)
+	ofChange  kinds = 1 << 15
+)
+
 // fileWords are the words of a scope about single files.
 var fileWords = map[string]kinds{
 	"code": isCode, "tests": isTests, "docs": isDocs, "config": isConfig, "ci": isCI,
 	"migration": isMigration, "public-api": isPublicAPI, "dependencies": isDependencies,
+}
+
+// FileWords are the words of a scope that a file meets by its path alone.
+func FileWords(path string) map[string]bool {
+	k := kindsOf(path, File{Path: path}, everyKind)
+	all := map[string]bool{}
+	for word, kind := range fileWords {
+		if k&kind != 0 {
+			all[word] = true
+		}
+	}
+	return all
 }
 
 // separate are kinds of which kindsOf gives a file at most one.
@@ -42,8 +61,9 @@ func exclusive(k kinds) bool {
 
 // kindsOf decides what a file is from one of its paths and its changed lines.
 // Names are compared in lower case. What is of no known kind counts as code, so
-// that a rule is rather shown in vain than missing for a new language.
-func kindsOf(spelled string, file File) kinds {
+// that a rule is rather shown in vain than missing for a new language. What takes reading the
+// changed lines is decided only where it is asked.
+func kindsOf(spelled string, file File, asked kinds) kinds {
 	name := strings.ToLower(spelled)
 	base, ext := path.Base(name), path.Ext(name)
 	var k kinds
@@ -73,10 +93,10 @@ func kindsOf(spelled string, file File) kinds {
 	case k&(isCI|isDependencies) == 0 && !slices.Contains(dataExtensions, ext):
 		k |= isCode
 	}
-	if k&isDocs == 0 && k&isTests == 0 && migrates(name, k, file) {
+	if asked&isMigration != 0 && k&isDocs == 0 && k&isTests == 0 && migrates(name, k, file) {
 		k |= isMigration
 	}
-	if k&isTests == 0 && publishes(name, k, file) {
+	if asked&isPublicAPI != 0 && k&isTests == 0 && publishes(name, k, file) {
 		k |= isPublicAPI
 	}
 	return k

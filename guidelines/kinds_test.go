@@ -53,10 +53,10 @@ func TestKindsByName(t *testing.T) {
 	}
 	for want, paths := range tests {
 		for _, path := range strings.Fields(paths) {
-			if got := kindsOf(path, File{Path: path}).words(); got != want {
+			if got := kindsOf(path, File{Path: path}, everyKind).words(); got != want {
 				t.Errorf("%s: got %q, want %q", path, got, want)
 			}
-			if k := kindsOf(path, File{Path: path, Truncated: true}); exclusive(k) {
+			if k := kindsOf(path, File{Path: path, Truncated: true}, everyKind); exclusive(k) {
 				t.Errorf("%s cannot be all of %q", path, k.words())
 			}
 		}
@@ -126,7 +126,7 @@ func TestKindsByChangedLines(t *testing.T) {
 	for _, test := range tests {
 		for _, sign := range []string{"+", "-"} {
 			patch := "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n context\n" + sign + test.line + "\n"
-			got := kindsOf(test.path, File{Path: test.path, Patch: []byte(patch)}) & (isMigration | isPublicAPI)
+			got := kindsOf(test.path, File{Path: test.path, Patch: []byte(patch)}, everyKind) & (isMigration | isPublicAPI)
 			if got.words() != test.want {
 				t.Errorf("%s: %s%s: got %q, want %q", test.path, sign, test.line, got.words(), test.want)
 			}
@@ -143,12 +143,23 @@ func TestChangedLinesAreThoseOfHunks(t *testing.T) {
 		"second header": "@@ -1 +1 @@\n+x\ndiff --git a/y b/y\n+func Open() {\n",
 		"no patch":      "",
 	} {
-		if got := kindsOf("a.go", File{Patch: []byte(patch)}); got&isPublicAPI != 0 {
+		if got := kindsOf("a.go", File{Patch: []byte(patch)}, everyKind); got&isPublicAPI != 0 {
 			t.Errorf("%s: counts as a changed line", name)
 		}
 	}
-	if got := kindsOf("a.go", File{Truncated: true}); got&isPublicAPI == 0 || got&isMigration == 0 {
+	if got := kindsOf("a.go", File{Truncated: true}, everyKind); got&isPublicAPI == 0 || got&isMigration == 0 {
 		t.Errorf("of a patch that was cut something is ruled out: %s", got.words())
+	}
+}
+
+func TestAFileMeetsTheWordsThatScopesMeetItBy(t *testing.T) {
+	for _, path := range []string{"a_test.go", "a.go", "README.md", ".github/workflows/ci.yml", "go.mod", "db/migrations/1.sql", "deploy/app.yaml"} {
+		words := FileWords(path)
+		for word := range fileWords {
+			if applies, _ := compiled(t, word).Applies(changed(path)); applies != words[word] {
+				t.Errorf("%s is %s: %v, and by a scope %v", path, word, words[word], applies)
+			}
+		}
 	}
 }
 

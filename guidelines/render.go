@@ -16,7 +16,7 @@ type Applied struct {
 
 // For returns the rules that apply to the change, in reading order.
 func (s Set) For(change Change) []Applied {
-	facts := look(change)
+	facts := look(change, everyKind)
 	type decision struct {
 		applies bool
 		why     string

@@ -129,14 +129,30 @@ func (s Scope) String() string { return s.text }
 // changed file meets it, under its new or its old path. A change without files
 // is about nothing. Why says what decided, for a person to read.
 func (s Scope) Applies(change Change) (applies bool, why string) {
-	return s.decide(look(change))
+	return s.decide(look(change, s.asked()))
 }
 
-// look is a change with everything decided that predicates ask, so that many
-// scopes can be matched against it.
-func look(change Change) facts {
+// asked are the kinds of files that the scope names, and ofChange where it has a word about the
+// whole change.
+func (s Scope) asked() (all kinds) {
+	for _, terms := range s.alternatives {
+		for _, t := range terms {
+			if all |= t.kind; t.kind == 0 && t.pattern == nil {
+				all |= ofChange
+			}
+		}
+	}
+	return all
+}
+
+// look is a change with everything decided that is asked, so that many scopes can be matched
+// against it.
+func look(change Change, asked kinds) facts {
 	f := facts{said: map[string]string{}}
 	for word, holds := range changePredicates {
+		if asked&ofChange == 0 {
+			break
+		}
 		if reason, ok := holds(change); ok {
 			f.said[word] = reason
 		}
@@ -144,7 +160,7 @@ func look(change Change) facts {
 	for _, file := range change.Files {
 		var views []view
 		for _, path := range file.paths() {
-			views = append(views, viewsOf(path, file)...)
+			views = append(views, viewsOf(path, file, asked)...)
 		}
 		f.files = append(f.files, views)
 	}
@@ -167,9 +183,9 @@ type view struct {
 
 // viewsOf are a file under one of its paths: twice where it holds code and its tests, and the
 // change touches both.
-func viewsOf(path string, file File) []view {
-	k := kindsOf(path, file)
-	if k&isTests != 0 || !strings.HasSuffix(path, ".rs") {
+func viewsOf(path string, file File, asked kinds) []view {
+	k := kindsOf(path, file, asked)
+	if asked&isTests == 0 || k&isTests != 0 || !strings.HasSuffix(path, ".rs") {
 		return []view{{path, k}}
 	}
 	tests, others := inlineTests(file)

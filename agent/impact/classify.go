@@ -12,23 +12,13 @@ import (
 
 // The kinds of files, by the words that guidelines name them by; CI before configuration,
 // since what is both is CI.
-var fileKinds = []struct {
-	kind  string
-	scope guidelines.Scope
-}{{"test", scope("tests")}, {"CI", scope("ci")}, {"document", scope("docs")}, {"configuration", scope("config")}}
-
-func scope(text string) guidelines.Scope {
-	s, err := guidelines.Compile(text)
-	if err != nil {
-		panic(err) // it is a constant of this package
-	}
-	return s
-}
+var fileKinds = []struct{ kind, word string }{{"test", "tests"}, {"CI", "ci"}, {"document", "docs"}, {"configuration", "config"}}
 
 // kindOf is what a file is: test, CI, document, configuration, or empty for code.
 func kindOf(file string) string {
+	words := guidelines.FileWords(file)
 	for _, k := range fileKinds {
-		if applies, _ := k.scope.Applies(guidelines.Change{Files: []guidelines.File{{Path: file}}}); applies {
+		if words[k.word] {
 			return k.kind
 		}
 	}
@@ -60,7 +50,7 @@ func imported(line string) bool {
 }
 
 // importers begin most lines that import something.
-var importers = []string{"import", "use", "pub", "mod", "using", "#include", "require", "autoload", "export"}
+var importers = []string{"import", "use ", "pub ", "mod ", "using ", "#include", "require", "autoload", "export "}
 
 // maxLine bounds the lines that are looked at, in bytes: people write no longer ones.
 const maxLine = 500

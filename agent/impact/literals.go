@@ -20,7 +20,6 @@ type literal struct {
 }
 
 var (
-	quotedText = regexp.MustCompile("\"([^\"\\\\\n]{3,80})\"|'([^'\\\\\n]{3,80})'|`([^`\n]{3,80})`")
 	tag        = regexp.MustCompile("\\b(?:json|yaml|toml|env|db|mapstructure|form|query|xml|bson):\"([\\w.-]{2,60})")
 	graphMark  = regexp.MustCompile(`@graph-[\w-]+\s+([\w./:{}-]{3,80})`)
 	shellVar   = regexp.MustCompile(`\$\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)`)
@@ -97,9 +96,15 @@ func (l literals) line(f worktree.FileDiff, at int, text string, removed bool) {
 	if !strings.ContainsAny(text, "\"'`") || imported(text) || strings.HasSuffix(f.Path, ".go") && importPath.MatchString(text) {
 		return
 	}
-	for _, m := range quotedText.FindAllStringSubmatch(text, 10) {
-		name := m[1] + m[2] + m[3]
+	for at := 0; at < len(text); at++ {
+		end := closing(text, at)
+		if end == 0 {
+			continue
+		}
+		name := text[at+1 : end]
+		at = end
 		switch {
+		case len(name) < 3 || len(name) > 80:
 		case variable.MatchString(name):
 			note("variable", name)
 		case flag.MatchString(name):

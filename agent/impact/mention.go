@@ -35,8 +35,6 @@ const (
 const maxMentions = 120
 
 var (
-	// quoted are strings within a line, in which nothing is called.
-	quoted = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`")
 	// trailing is a comment behind code.
 	trailing = regexp.MustCompile(`\s(?://|#\s).*$`)
 	constant = regexp.MustCompile(`^[A-Z][A-Z0-9]*_[A-Z0-9_]+$`)
@@ -107,12 +105,43 @@ func mentioned(file, line string) []mention {
 // bare is a line without what stands in strings, and without a comment behind code.
 func bare(line string) string {
 	if strings.ContainsAny(line, "\"'`") {
-		line = quoted.ReplaceAllString(line, `""`)
+		line = unquoted(line)
 	}
 	if strings.Contains(line, "//") || strings.Contains(line, "# ") {
 		line = trailing.ReplaceAllString(line, "")
 	}
 	return line
+}
+
+// unquoted is a line with nothing in its strings. A quote that nothing closes begins none.
+func unquoted(line string) string {
+	var b strings.Builder
+	for at := 0; at < len(line); at++ {
+		if end := closing(line, at); end > 0 {
+			b.WriteString(`""`)
+			at = end
+		} else {
+			b.WriteByte(line[at])
+		}
+	}
+	return b.String()
+}
+
+// closing is where the string ends that begins at a place of a line; 0 where none does.
+func closing(line string, at int) int {
+	quote := line[at]
+	if quote != '"' && quote != '\'' && quote != '`' {
+		return 0
+	}
+	for end := at + 1; end < len(line); end++ {
+		switch {
+		case line[end] == quote:
+			return end
+		case line[end] == '\\' && quote != '`':
+			end++
+		}
+	}
+	return 0
 }
 
 // typeLike reports whether a name is written as most languages write types.
@@ -252,7 +281,7 @@ func bound(row string, golang bool) []string {
 		if _, names, ok := strings.Cut(row, " import "); ok && strings.HasPrefix(strings.TrimSpace(row), "from ") {
 			return parts(names) // Python
 		}
-		return parts(quoted.ReplaceAllString(row, ""))
+		return parts(unquoted(row))
 	}
 	fields := strings.Fields(strings.TrimPrefix(row, "import "))
 	if len(fields) > 1 {
