@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/tempdir"
+	"touchstone/guidelines"
 	"touchstone/worktree"
 )
 
@@ -83,6 +84,9 @@ func (r replay) run(cmd *cobra.Command, h history, format string) (err error) {
 		if len(with) == 0 {
 			return fmt.Errorf("there is no guideline document in %s", r.with)
 		}
+		if _, err := lay(guidelines.Set{}, with); err != nil {
+			return fmt.Errorf("read the documents in %s: %w", r.with, err)
+		}
 	}
 	book, err := daemon.Trusted(config.NewLive(h.cfg, nil))
 	if err != nil {
@@ -116,10 +120,7 @@ func (r replay) run(cmd *cobra.Command, h history, format string) (err error) {
 			Clones: h.cfg.Worktrees.Clones, Partial: worktree.Partial(h.cfg.Worktrees.Partial),
 		},
 	}
-	result, err := plan.Run(ctx, rounds, lawOfToday(h.client, with), daemon.Round(h.cfg), steps(cmd.ErrOrStderr()))
-	if err != nil {
-		return err
-	}
+	result := plan.Run(ctx, rounds, lawOfToday(h.client, with), daemon.Round(h.cfg), steps(cmd.ErrOrStderr()))
 	return tell(cmd.OutOrStdout(), format, result)
 }
 

@@ -134,7 +134,11 @@ func (r Replay) Write(to io.Writer) error {
 		fmt.Fprintf(w, "%s not replayed, since the commits are gone\n", verdict.Amount(r.Gone, "round was", "rounds were"))
 	}
 	if r.Left > 0 {
-		fmt.Fprintf(w, "%s not begun: give a larger --budget for them\n", verdict.Amount(r.Left, "round was", "rounds were"))
+		why := ""
+		if r.BudgetUSD-r.CostUSD < leastBudget {
+			why = ": give a larger --budget for them"
+		}
+		fmt.Fprintf(w, "%s not begun%s\n", verdict.Amount(r.Left, "round was", "rounds were"), why)
 	}
 	for _, f := range r.Failed {
 		fmt.Fprintf(w, "%s round %d came to no review: %s\n", f.Pull, f.Round, terminal.Plain(f.Reason))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"touchstone/agent/engine"
@@ -54,57 +55,63 @@ type Rounds interface {
 type Law func(ctx context.Context, pr forge.PullRequest) (map[string]string, error)
 
 // Run replays the rounds one after the other for as long as the budget lasts, and no session takes more than
-// allowed. It tells of each round before it begins. An error means that guidelines could not be read; what
-// keeps a single round from being replayed is in the result.
-func (p Plan) Run(ctx context.Context, rounds Rounds, law Law, allowed verdict.Allowance, tell func(string)) (Replay, error) {
+// allowed. It tells of each round before it begins. What keeps a round from being replayed is in the result; where no
+// model can be asked at all, the rounds that follow are left.
+func (p Plan) Run(ctx context.Context, rounds Rounds, law Law, allowed verdict.Allowance, tell func(string)) Replay {
 	r := Replay{
 		Since: p.Since, Planned: len(p.Rounds), Gone: p.Gone, Carried: p.Carried, Older: p.Older, BudgetUSD: p.BudgetUSD,
 		Failed: []Failure{}, Findings: []Finding{},
 	}
+	hopeless := false
 	for i, round := range p.Rounds {
 		left := p.BudgetUSD - r.CostUSD
-		if left < leastBudget || ctx.Err() != nil {
+		if left < leastBudget || hopeless || ctx.Err() != nil {
 			r.Left = len(p.Rounds) - i
 			break
-		}
-		own, err := law(ctx, round.Pull)
-		if err != nil {
-			return r, err
 		}
 		tell(fmt.Sprintf("%d of %d: %s, $%.2f spent", i+1, len(p.Rounds), round.name(), r.CostUSD))
 		one := allowed
 		if one.USD == 0 || one.USD > left {
 			one.USD = left
 		}
-		record, err := rounds.Replay(ctx, round.Pull, round.Record, own, reviewer.Options{Allowance: one})
+		record, err := replay(ctx, rounds, law, round, one)
 		r.CostUSD += record.CostUSD
 		switch {
-		case errors.Is(err, reviewer.ErrRules):
-			return r, err
 		case errors.Is(err, worktree.ErrHeadMoved):
 			r.Gone++
 		case err != nil && ctx.Err() != nil:
 			r.Left++
 		case err != nil:
-			r.Failed = append(r.Failed, Failure{round.Pull.Ref.String(), round.Record.Round, reason(err)})
+			why := ""
+			why, hopeless = reason(err)
+			r.Failed = append(r.Failed, Failure{round.Pull.Ref.String(), round.Record.Round, why})
 		default:
 			r.add(round, record)
 		}
 	}
 	r.Rules = effects(r.Findings)
-	return r, nil
+	return r
+}
+
+// replay reviews one round again by the law of today.
+func replay(ctx context.Context, rounds Rounds, law Law, round Round, allowed verdict.Allowance) (verdict.Record, error) {
+	own, err := law(ctx, round.Pull)
+	if err != nil {
+		return verdict.Record{}, err
+	}
+	return rounds.Replay(ctx, round.Pull, round.Record, own, reviewer.Options{Allowance: allowed})
 }
 
 // leastBudget is what a session is begun with at the least, in US dollars.
 const leastBudget = 0.01
 
-// reason is why a round came to no review.
-func reason(err error) string {
+// reason is why a round came to no review; hopeless says that the next one would not either, whatever it is.
+func reason(err error) (why string, hopeless bool) {
 	var session *engine.Error
-	if errors.As(err, &session) {
-		return "the session did not finish: " + session.Error()
+	if !errors.As(err, &session) {
+		return err.Error(), false
 	}
-	return err.Error()
+	return "the session did not finish: " + session.Error(), slices.Contains([]engine.Class{engine.Missing, engine.Auth, engine.Billing}, session.Class)
 }
 
 // add compares a replayed round with its record.

@@ -39,11 +39,7 @@ func replayed(t *testing.T, g *loopback.GitHub, plan learn.Plan, session loopbac
 	client := g.Client(loopback.Judge)
 	r := &reviewer.Reviewer{Examiner: reviewer.Examiner{Engine: session, Guidelines: rules, TempDir: t.TempDir()}, Worktrees: g.Worktrees, Read: client, Remote: client.Remote}
 	none := func(context.Context, forge.PullRequest) (map[string]string, error) { return nil, nil }
-	result, err := plan.Run(t.Context(), r, none, verdict.Allowance{}, func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return plan.Run(t.Context(), r, none, verdict.Allowance{}, func(string) {})
 }
 
 // TestRoundsWhoseCommitsAreGoneAreCounted, and do not keep the others from being replayed; nor does a session that
@@ -63,6 +59,21 @@ func TestRoundsWhoseCommitsAreGoneAreCounted(t *testing.T) {
 	var text strings.Builder
 	if err := result.Write(&text); err != nil || !strings.Contains(text.String(), "1 round was not replayed, since the commits are gone") || !strings.Contains(text.String(), "round 1 came to no review: the session did not finish") {
 		t.Errorf("%v:\n%s", err, text.String())
+	}
+}
+
+// TestAReplayEndsWhereNoModelCanBeAsked, and keeps what it has come to until then.
+func TestAReplayEndsWhereNoModelCanBeAsked(t *testing.T) {
+	t.Parallel()
+	g, plan := reviewed(t)
+	plan.Rounds = append(plan.Rounds, plan.Rounds[0], plan.Rounds[0])
+	asked := 0
+	result := replayed(t, g, plan, func(loopback.Asked) (string, error) {
+		asked++
+		return "", &engine.Error{Class: engine.Auth, Err: errors.New("log in first")}
+	})
+	if asked != 1 || len(result.Failed) != 1 || result.Left != 2 {
+		t.Errorf("asked %d times, %+v", asked, result)
 	}
 }
 
