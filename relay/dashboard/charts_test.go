@@ -124,8 +124,9 @@ func TestARuleOverTimeIsThereForPrograms(t *testing.T) {
 	if page := string(get("/rules/security/S2?since=14d", 200)); !strings.Contains(page, `href="/pulls/acme/app/3"`) || !strings.Contains(page, "67 %") {
 		t.Errorf("the page says\n%s", page)
 	}
-	if page := string(get("/rules", 200)); !strings.Contains(page, `href="/rules/security/S2?since=30d&amp;repo="`) {
-		t.Errorf("the rules do not lead there:\n%s", page)
+	if page := string(get("/rules", 200)); !strings.Contains(page, `href="/rules/security/S2?since=30d&amp;repo="`) ||
+		!strings.Contains(page, `data-label="Precision">67 %`) || !strings.Contains(page, `data-label="Not known yet">3<`) {
+		t.Errorf("the rules do not tell of it, or lead there:\n%s", page)
 	}
 	get("/rules/security", 404)
 	get("/api/v1/rules/a/b/c", 404)

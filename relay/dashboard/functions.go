@@ -15,9 +15,9 @@ import (
 // functions are what the templates call.
 var functions = template.FuncMap{
 	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath, "rulePath": rulePath,
-	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b }, "share": share,
+	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b }, "plus": func(a, b int) int { return a + b }, "share": share,
 	"plain": func(text string) string { return projection.Plain(text, 500) }, "join": strings.Join, "isoDay": func(t time.Time) string { return t.Format(time.DateOnly) },
-	"bucketRange": bucketRange, "turnName": turnName, "outcome": func(r projection.Rule, s string) int { return r.Outcomes[verdict.Status(s)] },
+	"bucketRange": bucketRange, "turnName": turnName,
 	"thousands": thousands, "link": link, "list": func(items ...string) []string { return items }, "periods": func() []choice { return periods },
 }
 

@@ -28,14 +28,19 @@ type Rule struct {
 	Last         time.Time      `json:"last"`
 }
 
-// Accepted is the share of the settled findings that were fixed rather than waived or disputed,
-// in percent; -1 while none is settled.
-func (r Rule) Accepted() int {
-	fixed, refused := r.Outcomes[verdict.Verified]+r.Outcomes[verdict.ClaimedFixed], r.Outcomes[verdict.Waived]+r.Outcomes[verdict.Disputed]
-	if fixed+refused == 0 {
-		return -1
+// Held and Wrong count the findings as those of [RuleTrend] are; of the rest it is not known yet.
+func (r Rule) Held() int { return r.count(verdict.Status.Held) }
+
+// Wrong is beside Held.
+func (r Rule) Wrong() int { return r.count(verdict.Status.Wrong) }
+
+func (r Rule) count(is func(verdict.Status) bool) (n int) {
+	for status, findings := range r.Outcomes {
+		if is(status) {
+			n += findings
+		}
 	}
-	return 100 * fixed / (fixed + refused)
+	return n
 }
 
 // Rules are the guideline rows that fired since a moment, those that did so most first.
