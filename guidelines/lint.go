@@ -196,7 +196,7 @@ var (
 )
 
 // prose looks at what is outside the tables of rules: a checklist or a table
-// that looks like rules there binds nobody, and an id has to exist.
+// that looks like rules there has no effect, and an id has to exist.
 func (l *linter) prose(doc Document) {
 	p := parser{doc: Document{Name: doc.Name}, ids: map[string]int{}}
 	above, checklist := "", false

@@ -239,7 +239,7 @@ func mentions(g guide, touched map[string]touch) []mention {
 }
 
 // stale are the lines by which a guide names a file that this change takes away:
-// nobody has to judge that.
+// that needs no judgement.
 func (p *Prepared) stale() []verdict.Finding {
 	severity, ok := p.rule("doc/D9")
 	if !ok {

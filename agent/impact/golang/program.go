@@ -312,7 +312,7 @@ func (p *Program) check(dir string, texts map[string][]byte) map[string][]Ref {
 	return all
 }
 
-// typed checks files as one package, whatever is wrong with them.
+// typed checks files as one package, also files with errors.
 func (p *Program) typed(name string, files []*ast.File, info *types.Info) (pkg *types.Package) {
 	config := types.Config{Importer: p, Error: func(error) {}, DisableUnusedImportCheck: true, FakeImportC: true, IgnoreFuncBodies: info == nil}
 	pkg = types.NewPackage(name, "")

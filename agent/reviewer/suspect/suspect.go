@@ -122,7 +122,7 @@ func matches(pattern *regexp.Regexp, text string) iter.Seq2[int, string] {
 }
 
 // ownMark is by which the product finds its own comments again, each kind in the very form
-// that agent/daemon writes. Whoever copies one says nothing with it.
+// that agent/daemon writes. A copy of one in a text is harmless.
 var ownMark = regexp.MustCompile(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [\w.%+~-]{1,255}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}|disputes v1 [0-9a-f]{7,64}|answer v1) -->$`)
