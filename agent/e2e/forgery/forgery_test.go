@@ -82,6 +82,7 @@ func TestWeaknessesAreSeen(t *testing.T) {
 		{"the decision is not taken again", decideOnce, "writer: dismissal: 3 calls before the merge call", "merged"},
 		{"a dismissal is not seen", nothingIsDismissed, "writer: dismissal: 3 calls before the merge call", "merged"},
 		{"signatures are not checked", nothingIsSigned, `new owner of a login: approving review: the reviewer's login with the role "write", new to the author's agent`, "merged"},
+		{"records are believed as they were edited", nothingIsEdited, "mara: a nit's edit: forged in the record", "merged"},
 		{"accounts are not pinned", allAreOneAccount, "new owner of a login: approving review: a copy of what the reviewer signed before it objected", "merged"},
 		{"trees are not compared before the merge", allTreesAreAlike(t), "author: merge of what is not in the base yet: a fix dropped, while the reviewer is away", "merged"},
 		{"trees are not compared after the merge", allTreesAreAlike(t), "writer: push to a line of the base beside it: at the merge call", "merged"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ const (
 // price is what one session of a model costs, in US dollars.
 const price = 0.25
 
-// model objects to each defect that it is shown, and to no other, and fixes nothing.
+// model objects to each defect that it is shown, and to no other, proposes a spelling, and fixes nothing.
 type model struct {
 	// stern has it object to anything.
 	stern *atomic.Bool
@@ -88,7 +89,7 @@ func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
 	if s.stern.Load() {
 		a.Findings = append(a.Findings, objection("It is not wanted."))
 	}
-	if len(a.Findings) > 0 {
+	if slices.ContainsFunc(a.Findings, verdict.Finding.Blocks) {
 		v = verdict.RequestChanges
 	}
 	answer, err := json.Marshal(a)
@@ -101,7 +102,7 @@ func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
 }
 
 // wrong are findings about the lines of the patches that a prompt lists which no change
-// may have: the defect added, or the protection removed.
+// may have, the defect added or the protection removed, and about the misspelt one.
 func wrong(prompt string) []verdict.Finding {
 	var all []verdict.Finding
 	for _, m := range patchLine.FindAllStringSubmatch(prompt, -1) {
@@ -117,6 +118,10 @@ func wrong(prompt string) []verdict.Finding {
 				f.Path, f.Quote = path, line[3]
 				f.Line, _ = strconv.Atoi(line[1])
 				all = append(all, f)
+			} else if number, err := strconv.Atoi(line[1]); err == nil && line[2] == "+" {
+				if f, ok := nit(path, line[3], number); ok {
+					all = append(all, f)
+				}
 			}
 		}
 	}

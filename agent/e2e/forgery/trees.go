@@ -78,6 +78,13 @@ func (h *history) tree(of string, files map[string]string) (sha string) {
 	return sha
 }
 
+func (h *history) index(of string, entries ...string) (sha string) {
+	if h.err == nil {
+		sha, h.err = h.s.index(of, entries...)
+	}
+	return sha
+}
+
 func (h *history) commit(tree string, age int, parents ...string) (sha string) {
 	if h.err == nil {
 		sha, h.err = h.s.make(tree, age, parents...)

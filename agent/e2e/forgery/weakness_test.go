@@ -115,6 +115,20 @@ func nothingIsSigned(role decide.Role, a *daemon.Agent) {
 	})(role, a)
 }
 
+// nothingIsEdited has an agent believe every record, take none for edited and not look again before
+// it pushes.
+func nothingIsEdited(role decide.Role, a *daemon.Agent) {
+	nothingIsSigned(role, a)
+	if a.Author != nil {
+		a.Author.Unwanted = nil
+	}
+	seeing(func(pr *forge.PullRequest) {
+		for i := range pr.Reviews {
+			pr.Reviews[i].EditedAt, pr.Reviews[i].EditedBy = nil, forge.User{}
+		}
+	})(role, a)
+}
+
 // allAreOneAccount has all logins belong to one account.
 var allAreOneAccount = seeing(func(pr *forge.PullRequest) {
 	for i := range pr.Reviews {
