@@ -49,8 +49,8 @@ func (x *examination) lost(b *unit) {
 	now := b.side.other
 	switch {
 	case x.passed(b), x.subject.goneWith(b):
-	case x.idle(b):
-		say(change.Hold, "test/not-run", "is still written, and no runner takes it for a test any more.")
+	case x.idle(b) != nil:
+		say(x.idle(b).idleness(b), "test/not-run", "is still written, and no runner takes it for a test any more.")
 	case now != nil && now.comments(b) && !b.side.comments(b):
 		say(change.Hold, "test/commented-out", "is commented out.")
 	case x.pairs.saysElsewhere(b):
@@ -61,19 +61,36 @@ func (x *examination) lost(b *unit) {
 	}
 }
 
-// idle reports whether a function at the head that is no test, and that nothing calls, has
-// a test's text.
-func (x *examination) idle(b *unit) bool {
+// idle is the function at the head that is no test, that nothing calls, and that has a test's
+// text; nil if there is none.
+func (x *examination) idle(b *unit) *unit {
 	for _, s := range x.after {
 		for _, u := range s.units {
 			if u.role != definition || u.digest != b.digest || b.size < 4 || s.lang != b.side.lang ||
 				s.lang.python && u.parent != nil && u.parent.word == "class" { // a base class of tests
 				continue
 			}
-			return !x.called(u)
+			if x.called(u) {
+				return nil
+			}
+			return u
 		}
 	}
-	return false
+	return nil
+}
+
+// idleness is how certain it is that no runner takes a function for a test: one of another
+// annotation, or whose name older runners of its language go by, may be one all the same.
+func (u *unit) idleness(was *unit) change.Tier {
+	for i := u.from; i < u.at; i++ {
+		if u.side.kindOf(i) == word && u.side.annotation(i) {
+			return change.Evidence
+		}
+	}
+	if junit := u.side.lang.name == "Java" || u.side.lang.name == "Kotlin"; u.side != was.side.other || junit && strings.HasPrefix(u.name, "test") {
+		return change.Evidence
+	}
+	return change.Hold
 }
 
 // called reports whether the name of a definition at the head stands anywhere else there.

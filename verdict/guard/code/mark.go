@@ -163,6 +163,8 @@ func (s *side) headMarks(u *unit) {
 			s.add(&u.marks, fails, args, i)
 		case annotations[name] != "":
 			s.add(&u.marks, annotations[name], "", i)
+		case has("SkipWhen"), has("SkipUnless"):
+			s.add(&u.marks, skips, name+" "+args, i)
 		case has("Skip = \""), name == "test" && has("enabled = false"), has("Explicit = true"), has(". disabled"):
 			s.add(&u.marks, skips, "", i)
 		case args == "" && strings.HasPrefix(name, "conditional"):
@@ -173,7 +175,8 @@ func (s *side) headMarks(u *unit) {
 			s.add(&u.marks, skips, name+" "+args, i)
 		case name == "enumsource" && has("names ="):
 			s.add(&u.marks, skips, s.of(i)+" "+args, i) // only some of the values
-		case annotations[name+"?"] != "", strings.HasPrefix(name, "conditional"), strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "enabled"),
+		case annotations[name+"?"] != "", strings.HasPrefix(name, "conditional"),
+			strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "ignore"), strings.HasPrefix(name, "enabled"),
 			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"), name == "platform" && has("Exclude"),
 			s.lang.name == "PHP" && strings.HasPrefix(name, "requires"):
 			s.add(&u.marks, skips, s.of(i)+" "+args, i)
@@ -306,7 +309,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 		case s.skipHelper(i), s.skippers[t] && s.of(i+1) == "(" && i >= u.body:
 			cond := t
 			if s.of(i+1) == "(" {
-				cond += " " + s.arguments(i+1)
+				cond += " " + s.canonical(i+2, int(s.tokens[i+1].mate))
 			}
 			add(skips, cond, i)
 		case (t == "return" || t == "next" && s.lang.ruby) && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i):

@@ -148,7 +148,7 @@ func sure(cond string) bool {
 }
 
 // fixed are words of conditions that say nothing of where a test runs.
-var fixed = set("if skip Skip unless not and or any all reason skipif skipIf skipUnless True False true false None nil null " +
+var fixed = set("if skip Skip t unless not and or any all reason skipif skipIf skipUnless True False true false None nil null " +
 	"assumeTrue assumeFalse XCTSkipIf XCTSkipUnless throw")
 
 // compareFocus finds new tests beside which the old ones do not run.
