@@ -97,17 +97,7 @@ func bigWorld(b *testing.B) (*world, *machine, *stopwatch, forge.Ref) {
 }
 
 // reviewed counts the finished reviews.
-func (m *machine) reviewed() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := 0
-	for i, s := range m.steps {
-		if s.Action.Kind == decide.Review && m.errs[i] == nil {
-			n++
-		}
-	}
-	return n
-}
+func (m *machine) reviewed() int { return len(m.done(decide.Review)) }
 
 // untilReady waits for the spare worktree, whose index is dated a second ahead.
 func (w *world) untilReady(m *machine) {
@@ -183,6 +173,40 @@ func BenchmarkReview(b *testing.B) {
 		}
 		r.report(b)
 	})
+}
+
+// BenchmarkSecondFix measures from the end of a review to the start of the process that fixes what it
+// found, for the first and the second round of a pull request: the quickest of several, which other work
+// on the machine has disturbed least.
+func BenchmarkSecondFix(b *testing.B) {
+	w := newWorld(b, map[string]any{"defects": []any{
+		defect("store/search.go", "shaky()", "safe()", "major"), defect("store/search.go", "unsafe()", "shaky()", "major"), // which a fix makes
+	}})
+	w.startBoth()
+	first, second, n := time.Hour, time.Hour, 0
+	for ; b.Loop(); n++ {
+		reviewed, fixed := len(w.agents[decide.Reviewer].done(decide.Review)), len(w.agents[decide.Author].done(decide.Fix))
+		w.open(fmt.Sprintf("Search %d", n), map[string]string{"store/search.go": fmt.Sprintf("package store\n\nfunc Search%d() { unsafe() }\n", n)}, false)
+		w.until("fixed twice", func() bool { return len(w.agents[decide.Author].done(decide.Fix)) >= fixed+2 })
+		reviews, fixes := w.agents[decide.Reviewer].done(decide.Review)[reviewed:], w.agents[decide.Author].done(decide.Fix)[fixed:]
+		first = min(first, fixes[0].EngineStarted.Sub(reviews[0].Ended))
+		second = min(second, fixes[1].EngineStarted.Sub(reviews[1].Ended))
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(first.Milliseconds()), "ms-to-first-fix")
+	b.ReportMetric(float64(second.Milliseconds()), "ms-to-second-fix")
+}
+
+// done are the acts of a kind that came to their end.
+func (m *machine) done(kind decide.Kind) (steps []daemon.Step) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, s := range m.steps {
+		if s.Action.Kind == kind && m.errs[i] == nil {
+			steps = append(steps, s)
+		}
+	}
+	return steps
 }
 
 // BenchmarkBareWorktreeAdd is the yardstick: git alone makes a worktree of the
