@@ -216,6 +216,13 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 		}
 		defer over()
 	}
+	if paid {
+		release, err := a.claim(ctx, pr, action)
+		if err != nil {
+			return step, err
+		}
+		defer release()
+	}
 	// The intent is durable before anything happens that others can see. After a
 	// crash GitHub tells whether it happened.
 	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(action.Kind), Paid: paid})

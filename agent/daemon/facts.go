@@ -21,6 +21,8 @@ import (
 type facts struct {
 	// trust says whose records are believed.
 	trust *trust.Book
+	// elsewhere is until when another machine of this login has the session on the head.
+	elsewhere time.Time
 	// may is what those may do here who gave an order.
 	may map[string]forge.Permission
 	// written is what the authors of comments wrote that another login edited since, by the
@@ -64,7 +66,7 @@ func newFacts() facts {
 // gather reads the facts. Most pull requests need no further request.
 func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest) (facts, error) {
 	f := newFacts()
-	f.trust, f.checks.author, f.byHand = a.Trust, pr.Author.Login, a.ByHand
+	f.trust, f.checks.author, f.byHand, f.elsewhere = a.Trust, pr.Author.Login, a.ByHand, a.elsewhere(pr)
 	if !pr.Open && pr.Orphaned.IsZero() {
 		return f, nil
 	}

@@ -13,8 +13,9 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Reporter writes commit statuses.
+// Reporter writes commit statuses, and reads all that were written of a commit, oldest first.
 type Reporter interface {
+	Reported(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 	Report(ctx context.Context, repo forge.Repo, sha string, status forge.CommitStatus) error
 }
 
@@ -55,14 +56,7 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 	if a.Report == nil || action.Status == (decide.Status{}) || action.SHA != pr.Head.SHA {
 		return
 	}
-	status := forge.CommitStatus{
-		Context: contexts[a.Role], State: forge.CheckState(action.Status.Signal), Description: forge.OneLine(action.Status.Text), URL: pr.URL,
-	}
-	for _, r := range pr.Reviews {
-		if r.ID == action.Status.Review {
-			status.URL = r.URL
-		}
-	}
+	status := a.status(pr, action)
 	if !a.statuses.news(pr, status, a.Config().Reviewers) {
 		return
 	}
@@ -78,6 +72,22 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 		a.statuses.failed(pr.Ref)
 		log.Debug().Err(err).Msg("the pull request does not show what the agent does now")
 	}
+}
+
+// status is what there is to tell of a decision. That of a session is a claim.
+func (a *Agent) status(pr forge.PullRequest, action decide.Action) forge.CommitStatus {
+	status := forge.CommitStatus{
+		Context: contexts[a.Role], State: forge.CheckState(action.Status.Signal), Description: forge.OneLine(action.Status.Text), URL: pr.URL,
+	}
+	for _, r := range pr.Reviews {
+		if r.ID == action.Status.Review {
+			status.URL = r.URL
+		}
+	}
+	if own := a.machine(); own != "" && status.State == forge.CheckPending && (action.Kind == decide.Review || action.Kind == decide.Fix) {
+		status.URL = pr.URL + claimMark + own
+	}
+	return status
 }
 
 // news reports whether a status is another one than this login has told of a head last, and takes

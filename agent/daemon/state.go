@@ -44,6 +44,7 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		Enqueued:      f.enqueued,
 		EnqueuedAt:    pr.Enqueued.At,
 		Told:          told(pr),
+		Elsewhere:     f.elsewhere,
 		Unbegun:       f.unbegun,
 		Unproved:      f.unproved,
 		Silent:        f.silent,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,6 +52,33 @@ func (r *Reporter) Report(ctx context.Context, repo Repo, sha string, status Com
 	}
 	_, _, err := r.c.rest.Repositories.CreateStatus(ctx, repo.Owner, repo.Name, sha, body)
 	return r.c.failed(fmt.Sprintf("write the status %s of %s in %s", status.Context, sha, repo), err)
+}
+
+// Reported lists what was reported of a commit under the agents' names, oldest first. Of more than 1,000 statuses it
+// lists the newest.
+func (r *Reporter) Reported(ctx context.Context, repo Repo, sha string) ([]Check, error) {
+	var all []Check
+	list := &github.ListOptions{PerPage: 100}
+	for range maxRestPages {
+		statuses, response, err := r.c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, sha, list)
+		if err != nil {
+			return nil, r.c.failed(fmt.Sprintf("list the statuses of %s in %s", sha, repo), err)
+		}
+		for _, s := range statuses { // newest first
+			if OwnContext(s.GetContext()) {
+				all = append(all, Check{
+					Name: s.GetContext(), By: User{Login: s.GetCreator().GetLogin()}, Kind: Status, State: statusState(s.GetState()),
+					URL: s.GetTargetURL(), Summary: s.GetDescription(), At: s.GetCreatedAt().Time,
+				})
+			}
+		}
+		if response.NextPage == 0 {
+			break
+		}
+		list.Page = response.NextPage
+	}
+	slices.Reverse(all)
+	return all, nil
 }
 
 // CanReport finds out whether the token may write statuses in a repository, by writing one of a commit that is not there.

@@ -250,6 +250,25 @@ func (c *call) combinedStatus(ref string) (reply, error) {
 	})
 }
 
+// listStatuses lists all statuses of a commit, the newest first.
+func (c *call) listStatuses(ref string) (reply, error) {
+	sha, err := c.resolve(ref)
+	if err != nil {
+		return reply{}, err
+	}
+	var all []*status
+	for _, st := range slices.Backward(c.repo.statuses) {
+		if st.sha == sha {
+			all = append(all, st)
+		}
+	}
+	return ok(each(page(c, all), func(st *status) object {
+		out := c.renderStatus(st)
+		out["creator"] = c.sim.renderUser(st.creator)
+		return out
+	}))
+}
+
 func (c *call) renderStatus(st *status) object { return c.sim.renderStatus(c.repo, st) }
 
 // The most characters of a status's description, and the most statuses of one commit and context

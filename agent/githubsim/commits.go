@@ -53,6 +53,9 @@ func (c *call) getCommits() (reply, error) {
 	if branch, found := strings.CutSuffix(ref, "/status"); found {
 		return c.combinedStatus(branch)
 	}
+	if branch, found := strings.CutSuffix(ref, "/statuses"); found {
+		return c.listStatuses(branch)
+	}
 	sha, err := c.resolve(ref)
 	if err != nil {
 		return reply{}, err

@@ -48,6 +48,7 @@ const kept = `
 /repos/{owner}/{repo}/actions/jobs/{job_id}/logs get
 /repos/{owner}/{repo}/commits/{ref}/check-runs get
 /repos/{owner}/{repo}/commits/{ref}/status get
+/repos/{owner}/{repo}/commits/{ref}/statuses get
 /repos/{owner}/{repo}/statuses/{sha} post
 /repos/{owner}/{repo}/commits/{ref} get
 /repos/{owner}/{repo}/compare/{basehead} get

@@ -81,9 +81,11 @@ func Next(s State) Action {
 		if g, ok := s.guarded(o); ok {
 			name, o = g.name, g.outcome
 		}
-		a := o.act
+		a, left := s.leaveToAnother(o.act)
 		a.Condition, a.Turn = name, o.turn
-		a.Status = s.status(a)
+		if !left {
+			a.Status = s.status(a)
+		}
 		return a
 	}
 	return s.act(Wait, "no condition is unmet") // which the last one always is

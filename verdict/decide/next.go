@@ -263,6 +263,16 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 	return a
 }
 
+// leaveToAnother is to wait where another machine of this login has the session that an act would
+// take. What there is to show of the head is that machine's to tell.
+func (s State) leaveToAnother(a Action) (wait Action, left bool) {
+	lease := s.Elsewhere.Sub(s.Now)
+	if a.Kind != Review && a.Kind != Fix || lease <= 0 {
+		return a, false
+	}
+	return Action{Kind: Wait, SHA: s.Head, Reason: a.Reason + ", and another machine of " + s.Self + " is at it", Recheck: lease}, true
+}
+
 // over says, as a sentence part, why no more sessions are begun; tomorrow, that the next day
 // brings more.
 func (s State) over(k Kind, rounds int, allowed limit) (why string, tomorrow bool) {

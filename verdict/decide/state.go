@@ -129,6 +129,9 @@ type State struct {
 	// it was put there, by any login.
 	Queue, InQueue, Enqueued bool
 	EnqueuedAt               time.Time
+	// Elsewhere is until when another machine of this login has claimed the session on this head,
+	// or zero. A claim ends by itself, so that the death of that machine keeps nothing waiting.
+	Elsewhere time.Time
 	// Told is what this login has told its author of.
 	Told []Telling
 
