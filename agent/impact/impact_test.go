@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/outline"
 	"touchstone/worktree"
 )
 
@@ -287,10 +288,22 @@ func FuzzLinesAreReadWithoutFailing(f *testing.F) {
 	f.Add("a.py", "from x import (\n    a,", "a.b(c) // d")
 	f.Add("a.go", "import (\n\t\"x\"", "x.y(")
 	f.Add("a.ts", "import {", "?.(!)")
+	f.Add("a.java", "class A {\n    private int n = 1;\n", "this.n = b.count + n;")
+	f.Add("a.rs", "struct S { n: u32 }\nmod tests {", "self.n += 1; w.depth")
+	f.Add("a.rb", "class A\n  attr_reader :n\n", "@n = @a_b.c")
 	f.Fuzz(func(t *testing.T, name, text, line string) {
 		lines := lineChanges{removed: map[int]string{1: line}, added: map[int]string{2: line}, beside: map[int]string{3: text}}
 		var c changed
 		c.use(name, []byte(text), false, lines)
+		s := worktree.Sides{OldPath: name, Path: name, Before: []byte(text), After: []byte(text)}
+		blocks := outline.Of(name, s.After)
+		product, _ := lines.apart(s)
+		c.touch(s, false, blocks, blocks, product)
+		for _, n := range c.fields {
+			n.mine(name, []string{line}, 0, "self")
+			n.vague(name, line, 0)
+			n.defining([]string{line})
+		}
 	})
 }
 
