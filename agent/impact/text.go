@@ -25,7 +25,7 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	heading := How(-1)
 	for _, n := range s.Names {
 		if len(n.Places) == 0 {
-			if n.More == 0 && n.How != Added && kindOf(n.Path) != "test" {
+			if n.More == 0 && n.How != Added && n.How != Touched && kindOf(n.Path) != "test" {
 				unused = append(unused, spell(n.title()))
 			}
 			continue
