@@ -111,7 +111,8 @@ func reason(err error) (why string, hopeless bool) {
 	if !errors.As(err, &session) {
 		return err.Error(), false
 	}
-	return "the session did not finish: " + session.Error(), slices.Contains([]engine.Class{engine.Missing, engine.Auth, engine.Billing}, session.Class)
+	hopeless = slices.Contains([]engine.Class{engine.Missing, engine.Auth, engine.Billing}, session.Class)
+	return "the session did not finish: " + session.Error(), hopeless
 }
 
 // add compares a replayed round with its record.
