@@ -21,7 +21,7 @@ func newQueue(s *settings) *cobra.Command {
 		Use:   "queue",
 		Short: "Show what waits for you",
 		Long: `queue lists the open pull requests that wait for you, your own others with whose
-turn it is and why, and those that need a person, whoever that will be.
+turn it is and why, and those that need any person.
 
 The relay knows them all. Without one, or where it does not answer, they are read
 from GitHub, the last changed first and at most 100.`,

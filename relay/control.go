@@ -28,7 +28,7 @@ A session that runs ends with the model it has, unless that is switched off, whi
 the next one asks the new one.
 
   engine.model            does all that no other setting names a model for
-  engine.review.model     reviews, whatever the size of the change
+  engine.review.model     reviews changes of any size
   engine.models.trivial   reviews changes of this size; also .lite and .full
   engine.models.fix       applies reviews; engine.models.conflict, where merging conflicts
   engine.models.check     looks a second time at findings that block

@@ -21,7 +21,7 @@ func inviteCommand() *cobra.Command {
 		Use:   "invite",
 		Short: "Let somebody join with a link that works once",
 		Long: `Let somebody join with a link that works once. It takes the place of an access token that
-would have to be handed over: whoever opens it with touchstone join gets a token of their own.
+would have to be handed over: the person who opens it with touchstone join gets a token of their own.
 
 touchstone-relay token list shows invitations that nobody has used yet, and
 touchstone-relay token revoke takes one back.`,
@@ -44,7 +44,7 @@ func inviteCreateCommand(place *tokenPlace) *cobra.Command {
 		Use:   "create",
 		Short: "Make a link that lets one machine join, and print it",
 		Long: `Make a link that lets one machine join, and print it; with several names, a link for each,
-behind the name. A link works once, and until it expires. Send it to the one it is for: until it is used, whoever has it can use it.
+behind the name. A link works once, and until it expires. Send it to the one it is for: until then, anyone who has it can use it.
 
 Where the relay is reached is --url, or public_url in the file that --config names. What
 stands behind # in the link never reaches a proxy or its logs.`,

@@ -53,7 +53,7 @@ type usageError struct{ error }
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "touchstone-relay",
-		Short: "Keep webhooks and stream them to whoever follows",
+		Short: "Keep webhooks and stream them to those who follow",
 		Long: `touchstone-relay takes webhooks (POST /webhooks/github), stores each one before it answers,
 and streams them as Server-Sent Events (GET /events) to any number of followers.
 A follower that was away resumes where it left off.

@@ -70,7 +70,7 @@ func tokenCreateCommand(place *tokenPlace) *cobra.Command {
 		Short: "Make a token and print it, once",
 		Long: `Make a token and print it. It cannot be shown again: what the relay keeps is a hash.
 
-Whoever follows the relay sets RELAY_TOKEN to it. Without --repo and --source it reads
+A follower sets RELAY_TOKEN to it. Without --repo and --source it reads
 everything; with them, other events are never sent. A token with --repo does not get
 events that are about no repository.`,
 		Example: `  touchstone-relay token create --name laptop-1 --repo 'acme/*' --source github
@@ -160,7 +160,7 @@ func encodeTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
 func tokenRevokeCommand(place *tokenPlace) *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End a token, and the streams of whoever uses it",
+		Short:   "End a token, and the streams that use it",
 		Example: `  touchstone-relay token revoke k3f2q7xa`,
 		Args: func(_ *cobra.Command, args []string) error {
 			// What was given stays out of the error: it may be a token.

@@ -60,7 +60,7 @@ func (c Config) validateAccess() error {
 	}
 	if address, err := netip.ParseAddrPort(c.Metrics.Listen); c.Metrics.Listen != "" && (err != nil || !address.Addr().IsLoopback()) {
 		errs = append(errs, fmt.Errorf("metrics.listen is %.40q; it has to be a port on a loopback address, such as 127.0.0.1:9477, "+
-			"since whoever reaches it can read the figures", c.Metrics.Listen))
+			"since all who reach it can read the figures", c.Metrics.Listen))
 	}
 	return errors.Join(errs...)
 }

@@ -144,7 +144,7 @@ func IsModelPart(name string) bool {
 func validateModel(key, name string) error {
 	switch {
 	case secret.MatchString(name):
-		return fmt.Errorf("%s is given what looks like a key or a token; it takes the name of a model, and whoever reads events can read it", key)
+		return fmt.Errorf("%s is given what looks like a key or a token; it takes the name of a model, and all who read events can read it", key)
 	case len(name) > maxModelLength || !model.MatchString(name):
 		return fmt.Errorf("%s takes the name of a model, such as claude-sonnet-4-5 or codex:gpt-5: at most 128 letters, digits and . _ : / @ + [ ] -, and no - in front", key)
 	}

@@ -48,7 +48,7 @@ const codePrefix = "inv_"
 
 // The reasons why Redeem gives no token, which are sentences for people.
 var (
-	ErrNoInvite   = errors.New("that is no invitation of this relay; ask whoever sent it for another one")
+	ErrNoInvite   = errors.New("that is no invitation of this relay; ask its sender for another one")
 	ErrInviteUsed = errors.New("this invitation was used already, and works once; ask for another one, and if it was not " +
 		"you who used it, have that token revoked")
 	ErrInviteExpired = errors.New("this invitation has expired; ask for another one")
